@@ -48,17 +48,20 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	if snapshot.Application.OthersStay() {
 		u.Admit(ctx, snapshot.Application)
 	}
+	snapshot, waiting := u.FinishRecoveries(ctx, snapshot)
 	snapshot, err := u.PutAwaySuperseded(ctx, snapshot)
-	if err != nil {
-		return err
+	var results []membership.LeaveResult
+	if err == nil {
+		results, err = u.Members.Stop(ctx, snapshot.Application, snapshot.Cache)
 	}
-	results, err := u.Members.Stop(ctx, snapshot.Application, snapshot.Cache)
 	for _, f := range results {
 		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // told to people, as the hook's result
 	}
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
-		if refused := (*membership.RefusedError)(nil); errors.As(err, &refused) && refused.Command != "" {
+		if len(waiting) > 0 { // what its server was stopped for ends by itself, or by what is said of it
+			first = waiting[0] + "; " + first
+		} else if refused := (*membership.RefusedError)(nil); errors.As(err, &refused) && refused.Command != "" {
 			first = refused.Command + "; " + first
 		}
 		if failed := u.Tools.StatusSet(ctx, juju.Blocked, "waits to leave: "+first); failed != nil {

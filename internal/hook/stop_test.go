@@ -83,17 +83,49 @@ func TestR9StopPutsAwayWhatIsOfAClusterThatWasGivenUp(t *testing.T) {
 	assert.Empty(t, m.unit["nb-identity"])
 }
 
-// What this unit has of the new cluster, and has not put in its place yet, may be the only copy.
-func TestR9StopPutsNothingAwayBesideTheFileOfTheNewCluster(t *testing.T) {
+// remade is a unit that is being removed, and has beside its files those of new clusters that it has made, and that
+// were published.
+func remade(t *testing.T) *machine {
+	t.Helper()
 	m := &machine{
 		goal: dying, superseded: true, dir: t.TempDir(),
 		members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"},
 	}
 	for _, d := range ovndb.Databases() {
-		text := observetest.FileOf(d, "4e310c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", replacing, nil)
+		const id raft.ID = "4e310c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
+		text := observetest.FileOf(d, id, replacing, map[raft.ID]string{id: "tcp:127.255.255.1:6643"})
 		require.NoError(t, os.WriteFile(ovndb.Paths{DB: m.dir}.File(d)+".new", text, 0o600))
 	}
-	require.ErrorAs(t, m.run(t, "stop"), new(*membership.RefusedError))
+	return m
+}
+
+// What this unit has of the new cluster may be the only copy, and no other hook runs while its `stop` fails.
+func TestR9StopPutsTheNewClusterInItsPlaceAndWaitsForOthersToJoin(t *testing.T) {
+	m := remade(t)
+	err := m.run(t, "stop")
+	require.ErrorAs(t, err, new(*membership.RefusedError))
+	assert.ErrorContains(t, err, "nb: no unit that stays has joined the cluster, so the only copy of the database is in "+filepath.Join(m.dir, "ovnnb_db.db"))
+	assert.Contains(t, m.status, "blocked waits to leave: juju run ovn-central/0 resume; nb: no unit that stays has joined")
+	for _, file := range []string{"ovnnb_db.db", "ovnsb_db.db"} {
+		text, err := os.ReadFile(filepath.Join(m.dir, file))
+		require.NoError(t, err)
+		assert.Contains(t, string(text), replacing)
+		assert.NoFileExists(t, filepath.Join(m.dir, file+".new"))
+		archived, err := filepath.Glob(filepath.Join(m.dir, file+".left-*"))
+		require.NoError(t, err)
+		assert.Len(t, archived, 1)
+	}
+	assert.NotContains(t, m.told, "systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central")
+}
+
+// Where Juju does not answer, that waits, and nothing else is put away.
+func TestR9StopPutsNothingAwayBesideTheFileOfTheNewCluster(t *testing.T) {
+	m := remade(t)
+	m.broken = []string{"is-leader"}
+	err := m.run(t, "stop")
+	require.ErrorAs(t, err, new(*membership.RefusedError))
+	assert.ErrorContains(t, err, "nb: the new cluster is not in its place yet, and its only copy is beside "+filepath.Join(m.dir, "ovnnb_db.db"))
+	assert.Contains(t, m.status, "blocked waits to leave: juju run ovn-central/0 resume; nb: the new cluster is not in its place yet")
 	assert.Empty(t, m.told)
 	assert.FileExists(t, filepath.Join(m.dir, "ovnnb_db.db"))
 }

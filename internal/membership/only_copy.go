@@ -15,11 +15,11 @@ import (
 // their databases: then they are in this unit's files alone (rule R9).
 func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers []stopped) needed {
 	n := needed{refused: &RefusedError{Advice: []string{
-		"then wait until another unit has joined: Juju tries again by itself", onlyCopyAdvice + juju.Resolved(m.Unit, true),
+		"then wait until another unit has joined: Juju tries again by itself", OnlyCopyAdvice + juju.Resolved(m.Unit, true),
 	}}}
 	for _, l := range servers {
 		// A file that can't be read may be mended.
-		if l.FileErr == nil && !l.clustered || !onlyCopy(m, cache, l.ServerState) {
+		if l.FileErr == nil && !l.clustered || !onlyCopy(m, cache, l) {
 			continue
 		}
 		n.refused.Refusals = append(n.refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.SoleMember, Text: fmt.Sprintf(
@@ -37,13 +37,15 @@ func restartCommand(unit string, services []string) string {
 }
 
 // onlyCopy says whether this unit's server of a database, by its ID if that is known,
-// was a member when it was last seen, and no unit that stays is known to be one: none
+// was a member when it was last seen, or is the only one by its file, as that of a cluster on
+// which no server has run yet, and no unit that stays is known to be one: none
 // of them has published a server of its cluster that was a member since, or stood in the
 // configuration, and was not removed.
-func onlyCopy(m observe.Application, cache observe.Cache, l observe.ServerState) bool {
+func onlyCopy(m observe.Application, cache observe.Cache, l stopped) bool {
 	d := l.Database
 	seen, cluster := cache.Configurations[d], cmp.Or(l.File.Cluster, m.Published[m.Unit][d].Cluster)
-	if seen.Since == 0 && len(seen.Members) == 0 || l.File.Server != "" && seen.Server != l.File.Server {
+	sole := l.whole && l.end.Sole(l.File.Server)
+	if !sole && (seen.Since == 0 && len(seen.Members) == 0 || l.File.Server != "" && seen.Server != l.File.Server) {
 		return false // it is not known to have been a member
 	}
 	for unit, published := range m.Published {

@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -33,18 +34,21 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 		peer    relation.Identities
 		removed bool
 		damaged bool
+		alone   bool
 		refused bool
 	}{
-		"sole, the other has not joined":                                        {seen: isSole, goal: "active", peer: peer(0), refused: true},
-		"sole, the other has published nothing":                                 {seen: isSole, goal: "waiting", refused: true},
-		"sole, the other has joined since":                                      {seen: isSole, goal: "active", peer: peer(9)},
-		"sole, the other goes too, and none stays":                              {seen: isSole, goal: "dying", peer: peer(0)},
-		"two, the other stays":                                                  {seen: two, goal: "active", peer: peer(0)},
-		"sole, the other was a member and is removed":                           {seen: isSole, goal: "active", peer: peer(3), removed: true, refused: true},
-		"sole of a new cluster, the other publishes the old one":                {seen: isSole, goal: "active", peer: old(3), refused: true},
-		"sole of a new cluster, can't be read, the other publishes the old one": {seen: isSole, goal: "active", peer: old(3), damaged: true, refused: true},
-		"never seen as a member":                                                {goal: "active", peer: peer(0)},
-		"the memory is of another server":                                       {seen: relation.Configuration{Server: observetest.Full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
+		"sole, the other has not joined":                                               {seen: isSole, goal: "active", peer: peer(0), refused: true},
+		"sole, the other has published nothing":                                        {seen: isSole, goal: "waiting", refused: true},
+		"sole, the other has joined since":                                             {seen: isSole, goal: "active", peer: peer(9)},
+		"sole, the other goes too, and none stays":                                     {seen: isSole, goal: "dying", peer: peer(0)},
+		"two, the other stays":                                                         {seen: two, goal: "active", peer: peer(0)},
+		"sole, the other was a member and is removed":                                  {seen: isSole, goal: "active", peer: peer(3), removed: true, refused: true},
+		"sole of a new cluster, the other publishes the old one":                       {seen: isSole, goal: "active", peer: old(3), refused: true},
+		"sole of a new cluster, can't be read, the other publishes the old one":        {seen: isSole, goal: "active", peer: old(3), damaged: true, refused: true},
+		"no server has run on the new cluster's file, the other publishes the old one": {goal: "active", peer: old(3), alone: true, refused: true},
+		"no server has run on the file, the other has joined":                          {goal: "active", peer: peer(3), alone: true},
+		"never seen as a member":                                                       {goal: "active", peer: peer(0)},
+		"the memory is of another server":                                              {seen: relation.Configuration{Server: observetest.Full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -57,6 +61,9 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 			own := relation.Identities{ovndb.NB: {Server: observetest.Full("aa00"), Cluster: observetest.Cluster(ovndb.NB)}}
 			model.Published = relation.UnitIdentities{"ovn-central/0": own, "ovn-central/1": test.peer}
 			text := observetest.FileOf(ovndb.NB, observetest.Full("aa00"), observetest.Cluster(ovndb.NB), nil)
+			if test.alone {
+				text = observetest.FileOf(ovndb.NB, observetest.Full("aa00"), observetest.Cluster(ovndb.NB), map[raft.ID]string{observetest.Full("aa00"): "ssl:192.0.2.1:6643"})
+			}
 			if test.damaged {
 				text = text[:len(text)-1]
 			}

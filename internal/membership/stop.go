@@ -149,10 +149,10 @@ func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]obse
 	return servers
 }
 
-// They lead the operator's override of a refusal.
+// They lead the operator's override of a refusal; of OnlyCopyAdvice the unit has the only copy.
 const (
 	overrideAdvice = "to remove the unit all the same, and leave its members behind: "
-	onlyCopyAdvice = "to remove the unit all the same, with the only copy (its file stays on the machine): "
+	OnlyCopyAdvice = "to remove the unit all the same, with the only copy (its file stays on the machine): "
 )
 
 // nothingToLeave is the result of a database that no server of this unit serves as
@@ -266,7 +266,7 @@ func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, goi
 	refused.Advice = append(refused.Advice, status.Remediations(refused.Refusals, clusters, m)...)
 	override := overrideAdvice
 	if refused.Refusals[0].Reason == raft.SoleMember {
-		override = onlyCopyAdvice
+		override = OnlyCopyAdvice
 	}
 	wait := "wait: Juju tries again by itself"
 	if len(refused.Advice) > 0 {

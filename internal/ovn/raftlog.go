@@ -99,6 +99,11 @@ type LogEnd struct {
 	Damage string
 }
 
+// Sole says whether the newest configuration has the server alone.
+func (e LogEnd) Sole(server raft.ID) bool {
+	return len(e.Members) == 1 && e.Members[0] == server
+}
+
 // LogEnd says how far the log in the file of database d goes. It reads as [Files.Log] does.
 func (f Files) LogEnd(ctx context.Context, d ovndb.Database) (LogEnd, error) {
 	scan, _, err := f.scan(ctx, d)

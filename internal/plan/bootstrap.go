@@ -82,9 +82,12 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 		d.wait("peers: %s serves other clusters; the leader unit will publish them", p.Unit)
 		return true
 	}
-	if s.Databases[ovndb.NB].Staged != claimed {
-		return false
-	}
+	return s.Databases[ovndb.NB].Staged == claimed && s.awaitsClaims(d)
+}
+
+// awaitsClaims says whether another unit has, or may have, claimed clusters too, so that this unit puts none in place.
+func (s State) awaitsClaims(d *Decision) bool {
+	claimed := s.Clusters.IDs[ovndb.NB]
 	if s.Blind {
 		d.wait("peers: waiting for Juju to set up the relation to the other units")
 		return true

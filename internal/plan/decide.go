@@ -39,35 +39,22 @@ func Decide(s State) Decision {
 	return d
 }
 
-// planDying leaves to `stop` what becomes of the members of a unit that is being removed; until
-// then they vote, and must understand the others. Servers of a cluster that was given up are
-// no members, and nothing waits for their `stop`: it may be refused, or be hours away.
-func (s State) planDying(d *Decision) {
+// planStart starts what is down of the members that are here and for whose start there is a reason, and ovn-northd
+// with them, since no other unit may have one.
+func (s State) planStart(d *Decision, why func(ovndb.Database, Database) string) {
+	var (
+		services []ovndb.Service
+		reason   string
+	)
 	for _, db := range ovndb.Databases() {
-		if cluster := s.Clusters.IDs[db]; cluster == "" || s.Databases[db].Staged != cluster {
-			s.planSuperseded(d, db)
+		x := s.Databases[db]
+		because := why(db, x)
+		if because == "" || x.Condition != ovndb.Down || s.Clusters.superseded(db, x.Cluster) {
+			continue
 		}
-	}
-	if s.Packages.Installed && s.Address != "" && s.planCertificates(d) && s.Resumed {
-		s.planResume(d)
-	}
-}
-
-// planResume starts the members of a unit that is being removed: while they are down `stop`
-// can't take them out of their clusters, and one of them may have the only copy. It
-// makes no new member and puts nothing away. ovn-northd goes with them, since no other
-// unit may have one.
-func (s State) planResume(d *Decision) {
-	s.planStart(d, "the unit was resumed, and the stop hook needs its servers")
-}
-
-// planStart starts what is down of the members that are here, and ovn-northd with them.
-func (s State) planStart(d *Decision, reason string) {
-	var services []ovndb.Service
-	for _, db := range ovndb.Databases() {
 		var found Decision
-		if x := s.Databases[db]; x.Condition == ovndb.Down && s.Recovery[db].HeldFor == "" && !s.Clusters.superseded(db, x.Cluster) {
-			s.planDown(&found, db, x)
+		if s.planDown(&found, db, x); len(found.starting) > 0 {
+			reason = cmp.Or(reason, because)
 		}
 		services = append(services, found.starting...)
 		d.Blocked = append(d.Blocked, found.Blocked...)

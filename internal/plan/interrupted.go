@@ -23,6 +23,11 @@ func (s State) planDamagedServers(d *Decision) {
 func (s State) planInterrupted(d *Decision) {
 	s.planDamagedServers(d)
 	if s.Address != "" && !s.Paused && s.planCertificates(d) {
-		s.planStart(d, "it is down, and the upgrade of the packages can't be finished now")
+		s.planStart(d, func(db ovndb.Database, _ Database) string {
+			if s.Recovery[db].HeldFor != "" {
+				return ""
+			}
+			return "it is down, and the upgrade of the packages can't be finished now"
+		})
 	}
 }

@@ -33,7 +33,7 @@ func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 			continue
 		}
 		next := r.Next()
-		if kind := recoverySteps[next.Action]; kind != "" {
+		if kind := recoverySteps[next.Action]; kind != "" && (!s.Dying || next.Action != recovery.Release) {
 			d.do(Step{Kind: kind, Database: db, Unit: next.For, Cluster: next.New, Reason: next.Reason})
 		}
 		if held[db] = next.Held; next.Held {

@@ -13,10 +13,18 @@ func (s State) remotes(db ovndb.Database) []string {
 	if known := s.knownRemotes(db); len(known) > 0 {
 		return known
 	}
-	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && p.Clusters[db] == "" }) {
+	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && (p.Clusters[db] == "" || s.hasMade(p, db)) }) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(s.Members[db]), func(remote string) bool { return remote == ovndb.RaftAddress(db, s.Address) })
+}
+
+// hasMade says whether a unit that is being removed has made the application's cluster in a recovery, and still
+// says of its server what was so before: the only hook that it runs may be a `stop` that fails, of which Juju
+// drops what it says.
+func (s State) hasMade(p Peer, db ovndb.Database) bool {
+	made := p.Unit == s.Clusters.CreatedBy || p.Requests[db].New == s.Clusters.IDs[db]
+	return made && s.Clusters.superseded(db, p.Clusters[db])
 }
 
 // knownRemotes are those of the peers that have servers in the application's

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 func TestUnitJoinsAtTheMembersAddressesWherePeersHaveOthersSince(t *testing.T) {
@@ -32,6 +34,40 @@ func TestUnitJoinsAtTheMembersAddressesWherePeersHaveOthersSince(t *testing.T) {
 			require.NotNil(t, step)
 			require.Equal(t, plan.JoinCluster, step.Kind)
 			assert.Equal(t, c.want, step.Remotes)
+		})
+	}
+}
+
+// Of a unit that is being removed Juju may drop what it says, once it serves the cluster that it has made in a recovery.
+func TestUnitJoinsTheNewClusterOfAUnitThatCannotSayThatItServesIt(t *testing.T) {
+	t.Parallel()
+	members := []string{ovndb.RaftAddress(ovndb.NB, addressOf(0)), ovndb.RaftAddress(ovndb.NB, addressOf(1))}
+	for title, c := range map[string]struct {
+		change func(s *plan.State)
+		joins  bool
+	}{
+		"it has created it": {func(s *plan.State) { s.Peers[0].Dying, s.Clusters.CreatedBy = true, "ovn-central/1" }, true},
+		"it has said that it made it": {func(s *plan.State) {
+			s.Peers[0].Dying, s.Peers[0].Requests = true, map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: nbCluster, New: otherCluster}}
+		}, true},
+		"another one has":           {func(s *plan.State) { s.Peers[0].Dying = true }, false},
+		"it stays, and will say so": {func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/1" }, false},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			s := well()
+			s.Databases[ovndb.NB] = plan.Database{Condition: ovndb.Absent}
+			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
+			s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}}
+			s.Members = map[ovndb.Database][]string{ovndb.NB: members}
+			c.change(&s)
+			step := plan.Decide(s).Step
+			if !c.joins {
+				assert.Nil(t, step)
+				return
+			}
+			require.NotNil(t, step)
+			assert.Equal(t, plan.Step{Kind: plan.JoinCluster, Database: ovndb.NB, Cluster: otherCluster, Remotes: members[1:]}, *step)
 		})
 	}
 }

@@ -216,6 +216,8 @@ type File struct {
 	Outside bool
 	// WasMember says that this unit has seen the file's server as a member of the cluster.
 	WasMember bool
+	// Sole says that its configuration has its own server alone.
+	Sole bool
 	// Address is the Raft address that is written in it, PROTO:HOST:PORT.
 	Address string
 }

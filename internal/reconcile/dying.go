@@ -1,11 +1,73 @@
 package reconcile
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
+
+// FinishRecoveries does in the `stop` of a unit what [plan.Decide] leaves to one that is being removed, where a recovery is
+// under way: while its `stop` fails no other hook runs. It returns what is waited for. Where Juju does not say all that
+// is needed, nothing is done: `stop` needs no relation.
+func (u *Reconciler) FinishRecoveries(ctx context.Context, snapshot observe.Snapshot) (after observe.Snapshot, waiting []string) {
+	r, err := u.loadRecord()
+	m := snapshot.Application
+	if err != nil || m.Unread != nil || !m.OthersStay() || !u.recovers(ctx, r, m) {
+		return snapshot, nil
+	}
+	p, err := u.observe(ctx, r, Result{Snapshot: snapshot}, true)
+	if err == nil {
+		_, err = u.converge(ctx, &p)
+	}
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot do this unit's part of the recovery; continuing", "error", err)
+		return p.result.Snapshot, nil
+	}
+	return p.result.Snapshot, p.result.Decision.Waiting
+}
+
+// recovers says whether this unit may have a part in a recovery: it was asked for one or stopped for one, has made a
+// cluster, or another unit was asked.
+func (u *Reconciler) recovers(ctx context.Context, r *record, m observe.Application) bool {
+	for _, db := range ovndb.Databases() {
+		if staged, err := u.Files.Staged(ctx, db); err != nil || staged.Cluster != "" {
+			return true
+		}
+	}
+	return len(r.Held)+len(r.Requests) > 0 || slices.ContainsFunc(m.Others(), func(unit string) bool { return len(m.Peers[unit].State.Requests) > 0 })
+}
+
+// refuseUnplaced is the refusal where units stay while the new cluster's file is still to be put in its place here: its
+// data are nowhere else (rule R9). Where Juju could not be asked, so may be those of one that was made for a request.
+func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) *membership.RefusedError {
+	m, clusters := p.result.Snapshot.Application, p.progress.clusters
+	refused := &membership.RefusedError{Command: u.command("resume")}
+	for _, db := range ovndb.Databases() {
+		staged, err := u.Files.Staged(ctx, db)
+		published := staged.Cluster == clusters.IDs[db] && len(clusters.Superseded[db]) > 0
+		if err != nil || staged.Cluster == "" || !published && !(unread && staged.Cluster == p.record.Requests[db].New) {
+			continue
+		}
+		refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: db, Reason: raft.SoleMember, Text: fmt.Sprintf(
+			"the new cluster is not in its place yet, and its only copy is beside %s", u.Paths.File(db))})
+	}
+	if len(refused.Refusals) == 0 || !m.OthersStay() {
+		return nil
+	}
+	refused.Advice = []string{
+		"put it in its place and start it: " + refused.Command, "then wait until another unit has joined: Juju tries again by itself",
+		membership.OnlyCopyAdvice + juju.Resolved(m.Unit, true),
+	}
+	return refused
+}
 
 // refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other
 // unit stops its server for it. Which of those that stay is lost is not known here.

@@ -28,6 +28,8 @@ type inputs struct {
 	// unrelated says that what the Juju leader publishes can't be known, as there is no
 	// peer relation yet.
 	unrelated bool
+	// leaderSettings are those of the Juju leader.
+	leaderSettings map[string]string
 	// blind says that what units have claimed could not be read, where Juju has no
 	// leader settings.
 	blind bool
@@ -83,6 +85,7 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 	if err != nil {
 		return p, err
 	}
+	a.leaderSettings = settings
 	if p.progress.clusters, a.problem = parseClusters(settings); len(p.progress.clusters.IDs) == len(ovndb.Databases()) {
 		r.LeaderSettings = settings
 	}

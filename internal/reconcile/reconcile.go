@@ -101,45 +101,11 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	}
 	o := &p.result
 	u.awaitServers(ctx, o)
-	made := map[string]bool{}
-	for steps := 0; ; steps++ {
-		u.keepDeferred(ctx, record)
-		if err := u.decide(ctx, p, o); err != nil {
-			return p.result, err
-		}
-		record.observed(o.state)
-		step := o.Decision.Step
-		if step == nil || made[step.String()] {
-			break // one that changed nothing would change nothing again
-		}
-		if steps == maxSteps {
-			return p.result, fmt.Errorf("cannot settle: after %d steps the next is %q", steps, step)
-		}
-		made[step.String()] = true
-		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // told to people: the steps of a hook
-		err := u.apply(ctx, p, *step)
-		if kept := u.saveRecord(record); kept != nil {
-			u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", kept)
-		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return p.result, err
-			}
-			if errors.Is(err, errClaimed) {
-				o.Decision.Waiting = append(o.Decision.Waiting, "peers: "+err.Error())
-				break
-			}
-			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
-			u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // told to people, as the unit's status
-			if p.mayDoWithout(*step) {
-				p.progress.unavailable = true
-				continue
-			}
-			break
-		}
-		o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
+	made, err := u.converge(ctx, &p)
+	if err != nil {
+		return p.result, err
 	}
-	if len(made) > 0 {
+	if made {
 		o.Report = u.Observer.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
 	}
 	u.publishDamage(ctx, p.result)
@@ -163,6 +129,50 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
 	}
 	return p.result, nil
+}
+
+// converge makes steps until none is left, or none that changes anything, and says whether it has made any.
+func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err error) {
+	record, o := p.record, &p.result
+	made := map[string]bool{}
+	for steps := 0; ; steps++ {
+		u.keepDeferred(ctx, record)
+		if err := u.decide(ctx, *p, o); err != nil {
+			return false, err
+		}
+		record.observed(o.state)
+		step := o.Decision.Step
+		if step == nil || made[step.String()] {
+			break // one that changed nothing would change nothing again
+		}
+		if steps == maxSteps {
+			return false, fmt.Errorf("cannot settle: after %d steps the next is %q", steps, step)
+		}
+		made[step.String()] = true
+		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // told to people: the steps of a hook
+		err := u.apply(ctx, *p, *step)
+		if kept := u.saveRecord(record); kept != nil {
+			u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", kept)
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return false, err
+			}
+			if errors.Is(err, errClaimed) {
+				o.Decision.Waiting = append(o.Decision.Waiting, "peers: "+err.Error())
+				break
+			}
+			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
+			u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // told to people, as the unit's status
+			if p.mayDoWithout(*step) {
+				p.progress.unavailable = true
+				continue
+			}
+			break
+		}
+		o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
+	}
+	return len(made) > 0, nil
 }
 
 // settled says whether nothing is left to do, to mend or to wait for: only then may the next pass

@@ -38,7 +38,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 			continue
 		}
 		state := recovery.State{
-			Database: db, Unit: u.Env.Unit, JujuLeader: s.JujuLeader, Cluster: cluster, Staged: x.Staged, HeldFor: r.Held[db],
+			Database: db, Unit: u.Env.Unit, JujuLeader: s.JujuLeader, Dying: s.Dying, Cluster: cluster, Staged: x.Staged, HeldFor: r.Held[db],
 			Now: u.Now(),
 		}
 		if begun && s.JujuLeader {

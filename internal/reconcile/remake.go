@@ -115,12 +115,25 @@ func (r *record) forget(c relation.Clusters) {
 }
 
 // ask notes that the units that were asked for a recovery are asked whether they are there,
-// which the peers are told at the end of the hook. The time is what they answer with.
-func (r *record) ask(db ovndb.Database, now time.Time) {
+// which the peers are told at the end of the hook. The time is what they answer with. Of a unit that is being
+// removed the peers may be told nothing any more but by leader settings, which Juju 4 has not.
+func (u *Reconciler) ask(ctx context.Context, p pass, db ovndb.Database) error {
+	r := p.record
 	if r.Asks == nil {
 		r.Asks = map[ovndb.Database]time.Time{}
 	}
-	r.Asks[db] = now.UTC().Truncate(time.Second)
+	r.Asks[db] = u.Now().UTC().Truncate(time.Second)
+	if !p.result.state.Dying {
+		return nil
+	}
+	err := u.Tools.LeaderSet(ctx, relation.LeaderAsks(u.Env.Unit, r.Asks))
+	if errors.Is(err, juju.ErrNotLeader) {
+		p.progress.jujuLeader = false
+	}
+	if errors.Is(err, juju.ErrNotLeader) || errors.Is(err, juju.ErrNoTool) {
+		return nil
+	}
+	return err
 }
 
 // answered are this unit's requests as its peers are told them.

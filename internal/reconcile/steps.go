@@ -80,8 +80,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 		delete(r.Held, db)
 		return nil
 	case plan.AskUnits:
-		r.ask(db, u.Now())
-		return nil
+		return u.ask(ctx, p, db)
 	case plan.RemakeCluster:
 		return u.whileJujuLeader(ctx, p.progress, func() error { return u.remake(ctx, p, db) })
 	case plan.Supersede:

@@ -12,7 +12,8 @@ import (
 
 // PutAwaySuperseded puts away what a unit that is being removed has of clusters in whose place
 // others were put: the others have no need of it, and while the unit's `stop` fails no other
-// hook runs, in which [plan.Decide] has that done.
+// hook runs, in which [plan.Decide] has that done. It refuses, with a [*membership.RefusedError], where the
+// new cluster is not in its place yet.
 func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot) (observe.Snapshot, error) {
 	r, err := u.loadRecord()
 	if err != nil {
@@ -20,6 +21,9 @@ func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Sna
 	}
 	p := pass{record: r, inputs: inputs{thorough: true}, progress: newProgress(u.Now()), result: Result{Snapshot: snapshot}}
 	unread := u.readClusters(ctx, &p)
+	if refused := u.refuseUnplaced(ctx, p, unread); refused != nil {
+		return snapshot, refused
+	}
 	archived := false
 	for _, db := range ovndb.Databases() {
 		l := snapshot.Servers[db]
@@ -58,16 +62,10 @@ func (u *Reconciler) readClusters(ctx context.Context, p *pass) (unread bool) {
 	return unread
 }
 
-// superseded says whether another cluster was put in the place of this unit's own, and is not
-// yet to be put there by this unit: then its data are nowhere else. Where Juju could not be
+// superseded says whether another cluster was put in the place of this unit's own. Where Juju could not be
 // asked, the other units' servers are.
 func (u *Reconciler) superseded(ctx context.Context, p pass, db ovndb.Database, own raft.ID, unread bool) bool {
-	clusters := p.progress.clusters
-	staged, err := u.Files.Staged(ctx, db)
-	if err != nil || staged.Cluster != "" && staged.Cluster == clusters.IDs[db] {
-		return false
-	}
-	if slices.Contains(clusters.Superseded[db], own) {
+	if slices.Contains(p.progress.clusters.Superseded[db], own) {
 		return true
 	}
 	if !unread {

@@ -131,5 +131,9 @@ func (s State) waitingText(unit string, all map[string]Request) string {
 	if running := s.unitStillVoting(r); running != "" {
 		return fmt.Sprintf("%s must stop its server (if it is lost: run the same action on %s again, adding %s to give-up)", running, unit, running)
 	}
+	// Without the peer relation a unit whose removal waits hears of no recovery, and leads for as long as its agent lives.
+	if i := slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Dying }); i >= 0 && !s.JujuLeader {
+		return "not published yet" + because(fmt.Sprintf("if this lasts: juju resolved --no-retry %s; that unit is being removed, and may lead the application", s.Peers[i].Unit))
+	}
 	return "the new cluster is not published yet" + because("the unit that leads the application publishes its ID in its next hook")
 }

@@ -185,6 +185,15 @@ func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T)
 	assert.Contains(t, next.Waiting, "start the machine of ovn-central/0 ")
 }
 
+// Without the peer relation a unit whose removal waits hears of no recovery, and leads on.
+func TestUnitWhoseNewClusterIsNotPublishedNamesThoseThatMayLeadAndAreBeingRemoved(t *testing.T) {
+	s := of(3)
+	s.Own.Stopped, s.Staged, s.Request = true, one, made(givingUp(1, 2), one)
+	assert.Equal(t, "the new cluster is not published yet (the unit that leads the application publishes its ID in its next hook)", s.Next().Waiting)
+	s.Peers[1].Dying = true
+	assert.Equal(t, "not published yet (if this lasts: juju resolved --no-retry ovn-central/2; that unit is being removed, and may lead the application)", s.Next().Waiting)
+}
+
 // Of two that give each other up the one that was asked later counts, on every unit alike.
 func TestOfTwoThatGiveEachOtherUpOneIsOver(t *testing.T) {
 	early, late := *made(givingUp(1), one), *made(givingUp(0), other)

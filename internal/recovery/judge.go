@@ -68,7 +68,7 @@ func (s State) Judge(r Request) Verdict {
 		case copied != nil && copied.Damage != "" && r.Backup == "" && s.final(m, *copied):
 			refuse("the file of %s is damaged: %s; what it had beyond that is not known: to do without it, add it to give-up=", m.Unit, copied.Damage)
 			continue
-		case copied != nil && copied.Stopped:
+		case copied != nil && copied.Stopped && !s.dying(m.Unit): // else it may have been started since, and can't say so
 		case copied == nil && r.Backup == "" && m.Exists && !s.dying(m.Unit):
 			refuse("%s has not reported how far its copy goes: start it, then the quorum is back or its next update-status reports it; if it is lost for good, power off its machine and add it to give-up=", m.Unit)
 			continue

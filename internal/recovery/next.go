@@ -44,18 +44,23 @@ type Step struct {
 	// Waiting is what for, in one line.
 	Held    bool
 	Waiting string
+	// Unread says that it is held since nothing could be read of the unit whose request it was stopped for.
+	Unread bool
 }
 
 // Next is this unit's next step for the database. Nothing is done for a request of a unit whose data could not be read; what
 // was stopped for it stays so.
 func (s State) Next() Step {
 	all := s.standing()
+	if _, asked := all[s.Unit]; asked && s.Dying { // the other units take it for over, too
+		return Step{Action: Withdraw, For: s.Unit, Reason: s.Database.Short() + ": this unit is being removed, and makes no new cluster"}
+	}
 	if len(all) == 0 {
 		if s.HeldFor == "" {
 			return Step{}
 		}
 		if p := s.peer(s.HeldFor); p != nil && !p.Read {
-			return s.hold(s.HeldFor, Step{Waiting: "what that unit publishes could not be read"})
+			return s.hold(s.HeldFor, Step{Waiting: "what that unit publishes could not be read", Unread: true})
 		}
 		return Step{Action: Release, For: s.HeldFor}
 	}
@@ -76,6 +81,8 @@ func (s State) Next() Step {
 		return Step{} // no member of it: nothing here can vote
 	case s.Own.Stopped:
 		return s.hold(unit, Step{Waiting: s.waitingText(unit, all)})
+	case s.Dying:
+		return Step{} // that unit waits for none that is being removed
 	case s.Own.HasRaftLeader && all[unit].Backup == "":
 		return Step{} // that unit learns of it, and withdraws
 	}

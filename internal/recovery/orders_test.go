@@ -24,7 +24,8 @@ type world struct {
 	made    int
 	// events counts what has happened, half a minute each; takenBack the new clusters that
 	// were made and not published, as the old one had a quorum again.
-	events, takenBack int
+	// byDying counts those that a unit which is being removed has published.
+	events, takenBack, byDying int
 }
 
 type played struct {
@@ -37,6 +38,8 @@ type played struct {
 	asked   *Request
 	running bool
 	off     bool
+	// dying: it is being removed, in a `stop` that fails, and all that it tells is what it asks as the one that leads.
+	dying bool
 	// staged is the cluster beside its file; asks is when it has asked, in which event.
 	staged    raft.ID
 	asks      time.Time
@@ -61,7 +64,7 @@ func (w *world) state(i int) State {
 	s := of(w.n)
 	u := w.units[i]
 	s.Now, s.Asked, s.Staged = w.now(), u.asks, u.staged
-	s.Unit, s.Cluster, s.JujuLeader, s.HeldFor, s.Request = unit(i), w.cluster, w.leader == i, u.held, u.request
+	s.Unit, s.Cluster, s.JujuLeader, s.Dying, s.HeldFor, s.Request = unit(i), w.cluster, w.leader == i, u.dying, u.held, u.request
 	s.Own, s.Peers = nil, nil
 	if !u.gone {
 		c := u.copied
@@ -70,7 +73,7 @@ func (w *world) state(i int) State {
 	}
 	for j, p := range w.units {
 		if j != i {
-			s.Peers = append(s.Peers, Peer{Unit: unit(j), Read: true, Copy: p.copy, Request: p.asked, Asks: p.toldAsks, Reached: !p.off})
+			s.Peers = append(s.Peers, Peer{Unit: unit(j), Dying: p.dying, Read: true, Copy: p.copy, Request: p.asked, Asks: p.toldAsks, Reached: !p.off})
 		}
 	}
 	if w.quorum() {
@@ -121,6 +124,10 @@ func (w *world) hook(i int, steps int) {
 		break
 	}
 	u := &w.units[i]
+	if u.dying {
+		u.toldAsks = u.asks
+		return
+	}
 	s := w.state(i)
 	u.asked, u.copy = u.request, s.Own
 	if u.request != nil {
@@ -128,6 +135,16 @@ func (w *world) hook(i int, steps int) {
 		u.asked = &copied
 	}
 	u.toldAsks, u.published, u.seenIn = u.asks, u.staged, w.events
+}
+
+// dying are the units that are being removed.
+func (w *world) dying() (all []int) {
+	for i, u := range w.units {
+		if u.dying {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // make may be done only where no server that isn't given up can vote, and of the newest
@@ -141,6 +158,7 @@ func (w *world) make(i int) {
 		require.False(w.t, p.running, "unit %d made a cluster while %d could vote", i, j)
 		require.False(w.t, p.copied.newer(w.units[i].copied), "unit %d has newer data than %d", j, i)
 	}
+	require.False(w.t, w.units[i].dying, "unit %d, which is being removed, made a cluster", i)
 	w.made++
 	copied := *r
 	copied.New = raft.ID(fmt.Sprintf("%08d-0000-4000-8000-000000000000", w.made))
@@ -154,6 +172,9 @@ func (w *world) publish(leader int, next Step) {
 		if unit(j) != next.For {
 			continue
 		}
+		if w.units[leader].dying {
+			w.byDying++
+		}
 		require.False(w.t, u.off, "the new cluster of unit %d, which is off, was published", j)
 		if j != leader {
 			require.Equal(w.t, next.New, u.published, "unit %d lacks what was published", j)
@@ -166,7 +187,7 @@ func (w *world) publish(leader int, next Step) {
 }
 
 func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t *testing.T) {
-	done, withdrawn, takenBack := 0, 0, 0
+	done, withdrawn, takenBack, byDying := 0, 0, 0, 0
 	for seed := range uint64(3000) {
 		w := &world{t: t, random: rand.New(rand.NewPCG(seed, 1)), n: 3 + 2*int(seed%2), cluster: old}
 		for range w.n {
@@ -184,15 +205,17 @@ func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t 
 			w.events++
 			i := w.random.IntN(w.n)
 			u := &w.units[i]
-			switch w.random.IntN(14) {
+			switch w.random.IntN(15) {
+			case 14:
+				u.dying = u.dying || w.leader == i || w.random.IntN(8) == 0
 			case 0:
 				u.off = !u.off // it is lost, or comes back
 			case 1:
 				w.leader = i
 			case 2:
-				r := givingUp(lost...)
+				r := givingUp(append(w.dying(), lost...)...)
 				r.Force = w.random.IntN(2) == 0
-				if !u.off && !w.quorum() && w.cluster == old && u.request == nil && len(w.state(i).Judge(r).Refusals) == 0 {
+				if !u.off && !w.quorum() && w.cluster == old && u.request == nil && !u.dying && len(w.state(i).Judge(r).Refusals) == 0 {
 					r.Asked = time.Unix(int64(w.random.IntN(9)), 0)
 					u.request, begun = &r, true
 				} else if !u.off && w.cluster == old && u.request != nil && u.request.New != "" {
@@ -210,12 +233,14 @@ func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t 
 		} else if begun {
 			withdrawn++
 		}
+		byDying += w.byDying
 		if takenBack += w.takenBack; t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
 	assert.Greater(t, takenBack, 3, "and some that were made are taken back")
+	assert.Greater(t, byDying, 3, "and some are published by a unit that is being removed")
 	assert.Greater(t, done, 100, "the premise: many recoveries end")
 	assert.Greater(t, withdrawn, 10, "and some are withdrawn, or go on")
-	t.Log(done, withdrawn, takenBack)
+	t.Log(done, withdrawn, takenBack, byDying)
 }

@@ -93,9 +93,10 @@ type Member struct {
 // State is all that is known of one database.
 type State struct {
 	Database ovndb.Database
-	// Unit is this unit; JujuLeader says that Juju calls it the application's leader.
-	Unit       string
-	JujuLeader bool
+	// Unit is this unit; JujuLeader says that Juju calls it the application's leader, Dying
+	// that it is being removed.
+	Unit              string
+	JujuLeader, Dying bool
 	// Now is the time by this unit's clock; Asked is when it has asked the units whose
 	// requests stand whether they are there, by the same clock. Zero: it has not.
 	Now, Asked time.Time

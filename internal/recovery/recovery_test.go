@@ -138,6 +138,13 @@ func TestRefusals(t *testing.T) {
 		"a unit is being removed": {
 			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(), "ovn-central/2 may come back",
 		},
+		"a unit that is being removed was stopped when it was last heard": {
+			func() State {
+				s := of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true})
+				s.Peers[0].Dying = true
+				return s
+			}(), givingUp(2), "ovn-central/1 may come back",
+		},
 		"a unit is gone": {
 			func() State {
 				s := of(3).publishes(behind)

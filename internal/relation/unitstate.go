@@ -287,6 +287,34 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 	return c, problems
 }
 
+// The keys of the leader settings by which a leader that is being removed asks the units that a recovery was asked
+// for of. The second one follows the database's short name.
+const (
+	keyAskedBy    = "recovery-asked-by"
+	keyLeaderAsks = "_recovery_asks"
+)
+
+// LeaderAsks are the times at which a leader asks, as leader settings. They are there even if its hook fails, as the
+// `stop` of a unit whose removal waits does: of what that unit publishes itself Juju drops all.
+func LeaderAsks(unit string, asks map[ovndb.Database]time.Time) map[string]string {
+	settings := map[string]string{keyAskedBy: unit}
+	for _, d := range ovndb.Databases() {
+		settings[d.Short()+keyLeaderAsks] = asJSON(asks, d)
+	}
+	return settings
+}
+
+// ParseLeaderAsks are the times at which a unit has asked by leader settings. What is malformed is left out.
+func ParseLeaderAsks(settings map[string]string, unit string) (asks map[ovndb.Database]time.Time) {
+	if settings[keyAskedBy] != unit {
+		return nil
+	}
+	for _, d := range ovndb.Databases() {
+		_ = fromJSON(settings, d.Short()+keyLeaderAsks, d, &asks) // it asks again
+	}
+	return asks
+}
+
 func joinIDs(ids []raft.ID) string {
 	all := make([]string, len(ids))
 	for i, id := range ids {

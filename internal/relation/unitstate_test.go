@@ -91,3 +91,14 @@ const (
 	other raft.ID = "833a862d-5eb9-4c82-8fea-07aa05f2b0fd"
 	fresh raft.ID = "1f7b9548-627b-4df3-84f1-e78ee49c7d16"
 )
+
+func TestLeaderThatIsBeingRemovedAsksByLeaderSettings(t *testing.T) {
+	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	asks := map[ovndb.Database]time.Time{ovndb.SB: at}
+	settings := relation.LeaderAsks("ovn-central/1", asks)
+	assert.Equal(t, map[string]string{"recovery-asked-by": "ovn-central/1", "nb_recovery_asks": "", "sb_recovery_asks": `"2026-11-23T12:00:00Z"`}, settings)
+	assert.Equal(t, asks, relation.ParseLeaderAsks(settings, "ovn-central/1"))
+	assert.Empty(t, relation.ParseLeaderAsks(settings, "ovn-central/2"))
+	settings["sb_recovery_asks"] = "noon"
+	assert.Empty(t, relation.ParseLeaderAsks(settings, "ovn-central/1"))
+}

@@ -1,0 +1,199 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// Until it is gone a unit votes, so it follows a change of the CA; anything else
+// is for `stop` to decide.
+func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
+	t.Parallel()
+	check(t, map[string]situation{
+		"all else differs": {
+			func(s *plan.State) {
+				s.Dying = true
+				s.Defaults, s.Firewall, s.NorthdParams = plan.Drifted, plan.Drifted, plan.NeedsRestart
+				set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB)
+			},
+			decided{},
+		},
+		"a new CA": {
+			func(s *plan.State) {
+				s.Dying = true
+				s.Certificates.Issued = certificate("cert1", "B")
+			},
+			decided{step: "trust the CA (the CA is new)", ready: true},
+		},
+		"never installed": {func(s *plan.State) { *s = plan.State{Dying: true} }, decided{}},
+	})
+}
+
+// Else two clusters may serve clients for as long as it is not gone.
+func TestDyingUnitPutsAwayWhatItHasOfAClusterThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	const why = " (it is of a cluster that was given up in a recovery)"
+	givenUp := func(change func(*plan.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Dying = true
+			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
+			s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}}
+			change(s)
+		}
+	}
+	check(t, map[string]situation{
+		"its server serves it": {givenUp(func(*plan.State) {}), decided{step: "rename the file of nb" + why}},
+		"its server is down": {givenUp(func(s *plan.State) {
+			set(s, down(nbCluster, plan.File{}), ovndb.NB)
+		}), decided{step: "rename the file of nb" + why}},
+		"it has no address any more": {givenUp(func(s *plan.State) { s.Address = "" }), decided{step: "rename the file of nb" + why}},
+		"it has put it away":         {givenUp(func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB) }), decided{}},
+		"it has the new one's only file beside it": {givenUp(func(s *plan.State) {
+			edit(s, ovndb.NB, func(x *plan.Database) { x.Staged = otherCluster })
+		}), decided{step: "rename the file of nb" + why}},
+		"then it puts that in place": {givenUp(func(s *plan.State) {
+			set(s, plan.Database{Condition: ovndb.Absent, Staged: otherCluster}, ovndb.NB)
+		}), decided{step: "put in place the cluster of nb"}},
+		"not while the old one is served": {givenUp(func(s *plan.State) {
+			set(s, plan.Database{Condition: ovndb.Absent, Staged: otherCluster, Rival: "ssl:10.0.0.2:6643"}, ovndb.NB)
+		}), decided{waiting: []string{"nb: the old cluster is still served at ssl:10.0.0.2:6643: stop it there"}}},
+		"nor while other claims can't be read": {givenUp(func(s *plan.State) {
+			s.Blind = true
+			set(s, plan.Database{Condition: ovndb.Down, Cluster: nbCluster, Staged: otherCluster}, ovndb.NB)
+		}), decided{waiting: []string{"peers: waiting for Juju to set up the relation to the other units"}}},
+		"and starts it": {givenUp(func(s *plan.State) {
+			set(s, down(otherCluster, plan.File{Sole: true}), ovndb.NB)
+		}), decided{step: "start ovn-ovsdb-server-nb (no other unit has the new cluster yet)"}},
+		"not where it is paused": {givenUp(func(s *plan.State) {
+			s.Paused = true
+			set(s, down(otherCluster, plan.File{Sole: true}), ovndb.NB)
+		}), decided{}},
+		"not what was a member and has failed": {givenUp(func(s *plan.State) {
+			set(s, down(otherCluster, plan.File{Sole: true, WasMember: true}), ovndb.NB)
+		}), decided{}},
+		"not one that is to join": {givenUp(func(s *plan.State) {
+			set(s, down(otherCluster, plan.File{}), ovndb.NB)
+		}), decided{}},
+		"a file that it made and that was not published": {givenUp(func(s *plan.State) {
+			set(s, plan.Database{Condition: ovndb.Absent, Staged: sbCluster}, ovndb.NB)
+		}), decided{}},
+		"it was resumed": {givenUp(func(s *plan.State) {
+			s.Resumed = true
+			set(s, down(nbCluster, plan.File{}), ovndb.NB)
+			set(s, down(sbCluster, plan.File{}), ovndb.SB)
+		}), decided{step: "rename the file of nb" + why}},
+		"the cluster is another one, and was not given up": {givenUp(func(s *plan.State) {
+			s.Clusters.Superseded = nil
+		}), decided{}},
+	})
+}
+
+// What a pause has stopped can't leave, and may be the only copy.
+func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
+	t.Parallel()
+	paused := down("", plan.File{})
+	resumed := func(change func(*plan.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Dying, s.Resumed = true, true
+			s.Defaults, s.Firewall, s.NorthdParams = plan.Drifted, plan.Drifted, plan.NeedsRestart
+			change(s)
+		}
+	}
+	const why = " (the unit was resumed, and the stop hook needs its servers)"
+	check(t, map[string]situation{
+		"both are down": {
+			resumed(func(s *plan.State) {
+				s.Services[ovndb.Northd] = plan.ServiceState{}
+				set(s, paused, ovndb.NB, ovndb.SB)
+			}), decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-northd" + why},
+		},
+		"one is down":           {resumed(func(s *plan.State) { set(s, paused, ovndb.SB) }), decided{step: "start ovn-ovsdb-server-sb" + why}},
+		"not resumed":           {resumed(func(s *plan.State) { s.Resumed = false; set(s, paused, ovndb.NB) }), decided{}},
+		"none is down":          {resumed(func(*plan.State) {}), decided{ready: true}},
+		"it never was a member": {resumed(func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB, ovndb.SB) }), decided{}},
+		"it was removed while it was down": {resumed(func(s *plan.State) {
+			gone := paused
+			gone.File.Outside = true
+			set(s, gone, ovndb.NB, ovndb.SB)
+		}), decided{}},
+		"its file lacks entries": {resumed(func(s *plan.State) {
+			damaged := paused
+			damaged.File.Damage, damaged.Rejoin = "there is a gap", "kick it"
+			set(s, damaged, ovndb.NB)
+		}), decided{blocked: []string{"nb: its file lacks entries; run: kick it (there is a gap)"}}},
+		"a new CA comes first": {resumed(func(s *plan.State) {
+			s.Certificates.Issued = certificate("cert1", "B")
+			set(s, paused, ovndb.NB)
+		}), decided{step: "trust the CA (the CA is new)"}},
+	})
+}
+
+// The others wait for no unit that is being removed, and it may be the one that leads the application, or that has
+// made the new cluster.
+func TestDyingUnitDoesOfARecoveryWhatNoOtherUnitCan(t *testing.T) {
+	t.Parallel()
+	const peer, own = "ovn-central/1", "ovn-central/0"
+	request := recovery.Request{Cluster: nbCluster, GivenUp: []string{own}}
+	made := request
+	made.New = otherCluster
+	answered := made
+	answered.Heard = map[string]time.Time{own: noon}
+	state := func(change func(*plan.State, *recovery.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Dying = true
+			edit(s, ovndb.NB, func(x *plan.Database) { x.Status.Leader = raft.UnknownRef })
+			r := recovery.State{
+				Database: ovndb.NB, Unit: own, Dying: true, Now: noon, Cluster: nbCluster, Own: &recovery.Copy{Cluster: nbCluster, Term: 2, Index: 9},
+				Peers:   []recovery.Peer{{Unit: peer, Read: true, Reached: true, Copy: &recovery.Copy{Cluster: nbCluster, Term: 2, Index: 9, Stopped: true}}},
+				Members: []recovery.Member{{ID: "00aa", Unit: own, Exists: true}, {ID: "00bb", Unit: peer, Exists: true}},
+			}
+			change(s, &r)
+			s.Recovery = map[ovndb.Database]recovery.State{ovndb.NB: r}
+		}
+	}
+	held := func(unit string, change func(*plan.State, *recovery.State)) func(*plan.State) {
+		return state(func(s *plan.State, r *recovery.State) {
+			set(s, down(nbCluster, plan.File{WasMember: true}), ovndb.NB)
+			r.HeldFor, r.Own.Stopped = unit, true
+			change(s, r)
+		})
+	}
+	const over = "start ovn-ovsdb-server-nb (the recovery that it was stopped for is over)"
+	check(t, map[string]situation{
+		"it leads, and a peer's cluster is made: it asks": {state(func(_ *plan.State, r *recovery.State) {
+			r.JujuLeader, r.Peers[0].Request = true, &made
+		}), decided{step: "ask whether the units are there for the recovery of nb"}},
+		"then it publishes that": {state(func(_ *plan.State, r *recovery.State) {
+			r.JujuLeader, r.Asked, r.Peers[0].Request = true, noon, &answered
+		}), decided{step: "publish the new cluster of nb"}},
+		"not without an answer": {state(func(_ *plan.State, r *recovery.State) {
+			r.JujuLeader, r.Asked, r.Peers[0].Request = true, noon, &made
+		}), decided{}},
+		"it stops no server for a peer": {state(func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{}},
+		"what it was asked for is over": {state(func(_ *plan.State, r *recovery.State) { r.Request = &request }), decided{
+			step: "withdraw the recovery of nb (nb: this unit is being removed, and makes no new cluster)",
+		}},
+		"then its server starts":              {held(own, func(*plan.State, *recovery.State) {}), decided{step: over}},
+		"as one that was stopped for a peer":  {held(peer, func(*plan.State, *recovery.State) {}), decided{step: over}},
+		"as one of a peer that goes too":      {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Dying, r.Peers[0].Request = true, &request }), decided{step: over}},
+		"and what was noted of it is dropped": {held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }), decided{step: "let the server start again after the recovery of nb", ready: true}},
+		"it is paused, and stays so":          {held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }), decided{step: "let the server start again after the recovery of nb"}},
+		"not while the peer's request stands": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{
+			waiting: []string{"nb: stopped for recovery on ovn-central/1; it makes the new cluster (if ovn-central/1 is lost: run the same action on another unit, adding ovn-central/1 to give-up)"},
+		}},
+		"nor while that can't be read": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0] = recovery.Peer{Unit: peer} }), decided{
+			waiting: []string{"nb: stopped for recovery on ovn-central/1; what that unit publishes could not be read"},
+		}},
+		"unless an operator resumes the unit": {held(peer, func(s *plan.State, r *recovery.State) {
+			s.Resumed, r.Peers[0] = true, recovery.Peer{Unit: peer}
+		}), decided{
+			step:    "start ovn-ovsdb-server-nb (the unit was resumed, and the stop hook needs its servers)",
+			waiting: []string{"nb: stopped for recovery on ovn-central/1; what that unit publishes could not be read"},
+		}},
+	})
+}
