@@ -18,7 +18,7 @@ func (s State) planDying(d *Decision) {
 	for _, db := range ovndb.Databases() {
 		s.planNewCluster(d, db)
 	}
-	if s.Packages.Installed && s.Address != "" && s.planCertificates(d) {
+	if (s.Packages.Installed || s.Packages.Interrupted()) && s.Address != "" && s.planCertificates(d) {
 		s.planStart(d, s.startsWhileDying)
 	}
 	for _, db := range ovndb.Databases() {
@@ -32,7 +32,7 @@ func (s State) planDying(d *Decision) {
 // has made: no other has it.
 func (s State) planNewCluster(d *Decision, db ovndb.Database) {
 	x := s.Databases[db]
-	made := x.Staged != "" && x.Staged == s.Clusters.IDs[db] && len(s.Clusters.Superseded[db]) > 0
+	made := x.Staged != "" && x.Staged == s.Clusters.IDs[db]
 	if made && s.awaitsClaims(d) || s.planSuperseded(d, db) {
 		return
 	}
@@ -54,7 +54,7 @@ func (s State) startsWhileDying(db ovndb.Database, x Database) string {
 		return ""
 	case over:
 		return "the recovery that it was stopped for is over"
-	case x.File.Sole && !x.File.WasMember && x.Cluster == s.Clusters.IDs[db] && len(s.Clusters.Superseded[db]) > 0:
+	case x.File.Sole && !x.File.WasMember && x.Cluster == s.Clusters.IDs[db]:
 		return "no other unit has the new cluster yet"
 	}
 	return ""

@@ -93,6 +93,24 @@ func TestDyingUnitPutsAwayWhatItHasOfAClusterThatWasGivenUp(t *testing.T) {
 	})
 }
 
+// Juju keeps the IDs of an application's first clusters, and no other unit can make these.
+func TestDyingUnitServesTheFirstClustersOnceTheyArePublished(t *testing.T) {
+	t.Parallel()
+	first := func(x plan.Database) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Dying = true
+			set(s, x, ovndb.NB)
+		}
+	}
+	check(t, map[string]situation{
+		"not in place":  {first(plan.Database{Condition: ovndb.Absent, Staged: nbCluster}), decided{step: "put in place the cluster of nb"}},
+		"not published": {first(plan.Database{Condition: ovndb.Absent, Staged: otherCluster}), decided{}},
+		"not started": {
+			first(down(nbCluster, plan.File{Sole: true})), decided{step: "start ovn-ovsdb-server-nb (no other unit has the new cluster yet)"},
+		},
+	})
+}
+
 // What a pause has stopped can't leave, and may be the only copy.
 func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 	t.Parallel()
@@ -112,7 +130,11 @@ func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 				set(s, paused, ovndb.NB, ovndb.SB)
 			}), decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-northd" + why},
 		},
-		"one is down":           {resumed(func(s *plan.State) { set(s, paused, ovndb.SB) }), decided{step: "start ovn-ovsdb-server-sb" + why}},
+		"one is down": {resumed(func(s *plan.State) { set(s, paused, ovndb.SB) }), decided{step: "start ovn-ovsdb-server-sb" + why}},
+		"an upgrade of the packages was cut off": {resumed(func(s *plan.State) {
+			s.Packages.Installed = false
+			set(s, paused, ovndb.SB)
+		}), decided{step: "start ovn-ovsdb-server-sb" + why}},
 		"not resumed":           {resumed(func(s *plan.State) { s.Resumed = false; set(s, paused, ovndb.NB) }), decided{}},
 		"none is down":          {resumed(func(*plan.State) {}), decided{ready: true}},
 		"it never was a member": {resumed(func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB, ovndb.SB) }), decided{}},

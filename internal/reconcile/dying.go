@@ -52,7 +52,7 @@ func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) *m
 	refused := &membership.RefusedError{Command: u.command("resume")}
 	for _, db := range ovndb.Databases() {
 		staged, err := u.Files.Staged(ctx, db)
-		published := staged.Cluster == clusters.IDs[db] && len(clusters.Superseded[db]) > 0
+		published := staged.Cluster == clusters.IDs[db]
 		if err != nil || staged.Cluster == "" || !published && !(unread && staged.Cluster == p.record.Requests[db].New) {
 			continue
 		}

@@ -216,7 +216,7 @@ func TestNothingIsStoppedWhereTheOtherCopyIsDamaged(t *testing.T) {
 	assert.Equal(t, Stop, s.Next().Action, "it is written anew first")
 	s = s.answers(1)
 	s.Own.Stopped, s.Members[1].Answers = true, false
-	assert.Equal(t, Step{For: unit(0), Held: true, Waiting: "ovn-central/1 must stop its server, whose file lacks entries (if it is lost: give-up=ovn-central/1)"}, s.Next())
+	assert.Equal(t, Step{For: unit(0), Held: true, Waiting: "ovn-central/1 must stop its server, whose file lacks entries (if it is lost: run the action again, adding ovn-central/1 to give-up)"}, s.Next())
 	s.Peers[0].Copy.Stopped = true
 	assert.Equal(t, Withdraw, s.Next().Action)
 }
