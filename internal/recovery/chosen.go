@@ -122,7 +122,7 @@ func (s State) waitingText(unit string, all map[string]Request) string {
 	case len(s.Serving) > 0 && r.Backup == "":
 		return fmt.Sprintf("the cluster has a quorum again (it is served at %s; %s withdraws the recovery in its next hook; if that unit is lost, remove it by force)", s.Serving[0], unit)
 	case len(s.Serving) > 0:
-		return fmt.Sprintf("stop the old cluster at %s (the new one is made)", s.Serving[0])
+		return fmt.Sprintf("stop the old cluster (it is served at %s; the new one is made)", s.Serving[0])
 	case s.JujuLeader && s.peer(unit) != nil && !s.peer(unit).Reached:
 		return "start the machine of " + unit + because("it has the new cluster, and does not answer")
 	case s.JujuLeader && !s.newClusterConfirmed(unit, r):

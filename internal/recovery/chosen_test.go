@@ -225,7 +225,7 @@ func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing
 		s.Request.Backup = "/var/backups/ovn-central/20261123T190312Z"
 		next = s.Next()
 		assert.Equal(t, None, next.Action)
-		assert.Contains(t, next.Waiting, "stop the old cluster at ssl:10.0.0.9:6643")
+		assert.Contains(t, next.Waiting, "stop the old cluster (it is served at ssl:10.0.0.9:6643; the new one is made)")
 	}
 	waits := publisher()
 	waits.Serving = []string{"ssl:10.0.0.9:6643"}
