@@ -108,7 +108,7 @@ func TestChangesOfBothDatabasesWakeAndAreReadAtTheServersThatAreFollowed(t *test
 	transact(t, nb, map[string]any{"op": "mutate", "table": "Gateway_Chassis", "where": []any{}, "mutations": []any{[]any{"priority", "+=", 1}}})
 	assert.True(t, wakes(), "a priority that is changed in its place")
 
-	nb.Kill(t) // nobody waits for it at this moment
+	nb.Kill(t) // the test does not wait for the loss at this moment
 	select {
 	case <-f.Lost(ovndb.NB):
 	case <-time.After(patience):

@@ -79,7 +79,7 @@ func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
 	_, err = new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, members[2].Endpoint())
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
 
-	members[2].Kill(t) // nobody waits for it at this moment
+	members[2].Kill(t) // the test does not wait for the loss at this moment
 	select {
 	case <-w.Lost():
 	case <-time.After(patience):

@@ -17,8 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/writes"
 )
 
-// patience bounds what should take seconds, on a machine that is busy with other
-// tests.
+// patience bounds what should take seconds, on a machine with other tests.
 const patience = 3 * time.Minute
 
 // model is a lab whose steps fail the test.

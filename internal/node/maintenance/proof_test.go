@@ -45,7 +45,7 @@ func TestDrainIsProvedHoweverLongOvnNorthdTakes(t *testing.T) {
 	assert.Equal(t, []int{0}, c.questions)
 }
 
-// R6: what one finds done may have been proved by nobody; its command is given time to do so.
+// R6: what one finds done may be unproved; its command is given time to prove it.
 func TestDrainThatIsFirstSeenDoneIsNotProvedYet(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
