@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/ovn-central/ovn-central-operator/tests/vault"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 var request = CertificateRequest{

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
-	"github.com/ovn-central/ovn-central-operator/tests/vault"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 func serial(n int64) *big.Int { return big.NewInt(n) }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
-	"github.com/ovn-central/ovn-central-operator/tests/vault"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 // ovn-northd looks at the files each time that it wakes (update_ssl_config in

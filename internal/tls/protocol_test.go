@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
-	"github.com/ovn-central/ovn-central-operator/tests/vault"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 // ovsdb-server takes TLS 1.0 and 1.1 by default (ovsdb-server(1), --ssl-protocols), which

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
-	"github.com/ovn-central/ovn-central-operator/tests/vault"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 func TestFilesAreReadAsTheyWereWritten(t *testing.T) {

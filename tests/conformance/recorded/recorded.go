@@ -1,1 +1,0 @@
-../../lab/recorded/recorded.go

@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+// ActionResult is how an action ended.
+type ActionResult struct {
+	// ID is the task's number.
+	ID string
+	// Status is completed or failed.
+	Status string
+	// Message is that of action-fail, or "exit status N" where the action exited so:
+	// Juju then drops what action-fail said.
+	Message string
+	// Results are those of action-set, nested keys joined by dots, and Juju's own:
+	// return-code always, stdout and stderr where there is any.
+	Results map[string]string
+	// Log are the messages of action-log.
+	Log []string
+}
+
+// RunAction runs an action as `juju run UNIT ACTION key=value…` does. The error
+// says why it was refused before it ran, or is that of a hook which other units
+// ran because of it; an action that fails is no error. It runs also while the
+// unit is being removed, or in error, but not beside a hook.
+func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...string) (ActionResult, error) {
+	result, _, err := l.act(ctx, u, action, args, neverKill)
+	if err != nil {
+		return ActionResult{}, err
+	}
+	return result, l.settleStarted(ctx)
+}
+
+// RunActionKilledAt runs an action and kills it at its call number call, as
+// [Lab.RunHookKilledAt] does with a hook. Juju doesn't run it again.
+func (l *Lab) RunActionKilledAt(ctx context.Context, u *Unit, call int, action string, args ...string) (Killed, error) {
+	_, killed, err := l.act(ctx, u, action, args, killAt(call))
+	return killed, err
+}
+
+func (l *Lab) act(ctx context.Context, u *Unit, action string, args []string, kill killPlan) (ActionResult, Killed, error) {
+	spec, found := l.spec().Actions().ActionSpecs[action]
+	if !found {
+		return ActionResult{}, Killed{}, fmt.Errorf("action %q not defined on unit %q", action, u.name)
+	}
+	params, err := actionParams(spec, args)
+	if err != nil {
+		return ActionResult{}, Killed{}, err
+	}
+	if _, err := u.take(ctx); err != nil {
+		return ActionResult{}, Killed{}, fmt.Errorf("cannot run %s on %s: %w", action, u.name, err)
+	}
+	defer u.release()
+	id := ""
+	l.model.Do(func(s *model.State) {
+		id = strconv.Itoa(s.NextAction)
+		s.NextAction++
+	})
+	c := l.newContext(u, model.Hook{})
+	c.Action = &hooktool.Action{Params: params, Results: map[string]any{}}
+	env := append(l.environment(u, c, "actions/"+action),
+		"JUJU_ACTION_NAME="+action, "JUJU_ACTION_UUID="+id, "JUJU_ACTION_TAG=action-"+id)
+	run := l.execute(ctx, u, c, env, kill)
+
+	result := ActionResult{ID: id, Status: "completed", Message: c.Action.Message, Log: c.Action.Log}
+	if c.Action.Failed {
+		result.Status = "failed"
+	}
+	switch {
+	case run.err != nil:
+		result.Status, result.Message = "failed", "terminated"
+	case run.code != 0:
+		result.Status, result.Message = "failed", fmt.Sprintf("exit status %d", run.code)
+	default:
+		c.Commit()
+	}
+	c.Action.Results["return-code"] = run.code
+	addOutput(c.Action.Results, "stdout", run.stdout)
+	addOutput(c.Action.Results, "stderr", run.stderr)
+	result.Results = flatten("", c.Action.Results)
+	l.tellRemotes()
+	return result, Killed{Killed: run.killed, Calls: run.calls}, nil
+}
+
+// addOutput adds what the action printed, in lines: Juju loses what follows the
+// last end of a line, since it holds the pipe open on which it waits for more
+// (worker/uniter/runner, runCharmProcessOnLocal). What isn't text is encoded.
+func addOutput(results map[string]any, key string, text []byte) {
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	switch {
+	case len(text) == 0:
+	case utf8.Valid(text):
+		results[key] = string(text)
+	default:
+		results[key] = base64.StdEncoding.EncodeToString(text)
+		results[key+"-encoding"] = "base64"
+	}
+}
+
+func flatten(prefix string, tree map[string]any) map[string]string {
+	flat := map[string]string{}
+	for key, value := range tree {
+		if branch, is := value.(map[string]any); is {
+			maps.Copy(flat, flatten(prefix+key+".", branch))
+		} else {
+			flat[prefix+key] = fmt.Sprint(value)
+		}
+	}
+	return flat
+}

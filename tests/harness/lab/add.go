@@ -1,0 +1,129 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+// AddOptions are what a new unit can be told apart from the ordinary.
+type AddOptions struct {
+	// Address is the machine's, in 10.99.0.0/24; the next one. That of a unit that was removed by force makes a new member at a
+	// stale one's address.
+	Address string
+	// Fresh is a machine without OVN's packages, of which the charm makes everything.
+	// Otherwise the lab lays the machine out as the Python charm leaves it.
+	Fresh bool
+	// Disk is a unit that has left, of this lab or of another: the machine has its disk.
+	Disk *Unit
+	// NoDatabases leaves the unit without databases and servers; see
+	// [Unit.JoinDatabases].
+	NoDatabases bool
+	// NoHooks leaves its hooks, and the others' hooks about it, to [Lab.Settle].
+	NoHooks bool
+}
+
+// AddUnit adds a unit: its databases are created or joined, then its hooks and
+// those of the others are run until all is settled.
+func (l *Lab) AddUnit(ctx context.Context) (*Unit, error) { return l.AddUnitWith(ctx, AddOptions{}) }
+
+// AddUnits adds n units, one joining after the other, and settles once.
+func (l *Lab) AddUnits(ctx context.Context, n int) ([]*Unit, error) {
+	return l.AddUnitsWith(ctx, n, AddOptions{})
+}
+
+// AddUnitsWith adds n units as it is told, and settles once.
+func (l *Lab) AddUnitsWith(ctx context.Context, n int, o AddOptions) ([]*Unit, error) {
+	o.NoHooks = true
+	units := make([]*Unit, 0, n)
+	for range n {
+		u, err := l.AddUnitWith(ctx, o)
+		if err != nil {
+			return units, err
+		}
+		units = append(units, u)
+	}
+	return units, l.Settle(ctx)
+}
+
+// AddUnitWith adds a unit as it is told. The unit is returned even where its
+// hooks fail.
+func (l *Lab) AddUnitWith(ctx context.Context, o AddOptions) (*Unit, error) {
+	u, err := l.newUnit(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("cannot add a unit: %w", err)
+	}
+	if !o.NoDatabases && !o.Fresh {
+		if err := u.JoinDatabases(ctx); err != nil {
+			return u, err
+		}
+	}
+	if !o.NoHooks {
+		return u, l.Settle(ctx)
+	}
+	return u, nil
+}
+
+// newUnit puts a unit into the model and makes its machine.
+func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
+	var added *model.Unit
+	var err error
+	l.model.Do(func(s *model.State) {
+		host := firstHost + s.NextUnit
+		addresses := []string{cmp.Or(o.Address, address4(host))}
+		if l.o.IPv6 {
+			addresses = append(addresses, address6(host))
+		}
+		switch {
+		case s.AppDying:
+			err = fmt.Errorf("application %q is being removed", application)
+		case o.Address == "" && host > lastHost:
+			err = fmt.Errorf("the lab's network has no address left")
+		default:
+			added = s.AddUnit(addresses...)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	u, err := l.furnishUnit(ctx, added, o)
+	if err != nil {
+		l.model.Do(func(s *model.State) { s.Remove(added.Name) })
+		return nil, err
+	}
+	l.mu.Lock()
+	l.units[u.name] = u
+	l.mu.Unlock()
+	if o.Fresh {
+		return u, nil
+	}
+	return u, u.layOut(ctx)
+}
+
+// furnishUnit makes the machine of a unit, turns it on, and unpacks the charm
+// there.
+func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) (*Unit, error) {
+	m := &machine.Machine{
+		Dir: filepath.Join(l.o.Dir, unitDir(added.Number)), Lab: l.o.Dir, Address: added.Addresses[0], Others: added.Addresses[1:],
+		Port: firstHost + added.Number, Restart: l.o.Restart, StartInterval: l.o.StartInterval, Bare: o.Fresh, QuietNorthd: !o.Fresh && !l.o.Northd,
+	}
+	err := machine.Create(m, l.program)
+	if err == nil && !o.Fresh {
+		err = m.LayOutPackages()
+	}
+	if err == nil {
+		err = m.Boot(ctx, l.program)
+	}
+	if err == nil && o.Disk != nil {
+		err = m.CopyDisk(o.Disk.Machine)
+	}
+	if err != nil {
+		return nil, err
+	}
+	u := &Unit{lab: l, name: added.Name, number: added.Number, Machine: m, busy: make(chan struct{}, 1)}
+	return u, copyTree(l.charmDir(), u.CharmDir())
+}

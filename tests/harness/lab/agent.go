@@ -1,0 +1,167 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+// HookError says which hook failed, and how. The unit is in error until the hook
+// is retried or skipped.
+type HookError struct {
+	Unit string
+	model.Failure
+}
+
+// Error is one line; the output isn't part of it.
+func (e *HookError) Error() string {
+	return fmt.Sprintf("%s: hook failed: %q (exit code %d)", e.Unit, e.Hook, e.ExitCode)
+}
+
+// ErrLost is wrapped where something can't be done because the machine is off.
+var ErrLost = errors.New("the machine is off")
+
+// pending is what the unit's agent would do next.
+type pending struct {
+	hook   model.Hook
+	any    bool
+	failed *HookError // the hook failed before and waits to be resolved
+	lost   bool
+	gone   bool
+}
+
+func (u *Unit) pending() (p pending) {
+	u.lab.model.Do(func(s *model.State) {
+		known := s.Units[u.name]
+		if known == nil || known.Uniter.Removed {
+			p.gone = true
+			return
+		}
+		p.lost = known.Lost
+		p.hook, p.any = s.Next(u.name)
+		if f := known.Uniter.Failure; f != nil {
+			p.failed = &HookError{u.name, *f}
+		}
+	})
+	return p
+}
+
+// drive runs the unit's hooks one after another until there is none, or until
+// stop says that the next one is not to be run. A hook that failed before is run
+// only where retry is set, and only as the first.
+func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.Hook, ran int) bool) error {
+	if err := u.acquire(ctx); err != nil {
+		return err
+	}
+	defer u.release()
+	for ran := 0; ; ran++ {
+		if at := u.doomed(); !at.IsZero() {
+			return l.perish(ctx, u, at)
+		}
+		next := u.pending()
+		switch {
+		case next.gone:
+			return nil
+		case next.lost:
+			return fmt.Errorf("cannot run hooks of %s: %w", u.name, ErrLost)
+		case next.failed != nil && !retry:
+			return next.failed
+		case !next.any || stop != nil && stop(next.hook, ran):
+			return nil
+		}
+		retry = false
+		if _, err := l.runHook(ctx, u, next.hook, nil, neverKill); err != nil {
+			return err
+		}
+	}
+}
+
+// settle runs what the agents of units have to do until none has anything more:
+// a hook that changes a relation gives the others work, at once. Units run at the
+// same time, each its own hooks in order. Units that are in error or off are left
+// as they are, and so is one that somebody removes meanwhile: it is theirs.
+func (l *Lab) settle(ctx context.Context, units []*Unit) error {
+	type turn struct {
+		unit *Unit
+		err  error
+	}
+	ended, busy, broken := make(chan turn), map[*Unit]bool{}, map[*Unit]bool{}
+	var all []error
+	for {
+		for _, u := range units {
+			if busy[u] || broken[u] || ctx.Err() != nil || !u.due() {
+				continue
+			}
+			busy[u] = true
+			go func() { ended <- turn{u, l.runNext(ctx, u)} }()
+		}
+		if len(busy) == 0 {
+			if at := l.coming(units, broken); !at.IsZero() && ctx.Err() == nil {
+				select {
+				case <-time.After(time.Until(at)):
+				case <-ctx.Done():
+				}
+				continue
+			}
+			return errors.Join(append(all, context.Cause(ctx))...)
+		}
+		t := <-ended
+		delete(busy, t.unit)
+		if t.err != nil {
+			broken[t.unit], all = true, append(all, t.err)
+		}
+	}
+}
+
+// coming is when the first of the units hears of something that is on its way to
+// it; zero where nothing is.
+func (l *Lab) coming(units []*Unit, broken map[*Unit]bool) (at time.Time) {
+	l.model.Do(func(s *model.State) {
+		for _, u := range units {
+			known := s.Units[u.name]
+			if broken[u] || known == nil || known.Lost || known.Uniter.Queued != nil {
+				continue
+			}
+			if t := s.Coming(u.name); !t.IsZero() && (at.IsZero() || t.Before(at)) {
+				at = t
+			}
+		}
+	})
+	return at
+}
+
+// due says whether the unit's agent has something to do by itself.
+func (u *Unit) due() bool {
+	next := u.pending()
+	return next.any && !next.gone && !next.lost && next.failed == nil && !u.Dying()
+}
+
+// runNext runs one hook of a unit, where one is due.
+func (l *Lab) runNext(ctx context.Context, u *Unit) error {
+	return l.drive(ctx, u, false, func(_ model.Hook, ran int) bool { return ran > 0 || u.Dying() })
+}
+
+// Settle runs everything that the agents of the units have to do: new units are
+// set up, and changes of relations and of the configuration reach the charm. A
+// unit that is being removed isn't driven on. Failures are [*HookError], joined.
+func (l *Lab) Settle(ctx context.Context) error { return l.settle(ctx, l.Units()) }
+
+// settleStarted is Settle for the units that have been set up: a unit that was
+// added without hooks waits for Settle. In a held lab nothing happens by itself.
+func (l *Lab) settleStarted(ctx context.Context) error {
+	if l.held.Load() {
+		return nil
+	}
+	var units []*Unit
+	for _, u := range l.Units() {
+		u.look(func(m *model.Unit) {
+			if m.Uniter.Started {
+				units = append(units, u)
+			}
+		})
+	}
+	return l.settle(ctx, units)
+}

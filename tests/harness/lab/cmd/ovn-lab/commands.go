@@ -1,0 +1,175 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+func upCommand(g *global) *cobra.Command {
+	var o lab.Options
+	var added lab.AddOptions
+	var units int
+	var config []string
+	cmd := &cobra.Command{
+		Use: "up --charm DIR", Short: "Makes a lab", Args: needs(cobra.NoArgs, "--charm DIR"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Charm == "" {
+				return usageError{errors.New("usage: ovn-lab up --charm DIR")}
+			}
+			values, err := pairs(config)
+			if err != nil {
+				return err
+			}
+			if !g.keeper {
+				return g.start(cmd)
+			}
+			o.Dir, o.Log = g.dir, g
+			if g.lab, err = lab.New(cmd.Context(), o); err != nil {
+				return err
+			}
+			if g.listener, err = net.Listen("unix", socketIn(g.lab.Dir())); err != nil {
+				return errors.Join(err, g.lab.Close())
+			}
+			if err = g.lab.Configure(cmd.Context(), values); err == nil {
+				_, err = g.lab.AddUnitsWith(cmd.Context(), units, added)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&o.Charm, "charm", "", "the charm's directory: dispatch, metadata.yaml and so on")
+	cmd.Flags().StringVar(&o.JujuVersion, "juju-version", lab.Juju3, "the Juju to be")
+	cmd.Flags().DurationVar(&o.ElectionTimer, "election-timer", time.Second, "election timer of both databases")
+	cmd.Flags().BoolVar(&o.Northd, "northd", false, "run ovn-northd on every unit")
+	cmd.Flags().IntVarP(&units, "units", "n", 0, "units to add at once")
+	cmd.Flags().StringArrayVar(&config, "config", nil, "KEY=VALUE: an option of the charm, from the beginning")
+	cmd.Flags().BoolVar(&added.Fresh, "fresh", false, freshUsage)
+	return cmd
+}
+
+const freshUsage = "on empty machines, which the charm sets up; otherwise the lab does"
+
+// pairs are the arguments KEY=VALUE.
+func pairs(args []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, arg := range args {
+		key, value, found := strings.Cut(arg, "=")
+		if !found {
+			return nil, usageError{fmt.Errorf("expected KEY=VALUE, got %q", arg)}
+		}
+		values[key] = value
+	}
+	return values, nil
+}
+
+func downCommand(g *global) *cobra.Command {
+	return labCommand(g, "down", "Ends the lab: kills its servers, removes its directory", needs(cobra.NoArgs, ""),
+		func(_ *cobra.Command, l *lab.Lab, _ []string) error {
+			return errors.Join(g.listener.Close(), l.Close())
+		})
+}
+
+func addUnitCommand(g *global) *cobra.Command {
+	var units int
+	var o lab.AddOptions
+	cmd := labCommand(g, "add-unit", "Adds units (juju add-unit)", needs(cobra.NoArgs, "[-n N]"),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error {
+			_, err := l.AddUnitsWith(cmd.Context(), units, o)
+			return err
+		})
+	cmd.Flags().IntVarP(&units, "num-units", "n", 1, "how many")
+	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, freshUsage)
+	return cmd
+}
+
+func relateCommand(g *global) *cobra.Command {
+	return labCommand(g, "relate-ca", "Relates the application to one that issues certificates, as vault does", needs(cobra.NoArgs, ""),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error {
+			_, err := l.RelateCA(cmd.Context())
+			return err
+		})
+}
+
+func removeUnitCommand(g *global) *cobra.Command {
+	var o lab.RemoveOptions
+	cmd := unitCommand(g, "remove-unit UNIT", "Removes a unit (juju remove-unit)", cobra.ExactArgs(1),
+		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, _ []string) error {
+			return l.RemoveUnit(cmd.Context(), u, o)
+		})
+	cmd.Flags().BoolVar(&o.Force, "force", false, "its machine is dead: run none of its hooks")
+	return cmd
+}
+
+func removeApplicationCommand(g *global) *cobra.Command {
+	return labCommand(g, "remove-application", "Removes all units at once (juju remove-application)", needs(cobra.NoArgs, ""),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error { return l.RemoveApplication(cmd.Context()) })
+}
+
+func resolvedCommand(g *global) *cobra.Command {
+	var noRetry bool
+	cmd := unitCommand(g, "resolved UNIT", "Retries a failed hook (juju resolved)", cobra.ExactArgs(1),
+		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, _ []string) error {
+			return l.Resolved(cmd.Context(), u, noRetry)
+		})
+	cmd.Flags().BoolVar(&noRetry, "no-retry", false, "take the hook for done")
+	return cmd
+}
+
+func configCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "config KEY=VALUE...", Short: "Configures the charm (juju config)", Args: needs(cobra.MinimumNArgs(1), "KEY=VALUE..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			values, err := pairs(args)
+			if err != nil {
+				return err
+			}
+			return g.with(cmd, func(l *lab.Lab) error { return l.Configure(cmd.Context(), values) })
+		},
+	}
+}
+
+func hookCommand(g *global) *cobra.Command {
+	return unitCommand(g, "exec-hook UNIT HOOK", "Runs one hook, in or out of order", cobra.ExactArgs(2),
+		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error {
+			return l.RunHook(cmd.Context(), u, rest[0])
+		})
+}
+
+func updateStatusCommand(g *global) *cobra.Command {
+	return labCommand(g, "update-status", "Runs update-status on every unit, as Juju does every 5 minutes", needs(cobra.NoArgs, ""),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error { return l.UpdateStatus(cmd.Context()) })
+}
+
+// errActionFailed is the end of a run whose action failed; the output has said
+// why.
+var errActionFailed = errors.New("the task failed")
+
+func runCommand(g *global) *cobra.Command {
+	cmd := unitCommand(g, "run UNIT ACTION [KEY=VALUE...]", "Runs an action (juju run)", cobra.MinimumNArgs(2),
+		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error {
+			result, err := l.RunAction(cmd.Context(), u, rest[0], rest[1:]...)
+			if result.ID != "" {
+				result.Print(cmd.OutOrStdout(), u)
+			}
+			if err == nil && result.Status == "failed" {
+				err = errActionFailed
+			}
+			return err
+		})
+	cmd.Flags().SetInterspersed(false)
+	return cmd
+}
+
+func statusCommand(g *global) *cobra.Command {
+	return labCommand(g, "status", "Shows the units (juju status) and their servers", needs(cobra.NoArgs, ""),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error {
+			l.PrintStatus(cmd.OutOrStdout())
+			return nil
+		})
+}

@@ -1,0 +1,78 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
+)
+
+// Credentials are the files of a client or server, as OVN's programs take them.
+type Credentials struct{ Key, Certificate, CA string }
+
+// validity is how long certificates are valid that the lab itself issues: longer
+// than the 30 days before whose end the charm warns.
+const validity = 365 * 24 * time.Hour
+
+// clientName is the common name of the lab's client.
+const clientName = "ovn-lab"
+
+// CA is the authority that has issued the certificates of the units which the lab
+// laid out. It plays vault for the others too.
+func (l *Lab) CA() *vault.CA { return l.ca }
+
+// ClientCredentials are those by which a client connects to any unit.
+func (l *Lab) ClientCredentials() Credentials {
+	base := filepath.Join(l.o.Dir, "client")
+	return Credentials{Key: base + ".key", Certificate: base + ".crt", CA: base + "-ca.crt"}
+}
+
+// foundCA makes the authority and the client's certificate.
+func (l *Lab) foundCA() error {
+	l.ca = vault.New("ovn-lab-ca")
+	certificate, key := l.issue(clientName)
+	return l.install(l.ClientCredentials(), certificate, key)
+}
+
+// issue makes a certificate, and its key, for a name and addresses.
+func (l *Lab) issue(name string, addresses ...string) (certificate, key string) {
+	now := time.Now()
+	return l.ca.Issue(name, addresses, now.Add(-time.Minute), now.Add(validity))
+}
+
+func (l *Lab) install(c Credentials, certificate, key string) error {
+	err := errors.Join(os.WriteFile(c.Key, []byte(key), 0o600), os.WriteFile(c.Certificate, []byte(certificate), 0o644), os.WriteFile(c.CA, []byte(l.ca.PEM()), 0o644))
+	if err != nil {
+		return fmt.Errorf("cannot install a certificate: %w", err)
+	}
+	return nil
+}
+
+// clientEnvironment has ovn-nbctl and ovn-sbctl use the client's credentials: they
+// put these variables before their arguments.
+func (l *Lab) clientEnvironment() []string {
+	c := l.ClientCredentials()
+	options := fmt.Sprintf("--private-key=%s --certificate=%s --ca-cert=%s", c.Key, c.Certificate, c.CA)
+	return []string{"OVN_NBCTL_OPTIONS=" + options, "OVN_SBCTL_OPTIONS=" + options}
+}
+
+// own are the files of the unit's own credentials: the names that the Python
+// charm gives them.
+func own(m *machine.Machine) Credentials {
+	return Credentials{
+		Key: filepath.Join(m.ConfDir(), "key_host"), Certificate: filepath.Join(m.ConfDir(), "cert_host"),
+		CA: filepath.Join(m.ConfDir(), "ovn-central.crt"),
+	}
+}
+
+// installCredentials puts the files of a unit's certificate in place, which is issued once.
+func (u *Unit) installCredentials() error {
+	if u.certificate == "" {
+		u.certificate, u.key = u.lab.issue(u.Address(), append([]string{u.Address()}, u.Machine.Others...)...)
+	}
+	return u.lab.install(own(u.Machine), u.certificate, u.key)
+}

@@ -1,0 +1,61 @@
+package hooktool
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+// The shapes of network-get's answer.
+type (
+	networkInfo struct {
+		BindAddresses    []bindAddress `json:"bind-addresses"`
+		EgressSubnets    []string      `json:"egress-subnets"`
+		IngressAddresses []string      `json:"ingress-addresses"`
+	}
+	bindAddress struct {
+		MAC       string           `json:"mac-address"`
+		Interface string           `json:"interface-name"`
+		Addresses []networkAddress `json:"addresses"`
+	}
+	networkAddress struct {
+		Hostname string `json:"hostname"`
+		Value    string `json:"value"`
+		CIDR     string `json:"cidr"`
+	}
+)
+
+func networkGet(c *call) error {
+	o := newOptions().prints().relates()
+	args, err := o.parse(c, 1)
+	if err == nil && o.relation != "" {
+		_, err = o.chosen(c)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(c.Charm.Bindings, args[0]):
+		return fmt.Errorf("no network config found for binding %q", args[0])
+	}
+	var addresses []string
+	c.Model.Do(func(s *model.State) { addresses = s.Units[c.Unit].AddressesOf(args[0]) })
+	eth0 := bindAddress{Interface: "eth0"} // as the lab's machines have it
+	for _, address := range addresses {
+		eth0.Addresses = append(eth0.Addresses, networkAddress{Value: address, CIDR: networkOf(address)})
+	}
+	return c.print(networkInfo{
+		BindAddresses: []bindAddress{eth0}, EgressSubnets: model.Subnets(addresses), IngressAddresses: addresses,
+	})
+}
+
+// networkOf is the network of an address.
+func networkOf(address string) string {
+	ip := netip.MustParseAddr(address)
+	bits := 24
+	if ip.Is6() {
+		bits = 64
+	}
+	return netip.PrefixFrom(ip, bits).Masked().String()
+}

@@ -1,0 +1,75 @@
+package hooktool
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Environment that names the socket, and the hook that the tool is run by.
+const (
+	ContextVariable = "JUJU_CONTEXT_ID"
+	SocketVariable  = "JUJU_AGENT_SOCKET_ADDRESS"
+)
+
+// Client is the program in C, tests/harness/lab/hooktool, beside the one in Go that plays the
+// machine's programs where there is no hook.
+func Client(program string) string { return program + "-hook-tool" }
+
+// Request is what the client sends.
+type Request struct {
+	Context, Dir, Name string
+	Args               []string
+	// Stdin is nil until the answer asked for it.
+	Stdin *string
+}
+
+// Call is what the charm called, in words.
+func (r *Request) Call() string { return strings.Join(append([]string{r.Name}, r.Args...), " ") }
+
+// What a client is to do before it is done; see [Response].Wants.
+const (
+	WantsStdin = "stdin" // send its input, too
+	WantsExec  = "exec"  // become the program that Stdout names
+)
+
+// Response is the answer to a Request.
+type Response struct {
+	Code           int
+	Stdout, Stderr string
+	Wants          string
+}
+
+// errFormat is a message that isn't whole, or none of this package.
+var errFormat = errors.New("the message is not of a hook tool, or not whole")
+
+// Unmarshal reads what a client sends, all of it: fields behind their lengths, as
+// netstrings (D. J. Bernstein, 1997) without their commas.
+func (r *Request) Unmarshal(text []byte) error {
+	var fields []string
+	for rest := string(text); rest != ""; {
+		length, behind, found := strings.Cut(rest, ":")
+		n, err := strconv.Atoi(length)
+		if !found || err != nil || n < 0 || n > len(behind) {
+			return errFormat
+		}
+		fields, rest = append(fields, behind[:n]), behind[n:]
+	}
+	if len(fields) < 5 {
+		return errFormat
+	}
+	*r = Request{Context: fields[0], Dir: fields[1], Name: fields[2], Args: fields[5:]}
+	if fields[3] != "" {
+		r.Stdin = &fields[4]
+	}
+	return nil
+}
+
+// Marshal is the response as it is sent.
+func (r *Response) Marshal() (text []byte) {
+	for _, field := range []string{strconv.Itoa(r.Code), r.Stdout, r.Stderr, r.Wants} {
+		text = append(strconv.AppendInt(text, int64(len(field)), 10), ':')
+		text = append(text, field...)
+	}
+	return text
+}

@@ -1,0 +1,108 @@
+package hooktool
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+var since = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// newModel has three units; ovn-central/0 leads and knows both others, of which
+// /2 is dying.
+func newModel() *model.Model {
+	s := &model.State{
+		App: "ovn-central", JujuVersion: "3.6.11", LeaderVersion: 1, LeaderSettings: map[string]string{"l": "1"}, Config: map[string]any{"interval": 7},
+		Units: map[string]*model.Unit{},
+		Relations: []*model.Relation{{
+			ID: 1, Name: "ovsdb-peer", App: model.Bag{Settings: map[string]string{"app": "data"}}, Units: map[string]*model.Bag{},
+		}},
+	}
+	for range 3 {
+		u := s.AddUnit("127.1.2.3")
+		u.Workload = model.Status{Status: "active", Message: "ready", Since: since}
+		u.Agent = model.Status{Status: "idle", Since: since}
+		u.Ports = []string{"6641/tcp"}
+		s.Relations[0].Units[u.Name] = &model.Bag{InScope: true, Settings: map[string]string{"name": u.Name, "sb-identity": "0017"}}
+		u.Uniter.Relations[1] = &model.Membership{Created: true, Peer: true, Members: map[string]int{}, Seen: map[string]map[string]string{}}
+	}
+	s.Units["ovn-central/0"].Uniter.Relations[1].Members = map[string]int{"ovn-central/1": 1, "ovn-central/2": 1}
+	s.Destroy("ovn-central/2")
+	return model.New(s)
+}
+
+func newTestContext(unit string, h model.Hook) *Context {
+	c := New(newModel(), unit, h)
+	c.Charm = Charm{Bindings: []string{"ovsdb-peer", "ovsdb"}, Options: map[string]any{"interval": 5, "unset": nil}}
+	return c
+}
+
+var changed = model.Hook{Kind: "relation-changed", RelationID: 1, Relation: "ovsdb-peer", RemoteUnit: "ovn-central/1", RemoteApp: "ovn-central"}
+
+func TestMembersDataIsKeptUntilTheirNextHook(t *testing.T) {
+	m := newModel()
+	read := func(h model.Hook) string {
+		m.Do(func(s *model.State) { s.Begin("ovn-central/0", h) })
+		got := New(m, "ovn-central/0", h).Run(Request{Dir: "/", Name: "relation-get", Args: []string{"--format=json", "-r", "1", "-", "ovn-central/1"}})
+		return got.Stdout
+	}
+	write := func(value string) {
+		m.Do(func(s *model.State) { s.Relations[0].Units["ovn-central/1"].Write(map[string]string{"k": value}) })
+	}
+	write("old")
+	assert.Contains(t, read(model.Hook{Kind: "update-status"}), `"k":"old"`)
+	write("new")
+	assert.Contains(t, read(model.Hook{Kind: "update-status"}), `"k":"old"`, "the agent's cache")
+	assert.Contains(t, read(changed), `"k":"new"`)
+}
+
+// Juju's answers to the others are in the recorded stories.
+func TestFormThatNoTestNeedsIsRefused(t *testing.T) {
+	for _, call := range []string{"is-leader", "leader-get --format=json l", "goal-state --format=yaml", "relation-ids --format=json", "open-port 1 2", "juju-log"} {
+		words := strings.Fields(call)
+		got := newTestContext("ovn-central/0", changed).Run(Request{Name: words[0], Args: words[1:]})
+		assert.Equal(t, 2, got.Code, call)
+		assert.Empty(t, got.Stdout, call)
+	}
+}
+
+func TestLogNamesTheRelation(t *testing.T) {
+	c := newTestContext("ovn-central/0", changed)
+	var got []string
+	c.Log = func(level, message string) { got = append(got, level+" "+message) }
+	c.Run(Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "DEBUG", "two", "words"}})
+	c.Run(Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "LOUD", "x"}})
+	assert.Equal(t, []string{"DEBUG ovsdb-peer:1: two words", `WARNING Specified log level of "LOUD" is not valid`, "INFO ovsdb-peer:1: x"}, got)
+}
+
+func TestJuju4HasNoLeaderSettings(t *testing.T) {
+	assert.Contains(t, NamesIn(model.WaysOf("3.6.11")), "leader-get")
+	assert.NotContains(t, NamesIn(model.WaysOf("4.0.1")), "leader-get")
+	assert.NotContains(t, NamesIn(model.WaysOf("4.0.1")), "leader-set")
+	assert.Contains(t, NamesIn(model.WaysOf("4.0.1")), "is-leader")
+}
+
+func TestRelationThatGoesIsListedUntilAllHaveDeparted(t *testing.T) {
+	ids := func(version string, members int) string {
+		m := newModel()
+		m.Do(func(s *model.State) {
+			s.JujuVersion = version
+			r := s.Relate("ovsdb", "neutron", 1)
+			member := &model.Membership{Created: true, Members: map[string]int{}}
+			if members > 0 {
+				member.Members["neutron/0"] = 1
+			}
+			s.Units["ovn-central/0"].Uniter.Relations[r.ID] = member
+			r.Dying = true
+		})
+		got := New(m, "ovn-central/0", model.Hook{}).Run(Request{Dir: "/", Name: "relation-ids", Args: []string{"--format=json", "ovsdb"}})
+		return got.Stdout
+	}
+	assert.Equal(t, "[\"ovsdb:2\"]\n", ids("3.6.11", 1))
+	assert.Equal(t, "[]\n", ids("3.6.11", 0))
+	assert.Equal(t, "[\"ovsdb:2\"]\n", ids("3.5.0", 0))
+}

@@ -1,0 +1,171 @@
+// Package machine is what the lab has in place of a unit's machine: directories
+// and a network namespace of its own, the ovn-central packages, whose services a
+// systemd of its own starts and stops as their unit files say, and the programs
+// by which packages and a firewall are managed.
+package machine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
+)
+
+// Machine is one unit's machine, or the lab's hub, which has no services. Its
+// directory holds everything it has.
+type Machine struct {
+	Dir string `json:"dir"`
+	Lab string `json:"lab"` // the lab's directory, above Dir
+	// Port is the machine's number on the hub's bridge; the hub's is 0.
+	Port int `json:"port"`
+	// Address is where its servers are reached, and Others are what it has beside.
+	Address string   `json:"address"`
+	Others  []string `json:"others,omitempty"`
+	// Restart is whether services are started again as their Restart= says.
+	Restart bool `json:"restart,omitempty"`
+	// StartInterval is in which time five starts are too many; 0 is systemd's default.
+	StartInterval time.Duration `json:"start-interval,omitempty"`
+	// Bare says that only the charm sets the machine up.
+	Bare bool `json:"bare,omitempty"`
+	// QuietNorthd keeps ovn-central.service from wanting ovn-northd.service.
+	QuietNorthd bool `json:"quiet_northd,omitempty"`
+}
+
+const fileName = "machine.json"
+
+// Create makes the machine's directories and the links by which the client beside program
+// plays the programs of standIns and the wrappers of OVN's tools. It is off.
+func Create(m *Machine, program string) error {
+	for _, dir := range []string{
+		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.wantsDir(),
+		filepath.Join(m.SysconfDir(), "apt", "sources.list.d"), filepath.Join(m.SysconfDir(), "apt", "trusted.gpg.d"),
+	} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("cannot make the machine: %w", err)
+		}
+	}
+	var links []string
+	for tool := range standIns {
+		links = append(links, filepath.Join(m.BinDir(), tool))
+	}
+	for _, tool := range wrapped {
+		links = append(links, filepath.Join(m.TracedDir(), tool))
+	}
+	for _, link := range links {
+		if err := os.Symlink(hooktool.Client(program), link); err != nil {
+			return fmt.Errorf("cannot make the machine: %w", err)
+		}
+	}
+	return m.save()
+}
+
+// CopyDisk gives the machine what another has on its disk.
+func (m *Machine) CopyDisk(from *Machine) error {
+	for _, dir := range []string{"db", "etc"} {
+		own := filepath.Join(m.Dir, dir)
+		if err := errors.Join(os.RemoveAll(own), os.CopyFS(own, os.DirFS(filepath.Join(from.Dir, dir)))); err != nil {
+			return fmt.Errorf("cannot copy a disk: %w", err)
+		}
+	}
+	for old, own := range map[string]string{from.packagesFile(): m.packagesFile(), from.firewallFile(): m.firewallFile()} {
+		content, err := os.ReadFile(old)
+		if err == nil {
+			err = os.WriteFile(own, content, 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot copy a disk: %w", err)
+		}
+	}
+	return nil
+}
+
+func (m *Machine) save() error {
+	if err := writeJSON(filepath.Join(m.Dir, fileName), m); err != nil {
+		return fmt.Errorf("cannot write the machine: %w", err)
+	}
+	return nil
+}
+
+// writeJSON replaces a file whole: other processes read it at any time.
+func writeJSON(path string, value any) error {
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = os.WriteFile(path+".new", data, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// Load reads the machine that was made in dir.
+func Load(dir string) (*Machine, error) {
+	data, err := os.ReadFile(filepath.Join(dir, fileName))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the machine: %w", err)
+	}
+	m := &Machine{}
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("cannot read the machine %s: %w", dir, err)
+	}
+	return m, nil
+}
+
+// RunDir is OVN_RUNDIR: sockets and pid files.
+func (m *Machine) RunDir() string { return filepath.Join(m.Dir, "run") }
+
+// DBDir is OVN_DBDIR. It stays when the unit is removed, until the lab is closed.
+func (m *Machine) DBDir() string { return filepath.Join(m.Dir, "db") }
+
+// LogDir is OVN_LOGDIR.
+func (m *Machine) LogDir() string { return filepath.Join(m.Dir, "log") }
+
+// SysconfDir is OVN_SYSCONFDIR: what is /etc elsewhere.
+func (m *Machine) SysconfDir() string { return filepath.Join(m.Dir, "etc") }
+
+// ConfDir is where OVN's own files are, /etc/ovn (ovn-lib, ovn_etcdir).
+func (m *Machine) ConfDir() string { return filepath.Join(m.SysconfDir(), "ovn") }
+
+// Defaults is the EnvironmentFile of the packages' services.
+func (m *Machine) Defaults() string { return filepath.Join(m.SysconfDir(), "default", "ovn-central") }
+
+// NorthdParams is the file that tells ovn-northd where the databases are
+// (ovn-ctl, ovn_northd_db_conf_file).
+func (m *Machine) NorthdParams() string {
+	return filepath.Join(m.ConfDir(), "ovn-northd-db-params.conf")
+}
+
+// BinDir holds systemctl and the other stand-ins.
+func (m *Machine) BinDir() string { return filepath.Join(m.Dir, "bin") }
+
+// TracedDir holds the wrappers of OVN's tools, which are on the PATH only of
+// hooks whose calls are counted.
+func (m *Machine) TracedDir() string { return filepath.Join(m.Dir, "traced") }
+
+// Environment tells OVN's programs, and the charm, where this machine's files
+// are.
+func (m *Machine) Environment() []string {
+	variables := []string{
+		"OVN_RUNDIR=" + m.RunDir(), "OVN_DBDIR=" + m.DBDir(), "OVN_LOGDIR=" + m.LogDir(), "OVN_SYSCONFDIR=" + m.SysconfDir(),
+	}
+	if _, err := os.Stat(m.DataDir()); err == nil {
+		variables = append(variables, "OVN_PKGDATADIR="+m.DataDir())
+	}
+	return variables
+}
+
+// path is where the machine has a file of the system: the directories that have
+// a variable of OVN are its own (systemd.unit(5) for %t, the runtime directory).
+func (m *Machine) path(file string) string {
+	for prefix, own := range map[string]string{"/etc/": m.SysconfDir(), "/run/ovn/": m.RunDir(), "/run/systemd/": filepath.Join(m.RunDir(), "systemd")} {
+		if rest, is := strings.CutPrefix(file, prefix); is {
+			return filepath.Join(own, rest)
+		}
+	}
+	return file
+}

@@ -1,0 +1,115 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
+)
+
+// wrapped are the programs of OVN that have a wrapper, which tells the lab of the
+// call and then becomes the real program. Wrappers are on the PATH only of hooks
+// whose calls are counted.
+var wrapped = []string{"ovs-appctl", "ovn-appctl", "ovsdb-tool", "ovsdb-client", "ovn-nbctl", "ovn-sbctl"}
+
+// tool is one call of a stand-in: on which machine, with which arguments, in which directory (empty:
+// this process's).
+type tool struct {
+	*Machine
+	name, dir string
+	out, errs io.Writer
+}
+
+// standIns are the programs that each machine has in place of the system's, since
+// those would change the machine that the lab is on.
+var standIns = map[string]func(*tool, []string) int{
+	"systemctl":          (*tool).systemctl,
+	"apt-get":            (*tool).aptGet,
+	"apt-cache":          (*tool).aptCache,
+	"add-apt-repository": (*tool).addRepository,
+	"dpkg":               (*tool).dpkg,
+	"dpkg-reconfigure":   (*tool).dpkgReconfigure,
+	"dpkg-query":         (*tool).dpkgQuery,
+	"snap":               (*tool).snap,
+	"ufw":                (*tool).ufw,
+
+	"update-alternatives": (*tool).updateAlternatives,
+	"apt":                 (*tool).refuse, "apt-mark": (*tool).refuse, "apt-key": (*tool).refuse, "iptables": (*tool).refuse,
+	"ip6tables": (*tool).refuse, "nft": (*tool).refuse, "service": (*tool).refuse, "invoke-rc.d": (*tool).refuse,
+	"update-rc.d": (*tool).refuse, "deb-systemd-invoke": (*tool).refuse, "deb-systemd-helper": (*tool).refuse,
+	"reboot": (*tool).refuse, "shutdown": (*tool).refuse, "poweroff": (*tool).refuse,
+}
+
+// refuse is a program that nothing here stands in for.
+func (t *tool) refuse([]string) int {
+	fmt.Fprintf(t.errs, "%s: the lab has no such program\n", t.name)
+	return exitFailure
+}
+
+func (t *tool) systemctl(args []string) int {
+	said := t.Systemctl(context.Background(), args)
+	fmt.Fprint(t.out, said.Out)
+	fmt.Fprint(t.errs, said.Errors)
+	return said.Code
+}
+
+// Answer plays a stand-in for a hook, in this process: what it does is finished, whatever becomes of the
+// one that asked for it. One that asks for a program with a wrapper is to become that.
+func (m *Machine) Answer(r hooktool.Request) hooktool.Response {
+	if slices.Contains(wrapped, r.Name) {
+		path, err := m.realPath(r.Name)
+		if err != nil {
+			return hooktool.Response{Code: exitFailure, Stderr: err.Error() + "\n"}
+		}
+		return hooktool.Response{Stdout: path, Wants: hooktool.WantsExec}
+	}
+	run := standIns[r.Name]
+	if run == nil {
+		run = (*tool).refuse
+	}
+	var out, errs strings.Builder
+	code := run(&tool{m, r.Name, r.Dir, &out, &errs}, r.Args)
+	return hooktool.Response{Code: code, Stdout: out.String(), Stderr: errs.String()}
+}
+
+// realPath is where the system has a program.
+func (m *Machine) realPath(name string) (string, error) {
+	return lookPath(strings.TrimPrefix(m.SystemPath(), m.BinDir()+":"), name)
+}
+
+// ofLink is the machine whose link argv0 is, looked for on the PATH as the
+// caller's shell did.
+func ofLink(argv0 string) (*Machine, error) {
+	path, err := exec.LookPath(argv0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the machine: %w", err)
+	}
+	return Load(filepath.Dir(filepath.Dir(path)))
+}
+
+// outside is a stand-in that no hook calls, or a wrapper that a hook has left behind: that one returns
+// only where the real program can't be run. argv0 is how it was called, which says whose machine it is on.
+func outside(argv0 string, args []string) int {
+	m, err := ofLink(argv0)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitFailure
+	}
+	name := filepath.Base(argv0)
+	if run := standIns[name]; run != nil {
+		return run(&tool{m, name, "", os.Stdout, os.Stderr}, args)
+	}
+	path, err := m.realPath(name)
+	if err == nil {
+		err = syscall.Exec(path, slices.Concat([]string{name}, args), os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return exitFailure
+}

@@ -1,0 +1,85 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+// New makes a lab without units. The context bounds only the making.
+func New(ctx context.Context, o Options) (_ *Lab, err error) {
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("cannot make a lab: %w", err)
+	}
+	ch, err := readCharm(o.Charm)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.makeDir(); err != nil {
+		return nil, fmt.Errorf("cannot make a lab: %w", err)
+	}
+	l := &Lab{o: o, charm: ch, program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{}, remotes: remotes{answers: map[string]Answer{}, told: map[string]int{}}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	if err := l.furnish(ctx); err != nil {
+		return nil, fmt.Errorf("cannot make a lab: %w", err)
+	}
+	if l.guard, err = machine.StartGuard(l.program, o.Dir); err != nil {
+		return nil, err
+	}
+	if err := l.bootHub(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.foundCA(); err != nil {
+		return nil, err
+	}
+	l.model = model.New(&model.State{
+		App: application, JujuVersion: o.JujuVersion, Ways: *o.Ways, RetryScale: retryScale,
+		NextAction: 1, LeaderSettings: map[string]string{}, LeaderVersion: 1, ConfigVersion: 1, Config: map[string]any{},
+		Relations: peerRelations(ch), Units: map[string]*model.Unit{},
+	})
+	return l, nil
+}
+
+// furnish fills the lab's directory: the charm, and the programs, of which the one in C has the
+// names of the hook tools.
+func (l *Lab) furnish(ctx context.Context) error {
+	if err := copyTree(l.o.Charm, l.charmDir()); err != nil {
+		return err
+	}
+	if err := linkOrCopy(l.o.Program, l.program); err != nil {
+		return err
+	}
+	if err := linkOrCopy(hooktool.Client(l.o.Program), hooktool.Client(l.program)); err != nil { // there is none
+		if err := compileClient(ctx, l.program); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(l.toolsDir(), 0o755); err != nil {
+		return err
+	}
+	for _, name := range hooktool.NamesIn(*l.o.Ways) {
+		if err := os.Symlink(hooktool.Client(l.program), filepath.Join(l.toolsDir(), name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close kills everything that the lab started and removes its directory.
+func (l *Lab) Close() error {
+	err := errors.Join(machine.Clean(l.o.Dir), os.RemoveAll(l.o.Dir))
+	if l.guard != nil {
+		err = errors.Join(err, l.guard.Release())
+	}
+	return err
+}

@@ -1,0 +1,164 @@
+package lab_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// ownerVariable makes the test program the owner of a lab, for the test that
+// kills such a one.
+const ownerVariable = "OVN_LAB_TEST_OWNER"
+
+// toolsDir has the program that plays the tools of most labs, once one was made; in the
+// others, this program does.
+var toolsDir string
+
+var buildTools = sync.OnceValue(func() error {
+	return lab.BuildTools(context.Background(), filepath.Join("..", "..", ".."), filepath.Join(toolsDir, "ovn-lab"))
+})
+
+func TestMain(m *testing.M) {
+	lab.Intercept()
+	if os.Getenv(ownerVariable) != "" {
+		ownALab()
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if toolsDir, err = os.MkdirTemp("", "ovn-lab-tools-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(toolsDir)
+	return m.Run()
+}
+
+// ownALab makes a lab with a unit, says where it is, and waits to be killed.
+func ownALab() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	l, err := lab.New(ctx, lab.Options{Charm: os.Getenv(ownerVariable)})
+	if err == nil {
+		_, err = l.AddUnit(ctx)
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(l.Dir())
+	<-ctx.Done()
+	os.Exit(1)
+}
+
+// scripts are what the test charm does, by hook or action, as shell.
+type scripts map[string]string
+
+// newCharm is the test charm with scripts.
+func newCharm(t *testing.T, s scripts) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/charm")))
+	for name, text := range s {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "on-"+name), []byte(text), 0o644))
+	}
+	return dir
+}
+
+// on changes what the charm of one unit does.
+func on(t *testing.T, u *lab.Unit, name, text string) {
+	t.Helper()
+	file := filepath.Join(u.CharmDir(), "on-"+name)
+	require.NoError(t, os.RemoveAll(file))
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+}
+
+// newLab makes a lab that ends with the test.
+func newLab(t *testing.T, o lab.Options) *lab.Lab {
+	t.Helper()
+	if o.Charm == "" {
+		o.Charm = newCharm(t, nil)
+	}
+	require.NoError(t, buildTools())
+	o.Program = filepath.Join(toolsDir, "ovn-lab")
+	l, err := lab.New(ctx(t), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	return l
+}
+
+// withUnits makes a lab with n units, whose databases are clusters of n members
+// unless bare is set.
+func withUnits(t *testing.T, n int, bare bool, s scripts) (*lab.Lab, []*lab.Unit) {
+	t.Helper()
+	l := newLab(t, lab.Options{Charm: newCharm(t, s)})
+	var units []*lab.Unit
+	for range n {
+		u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoHooks: true, NoDatabases: bare})
+		require.NoError(t, err)
+		units = append(units, u)
+	}
+	require.NoError(t, l.Settle(ctx(t)))
+	return l, units
+}
+
+// ctx ends with the test, or before the test run's own limit.
+func ctx(t *testing.T) context.Context {
+	t.Helper()
+	c, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(cancel)
+	return c
+}
+
+func contextOf(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithTimeout(t.Context(), d)
+}
+
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// A client that looks while units are added sees those that are there, each whole.
+func TestUnitsThatAreBeingAddedAreSeenOnlyWhenTheyAreThere(t *testing.T) {
+	l, err := lab.New(t.Context(), lab.Options{Charm: newCharm(t, nil)})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	done := make(chan struct{})
+	var looks sync.WaitGroup
+	looks.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			for _, u := range l.Units() {
+				if u == nil {
+					t.Error("a unit without a machine")
+					return
+				}
+			}
+		}
+	})
+	for range 5 {
+		_, err := l.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true, NoHooks: true})
+		require.NoError(t, err)
+	}
+	close(done)
+	looks.Wait()
+	require.Len(t, l.Units(), 5)
+}

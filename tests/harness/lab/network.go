@@ -1,0 +1,49 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
+)
+
+// Where units are in the lab's network: unit n has .10+n. The hub has the first
+// address. All labs have the same addresses: none sees another's network.
+const (
+	network      = "10.99.0"
+	network6     = "fd99::"
+	firstHost    = 10
+	lastHost     = 254
+	reservedHost = 1
+)
+
+func address4(host int) string { return fmt.Sprintf("%s.%d", network, host) }
+
+// address6 has the host's number in it as it is read, not as it is.
+func address6(host int) string { return fmt.Sprintf("%s%d", network6, host) }
+
+// bootHub makes the network that the machines are connected to.
+func (l *Lab) bootHub(ctx context.Context) error {
+	l.hub = &machine.Machine{
+		Dir: filepath.Join(l.o.Dir, machine.HubDir), Lab: l.o.Dir, Address: address4(reservedHost),
+	}
+	if l.o.IPv6 {
+		l.hub.Others = []string{address6(reservedHost)}
+	}
+	if err := machine.Create(l.hub, l.program); err != nil {
+		return err
+	}
+	return l.hub.Boot(ctx, l.program)
+}
+
+// Exec runs a program in the hub's network, where clients of the units are: none
+// of the units' machines, but all of them can be reached. OVN's clients are given
+// [Lab.ClientCredentials].
+func (l *Lab) Exec(ctx context.Context, name string, args ...string) (string, error) {
+	return l.execOn(ctx, l.hub, "the hub", name, args)
+}
+
+// HubNamespace is the file by which the hub's network is entered, by nsenter(1)
+// or setns(2).
+func (l *Lab) HubNamespace() (string, error) { return l.hub.Namespace() }

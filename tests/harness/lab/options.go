@@ -1,0 +1,155 @@
+package lab
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
+)
+
+// DB is the short name of a database: [ovndb.NorthboundServer] or [ovndb.SouthboundServer].
+type DB = machine.DB
+
+// The databases of ovn-central.
+const (
+	NB = machine.NB
+	SB = machine.SB
+)
+
+// Databases are both, Northbound first.
+var Databases = machine.Databases
+
+// NewerSchema is the version of the schemas that come with a newer version of OVN's packages.
+const NewerSchema = machine.NewerSchema
+
+// Options say what kind of lab to make. Only Charm is needed.
+type Options struct {
+	// Dir is where everything is kept. It must not exist, or be empty, and its
+	// path be short: sockets stand below it. Empty: a temporary directory.
+	Dir string
+	// Charm is a charm's directory: dispatch, metadata.yaml, and where it has them
+	// actions.yaml and config.yaml. Every unit gets its own copy.
+	Charm string
+	// JujuVersion is what JUJU_VERSION says; [JujuOf] the scenario. It is [Juju3] for a scenario
+	// about what Juju 4 has not: leader settings, and ovsdb-peer-relation-departed on the units that stay.
+	JujuVersion string
+	// Scenario is the name of the test that makes the lab.
+	Scenario string
+	// Ways are what that Juju does otherwise than 3.6; nil: all that it is known to,
+	// [WaysOf]. So each can be had alone.
+	Ways *Ways
+	// ElectionTimer is that of both databases, in whole milliseconds; 1 s.
+	ElectionTimer time.Duration
+	// Northd runs ovn-northd on every unit that the lab lays out. Without it
+	// ovn-central.service doesn't want it there: that saves much time.
+	Northd bool
+	// IPv6 gives every machine an address in fd99::/64 besides the one in
+	// 10.99.0.0/24.
+	IPv6 bool
+	// Restart starts services again as their units say (Restart=on-failure), with
+	// systemd's limit of five starts in StartInterval. Without it a server that is
+	// killed stays dead.
+	Restart bool
+	// StartInterval is in which time five starts are too many; 10 s. A machine that is slow
+	// takes longer for them.
+	StartInterval time.Duration
+	// Log gets what the charm prints and logs. It is also in DIR/UNIT/hooks.log.
+	Log io.Writer
+	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such
+	// limit.
+	HookTimeout time.Duration
+	// Program is what [BuildTools] has built, which then plays the tools. Empty:
+	// this program, which must have called [Intercept], and a C compiler.
+	Program string
+}
+
+// Juju3 and Juju4 are the versions in whose ways scenarios are played.
+const (
+	Juju3 = "3.6.11"
+	Juju4 = "4.0.15"
+)
+
+// JujuOf is the version of Juju in whose ways a scenario is played: that of the environment's
+// LAB_JUJU, else [Juju4] for every third one, by its name, and [Juju3] for the others. Without a
+// name it is [Juju3].
+func JujuOf(scenario string) string {
+	version := Juju3
+	if scenario != "" && crc32.ChecksumIEEE([]byte(scenario))%3 == 0 {
+		version = Juju4
+	}
+	return cmp.Or(os.Getenv("LAB_JUJU"), version)
+}
+
+// application is the application's name.
+const application = "ovn-central"
+
+// retryScale shortens Juju's waits between the tries of a failed hook, which grow from 5 s to
+// 5 min, and the times of [Ways].
+const retryScale = 0.02
+
+// maxSocketPath is sizeof(sockaddr_un.sun_path) less its final 0 (unix(7)).
+const maxSocketPath = 107
+
+// complete fills in the defaults.
+func (o *Options) complete() error {
+	o.JujuVersion = cmp.Or(o.JujuVersion, JujuOf(o.Scenario))
+	if o.Ways == nil {
+		ways := WaysOf(o.JujuVersion)
+		o.Ways = &ways
+	}
+	o.ElectionTimer = cmp.Or(o.ElectionTimer, time.Second)
+	o.HookTimeout = cmp.Or(o.HookTimeout, 5*time.Minute)
+	if os.Geteuid() != 0 {
+		return errors.New("its machines have networks of their own, which need root: " +
+			"run it as root, or below `unshare --user --map-root-user --net`")
+	}
+	if o.Program == "" {
+		if !intercepted {
+			return errors.New("the program didn't call lab.Intercept")
+		}
+		program, err := os.Executable()
+		o.Program = program
+		return err
+	}
+	return nil
+}
+
+// makeDir makes the lab's directory.
+func (o *Options) makeDir() (err error) {
+	if o.Dir == "" {
+		if o.Dir, err = os.MkdirTemp("", "ovn-lab-"); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				_ = os.Remove(o.Dir)
+			}
+		}()
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return err
+	}
+	// The longest path: northd's control socket on a unit with a three-digit number.
+	if longest := filepath.Join(o.Dir, unitDir(999), "run", "ovn-northd.4194304.ctl"); len(longest) > maxSocketPath {
+		return fmt.Errorf("the path of %s is %d bytes too long for sockets", o.Dir, len(longest)-maxSocketPath)
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(o.Dir)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s: it isn't empty", o.Dir)
+	}
+	return nil
+}
+
+func unitDir(number int) string { return fmt.Sprintf("%s-%d", application, number) }

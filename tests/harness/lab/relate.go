@@ -1,0 +1,168 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+// Answer plays the other side of a relation: it gets what one of our units has
+// put there, and returns what the first unit of the other application is to put
+// there; nil or the same again changes nothing. It may not use the lab.
+type Answer func(unit string, bag map[string]string) map[string]string
+
+// remotes are the other sides that are played.
+type remotes struct {
+	mu      sync.Mutex
+	answers map[string]Answer
+	told    map[string]int // versions of our units' data
+}
+
+// RelationData is what stands on a relation of our application, and of the units of both.
+type RelationData struct {
+	Name               string // as the hook tools have it: certificates:2
+	App                map[string]string
+	Units, RemoteUnits map[string]map[string]string
+}
+
+// Relate is `juju integrate`: it relates our endpoint to another application,
+// whose units are there at once and are played by the caller: [Lab.OnRemote],
+// [Lab.RemoteSet]. It returns the relation's number; that of the peer relation
+// is 1.
+func (l *Lab) Relate(ctx context.Context, endpoint, remoteApp string, remoteUnits int) (int, error) {
+	meta := l.spec().Meta()
+	_, provides := meta.Provides[endpoint]
+	if _, requires := meta.Requires[endpoint]; !provides && !requires {
+		return 0, fmt.Errorf("cannot relate: application %q has no %q relation", application, endpoint)
+	}
+	id := 0
+	l.model.Do(func(s *model.State) { id = s.Relate(endpoint, remoteApp, remoteUnits).ID })
+	return id, l.settleStarted(ctx)
+}
+
+// Unrelate is `juju remove-relation`: our units run -departed for each unit of
+// the other application, and -broken.
+func (l *Lab) Unrelate(ctx context.Context, relation int) error {
+	return l.change(ctx, relation, func(s *model.State, r *model.Relation) error { s.Unrelate(r); return nil })
+}
+
+// RemoteSet is relation-set of a unit of the other application; where unit is the
+// application's name, of its leader with --app. An empty value deletes its key.
+func (l *Lab) RemoteSet(ctx context.Context, relation int, unit string, bag map[string]string) error {
+	return l.change(ctx, relation, func(_ *model.State, r *model.Relation) error {
+		switch {
+		case unit == r.Remote:
+			r.RemoteApp.Write(bag)
+		case r.RemoteUnits[unit] == nil:
+			return fmt.Errorf("cannot write data of %s: it isn't in relation %d", unit, relation)
+		default:
+			r.RemoteUnits[unit].Write(bag)
+		}
+		return nil
+	})
+}
+
+// RemoteUnits says which units of the other application are in the relation from
+// now on: new ones join, others depart.
+func (l *Lab) RemoteUnits(ctx context.Context, relation int, units ...string) error {
+	return l.change(ctx, relation, func(_ *model.State, r *model.Relation) error {
+		for known := range r.RemoteUnits {
+			if !slices.Contains(units, known) {
+				r.Leave(known)
+			}
+		}
+		for _, unit := range units {
+			r.Enter(unit)
+		}
+		return nil
+	})
+}
+
+// change does something to a relation with another application.
+func (l *Lab) change(ctx context.Context, relation int, do func(*model.State, *model.Relation) error) error {
+	err := fmt.Errorf("relation %d not found, or a peer relation", relation)
+	l.model.Do(func(s *model.State) {
+		if r := s.Relation(relation); r != nil && !r.Peer() {
+			err = do(s, r)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return l.settleStarted(ctx)
+}
+
+// OnRemote plays the other side of all relations of an endpoint: answer is called
+// with what stands there already, and after every hook or action that changed
+// what a unit of ours has put there.
+func (l *Lab) OnRemote(endpoint string, answer Answer) {
+	l.remotes.mu.Lock()
+	l.remotes.answers[endpoint] = answer
+	maps.DeleteFunc(l.remotes.told, func(key string, _ int) bool { return strings.HasPrefix(key, endpoint+":") })
+	l.remotes.mu.Unlock()
+	l.tellRemotes()
+}
+
+// tellRemotes shows the other sides what is new, and writes what they answer.
+func (l *Lab) tellRemotes() {
+	l.remotes.mu.Lock()
+	defer l.remotes.mu.Unlock()
+	type news struct {
+		relation       int
+		endpoint, unit string
+		bag            map[string]string
+	}
+	var all []news
+	l.model.Do(func(s *model.State) {
+		for _, r := range s.Relations {
+			if r.Peer() || l.remotes.answers[r.Name] == nil {
+				continue
+			}
+			for _, unit := range slices.Sorted(maps.Keys(r.Units)) {
+				bag, key := r.Units[unit], fmt.Sprintf("%s:%d %s", r.Name, r.ID, unit)
+				if bag.InScope && bag.Version != l.remotes.told[key] {
+					l.remotes.told[key] = bag.Version
+					all = append(all, news{r.ID, r.Name, unit, maps.Clone(bag.Settings)})
+				}
+			}
+		}
+	})
+	for _, one := range all {
+		said := l.remotes.answers[one.endpoint](one.unit, one.bag)
+		l.model.Do(func(s *model.State) {
+			if r := s.Relation(one.relation); r != nil && len(said) > 0 {
+				if bag := r.RemoteUnits[r.Remote+"/0"]; bag != nil {
+					bag.Write(said)
+				}
+			}
+		})
+	}
+}
+
+// RelationData is what stands on a relation, of both sides; nothing where it is
+// gone.
+func (l *Lab) RelationData(relation int) (data RelationData) {
+	bags := func(units map[string]*model.Bag) map[string]map[string]string {
+		copied := map[string]map[string]string{}
+		for unit, bag := range units {
+			if bag.InScope {
+				copied[unit] = maps.Clone(bag.Settings)
+			}
+		}
+		return copied
+	}
+	l.model.Do(func(s *model.State) {
+		if r := s.Relation(relation); r != nil {
+			data = RelationData{
+				Name: fmt.Sprintf("%s:%d", r.Name, r.ID), App: maps.Clone(r.App.Settings),
+				Units: bags(r.Units), RemoteUnits: bags(r.RemoteUnits),
+			}
+		}
+	})
+	return data
+}

@@ -1,0 +1,117 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+// RemoveOptions are those of `juju remove-unit`.
+type RemoveOptions struct {
+	// Force is the end of a machine that is dead: no hook runs on it, its servers are
+	// killed, and the unit leaves the model at once. Its data stays on disk.
+	Force bool
+}
+
+// RemoveUnit removes a unit as `juju remove-unit` does: it is dying, the others
+// run -departed, then the unit runs -departed for each of them (and -broken, if
+// its agent was restarted), stop and remove, and then its machine is taken away.
+// Where one of its hooks fails the error is a [*HookError] and the unit stays,
+// dying and in error: [Lab.Retry], [Lab.Resolved], or RemoveUnit again, which
+// goes on where the unit isn't in error. Where the model doesn't wait for those
+// hooks, by [Ways].GoneAfter, the unit is gone when it returns, whatever they did.
+func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
+	if u.Removed() {
+		return fmt.Errorf("cannot remove %s: unit %q not found", u.name, u.name)
+	}
+	if o.Force {
+		return l.end(ctx, u)
+	}
+	begun := l.BeginRemoval(ctx, u)
+	if errors.Is(begun, ErrLost) {
+		return begun
+	}
+	return errors.Join(begun, l.finish(ctx, u, false))
+}
+
+// BeginRemoval makes a unit dying and runs every hook up to, and without, its
+// stop.
+func (l *Lab) BeginRemoval(ctx context.Context, u *Unit) error {
+	l.model.Do(func(s *model.State) { s.Destroy(u.name) })
+	others := l.settleStarted(ctx)
+	err := l.drive(ctx, u, false, isStop)
+	if hook := (*HookError)(nil); errors.As(err, &hook) {
+		// It is reported by what goes on with the unit.
+		err = nil
+	}
+	return errors.Join(others, err)
+}
+
+func isStop(h model.Hook, _ int) bool { return h.Kind == model.Stop || h.Kind == model.Remove }
+
+// finish runs the last hooks of a dying unit and takes its machine away.
+func (l *Lab) finish(ctx context.Context, u *Unit, retry bool) error {
+	if err := l.drive(ctx, u, retry, nil); err != nil {
+		return err
+	}
+	return l.end(ctx, u)
+}
+
+// end takes a unit away, and has the others hear of it.
+func (l *Lab) end(ctx context.Context, u *Unit) error {
+	if err := l.takeAway(ctx, u); err != nil {
+		return err
+	}
+	return l.settleStarted(ctx)
+}
+
+// takeAway is the end of a unit: it leaves the model, and its machine is off.
+func (l *Lab) takeAway(ctx context.Context, u *Unit) error {
+	l.forget(u)
+	return errors.Join(u.Machine.KillAll(), l.refreshNorthd(ctx))
+}
+
+// RemoveApplication removes the application: all units are dying at once, and
+// their stop hooks run at once. Failures are [*HookError], joined; those units
+// stay.
+func (l *Lab) RemoveApplication(ctx context.Context) error {
+	units := l.Units()
+	l.model.Do(func(s *model.State) {
+		s.AppDying = true
+		for _, u := range units {
+			s.Destroy(u.name)
+		}
+	})
+	failed := atOnce(units, func(u *Unit) error { return l.drive(ctx, u, false, isStop) })
+	rest := slices.DeleteFunc(slices.Clone(units), func(u *Unit) bool { return failed[u] != nil })
+	for u, err := range atOnce(rest, func(u *Unit) error { return l.finish(ctx, u, false) }) {
+		failed[u] = err
+	}
+	var errs []error
+	for _, u := range units {
+		errs = append(errs, failed[u])
+	}
+	return errors.Join(errs...)
+}
+
+// atOnce runs f for all units at the same time and returns the errors.
+func atOnce(units []*Unit, f func(*Unit) error) map[*Unit]error {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	failed := map[*Unit]error{}
+	for _, u := range units {
+		group.Go(func() {
+			if err := f(u); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed[u] = err
+			}
+		})
+	}
+	group.Wait()
+	return failed
+}

@@ -1,0 +1,158 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
+)
+
+// killPlan says at which call of another program a hook is killed: the first for which when says true. A
+// traced hook's calls of OVN's tools count too. watch sees each call before it
+// does anything; refuse says why a call of a hook tool fails, which then does
+// nothing.
+type killPlan struct {
+	when   func(call string) bool
+	watch  func(call string)
+	refuse func(call string) error
+	traced bool
+}
+
+var neverKill = killPlan{}
+
+// killAt is the plan for the call with a number; 0 is none.
+func killAt(call int) killPlan {
+	return killPlan{traced: true, when: func(string) bool { call--; return call == 0 }}
+}
+
+// callTimeout bounds the talk with one tool, without what is done for it.
+const callTimeout = 10 * time.Second
+
+// server answers the hook tools of one run of the charm, and is the machine's
+// stand-ins for it.
+type server struct {
+	listener net.Listener
+	machine  *machine.Machine
+	context  *hooktool.Context
+	plan     killPlan
+	kill     func() error
+	group    sync.WaitGroup
+
+	mu     sync.Mutex
+	calls  []string
+	killed bool
+}
+
+// listenForTools listens on the unit's socket.
+func (u *Unit) listenForTools() (net.Listener, error) {
+	if err := os.Remove(u.socket()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot listen for hook tools: %w", err)
+	}
+	return net.Listen("unix", u.socket())
+}
+
+// serve answers until close. The process that is to be killed has been started.
+func serve(u *Unit, listener net.Listener, c *hooktool.Context, plan killPlan, kill func() error) *server {
+	s := &server{listener: listener, machine: u.Machine, context: c, plan: plan, kill: kill}
+	s.group.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.group.Go(func() { s.answer(connection) })
+		}
+	})
+	return s
+}
+
+func (s *server) answer(connection net.Conn) {
+	request, err := receive(connection)
+	if err != nil {
+		connection.Close()
+		return
+	}
+	switch {
+	case s.ends(request):
+		connection.Close()
+	case slices.Contains(hooktool.Names(), request.Name):
+		reply(connection, s.run(request))
+	default:
+		// It is finished, and its asker told, whatever becomes of the hook: close doesn't
+		// wait for it, since systemctl may wait for minutes.
+		go func() { reply(connection, s.machine.Answer(request)) }()
+	}
+}
+
+func receive(connection net.Conn) (request hooktool.Request, err error) {
+	if err := connection.SetDeadline(time.Now().Add(callTimeout)); err != nil {
+		return request, err
+	}
+	text, err := io.ReadAll(connection)
+	if err == nil {
+		err = request.Unmarshal(text)
+	}
+	return request, err
+}
+
+// reply ends the talk. A client that is gone needs no answer.
+func reply(connection net.Conn, response hooktool.Response) {
+	defer connection.Close()
+	if connection.SetDeadline(time.Now().Add(callTimeout)) == nil {
+		_, _ = connection.Write(response.Marshal())
+	}
+}
+
+// run answers a hook tool, unless its call is to fail.
+func (s *server) run(request hooktool.Request) hooktool.Response {
+	if s.plan.refuse != nil {
+		if err := s.plan.refuse(request.Call()); err != nil {
+			return hooktool.Response{Code: 1, Stderr: "ERROR " + err.Error() + "\n"}
+		}
+	}
+	return s.context.Run(request)
+}
+
+// ends counts the call and says whether the hook dies of it. A tool that asks
+// again with its input is one call.
+func (s *server) ends(request hooktool.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.killed {
+		return true
+	}
+	if request.Stdin != nil {
+		return false
+	}
+	call := request.Call()
+	s.calls = append(s.calls, call)
+	if s.plan.watch != nil {
+		s.plan.watch(call)
+	}
+	if s.plan.when == nil || !s.plan.when(call) {
+		return false
+	}
+	// The process may just have ended by itself: then it wasn't killed.
+	s.killed = s.kill() == nil
+	return true
+}
+
+// end says whether the hook was killed, and what it called.
+func (s *server) end() (killed bool, calls []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.killed, s.calls
+}
+
+func (s *server) close() {
+	s.listener.Close()
+	s.group.Wait()
+}

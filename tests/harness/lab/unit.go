@@ -1,0 +1,187 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+// Status is a status word with its message.
+type Status = model.Status
+
+// Unit is one unit and its machine. It can be asked after its removal too.
+type Unit struct {
+	// Machine has the unit's files, network and packages.
+	*machine.Machine
+
+	lab    *Lab
+	name   string
+	number int
+	// busy is the machine's lock: a hook or action holds it.
+	busy chan struct{}
+	// watch sees the calls of the unit's hooks and actions.
+	watch atomic.Pointer[func(call string)]
+	// tools decides which calls of hook tools fail.
+	tools atomic.Pointer[func(call string) error]
+	// hook is the hook or action that it is running: the leader of its process group.
+	hook atomic.Pointer[os.Process]
+	// context is that of its newest hook.
+	context atomic.Pointer[hooktool.Context]
+	// last is what the model knew when the unit was removed.
+	last *model.Unit
+	// certificate and key are those with which the lab has laid the unit out; empty where it has not.
+	certificate, key string
+}
+
+// OnCall lets see each call of another program that the unit's hooks and actions
+// make from now on, before it does anything; nil ends that. The lab may be used
+// in it, but not to run anything on this unit.
+func (u *Unit) OnCall(see func(call string)) {
+	u.watch.Store(&see)
+}
+
+func (u *Unit) watched(plan killPlan) killPlan {
+	plan.refuse = u.refusal
+	if see := u.watch.Load(); see != nil && *see != nil {
+		plan.watch, plan.traced = *see, true
+	}
+	return plan
+}
+
+// take acquires the unit's machine for what is to be run there by hand, where that can be.
+func (u *Unit) take(ctx context.Context) (next pending, err error) {
+	if err := u.acquire(ctx); err != nil {
+		return next, err
+	}
+	switch next = u.pending(); {
+	case next.gone:
+		err = fmt.Errorf("unit %q not found", u.name)
+	case next.lost:
+		err = ErrLost
+	}
+	if err != nil {
+		u.release()
+	}
+	return next, err
+}
+
+// acquire waits for the unit's machine lock.
+func (u *Unit) acquire(ctx context.Context) error {
+	select {
+	case u.busy <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("cannot get hold of %s: it is busy: %w", u.name, context.Cause(ctx))
+	}
+}
+
+func (u *Unit) release() { <-u.busy }
+
+// look runs f with what the model knows of the unit, or knew last.
+func (u *Unit) look(f func(*model.Unit)) {
+	u.lab.model.Do(func(s *model.State) {
+		if known := s.Units[u.name]; known != nil {
+			f(known)
+		} else if u.last != nil {
+			f(u.last)
+		}
+	})
+}
+
+// Name is as in Juju: ovn-central/0.
+func (u *Unit) Name() string { return u.name }
+
+// Number is the last part of the name.
+func (u *Unit) Number() int { return u.number }
+
+// Address is the machine's, in 10.99.0.0/24 unless it was told another.
+func (u *Unit) Address() string { return u.Machine.Address }
+
+// Address6 is the machine's address in fd99::/64, or empty: see [Options].
+func (u *Unit) Address6() string {
+	i := slices.IndexFunc(u.Machine.Others, func(a string) bool { return strings.HasPrefix(a, network6) })
+	if i < 0 {
+		return ""
+	}
+	return u.Machine.Others[i]
+}
+
+// CharmDir is the unit's copy of the charm.
+func (u *Unit) CharmDir() string { return filepath.Join(u.Machine.Dir, "charm") }
+
+// Workload is the unit's status as `juju status` shows it: what the charm set,
+// or error while a hook has failed.
+func (u *Unit) Workload() (status Status) {
+	u.look(func(m *model.Unit) { status = m.VisibleStatus() })
+	return status
+}
+
+// Shown is the unit's status with what `juju status` shows of its message.
+func (u *Unit) Shown() Status {
+	status := u.Workload()
+	u.lab.model.Do(func(s *model.State) { status.Message = s.Ways.Shown(status.Message) })
+	return status
+}
+
+// Agent is the status of the unit's agent: allocating, executing, idle, error
+// with `hook failed: "stop"`, or lost when the machine is off.
+func (u *Unit) Agent() (status Status) {
+	u.look(func(m *model.Unit) {
+		status = m.Agent
+		if m.Lost {
+			status.Status, status.Message = "lost", "agent is not communicating with the server"
+		}
+	})
+	return status
+}
+
+// Dying says whether the unit is being removed.
+func (u *Unit) Dying() (dying bool) {
+	u.look(func(m *model.Unit) { dying = m.Dying })
+	return dying
+}
+
+// Removed says whether the unit has left the model.
+func (u *Unit) Removed() (removed bool) {
+	u.lab.model.Do(func(s *model.State) { removed = s.Units[u.name] == nil })
+	return removed
+}
+
+// Hooks are all hooks that were run, in order, with whom they were about and how
+// they ended where they didn't end well: "install",
+// "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
+func (u *Unit) Hooks() (hooks []string) {
+	u.look(func(m *model.Unit) { hooks = slices.Clone(m.History) })
+	return hooks
+}
+
+// Data is what the unit put on the first peer relation.
+func (u *Unit) Data() (data map[string]string) {
+	u.lab.model.Do(func(s *model.State) {
+		if len(s.Relations) > 0 && s.Relations[0].Units[u.name] != nil {
+			data = maps.Clone(s.Relations[0].Units[u.name].Settings)
+		}
+	})
+	return data
+}
+
+// OpenedPorts are those that the charm opened.
+func (u *Unit) OpenedPorts() (ports []string) {
+	u.look(func(m *model.Unit) { ports = slices.Clone(m.Ports) })
+	return ports
+}
+
+// RestartAgent restarts the unit's agent. When the unit is removed after that,
+// its peer relations break, and relation-ids is empty in stop.
+func (u *Unit) RestartAgent() {
+	u.lab.model.Do(func(s *model.State) { s.RestartAgent(u.name) })
+}

@@ -1,0 +1,152 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
+)
+
+// writePause is the least time between two writes to one database. Each write
+// costs a client process, and makes ovn-northd compute everything anew.
+const writePause = 500 * time.Millisecond
+
+// Writer writes rows to both databases, one after another, through the client
+// ports of whichever units are in the model.
+type Writer struct {
+	lab   *Lab
+	stop  context.CancelFunc
+	group sync.WaitGroup
+	// name begins its rows: those of another writer would hide what it lost, and
+	// ovn-nbctl refuses a name that is there.
+	name string
+
+	mu   sync.Mutex
+	logs map[DB]*writes.Log
+}
+
+// writeTimeout is after how many seconds a client gives up. An election, of a
+// timer of 4 s, fits in.
+const writeTimeout = "15"
+
+// How a row of its own is written and read, by database. The row must be of a
+// table that ovn-northd leaves alone.
+var (
+	insert = map[DB]func(row string) []string{
+		NB: func(row string) []string { return []string{"ovn-nbctl", "ls-add", row} },
+		SB: func(row string) []string {
+			return []string{"ovn-sbctl", "create", "Controller_Event", "event_type=empty_lb_backends", "event_info:row=" + row}
+		},
+	}
+	list = map[DB][]string{
+		NB: {"ovn-nbctl", "--bare", "--columns=name", "list", "Logical_Switch"},
+		SB: {"ovn-sbctl", "--bare", "--columns=event_info", "list", "Controller_Event"},
+	}
+)
+
+// StartWriter starts to write to both databases, until [Writer.Stop] or the end
+// of ctx. Two writes to one database are so long apart, at least; 0 is half a second.
+func (l *Lab) StartWriter(ctx context.Context, pause time.Duration) *Writer {
+	going, stop := context.WithCancel(ctx)
+	w := &Writer{lab: l, stop: stop, logs: map[DB]*writes.Log{NB: {Begun: time.Now()}, SB: {Begun: time.Now()}}, name: fmt.Sprintf("write-%08x", rand.Uint32())}
+	for _, db := range Databases {
+		w.group.Go(func() { w.write(ctx, going, db, cmp.Or(pause, writePause)) })
+	}
+	return w
+}
+
+// write writes until going ends. A write that is under way is ended by ctx alone.
+func (w *Writer) write(ctx, going context.Context, db DB, pause time.Duration) {
+	mine := w.logs[db]
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	for n := 0; going.Err() == nil; n++ {
+		row := fmt.Sprintf("%s-%d", w.name, n)
+		_, err := w.client(ctx, db, insert[db](row))
+		w.mu.Lock()
+		if err == nil {
+			mine.Acknowledged = append(mine.Acknowledged, writes.Acknowledgement{Row: row, At: time.Now()})
+		} else {
+			mine.Failed++
+		}
+		w.mu.Unlock()
+		select {
+		case <-ticker.C:
+		case <-going.Done():
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	mine.Ended = time.Now()
+}
+
+// soFar is what has become of the writes to db.
+func (w *Writer) soFar(db DB) writes.Log {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return *w.logs[db]
+}
+
+// Acknowledged is how many writes to db have been acknowledged so far.
+func (w *Writer) Acknowledged(db DB) int { return len(w.soFar(db).Acknowledged) }
+
+// Acknowledgement is which row was acknowledged, and when, as number n of db.
+func (w *Writer) Acknowledgement(db DB, n int) (row string, at time.Time) {
+	a := w.soFar(db).Acknowledged[n]
+	return a.Row, a.At
+}
+
+// Unacknowledged is how many writes to db have failed so far.
+func (w *Writer) Unacknowledged(db DB) int { return w.soFar(db).Failed }
+
+// client runs one of OVN's clients against all members; it finds the leader.
+func (w *Writer) client(ctx context.Context, db DB, command []string) (string, error) {
+	if len(w.lab.Units()) == 0 {
+		return "", errors.New("there is no unit to ask")
+	}
+	args := append([]string{"--timeout=" + writeTimeout, "--db=" + w.lab.Remotes(db)}, command[1:]...)
+	return w.lab.Exec(ctx, command[0], args...)
+}
+
+// Stop ends the writing, after the writes that are under way.
+func (w *Writer) Stop() {
+	w.stop()
+	w.group.Wait()
+}
+
+// Verify stops the writing and reads all rows back: a row that is acknowledged between
+// the reading and the counting would be taken for lost.
+func (w *Writer) Verify(ctx context.Context) (map[DB]writes.Outcome, error) {
+	w.Stop()
+	result := map[DB]writes.Outcome{}
+	for _, db := range Databases {
+		text, err := w.client(ctx, db, list[db])
+		if err != nil {
+			return nil, fmt.Errorf("cannot read back what was written to %s: %w", db, err)
+		}
+		result[db] = w.soFar(db).Judge(rowsOf(text))
+	}
+	return result, nil
+}
+
+// Copy are the rows that one unit's server has of a database, whether or not it leads. It
+// must know a leader: clients stay connected to no other.
+func (l *Lab) Copy(ctx context.Context, u *Unit, db DB) (map[string]bool, error) {
+	args := []string{"--timeout=" + writeTimeout, "--no-leader-only", "--db=unix:" + u.Machine.Socket(db)}
+	text, err := u.Exec(ctx, list[db][0], append(args, list[db][1:]...)...)
+	return rowsOf(text), err
+}
+
+func rowsOf(text string) map[string]bool {
+	there := map[string]bool{}
+	for _, word := range strings.Fields(text) {
+		there[strings.Trim(strings.TrimPrefix(word, "row="), `{}"`)] = true
+	}
+	return there
+}

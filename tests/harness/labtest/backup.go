@@ -1,0 +1,81 @@
+package labtest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// Manifest is what the tests look at of a backup's.
+type Manifest struct {
+	Unit      string
+	Taken     time.Time
+	OVN       string `json:"ovn-version"`
+	OVS       string `json:"ovs-version"`
+	Databases []struct {
+		Name    string
+		Source  string
+		Cluster raft.ID `json:"cluster-id"`
+		Server  string  `json:"server-id"`
+		Term    uint64
+		Index   uint64
+		Schema  string `json:"schema-version"`
+	}
+}
+
+func ReadManifest(t *testing.T, dir string) (m Manifest) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &m))
+	return m
+}
+
+// RequireManifest requires of a backup that was just taken on a unit that its manifest says
+// what that unit's servers say.
+func (m *Model) RequireManifest(dir string, u *lab.Unit) {
+	m.T.Helper()
+	made := ReadManifest(m.T, dir)
+	assert.Equal(m.T, u.Name(), made.Unit)
+	assert.Equal(m.T, filepath.Base(dir), made.Taken.Format("20060102T150405Z"))
+	assert.Equal(m.T, u.Packages()["ovn-central"], made.OVN)
+	assert.Equal(m.T, u.Packages()["openvswitch-common"], made.OVS)
+	require.Len(m.T, made.Databases, 2)
+	for i, db := range []lab.DB{lab.NB, lab.SB} {
+		x := made.Databases[i]
+		s, err := m.RaftStatus(u, db)
+		require.NoError(m.T, err)
+		server, err := u.ServerID(m.T.Context(), db)
+		require.NoError(m.T, err)
+		schema, err := u.Exec(m.T.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), db.Schema())
+		require.NoError(m.T, err)
+		assert.Equal(m.T, db.Schema(), x.Name)
+		assert.Equal(m.T, "server", x.Source)
+		assert.Equal(m.T, *s.Cluster, x.Cluster)
+		assert.Equal(m.T, server, x.Server)
+		assert.Equal(m.T, s.Term, x.Term)
+		assert.NotZero(m.T, x.Index)
+		assert.LessOrEqual(m.T, x.Index, s.Log.End)
+		assert.Equal(m.T, strings.TrimSpace(schema), x.Schema)
+	}
+}
+
+// Switches are those in a backup's copy.
+func (m *Model) Switches(dir string) string {
+	m.T.Helper()
+	_, err := m.Exec(m.T.Context(), "gzip", "-dkf", filepath.Join(dir, "ovnnb_db.db.gz"))
+	require.NoError(m.T, err)
+	out, err := m.Exec(m.T.Context(), "ovsdb-tool", "query", filepath.Join(dir, "ovnnb_db.db"),
+		`["OVN_Northbound",{"op":"select","table":"Logical_Switch","where":[],"columns":["name"]}]`)
+	require.NoError(m.T, err)
+	return out
+}

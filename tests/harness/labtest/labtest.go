@@ -1,0 +1,400 @@
+package labtest
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
+)
+
+// Patience bounds what should take seconds, on a machine with other tests.
+const Patience = 3 * time.Minute
+
+// Model is a lab whose steps fail the test.
+type Model struct {
+	*lab.Lab
+	T        *testing.T
+	Deployed []*lab.Unit
+}
+
+// Deploy starts a lab with n units that are members of both clusters.
+func Deploy(t *testing.T, n int) *Model {
+	return DeployWith(t, n, lab.Options{ElectionTimer: time.Second})
+}
+
+func DeployWith(t *testing.T, n int, o lab.Options) *Model {
+	t.Helper()
+	t.Parallel()
+	return New(t, n, o)
+}
+
+// New makes the lab of deployWith, or another one of the same test.
+func New(t *testing.T, n int, o lab.Options) *Model {
+	t.Helper()
+	o.Charm, o.Program, o.Log, o.Scenario = idleCharm, program, t.Output(), t.Name()
+	l, err := lab.New(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, l.Close()) })
+	m := &Model{Lab: l, T: t}
+	timer := max(o.ElectionTimer, time.Second)
+	require.NoError(t, m.Configure(t.Context(), map[string]string{
+		"source": "distro", "ovsdb-server-election-timer": strconv.Itoa(int(timer.Seconds())),
+	}))
+	_, err = m.RelateCA(t.Context())
+	require.NoError(t, err)
+	if n > 0 {
+		m.Deployed, err = l.AddUnits(t.Context(), n)
+		require.NoError(t, err)
+	}
+	require.NoError(t, m.Refresh(t.Context(), charmDir))
+	return m
+}
+
+// LeaderOf is that of a database's cluster; followers are those of the Northbound
+// cluster.
+func (m *Model) LeaderOf(db lab.DB) *lab.Unit {
+	m.T.Helper()
+	u, err := m.RaftLeader(m.T.Context(), db)
+	require.NoError(m.T, err)
+	return u
+}
+
+func (m *Model) Followers() []*lab.Unit {
+	m.T.Helper()
+	leader := m.LeaderOf(lab.NB)
+	var all []*lab.Unit
+	for _, u := range m.Remaining() {
+		if u.Name() != leader.Name() {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// Remaining are the units that are in the model.
+func (m *Model) Remaining() []*lab.Unit {
+	var all []*lab.Unit
+	for _, u := range m.Deployed {
+		if !u.Removed() {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// MakeOneLeader makes one unit lead both databases, and returns it.
+func (m *Model) MakeOneLeader() *lab.Unit {
+	m.T.Helper()
+	leader := m.LeaderOf(lab.NB)
+	m.MakeLeader(leader, lab.SB)
+	return leader
+}
+
+// MakeLeader has a unit elected. A leader hands over to the first of its list, which is
+// the same on all members, so that two would hand it to and fro: the others are kept from
+// asking for votes meanwhile. They are let go after a while, as a unit that lacks an entry
+// of theirs is given it by a leader only, and no votes before.
+func (m *Model) MakeLeader(u *lab.Unit, db lab.DB) {
+	m.T.Helper()
+	test := func(on *lab.Unit, what string) {
+		_, err := on.Appctl(m.T.Context(), db, "cluster/failure-test", what)
+		require.NoError(m.T, err)
+	}
+	leads := func(u *lab.Unit) bool {
+		s, err := m.RaftStatus(u, db)
+		return err == nil && s.Role == raft.Leader
+	}
+	others := slices.DeleteFunc(m.Remaining(), func(o *lab.Unit) bool { return o.Name() == u.Name() || !o.Running(db) })
+	m.Eventually(u.Name()+" leads", func() bool {
+		leader := m.LeaderOf(db)
+		if leader.Name() == u.Name() {
+			return true
+		}
+		for _, other := range others {
+			test(other, "dont-send-vote-request")
+		}
+		test(leader, "transfer-leadership")
+		m.Within(votes, func() bool { return !leads(leader) })
+		test(leader, "dont-send-vote-request")
+		elected := m.Within(votes, func() bool { return leads(u) })
+		for _, other := range others {
+			test(other, "clear")
+		}
+		return elected
+	})
+}
+
+// votes bounds an election that makeLeader arranges.
+const votes = 10 * time.Second
+
+// RaftStatus is what a unit's server says.
+func (m *Model) RaftStatus(u *lab.Unit, db lab.DB) (raft.Status, error) {
+	m.T.Helper()
+	ctx, cancel := context.WithTimeout(m.T.Context(), 5*time.Second)
+	defer cancel()
+	text, err := u.Status(ctx, db)
+	if err != nil {
+		return raft.Status{}, err
+	}
+	s, err := raft.Parse(text)
+	require.NoError(m.T, err)
+	return s, nil
+}
+
+func (m *Model) ServerID(u *lab.Unit, db lab.DB) string {
+	m.T.Helper()
+	id, err := u.ServerID(m.T.Context(), db)
+	require.NoError(m.T, err)
+	return id
+}
+
+func (m *Model) ShortID(u *lab.Unit, db lab.DB) string { return m.ServerID(u, db)[:4] }
+
+// MemberIDs are the identities in the configuration as u sees it.
+func (m *Model) MemberIDs(u *lab.Unit, db lab.DB) []string {
+	m.T.Helper()
+	s, err := m.RaftStatus(u, db)
+	require.NoError(m.T, err)
+	var all []string
+	for _, row := range s.Servers {
+		all = append(all, row.Short)
+	}
+	return all
+}
+
+// RequireMembers waits until every unit of the list sees exactly these members,
+// with a leader.
+func (m *Model) RequireMembers(units ...*lab.Unit) {
+	m.T.Helper()
+	for _, db := range lab.Databases {
+		var want []string
+		for _, u := range units {
+			want = append(want, m.ShortID(u, db))
+		}
+		for _, u := range units {
+			m.Eventually(string(db)+" has the right members", func() bool {
+				s, err := m.RaftStatus(u, db)
+				if err != nil || !s.HasLeader() || s.State != raft.ClusterMember || len(s.Servers) != len(want) {
+					return false
+				}
+				for _, row := range s.Servers {
+					if !slices.Contains(want, row.Short) {
+						return false
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// RequireWritable makes a write to both databases, through any member.
+func (m *Model) RequireWritable() {
+	m.T.Helper()
+	u := m.Remaining()[0]
+	for db, write := range map[lab.DB][]string{
+		lab.NB: {"ovn-nbctl", "ls-add", "writable"}, lab.SB: {"ovn-sbctl", "create", "Address_Set", "name=writable"},
+	} {
+		args := append([]string{"--timeout=30", "--db=" + m.Remotes(db)}, write[1:]...)
+		_, err := u.Exec(m.T.Context(), write[0], args...)
+		require.NoError(m.T, err, "a write to %s", db)
+	}
+}
+
+// Verify asserts that no acknowledged write is lost.
+func (m *Model) Verify(w *lab.Writer) map[lab.DB]writes.Outcome {
+	m.T.Helper()
+	all, err := w.Verify(m.T.Context())
+	require.NoError(m.T, err)
+	for db, writes := range all {
+		require.Zero(m.T, writes.Lost, "acknowledged writes to %s that are lost", db)
+	}
+	return all
+}
+
+// Wait lets a load run for a while; nothing is expected at its end.
+func (m *Model) Wait(d time.Duration) {
+	m.T.Helper()
+	select {
+	case <-time.After(d):
+	case <-m.T.Context().Done():
+	}
+}
+
+// Eventually asks until it is so, in the test's own goroutine: what is asked may require
+// something itself.
+func (m *Model) Eventually(what string, condition func() bool) {
+	m.T.Helper()
+	require.True(m.T, m.Within(Patience, condition), what)
+}
+
+// Within reports whether a condition came true in time.
+func (m *Model) Within(d time.Duration, condition func() bool) bool {
+	m.T.Helper()
+	ctx, cancel := context.WithTimeout(m.T.Context(), d)
+	defer cancel()
+	for !condition() {
+		if poll.Wait(ctx, 50*time.Millisecond) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Remove removes a unit and requires that it goes.
+func (m *Model) Remove(u *lab.Unit) {
+	m.T.Helper()
+	require.NoError(m.T, m.RemoveUnit(m.T.Context(), u, lab.RemoveOptions{}))
+	require.True(m.T, u.Removed())
+}
+
+// RefuseRemoval removes a unit and requires that its hook stop fails; it returns
+// what the hook said.
+func (m *Model) RefuseRemoval(u *lab.Unit) string {
+	m.T.Helper()
+	err := m.RemoveUnit(m.T.Context(), u, lab.RemoveOptions{})
+	return m.HookFailed(err, "stop")
+}
+
+func (m *Model) HookFailed(err error, hook string) string {
+	m.T.Helper()
+	var failed *lab.HookError
+	require.ErrorAs(m.T, err, &failed)
+	require.Equal(m.T, hook, failed.Hook)
+	return failed.Output
+}
+
+// Act runs an action and requires that it completes.
+func (m *Model) Act(u *lab.Unit, action string, args ...string) map[string]string {
+	m.T.Helper()
+	r, err := m.RunAction(m.T.Context(), u, action, args...)
+	require.NoError(m.T, err)
+	require.Equal(m.T, "completed", r.Status, "%s\n%v", r.Message, r.Results)
+	return r.Results
+}
+
+// RefuseKick runs a kick and requires that it fails; it returns the message.
+func (m *Model) RefuseKick(u *lab.Unit, args ...string) string {
+	m.T.Helper()
+	r, err := m.RunAction(m.T.Context(), u, "kick", args...)
+	require.NoError(m.T, err)
+	require.Equal(m.T, "failed", r.Status, "%v", r.Results)
+	require.Equal(m.T, "0", r.Results["return-code"], "Juju drops the message of an action that exits with another code")
+	return r.Message
+}
+
+// kick is the command that an operator types for members of both databases.
+func KickArgs(sb, nb string, more ...string) []string {
+	var args []string
+	if sb != "" {
+		args = append(args, "sb-identity="+sb)
+	}
+	if nb != "" {
+		args = append(args, "nb-identity="+nb)
+	}
+	return append(append(args, "i-really-mean-it=true"), more...)
+}
+
+// Type runs a command that the charm has printed, as an operator would paste it.
+func (m *Model) Type(command string) lab.ActionResult {
+	m.T.Helper()
+	words := strings.Fields(strings.ReplaceAll(command, "'", "")) // around an ID that is a number, for the shell
+	require.GreaterOrEqual(m.T, len(words), 4, command)
+	require.Equal(m.T, []string{"juju", "run"}, words[:2])
+	u, err := m.Unit(words[2])
+	require.NoError(m.T, err)
+	r, err := m.RunAction(m.T.Context(), u, words[3], words[4:]...)
+	require.NoError(m.T, err, command)
+	return r
+}
+
+// KillServers makes a unit's servers die without leaving, while the unit stays
+// in the model.
+func (m *Model) KillServers(u *lab.Unit) {
+	m.T.Helper()
+	for _, db := range lab.Databases {
+		require.NoError(m.T, u.Kill(db))
+	}
+}
+
+// PowerOff makes units' machines end, while the units stay in the model: nothing
+// starts their servers again.
+func (m *Model) PowerOff(units ...*lab.Unit) {
+	m.T.Helper()
+	for _, u := range units {
+		require.NoError(m.T, u.PowerOff())
+	}
+}
+
+// AddSilent adds a unit that runs no hook, and so publishes nothing and joins
+// nothing by itself, before [lab.Lab.Settle].
+func (m *Model) AddSilent() *lab.Unit {
+	m.T.Helper()
+	u, err := m.AddUnitWith(m.T.Context(), lab.AddOptions{NoDatabases: true, NoHooks: true})
+	require.NoError(m.T, err)
+	return u
+}
+
+// RemoveByForce removes a unit by force: its machine is gone, no hook has run.
+func (m *Model) RemoveByForce(u *lab.Unit) {
+	m.T.Helper()
+	require.NoError(m.T, m.RemoveUnit(m.T.Context(), u, lab.RemoveOptions{Force: true}))
+}
+
+// RequireDown waits until the cluster's leader has missed the unit's server for
+// longer than the election timer.
+func (m *Model) RequireDown(gone ...*lab.Unit) {
+	m.T.Helper()
+	for _, db := range lab.Databases {
+		for _, u := range gone {
+			id := m.ShortID(u, db)
+			m.Eventually("a leader that misses "+id, func() bool {
+				s, err := m.RaftStatus(m.LeaderOf(db), db)
+				if err != nil || s.Role != raft.Leader {
+					return false
+				}
+				for _, row := range s.Servers {
+					if row.Short == id {
+						return row.LastMsg != nil && *row.LastMsg > s.ElectionTimer
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// LeftFiles are the archived database files of a unit.
+func LeftFiles(t *testing.T, u *lab.Unit) (left, live []string) {
+	t.Helper()
+	out, err := u.Exec(t.Context(), "ls", u.DBDir())
+	require.NoError(t, err)
+	for name := range strings.FieldsSeq(out) {
+		switch {
+		case strings.Contains(name, ".db.left-"):
+			left = append(left, name)
+		case strings.HasSuffix(name, ".db"):
+			live = append(live, name)
+		}
+	}
+	return left, live
+}
+
+// LineWith finds the rest of the line after mark.
+func LineWith(t *testing.T, text, mark string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, mark)
+	require.True(t, found, "%q in:\n%s", mark, text)
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
+}

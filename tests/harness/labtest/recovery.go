@@ -1,0 +1,199 @@
+package labtest
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// Switches that clients see, through any unit that serves the Northbound database.
+func (m *Model) Seen(u *lab.Unit) string {
+	m.T.Helper()
+	out, err := u.Exec(m.T.Context(), "ovn-nbctl", "--timeout=20", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "ls-list")
+	require.NoError(m.T, err)
+	return out
+}
+
+func (m *Model) AddSwitch(name string) {
+	m.T.Helper()
+	_, err := m.Remaining()[0].Exec(m.T.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
+	require.NoError(m.T, err)
+}
+
+// Lose powers units off, and waits until the rest knows that it has no quorum.
+func (m *Model) Lose(units ...*lab.Unit) (left []*lab.Unit) {
+	m.T.Helper()
+	m.PowerOff(units...)
+	for _, u := range m.Remaining() {
+		if !u.Running(lab.NB) {
+			continue
+		}
+		left = append(left, u)
+		for _, db := range lab.Databases {
+			m.Eventually("no quorum", func() bool {
+				s, err := m.RaftStatus(u, db)
+				return err == nil && !s.HasLeader()
+			})
+		}
+	}
+	return left
+}
+
+// Tick runs update-status on units until the condition holds.
+func (m *Model) Tick(what string, condition func() bool, units ...*lab.Unit) {
+	m.T.Helper()
+	m.Eventually(what, func() bool {
+		if condition() {
+			return true
+		}
+		for _, u := range units {
+			require.NoError(m.T, m.RunHook(context.WithoutCancel(m.T.Context()), u, "update-status"))
+		}
+		require.NoError(m.T, m.Settle(m.T.Context()))
+		return condition()
+	})
+}
+
+func AllMembers(m *Model, units ...*lab.Unit) func() bool {
+	return func() bool {
+		clusters := map[string]bool{}
+		for _, u := range units {
+			for _, db := range lab.Databases {
+				s, err := m.RaftStatus(u, db)
+				if err != nil || !s.HasLeader() || len(s.Servers) != len(units) {
+					return false
+				}
+				clusters[string(db)+string(*s.Cluster)] = true
+			}
+		}
+		return len(clusters) == 2
+	}
+}
+
+func Names(units []*lab.Unit) string {
+	var all []string
+	for _, u := range units {
+		all = append(all, u.Name())
+	}
+	return strings.Join(all, ",")
+}
+
+// RequireProof requires of a recover's results that an acknowledged write was read back from
+// both servers of each unit, and that nothing of it is left.
+func (m *Model) RequireProof(shown map[string]string, units ...*lab.Unit) {
+	m.T.Helper()
+	for _, db := range []string{"nb", "sb"} {
+		for _, u := range units {
+			assert.Contains(m.T, shown["proof"], db+": "+u.Name()+" is a member, and an acknowledged write was read back from its server")
+		}
+	}
+	for _, command := range []string{"ovn-nbctl", "ovn-sbctl"} {
+		db := map[string]lab.DB{"ovn-nbctl": lab.NB, "ovn-sbctl": lab.SB}[command]
+		out, err := units[0].Exec(m.T.Context(), command, "--timeout=20", "--db="+m.Remotes(db), "--bare", "--columns=external_ids", "list", strings.ToUpper(command[4:6])+"_Global")
+		require.NoError(m.T, err)
+		assert.NotContains(m.T, out, "recovery-proof")
+	}
+	assert.Contains(m.T, shown["next"], "it is proved: ")
+	m.RequireClientsAreTold(shown)
+}
+
+// RequireClientsAreTold requires of an action's results that they say what clients must do:
+// they take the new cluster for one with old data.
+func (m *Model) RequireClientsAreTold(shown map[string]string) {
+	m.T.Helper()
+	assert.Contains(m.T, shown["next"], "on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset\n")
+	assert.Contains(m.T, shown["next"], "with OpenStack: restart neutron-server and the metadata agents, then run neutron-ovn-db-sync-util\n")
+}
+
+// LoseAllButOneThatIsBehind are, of four units, that which leads the application and lacks
+// switch "late", one that has it, and those that are off. What both have is published.
+func (m *Model) LoseAllButOneThatIsBehind() (behind, newest *lab.Unit, lost []*lab.Unit) {
+	m.T.Helper()
+	behind = m.Leader() // another unit than the one that is asked publishes the new cluster's ID
+	others := slices.DeleteFunc(slices.Clone(m.Deployed), func(u *lab.Unit) bool { return u == behind })
+	newest, lost = others[0], others[1:]
+	m.AddSwitch("early")
+	m.KillServers(behind)
+	m.Eventually("a change that the unit which is behind has missed", func() bool {
+		_, nb := newest.Exec(m.T.Context(), "ovn-nbctl", "--timeout=10", "--db="+m.Remotes(lab.NB), "--may-exist", "ls-add", "late")
+		_, sb := newest.Exec(m.T.Context(), "ovn-sbctl", "--timeout=10", "--db="+m.Remotes(lab.SB), "create", "Address_Set", "name=late"+strconv.FormatInt(time.Now().UnixNano(), 10))
+		return nb == nil && sb == nil
+	})
+	m.Eventually("the change has arrived", func() bool { return strings.Contains(m.Seen(newest), "late") })
+	m.Lose(lost...)
+	for _, db := range lab.Databases { // the guard of its start asks units that are off, and may be out of its time
+		m.Eventually("it starts", func() bool { return behind.Start(m.T.Context(), db) == nil })
+	}
+	for _, u := range []*lab.Unit{newest, behind} {
+		require.NoError(m.T, m.RunHook(m.T.Context(), u, "update-status"))
+	}
+	require.NoError(m.T, m.Settle(m.T.Context()))
+	return behind, newest, lost
+}
+
+// KilledAtCalls makes runs, of which each is to be killed at a call further on than the one
+// before, until the end has come about and a run was not killed. What is run says whether it
+// was killed: with fewer calls it has ended, and waits for something.
+func (m *Model) KilledAtCalls(stride int, end func() bool, run func(call int) bool) {
+	m.T.Helper()
+	call, runs := 1+rand.IntN(stride), 0
+	m.T.Logf("the first is killed at call %d", call)
+	for {
+		killed := run(call)
+		m.RequireOneServed()
+		if runs++; killed {
+			call += stride
+		} else if end() {
+			m.T.Logf("%d runs, killed up to call %d", runs, call)
+			return
+		}
+		require.Less(m.T, runs, 300, "there is no end")
+	}
+}
+
+func AtOnce(units []*lab.Unit, do func(*lab.Unit) error) []error {
+	errs := make([]error, len(units))
+	var wg sync.WaitGroup
+	for i, u := range units {
+		wg.Go(func() { errs[i] = do(u) })
+	}
+	wg.Wait()
+	return errs
+}
+
+// RefusedRecovery runs an action that is to begin nothing: no server is stopped, on any unit.
+func (m *Model) RefusedRecovery(u *lab.Unit, action string, args ...string) string {
+	m.T.Helper()
+	on := slices.DeleteFunc(m.Remaining(), func(u *lab.Unit) bool { return !u.Running(lab.NB) })
+	require.NotEmpty(m.T, on)
+	running := func() map[string]int {
+		all := map[string]int{}
+		for _, unit := range on {
+			for _, db := range lab.Databases {
+				all[unit.Name()+" "+string(db)], _ = unit.ServerPID(db) // 0 where it does not run
+			}
+		}
+		return all
+	}
+	before := running()
+	r, err := m.RunAction(m.T.Context(), u, action, args...)
+	require.NoError(m.T, err)
+	require.Equal(m.T, "failed", r.Status, "%v", r.Results)
+	assert.Contains(m.T, r.Message, "nothing was done")
+	for _, unit := range on {
+		require.NoError(m.T, m.RunHook(m.T.Context(), unit, "update-status"))
+	}
+	require.NoError(m.T, m.Settle(m.T.Context()))
+	assert.Equal(m.T, before, running(), "a server was stopped, or started anew")
+	return r.Message
+}

@@ -1,0 +1,170 @@
+package labtest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// written are the names of a [lab.Writer]'s rows.
+var Written = regexp.MustCompile(`write-[0-9a-f]{8}-[0-9]+`)
+
+// RequireOneServed looks at every server at once: those that know a leader are of one
+// cluster, whatever becomes of the recovery.
+func (m *Model) RequireOneServed() {
+	m.T.Helper()
+	for _, db := range lab.Databases {
+		clusters := map[string]string{}
+		for _, u := range m.Deployed {
+			if !u.Running(db) {
+				continue
+			}
+			if s, err := m.RaftStatus(u, db); err == nil && s.HasLeader() && s.Cluster != nil {
+				clusters[string(*s.Cluster)] = u.Name()
+			}
+		}
+		require.LessOrEqual(m.T, len(clusters), 1, "two clusters serve clients: %v", clusters)
+	}
+}
+
+// betweenLooks is the pause of [Model.WatchServed]. Without one, its questions take a processor
+// from the servers.
+const betweenLooks = 50 * time.Millisecond
+
+// WatchServed asks every server, as long as the test goes on, which cluster it serves, and
+// returns what ends that and requires that at no time there were two. A server is asked
+// again where another was seen to serve another cluster after it.
+func (m *Model) WatchServed() (stop func()) {
+	m.T.Helper()
+	ctx, cancel := context.WithCancel(m.T.Context())
+	ended := make(chan []string)
+	served := func(db lab.DB) map[string]string {
+		clusters := map[string]string{}
+		for _, u := range m.Deployed {
+			if text, err := u.Status(ctx, db); err == nil {
+				if s, err := raft.Parse(text); err == nil && s.HasLeader() && s.Cluster != nil {
+					clusters[string(*s.Cluster)] = u.Name()
+				}
+			}
+		}
+		return clusters
+	}
+	go func() {
+		var found []string
+		asked := 0
+		for ; ctx.Err() == nil; asked++ {
+			for _, db := range lab.Databases {
+				if len(served(db)) > 1 {
+					if again := served(db); len(again) > 1 {
+						found = append(found, fmt.Sprintf("%s: %v", db, again))
+					}
+				}
+			}
+			_ = poll.Wait(ctx, betweenLooks)
+		}
+		m.T.Logf("all servers were asked %d times", asked)
+		ended <- found
+	}()
+	return func() {
+		m.T.Helper()
+		cancel()
+		require.Empty(m.T, <-ended, "two clusters serve clients")
+	}
+}
+
+// StoredByAll are the rows that each of the units has a copy of.
+func (m *Model) StoredByAll(units ...*lab.Unit) map[lab.DB]map[string]bool {
+	m.T.Helper()
+	stored := map[lab.DB]map[string]bool{}
+	for _, db := range lab.Databases {
+		for i, u := range units {
+			rows, err := m.Copy(m.T.Context(), u, db)
+			require.NoError(m.T, err)
+			if i == 0 {
+				stored[db] = rows
+			}
+			maps.DeleteFunc(stored[db], func(row string, _ bool) bool { return !rows[row] })
+		}
+	}
+	return stored
+}
+
+// RequireKept requires that every unit has the rows that were stored before, and that of the
+// acknowledged writes none is lost but of the first ones, which were acknowledged before
+// the quorum was lost.
+func (m *Model) RequireKept(w *lab.Writer, stored map[lab.DB]map[string]bool, before map[lab.DB]int) {
+	m.T.Helper()
+	for _, db := range lab.Databases {
+		m.Eventually("a write after it", func() bool { return w.Acknowledged(db) > before[db] })
+	}
+	writes, err := w.Verify(m.T.Context())
+	require.NoError(m.T, err)
+	for _, db := range lab.Databases {
+		require.NotEmpty(m.T, stored[db])
+		m.T.Logf("%s: %d rows were stored by all that are left; %d writes acknowledged before, %d after, %d not, %d lost",
+			db, len(stored[db]), before[db], writes[db].Acknowledged-before[db], writes[db].Unacknowledged, writes[db].Lost)
+		for _, n := range writes[db].Missing {
+			assert.Less(m.T, n, before[db], "%s: acknowledged by the new cluster, and lost", db)
+		}
+		for _, u := range m.Remaining() {
+			now, err := m.Copy(m.T.Context(), u, db)
+			require.NoError(m.T, err)
+			for row := range stored[db] {
+				assert.True(m.T, now[row], "%s: %s lacks %s", db, u.Name(), row)
+			}
+		}
+	}
+}
+
+// Stored are the rows that a writer's database has in the file of a unit, whose server may
+// know no leader.
+func (m *Model) Stored(u *lab.Unit, db lab.DB) map[string]bool {
+	m.T.Helper()
+	dir := m.T.TempDir()
+	copied, alone := filepath.Join(dir, "copied"), filepath.Join(dir, "alone")
+	_, err := u.Exec(m.T.Context(), "cp", u.DBFile(db), copied)
+	require.NoError(m.T, err)
+	_, err = u.Exec(m.T.Context(), "ovsdb-tool", "cluster-to-standalone", alone, copied)
+	require.NoError(m.T, err)
+	table := map[lab.DB]string{lab.NB: "Logical_Switch", lab.SB: "Controller_Event"}[db]
+	text, err := u.Exec(m.T.Context(), "ovsdb-tool", "query", alone,
+		fmt.Sprintf(`[%q,{"op":"select","table":%q,"where":[],"columns":[%q]}]`, db.Schema(), table, map[lab.DB]string{lab.NB: "name", lab.SB: "event_info"}[db]))
+	require.NoError(m.T, err)
+	require.Contains(m.T, text, `"rows"`)
+	rows := map[string]bool{}
+	for _, row := range Written.FindAllString(text, -1) {
+		rows[row] = true
+	}
+	return rows
+}
+
+// StoredByMost are the rows that a majority of the units have in their files.
+func (m *Model) StoredByMost(units ...*lab.Unit) map[lab.DB]map[string]bool {
+	m.T.Helper()
+	all := map[lab.DB]map[string]bool{}
+	for _, db := range lab.Databases {
+		count := map[string]int{}
+		for _, u := range units {
+			for row := range m.Stored(u, db) {
+				count[row]++
+			}
+		}
+		all[db] = map[string]bool{}
+		for row, n := range count {
+			if n > len(units)/2 {
+				all[db][row] = true
+			}
+		}
+	}
+	return all
+}

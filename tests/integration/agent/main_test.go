@@ -1,0 +1,75 @@
+// Package agent tests the agent on a real cluster of three: which unit acts, and which
+// one acts after agents are stopped, killed or paused.
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/cli"
+)
+
+// program has a process of these tests be the program itself.
+const program = "OVN_CENTRAL_TEST_PROGRAM"
+
+// executable is the program that agents run.
+type executable struct {
+	path        string
+	environment []string
+}
+
+// tested is the program within these tests, with the race detector if they have it.
+func tested(t testing.TB) executable {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	return executable{self, []string{program + "=1"}}
+}
+
+// shipped is the program as it is shipped, where it matters what it takes of a machine: the race
+// detector has it take several times as much memory.
+func shipped(t testing.TB) executable {
+	t.Helper()
+	path, err := build()
+	require.NoError(t, err)
+	return executable{path: path}
+}
+
+// built is where programs are built that all tests use.
+var built string
+
+var build = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(built, "ovn-central-operator")
+	cmd := exec.Command("go", "build", "-o", path, "../../../cmd/ovn-central-operator")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cannot build the program: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	if os.Getenv(program) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		code := cli.Main(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr)
+		stop()
+		os.Exit(code)
+	}
+	var err error
+	if built, err = os.MkdirTemp("", "ovn-agent-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(built) // a directory of this process
+	os.Exit(code)
+}

@@ -1,0 +1,202 @@
+package deployment
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+const agentService = "ovn-central-agent"
+
+// agentState is what a unit's agent says of itself.
+type agentState struct {
+	Unit, Mode, Acting string
+	Acts               bool
+	Peers              []struct{ Unit string }
+	Northd             string `json:"northd_error"`
+	ClusterStatus      struct {
+		NB struct {
+			Members []struct{ Unit string }
+		} `json:"ovnnb"`
+	} `json:"cluster_status"`
+}
+
+func agentOf(t *testing.T, u *lab.Unit) (s agentState) {
+	t.Helper()
+	text, err := u.Exec(t.Context(), "curl", "-s", "--max-time", "2", "http://127.0.0.1:16401/status")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &s)
+	}
+	if err != nil {
+		return agentState{}
+	}
+	return s
+}
+
+// acting waits until one of the units acts and all of them name it.
+func acting(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		holder = nil
+		named := map[string]bool{}
+		for _, u := range units {
+			s := agentOf(t, u)
+			if named[s.Acting] = true; s.Acts {
+				holder = u
+			}
+		}
+		return holder != nil && len(named) == 1 && named[holder.Name()]
+	}, patience, 100*time.Millisecond, "not one unit acts")
+	return holder
+}
+
+// gap asks units which of them acts until it is told to end, and says for how long at least none was
+// seen to.
+func gap(t *testing.T, units ...*lab.Unit) (longest func() time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	said := make(chan time.Duration, 1)
+	go func() {
+		var most, since time.Duration
+		for begun := time.Now(); ; {
+			asked := time.Since(begun)
+			acts := slices.ContainsFunc(units, func(u *lab.Unit) bool { return agentOf(t, u).Acts })
+			switch {
+			case acts:
+				since = 0
+			case since == 0:
+				since = asked
+			default:
+				most = max(most, time.Since(begun)-since)
+			}
+			if poll.Wait(ctx, 20*time.Millisecond) != nil {
+				said <- most
+				return
+			}
+		}
+	}()
+	return func() time.Duration {
+		cancel()
+		return <-said
+	}
+}
+
+func agentRuns(t *testing.T, u *lab.Unit) bool {
+	t.Helper()
+	out, _, err := u.Systemctl(t.Context(), "is-active", agentService)
+	require.NoError(t, err)
+	return strings.TrimSpace(out) == "active"
+}
+
+// 003: the agent is installed with the unit, told what an operator sets, stopped by a pause,
+// and gone with the unit, before that leaves.
+func TestAgentLivesWithItsUnit(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	first := acting(t, units...)
+	assert.Equal(t, "advise", agentOf(t, first).Mode)
+	assert.Len(t, agentOf(t, first).Peers, 2)
+	pid := func(u *lab.Unit) string {
+		out, _, err := u.Systemctl(t.Context(), "show", "--property=MainPID", "--value", agentService)
+		require.NoError(t, err)
+		return out
+	}
+	before := pid(first)
+
+	c.updateStatus(t, units...)
+	for _, u := range units {
+		if says(t, u, "active"); u == first {
+			says(t, u, "active", "acts for gateways")
+		} else {
+			assert.NotContains(t, u.Workload().Message, "acts for gateways")
+		}
+		assert.Contains(t, c.act(t, u, "agent-status")["agent"], "lease: "+first.Name()+" acts for gateways")
+		assert.Contains(t, c.act(t, u, "cluster-status")["lease"], first.Name()+" acts for gateways")
+	}
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "on"}))
+	require.Eventually(t, func() bool { return agentOf(t, first).Mode == "on" }, patience, 100*time.Millisecond)
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "sometimes"}))
+	says(t, first, "blocked", "option agent-mode", "off, advise, on")
+	assert.Equal(t, "on", agentOf(t, first).Mode, "it goes on as it was told before")
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "advise", "leader-lease-ttl": "4"}))
+	assert.Equal(t, before, pid(first), "no option needs another process")
+	first = acting(t, units...)
+
+	none := gap(t, units...)
+	c.act(t, first, "pause")
+	assert.False(t, agentRuns(t, first))
+	var others []*lab.Unit
+	for _, u := range units {
+		if u != first {
+			others = append(others, u)
+		}
+	}
+	second := acting(t, others...)
+	assert.LessOrEqual(t, none(), time.Second, "a pause hands over at once")
+	c.act(t, first, "resume")
+	c.tick(t, "all are active", c.allActive)
+	assert.True(t, agentRuns(t, first))
+	assert.Equal(t, second, acting(t, units...), "one that comes back takes nothing away")
+	require.Eventually(t, func() bool {
+		named := map[string]bool{}
+		for _, m := range agentOf(t, second).ClusterStatus.NB.Members {
+			named[m.Unit] = true
+		}
+		return named[units[0].Name()] && named[units[1].Name()] && named[units[2].Name()]
+	}, patience, time.Second, "the API tells whose the members are")
+
+	// What a unit without an ovn-northd writes may come to nothing.
+	_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
+	require.NoError(t, err)
+	require.Zero(t, code)
+	require.Eventually(t, func() bool { return acting(t, units...) != second }, patience, time.Second, "another unit acts")
+	assert.Contains(t, agentOf(t, second).Northd, "not running")
+	c.updateStatus(t, second)
+	require.Eventually(t, func() bool { return agentOf(t, second).Northd == "" }, patience, time.Second, "the hook has started ovn-northd")
+	second = acting(t, units...)
+
+	none = gap(t, units...)
+	require.NoError(t, c.RemoveUnit(t.Context(), second, lab.RemoveOptions{}))
+	require.NoError(t, c.Settle(t.Context()))
+	require.True(t, second.Removed())
+	for _, file := range []string{"systemd/system/" + agentService + ".service", "ovn/" + agentService + ".json"} {
+		assert.NoFileExists(t, filepath.Join(second.SysconfDir(), file))
+	}
+	assert.NoDirExists(t, filepath.Join(filepath.Dir(second.DBDir()), "ovn-central-operator"))
+	var left []*lab.Unit
+	for _, u := range units {
+		if u != second {
+			left = append(left, u)
+		}
+	}
+	acting(t, left...)
+	assert.LessOrEqual(t, none(), time.Second, "a unit that is removed hands over before it leaves")
+}
+
+// A refresh puts another program into the charm's directory: the agent runs that.
+func TestAgentRunsTheProgramOfTheCharmThatIsThere(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	acting(t, units...)
+	dispatch := filepath.Join(units[0].CharmDir(), "dispatch")
+	text, err := os.ReadFile(dispatch)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(dispatch+".new", append(text, "newer"...), 0o755))
+	require.NoError(t, os.Rename(dispatch+".new", dispatch))
+	c.updateStatus(t, units[0])
+	acting(t, units...)
+	running, err := os.ReadFile(filepath.Join(filepath.Dir(units[0].DBDir()), "ovn-central-operator", "ovn-central-operator"))
+	require.NoError(t, err)
+	assert.Len(t, running, len(text)+len("newer"))
+}

@@ -1,0 +1,245 @@
+package deployment
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// A leader that is killed in the middle of making the clusters, and replaced
+// before it goes on: whether the new leader makes its own or finds those of the
+// old one, each database has one cluster in the end.
+func TestLeaderThatIsReplacedWhileItBootstrapsMakesNoSecondCluster(t *testing.T) {
+	t.Parallel()
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	published := func(c *cloud) bool { return c.LeaderSettings()["nb_cid"] != "" }
+	nb, sb := func(u *lab.Unit) string { return u.DBFile(lab.NB) }, func(u *lab.Unit) string { return u.DBFile(lab.SB) }
+	for name, test := range map[string]struct {
+		// after says that the step is made; the hook is killed at its next call.
+		after func(c *cloud, u *lab.Unit) bool
+		// maker is the unit whose clusters remain.
+		maker int
+		// rests is whether the old leader runs no hook until the new one has run all
+		// of its own.
+		rests bool
+	}{
+		"one cluster is staged":          {func(_ *cloud, u *lab.Unit) bool { return exists(nb(u) + ".new") }, 1, true},
+		"both are staged":                {func(_ *cloud, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, false},
+		"both are staged, and it rests":  {func(_ *cloud, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, true},
+		"they are claimed":               {func(c *cloud, _ *lab.Unit) bool { return published(c) }, 0, false},
+		"they are claimed, and it rests": {func(c *cloud, _ *lab.Unit) bool { return published(c) }, 0, true},
+		"one is committed":               {func(_ *cloud, u *lab.Unit) bool { return exists(nb(u)) }, 0, true},
+		"both are committed":             {func(_ *cloud, u *lab.Unit) bool { return exists(sb(u)) }, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
+			c.Hold(true)
+			var units []*lab.Unit
+			for range 2 {
+				u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+				require.NoError(t, err)
+				units = append(units, u)
+				c.deliverAll(t, u)
+			}
+			old, next := units[0], units[1]
+			c.relateVault(t)
+			c.deliverUntil(t, old, "certificates-relation-joined")
+			k, err := c.RunHookKilledWhen(t.Context(), old, "certificates-relation-joined", func(string) bool { return test.after(c, old) })
+			require.NoError(t, err)
+			require.True(t, k.Killed)
+			require.NoError(t, c.SetLeader(t.Context(), next))
+			claimed := c.LeaderSettings()["nb_cid"]
+			if test.rests {
+				c.deliverAll(t, next)
+			}
+			c.Hold(false)
+			require.NoError(t, c.Settle(t.Context()))
+			c.tick(t, "all units are active", c.allActive)
+			c.requireOneCluster(t, units...)
+			assert.Equal(t, units[test.maker].Name(), c.LeaderSettings()["created-by"])
+			if claimed != "" {
+				assert.Equal(t, claimed, c.LeaderSettings()["nb_cid"])
+			}
+			for _, u := range units {
+				assert.Empty(t, putAway(t, u), u.Name())
+			}
+		})
+	}
+}
+
+// deliverUntil runs a unit's hooks until the one that is named is next.
+func (c *cloud) deliverUntil(t *testing.T, u *lab.Unit, hook string) { //nolint:unparam // what it is called for reads better
+	t.Helper()
+	for {
+		next := c.Pending(u)
+		require.NotEmpty(t, next, "%s came to rest before %s: %v", u.Name(), hook, u.Hooks())
+		if strings.HasPrefix(next[0], hook) {
+			return
+		}
+		_, err := c.Deliver(t.Context(), u)
+		require.NoError(t, err)
+	}
+}
+
+// The unit that has claimed the clusters is gone for good before any server ran
+// on them: nobody else makes others by itself, and all say so.
+func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
+	c.Hold(true)
+	var units []*lab.Unit
+	for range 3 {
+		u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+		require.NoError(t, err)
+		units = append(units, u)
+		c.deliverAll(t, u)
+	}
+	c.relateVault(t)
+	c.deliverUntil(t, units[0], "certificates-relation-joined")
+	_, err := c.RunHookKilledWhen(t.Context(), units[0], "certificates-relation-joined", func(string) bool { return c.LeaderSettings()["nb_cid"] != "" })
+	require.NoError(t, err)
+	claimed := c.LeaderSettings()
+	c.Hold(false)
+	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{Force: true}))
+	require.NoError(t, c.Settle(t.Context()))
+	for _, u := range units[1:] {
+		says(t, u, "blocked", brief(claimed["nb_cid"]), "ovn-central/0", "is gone", "cluster-status")
+		assert.NoFileExists(t, u.DBFile(lab.NB))
+	}
+	assert.Equal(t, claimed, c.LeaderSettings())
+}
+
+// Juju 4 has no leader settings: a claim is written at the end of the hook, by whoever
+// leads then. A unit whose hook stands still after its claim, until it leads again,
+// overwrites what the unit that led meanwhile has claimed and serves; or is about to
+// serve, which nobody can know.
+func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// stops says at which call of the other unit's next hook that stands still, too,
+		// until the late claim is written and its unit has run another hook.
+		stops func(call string) bool
+		// kills says at which call that hook is killed.
+		kills func(call string) bool
+		maker int
+	}{
+		"the other serves":                         {stops: func(string) bool { return false }, maker: 1},
+		"the other has only claimed":               {maker: 0},
+		"the other is about to serve":              {stops: startsServers, maker: 1},
+		"the other is killed where it would serve": {kills: startsServers, maker: 1},
+		"the other has yet to look at it again":    {stops: func(call string) bool { return strings.HasPrefix(call, "is-leader") }, maker: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, lab.Options{JujuVersion: lab.Juju4})
+			c.Hold(true)
+			var units []*lab.Unit
+			for range 2 {
+				u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+				require.NoError(t, err)
+				units = append(units, u)
+				c.deliverAll(t, u)
+			}
+			late, other := units[0], units[1]
+			c.relateVault(t)
+			for _, u := range units {
+				require.Eventually(t, func() bool { // Juju 4 tells late
+					next := c.Pending(u)
+					if len(next) == 0 || strings.HasPrefix(next[0], "certificates-relation-joined") {
+						return len(next) > 0
+					}
+					_, err := c.Deliver(t.Context(), u)
+					assert.NoError(t, err)
+					return false
+				}, patience, 10*time.Millisecond)
+			}
+			isClaim := func(call string) bool {
+				return strings.HasPrefix(call, "relation-set") && strings.Contains(call, "--app")
+			}
+			lateEnds := standsStill(t, c, late, "certificates-relation-joined", after(isClaim))
+			require.NoError(t, c.SetLeader(t.Context(), other))
+			require.NoError(t, c.RunHook(t.Context(), other, "certificates-relation-joined", "JUJU_REMOTE_UNIT=vault/0"))
+			require.Equal(t, other.Name(), c.AppData()["created-by"])
+			otherEnds := func() {}
+			if test.stops != nil {
+				otherEnds = standsStill(t, c, other, "update-status", test.stops)
+			}
+			if test.kills != nil {
+				killed, err := c.RunHookKilledWhen(t.Context(), other, "update-status", test.kills)
+				require.NoError(t, err)
+				require.True(t, killed.Killed, "the premise: it would have served")
+			}
+			require.NoError(t, c.SetLeader(t.Context(), late))
+			lateEnds()
+			require.Equal(t, late.Name(), c.AppData()["created-by"], "the premise: its claim is written last")
+			require.NoError(t, c.RunHook(t.Context(), late, "update-status"))
+			if test.maker == 1 {
+				assert.NoFileExists(t, late.DBFile(lab.NB))
+			}
+			otherEnds()
+			c.Hold(false)
+			require.NoError(t, c.Settle(t.Context()))
+			c.tick(t, "all units are active", c.allActive)
+			c.requireOneCluster(t, units...)
+			assert.Equal(t, units[test.maker].Name(), c.AppData()["created-by"])
+			for _, u := range units {
+				assert.Empty(t, putAway(t, u), u.Name())
+			}
+		})
+	}
+}
+
+func startsServers(call string) bool { return strings.HasPrefix(call, "systemctl start") }
+
+// after is true of every call behind the first for which when is.
+func after(when func(call string) bool) func(call string) bool {
+	seen := false
+	return func(call string) bool {
+		if seen {
+			return true
+		}
+		seen = when(call)
+		return false
+	}
+}
+
+// standsStill runs a hook until the first call for which when is true, at which it
+// stands still, or until its end. What it returns has it go on, and awaits its end.
+func standsStill(t *testing.T, c *cloud, u *lab.Unit, hook string, when func(call string) bool) (end func()) {
+	t.Helper()
+	stopped, ended := make(chan struct{}), make(chan error, 1)
+	var once sync.Once
+	var mu sync.Mutex
+	u.OnCall(func(call string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if when(call) {
+			once.Do(func() {
+				assert.NoError(t, u.SignalHook(syscall.SIGSTOP))
+				close(stopped)
+			})
+		}
+	})
+	go func() { ended <- c.RunHook(context.WithoutCancel(t.Context()), u, hook, "JUJU_REMOTE_UNIT=vault/0") }()
+	select {
+	case <-stopped:
+	case err := <-ended:
+		require.NoError(t, err)
+		ended <- nil
+	}
+	u.OnCall(nil)
+	return func() {
+		_ = u.SignalHook(syscall.SIGCONT) // it may have ended
+		require.NoError(t, <-ended)
+	}
+}

@@ -1,0 +1,143 @@
+package deployment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/tls"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// credentials are what a unit has on its disk, in the form in which one state can
+// be told from another.
+type credentials struct{ key, certificate, ca string }
+
+// written is one write of a unit's certificates that was seen.
+type written struct {
+	unit string
+	what string
+	at   time.Time
+}
+
+// watch looks at the certificates of units again and again: who has written what,
+// in which order, and whether ever a unit used a certificate that another one did
+// not trust.
+type watch struct {
+	t      *testing.T
+	units  []*lab.Unit
+	stop   chan struct{}
+	once   sync.Once
+	group  sync.WaitGroup
+	writes []written
+	broken []string
+}
+
+func watchCertificates(t *testing.T, units []*lab.Unit) *watch {
+	t.Helper()
+	w := &watch{t: t, units: units, stop: make(chan struct{})}
+	last := map[string]credentials{}
+	w.look(last)
+	w.writes = nil
+	w.group.Go(func() {
+		for {
+			select {
+			case <-w.stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+				w.look(last)
+			}
+		}
+	})
+	t.Cleanup(func() { w.end() })
+	return w
+}
+
+func (w *watch) end() {
+	w.once.Do(func() { close(w.stop) })
+	w.group.Wait()
+}
+
+// look takes the certificates twice, and the CAs between: a certificate that was
+// the same both times was used while the CAs were those.
+func (w *watch) look(last map[string]credentials) {
+	before, trusted := map[string]string{}, map[string]string{}
+	for _, u := range w.units {
+		before[u.Name()] = text(u, "cert_host")
+	}
+	for _, u := range w.units {
+		trusted[u.Name()] = text(u, "ovn-central.crt")
+	}
+	for _, u := range w.units {
+		now := credentials{text(u, "key_host"), text(u, "cert_host"), trusted[u.Name()]}
+		for _, other := range w.units {
+			if before[u.Name()] != now.certificate {
+				break
+			}
+			_, err := tls.Check(tls.Credentials{Key: []byte(now.key), Certificate: []byte(now.certificate), CA: []byte(trusted[other.Name()])}, tls.Names{}, time.Now())
+			halfway := (*tls.Problem)(nil) // between the two renames the server has the old pair
+			if err != nil && !(errors.As(err, &halfway) && halfway.Kind == tls.KeyMismatch) {
+				w.broken = append(w.broken, fmt.Sprintf("%s does not trust %s: %v", other.Name(), u.Name(), err))
+			}
+		}
+		if now.ca != last[u.Name()].ca {
+			w.writes = append(w.writes, written{u.Name(), fmt.Sprintf("%d CAs", strings.Count(now.ca, "BEGIN")), modified(u, "ovn-central.crt")})
+		}
+		if now.certificate != last[u.Name()].certificate {
+			w.writes = append(w.writes, written{u.Name(), "certificate", modified(u, "cert_host")})
+		}
+		last[u.Name()] = now
+	}
+}
+
+func text(u *lab.Unit, name string) string {
+	data, _ := os.ReadFile(filepath.Join(u.SysconfDir(), "ovn", name)) // replaced atomically: it is always there
+	return string(data)
+}
+
+func modified(u *lab.Unit, name string) time.Time {
+	info, err := os.Stat(filepath.Join(u.SysconfDir(), "ovn", name))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// order is what was written, in the order of the writes, without units' names.
+func (w *watch) order() (kinds, units []string) {
+	slices.SortStableFunc(w.writes, func(a, b written) int { return a.at.Compare(b.at) })
+	for _, x := range w.writes {
+		kinds, units = append(kinds, x.what), append(units, x.unit)
+	}
+	return kinds, units
+}
+
+// holders follows who has the lock of a database, one after the other.
+func (c *cloud) holders(t *testing.T, u *lab.Unit) *stream {
+	t.Helper()
+	return c.follow(t, u, 6641, "OVN_Northbound", "NB_Global", "external_ids", c.ClientCredentials())
+}
+
+// turns are the units that had the lock, in their order.
+func turns(t *testing.T, locks *stream) (units []string) {
+	t.Helper()
+	data, err := os.ReadFile(locks.output)
+	require.NoError(t, err)
+	for _, part := range strings.Split(string(data), "ovn-central:membership")[1:] {
+		part, _, _ = strings.Cut(part, "ovn-central:agent") // whose record has a holder too
+		_, part, held := strings.Cut(part, `\"holder\":\"`)
+		name, _, _ := strings.Cut(part, `\"`)
+		if held && (len(units) == 0 || units[len(units)-1] != name) {
+			units = append(units, name)
+		}
+	}
+	return units
+}

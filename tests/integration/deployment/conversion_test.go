@@ -1,0 +1,216 @@
+package deployment
+
+import (
+	"crypto/sha1" //nolint:gosec // the format of OVSDB's files
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// schemas are the versions of the schemas that these units' servers serve.
+func schemas(t *testing.T, units ...*lab.Unit) (all []string) {
+	t.Helper()
+	for _, u := range units {
+		for db, name := range map[lab.DB]string{lab.NB: "OVN_Northbound", lab.SB: "OVN_Southbound"} {
+			out, err := u.Exec(t.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+u.RunDir()+"/ovn"+string(db)+"_db.sock", name)
+			require.NoError(t, err)
+			all = append(all, strings.TrimSpace(out))
+		}
+	}
+	return all
+}
+
+func (c *cloud) converted(t *testing.T, units ...*lab.Unit) bool {
+	t.Helper()
+	return !slices.ContainsFunc(schemas(t, units...), func(v string) bool { return v != lab.NewerSchema })
+}
+
+// upgradeOffered has the next source bring a newer version with newer schemas.
+func upgradeOffered(t *testing.T, units ...*lab.Unit) {
+	t.Helper()
+	offer(t, "99.1.0-1", units...)
+	for _, u := range units {
+		require.NoError(t, u.OfferSchemas())
+	}
+}
+
+// A schema that the packages bring is for servers that were started with them: while
+// restarts are held back, no unit converts; after the last one, the databases are, in
+// a hook of whoever leads.
+func TestSchemaIsConvertedOnceEveryServerWasRestarted(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
+	upgradeOffered(t, units...)
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	c.tick(t, "all have the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) })
+	w := c.StartWriter(t.Context(), 100*time.Millisecond)
+	for i, u := range units {
+		require.NoError(t, c.UpdateStatus(t.Context()))
+		assert.NotContains(t, schemas(t, units...), lab.NewerSchema, "%d of 3 were restarted", i)
+		for _, u := range units {
+			says(t, u, "active", "nb: older schema", "sb: older schema")
+		}
+		c.tick(t, "three members that are up", c.allActive)
+		c.act(t, u, "restart-services", "deferred-only=true")
+	}
+	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, units...) })
+	c.tick(t, "no unit says that a schema is older", func() bool {
+		return c.allActive() && !slices.ContainsFunc(units, func(u *lab.Unit) bool { return strings.Contains(u.Workload().Message, "schema") })
+	})
+	lossless(t, w)
+}
+
+// A conversion that the disk may have no space for is not begun, and made once it has.
+func TestSchemaIsNotConvertedWhereTheDiskMayBeTooSmall(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, lab.Options{})
+	c.relateVault(t)
+	u, small := c.addOnFullDisk(t)
+	small.free()
+	c.tick(t, "a unit that works", c.allActive)
+	upgradeOffered(t, u)
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	c.tick(t, "it says what a conversion may take", func() bool {
+		return strings.Contains(u.Workload().Message, "nb: make room, or run: juju ssh "+u.Name()+" sudo ovs-appctl -t "+u.RunDir()+"/ovnnb_db.ctl ovsdb-server/compact (converting the schema may take 64 MiB of the disk, 1 MiB are free)")
+	})
+	assert.Equal(t, "blocked", u.Workload().Status)
+	assert.NotContains(t, schemas(t, u), lab.NewerSchema)
+	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
+	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, u) && c.allActive() })
+}
+
+// Each member converts its own copy: the one that leads waits for another one's disk.
+func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	leader := units[0]
+	u, small := c.addOnFullDisk(t)
+	small.free()
+	c.tick(t, "two members", c.allActive)
+	upgradeOffered(t, leader, u)
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	c.tick(t, "it says what its machine lacks", func() bool {
+		return strings.Contains(u.Workload().Message, "(converting the schema may take 64 MiB of the disk, 1 MiB are free)")
+	})
+	c.act(t, u, "restart-services", "services=ovn-central") // and leads neither database after it
+	c.tick(t, "the unit that leads waits for the other one's room", func() bool {
+		return strings.Contains(leader.Workload().Message, "older schema; converted once "+u.Name()+" has room")
+	})
+	assert.NotContains(t, schemas(t, leader, u), lab.NewerSchema)
+	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
+	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, leader, u) && c.allActive() })
+}
+
+// A unit that is off counts: what it comes back with may not be able to use a database
+// that was converted meanwhile. When it is back it is upgraded, and then they are.
+func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	order := followersFirst(c.leaders(t), units)
+	others, away := order[:2], order[2]
+	upgradeOffered(t, units...)
+	mend := breakApt(t, away)
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	c.tick(t, "the others run the newer version", func() bool {
+		return slices.Equal(versions(others), []string{"99.1.0-1"}) && !slices.ContainsFunc(others, func(u *lab.Unit) bool { return strings.Contains(u.Workload().Message, "restart") })
+	})
+	require.NoError(t, away.PowerOff())
+	c.tick(t, "the others say what they wait for", func() bool {
+		return !slices.ContainsFunc(others, func(u *lab.Unit) bool {
+			return !strings.Contains(u.Workload().Message, ": older schema; start or remove "+away.Name()+", which is down (it must run 99.1.0-1)")
+		})
+	})
+	assert.NotContains(t, schemas(t, others...), lab.NewerSchema)
+
+	mend()
+	require.NoError(t, away.PowerOn(t.Context()))
+	require.NoError(t, c.Settle(t.Context()))
+	c.tick(t, "both databases are of the newer schema, on all units", func() bool { return c.converted(t, units...) && c.allActive() })
+	assert.Equal(t, []string{"99.1.0-1"}, versions(units))
+	c.requireOneCluster(t, units...)
+}
+
+func TestServerThatIsDownIsUpgradedBeforeItIsStarted(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	require.NoError(t, u.Stop(t.Context(), lab.SB))
+	called := calledPrograms(units)
+	offer(t, "99.1.0-1", units...)
+
+	// A source that is not in reach does not keep a server from what it can do.
+	mend := breakApt(t, u)
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	says(t, u, "blocked", "cannot upgrade")
+	require.True(t, u.Running(lab.SB))
+	mend()
+
+	require.NoError(t, u.Stop(t.Context(), lab.SB))
+	before := len(called(u.Name() + " "))
+	c.updateStatus(t, u)
+	calls := called(u.Name() + " ")[before:]
+	upgrade := slices.IndexFunc(calls, func(call string) bool { return strings.Contains(call, "--only-upgrade") })
+	start := slices.IndexFunc(calls, func(call string) bool {
+		return strings.HasSuffix(call, "systemctl start ovn-ovsdb-server-sb")
+	})
+	require.NotEqual(t, -1, upgrade, "%q", calls)
+	assert.Greater(t, start, upgrade)
+	c.tick(t, "it works", c.allActive)
+}
+
+// convertByNewer appends to a unit's file what a leader of OVS 3.2 or later stores when
+// it converts: the schema, and no data.
+func convertByNewer(t *testing.T, u *lab.Unit, db lab.DB, term, index uint64) {
+	t.Helper()
+	text, err := os.ReadFile("/usr/share/ovn/ovn-" + string(db) + ".ovsschema")
+	require.NoError(t, err)
+	record, err := json.Marshal(map[string]any{
+		"term": term, "index": index, "eid": "11111111-2222-4333-8444-555555555555", "data": []any{json.RawMessage(text), nil},
+	})
+	require.NoError(t, err)
+	record = append(record, '\n')
+	f, err := os.OpenFile(u.DBFile(db), os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(f, "OVSDB CLUSTER %d %x\n%s", len(record), sha1.Sum(record), record) //nolint:gosec // as above
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}
+
+// A server that has ended on a file of a newer release is recognised by its log, said
+// so, and started again once there are newer packages.
+func TestServerOnAFileOfANewerReleaseIsMendedByNewerPackages(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	s := raftOf(t, u, lab.SB)
+	require.NoError(t, u.PowerOff())
+	good, err := os.ReadFile(u.DBFile(lab.SB))
+	require.NoError(t, err)
+	convertByNewer(t, u, lab.SB, s.Term, s.Log.End)
+	require.NoError(t, u.PowerOn(t.Context()))
+	require.NoError(t, c.Settle(t.Context()))
+	c.updateStatus(t, u)
+	says(t, u, "blocked", "sb: file of a newer Open vSwitch than ", "apt-cache policy openvswitch-common")
+	require.True(t, u.Running(lab.NB), "the other database is served")
+
+	// The lab has one Open vSwitch only: the file that it can read stands for a newer one.
+	u.OnCall(func(call string) {
+		if strings.Contains(call, "--only-upgrade") {
+			assert.NoError(t, os.WriteFile(u.DBFile(lab.SB), good, 0o600))
+		}
+	})
+	offer(t, "99.1.0-1", u)
+	c.updateStatus(t, u)
+	c.tick(t, "it works", c.allActive)
+}

@@ -1,0 +1,139 @@
+package deployment
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// fill writes rows to the Southbound database, of a table that ovn-northd leaves alone,
+// until the file has so many MiB.
+func fill(t *testing.T, u *lab.Unit, mib int64) {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "unix", u.RunDir()+"/ovnsb_db.sock")
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
+	replies := json.NewDecoder(conn)
+	for n := 0; ; {
+		file, err := os.Stat(u.DBFile(lab.SB))
+		require.NoError(t, err)
+		if file.Size() >= mib<<20 {
+			return
+		}
+		var rows []string
+		for range 1000 {
+			n++
+			rows = append(rows, fmt.Sprintf(`{"op":"insert","table":"Controller_Event","row":{"event_type":"empty_lb_backends","event_info":["map",[["vip","10.0.%d.%d:80"],["protocol","tcp"],["load_balancer","%032x"],["datapath","%032x"]]]}}`, n>>8&255, n&255, n, n/7))
+		}
+		_, err = fmt.Fprintf(conn, `{"method":"transact","id":%d,"params":["OVN_Southbound",%s]}`, n, strings.Join(rows, ","))
+		require.NoError(t, err)
+		for reply := map[string]json.RawMessage{}; reply["result"] == nil; {
+			require.NoError(t, replies.Decode(&reply))
+			require.NotContains(t, string(reply["result"]), `"error"`)
+		}
+	}
+}
+
+// isConversion says whether a call converts the Southbound database.
+func isConversion(call string) bool {
+	return strings.HasPrefix(call, "ovsdb-client") && strings.Contains(call, " convert ") && strings.Contains(call, "ovnsb_db")
+}
+
+// At an election timer of 1 s the members of a database of some MiB are silent for
+// longer while they convert it, and elect another leader, again and again: the timer is
+// raised before, and put back.
+func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
+	c.tick(t, "the timer of 1 s", c.allActive)
+	c.requireConfigured(t, 1, 60)
+	fill(t, c.leaders(t)[lab.SB], 8)
+	upgradeOffered(t, units...)
+
+	var mu sync.Mutex
+	var conversions []string   // the unit's status, as each begins
+	terms := map[uint64]bool{} // as each conversion begins, and as the timer begins to be put back
+	putBack := false
+	for _, u := range units {
+		u.OnCall(func(call string) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case isConversion(call):
+				s := raftOf(t, u, lab.SB)
+				assert.GreaterOrEqual(t, s.ElectionTimer, 12*time.Second)
+				terms[s.Term] = true
+				conversions = append(conversions, u.Workload().Status+": "+u.Workload().Message)
+			case len(conversions) > 0 && strings.Contains(call, "cluster/change-election-timer OVN_Southbound"):
+				if s := raftOf(t, u, lab.SB); s.ElectionTimer >= 12*time.Second {
+					terms[s.Term], putBack = true, true // lower, a busy machine alone costs an election
+				}
+			}
+		})
+	}
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	c.tick(t, "both databases are of the newer schema, and the timer is back", func() bool {
+		return c.converted(t, units...) && c.allActive() && raftOf(t, units[0], lab.SB).ElectionTimer == time.Second
+	})
+	c.requireConfigured(t, 1, 60)
+	mu.Lock()
+	defer mu.Unlock()
+	require.Len(t, conversions, 1)
+	assert.Regexp(t, `^maintenance: sb: its schema is being converted; its clients may wait for up to 1\d s$`, conversions[0])
+	assert.True(t, putBack, "from where it was raised to")
+	assert.Len(t, terms, 1, "there was an election while the timer was raised")
+}
+
+// A unit that is killed with the timer raised, or before it is put back, leaves nothing
+// that the next hook does not see.
+func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1", "enable-auto-restarts": "false"}))
+	upgradeOffered(t, units...)
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	for _, u := range units[1:] {
+		c.act(t, u, "restart-services", "deferred-only=true")
+		c.tick(t, "three members that are up", c.allActive)
+	}
+	c.Hold(true)
+	c.act(t, units[0], "restart-services", "deferred-only=true")
+	leader := c.leaders(t)[lab.SB]
+	if leader != units[0] {
+		require.NoError(t, c.RunHook(t.Context(), units[0], "update-status")) // so that it says what it runs
+	}
+
+	hook := "update-status"
+	if pending := c.Pending(leader); len(pending) > 0 { // it hears what the last unit runs
+		hook, _, _ = strings.Cut(pending[0], " ")
+	}
+	killed, err := c.RunHookKilledWhen(t.Context(), leader, hook, isConversion)
+	require.NoError(t, err)
+	require.True(t, killed.Killed, "the premise: %v", killed.Calls)
+	require.Equal(t, 4*time.Second, raftOf(t, leader, lab.SB).ElectionTimer, "raised")
+
+	putsBack := func(call string) bool {
+		return strings.Contains(call, "cluster/change-election-timer OVN_Southbound 1000")
+	}
+	killed, err = c.RunHookKilledWhen(t.Context(), leader, hook, putsBack)
+	require.NoError(t, err)
+	require.True(t, killed.Killed, "the premise: %v", killed.Calls)
+	require.Equal(t, 8*time.Second, raftOf(t, leader, lab.SB).ElectionTimer, "not tried again at the same")
+
+	c.Hold(false)
+	require.NoError(t, c.Settle(t.Context()))
+	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, units...) && c.allActive() })
+	c.requireConfigured(t, 1, 60)
+}

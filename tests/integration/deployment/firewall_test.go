@@ -1,0 +1,131 @@
+package deployment
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// guarded are the rules of a unit whose peers and other clients are these, in no
+// order.
+func guarded(peers []*lab.Unit, clients ...string) []string {
+	const comment = " # charm-ovn-central"
+	var rules []string
+	for _, peer := range peers {
+		rules = append(rules, "6641,6643,6644,16402,16642/tcp ALLOW IN "+peer.Address()+comment)
+	}
+	for _, client := range clients {
+		rules = append(rules, "6641,16642/tcp ALLOW IN "+client+comment)
+	}
+	for _, family := range []string{"", " (v6)"} {
+		rules = append(rules, "6642/tcp"+family+" ALLOW IN Anywhere"+family+comment)
+		for _, port := range []string{"6641", "6643", "6644", "16402", "16642"} {
+			rules = append(rules, port+"/tcp"+family+" REJECT IN Anywhere"+family+comment)
+		}
+	}
+	return rules
+}
+
+func TestFirewallIsOpenToPeersAsLongAsTheyAreMembersAndToClients(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
+	but := func(u *lab.Unit) (others []*lab.Unit) {
+		for _, other := range c.Units() {
+			if other != u {
+				others = append(others, other)
+			}
+		}
+		return others
+	}
+	// A client that says nothing comes from the address that Juju knows of it.
+	known := c.RelationData(c.cms).RemoteUnits["neutron-api-plugin-ovn/0"]["ingress-address"]
+	for _, u := range units {
+		assert.ElementsMatch(t, guarded(but(u), known), firewallRules(t, u), u.Name())
+	}
+	require.NoError(t, c.RemoteSet(t.Context(), c.cms, "neutron-api-plugin-ovn/0", map[string]string{"cms-client-bound-address": `"192.0.2.7"`}))
+	for _, u := range units {
+		assert.ElementsMatch(t, guarded(but(u), "192.0.2.7"), firewallRules(t, u), u.Name())
+	}
+	require.NoError(t, c.Unrelate(t.Context(), c.cms))
+	for _, u := range units {
+		assert.ElementsMatch(t, guarded(but(u)), firewallRules(t, u), u.Name())
+	}
+
+	// The others have heard that a unit departs, and it is a member still.
+	leaves := units[2]
+	require.NoError(t, c.BeginRemoval(t.Context(), leaves))
+	require.Contains(t, strings.Join(units[0].Hooks(), "\n"), "ovsdb-peer-relation-departed "+leaves.Name(), "the premise")
+	require.Len(t, raftOf(t, units[0], lab.NB).Servers, 3, "the premise")
+	c.updateStatus(t, units[:2]...)
+	for _, u := range units[:2] {
+		assert.ElementsMatch(t, guarded(but(u)), firewallRules(t, u), "%s lets %s in", u.Name(), leaves.Name())
+	}
+	require.NoError(t, c.RemoveUnit(t.Context(), leaves, lab.RemoveOptions{}))
+	c.tick(t, "it is shut out", func() bool {
+		return !strings.Contains(strings.Join(append(firewallRules(t, units[0]), firewallRules(t, units[1])...), "\n"), leaves.Address()+" ")
+	})
+	for _, u := range units[:2] {
+		assert.ElementsMatch(t, guarded(but(u)), firewallRules(t, u), u.Name())
+	}
+	assert.Empty(t, firewallRules(t, leaves), "the machine has none of its rules any more")
+}
+
+// withoutUfw has a unit's hooks find no ufw: neither the lab's nor the system's.
+func withoutUfw(t *testing.T, u *lab.Unit) {
+	t.Helper()
+	others := t.TempDir()
+	for _, dir := range []string{"/usr/sbin", "/usr/bin"} {
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, entry := range entries {
+			err := os.Symlink(filepath.Join(dir, entry.Name()), filepath.Join(others, entry.Name()))
+			require.True(t, err == nil || errors.Is(err, fs.ErrExist), "%v", err)
+		}
+	}
+	require.NoError(t, os.Remove(filepath.Join(others, "ufw")))
+	require.NoError(t, os.Remove(filepath.Join(filepath.Dir(u.CharmDir()), "bin", "ufw")))
+	dispatch := filepath.Join(u.CharmDir(), "dispatch")
+	require.NoError(t, os.Rename(dispatch, dispatch+"-with-ufw"))
+	script := "#!/bin/sh\nlab=$(echo \"$PATH\" | tr : '\\n' | grep ^" + filepath.Dir(filepath.Dir(u.CharmDir())) + "/ | paste -sd:)\n" +
+		"PATH=$lab:" + others + " exec ./dispatch-with-ufw\n"
+	require.NoError(t, os.WriteFile(dispatch, []byte(script), 0o755))
+}
+
+func TestUnitWithoutUfwWorksAndSaysThatItsPortsAreNotGuarded(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, lab.Options{})
+	c.relateVault(t)
+	u := c.addUsed(t, func(u *lab.Unit) { withoutUfw(t, u) })
+	require.NoError(t, c.Settle(t.Context()))
+	says(t, u, "active", "there is no ufw on this machine")
+	c.requireWritable(t)
+	require.NoError(t, c.RemoveApplication(t.Context()))
+	assert.True(t, u.Removed(), "nor does it hinder the end")
+}
+
+// What took rules away, or ufw itself, the record of what was set knows nothing of.
+func TestFirewallThatWasChangedByHandIsSetAgain(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	before := firewallRules(t, u)
+	require.NotEmpty(t, before, "the premise")
+	for _, by := range [][]string{{"delete", "reject", "6643/tcp"}, {"--force", "delete", "1"}, {"disable"}} {
+		_, err := u.Exec(t.Context(), "ufw", by...)
+		require.NoError(t, err)
+		require.NotEqual(t, before, firewallRules(t, u), "the premise: ufw %v", by)
+		require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
+		assert.ElementsMatch(t, before, firewallRules(t, u), "after ufw %v", by)
+	}
+	log, err := os.ReadFile(logFile(u))
+	require.NoError(t, err)
+	assert.Equal(t, 3, strings.Count(string(log), "the firewall's rules are not those that this unit has set"))
+}

@@ -1,0 +1,77 @@
+package deployment
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// tool runs ovn-nbctl or ovn-sbctl beside a unit's server.
+func tool(t *testing.T, u *lab.Unit, program string, db lab.DB, args ...string) string {
+	t.Helper()
+	socket := "unix:" + u.RunDir() + "/ovn" + string(db) + "_db.sock"
+	out, err := u.Exec(t.Context(), program, append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...)
+	require.NoError(t, err)
+	return strings.TrimSpace(out)
+}
+
+// Any unit shows and changes gateways, as well one that leads no database, and one whose
+// own server is down.
+func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	for i, name := range []string{"gw1", "gw2"} {
+		tool(t, units[0], "ovn-sbctl", lab.SB, "chassis-add", name, "geneve", "192.0.2."+string(rune('1'+i)), "--", "set", "Chassis", name,
+			"other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=physnet1:br-ex")
+	}
+	args := []string{"ls-add", "public", "--", "lsp-add", "public", "ln", "--", "lsp-set-type", "ln", "localnet", "--", "lsp-set-options", "ln", "network_name=physnet1"}
+	for _, n := range []string{"1", "2", "3", "4"} {
+		args = append(args, "--", "lr-add", "r"+n, "--", "lrp-add", "r"+n, "lrp-"+n, "00:00:00:00:00:0"+n, "10.0."+n+".1/24", "--",
+			"lsp-add", "public", "p"+n, "--", "lsp-set-type", "p"+n, "router", "--", "lsp-set-options", "p"+n, "router-port=lrp-"+n, "--",
+			"lrp-set-gateway-chassis", "lrp-"+n, "gw1", "1")
+	}
+	tool(t, units[0], "ovn-nbctl", lab.NB, args...)
+
+	status := c.act(t, units[1], "gateway-status")["gateways"]
+	assert.Contains(t, status, "physnet1: 4 gateways\n")
+	assert.Contains(t, status, "lrp-1: gw1 is the only candidate (no failover); 2 chassis are eligible")
+	dry := c.act(t, units[1], "reschedule-gateways", "dry-run=true")
+	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; interrupts nothing")
+	assert.Equal(t, "dry run: nothing changed", dry["result"])
+	// No ovn-controller runs here: nothing is active anywhere, and that is said.
+	r, err := c.RunAction(t.Context(), units[0], "reschedule-gateways", "wait=1")
+	require.NoError(t, err)
+	assert.Equal(t, "failed", r.Status)
+	assert.Equal(t, "4 ports are not bound as expected after 1s; run: juju run "+units[0].Name()+" gateway-status", r.Message)
+	assert.Contains(t, r.Results["misplaced"], "lrp-1: not bound to any chassis; expected gw1 (if this lasts, run there: ovn-appctl -t ovn-controller inc-engine/recompute)\n")
+	assert.Contains(t, r.Results["result"], "4 gateways changed")
+	for _, u := range units { // the first has done it
+		c.act(t, u, "reschedule-gateways", "wait=0")
+	}
+	assert.Contains(t, c.act(t, units[2], "reschedule-gateways", "wait=0")["plan"], "nothing to do")
+
+	message := c.refused(t, units[1], "rebalance-gateways")
+	assert.Contains(t, message, "this would interrupt 2 gateways for about a second each; to confirm, run: juju run "+units[1].Name()+" rebalance-gateways i-really-mean-it=true")
+	require.NoError(t, units[1].Stop(t.Context(), lab.NB))
+	result := c.act(t, units[1], "rebalance-gateways", "i-really-mean-it=true", "wait=0")["result"]
+	assert.Regexp(t, `^2 gateways changed; to revert: juju run `+units[1].Name()+` rebalance-gateways revert=g\w+ i-really-mean-it=true$`, result)
+	priorities := tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
+	assert.Equal(t, 2, strings.Count(priorities, "gw1"))
+	assert.Equal(t, 2, strings.Count(priorities, "gw2"))
+
+	// Any other unit knows what was done, and takes it back.
+	history := c.act(t, units[0], "gateway-history")["history"]
+	assert.Regexp(t, `(?m)^g\w+  \S+  rebalance +2 +2 +`+units[1].Name()+`, action \w+$`, history)
+	_, plan, _ := strings.Cut(result, "revert=")
+	plan, _, _ = strings.Cut(plan, " ")
+	assert.Contains(t, c.act(t, units[0], "gateway-history", "plan="+plan)["history"], ": gw1 (2), gw2 (1) -> gw2 (2), gw1 (1)\n")
+	assert.Contains(t, c.refused(t, units[0], "rebalance-gateways", "revert="+plan), "rebalance-gateways revert="+plan+" i-really-mean-it=true")
+	c.act(t, units[0], "rebalance-gateways", "revert="+plan, "i-really-mean-it=true", "wait=0")
+	priorities = tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
+	assert.Equal(t, 4, strings.Count(priorities, "gw1"))
+	assert.Contains(t, c.refused(t, units[0], "rebalance-gateways", "revert=g0"), `the journal has no plan "g0"; it has g`)
+}

@@ -1,0 +1,231 @@
+package deployment
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// Every hook of a unit's life, run a second time, finds all as it should be: it
+// changes no file, service, row, bag or status, and takes no step.
+func TestHookThatIsRunTwiceChangesNothingTheSecondTime(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, lab.Options{})
+	c.Hold(true)
+	// An agent that takes the lease between the two runs changes what there is.
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "off"}))
+	var err error
+	c.certificates, err = c.Relate(t.Context(), "certificates", "vault", 1)
+	require.NoError(t, err)
+	c.relateClients(t)
+	var units []*lab.Unit
+	for range 3 {
+		u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+		require.NoError(t, err)
+		units = append(units, u)
+	}
+	run := map[string]bool{}
+	c.deliverTwice(t, run, units...) // as far as it gets without certificates
+	c.vaultAnswers(t)
+	c.deliverTwice(t, run, units...)
+	c.requireOneCluster(t, units...)
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "90"}))
+	c.deliverTwice(t, run, units...)
+	require.NoError(t, c.Refresh(t.Context(), charmDir))
+	c.deliverTwice(t, run, units...)
+	require.NoError(t, c.SetLeader(t.Context(), units[1]))
+	c.deliverTwice(t, run, units...)
+	for _, u := range units {
+		for range 2 {
+			c.runTwice(t, u, "update-status")
+		}
+	}
+	require.NoError(t, c.Unrelate(t.Context(), c.cms))
+	c.deliverTwice(t, run, units...)
+	require.NoError(t, c.Destroy(units[2]))
+	c.deliverTwice(t, run, units...)
+	assert.True(t, units[2].Removed())
+	c.requireOneCluster(t, units[:2]...)
+	for _, hook := range []string{
+		"install", "leader-elected", "leader-settings-changed", "config-changed", "start", "upgrade-charm", "stop",
+		"certificates-relation-created", "certificates-relation-joined", "certificates-relation-changed",
+		"ovsdb-relation-created", "ovsdb-relation-joined", "ovsdb-relation-changed",
+		"ovsdb-cms-relation-created", "ovsdb-cms-relation-joined", "ovsdb-cms-relation-changed", "ovsdb-cms-relation-departed", "ovsdb-cms-relation-broken",
+		"ovsdb-peer-relation-created", "ovsdb-peer-relation-joined", "ovsdb-peer-relation-changed", "ovsdb-peer-relation-departed",
+	} {
+		assert.True(t, run[hook], "%s was never run", hook)
+	}
+}
+
+// deliverTwice runs what is pending, one unit after another, each hook twice.
+func (c *cloud) deliverTwice(t *testing.T, run map[string]bool, units ...*lab.Unit) {
+	t.Helper()
+	for moved := true; moved; {
+		moved = false
+		for _, u := range units {
+			hook := ""
+			if !u.Removed() {
+				var err error
+				hook, err = c.Deliver(t.Context(), u)
+				require.NoError(t, err)
+			}
+			if hook == "" {
+				continue
+			}
+			moved = true
+			name, about, _ := strings.Cut(hook, " ")
+			if next := c.Pending(u); !u.Removed() && (len(next) == 0 || !strings.HasPrefix(next[0], name)) { // else RunHook runs that one
+				run[name] = true
+				c.runTwice(t, u, name, "JUJU_REMOTE_UNIT="+about)
+			}
+		}
+	}
+}
+
+// runTwice runs a hook that has just been run once more.
+func (c *cloud) runTwice(t *testing.T, u *lab.Unit, hook string, env ...string) {
+	t.Helper()
+	if hook == "update-status" || hook == "install" || strings.HasSuffix(hook, "-departed") {
+		// It was not run yet; and by the end of the others Juju itself shows more, or
+		// less: an agent enters relations, or a relation has nobody any more.
+		require.NoError(t, c.RunHook(t.Context(), u, hook, env...))
+	}
+	before, from := c.everything(t, u), logSize(t, u)
+	var calls []string
+	u.OnCall(func(call string) { calls = append(calls, call) })
+	require.NoError(t, c.RunHook(t.Context(), u, hook, env...))
+	u.OnCall(nil)
+	require.Equal(t, before, c.everything(t, u), "%s: the second %s changed something", u.Name(), hook)
+	said := strings.ReplaceAll(logFrom(t, u, from), "INFO nb: there is no database\nINFO sb: there is no database\n", "") // that is what stop finds
+	require.NotContains(t, said, "INFO", "%s: the second %s took a step", u.Name(), hook)
+	for _, call := range calls {
+		if hook == "stop" && (strings.HasPrefix(call, "systemctl stop ") || strings.HasPrefix(call, "systemctl disable ")) {
+			continue // for certain; what is down and disabled stays so
+		}
+		require.True(t, onlyLooks(call), "%s: the second %s called %s", u.Name(), hook, call)
+	}
+}
+
+// onlyLooks says whether a call of another program leaves everything as it is.
+// Hook tools that write are judged by what they have changed.
+func onlyLooks(call string) bool {
+	words := strings.Fields(call)
+	has := func(some ...string) bool {
+		return slices.ContainsFunc(some, func(word string) bool { return slices.Contains(words, word) })
+	}
+	switch words[0] {
+	case "systemctl":
+		return has("show", "is-active", "is-enabled")
+	case "ovs-appctl":
+		return has("cluster/status", "status", "nb-connection-status", "sb-connection-status")
+	case "ovsdb-tool":
+		return !has("create", "create-cluster", "join-cluster", "convert", "compact")
+	case "ovsdb-client":
+		return !has("convert", "transact")
+	case "ufw":
+		return has("status")
+	case "apt-get", "add-apt-repository", "snap", "leader-set", "close-port":
+		return false
+	}
+	return true
+}
+
+// everything is what a hook of a unit can change, in a form to compare.
+func (c *cloud) everything(t *testing.T, u *lab.Unit) map[string]string {
+	t.Helper()
+	all := map[string]string{
+		"status": u.Workload().Status + ": " + u.Workload().Message, "ports": fmt.Sprint(u.OpenedPorts()),
+		"leader settings": fmt.Sprint(c.LeaderSettings()),
+	}
+	for id := 1; id < 6; id++ {
+		data := c.RelationData(id)
+		all[fmt.Sprintf("relation %d", id)] = fmt.Sprint(data.App, data.Units)
+	}
+	for name, file := range unitFiles(t, u) {
+		all[name] = file
+	}
+	for _, db := range lab.Databases {
+		all[string(db)+" is running"] = fmt.Sprint(u.Running(db))
+		if u.Running(db) {
+			all[string(db)+" rows"] = rows(t, u, db)
+		}
+	}
+	return all
+}
+
+// unitFiles are the files of a unit's machine, with their content and when they
+// were written. Files of services that run tell when those were started; what
+// the servers themselves write all the time is left out, and how far a hook has read
+// it: the databases' rows are compared instead.
+func unitFiles(t *testing.T, u *lab.Unit) map[string]string {
+	t.Helper()
+	root, all := filepath.Dir(u.CharmDir()), map[string]string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch name := entry.Name(); {
+		case err != nil:
+			return err
+		case entry.IsDir() && (path == u.CharmDir() || path == u.LogDir()):
+			return fs.SkipDir
+		case entry.IsDir(), name == "hooks.log", strings.HasSuffix(name, ".db"), strings.HasSuffix(name, ".log-scan"), strings.HasSuffix(name, "lock"), strings.HasSuffix(name, "lock~"), name == "hook":
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		content := []byte(nil)
+		if info.Mode().IsRegular() {
+			if content, err = os.ReadFile(path); err != nil {
+				return err
+			}
+		}
+		all[strings.TrimPrefix(path, root)] = fmt.Sprintf("%s %s %x", info.Mode(), info.ModTime(), content)
+		return nil
+	})
+	require.NoError(t, err)
+	return all
+}
+
+// rows are those of a database that the charm writes, as the unit's server has
+// them.
+func rows(t *testing.T, u *lab.Unit, db lab.DB) string {
+	t.Helper()
+	database, global := "OVN_Northbound", "NB_Global"
+	if db == lab.SB {
+		database, global = "OVN_Southbound", "SB_Global"
+	}
+	var all strings.Builder
+	for _, table := range [][]string{{global, "external_ids"}, {"Connection", "_uuid", "target", "inactivity_probe"}} {
+		args := append([]string{"--timeout=10", "--no-leader-only", "dump", "unix:" + filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), database}, table...)
+		out, err := u.Exec(t.Context(), "ovsdb-client", args...)
+		require.NoError(t, err)
+		all.WriteString(out)
+	}
+	return all.String()
+}
+
+func logFile(u *lab.Unit) string { return filepath.Join(filepath.Dir(u.CharmDir()), "hooks.log") }
+
+func logSize(t *testing.T, u *lab.Unit) int64 {
+	t.Helper()
+	info, err := os.Stat(logFile(u))
+	require.NoError(t, err)
+	return info.Size()
+}
+
+// logFrom is what the unit's hooks have printed and logged since.
+func logFrom(t *testing.T, u *lab.Unit, from int64) string {
+	t.Helper()
+	text, err := os.ReadFile(logFile(u))
+	require.NoError(t, err)
+	return string(text[from:])
+}

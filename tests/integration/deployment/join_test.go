@@ -1,0 +1,294 @@
+package deployment
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+func TestTwoUnitsJoinAtOnce(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	w := c.StartWriter(t.Context(), 0)
+	units = append(units, c.addFresh(t, 2)...)
+	c.requireOneCluster(t, units...)
+	lossless(t, w)
+}
+
+// The unit that made the clusters comes first in the list to join through; with
+// it off, a unit joins through another one.
+func TestUnitJoinsThoughTheFirstOfItsListIsDead(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3, ElectionTimer: time.Second})
+	require.Equal(t, units[0].Name(), c.LeaderSettings()["created-by"])
+	require.NoError(t, units[0].PowerOff())
+	joiner := c.addFresh(t, 1)[0]
+	c.tick(t, "the joiner is active", func() bool { return joiner.Workload().Status == "active" })
+	require.Empty(t, c.disagreementOfLiving(t, append(units, joiner), units[0]))
+	require.NoError(t, units[0].PowerOn(t.Context()))
+	require.NoError(t, c.Settle(t.Context()))
+	c.tick(t, "all are active", c.allActive)
+	c.requireOneCluster(t, append(units, joiner)...)
+}
+
+// disagreementOfLiving is disagreement, seen by all but one, which is a member
+// that is down.
+func (c *cloud) disagreementOfLiving(t *testing.T, units []*lab.Unit, down *lab.Unit) string {
+	t.Helper()
+	for _, u := range units {
+		if u == down {
+			continue
+		}
+		for _, db := range lab.Databases {
+			s, err := serverStatus(t.Context(), u, db)
+			if err != nil {
+				return err.Error()
+			}
+			if len(s.Servers) != len(units) || !s.HasLeader() {
+				return u.Name() + " has not all members of " + string(db)
+			}
+		}
+	}
+	return ""
+}
+
+// maxJoin is about what a join of the filled database takes, on a machine that
+// is busy.
+const maxJoin = 150 * time.Millisecond
+
+// The servers of a unit that joins are killed, whatever they have come to; systemd
+// starts them again. The unit is a member in the end. Each of its servers is killed
+// twice at most: one that is killed as it becomes a member stays one until it is
+// kicked, and of six members three would be no majority.
+func TestJoinWhoseServersAreKilledEnds(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{Restart: true})
+	c.fill(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+	require.NoError(t, err)
+	units = append(units, u)
+	var killers sync.WaitGroup
+	for _, db := range lab.Databases {
+		var delays []time.Duration
+		for range 2 {
+			delays = append(delays, time.Duration(random.Int64N(int64(maxJoin))))
+		}
+		killers.Go(func() { killStarts(t, u, db, delays) })
+	}
+	require.NoError(t, c.Settle(t.Context()))
+	killers.Wait()
+	c.tick(t, "it is a member", func() bool { return isMember(t.Context(), u) })
+	c.updateStatus(t, units...)
+	c.kickLeftBehind(t, units...)
+	c.tick(t, "all are active", c.allActive)
+	c.requireOneCluster(t, units...)
+	t.Logf("%s has put away %v", u.Name(), putAway(t, u))
+}
+
+func isMember(ctx context.Context, u *lab.Unit) bool {
+	for _, db := range lab.Databases {
+		if s, err := serverStatus(ctx, u, db); err != nil || s.State != raft.ClusterMember || !s.HasLeader() {
+			return false
+		}
+	}
+	return true
+}
+
+// kickLeftBehind does what an operator is told to, where a server was killed in the
+// moment in which it became a member. Until then the unit's own server hears no
+// leader: that one's connection to the address is taken.
+func (c *cloud) kickLeftBehind(t *testing.T, units ...*lab.Unit) {
+	t.Helper()
+	for _, db := range lab.Databases {
+		known := map[string]bool{}
+		for _, u := range units {
+			known[serverIDs(t, u)[string(db)][:4]] = true
+		}
+		s, err := serverStatus(t.Context(), units[0], db)
+		require.NoError(t, err)
+		for _, member := range s.Servers {
+			if !known[member.Short] {
+				c.act(t, units[0], "kick", string(db)+"-identity="+member.Short, "i-really-mean-it=true")
+			}
+		}
+	}
+}
+
+// killStarts kills a server at these times after it was started, once for each
+// of its next starts.
+func killStarts(t *testing.T, u *lab.Unit, db lab.DB, delays []time.Duration) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	last := 0
+	for len(delays) > 0 && ctx.Err() == nil {
+		if pid, err := u.ServerPID(db); err == nil && pid != last && u.Running(db) {
+			last = pid
+			pause(ctx, delays[0])
+			if u.Kill(db) == nil { // else the charm has just put it away itself
+				t.Logf("%s: killed its %s server after %s", u.Name(), db, delays[0])
+				delays = delays[1:]
+			}
+		}
+		pause(ctx, time.Millisecond)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// A server that is killed after it has taken the log, and before the
+// configuration with itself in it, leaves a file on which none can ever start.
+func TestFileOfAServerThatHalfJoinedIsPutAwayAndTheUnitJoinsAgain(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	c.Hold(true)
+	joiner, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+	require.NoError(t, err)
+	c.deliverUntil(t, joiner, "certificates-relation-joined")
+	hook := "" // that which is killed when it starts the server that joins
+	for hook == "" {
+		next := c.Pending(joiner)
+		require.NotEmpty(t, next)
+		name, _, _ := strings.Cut(next[0], " ")
+		k, err := c.RunHookKilledWhen(t.Context(), joiner, name, func(call string) bool {
+			return strings.HasPrefix(call, "systemctl start ovn-ovsdb-server-nb")
+		})
+		require.NoError(t, err)
+		if k.Killed {
+			hook = name
+		}
+	}
+	half := halfJoined(t, units[0].DBFile(lab.NB), joiner.DBFile(lab.NB))
+	require.NoError(t, os.WriteFile(joiner.DBFile(lab.NB), half, 0o640))
+	out, err := joiner.Exec(t.Context(), "ovsdb-tool", "check-cluster", joiner.DBFile(lab.NB))
+	require.Contains(t, out+err.Error(), "not found in server list")
+	c.Hold(false)
+	require.NoError(t, c.Settle(t.Context()))
+	c.tick(t, "all are active", c.allActive)
+	c.requireOneCluster(t, append(units, joiner)...)
+	assert.Len(t, putAway(t, joiner), 1)
+	assert.Contains(t, logFrom(t, joiner, 0), "the server was killed while it joined")
+}
+
+// halfJoined is the file of a member with the header's server and address those
+// of another one that has just begun to join: so it is no member of what stands
+// below.
+func halfJoined(t *testing.T, member, joining string) []byte {
+	t.Helper()
+	theirs, rest := header(t, member)
+	own, _ := header(t, joining)
+	theirs["server_id"], theirs["local_address"] = own["server_id"], own["local_address"]
+	text, err := json.Marshal(theirs)
+	require.NoError(t, err)
+	text = append(text, '\n')
+	return slices.Concat(fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n", len(text), sha1.Sum(text)), text, rest)
+}
+
+// header is the first record of a clustered database's file (ovsdb(5), ovsdb/log.c),
+// and what follows it.
+func header(t *testing.T, path string) (record map[string]any, rest []byte) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var size int
+	var sum string
+	first, rest, _ := bytes.Cut(file, []byte("\n"))
+	_, err = fmt.Sscanf(string(first), "OVSDB CLUSTER %d %s", &size, &sum)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(rest[:size], &record))
+	return record, rest[size:]
+}
+
+// fill makes the Northbound database so large that a joiner takes some time to
+// get it.
+func (c *cloud) fill(t *testing.T) {
+	t.Helper()
+	args := []string{"--timeout=30", "--db=" + c.Remotes(lab.NB)}
+	for n := range 200 {
+		args = append(args, "--", "create", "Address_Set", "name=filler"+string(rune('a'+n/26))+string(rune('a'+n%26)), "external_ids:text="+strings.Repeat("x", 2000))
+	}
+	_, err := c.Exec(within(t, patience), "ovn-nbctl", args...)
+	require.NoError(t, err)
+	leader, err := c.RaftLeader(t.Context(), lab.NB)
+	require.NoError(t, err)
+	_, err = leader.Appctl(t.Context(), lab.NB, "ovsdb-server/compact")
+	assert.NoError(t, err)
+}
+
+// A member that has taken its own removal, which the others have not, and then lost its
+// power: they count on its vote, and no server starts on its file any more. The entry is
+// written by hand: a server that leads when it is removed hands over first.
+func TestMemberThatLostItsPowerAmidItsRemovalIsKickedBeforeItJoinsAgain(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	u, other := units[2], units[0]
+	id, err := u.ServerID(t.Context(), lab.NB)
+	require.NoError(t, err)
+	require.NoError(t, u.PowerOff())
+	takeItsRemoval(t, u.DBFile(lab.NB), id)
+	require.NoError(t, u.PowerOn(t.Context()))
+	require.NoError(t, c.Settle(t.Context()))
+	c.updateStatus(t, u)
+	says(t, u, "blocked")
+	assert.True(t, strings.HasPrefix(u.Workload().Message, "nb: file ends amid a removal; run: juju run "+u.Name()+" rejoin database=nb i-really-mean-it=true"), u.Workload().Message)
+	assert.Empty(t, archived(t, u, lab.NB))
+	c.act(t, other, "kick", "nb-identity="+id[:8], "force=true", "i-really-mean-it=true")
+	c.tick(t, "it has joined again", c.allActive)
+	assert.Len(t, archived(t, u, lab.NB), 1)
+	c.requireOneCluster(t, units...)
+}
+
+// takeItsRemoval has the last entry of a member's file be the cluster without it.
+func takeItsRemoval(t *testing.T, path, id string) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	type entry struct {
+		Index   uint64            `json:"index"`
+		Term    uint64            `json:"term"`
+		Servers map[string]string `json:"servers,omitempty"`
+	}
+	var last entry
+	for record := range strings.SplitSeq(string(file), "OVSDB CLUSTER ") {
+		_, text, _ := strings.Cut(record, "\n")
+		var e entry
+		if !strings.Contains(text, `"index":`) {
+			continue
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &e))
+		if e.Servers == nil {
+			e.Servers = last.Servers
+		}
+		last = e
+	}
+	require.Contains(t, last.Servers, id)
+	delete(last.Servers, id)
+	last.Index++
+	text, err := json.Marshal(last)
+	require.NoError(t, err)
+	text = append(text, '\n')
+	file = append(file, fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum(text), text)...)
+	require.NoError(t, os.WriteFile(path, file, 0o640))
+}

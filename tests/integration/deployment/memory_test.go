@@ -1,0 +1,53 @@
+package deployment
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// Servers of before Open vSwitch 3.0, here by what the unit has recorded of them: each
+// hook tells them, for one that was started meanwhile has forgotten it.
+func TestEachHookTellsOldServersToGiveMemoryBack(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	told := func() (databases []string) {
+		hook, err := c.RunHookKilledAt(t.Context(), u, "update-status", 0)
+		require.NoError(t, err)
+		for _, call := range hook.Calls {
+			if strings.HasSuffix(call, "ovsdb-server/memory-trim-on-compaction on") {
+				databases = append(databases, strings.TrimSuffix(filepath.Base(strings.Fields(call)[4]), ".ctl"))
+			}
+		}
+		return databases
+	}
+	assert.Empty(t, told(), "those of this machine do it by themselves")
+
+	// Which are restarted otherwise, since other packages are installed.
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
+	path := filepath.Join(u.DBDir(), "ovn-central-operator.unit.json")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	record := map[string]any{}
+	require.NoError(t, json.Unmarshal(text, &record))
+	running := record["running"].(map[string]any)
+	for service, version := range running {
+		ovn, _, found := strings.Cut(version.(string), " openvswitch ")
+		require.True(t, found, version)
+		running[service] = ovn + " openvswitch 2.17.9-0ubuntu0.22.04.1"
+	}
+	text, err = json.Marshal(record)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	for range 2 {
+		assert.ElementsMatch(t, []string{"ovnnb_db", "ovnsb_db"}, told())
+	}
+}

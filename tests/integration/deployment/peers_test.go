@@ -1,0 +1,123 @@
+package deployment
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// nonsense is what a peer may publish that has gone mad.
+var nonsense = map[string]string{
+	"bound-address": `"not an address"`, "nb-identity": "{{{", "nb-server-id": strings.Repeat("f", 5000),
+	"sb-identity": "13e4", "sb-server-id": "not-an-id", "sb-cluster-id": "\x1b[31m", "nb-cluster-id": "deadbeef",
+	"package-source": "\n\n", "package-version": "%s%n", "running-version": ",, ,%s openvswitch ", "trusted-cas": ",,,;", "certificate-issuer": "?", "northd": "null",
+}
+
+// publishes has a unit put this on the peer relation, in the charm's place.
+func (c *cloud) publishes(t *testing.T, u *lab.Unit, bag map[string]string) {
+	t.Helper()
+	dispatch := filepath.Join(u.CharmDir(), "dispatch")
+	charm := dispatch + ".charm"
+	require.NoError(t, os.Rename(dispatch, charm))
+	script := "#!/bin/sh\nexec relation-set -r ovsdb-peer:1"
+	for key, value := range bag {
+		script += fmt.Sprintf(" '%s=%s'", key, value)
+	}
+	require.NoError(t, os.WriteFile(dispatch, []byte(script+"\n"), 0o755))
+	require.NoError(t, c.RunHook(t.Context(), u, "update-status"))
+	require.NoError(t, os.Rename(charm, dispatch))
+}
+
+// Nobody stumbles over what a peer publishes, and nothing is made of it; it is
+// mended by the peer's next hook.
+func TestNonsenseFromAPeerHarmsNobody(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
+	settings, before := c.LeaderSettings(), processes(t, units...)
+	c.publishes(t, units[2], nonsense)
+	require.NoError(t, c.Settle(t.Context()))
+	require.NoError(t, c.RunHook(t.Context(), units[0], "update-status"))
+	require.NoError(t, c.RunHook(t.Context(), units[1], "config-changed"))
+	for _, u := range units[:2] {
+		assert.Equal(t, "idle", u.Agent().Status, u.Agent().Message)
+		assert.NotContains(t, u.Workload().Message, "kick", "the member is the unit's, whatever it says")
+	}
+	assert.Equal(t, settings, c.LeaderSettings())
+	assert.Equal(t, before, processes(t, units...))
+	c.updateStatus(t, units[2])
+	require.NoError(t, c.Settle(t.Context()))
+	c.tick(t, "all are active", c.allActive)
+	c.requireOneCluster(t, units...)
+}
+
+// A unit that joins leaves out the peer that published invalid data.
+func TestUnitJoinsThoughAPeerPublishesNonsense(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 2, lab.Options{})
+	c.Hold(true)
+	c.publishes(t, units[1], nonsense)
+	joiner, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+	require.NoError(t, err)
+	c.deliverAll(t, joiner)
+	assert.Len(t, raftOf(t, joiner, lab.NB).Servers, 3, "it has joined")
+	c.Hold(false)
+	require.NoError(t, c.Settle(t.Context()))
+	c.updateStatus(t, units[1])
+	c.tick(t, "all are active", c.allActive)
+	c.requireOneCluster(t, append(units, joiner)...)
+}
+
+// Leader settings that are damaged must not look like none: no cluster is made
+// of them, nor another one beside.
+func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]map[string]string{
+		"no IDs":        {"nb_cid": "rubbish", "sb_cid": "{}", "ready": "True"},
+		"only one":      {"nb_cid": "1b047820-c330-4bb7-8eb0-166fdb2b8d6c", "ready": "True"},
+		"one is broken": {"nb_cid": "1b047820-c330-4bb7-8eb0-166fdb2b8d6c", "sb_cid": "1b04", "ready": "True"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
+			require.NoError(t, c.SetLeaderSettings(t.Context(), bad))
+			c.relateVault(t)
+			units := c.addFresh(t, 2)
+			for _, u := range units {
+				says(t, u, "blocked", "leader setting")
+				for _, db := range lab.Databases {
+					assert.NoFileExists(t, u.DBFile(db))
+				}
+				assert.Empty(t, strayFiles(t, u))
+			}
+			assert.Equal(t, bad, c.LeaderSettings())
+			require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "", "sb_cid": "", "ready": ""}))
+			c.tick(t, "all are active", c.allActive)
+			c.requireOneCluster(t, units...)
+		})
+	}
+}
+
+// Of an application that works they stop nothing either.
+func TestNonsenseInTheLeaderSettingsStopsNothing(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 2, lab.Options{JujuVersion: lab.Juju3})
+	before, good := processes(t, units...), c.LeaderSettings()
+	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "rubbish", "sb_cid": ""}))
+	require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))
+	for _, u := range units {
+		says(t, u, "blocked", "nb_cid", "rubbish")
+	}
+	assert.Equal(t, before, processes(t, units...))
+	c.requireWritable(t)
+	require.NoError(t, c.SetLeaderSettings(t.Context(), good))
+	require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))
+	requireActive(t, units...)
+	assert.Equal(t, before, processes(t, units...))
+}

@@ -1,0 +1,163 @@
+package deployment
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
+)
+
+func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	for _, u := range units {
+		info, err := os.Stat(filepath.Join(u.SysconfDir(), "ovn", "key_host"))
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode(), "the key is root's")
+	}
+	before, old := processes(t, units...), c.ClientCredentials()
+	var open []*stream
+	for _, u := range units {
+		open = append(open,
+			c.follow(t, u, 6641, "OVN_Northbound", "NB_Global", "external_ids", old),
+			c.follow(t, u, 16642, "OVN_Southbound", "SB_Global", "external_ids", old))
+	}
+	w := c.StartWriter(t.Context(), 0)
+
+	// The same authority issues again.
+	locks, seen := c.holders(t, units[0]), watchCertificates(t, units)
+	first := map[string]string{}
+	for _, u := range units {
+		first[u.Name()] = fileOf(t, u, "cert_host")
+	}
+	c.vault.Reissue()
+	c.issue(t, c.vault, nil)
+	seen.end()
+	kinds, who := seen.order()
+	assert.Equal(t, []string{"certificate", "certificate", "certificate"}, kinds)
+	assert.Equal(t, who, turns(t, locks), "each in its turn")
+	assert.Empty(t, seen.broken)
+	for _, u := range units {
+		requireActive(t, u)
+		assert.NotEqual(t, first[u.Name()], fileOf(t, u, "cert_host"), u.Name())
+		assert.Equal(t, fileOf(t, u, "cert_host"), served(t, c, u, 6641, old), "the server has loaded it")
+	}
+	w.Stop() // its client knows the old authority only
+	lossless(t, w)
+
+	// Another authority takes over. Clients that know both can always connect.
+	next := vault.New("next-ca")
+	both := credentialsOf(t, c.vault, next)
+	locks, seen = c.holders(t, units[0]), watchCertificates(t, units)
+	writing := startWrites(t, c, units, both)
+	c.issue(t, next, nil)
+	c.tick(t, "the old CA is dropped", func() bool {
+		return !slices.ContainsFunc(units, func(u *lab.Unit) bool {
+			return strings.Contains(text(u, "ovn-central.crt"), strings.TrimSpace(c.vault.PEM()))
+		})
+	})
+	seen.end()
+	kinds, who = seen.order()
+	assert.Equal(t, []string{
+		"2 CAs", "2 CAs", "2 CAs", "certificate", "certificate", "certificate", "1 CAs", "1 CAs", "1 CAs",
+	}, kinds, "first all trust, then all use the new one, then all drop the old one")
+	assert.Equal(t, slices.Compact(who), turns(t, locks), "each in its turn")
+	assert.Empty(t, seen.broken, "every unit trusts every other one all the time")
+	writing.verify(t)
+
+	for _, u := range units {
+		requireActive(t, u)
+		assert.Equal(t, next.PEM()+"\n", fileOf(t, u, "ovn-central.crt"), "of the old CA nothing is left")
+		assert.Equal(t, fileOf(t, u, "cert_host"), served(t, c, u, 6641, both))
+		assert.Equal(t, fileOf(t, u, "cert_host"), served(t, c, u, 16642, both))
+	}
+	assert.Equal(t, before, processes(t, units...), "no server was restarted, and no election was held")
+	_, err := c.Exec(t.Context(), "ovn-nbctl", with(both, "--db="+units[0].Client(lab.NB), "set", "NB_Global", ".", "external_ids:seen=at-the-end")...)
+	require.NoError(t, err)
+	_, err = c.Exec(t.Context(), "ovn-sbctl", with(both, "--db="+units[0].Client(lab.SB), "set", "SB_Global", ".", "external_ids:seen=at-the-end")...)
+	require.NoError(t, err)
+	for _, s := range open {
+		s.shows("at-the-end")
+	}
+}
+
+// credentialsOf are those of a client that trusts both authorities, and whose own
+// certificate is from the second.
+func credentialsOf(t *testing.T, old, next *vault.CA) lab.Credentials {
+	t.Helper()
+	dir := t.TempDir()
+	now := time.Now()
+	certificate, key := next.Issue("client", nil, now.Add(-time.Minute), now.Add(24*time.Hour))
+	files := lab.Credentials{Key: filepath.Join(dir, "key"), Certificate: filepath.Join(dir, "certificate"), CA: filepath.Join(dir, "ca")}
+	for path, text := range map[string]string{files.Key: key, files.Certificate: certificate, files.CA: old.PEM() + "\n" + next.PEM() + "\n"} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	return files
+}
+
+// with puts a client's credentials before the rest of a command. The lab's own
+// come first, so that these hold.
+func with(files lab.Credentials, rest ...string) []string {
+	return append([]string{"--timeout=20", "--private-key=" + files.Key, "--certificate=" + files.Certificate, "--ca-cert=" + files.CA}, rest...)
+}
+
+// served is the certificate that a port shows, in the form of the file.
+func served(t *testing.T, c *cloud, u *lab.Unit, port int, files lab.Credentials) string {
+	t.Helper()
+	out, err := c.Exec(within(t, patience), "sh", "-c", fmt.Sprintf(
+		"openssl s_client -connect %s:%d -key %s -cert %s -CAfile %s </dev/null 2>/dev/null | openssl x509",
+		bracketed(u.Address()), port, files.Key, files.Certificate, files.CA))
+	require.NoError(t, err)
+	return strings.TrimSpace(out)
+}
+
+// writes are those of a client with credentials of its own.
+type writes struct {
+	cancel context.CancelFunc
+	done   chan []string
+	read   func() (string, error)
+}
+
+// startWrites writes a row after the other until verify, with credentials that
+// the lab's own writer doesn't have.
+func startWrites(t *testing.T, c *cloud, _ []*lab.Unit, files lab.Credentials) *writes {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	db := c.Remotes(lab.NB)
+	w := &writes{cancel: cancel, done: make(chan []string, 1)}
+	w.read = func() (string, error) {
+		return c.Exec(t.Context(), "ovn-nbctl", with(files, "--db="+db, "--bare", "--columns=name", "list", "Port_Group")...)
+	}
+	go func() {
+		var stored []string
+		for n := 0; ctx.Err() == nil; n++ {
+			name := fmt.Sprintf("stored%d", n)
+			if _, err := c.Exec(t.Context(), "ovn-nbctl", with(files, "--db="+db, "pg-add", name)...); err == nil {
+				stored = append(stored, name)
+			}
+		}
+		w.done <- stored
+	}()
+	return w
+}
+
+func (w *writes) verify(t *testing.T) {
+	t.Helper()
+	w.cancel()
+	stored := <-w.done
+	require.NotEmpty(t, stored)
+	there, err := w.read()
+	require.NoError(t, err)
+	assert.Subset(t, strings.Fields(there), stored)
+}

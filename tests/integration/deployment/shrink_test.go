@@ -1,0 +1,97 @@
+package deployment
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// An application that is removed leaves its data where they are, since they are
+// the only copy (rule R9). A machine of it hosts a unit of another application
+// once somebody has moved them away, as that unit says.
+func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 2, lab.Options{JujuVersion: lab.Juju3})
+	former := c.LeaderSettings()
+	require.NoError(t, c.RemoveApplication(t.Context()))
+	for _, u := range units {
+		require.True(t, u.Removed())
+		requireVacated(t, u)
+		assert.Len(t, inPlace(t, u), 2)
+	}
+
+	next := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
+	next.relateVault(t)
+	var fresh []*lab.Unit
+	for n := range 2 {
+		o := lab.AddOptions{Fresh: true, NoHooks: true}
+		if n == 1 {
+			o.Disk = units[1]
+		}
+		u, err := next.AddUnitWith(t.Context(), o)
+		require.NoError(t, err)
+		fresh = append(fresh, u)
+	}
+	require.NoError(t, next.Settle(t.Context()))
+	requireActive(t, fresh[0])
+	held := fresh[1]
+	says(t, held, "blocked", brief(former["nb_cid"]), brief(next.LeaderSettings()["nb_cid"]), held.DBFile(lab.NB))
+	for _, db := range lab.Databases {
+		require.False(t, held.Running(db))
+		require.NoError(t, os.Rename(held.DBFile(db), held.DBFile(db)+".moved"))
+	}
+	next.tick(t, "both are active", next.allActive)
+	next.requireOneCluster(t, fresh...)
+}
+
+// A unit that is removed before it has got anywhere takes nothing with it, and
+// hinders nobody.
+func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	c.Hold(true)
+	early, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+	require.NoError(t, err)
+	c.deliverUntil(t, early, "certificates-relation-joined")
+	c.Hold(false)
+	require.NoError(t, c.RemoveUnit(t.Context(), early, lab.RemoveOptions{}))
+	require.True(t, early.Removed())
+	requireVacated(t, early)
+	c.tick(t, "the other is active", c.allActive)
+	c.requireOneCluster(t, units...)
+}
+
+// A unit that may not leave goes on leading, and those that stay have ovn-northd go
+// on with it. Their status says what it waits for.
+func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	leader, err := c.RaftLeader(t.Context(), lab.SB)
+	require.NoError(t, err)
+	rest := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == leader })
+	dead, stays := rest[0], rest[1]
+	require.NoError(t, dead.PowerOff())
+	c.tick(t, "the others see that it is down", func() bool { return contains(stays, "2 of 3 up") && contains(leader, "2 of 3 up") })
+	failed := (*lab.HookError)(nil)
+	require.ErrorAs(t, c.RemoveUnit(t.Context(), leader, lab.RemoveOptions{}), &failed)
+	require.Equal(t, "stop", failed.Hook)
+
+	c.updateStatus(t, stays)
+	says(t, stays, "active", leader.Name()+" waits to leave", dead.Name()+") is down",
+		"juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers; ")
+	connected, err := stays.Exec(t.Context(), "ovn-appctl", "-t", "ovn-northd", "sb-connection-status")
+	require.NoError(t, err)
+	assert.Equal(t, "connected\n", connected)
+
+	require.NoError(t, dead.PowerOn(t.Context()))
+	c.tick(t, "all three are up again", func() bool { return !contains(stays, "down") && contains(dead, "3 of 3 up") })
+	_, err = c.RetryUntil(t.Context(), leader)
+	require.NoError(t, err)
+	c.tick(t, "the others are active", c.allActive)
+	c.requireOneCluster(t, rest...)
+}

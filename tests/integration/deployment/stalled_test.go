@@ -1,0 +1,45 @@
+package deployment
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// A drain that makes no progress for five minutes is said to have stalled, in the status of the unit that
+// acts. The minutes are played: by so much the clock is fast by which its agent measures.
+func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{Charm: charmWithClock(t)})
+	u := acting(t, units...)
+	tool(t, u, "ovn-sbctl", lab.SB, "chassis-add", "gw1", "geneve", "192.0.2.1")
+	c.act(t, u, "hold", "node=gw1", "name=bgp")
+	assert.Contains(t, c.refused(t, u, "drain", "node=gw1", "timeout=5", "grace-period=0"), "gw1 is not drained")
+	c.tick(t, "the drain is not in the status", func() bool { return strings.Contains(u.Workload().Message, "draining gw1: hold bgp") })
+
+	fast := time.Duration(0)
+	c.tick(t, "the drain does not stall", func() bool {
+		fast += 5 * time.Minute
+		require.NoError(t, u.SetBoottime(fast))
+		acting(t, u) // it may act again once it has seen the database; one that looks before forgets what it saw
+		tool(t, u, "ovn-nbctl", lab.NB, "set", "NB_Global", ".", "external_ids:touched="+fast.String())
+		return strings.Contains(u.Workload().Message, "drain of gw1 STALLED: hold bgp")
+	})
+	assert.Contains(t, c.act(t, u, "agent-status")["agent"], "STALLED")
+}
+
+// charmWithClock is a charm whose clocks can be set on each unit.
+func charmWithClock(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "charm")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	require.NoError(t, lab.LayOutWithClock(t.Context(), dir, filepath.Join("..", "..", "..")))
+	return dir
+}

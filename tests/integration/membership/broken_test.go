@@ -1,0 +1,71 @@
+package membership
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// R9: a unit whose agent has restarted is not waited for by Juju 4 once its peer
+// relation is broken: so that hook is refused, and keeps the unit and its vote.
+func TestUnitWhoseAgentHasRestartedWaitsInTheBrokenHook(t *testing.T) {
+	t.Parallel()
+	for version, ways := range map[string]lab.Ways{"3.6.11": lab.WaysOf("3.6.11"), "4.0.15": {
+		PeersStay: true, NoLeaderSettings: true, GoneAfter: 10 * time.Second,
+	}} {
+		t.Run(version, func(t *testing.T) {
+			m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: time.Second, JujuVersion: version, Ways: &ways})
+			m.MakeOneLeader()
+			off, u := m.Followers()[0], m.Followers()[1]
+			survivor := m.LeaderOf(lab.NB)
+			u.RestartAgent()
+			m.PowerOff(off)
+			m.RequireDown(off)
+			err := m.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
+			said := m.HookFailed(err, "ovsdb-peer-relation-broken")
+			assert.Contains(t, said, "of 3 members 2 are up; without")
+			assert.False(t, u.Removed())
+			assert.NotContains(t, strings.Join(u.Hooks(), "\n"), "stop")
+			for _, db := range lab.Databases {
+				assert.True(t, u.Running(db), "%s: it goes on voting", db)
+			}
+			m.RequireWritable()
+
+			require.NoError(t, off.PowerOn(t.Context()))
+			_, err = m.RetryUntil(t.Context(), u)
+			require.NoError(t, err)
+			assert.True(t, u.Removed())
+			m.RequireMembers(survivor, off)
+			left, live := labtest.LeftFiles(t, u)
+			assert.Len(t, left, 2)
+			assert.Empty(t, live)
+		})
+	}
+}
+
+// R8, R9: what runs after the departure, a boot included, starts nothing.
+func TestHooksAfterADepartureStartNothing(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.MakeOneLeader()
+	u := m.Followers()[0]
+	rest := append(m.Followers()[1:], m.LeaderOf(lab.NB))
+	u.RestartAgent()
+	require.NoError(t, m.BeginRemoval(t.Context(), u)) // -broken is before stop
+	for _, hook := range []string{"start", "config-changed", "certificates-relation-changed", "ovsdb-peer-relation-broken", "stop"} {
+		require.NoError(t, m.RunHook(t.Context(), u, hook), hook)
+		for _, db := range lab.Databases {
+			assert.False(t, u.Running(db), "%s after %s", db, hook)
+		}
+		left, live := labtest.LeftFiles(t, u)
+		assert.Len(t, left, 2, hook)
+		assert.Empty(t, live, hook)
+	}
+	m.RequireMembers(rest...)
+	m.Remove(u)
+}

@@ -1,0 +1,87 @@
+package membership
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// R3: two members whose IDs begin with the same four digits.
+func TestKickOfAnAmbiguousIdentityIsRefused(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	twins := addTwins(m)
+	require.NoError(t, m.Settle(t.Context()))
+	short := m.ShortID(twins[0], lab.NB)
+	require.Equal(t, short, m.ShortID(twins[1], lab.NB))
+	m.RemoveByForce(twins[1])
+	m.Eventually("a leader that misses it", func() bool {
+		r, err := m.RunAction(t.Context(), m.LeaderOf(lab.NB), "cluster-status")
+		require.NoError(t, err)
+		return regexp.MustCompile(`nb: ` + short + `.* is down`).MatchString(r.Results["warnings"])
+	})
+	for _, from := range []*lab.Unit{m.LeaderOf(lab.NB), m.Followers()[0]} {
+		said := m.RefuseKick(from, labtest.KickArgs("", short, "force=true")...)
+		assert.Contains(t, said, short+" can mean any of "+short)
+		assert.Contains(t, said, "give the whole ID")
+	}
+	assert.Len(t, m.MemberIDs(m.LeaderOf(lab.NB), lab.NB), 5)
+	r := m.Act(m.LeaderOf(lab.NB), "kick", labtest.KickArgs("", m.ServerID(twins[1], lab.NB))...)
+	assert.Contains(t, r["ovnnb"], "removed: "+short)
+	s, err := m.RaftStatus(m.LeaderOf(lab.NB), lab.NB)
+	require.NoError(t, err)
+	assert.Len(t, s.Servers, 4)
+	for _, row := range s.Servers {
+		assert.NotContains(t, row.Address, twins[1].Address()+":", "the right one went")
+	}
+}
+
+// addTwins adds two units whose Northbound servers share their identity, by making
+// files until two of them do: of a few hundred, by the birthday paradox.
+func addTwins(m *labtest.Model) [2]*lab.Unit {
+	m.T.Helper()
+	var twins [2]*lab.Unit
+	var files [2]map[string]string
+	s, err := m.RaftStatus(m.LeaderOf(lab.NB), lab.NB)
+	require.NoError(m.T, err)
+	for i := range twins {
+		twins[i] = m.AddSilent()
+		files[i] = map[string]string{}
+	}
+	serverID := regexp.MustCompile(`"server_id":"([0-9a-f]{4})`)
+	for n := 0; ; n++ {
+		u := twins[n%2]
+		path := filepath.Join(u.DBDir(), fmt.Sprintf("try-%d", n))
+		_, err := u.Exec(m.T.Context(), "ovsdb-tool", "--cid="+string(*s.Cluster), "join-cluster", path,
+			lab.NB.Schema(), "ssl:"+u.Address()+":6643", s.Address)
+		require.NoError(m.T, err)
+		text, err := os.ReadFile(path)
+		require.NoError(m.T, err)
+		found := serverID.FindSubmatch(text)
+		require.NotNil(m.T, found)
+		files[n%2][string(found[1])] = path
+		other, match := files[1-n%2][string(found[1])]
+		if !match {
+			continue
+		}
+		require.NoError(m.T, os.Rename(path, u.DBFile(lab.NB)))
+		require.NoError(m.T, os.Rename(other, twins[1-n%2].DBFile(lab.NB)))
+		break
+	}
+	for _, u := range twins {
+		require.NoError(m.T, u.Start(m.T.Context(), lab.NB))
+		m.Eventually("a member", func() bool {
+			s, err := m.RaftStatus(u, lab.NB)
+			return err == nil && s.State == raft.ClusterMember
+		})
+	}
+	return twins
+}

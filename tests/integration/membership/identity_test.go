@@ -1,0 +1,176 @@
+package membership
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// 000-5: identities are on the relation, and stay right.
+func TestUnitsPublishTheirIdentities(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	for _, u := range m.Deployed {
+		data := u.Data()
+		for _, db := range lab.Databases {
+			assert.Equal(t, m.ShortID(u, db), data[string(db)+"-identity"])
+			assert.Equal(t, m.ServerID(u, db), data[string(db)+"-server-id"])
+		}
+	}
+
+	u := m.Followers()[0]
+	before := map[lab.DB]string{lab.NB: m.ShortID(u, lab.NB), lab.SB: m.ShortID(u, lab.SB)}
+	require.NoError(t, u.Kill(lab.NB))
+	require.NoError(t, u.Hang(lab.SB))
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	for _, db := range lab.Databases {
+		assert.Equal(t, m.ShortID(u, db), u.Data()[string(db)+"-identity"], "from the file, where the server is down or hangs")
+	}
+	require.NoError(t, u.Resume(lab.SB))
+
+	m.Eventually("a kick of it", func() bool {
+		r, err := m.RunAction(t.Context(), m.LeaderOf(lab.NB), "kick", labtest.KickArgs("", m.ServerID(u, lab.NB), "force=true")...)
+		require.NoError(t, err)
+		return r.Status == "completed"
+	})
+	m.Eventually("a new member in its place", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+		return u.Data()["nb-identity"] != before[lab.NB] && u.Data()["nb-identity"] == m.ShortID(u, lab.NB)
+	})
+	assert.Equal(t, before[lab.SB], u.Data()["sb-identity"], "the other was not kicked")
+
+	// The file of the other database is never taken for this one's: whose member the
+	// server was stays known (R4).
+	require.NoError(t, u.Stop(t.Context(), lab.SB))
+	text, err := os.ReadFile(m.LeaderOf(lab.NB).DBFile(lab.NB))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(u.DBFile(lab.SB), text, 0o600))
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	assert.Equal(t, before[lab.SB], u.Data()["sb-identity"])
+}
+
+// What a removed unit has left behind is still named by its unit, on every unit,
+// whoever leads, and the record of what was removed stays (R8).
+func TestHistoryOutlivesTheUnit(t *testing.T) {
+	m := labtest.Deploy(t, 4)
+	gone := m.Followers()[0]
+	id := m.ServerID(gone, lab.NB)
+	m.RemoveByForce(gone)
+	m.RequireDown(gone)
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	for _, u := range m.Units() {
+		assert.Contains(t, m.Act(u, "cluster-status")["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
+	}
+	m.Act(m.LeaderOf(lab.NB), "kick", "unit="+gone.Name(), "i-really-mean-it=true")
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	assert.Contains(t, m.AppData()["nb-servers"], id)
+	assert.Contains(t, m.AppData()["nb-servers"], "removed")
+}
+
+// R3: of the 65,536 identities 9,516 are numbers to Juju. All four kinds, as the
+// operator types them.
+func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
+	t.Parallel()
+	for name, pattern := range map[string]string{
+		"decimal, as 3974":          `^[1-9][0-9]{3}$`,
+		"octal, as 0017":            `^0[0-7]{3}$`,
+		"float, as 13e4":            `^[1-9][0-9]e[0-9]$`,
+		"a string to Juju, as 1e10": `^[1-9]e[1-9][0-9]$`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := labtest.Deploy(t, 2)
+			odd := m.AddSilent()
+			short := joinAs(m, odd, lab.NB, regexp.MustCompile(pattern))
+			require.NoError(t, m.Settle(t.Context()))
+			assert.Equal(t, short, odd.Data()["nb-identity"])
+			m.RemoveByForce(odd)
+			m.Eventually("a leader that misses it", func() bool {
+				s, err := m.RaftStatus(m.LeaderOf(lab.NB), lab.NB)
+				require.NoError(t, err)
+				for _, row := range s.Servers {
+					if row.Short == short {
+						return row.LastMsg != nil && *row.LastMsg > s.ElectionTimer
+					}
+				}
+				return false
+			})
+			results := m.Act(m.LeaderOf(lab.NB), "kick", labtest.KickArgs("", short)...)
+			assert.Contains(t, results["ovnnb"], "removed: "+short)
+			assert.NotContains(t, m.MemberIDs(m.LeaderOf(lab.NB), lab.NB), short)
+		})
+	}
+}
+
+// joinAs makes a unit join with a server ID that is like pattern, by making files
+// until one has such an ID. It returns the identity.
+func joinAs(m *labtest.Model, u *lab.Unit, db lab.DB, pattern *regexp.Regexp) string {
+	m.T.Helper()
+	leader := m.LeaderOf(db)
+	s, err := m.RaftStatus(leader, db)
+	require.NoError(m.T, err)
+	port := map[lab.DB]string{lab.NB: ":6643", lab.SB: ":6644"}[db]
+	for {
+		_, err := u.Exec(m.T.Context(), "ovsdb-tool", "--cid="+string(*s.Cluster), "join-cluster", u.DBFile(db),
+			db.Schema(), "ssl:"+u.Address()+port, s.Address)
+		require.NoError(m.T, err)
+		if id := m.ShortID(u, db); pattern.MatchString(id) {
+			break
+		}
+		require.NoError(m.T, os.Remove(u.DBFile(db)))
+	}
+	require.NoError(m.T, u.Start(m.T.Context(), db))
+	m.Eventually("a member", func() bool {
+		s, err := m.RaftStatus(u, db)
+		return err == nil && s.State == raft.ClusterMember
+	})
+	return m.ShortID(u, db)
+}
+
+// R16, R4: a unit whose server was kicked has joined again, and its hook has not ended:
+// what it publishes are the IDs from before, complete. No unit calls its new member
+// stale, and none prints a command that would kick it.
+func TestMemberThatHasJoinedAnewAndWasNotYetPublishedIsNotCalledStale(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	leader := m.MakeOneLeader()
+	u := m.Followers()[0]
+	before := m.ShortID(u, lab.NB)
+	m.Act(leader, "kick", labtest.KickArgs("", m.ServerID(u, lab.NB), "force=true")...)
+	m.Hold(true) // or the hook that was killed runs again with whatever comes next
+	k, err := m.RunHookKilledWhen(t.Context(), u, "update-status", func(call string) bool { return strings.HasPrefix(call, "relation-set") })
+	require.NoError(t, err)
+	require.True(t, k.Killed)
+	m.RequireMembers(m.Deployed...)
+	now := m.ShortID(u, lab.NB)
+	require.NotEqual(t, before, now)
+	require.Equal(t, before, u.Data()["nb-identity"], "the premise")
+	for _, other := range m.Deployed {
+		if other == u {
+			continue
+		}
+		require.NoError(t, m.RunHook(t.Context(), other, "update-status"))
+		assert.NotContains(t, other.Workload().Message, "stale", other.Name())
+		assert.NotContains(t, other.Workload().Message, "kick", other.Name())
+		said := m.Act(other, "cluster-status")
+		assert.NotContains(t, said["ovnnb"], "stale", other.Name())
+		assert.NotContains(t, said["next"]+said["warnings"], " kick ", other.Name())
+		refused := m.RefuseKick(other, labtest.KickArgs("", m.ServerID(u, lab.NB))...)
+		assert.NotContains(t, refused, "force=true i-really-mean-it=true", other.Name())
+	}
+	require.Equal(t, before, u.Data()["nb-identity"], "still")
+	m.Hold(false)
+	m.Eventually("its own word", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+		return u.Data()["nb-identity"] == now
+	})
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	for _, each := range m.Deployed {
+		assert.Equal(t, "active", each.Workload().Status, each.Workload().Message)
+	}
+}

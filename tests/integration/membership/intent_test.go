@@ -1,0 +1,86 @@
+package membership
+
+import (
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// R1, R5: a process that has noted a kick may be stopped for longer than its lock holds,
+// and go on. Of four members, one of them dead, one more may go, not two: until it has gone
+// on the others reckon with its kick, and so does the unit that is to be kicked.
+func TestR5KickOfAProcessThatIsStoppedIsReckonedWithUntilItGoesOn(t *testing.T) {
+	m := labtest.Deploy(t, 4)
+	kicks := m.MakeOneLeader()
+	kicked, leaves, dead := m.Followers()[0], m.Followers()[1], m.Followers()[2]
+	m.PowerOff(dead)
+	m.RequireDown(dead)
+	id := m.ServerID(kicked, lab.NB)
+	m.Hold(true) // a hook of the unit whose action is stopped would wait for that
+
+	stopped, done := make(chan struct{}), make(chan lab.ActionResult, 1)
+	var once sync.Once
+	kicks.OnCall(func(call string) {
+		if strings.Contains(call, "cluster/kick") {
+			once.Do(func() {
+				assert.NoError(t, kicks.SignalHook(syscall.SIGSTOP))
+				close(stopped)
+			})
+		}
+	})
+	go func() {
+		r, err := m.RunAction(t.Context(), kicks, "kick", labtest.KickArgs("", id, "force=true")...)
+		assert.NoError(t, err)
+		done <- r
+	}()
+	select {
+	case <-stopped:
+	case r := <-done:
+		require.Fail(t, "it was not stopped", "%v", r)
+	}
+	noted := func() string {
+		record, err := leaves.Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+kicks.Client(lab.NB), "get", "NB_Global", ".", "external_ids:ovn-central\\:membership")
+		require.NoError(t, err)
+		return record
+	}
+	require.Contains(t, noted(), id, "the premise")
+
+	require.NoError(t, m.Destroy(leaves))
+	refused := func() string {
+		for {
+			hook, err := m.Deliver(t.Context(), leaves)
+			if hook == "stop" {
+				return m.HookFailed(err, "stop")
+			}
+			require.NoError(t, err)
+		}
+	}
+	begun := time.Now()
+	said := refused()
+	assert.Greater(t, time.Since(begun), 10*time.Second, "the time of the lock has passed")
+	assert.Contains(t, said, "nb: of 4 members 3 are up; without "+m.ShortID(leaves, lab.NB)+" there would be 1 of 2 up, 2 needed, since a removal that was begun earlier may still be carried out")
+	require.NoError(t, m.RunHook(t.Context(), kicked, "update-status"))
+	assert.Contains(t, noted(), id, "it is not this unit's to take back")
+	assert.Contains(t, refused(), "since a removal that was begun earlier may still be carried out")
+
+	require.NoError(t, kicks.SignalHook(syscall.SIGCONT))
+	// Its call has outlived its deadline: whether it was carried out is open.
+	if r := <-done; r.Status != "completed" {
+		assert.Contains(t, r.Message, "nb: pending: the kick of "+id[:4])
+		assert.Contains(t, r.Message, "the same command again")
+		r, err := m.RunAction(t.Context(), kicks, "kick", labtest.KickArgs("", id, "force=true")...)
+		require.NoError(t, err)
+		require.Equal(t, "completed", r.Status, r.Message)
+	}
+	assert.Contains(t, refused(), "nb: of 3 members 2 are up; without ")
+	assert.Contains(t, m.MemberIDs(kicks, lab.NB), m.ShortID(leaves, lab.NB))
+	m.RequireWritable()
+}

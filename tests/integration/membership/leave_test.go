@@ -1,0 +1,383 @@
+package membership
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// 000-1, 000-2, R6, R10.
+func TestFollowerLeavesBothClusters(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.MakeOneLeader()
+	u := m.Followers()[0]
+	w := m.StartWriter(t.Context(), 0)
+	m.Remove(u)
+	w.Stop()
+	m.RequireMembers(m.Remaining()...)
+	m.Verify(w)
+	left, live := labtest.LeftFiles(t, u)
+	assert.Len(t, left, 2, "both files are put away")
+	assert.Empty(t, live)
+	for _, service := range []string{"ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd", "ovn-central"} {
+		out, _, err := u.Systemctl(t.Context(), "is-active", service)
+		require.NoError(t, err)
+		assert.NotEqual(t, "active", strings.TrimSpace(out), service)
+		out, _, err = u.Systemctl(t.Context(), "is-enabled", service)
+		require.NoError(t, err)
+		assert.NotEqual(t, "enabled", strings.TrimSpace(out), service)
+	}
+}
+
+// 000-1: a leader needs one election timer to leave; its server is not stopped
+// before.
+func TestLeaderLeavesBothClusters(t *testing.T) {
+	t.Parallel()
+	for name, timer := range map[string]time.Duration{"election timer 1 s": time.Second, "election timer 4 s": 4 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: timer})
+			u := m.MakeOneLeader()
+			w := m.StartWriter(t.Context(), 0)
+			m.Remove(u)
+			w.Stop()
+			m.Verify(w)
+			m.RequireMembers(m.Remaining()...)
+			m.RequireWritable()
+		})
+	}
+}
+
+// The specification's own example: five units, two of them removed, is a cluster
+// of three without a fault.
+func TestFiveToThreeByLeaveThenOneFailureIsSurvived(t *testing.T) {
+	m := labtest.Deploy(t, 5)
+	m.Remove(m.Followers()[0])
+	m.Remove(m.LeaderOf(lab.NB))
+	rest := m.Remaining()
+	require.Len(t, rest, 3)
+	m.RequireMembers(rest...)
+	m.KillServers(rest[0])
+	m.RequireDown(rest[0])
+	m.RequireWritable()
+}
+
+// R5: each is judged with the other's leave done.
+func TestTwoLeaveAtOnce(t *testing.T) {
+	m := labtest.Deploy(t, 4)
+	going := []*lab.Unit{m.LeaderOf(lab.NB), m.Followers()[0]}
+	for _, err := range labtest.AtOnce(going, func(u *lab.Unit) error {
+		return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
+	}) {
+		require.NoError(t, err)
+	}
+	rest := m.Remaining()
+	require.Len(t, rest, 2)
+	m.RequireMembers(rest...)
+	m.RequireWritable()
+}
+
+// R5: measured without the lock, both pass R1, both report success, and the
+// quorum is lost.
+func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
+	m := labtest.Deploy(t, 4)
+	m.MakeOneLeader()
+	followers := m.Followers()
+	dead, going := followers[0], followers[1:3]
+	m.PowerOff(dead)
+	m.RequireDown(dead)
+	var refused []string
+	var waits *lab.Unit
+	for i, err := range labtest.AtOnce(going, func(u *lab.Unit) error {
+		return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
+	}) {
+		if err != nil {
+			refused, waits = append(refused, m.HookFailed(err, "stop")), going[i]
+		}
+	}
+	require.Len(t, refused, 1, "exactly one may leave")
+	assert.Contains(t, refused[0], "of 3 members 2 are up")
+	m.RequireWritable()
+
+	// P2: Juju shows of the unit only that its hook failed; the one that stays names it,
+	// and what it waits for.
+	stays := m.LeaderOf(lab.NB)
+	require.NotContains(t, going, stays, "the premise")
+	require.NoError(t, m.RunHook(t.Context(), stays, "update-status"))
+	said := stays.Workload().Message
+	assert.Contains(t, said, waits.Name()+" waits to leave")
+	assert.Contains(t, said, "juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers; ")
+}
+
+// R4: of five, one is off, and two leave, the leader among them: both may. What is
+// said while the leader goes sends to no kick, least of all to one of a good member.
+func TestTwoOfFiveLeaveAtOnceWithOneOffAndNoKickIsPrintedMeanwhile(t *testing.T) {
+	m := labtest.Deploy(t, 5)
+	leader := m.MakeOneLeader()
+	off, going := m.Followers()[0], []*lab.Unit{leader, m.Followers()[1]}
+	stays := m.Followers()[2:]
+	m.PowerOff(off)
+	m.RequireDown(off)
+	ended := make(chan struct{})
+	var statuses []string
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			for _, u := range stays {
+				if err := m.RunHook(t.Context(), u, "update-status"); err != nil {
+					assert.NoError(t, err)
+					return
+				}
+				statuses = append(statuses, u.Workload().Status+": "+u.Workload().Message)
+			}
+			select {
+			case <-ended:
+				return
+			default:
+			}
+		}
+	})
+	for i, err := range labtest.AtOnce(going, func(u *lab.Unit) error { return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{}) }) {
+		if err == nil {
+			continue
+		}
+		said := m.HookFailed(err, "stop")
+		assert.NotContains(t, said, "kick", "a refusal while the leader goes")
+		assert.Contains(t, said, "wait")
+		_, err = m.RetryUntil(t.Context(), going[i])
+		require.NoError(t, err)
+	}
+	close(ended)
+	watching.Wait()
+	require.NotEmpty(t, statuses)
+	for _, line := range statuses {
+		assert.NotContains(t, line, "kick")
+		assert.NotContains(t, line, "no quorum")
+	}
+	for _, db := range lab.Databases {
+		assert.Len(t, m.MemberIDs(stays[0], db), 3)
+	}
+	m.RequireWritable()
+}
+
+// R1, R9: refused before anything is touched, with the command that helps; that
+// command works as printed; the next try succeeds by itself.
+func TestLeaveWithOneOfThreeDeadIsRefusedUntilTheDeadOneIsKicked(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.MakeOneLeader()
+	followers := m.Followers()
+	gone, u := followers[0], followers[1]
+	m.RemoveByForce(gone)
+	m.RequireDown(gone)
+	said := m.RefuseRemoval(u)
+	assert.Contains(t, said, "of 3 members 2 are up; without")
+	assert.Contains(t, said, "(was "+gone.Name()+")")
+	for _, db := range lab.Databases {
+		assert.Len(t, m.MemberIDs(u, db), 3, "nothing was touched")
+		assert.True(t, u.Running(db), "the server goes on serving")
+	}
+
+	survivor := m.LeaderOf(lab.NB)
+	require.NoError(t, m.RunHook(t.Context(), survivor, "update-status"))
+	status := survivor.Workload().Message
+	assert.Contains(t, status, u.Name()+" waits to leave: juju run "+survivor.Name()+" kick unit="+gone.Name()+" i-really-mean-it=true ("+
+		"nb "+m.ShortID(gone, lab.NB)+" (was "+gone.Name()+") is down, sb "+m.ShortID(gone, lab.SB)+" (was "+gone.Name()+") is down)")
+
+	command := labtest.LineWith(t, said, "kick "+m.ShortID(gone, lab.NB)+" (was "+gone.Name()+") and "+m.ShortID(gone, lab.SB)+" (was "+gone.Name()+") first: ")
+	assert.Contains(t, status, command, "one command for both databases, and the same one")
+	assert.Equal(t, "completed", m.Type(command).Status, command)
+	_, err := m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.RequireMembers(survivor)
+	m.RequireWritable()
+}
+
+// R2, R9: the last unit of the application keeps its data.
+func TestLastMembersStopKeepsTheData(t *testing.T) {
+	m := labtest.Deploy(t, 1)
+	u := m.Deployed[0]
+	start := time.Now()
+	require.NoError(t, m.RemoveApplication(t.Context()))
+	assert.Less(t, time.Since(start), labtest.Patience)
+	left, live := labtest.LeftFiles(t, u)
+	assert.Empty(t, left)
+	assert.Equal(t, []string{"ovnnb_db.db", "ovnsb_db.db"}, live)
+}
+
+// R9: the only copy waits for the others' joins.
+func TestSoleMembersStopIsRefusedUntilAnotherUnitHasJoined(t *testing.T) {
+	m := labtest.Deploy(t, 1)
+	u := m.Deployed[0]
+	next := m.AddSilent()
+	said := m.RefuseRemoval(u)
+	assert.Contains(t, said, "only member")
+	assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+	require.NoError(t, next.JoinDatabases(t.Context()))
+	_, err := m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.Deployed = append(m.Deployed, next)
+	m.RequireMembers(next)
+	m.RequireWritable()
+}
+
+// R9: the only copy waits whatever its server's state; what is printed brings it back.
+func TestOnlyCopyIsNotTakenAwayWhileItsServerIsDown(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*labtest.Model, *lab.Unit){
+		"paused": func(m *labtest.Model, u *lab.Unit) { m.Act(u, "pause") },
+		"dead":   func(m *labtest.Model, u *lab.Unit) { m.KillServers(u) },
+		"hung": func(m *labtest.Model, u *lab.Unit) {
+			for _, db := range lab.Databases {
+				require.NoError(m.T, u.Hang(db))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := labtest.Deploy(t, 1)
+			u := m.Deployed[0]
+			require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+			next := m.AddSilent()
+			spoil(m, u)
+			said := m.RefuseRemoval(u)
+			assert.Contains(t, said, "the only copy of the database is in "+u.DBFile(lab.NB))
+			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+			command := labtest.LineWith(t, said, "start it again: juju ")
+			if name != "hung" {
+				require.Equal(t, "run "+u.Name()+" resume", command)
+				m.Act(u, "resume")
+			} else {
+				services := lab.NB.Service() + " " + lab.SB.Service()
+				require.Equal(t, "ssh "+u.Name()+` "sudo systemctl unmask `+services+" && sudo systemctl restart "+services+`"`, command)
+				_, code, err := u.Systemctl(t.Context(), append([]string{"restart"}, strings.Fields(services)...)...)
+				require.NoError(t, err)
+				require.Zero(t, code)
+			}
+			for _, db := range lab.Databases {
+				m.Eventually("the only member serves", func() bool {
+					s, err := m.RaftStatus(u, db)
+					return err == nil && s.HasLeader()
+				})
+			}
+			require.NoError(t, next.JoinDatabases(t.Context()))
+			_, err := m.RetryUntil(t.Context(), u)
+			require.NoError(t, err)
+			m.Deployed = append(m.Deployed, next)
+			m.RequireMembers(next)
+			m.RequireWritable()
+		})
+	}
+}
+
+// R9: no unit stays, so nobody leaves; it ends, and the data stay on the disks.
+func TestWholeApplicationsStopEndsAndKeepsTheData(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	start := time.Now()
+	require.NoError(t, m.RemoveApplication(t.Context()))
+	assert.Less(t, time.Since(start), labtest.Patience)
+	files := 0
+	for _, u := range m.Deployed {
+		_, live := labtest.LeftFiles(t, u)
+		files += len(live)
+	}
+	assert.GreaterOrEqual(t, files, 2, "at least one copy of each database stays")
+}
+
+// R1: without a leader nobody is named as dead, for this unit may be the one
+// that is cut off; both ways out are said.
+func TestLeaveWithoutQuorumNamesNobodyAsDead(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	u := m.Deployed[0]
+	ids := []string{m.ShortID(m.Deployed[1], lab.NB), m.ShortID(m.Deployed[2], lab.NB)}
+	m.PowerOff(m.Deployed[1:]...)
+	m.Eventually("a quorum that is lost", func() bool {
+		s, err := m.RaftStatus(u, lab.NB)
+		return err == nil && !s.HasLeader()
+	})
+	said := m.RefuseRemoval(u)
+	for _, id := range ids {
+		assert.NotContains(t, said, id)
+	}
+	assert.Contains(t, said, "knows no leader")
+	assert.Contains(t, said, "nb-identity="+m.ServerID(u, lab.NB)+" force=true i-really-mean-it=true", "the way out if it is cut off")
+	assert.Contains(t, said, "docs/how-to/recover-quorum.md")
+	assert.True(t, u.Running(lab.NB))
+}
+
+// A unit that is merely cut off is kicked from the other side, as its refusal
+// says; then its own leave ends by the record that the kick has left.
+func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.MakeOneLeader()
+	u := m.Followers()[0]
+	rest := append(m.Followers()[1:], m.LeaderOf(lab.NB))
+	for _, db := range lab.Databases {
+		for _, other := range rest {
+			require.NoError(t, other.Hang(db)) // u hears of nobody, as if its network were gone
+		}
+	}
+	m.Eventually("a server without leader", func() bool {
+		s, err := m.RaftStatus(u, lab.NB)
+		return err == nil && !s.HasLeader()
+	})
+	said := m.RefuseRemoval(u)
+	for _, db := range lab.Databases {
+		require.NoError(t, u.Hang(db))
+		for _, other := range rest {
+			require.NoError(t, other.Resume(db))
+		}
+	}
+	for _, db := range lab.Databases {
+		m.Eventually("a leader on the other side", func() bool {
+			s, err := m.RaftStatus(m.LeaderOf(db), db)
+			return err == nil && s.Role == "leader"
+		})
+	}
+	m.RequireDown(u)
+	for _, line := range strings.Split(said, "\n") {
+		if _, command, found := strings.Cut(line, "this unit is cut off: "); found {
+			r := m.Type(strings.TrimSpace(command))
+			assert.Equal(t, "completed", r.Status, r.Message)
+		}
+	}
+	for _, db := range lab.Databases {
+		require.NoError(t, u.Resume(db))
+	}
+	_, err := m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.RequireMembers(rest...)
+	left, _ := labtest.LeftFiles(t, u)
+	assert.Len(t, left, 2)
+}
+
+// R0: a hung peer stands in Connections for many seconds, and its kernel still
+// accepts connections. Only that it doesn't answer tells.
+func TestPeerThatHangsIsSeenThoughItStandsInConnections(t *testing.T) {
+	m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: 4 * time.Second})
+	m.MakeOneLeader()
+	followers := m.Followers()
+	hung, u := followers[0], followers[1]
+	for _, db := range lab.Databases {
+		require.NoError(t, hung.Hang(db))
+	}
+	s, err := m.RaftStatus(u, lab.NB)
+	require.NoError(t, err)
+	stands := false
+	for _, c := range s.Connections {
+		stands = stands || c.Up && c.Incoming && c.Peer == m.ShortID(hung, lab.NB)
+	}
+	require.True(t, stands, "the premise: it still stands in Connections")
+	said := m.RefuseRemoval(u)
+	assert.Contains(t, said, "down: "+m.ShortID(hung, lab.NB))
+	for _, db := range lab.Databases {
+		require.NoError(t, hung.Resume(db))
+	}
+	_, err = m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.RequireMembers(hung, m.LeaderOf(lab.NB))
+}

@@ -1,0 +1,224 @@
+package membership
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// 000-6: the text of the specification's example.
+func TestClusterStatusShowsTheUnitOfEachMember(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	for _, u := range m.Deployed {
+		results := m.Act(u, "cluster-status")
+		for _, db := range lab.Databases {
+			text := results["ovn"+string(db)]
+			assert.NotContains(t, text, "last msg")
+			for _, other := range m.Deployed {
+				line := regexp.MustCompile(`(?m)^    ` + m.ShortID(other, db) + ` \(` + m.ShortID(other, db) + ` at ssl:` +
+					regexp.QuoteMeta(other.Address()) + `:664[34]\).* ` + other.Name() + `$`)
+				assert.Regexp(t, line, text)
+			}
+		}
+		assert.Equal(t, "nb: 1 more of 3 members may fail (3 up)\nsb: 1 more of 3 members may fail (3 up)\n", results["fault-tolerance"])
+		assert.NotContains(t, results, "next")
+		for line := range strings.Lines(results["warnings"]) {
+			assert.Contains(t, line, "the server was silent for", "a busy machine is warned of, and nothing else")
+		}
+		assert.Regexp(t, `(?m)^nb: schema [\d.]+, the packages'; file .* KiB, grown by .* since it was compacted`, results["servers"])
+		assert.Regexp(t, `(?m)^sb: schema `, results["servers"])
+		assert.Equal(t, "active", u.Workload().Status)
+	}
+	messages := ""
+	for _, u := range m.Deployed {
+		messages += u.Workload().Message + "\n"
+	}
+	assert.Regexp(t, `(?m)^Unit is ready \(leader: ovn[ns]b_db.*; 3 of 3 up, 1 may fail(; acts for gateways)?\)$`, messages)
+}
+
+// The YAML keeps the keys of the charm that this one replaces.
+func TestClusterStatusForPrograms(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	gone := m.Followers()[0]
+	m.RemoveByForce(gone)
+	m.RequireDown(gone)
+	leader := m.LeaderOf(lab.NB)
+	type document struct {
+		Name    string         `json:"name" yaml:"name"`
+		UnitMap map[string]any `json:"unit_map" yaml:"unit_map"`
+		Servers [][]string     `json:"servers" yaml:"servers"`
+		Timer   int            `json:"election_timer" yaml:"election_timer"`
+		Members []struct {
+			Identity string `json:"identity" yaml:"identity"`
+			ServerID string `json:"server_id" yaml:"server_id"`
+			Unit     string `json:"unit" yaml:"unit"`
+			Was      string `json:"was_unit" yaml:"was_unit"`
+			Up       bool   `json:"up" yaml:"up"`
+			Stale    bool   `json:"stale" yaml:"stale"`
+		} `json:"members" yaml:"members"`
+	}
+	for format, decode := range map[string]func([]byte, any) error{"yaml": yaml.Unmarshal, "json": json.Unmarshal} {
+		var d document
+		require.NoError(t, decode([]byte(m.Act(leader, "cluster-status", "format="+format)["ovnnb"]), &d), format)
+		assert.Equal(t, "OVN_Northbound", d.Name)
+		assert.Equal(t, 1000, d.Timer)
+		assert.Len(t, d.Servers, 3)
+		assert.Equal(t, m.ShortID(leader, lab.NB), d.UnitMap[leader.Name()])
+		assert.Equal(t, []any{m.ShortID(gone, lab.NB)}, d.UnitMap["UNKNOWN"])
+		for _, row := range d.Members {
+			isGone := row.Identity == m.ShortID(gone, lab.NB)
+			assert.Equal(t, !isGone, row.Up)
+			assert.Equal(t, isGone, row.Stale)
+			if isGone {
+				assert.Equal(t, gone.Name(), row.Was)
+				assert.Equal(t, m.ServerID(gone, lab.NB), row.ServerID)
+			}
+		}
+	}
+	r, err := m.RunAction(t.Context(), leader, "cluster-status", "format=xml")
+	require.Error(t, err, "%v", r)
+}
+
+// R4, R16: what is printed as the next command is accepted as printed, and ends
+// with nothing more to do.
+func TestNextCommandOfClusterStatusWorksAsPrinted(t *testing.T) {
+	m := labtest.Deploy(t, 5)
+	m.MakeOneLeader()
+	gone := m.Followers()[:2]
+	for _, u := range gone {
+		m.RemoveByForce(u)
+	}
+	m.RequireDown(gone...)
+	for _, version := range []string{"from a follower", "from the leader"} {
+		from := m.LeaderOf(lab.NB)
+		if version == "from a follower" {
+			from = m.Followers()[0]
+		}
+		next := strings.Split(m.Act(from, "cluster-status")["next"], "\n")
+		require.NotEmpty(t, next[0], version)
+		r := m.Type(next[0])
+		require.Equal(t, "completed", r.Status, "%s\n%s", next[0], r.Message)
+	}
+	results := m.Act(m.LeaderOf(lab.NB), "cluster-status")
+	assert.NotContains(t, results, "next")
+	assert.NotContains(t, results["ovnnb"], "UNKNOWN")
+}
+
+// R16: as long as a unit has not published, a member may be its.
+func TestUnknownMemberIsNotCalledStaleBeforeEveryUnitHasPublished(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	gone := m.Followers()[0]
+	silent := m.AddSilent()
+	m.RemoveByForce(gone)
+	m.RequireDown(gone)
+	results := m.Act(m.LeaderOf(lab.NB), "cluster-status")
+	assert.Contains(t, results["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
+	assert.NotContains(t, results, "next")
+	assert.Contains(t, results["warnings"], silent.Name()+" has published no nb and no sb identity")
+	assert.NotContains(t, results["warnings"], "stale")
+}
+
+// One database's trouble doesn't hide the other, and is called by its name.
+func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	u := m.Followers()[0]
+	healthy := func(results map[string]string) {
+		t.Helper()
+		assert.Contains(t, results["ovnsb"], "Status: cluster member")
+		assert.Contains(t, results["fault-tolerance"], "sb: 1 more of 3 members may fail")
+	}
+	require.NoError(t, u.Hang(lab.NB))
+	results := m.Act(u, "cluster-status")
+	healthy(results)
+	assert.Contains(t, results["ovnnb"], "the server hangs")
+	require.NoError(t, u.Resume(lab.NB))
+
+	require.NoError(t, u.Kill(lab.NB))
+	results = m.Act(u, "cluster-status", "format=yaml")
+	assert.Contains(t, results["ovnnb"], "condition: down")
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	assert.True(t, u.Running(lab.NB), "the unit starts its server again")
+
+	m.Eventually("a kick of it", func() bool {
+		r, err := m.RunAction(t.Context(), m.LeaderOf(lab.SB), "kick", labtest.KickArgs("", m.ServerID(u, lab.NB), "force=true")...)
+		require.NoError(t, err)
+		return r.Status == "completed"
+	})
+	m.Eventually("a server that knows", func() bool {
+		results = m.Act(u, "cluster-status")
+		return strings.Contains(results["ovnnb"], "has left the cluster or was kicked")
+	})
+	healthy(results)
+
+	// A standalone database in its place.
+	require.NoError(t, u.Stop(t.Context(), lab.NB))
+	_, err := u.Exec(t.Context(), "rm", u.DBFile(lab.NB))
+	require.NoError(t, err)
+	results = m.Act(u, "cluster-status")
+	assert.Contains(t, results["ovnnb"], "no database file")
+	_, err = u.Exec(t.Context(), "ovsdb-tool", "create", u.DBFile(lab.NB), "/usr/share/ovn/ovn-nb.ovsschema")
+	require.NoError(t, err)
+	results = m.Act(u, "cluster-status")
+	assert.Contains(t, results["ovnnb"], "standalone", "its server is down")
+	// The options of a unit would have ovn-ctl put it away and join.
+	require.NoError(t, os.WriteFile(filepath.Join(u.SysconfDir(), "default", "ovn-central"), []byte("OVN_CTL_OPTS=\n"), 0o600))
+	require.NoError(t, u.Start(t.Context(), lab.NB))
+	results = m.Act(u, "cluster-status")
+	healthy(results)
+	assert.Contains(t, results["ovnnb"], "standalone")
+}
+
+// A server of the other database votes, and holds nothing.
+func TestMemberOfTheWrongDatabaseIsToldApart(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	wrong := m.AddSilent()
+	require.NoError(t, wrong.JoinWith(t.Context(), lab.JoinOptions{
+		DB: lab.NB, Remotes: []string{"ssl:" + m.LeaderOf(lab.SB).Address() + ":6644"},
+	}))
+	m.Eventually("a server that was let in", func() bool { return len(m.MemberIDs(m.LeaderOf(lab.SB), lab.SB)) == 4 })
+	require.NoError(t, m.Settle(t.Context()))
+	results := m.Act(m.LeaderOf(lab.SB), "cluster-status")
+	assert.Contains(t, results["warnings"], "is a server of OVN_Northbound")
+	assert.Contains(t, results["warnings"], wrong.Name()+" is in another cluster")
+}
+
+// The status of the survivors is where an operator sees what a refused stop waits
+// for; here: who goes, and that a unit in error still answers.
+func TestActionsWorkWhileTheUnitsHookIsInError(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.MakeOneLeader()
+	gone, u := m.Followers()[0], m.Followers()[1]
+	m.RemoveByForce(gone)
+	m.RequireDown(gone)
+	m.RefuseRemoval(u)
+	require.Equal(t, "error", u.Agent().Status)
+	results := m.Act(u, "cluster-status")
+	assert.Contains(t, results["ovnnb"], u.Name()+" (leaving)")
+	m.Act(u, "kick", labtest.KickArgs(m.ServerID(gone, lab.SB), m.ServerID(gone, lab.NB))...)
+	_, err := m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+}
+
+// The survivors say what they miss.
+func TestSurvivorsSayThatTheQuorumIsLost(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	u := m.Deployed[0]
+	m.PowerOff(m.Deployed[1:]...)
+	m.Eventually("a quorum that is lost", func() bool {
+		s, err := m.RaftStatus(u, lab.NB)
+		return err == nil && !s.HasLeader()
+	})
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	assert.Equal(t, "blocked", u.Workload().Status)
+	assert.Contains(t, u.Workload().Message, "nb, sb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer; none from ovn-central/1, ovn-central/2)")
+}

@@ -1,0 +1,384 @@
+package membership
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// R9: where failing protects nothing it must not wedge the removal.
+func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*lab.Unit) error{
+		"hung": func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) },
+		"dead": func(u *lab.Unit) error { return errors.Join(u.Kill(lab.NB), u.Kill(lab.SB)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := labtest.Deploy(t, 3)
+			m.MakeOneLeader()
+			u := m.Followers()[0]
+			ids := map[lab.DB]string{lab.NB: m.ShortID(u, lab.NB), lab.SB: m.ShortID(u, lab.SB)}
+			require.NoError(t, spoil(u))
+			require.NoError(t, m.BeginRemoval(t.Context(), u))
+			start := time.Now()
+			m.Remove(u)
+			assert.Less(t, time.Since(start), labtest.Patience)
+			left, live := labtest.LeftFiles(t, u)
+			assert.Empty(t, left, "nobody knows that it is gone")
+			assert.Len(t, live, 2)
+			require.NoError(t, m.UpdateStatus(t.Context()))
+			survivor := m.LeaderOf(lab.NB)
+			assert.Equal(t, "active", survivor.Workload().Status)
+			assert.Contains(t, survivor.Workload().Message, "stale member: juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true (nb "+ids[lab.NB]+" (was "+u.Name()+"), sb "+ids[lab.SB])
+		})
+	}
+}
+
+// R1, R9: a server without its control socket votes on. With another one down, to
+// stop it would leave a candidate for ever; so nothing is done until it can be asked.
+func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*lab.Unit) error{
+		"its control socket is gone": func(u *lab.Unit) error {
+			return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB)))
+		},
+		"the run directory is gone": func(u *lab.Unit) error {
+			return os.Rename(u.RunDir(), filepath.Join(filepath.Dir(u.RunDir()), "run.gone"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := labtest.Deploy(t, 3)
+			m.MakeOneLeader()
+			off, u := m.Followers()[0], m.Followers()[1]
+			survivor := m.LeaderOf(lab.NB)
+			m.PowerOff(off)
+			m.RequireDown(off)
+			require.NoError(t, spoil(u))
+			said := m.RefuseRemoval(u)
+			assert.Contains(t, said, "which runs without its control socket")
+			assert.Contains(t, said, "juju ssh "+u.Name()+" sudo systemctl restart ovn-ovsdb-server-nb")
+			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+			for _, db := range lab.Databases {
+				s, err := m.RaftStatus(survivor, db)
+				require.NoError(t, err)
+				assert.True(t, s.HasLeader(), "%s: it votes, and goes on doing so", db)
+			}
+			r, err := m.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb")
+			require.NoError(t, err)
+			assert.Equal(t, "failed", r.Status, "a restart takes the vote away too")
+			m.RequireWritable()
+		})
+	}
+}
+
+// R1, R9: where the others are a majority without it, a server that can't be told to leave
+// is stopped, and its process is seen to be gone; it stays behind like that of a machine
+// that has died. Of a unit of which the other database is served, nothing is touched.
+func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*lab.Unit) error{
+		"all that is in the run directory": func(u *lab.Unit) error {
+			_, err := u.Exec(t.Context(), "sh", "-c", "rm -rf "+u.RunDir()+"/*")
+			return err
+		},
+		"the control sockets": func(u *lab.Unit) error { return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := labtest.Deploy(t, 3)
+			m.MakeOneLeader()
+			u, survivor := m.LeaderOf(lab.NB), m.Followers()[0]
+			if name == "the control sockets" {
+				u, survivor = survivor, u
+			}
+			ids := map[lab.DB]string{lab.NB: m.ShortID(u, lab.NB), lab.SB: m.ShortID(u, lab.SB)}
+			pids := map[lab.DB]int{}
+			for _, db := range lab.Databases {
+				pid, err := u.ServerPID(db)
+				require.NoError(t, err)
+				pids[db] = pid
+			}
+			w := m.StartWriter(t.Context(), 0)
+			require.NoError(t, spoil(u))
+			require.NoError(t, m.BeginRemoval(t.Context(), u))
+			m.Remove(u)
+			for db, pid := range pids {
+				assert.NoDirExists(t, filepath.Join("/proc", strconv.Itoa(pid)), "its %s server", db)
+			}
+			require.NoError(t, m.UpdateStatus(t.Context()))
+			m.Eventually("what it left behind is seen", func() bool {
+				require.NoError(t, m.UpdateStatus(t.Context()))
+				return strings.Contains(survivor.Workload().Message, "stale member: juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true (nb "+ids[lab.NB])
+			})
+			assert.Equal(t, "completed", m.Type("juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true").Status)
+			m.RequireMembers(m.Remaining()...)
+			m.RequireWritable()
+			writes, err := w.Verify(t.Context())
+			require.NoError(t, err)
+			for db, of := range writes {
+				assert.Zero(t, of.Lost, "%s", db)
+			}
+		})
+	}
+	t.Run("one database is served", func(t *testing.T) {
+		m := labtest.Deploy(t, 3)
+		m.MakeOneLeader()
+		u, leader := m.Followers()[0], m.LeaderOf(lab.NB)
+		require.NoError(t, os.Remove(u.Ctl(lab.NB)))
+		assert.Contains(t, m.RefuseRemoval(u), "which runs without its control socket")
+		for _, db := range lab.Databases {
+			s, err := m.RaftStatus(leader, db)
+			require.NoError(t, err)
+			assert.Len(t, s.Servers, 3)
+			assert.True(t, u.Running(db))
+		}
+	})
+}
+
+// R1, R9: of two the other could commit nothing any more, not even the removal. What is
+// printed starts the servers, and the unit then leaves.
+func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*labtest.Model, *lab.Unit){
+		"paused":                     func(m *labtest.Model, u *lab.Unit) { m.Act(u, "pause") },
+		"one database's server dead": func(m *labtest.Model, u *lab.Unit) { require.NoError(m.T, u.Kill(lab.SB)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := labtest.Deploy(t, 2)
+			u := m.Followers()[0]
+			spoil(m, u)
+			said := m.RefuseRemoval(u)
+			// The other counts as up for as long as it has not seen that it can't be elected.
+			assert.Regexp(t, "sb: without this unit's server the others are no majority: [01] of 2 up, 2 needed", said)
+			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+			command := labtest.LineWith(t, said, "start it again: ")
+			require.Equal(t, "juju run "+u.Name()+" resume", command)
+			assert.Equal(t, "completed", m.Type(command).Status)
+			_, err := m.RetryUntil(t.Context(), u)
+			require.NoError(t, err)
+			m.RequireMembers(m.Remaining()...)
+			m.RequireWritable()
+		})
+	}
+}
+
+// R1: the vote of a unit that knows no leader may be the one that elects one.
+func TestPauseWithoutALeaderIsRefused(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.MakeOneLeader()
+	u := m.Followers()[0]
+	others := append(m.Followers()[1:], m.LeaderOf(lab.NB))
+	m.PowerOff(others...)
+	leaderless := func() bool {
+		for _, db := range lab.Databases {
+			if s, err := m.RaftStatus(u, db); err != nil || s.HasLeader() {
+				return false
+			}
+		}
+		return true
+	}
+	m.Eventually("a member without a leader", leaderless)
+	r, err := m.RunAction(t.Context(), u, "pause")
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Status)
+	assert.Regexp(t, `nb: .*knows no leader`, r.Message)
+	assert.Regexp(t, `sb: .*knows no leader`, r.Message)
+	assert.Contains(t, r.Message, "this unit is cut off: juju run ")
+	assert.Contains(t, r.Message, "docs/how-to/recover-quorum.md")
+	for _, db := range lab.Databases {
+		assert.True(t, u.Running(db), db)
+	}
+	require.NoError(t, others[0].PowerOn(t.Context()))
+	m.Eventually("a leader, elected by its vote", func() bool {
+		s, err := m.RaftStatus(u, lab.NB)
+		return err == nil && s.HasLeader()
+	})
+	m.PowerOff(others[0])
+	m.Eventually("a member without a leader", leaderless)
+	m.Act(u, "pause", "force=true") // as a recovery begins
+	assert.False(t, u.Running(lab.NB))
+}
+
+// A pause notes that the unit is paused before it stops anything, so that what is killed in between
+// starts nothing again. Run again it goes on with what is left.
+func TestPauseThatWasKilledIsContinuedByTheNext(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.MakeOneLeader()
+	u, other := m.Followers()[0], m.Followers()[1]
+	path := filepath.Join(u.DBDir(), "ovn-central-operator.unit.json")
+	var record map[string]any
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &record))
+	record["paused"] = true
+	text, err = json.Marshal(record)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	require.True(t, u.Running(lab.NB), "the premise")
+	for _, when := range []string{"after it was killed", "and once more, with nothing left to do"} {
+		assert.Contains(t, m.Act(u, "pause")["result"], "paused", when)
+		for _, db := range lab.Databases {
+			assert.False(t, u.Running(db), when)
+		}
+	}
+	assert.Len(t, m.MemberIDs(other, lab.NB), 3)
+	m.Act(u, "resume")
+	assert.True(t, u.Running(lab.NB))
+}
+
+// R6, R9: a leave that can't end fails the hook at its deadline, and the next try
+// waits on for the same leave.
+func TestLeavePendingAtItsDeadlineIsAwaitedByTheRetry(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	u := m.MakeOneLeader()
+	others := m.Followers()
+	// The quorum goes just after it was judged, when the leave has been sent.
+	u.OnCall(func(call string) {
+		if strings.Contains(call, "cluster/leave OVN_Northbound") {
+			for _, other := range others {
+				assert.NoError(t, other.Hang(lab.NB))
+			}
+		}
+	})
+	said := m.RefuseRemoval(u)
+	u.OnCall(nil)
+	assert.Contains(t, said, "has not left within")
+	s, err := m.RaftStatus(u, lab.NB)
+	require.NoError(t, err)
+	assert.Equal(t, "leaving cluster", string(s.State))
+	for _, other := range others {
+		require.NoError(t, other.Resume(lab.NB))
+	}
+	_, err = m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.RequireMembers(others...)
+}
+
+// R6: a server that hangs carries out later what it was sent, so the leave is pending.
+func TestLeaveThatIsQueuedInAHungServerIsPending(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.MakeOneLeader()
+	u := m.Followers()[0]
+	rest := append(m.Followers()[1:], m.LeaderOf(lab.NB))
+	u.OnCall(func(call string) {
+		if strings.Contains(call, "cluster/leave OVN_Northbound") {
+			assert.NoError(t, u.Hang(lab.NB))
+		}
+	})
+	said := m.RefuseRemoval(u)
+	u.OnCall(nil)
+	assert.Contains(t, said, "nb: the server hangs; it was told to leave, and leaves when it responds again")
+	assert.NotContains(t, said, "nb: still a member, nothing was changed")
+	assert.Contains(t, said, "Juju tries again")
+	record, err := rest[0].Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")
+	require.NoError(t, err)
+	assert.Contains(t, record, m.ServerID(u, lab.NB), "the others reckon with it")
+	require.NoError(t, u.Resume(lab.NB))
+	_, err = m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.RequireMembers(rest...)
+}
+
+// R6: "0 entries not yet committed" is rarely seen under load.
+func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
+	m := labtest.Deploy(t, 5)
+	leader := m.MakeOneLeader()
+	followers := m.Followers()
+	gone, leaver := followers[0], followers[1]
+	ctx := t.Context()
+	var load []*lab.Writer
+	for range 4 {
+		load = append(load, m.StartWriter(ctx, time.Millisecond))
+	}
+	m.RemoveByForce(gone)
+	m.RequireDown(gone)
+	m.Act(followers[2], "kick", labtest.KickArgs(m.ServerID(gone, lab.SB), m.ServerID(gone, lab.NB))...)
+	m.Remove(leaver)
+	m.Remove(leader)
+	for _, w := range load {
+		w.Stop()
+		for db, writes := range m.Verify(w) {
+			assert.NotZero(t, writes.Acknowledged, db)
+		}
+	}
+	m.RequireMembers(followers[2], followers[3])
+}
+
+// R5: the holder is gone for good; another takes over after its deadline.
+func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
+	m := labtest.Deploy(t, 4)
+	m.MakeOneLeader()
+	holder, next := m.Followers()[0], m.Followers()[1]
+	require.NoError(t, m.BeginRemoval(t.Context(), holder))
+	killed, err := m.RunHookKilledWhen(t.Context(), holder, "stop", func(call string) bool {
+		return strings.Contains(call, "cluster/leave")
+	})
+	require.NoError(t, err)
+	require.True(t, killed.Killed, "the lock is held, nothing is done under it")
+	require.NoError(t, holder.PowerOff())
+	m.RequireDown(holder)
+	start := time.Now()
+	m.Remove(next)
+	assert.Greater(t, time.Since(start), 10*time.Second, "the holder's time is respected")
+	assert.Len(t, m.MemberIDs(m.LeaderOf(lab.NB), lab.NB), 3)
+	m.RequireWritable()
+}
+
+// R8: idempotent at every point where it can be cut off.
+func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
+	m := labtest.Deploy(t, 4)
+	m.MakeOneLeader()
+	u := m.Followers()[0]
+	require.NoError(t, m.BeginRemoval(t.Context(), u))
+	// Each run is killed one call later than the one before, until one ends.
+	calls := 0
+	for n := 1; ; n++ {
+		killed, err := m.RunHookKilledAt(t.Context(), u, "stop", n)
+		require.NoError(t, err)
+		if !killed.Killed {
+			break
+		}
+		calls++
+		for _, db := range lab.Databases {
+			assert.Contains(t, []int{3, 4}, len(m.MemberIDs(m.LeaderOf(db), db)))
+		}
+	}
+	assert.Greater(t, calls, 10, "there were steps to be killed at")
+	m.Remove(u)
+	m.RequireMembers(m.Remaining()...)
+	left, live := labtest.LeftFiles(t, u)
+	assert.Len(t, left, 2)
+	assert.Empty(t, live)
+}
+
+// A tool of Juju that fails once the servers are stopped leaves no status that says all is well.
+func TestPauseThatCannotTellItsPeersIsShown(t *testing.T) {
+	m := labtest.Deploy(t, 1)
+	u := m.LeaderOf(lab.NB)
+	u.OnTool(func(call string) error {
+		if strings.HasPrefix(call, "relation-get ") && !u.Running(lab.NB) && !u.Running(lab.SB) {
+			return errors.New("connection is shut down")
+		}
+		return nil
+	})
+	r, err := m.RunAction(t.Context(), u, "pause")
+	require.NoError(t, err)
+	assert.Equal(t, "failed", r.Status)
+	assert.Contains(t, r.Message, "the unit is paused, and could not tell its peers: ")
+	assert.Equal(t, "maintenance", u.Workload().Status)
+	assert.Equal(t, "paused; run: juju run "+u.Name()+" resume", u.Workload().Message)
+
+	u.OnTool(nil)
+	m.Act(u, "resume")
+	assert.Equal(t, "active", u.Workload().Status)
+}

@@ -1,0 +1,130 @@
+package recovery
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// Under a load each copy is of one moment, has all that was acknowledged before it, and
+// any unit makes it: the leader, a follower, and one whose servers are down.
+func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	w := m.StartWriter(t.Context(), 0)
+	for _, u := range m.Deployed {
+		name := "before-" + strings.ReplaceAll(u.Name(), "/", "-")
+		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
+		require.NoError(t, err)
+		m.Eventually("the switch is seen on this unit", func() bool {
+			out, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "ls-list")
+			return err == nil && strings.Contains(out, name)
+		})
+		dir := m.Act(u, "backup")["backup"]
+		m.RequireManifest(dir, u)
+		assert.Contains(t, m.Switches(dir), name)
+	}
+	m.Verify(w)
+	first := m.Act(m.Deployed[2], "backup")["backup"]
+	assert.NotEqual(t, first, m.Act(m.Deployed[2], "backup")["backup"], "two in a row")
+
+	m.KillServers(m.Deployed[2])
+	planned := m.Act(m.Deployed[2], "backup", "dry-run=true")
+	assert.Contains(t, planned["warnings"], "sb: this unit's server serves nothing")
+	results := m.Act(m.Deployed[2], "backup")
+	assert.Contains(t, results["warnings"], "nb: this unit's server serves nothing")
+	assert.Equal(t, "file", labtest.ReadManifest(t, results["backup"]).Databases[0].Source)
+	assert.Contains(t, m.Switches(results["backup"]), "before-")
+}
+
+// A backup that was taken under a load is restored into another application, which has
+// nothing but its units: all of them serve it, in clusters of their own, and the one that it
+// was taken of notices nothing.
+func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	w := m.StartWriter(t.Context(), 0)
+	m.Eventually("writes", func() bool { return w.Acknowledged(lab.NB) > 5 && w.Acknowledged(lab.SB) > 5 })
+	dir := m.Act(m.Deployed[1], "backup")["backup"]
+	rows := labtest.Written.FindAllString(m.Switches(dir), -1)
+	require.NotEmpty(t, rows)
+	m.AddSwitch("after")
+	m.Verify(w)
+	taken, err := m.RaftStatus(m.Deployed[1], lab.NB)
+	require.NoError(t, err)
+	moved := filepath.Join(t.TempDir(), "moved")
+	_, err = m.Exec(t.Context(), "cp", "-r", dir, moved)
+	require.NoError(t, err)
+
+	other := labtest.New(t, 3, lab.Options{ElectionTimer: time.Second})
+	u := other.Deployed[2]
+	require.Empty(t, strings.TrimSpace(other.Seen(u)))
+	empty, err := other.RaftStatus(u, lab.NB)
+	require.NoError(t, err)
+	shown := other.Act(u, "restore", "from="+moved, "i-really-mean-it=true")
+	assert.Contains(t, shown["plan"], "the backup was taken on "+m.Deployed[1].Name())
+	other.Tick("all serve the backup", func() bool {
+		return labtest.AllMembers(other, other.Deployed...)() && strings.Contains(other.Seen(u), rows[0])
+	}, other.Deployed...)
+	restored, err := other.RaftStatus(u, lab.NB)
+	require.NoError(t, err)
+	assert.NotEqual(t, *empty.Cluster, *restored.Cluster)
+	assert.NotEqual(t, *taken.Cluster, *restored.Cluster)
+	for _, u := range other.Deployed {
+		serves := other.Seen(u)
+		for _, row := range rows {
+			assert.Contains(t, serves, row, u.Name())
+		}
+		assert.NotContains(t, serves, "after")
+		assert.Equal(t, "active", u.Workload().Status, u.Workload().Message)
+	}
+	other.RequireProof(other.Act(u, "restore", "from="+moved, "i-really-mean-it=true"), other.Deployed...)
+	other.RequireWritable()
+
+	require.True(t, labtest.AllMembers(m, m.Deployed...)())
+	for _, u := range m.Deployed {
+		now, err := m.RaftStatus(u, lab.NB)
+		require.NoError(t, err)
+		assert.Equal(t, *taken.Cluster, *now.Cluster)
+		assert.Contains(t, m.Seen(u), "after")
+	}
+}
+
+func TestBackupKeepsTheNewestAndWhatIsNotItsOwn(t *testing.T) {
+	m := labtest.Deploy(t, 1)
+	u := m.Deployed[0]
+	dir := filepath.Join(t.TempDir(), "elsewhere")
+	foreign, killed := filepath.Join(dir, "20200101T000000Z"), filepath.Join(dir, ".making-20200101T000000Z")
+	require.NoError(t, os.MkdirAll(foreign, 0o700))
+	require.NoError(t, os.MkdirAll(killed, 0o700))
+	var made []string
+	for range 3 {
+		m.Wait(1100 * time.Millisecond) // they are named to the second
+		made = append(made, m.Act(u, "backup", "path="+dir, "keep=2")["backup"])
+	}
+	assert.NoDirExists(t, made[0])
+	assert.DirExists(t, made[1])
+	assert.DirExists(t, made[2])
+	assert.DirExists(t, foreign, "without a manifest it is no backup")
+	assert.NoDirExists(t, killed)
+
+	planned := m.Act(u, "backup", "path="+dir, "keep=2", "dry-run=true")
+	assert.Contains(t, planned["ovnnb"], "from the server of member "+m.ServerID(u, lab.NB)[:4])
+	assert.Equal(t, "copy both databases to a new directory in "+dir+"\nload each copy, compress it and read it back\nremove "+made[1]+"\n", planned["plan"])
+	assert.NotContains(t, planned, "warnings")
+	none := filepath.Join(t.TempDir(), "not", "there")
+	assert.NotContains(t, m.Act(u, "backup", "path="+none, "dry-run=true")["plan"], "remove")
+	assert.NoDirExists(t, filepath.Dir(none))
+	assert.DirExists(t, made[1])
+
+	r, err := m.RunAction(t.Context(), u, "backup", "path=relative")
+	require.NoError(t, err)
+	assert.Equal(t, "failed", r.Status)
+	assert.Contains(t, r.Message, `cannot back up to "relative"`)
+}

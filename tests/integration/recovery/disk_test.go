@@ -1,0 +1,331 @@
+package recovery
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// R0: a follower whose disk is full calls itself healthy, follows the leader, and
+// answers on its client port. Only the leader sees that it stores nothing.
+func TestFollowerWithAFullDiskCountsAsDown(t *testing.T) {
+	m := labtest.Deploy(t, 2)
+	full, fill := addOnSmallDisk(m)
+	m.MakeLeader(m.Deployed[0], lab.NB)
+	m.MakeLeader(m.Deployed[0], lab.SB)
+	leader := m.Deployed[0]
+	fill()
+	// The last page of its file takes a few more.
+	for n := range 20 {
+		_, err := leader.Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+leader.Client(lab.NB), "ls-add", fmt.Sprintf("after-%d", n))
+		require.NoError(t, err)
+	}
+
+	m.Eventually("a leader that sees it lag", func() bool {
+		return strings.Contains(m.Act(leader, "cluster-status")["warnings"], full.Name()+", is down: ")
+	})
+	s, err := m.RaftStatus(full, lab.NB)
+	require.NoError(t, err)
+	assert.Equal(t, raft.ClusterMember, s.State, "the premise: it says that all is well")
+	for _, u := range []*lab.Unit{leader, full} {
+		assert.Contains(t, m.Act(u, "cluster-status")["fault-tolerance"], "nb: 0 more of 3 members may fail (2 up)", u.Name())
+	}
+	assert.Contains(t, m.Act(full, "cluster-status")["warnings"], full.Name()+" is blocked: no space left on the disk of "+full.DBDir())
+	said := m.RefuseRemoval(leader)
+	assert.Contains(t, said, "nb: of 3 members 2 are up; without "+m.ShortID(leader, lab.NB))
+	assert.Contains(t, said, "down: "+m.ShortID(full, lab.NB))
+	assert.Len(t, m.MemberIDs(leader, lab.SB), 3, "nothing was touched in the other database either")
+
+	// With a vote that it can't store it gives the database up. One or two more may
+	// find room in that page.
+	require.NoError(t, leader.Kill(lab.NB))
+	candidate := m.Deployed[1]
+	m.Eventually("a server that has given up", func() bool {
+		require.NoError(t, candidate.Kill(lab.NB))
+		require.NoError(t, candidate.Start(t.Context(), lab.NB))
+		m.Wait(3 * time.Second)
+		r, err := m.RunAction(context.WithoutCancel(t.Context()), full, "cluster-status")
+		require.NoError(t, err)
+		return strings.Contains(r.Results["ovnnb"], "has given up the database")
+	})
+	require.NoError(t, m.RunHook(t.Context(), full, "update-status"))
+	assert.Equal(t, "blocked", full.Workload().Status)
+	assert.Contains(t, full.Workload().Message, "no space left on the disk of "+full.DBDir())
+}
+
+// R0: an fsync that fails once is never tried again. A sole member then commits nothing
+// more, calls itself a healthy leader, and its file reads as whole.
+func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) {
+	m := labtest.Deploy(t, 1)
+	u := m.Deployed[0]
+	write := func(name string) error {
+		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=3", "--db="+u.Client(lab.NB), "ls-add", name)
+		return err
+	}
+	require.NoError(t, write("before"))
+	end := failOnce(m, u, "fsync,fdatasync", "EIO")
+	require.Error(t, write("failed"))
+	end()
+	require.Error(t, write("later"))
+	s, err := m.RaftStatus(u, lab.NB)
+	require.NoError(t, err)
+	require.Equal(t, []any{raft.ClusterMember, raft.Leader, uint64(1)}, []any{s.State, s.Role, s.NotCommitted}, "the premise")
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	require.NoError(t, write("after"))
+	assert.Equal(t, "active", u.Workload().Status, u.Workload().Message)
+}
+
+// failOnce has the first of these calls on the Northbound file of a unit fail with this
+// error. What it returns waits until that has happened: a follower may still be about to
+// write what the others have stored.
+func failOnce(m *labtest.Model, u *lab.Unit, calls, errno string) (end func()) {
+	m.T.Helper()
+	pid, err := u.ServerPID(lab.NB)
+	require.NoError(m.T, err)
+	ctx, cancel := context.WithCancel(m.T.Context())
+	m.T.Cleanup(cancel)
+	trace := filepath.Join(m.T.TempDir(), "strace")
+	strace := exec.CommandContext(ctx, "strace", "-f", "-o", trace, "-p", strconv.Itoa(pid),
+		"-P", u.DBFile(lab.NB), "-e", "trace="+calls, "-e", "inject="+calls+":error="+errno+":when=1")
+	attached, err := strace.StderrPipe()
+	require.NoError(m.T, err)
+	require.NoError(m.T, strace.Start())
+	for lines := bufio.NewReader(attached); ; {
+		line, err := lines.ReadString('\n')
+		require.NoError(m.T, err, "strace says when it is attached")
+		if strings.Contains(line, "attached") {
+			break
+		}
+	}
+	return func() {
+		m.Eventually("a call that has failed", func() bool {
+			calls, err := os.ReadFile(trace)
+			require.NoError(m.T, err)
+			return strings.Contains(string(calls), "(INJECTED)")
+		})
+		cancel()
+		_ = strace.Wait() // ended by us
+	}
+}
+
+// R0: a write that fails once is not tried again, whatever failed it: the disk, a file
+// system that was made read-only, a quota. A follower then acknowledges later entries,
+// which stand behind a gap in its file; a leader gives the database up.
+func TestServerWhoseWriteFailedOnceIsAWholeMemberAgainAfterAHook(t *testing.T) {
+	t.Parallel()
+	for name, leads := range map[string]bool{"follower": false, "leader": true} {
+		t.Run(name, func(t *testing.T) {
+			m := labtest.Deploy(t, 3)
+			errors := []string{"EIO"}
+			if !leads {
+				errors = append(errors, "EROFS", "EDQUOT")
+			}
+			for _, errno := range errors {
+				u := m.Followers()[0]
+				if leads {
+					u = m.LeaderOf(lab.NB)
+				}
+				failsOneWrite(m, u, errno, leads)
+			}
+		})
+	}
+}
+
+// failsOneWrite has one write of a unit's Northbound server fail, and shows that a hook
+// mends it without a loss.
+func failsOneWrite(m *labtest.Model, u *lab.Unit, errno string, leads bool) {
+	t := m.T
+	t.Helper()
+	var endpoints []string
+	for _, o := range m.Deployed {
+		endpoints = append(endpoints, o.Client(lab.NB))
+	}
+	var written []string
+	write := func(name string) {
+		written = append(written, name+"-"+errno)
+		m.Eventually("a write that is done", func() bool {
+			_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--db="+strings.Join(endpoints, ","), "--may-exist", "ls-add", name+"-"+errno)
+			return err == nil
+		})
+	}
+	write("before")
+	end := failOnce(m, u, "write", errno)
+	write("failed")
+	end()
+	for n := range 3 {
+		write(fmt.Sprintf("later-%d", n))
+	}
+	s, err := m.RaftStatus(u, lab.NB)
+	require.NoError(t, err)
+	_, checked := u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
+	if leads {
+		require.Equal(t, raft.Failed, s.State, "the premise")
+	} else {
+		require.Equal(t, raft.ClusterMember, s.State, "the premise: it says that all is well")
+		require.Error(t, checked, "the premise: its file has a gap")
+	}
+	m.Eventually("active again", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+		return u.Workload().Status == "active"
+	})
+	_, checked = u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
+	require.NoError(t, checked)
+	require.NoError(t, u.Kill(lab.NB))
+	require.NoError(t, u.Start(t.Context(), lab.NB))
+	m.RequireMembers(m.Deployed...)
+	for _, name := range written {
+		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=10", "--no-leader-only", "--db="+u.Client(lab.NB), "get", "Logical_Switch", name, "name")
+		assert.NoError(t, err, "acknowledged, and read from the one whose write had failed")
+	}
+}
+
+// addOnSmallDisk adds a unit whose databases are on a disk of their own, and
+// returns what fills it.
+func addOnSmallDisk(m *labtest.Model) (u *lab.Unit, fill func()) {
+	m.T.Helper()
+	if os.Getuid() != 0 {
+		m.T.Skip("only root can mount the disk that is to be full")
+	}
+	u = m.AddSilent()
+	require.NoError(m.T, syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size=1m"))
+	m.T.Cleanup(func() { assert.NoError(m.T, syscall.Unmount(u.DBDir(), syscall.MNT_DETACH)) })
+	require.NoError(m.T, u.JoinDatabases(m.T.Context()))
+	require.NoError(m.T, m.Settle(m.T.Context()))
+	m.Deployed = append(m.Deployed, u)
+	return u, func() {
+		filler, err := os.Create(filepath.Join(u.DBDir(), "filler"))
+		require.NoError(m.T, err)
+		for err == nil {
+			_, err = filler.Write(make([]byte, 512))
+		}
+		require.ErrorIs(m.T, err, syscall.ENOSPC)
+		require.NoError(m.T, filler.Close())
+	}
+}
+
+// failedLeader has a unit lead the Northbound database until its full disk has made its
+// server give that up. The others go on.
+func failedLeader(m *labtest.Model) (failed *lab.Unit, free func()) {
+	m.T.Helper()
+	failed, fill := addOnSmallDisk(m)
+	m.MakeLeader(failed, lab.NB)
+	fill()
+	m.Eventually("a server that has given up", func() bool {
+		_, _ = m.Deployed[0].Exec(m.T.Context(), "ovn-nbctl", "--timeout=1", "--db="+failed.Client(lab.NB),
+			"create", "DNS", "external_ids:long="+strings.Repeat("x", 8192))
+		s, err := m.RaftStatus(failed, lab.NB)
+		require.NoError(m.T, err)
+		return s.State == raft.Failed
+	})
+	m.Eventually("another leader", func() bool {
+		s, err := m.RaftStatus(m.Deployed[0], lab.NB)
+		return err == nil && s.HasLeader() && string(s.Leader) != m.ShortID(failed, lab.NB)
+	})
+	return failed, func() { require.NoError(m.T, os.Remove(filepath.Join(failed.DBDir(), "filler"))) }
+}
+
+// R0: a leader that can't write what a client wants gives the database up, and goes on
+// calling itself the leader. It refuses to compact its file and to leave; its own unit
+// is not taken in by it, and starts it anew.
+func TestLeaderThatCouldNotWriteIsStartedAnewOnceThereIsSpace(t *testing.T) {
+	m := labtest.Deploy(t, 2)
+	failed, free := failedLeader(m)
+	s, err := m.RaftStatus(failed, lab.NB)
+	require.NoError(t, err)
+	require.Equal(t, raft.Leader, s.Role, "the premise")
+	_, err = failed.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", "OVN_Northbound")
+	require.ErrorContains(t, err, "cannot store a snapshot following failure", "the premise")
+	before := m.ServerID(failed, lab.NB)
+
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	assert.Equal(t, "blocked", failed.Workload().Status)
+	assert.Contains(t, failed.Workload().Message, "no space left")
+	assert.Contains(t, m.Act(failed, "cluster-status")["ovnnb"], "has given up the database")
+	for _, u := range m.Deployed[:2] {
+		assert.Contains(t, u.Workload().Message, before[:4]+" ("+failed.Name()+") down")
+	}
+
+	free()
+	m.Eventually("a member again", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+		return failed.Workload().Status == "active"
+	})
+	assert.Equal(t, before, m.ServerID(failed, lab.NB), "the same server")
+	m.RequireMembers(m.Deployed...)
+	m.RequireWritable()
+}
+
+// The unit can be removed all the same: what it leaves behind is kicked as printed.
+func TestUnitOfALeaderThatCouldNotWriteCanBeRemoved(t *testing.T) {
+	m := labtest.Deploy(t, 2)
+	failed, _ := failedLeader(m)
+	m.Remove(failed)
+	stays := m.Deployed[0]
+	m.Eventually("a stale member", func() bool {
+		require.NoError(t, m.UpdateStatus(t.Context()))
+		return strings.Contains(stays.Workload().Message, "stale member")
+	})
+	command := strings.TrimSpace(m.Act(stays, "cluster-status")["next"])
+	assert.NotContains(t, command, "force=true")
+	assert.Equal(t, "completed", m.Type(command).Status, command)
+	m.RequireMembers(m.Deployed[:2]...)
+}
+
+// Where its file lacks entries that it may have acknowledged, no server is started on it
+// as if nothing were missing: it is kicked, and joins as a new one.
+func TestLeaderThatCouldNotWriteAndWhoseFileLacksEntriesJoinsAgain(t *testing.T) {
+	m := labtest.Deploy(t, 2)
+	failed, free := failedLeader(m)
+	before := m.ServerID(failed, lab.NB)
+	free()
+	takeLast(t, failed.DBFile(lab.NB))
+	require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+	said := failed.Workload()
+	assert.Equal(t, "blocked", said.Status)
+	begins := "nb: its file lacks entries; run: "
+	require.True(t, strings.HasPrefix(said.Message, begins), said.Message)
+	command, _, _ := strings.Cut(strings.TrimPrefix(said.Message, begins), " (")
+	assert.LessOrEqual(t, len(begins+command), 120, "Juju shows so much")
+	assert.Equal(t, "completed", m.Type(command).Status, command)
+	m.Eventually("a member again", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+		return failed.Workload().Status == "active"
+	})
+	assert.NotEqual(t, before, m.ServerID(failed, lab.NB))
+	m.RequireMembers(m.Deployed...)
+	m.RequireWritable()
+}
+
+// takeLast takes the last entry out of a database's file, as a write that failed does
+// which nothing followed.
+func takeLast(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const mark = "OVSDB CLUSTER "
+	records := strings.Split(string(text), mark)
+	last := slices.IndexFunc(records, func(r string) bool { return strings.Contains(r, `"index":`) })
+	for i, r := range records {
+		if strings.Contains(r, `"index":`) {
+			last = i
+		}
+	}
+	require.Positive(t, last)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(slices.Delete(records, last, len(records)), mark)), 0o600))
+}

@@ -1,0 +1,64 @@
+package recovery
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// Three of five are lost under a load, and one of the two that are left has missed the newest
+// changes. What a majority of the two had is in the new cluster on every unit, and what only
+// the newest copy had is, too; also once the three that were given up have returned.
+func TestRecoverKeepsWhatAMajorityOfTheSurvivingCopiesHad(t *testing.T) {
+	m := labtest.DeployWith(t, 5, lab.Options{ElectionTimer: 4 * time.Second}) // no elections but those of the test
+	newest, behind, left, lost := m.Deployed[0], m.Deployed[1], m.Deployed[:2], m.Deployed[2:]
+	for _, db := range lab.Databases {
+		m.MakeLeader(lost[0], db)
+	}
+	ended := m.WatchServed()
+	w := m.StartWriter(t.Context(), time.Second)
+	m.Eventually("writes that both have stored", func() bool {
+		both := m.StoredByMost(left...)
+		return len(both[lab.NB]) > 0 && len(both[lab.SB]) > 0
+	})
+	m.KillServers(behind) // one that only hangs has them in its sockets
+	m.Eventually("writes that one of them has not stored", func() bool {
+		both, one := m.StoredByMost(left...), m.StoredByMost(newest)
+		return len(one[lab.NB]) > len(both[lab.NB]) && len(one[lab.SB]) > len(both[lab.SB])
+	})
+	m.PowerOff(lost...)
+	for _, db := range lab.Databases {
+		require.NoError(t, behind.Start(t.Context(), db))
+	}
+	m.Lose() // none more; those that are left find out
+	copiesOf(m, left...)
+	before := map[lab.DB]int{lab.NB: w.Acknowledged(lab.NB), lab.SB: w.Acknowledged(lab.SB)}
+	most, stored := m.StoredByMost(left...), m.StoredByMost(newest)
+	for _, db := range lab.Databases {
+		require.NotEmpty(t, most[db])
+		require.Greater(t, len(stored[db]), len(most[db]), "the premise: the copies differ")
+		for row := range most[db] {
+			require.True(t, stored[db][row], "the newest copy has what a majority has")
+		}
+	}
+
+	give := "give-up=" + labtest.Names(lost)
+	r, err := m.RunAction(t.Context(), behind, "recover", give, "i-really-mean-it=true")
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Status)
+	assert.Contains(t, r.Message, newest.Name()+" has newer data")
+	m.Act(newest, "recover", give, "i-really-mean-it=true")
+	m.Tick("those that are left are members", labtest.AllMembers(m, left...), left...)
+	for _, u := range lost {
+		require.NoError(t, u.PowerOn(t.Context()))
+	}
+	m.Tick("all are members", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+	ended()
+	m.RequireKept(w, stored, before)
+	m.RequireProof(m.Act(newest, "recover", give, "i-really-mean-it=true"), m.Deployed...)
+}

@@ -1,0 +1,120 @@
+package recovery
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// retried retries the `stop` of a unit, as Juju does, with the hooks of others between, until the unit is gone.
+func retried(m *labtest.Model, u *lab.Unit, others ...*lab.Unit) {
+	m.T.Helper()
+	m.Eventually(u.Name()+" goes", func() bool {
+		for _, other := range others {
+			require.NoError(m.T, m.RunHook(m.T.Context(), other, "update-status"))
+		}
+		require.NoError(m.T, m.Settle(m.T.Context()))
+		return m.Retry(m.T.Context(), u) == nil
+	})
+}
+
+// refuseStop runs the hook stop of a unit that is being removed before any other, and requires that it is refused.
+func refuseStop(m *labtest.Model, u *lab.Unit) string {
+	m.T.Helper()
+	require.NoError(m.T, m.Destroy(u))
+	return m.HookFailed(m.RunHook(m.T.Context(), u, "stop"), "stop")
+}
+
+// Of three units one is lost, and the one that leads the application is being removed: its stop is refused, and is the
+// only hook that it runs. It leads for as long as its agent lives, so it publishes the new cluster.
+func TestRestoreEndsWhereTheUnitThatLeadsTheApplicationIsBeingRemoved(t *testing.T) {
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju3})
+	asked, leads, lost := m.Deployed[0], m.Deployed[1], m.Deployed[2]
+	require.NoError(t, m.SetLeader(t.Context(), leads))
+	m.AddSwitch("kept")
+	m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(asked), "kept") })
+	dir := m.Act(asked, "backup")["backup"]
+	m.PowerOff(lost)
+	m.RequireDown(lost)
+	t.Log(m.RefuseRemoval(leads))
+	ended := m.WatchServed()
+	t.Log(m.Act(asked, "restore", "from="+dir, "give-up="+labtest.Names([]*lab.Unit{leads, lost}), "i-really-mean-it=true"))
+	require.False(t, asked.Running(lab.NB))
+
+	before := m.LeaderSettings()["nb_cid"]
+	retried(m, leads, asked)
+	assert.NotEqual(t, before, m.LeaderSettings()["nb_cid"])
+	m.Tick("the backup is served", labtest.AllMembers(m, asked), asked)
+	assert.Contains(t, m.Seen(asked), "kept")
+	ended()
+	put, live := labtest.LeftFiles(t, leads)
+	assert.Len(t, put, 2)
+	assert.Empty(t, live)
+	m.RequireWritable()
+}
+
+// R9: a unit is removed after its new cluster was published, and before that is in its place: all other copies are
+// put away then. Its stop, of which Juju drops what it tells, puts it there and serves it; the others join, and it goes.
+func TestUnitThatIsRemovedBeforeItServesTheNewClusterServesItUntilOthersHaveJoined(t *testing.T) {
+	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju3})
+	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
+	require.NoError(t, m.SetLeader(t.Context(), a.leads))
+	m.AddSwitch("kept")
+	m.Eventually("the switch is seen", func() bool {
+		return strings.Contains(m.Seen(a.asked), "kept") && strings.Contains(m.Seen(a.leads), "kept")
+	})
+	m.Lose(a.lost...)
+	copiesOf(m, a.asked, a.leads)
+	ended := m.WatchServed()
+	m.Hold(true)
+	a.publishes()
+	said := refuseStop(m, a.asked)
+	assert.Contains(t, said, "nb: this unit's server is the only member")
+	assert.True(t, a.asked.Running(lab.NB) && a.asked.Running(lab.SB))
+	m.Hold(false)
+	m.Tick("the other one joins", func() bool {
+		s, err := m.RaftStatus(a.leads, lab.NB)
+		now, other := m.RaftStatus(a.leads, lab.SB)
+		return err == nil && other == nil && s.HasLeader() && len(s.Servers) == 2 && now.HasLeader() && len(now.Servers) == 2
+	}, a.leads)
+	retried(m, a.asked, a.leads)
+	ended()
+	m.RequireMembers(a.leads)
+	assert.Contains(t, m.Seen(a.leads), "kept")
+	m.RequireWritable()
+}
+
+// A restore waits for a unit that is off, and the unit that was asked is removed: the others take it for over, and so does
+// the unit itself, whose server is what its stop needs.
+func TestUnitThatWasStoppedForARestoreAndIsRemovedVotesAgainAndLeaves(t *testing.T) {
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju3})
+	asked, other, off := m.Deployed[0], m.Deployed[1], m.Deployed[2]
+	m.AddSwitch("kept")
+	dir := m.Act(asked, "backup")["backup"]
+	m.PowerOff(off)
+	m.RequireDown(off)
+	require.NoError(t, m.SetLeader(t.Context(), other))
+	shown := m.Act(asked, "restore", "from="+dir, "i-really-mean-it=true")
+	t.Log(shown)
+	m.Tick("both are stopped", func() bool { return !asked.Running(lab.NB) && !other.Running(lab.NB) }, other)
+
+	m.Hold(true)
+	said := refuseStop(m, asked)
+	t.Log(said)
+	m.Hold(false)
+	assert.True(t, asked.Running(lab.NB) && asked.Running(lab.SB))
+	m.Tick("the other one votes too", func() bool {
+		s, err := m.RaftStatus(other, lab.NB)
+		return err == nil && s.HasLeader()
+	}, other)
+	require.NoError(t, off.PowerOn(t.Context()))
+	retried(m, asked, other, off)
+	m.RequireMembers(other, off)
+	assert.Contains(t, m.Seen(other), "kept")
+	m.RequireWritable()
+}

@@ -1,0 +1,234 @@
+package recovery
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// amid is a recovery of which each event is caused by the test: two of five units are left,
+// the one that is asked, and the one that leads the application.
+type amid struct {
+	*labtest.Model
+	asked, leads *lab.Unit
+	lost         []*lab.Unit
+}
+
+// moments are those at which members of the old cluster return, each further than the one
+// before, and what comes of it where a majority returns: a new cluster that is made and not
+// published is taken back.
+var moments = []struct {
+	name      string
+	come      func(a amid)
+	majority  end
+	oneReturn end
+	// seldom are played where more is explored only, of a majority and of one that returns
+	// alone: each takes a minute.
+	majoritySeldom, oneSeldom bool
+}{
+	{"before it is asked for", func(amid) {}, refused, refused, true, true}, // with one more there is a quorum
+	{"after the servers were stopped", amid.stops, withdrawn, superseded, false, false},
+	{"after the new cluster was made", amid.makes, withdrawn, superseded, false, true},
+	{"after its ID was published", amid.publishes, superseded, superseded, false, true},
+}
+
+// end is how it ends.
+type end string
+
+const (
+	refused    end = "refused"
+	withdrawn  end = "withdrawn"
+	superseded end = "superseded"
+)
+
+func (a amid) give() string { return "give-up=" + labtest.Names(a.lost) }
+
+// hooks runs hooks of one unit, which hears of the others in them, and nothing else, until it
+// has done its part for both databases.
+func (a amid) hooks(u *lab.Unit, what string, done func(db lab.DB, short string) bool) {
+	a.T.Helper()
+	ended := a.Within(labtest.Patience, func() bool {
+		for len(a.Pending(u)) > 0 {
+			_, err := a.Deliver(a.T.Context(), u)
+			require.NoError(a.T, err)
+		}
+		require.NoError(a.T, a.RunHook(a.T.Context(), u, "update-status"))
+		return done(lab.NB, "nb") && done(lab.SB, "sb")
+	})
+	require.True(a.T, ended, "%s of %s: %s; %s: %s", what, u.Name(), u.Workload().Message, a.asked.Name(), a.asked.Workload().Message)
+}
+
+func (a amid) made(short string) bool {
+	return strings.Contains(a.asked.Data()[short+"-recovery"], `"new"`)
+}
+
+func (a amid) stops() {
+	a.T.Helper()
+	a.T.Log(a.Act(a.asked, "recover", a.give(), "i-really-mean-it=true"))
+	a.hooks(a.leads, "its servers are stopped", func(db lab.DB, _ string) bool { return !a.leads.Running(db) })
+	for _, db := range lab.Databases {
+		require.False(a.T, a.asked.Running(db))
+	}
+	require.False(a.T, a.made("nb") || a.made("sb"), "the premise")
+}
+
+func (a amid) makes() {
+	a.T.Helper()
+	a.stops()
+	a.hooks(a.asked, "new clusters are made", func(_ lab.DB, short string) bool { return a.made(short) })
+}
+
+func (a amid) publishes() {
+	a.T.Helper()
+	a.makes()
+	before := a.LeaderSettings()
+	a.hooks(a.leads, "their IDs are published", func(_ lab.DB, short string) bool {
+		return a.LeaderSettings()[short+"_cid"] != before[short+"_cid"]
+	})
+	require.False(a.T, a.asked.Running(lab.NB), "the premise: nothing serves the new one")
+}
+
+// Members of the old cluster return at each moment of a recovery, as a majority of it: there
+// are never two that are served, and it ends with one that all are members of.
+func TestOldMajorityThatReturnsAmidARecoverIsWithdrawnForOrSuperseded(t *testing.T) {
+	returnsAtEachMoment(t, 3)
+}
+
+// One that returns alone keeps no recovery from its end.
+func TestOldMemberThatReturnsAmidARecoverJoins(t *testing.T) {
+	returnsAtEachMoment(t, 1)
+}
+
+func returnsAtEachMoment(t *testing.T, n int) {
+	t.Helper()
+	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju3})
+	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
+	require.NoError(t, m.SetLeader(t.Context(), a.leads))
+	ended := m.WatchServed()
+	for i, moment := range moments {
+		if seldom := map[int]bool{1: moment.oneSeldom, 3: moment.majoritySeldom}[n]; seldom && exploretest.Factor(t) == 1 {
+			continue
+		}
+		begun := time.Now()
+		kept := "kept-" + labtest.Names(m.Deployed[i:i+1])
+		m.AddSwitch(kept)
+		m.Eventually("the switch is seen", func() bool {
+			return strings.Contains(m.Seen(a.asked), kept) && strings.Contains(m.Seen(a.leads), kept)
+		})
+		old, err := m.RaftStatus(a.asked, lab.NB)
+		require.NoError(t, err)
+		m.Lose(a.lost...)
+		copiesOf(m, a.asked, a.leads)
+		m.Hold(true)
+		moment.come(a)
+		for _, u := range a.lost[:n] {
+			require.NoError(t, u.PowerOn(t.Context()))
+		}
+		want := map[int]end{1: moment.oneReturn, 3: moment.majority}[n]
+		a.finish(n, want)
+		now, err := m.RaftStatus(a.asked, lab.NB)
+		require.NoError(t, err)
+		if t.Logf("%s: %s, after %s", moment.name, want, time.Since(begun).Round(time.Second)); want == refused || want == withdrawn {
+			assert.Equal(t, *old.Cluster, *now.Cluster, moment.name)
+		} else {
+			assert.NotEqual(t, *old.Cluster, *now.Cluster, moment.name)
+		}
+		for _, u := range m.Deployed {
+			assert.Contains(t, m.Seen(u), kept, "%s: %s", moment.name, u.Name())
+		}
+	}
+	ended()
+	m.RequireWritable()
+}
+
+// finish lets everything run after n of the lost ones have returned, and brings back the
+// others. A majority of them serves the old cluster before any of its hooks has run.
+func (a amid) finish(n int, want end) {
+	a.T.Helper()
+	ctx := a.T.Context()
+	for _, db := range lab.Databases {
+		if n == 1 && want == superseded {
+			break
+		}
+		member := a.lost[0]
+		if want == refused {
+			member = a.asked
+		}
+		a.Eventually("the premise: the old cluster is served", func() bool {
+			s, err := a.RaftStatus(member, db)
+			return err == nil && s.HasLeader()
+		})
+	}
+	if want == refused {
+		r, err := a.RunAction(ctx, a.asked, "recover", a.give(), "i-really-mean-it=true")
+		require.NoError(a.T, err)
+		require.Equal(a.T, "failed", r.Status, r.Results)
+	}
+	a.Hold(false)
+	require.NoError(a.T, a.Settle(ctx))
+	back, off := a.lost[:n], a.lost[n:]
+	if want == superseded {
+		on := append([]*lab.Unit{a.asked, a.leads}, back...)
+		a.Tick("those that are on are members", labtest.AllMembers(a.Model, on...), on...)
+	}
+	for _, u := range off {
+		require.NoError(a.T, u.PowerOn(ctx))
+	}
+	a.Tick("all are members", labtest.AllMembers(a.Model, a.Deployed...), a.Deployed...)
+	require.False(a.T, a.made("nb") || a.made("sb"), "no request stands that could still be published")
+}
+
+// What a unit publishes outlives it: the new cluster of one that made it and is lost before it
+// is published is not put in the old one's place, which no unit could start then. The unit that
+// leads says so, is asked itself, and the one that is lost stays out when it returns.
+func TestNewClusterOfAUnitThatIsLostBeforeItIsPublishedStaysOut(t *testing.T) {
+	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju3})
+	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
+	require.NoError(t, m.SetLeader(t.Context(), a.leads))
+	m.AddSwitch("kept")
+	m.Eventually("the switch is seen", func() bool {
+		return strings.Contains(m.Seen(a.asked), "kept") && strings.Contains(m.Seen(a.leads), "kept")
+	})
+	m.Lose(a.lost...)
+	copiesOf(m, a.asked, a.leads)
+	ended := m.WatchServed()
+	m.Hold(true)
+	a.makes()
+	before := m.LeaderSettings()
+	m.PowerOff(a.asked)
+	a.hooks(a.leads, "it says what it waits for", func(lab.DB, string) bool {
+		return strings.Contains(a.leads.Workload().Message, "start the machine of "+a.asked.Name())
+	})
+	t.Log(a.leads.Workload().Message)
+	require.Equal(t, before, m.LeaderSettings(), "nothing is published")
+	r, err := m.RunAction(t.Context(), a.leads, "recover", "give-up="+labtest.Names(a.lost), "i-really-mean-it=true")
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Status, r.Results)
+	assert.Contains(t, r.Message, "a recovery or restore on "+a.asked.Name()+" goes first; if that unit is lost for good, add it to give-up")
+	t.Log(m.Act(a.leads, "recover", "give-up="+labtest.Names(append([]*lab.Unit{a.asked}, a.lost...)), "i-really-mean-it=true"))
+	m.Hold(false)
+	m.Tick("a new cluster", labtest.AllMembers(m, a.leads), a.leads)
+	now := m.LeaderSettings()
+	for _, u := range append([]*lab.Unit{a.asked}, a.lost...) {
+		require.NoError(t, u.PowerOn(t.Context()))
+	}
+	m.Tick("all join it", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+	ended()
+	for _, key := range []string{"nb_cid", "sb_cid"} {
+		assert.Equal(t, now[key], m.LeaderSettings()[key])
+	}
+	for _, u := range m.Deployed {
+		assert.Contains(t, m.Seen(u), "kept")
+		put, live := labtest.LeftFiles(t, u)
+		assert.Len(t, put, 2, "the old files of %s", u.Name())
+		assert.Len(t, live, 2, "%s has no cluster of its own", u.Name())
+	}
+	m.RequireWritable()
+}

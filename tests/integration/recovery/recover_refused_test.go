@@ -1,0 +1,58 @@
+package recovery
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// olderPackages has a unit's packages bring schemas that are older than what is served.
+func olderPackages(t *testing.T, u *lab.Unit) {
+	t.Helper()
+	require.NoError(t, u.OfferSchemas()) // from now on it has files of its own
+	for _, db := range lab.Databases {
+		path := filepath.Join(filepath.Dir(u.CharmDir()), "share", "ovn-"+string(db)+".ovsschema")
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		older := regexp.MustCompile(`"version": "[0-9.]+"`).ReplaceAll(text, []byte(`"version": "1.0.0"`))
+		require.NotEqual(t, text, older)
+		require.NoError(t, os.WriteFile(path, older, 0o600))
+	}
+}
+
+// No server of these packages could be started on such data. That is said before any unit
+// stops the server that it has, and by a dry run too.
+func TestDataOfANewerSchemaAreRefusedBeforeAnyServerIsStopped(t *testing.T) {
+	m := labtest.Deploy(t, 2)
+	u, lost := m.Deployed[0], m.Deployed[1]
+	dir := m.Act(u, "backup")["backup"]
+	olderPackages(t, u)
+	for _, how := range []string{"i-really-mean-it=true", "dry-run=true"} {
+		said := m.RefusedRecovery(u, "restore", "from="+dir, how)
+		assert.Regexp(t, `nb: its schema is \S+, newer than that of this unit's packages, 1\.0\.0; upgrade them first`, said)
+		assert.Regexp(t, `sb: its schema is \S+, newer than that of this unit's packages, 1\.0\.0; upgrade them first`, said)
+	}
+	m.Lose(lost)
+	said := m.RefusedRecovery(u, "recover", "give-up="+lost.Name(), "i-really-mean-it=true")
+	assert.Regexp(t, `nb: its schema is \S+, newer than that of this unit's packages, 1\.0\.0; upgrade them first`, said)
+	copies, err := filepath.Glob(filepath.Join(u.DBDir(), "*.standalone*"))
+	require.NoError(t, err)
+	assert.Empty(t, copies, "what was looked at is gone")
+}
+
+// A new cluster takes space beside the old file. Where it is missing, no unit stops its server.
+func TestRecoveryThatTheDiskHasNoSpaceForIsRefusedBeforeAnyServerIsStopped(t *testing.T) {
+	m := labtest.Deploy(t, 1)
+	u, _ := addOnSmallDisk(m)
+	dir := m.Act(m.Deployed[0], "backup")["backup"]
+	assert.Regexp(t, "nb: the disk of "+u.DBDir()+" has 0 MiB free, and it takes 16; make space", m.RefusedRecovery(u, "restore", "from="+dir, "i-really-mean-it=true"))
+	m.Lose(m.Deployed[0])
+	assert.Regexp(t, "nb: the disk of "+u.DBDir()+" has 0 MiB free, and it takes 16; make space", m.RefusedRecovery(u, "recover", "give-up="+m.Deployed[0].Name(), "i-really-mean-it=true"))
+}

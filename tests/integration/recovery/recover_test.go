@@ -1,0 +1,187 @@
+package recovery
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.AddSwitch("kept")
+	before := m.Deployed[0]
+	old, err := m.RaftStatus(before, lab.NB)
+	require.NoError(t, err)
+	left := m.Lose(m.Deployed[1], m.Deployed[2])
+	require.Len(t, left, 1)
+
+	r, err := m.RunAction(t.Context(), before, "recover", "i-really-mean-it=true")
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Status)
+	assert.Contains(t, r.Message, m.Deployed[1].Name())
+	assert.True(t, before.Running(lab.NB), "nothing was done")
+
+	lost := "give-up=" + labtest.Names(m.Deployed[1:])
+	shown := m.Act(before, "recover", lost, "dry-run=true")
+	t.Log(shown["plan"])
+	assert.Contains(t, shown["plan"], "a new cluster is made of the file of "+before.Name())
+	assert.Contains(t, shown["plan"], "changes that only the 2 of 3 members")
+	assert.True(t, before.Running(lab.NB), "nothing was done")
+
+	said := m.RefusedRecovery(before, "recover", lost)
+	assert.Contains(t, said, "what is given up can't be brought back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
+
+	shown = m.Act(before, "recover", lost, "i-really-mean-it=true")
+	t.Log(shown["status"], shown["next"])
+	m.RequireClientsAreTold(shown)
+	m.Tick("a new cluster", labtest.AllMembers(m, before), before)
+	shown = m.Act(before, "recover", lost, "i-really-mean-it=true")
+	m.RequireProof(shown, before)
+	assert.Contains(t, shown["next"], "it is proved: every other unit serves the new cluster; remove those that were given up: juju remove-unit --force "+
+		strings.ReplaceAll(labtest.Names(m.Deployed[1:]), ",", " ")+"; add units until there are three again\n")
+	assert.Contains(t, shown["proof"], "nb: "+m.Deployed[2].Name()+" was given up, and is no member")
+	now, err := m.RaftStatus(before, lab.NB)
+	require.NoError(t, err)
+	assert.NotEqual(t, *old.Cluster, *now.Cluster)
+	assert.Contains(t, m.Seen(before), "kept")
+	assert.Equal(t, "active", before.Workload().Status, before.Workload().Message)
+	assert.Contains(t, before.Workload().Message, "not in the new cluster yet; if lost: juju remove-unit --force "+strings.ReplaceAll(labtest.Names(m.Deployed[1:]), ",", " "))
+
+	// The old majority boots where it can't reach the new cluster, and elects a leader before
+	// any of its hooks has run. These stop its servers, and both units join the new cluster.
+	m.Hold(true)
+	require.NoError(t, before.Cut(true))
+	for _, u := range m.Deployed[1:] {
+		require.NoError(t, u.PowerOn(t.Context()))
+	}
+	m.Eventually("the premise: the old cluster has a leader", func() bool {
+		s, err := m.RaftStatus(m.Deployed[1], lab.NB)
+		return err == nil && s.HasLeader() && *s.Cluster == *old.Cluster
+	})
+	require.NoError(t, before.Cut(false))
+	m.Hold(false)
+	require.NoError(t, m.Settle(t.Context()))
+	m.Tick("all are members of the new cluster", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+	for _, u := range m.Deployed {
+		assert.Contains(t, m.Seen(u), "kept")
+		left, _ := labtest.LeftFiles(t, u)
+		assert.Len(t, left, 2, "what was there is kept")
+	}
+	m.RequireProof(m.Act(before, "recover", lost, "i-really-mean-it=true"), m.Deployed...)
+	m.RequireWritable()
+}
+
+// The newest copy is on a unit that does not lead the application, and that is what is
+// taken, wherever it is asked for, and on however many units.
+func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
+	m := labtest.Deploy(t, 4)
+	behind, newest, lost := m.LoseAllButOneThatIsBehind()
+	give := "give-up=" + labtest.Names(lost)
+
+	r, err := m.RunAction(t.Context(), behind, "recover", give, "i-really-mean-it=true")
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Status, r.Results)
+	assert.Contains(t, r.Message, "nb: "+newest.Name()+" has newer data")
+	assert.True(t, behind.Running(lab.NB), "nothing was done")
+
+	m.Act(newest, "recover", give, "i-really-mean-it=true")
+	m.Tick("both are members of a new cluster", labtest.AllMembers(m, behind, newest), newest, behind)
+	for _, u := range []*lab.Unit{behind, newest} {
+		assert.Contains(t, m.Seen(u), "early")
+		assert.Contains(t, m.Seen(u), "late")
+	}
+	// All that was given up comes back: a majority of the old cluster.
+	for _, u := range lost {
+		require.NoError(t, u.PowerOn(t.Context()))
+	}
+	m.Tick("all join", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+	m.RequireWritable()
+}
+
+// What a unit has published of its copy outlives its machine: force gives it up, by name, and
+// says what is lost.
+func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
+	m := labtest.Deploy(t, 4)
+	left, newest, lost := m.LoseAllButOneThatIsBehind()
+	forced := []string{"give-up=" + labtest.Names(append(lost, newest)), "force=true"}
+	assert.Contains(t, m.RefusedRecovery(left, "recover", append(forced, "i-really-mean-it=true")...), newest.Name()+" has newer data")
+	m.PowerOff(newest)
+	assert.Contains(t, m.RefusedRecovery(left, "recover", forced[0], "i-really-mean-it=true"), "power it off, and add force=true: what it has beyond term")
+	assert.Contains(t, m.RefusedRecovery(left, "recover", "give-up="+labtest.Names(lost), "force=true", "i-really-mean-it=true"), newest.Name()+" has newer data")
+
+	shown := m.Act(left, "recover", append(forced, "dry-run=true")...)
+	assert.Regexp(t, "nb: copy of "+newest.Name()+`: term \d+, index \d+, the newest, as last reported; its server does not answer; given up`, shown["plan"])
+	assert.Contains(t, shown["plan"], "nb: what "+newest.Name()+" has beyond term ")
+	m.Act(left, "recover", append(forced, "i-really-mean-it=true")...)
+	m.Tick("a new cluster", labtest.AllMembers(m, left), left)
+	assert.Contains(t, m.Seen(left), "early")
+	assert.NotContains(t, m.Seen(left), "late")
+	require.NoError(t, newest.PowerOn(t.Context()))
+	m.Tick("what was lost joins if it returns", labtest.AllMembers(m, left, newest), left, newest)
+	assert.NotContains(t, m.Seen(newest), "late")
+}
+
+// A backup takes the place of a database that is served, on all units.
+func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	m.AddSwitch("before")
+	u := m.Deployed[1]
+	m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "before") })
+	dir := m.Act(u, "backup")["backup"]
+	m.AddSwitch("after")
+	for _, damage := range []string{"ovnnb_db.db.gz", "manifest.json"} {
+		spoiled := filepath.Join(t.TempDir(), "spoiled")
+		_, err := m.Exec(t.Context(), "cp", "-r", dir, spoiled)
+		require.NoError(t, err)
+		_, err = m.Exec(t.Context(), "truncate", "--size=-20", filepath.Join(spoiled, damage))
+		require.NoError(t, err)
+		r, err := m.RunAction(t.Context(), u, "restore", "from="+spoiled, "i-really-mean-it=true")
+		require.NoError(t, err)
+		assert.Equal(t, "failed", r.Status)
+		assert.Contains(t, r.Message, filepath.Base(spoiled))
+	}
+	assert.Contains(t, m.RefusedRecovery(u, "restore", "from="+dir), "every change since the backup was taken is lost; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
+	for _, db := range []string{"nb", "sb"} {
+		assert.Contains(t, m.Act(u, "restore", "from="+dir, "dry-run=true")["plan"], db+": every change since the backup was taken is lost\n")
+	}
+	assert.Contains(t, m.Seen(u), "after", "nothing was done")
+
+	shown := m.Act(u, "restore", "from="+dir, "i-really-mean-it=true")
+	assert.Regexp(t, "the backup was taken on "+u.Name()+" at 20.+Z, .+s ago\n", shown["plan"])
+	m.RequireClientsAreTold(shown)
+	m.Tick("all serve the backup", func() bool {
+		return labtest.AllMembers(m, m.Deployed...)() && !strings.Contains(m.Seen(m.Deployed[0]), "after")
+	}, m.Deployed...)
+	for _, u := range m.Deployed {
+		assert.Contains(t, m.Seen(u), "before")
+		assert.NotContains(t, m.Seen(u), "after")
+	}
+
+	// Another unit's restore follows before that one was proved: it is the one that is served, and proved.
+	m.AddSwitch("since")
+	other := m.Deployed[len(m.Deployed)-1]
+	later := "from=" + m.Act(other, "backup")["backup"]
+	m.Act(other, "restore", later, "i-really-mean-it=true")
+	m.Tick("all serve the later one", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+	now, err := m.RaftStatus(u, lab.NB)
+	require.NoError(t, err)
+	for _, last := range []string{"dry-run=true", "i-really-mean-it=true"} {
+		r, err := m.RunAction(t.Context(), u, "restore", "from="+dir, last)
+		require.NoError(t, err)
+		assert.Equal(t, "failed", r.Status, last)
+		assert.Contains(t, r.Message, "nb: another recovery or restore went first, so this backup's cluster is not the one that is served; to restore this backup, run the same command again", last)
+		assert.Empty(t, r.Results["proof"], last)
+	}
+	m.RequireProof(m.Act(other, "restore", later, "i-really-mean-it=true"), m.Deployed...)
+	still, err := m.RaftStatus(u, lab.NB)
+	require.NoError(t, err)
+	assert.Equal(t, *now.Cluster, *still.Cluster, "the same command has proved it, and restored nothing again")
+	assert.Contains(t, m.Seen(u), "since")
+	m.RequireWritable()
+}

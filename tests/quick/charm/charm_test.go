@@ -1,0 +1,125 @@
+// Package charm_test reads the charm's own files with Juju's code and holds
+// them against each other and against the handlers of the binary.
+package charm_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/juju/charm/v12"
+	"github.com/juju/charm/v12/hooks"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ovn-central/ovn-central-operator/internal/hook"
+)
+
+// root is the directory that Juju would deploy, apart from dispatch.
+const root = "../../.."
+
+// unhandled are the hooks that Juju may run in a unit of this charm and that
+// have no handler: the binary logs them and exits 0.
+var unhandled = map[hooks.Kind]string{
+	hooks.CollectMetrics:     "the charm has no metrics.yaml",
+	hooks.MeterStatusChanged: "the charm isn't metered",
+	hooks.LeaderDeposed:      "Juju never runs it",
+	hooks.PreSeriesUpgrade:   "the databases are not touched by an upgrade of the machine",
+	hooks.PostSeriesUpgrade:  "the services are started again by systemd",
+	hooks.SecretChanged:      "the charm uses no secrets",
+	hooks.SecretExpired:      "the charm uses no secrets",
+	hooks.SecretRemove:       "the charm uses no secrets",
+	hooks.SecretRotate:       "the charm uses no secrets",
+}
+
+func readCharm(t *testing.T) *charm.CharmDir {
+	t.Helper()
+	dir, err := charm.ReadCharmDir(root)
+	require.NoError(t, err)
+	return dir
+}
+
+func TestJujuAcceptsTheFiles(t *testing.T) {
+	dir := readCharm(t)
+	require.NoError(t, charm.CheckMeta(dir))
+	assert.Equal(t, "ovn-central", dir.Meta().Name)
+	assert.NotEmpty(t, dir.Meta().Summary)
+	assert.Empty(t, dir.Meta().Series, "manifest.yaml says where the charm runs")
+}
+
+// Charmhub shows these beside the charm; Juju's reader leaves them alone.
+func TestMetadataLeadsToDocumentsIssuesAndPeople(t *testing.T) {
+	text, err := os.ReadFile(root + "/metadata.yaml")
+	require.NoError(t, err)
+	links := map[string]any{}
+	require.NoError(t, yaml.Unmarshal(text, &links))
+	for _, key := range []string{"docs", "issues", "source", "website", "contact"} {
+		assert.Regexp(t, `^https://\S+$`, links[key], key)
+	}
+}
+
+func TestContainersGetTheModulesOfTheFirewall(t *testing.T) {
+	profile := readCharm(t).LXDProfile()
+	require.NotNil(t, profile)
+	require.NoError(t, profile.ValidateConfigDevices())
+	assert.Equal(t, map[string]string{"linux.kernel_modules": "ip_tables,ip6_tables"}, profile.Config)
+	assert.Empty(t, profile.Devices)
+}
+
+func TestTheCharmIsForAllItsReleasesAndArchitectures(t *testing.T) {
+	var bases []string
+	for _, b := range readCharm(t).Manifest().Bases {
+		bases = append(bases, b.String())
+	}
+	assert.Equal(t, []string{
+		"ubuntu@22.04/stable on amd64, arm64, ppc64el, s390x",
+		"ubuntu@24.04/stable on amd64, arm64, ppc64el, s390x",
+		"ubuntu@26.04/stable on amd64, arm64, ppc64el, s390x",
+	}, bases)
+}
+
+// jujuHooks are the hooks that Juju may run in a unit of this charm.
+func jujuHooks(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for name := range readCharm(t).Meta().Hooks() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// handledHooks are those that the binary is to have a handler for.
+func handledHooks(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(jujuHooks(t), func(name string) bool {
+		_, left := unhandled[hooks.Kind(name)]
+		return left
+	})
+}
+
+func TestEveryHookHasAHandlerAndTheReverse(t *testing.T) {
+	assert.Equal(t, handledHooks(t), slices.Sorted(slices.Values(hook.Names())))
+}
+
+func TestEveryHookHasAFileAndTheReverse(t *testing.T) {
+	files, err := os.ReadDir(root + "/hooks")
+	require.NoError(t, err)
+	var names []string
+	for _, f := range files {
+		link, err := os.Readlink(root + "/hooks/" + f.Name())
+		require.NoError(t, err, "hooks/%s is not a symbolic link", f.Name())
+		assert.Equal(t, "../dispatch", link)
+		names = append(names, f.Name())
+	}
+	assert.Equal(t, handledHooks(t), names)
+}
+
+func TestNoHookIsCalledUnhandledThatJujuDoesNotKnow(t *testing.T) {
+	known := jujuHooks(t)
+	for name, reason := range unhandled {
+		assert.Contains(t, known, string(name))
+		assert.NotEmpty(t, reason)
+	}
+}

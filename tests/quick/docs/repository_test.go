@@ -1,0 +1,98 @@
+// Package docs_test holds the documents against the code: what they link to,
+// and what they tell people to type, must be there.
+package docs_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/juju/charm/v12"
+	"github.com/stretchr/testify/require"
+)
+
+// root is the repository.
+const root = "../../.."
+
+// repository is what the documents can speak of.
+type repository struct {
+	// files are all files and folders, by their path from the root.
+	files map[string]bool
+	// documents are the Markdown files, by path.
+	documents map[string]document
+	// targets are those of the Makefile; tests the names of test functions;
+	// rules those that comments refer to, as R9.
+	targets, tests, rules map[string]bool
+	// params are the parameters of each action.
+	params map[string]map[string]bool
+}
+
+var (
+	target   = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
+	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
+	testName = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
+	ruleOf   = regexp.MustCompile(`\brules? (R\d+)\b`)
+)
+
+func readRepository(t *testing.T) repository {
+	t.Helper()
+	r := repository{
+		files: map[string]bool{}, documents: map[string]document{},
+		targets: map[string]bool{}, tests: map[string]bool{}, rules: map[string]bool{}, params: map[string]map[string]bool{},
+	}
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(root, path)
+		if entry.IsDir() && (name == ".git" || name == "build") {
+			return fs.SkipDir
+		}
+		r.files[name] = true
+		if extension := filepath.Ext(name); entry.IsDir() || extension != ".md" && extension != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			r.add(name, string(text))
+		}
+		return err
+	}))
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	require.NoError(t, err)
+	for _, m := range target.FindAllStringSubmatch(string(makefile), -1) {
+		r.targets[m[1]] = true
+	}
+	actions, err := os.Open(filepath.Join(root, "actions.yaml"))
+	require.NoError(t, err)
+	defer actions.Close()
+	read, err := charm.ReadActionsYaml("ovn-central", actions)
+	require.NoError(t, err)
+	for name, spec := range read.ActionSpecs {
+		r.params[name] = map[string]bool{}
+		properties, _ := spec.Params["properties"].(map[string]any)
+		for key := range properties {
+			r.params[name][key] = true
+		}
+	}
+	return r
+}
+
+// add takes in a document or a Go file.
+func (r repository) add(name, text string) {
+	if filepath.Ext(name) == ".md" {
+		r.documents[name] = document{path: name, text: text}
+		return
+	}
+	for _, m := range ruleOf.FindAllStringSubmatch(text, -1) {
+		r.rules[m[1]] = true
+	}
+	if strings.HasSuffix(name, "_test.go") {
+		for _, m := range testFunc.FindAllStringSubmatch(text, -1) {
+			r.tests[m[1]] = true
+		}
+	}
+}

@@ -1,0 +1,127 @@
+// Package agent is the agent of one unit: Juju's own uniter, with its resolvers,
+// its hook runner and its hook tools, over a connection to
+// [controller.Controller] in the place of the API of a Juju controller.
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/juju/clock"
+	"github.com/juju/loggo"
+	"github.com/juju/names/v5"
+
+	"github.com/juju/juju/agent/tools"
+	"github.com/juju/juju/api/agent/uniter"
+	"github.com/juju/juju/core/leadership"
+	"github.com/juju/juju/core/model"
+	jujuos "github.com/juju/juju/core/os"
+	"github.com/juju/juju/rpc/params"
+	jujuworker "github.com/juju/juju/worker"
+	"github.com/juju/juju/worker/common/reboot"
+	tracker "github.com/juju/juju/worker/leadership"
+	jujuuniter "github.com/juju/juju/worker/uniter"
+	"github.com/juju/juju/worker/uniter/charm"
+	"github.com/juju/juju/worker/uniter/operation"
+
+	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/controller"
+)
+
+// Config says whose agent it is, and where.
+type Config struct {
+	// Unit is its name.
+	Unit string
+	// DataDir is where everything of the unit is kept: /var/lib/juju.
+	DataDir string
+	// RunDir is emptied when the machine reboots. An agent that finds no sign of
+	// itself there tells the charm of a reboot, as Juju does.
+	RunDir string
+	// ArchiveDir is where the controller keeps the charm's archives.
+	ArchiveDir string
+	// HookTool is a built cmd/juju-hook-tool.
+	HookTool string
+	// Caller is the connection to the controller.
+	Caller controller.Caller `json:"-"`
+	// Retry is how failed hooks are retried.
+	Retry params.RetryStrategy
+}
+
+// Run is the agent's life. It returns nil when the unit has been removed, or when
+// ctx has ended: then hooks that run are waited for.
+func Run(ctx context.Context, c Config) error {
+	// Charms run on Ubuntu, whatever this is: their environment depends on it.
+	jujuos.HostOS = func() jujuos.OSType { return jujuos.Ubuntu }
+	tag := names.NewUnitTag(c.Unit)
+	if err := c.prepare(tag); err != nil {
+		return fmt.Errorf("cannot start the agent of %s: %w", c.Unit, err)
+	}
+	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	random := make([]byte, 8)
+	_, _ = rand.Read(random)
+	connection := &connection{ctx: calls, caller: c.Caller, unit: c.Unit, agent: hex.EncodeToString(random)}
+	go connection.stay()
+	go connection.beat()
+	resources, err := uniter.NewResourcesFacadeClient(connection, tag)
+	if err != nil {
+		return err
+	}
+	leader := tracker.NewTracker(tag, connection, clock.WallClock, claimDuration)
+	defer func() { leader.Kill(); _ = leader.Wait() }()
+	logger := loggo.GetLogger("juju.worker.uniter")
+	u, err := jujuuniter.NewUniter(&jujuuniter.UniterParams{
+		UniterFacade:            uniter.NewState(connection, tag),
+		ResourcesFacade:         resources,
+		PayloadFacade:           uniter.NewPayloadFacadeClient(connection),
+		SecretsClient:           noSecrets{},
+		SecretsBackendGetter:    noBackend,
+		UnitTag:                 tag,
+		ModelType:               model.IAAS,
+		LeadershipTrackerFunc:   func(names.UnitTag) leadership.TrackerWorker { return leader },
+		SecretRotateWatcherFunc: noTrigger,
+		SecretExpiryWatcherFunc: noTrigger,
+		DataDir:                 c.DataDir,
+		Downloader:              archives{connection, c.ArchiveDir},
+		MachineLock:             make(machineLock, 1),
+		CharmDirGuard:           openGuard{},
+		UpdateStatusSignal:      connection.updateStatus(),
+		HookRetryStrategy:       c.Retry,
+		NewOperationExecutor:    operation.NewExecutor,
+		NewDeployer:             charm.NewDeployer,
+		NewProcessRunner:        connection.newRunner,
+		Clock:                   clock.WallClock,
+		RebootQuerier:           reboot.NewMonitor(c.RunDir),
+		Logger:                  logger,
+	})
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, u.Kill)
+	defer stop()
+	err = u.Wait()
+	if errors.Is(err, jujuworker.ErrTerminateAgent) {
+		return nil
+	}
+	return err
+}
+
+// prepare makes what jujud's installation has made before a unit agent starts.
+func (c Config) prepare(tag names.UnitTag) error {
+	dir := tools.ToolsDir(c.DataDir, tag.String())
+	for _, one := range []string{dir, c.RunDir} {
+		if err := os.MkdirAll(one, 0o755); err != nil {
+			return err
+		}
+	}
+	link := filepath.Join(dir, "jujuc")
+	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(c.HookTool, link)
+}

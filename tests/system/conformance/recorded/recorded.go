@@ -1,0 +1,1 @@
+../../../harness/lab/recorded/recorded.go

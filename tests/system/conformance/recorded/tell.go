@@ -1,0 +1,1 @@
+../../../harness/lab/recorded/tell.go

@@ -1,0 +1,10 @@
+// Package large
+package large
+
+import (
+	"testing"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+func TestMain(m *testing.M) { labtest.Main(m) }

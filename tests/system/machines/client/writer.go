@@ -1,0 +1,186 @@
+package client
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
+)
+
+//go:embed write.sh
+var writeScript []byte
+
+// target is what the writer writes to a database.
+type target struct{ database, remotes, table, row string }
+
+var targets = []target{
+	{"OVN_Northbound", "nb", "DHCP_Options", `{"cidr":"192.0.2.0/24","external_ids":["map",[["row","NUMBER"]]]}`},
+	{"OVN_Southbound", "sb", "Controller_Event", `{"event_type":"empty_lb_backends","event_info":["map",[["row","NUMBER"]]]}`},
+}
+
+// mapColumn is the column that has a row's number.
+var mapColumn = map[string]string{"DHCP_Options": "external_ids", "Controller_Event": "event_info"}
+
+// StartWriter starts to write to both databases, a row a second at most, until
+// [Client.StopWriter].
+func (c *Client) StartWriter(ctx context.Context) error {
+	if err := c.Machine.WriteFile(dir+"/write.sh", writeScript, 0o755); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		_, err := c.Machine.Exec(ctx, "systemd-run", "--unit=writer-"+t.remotes, dir+"/write.sh",
+			t.database, t.remotes, t.table, t.row)
+		if err != nil {
+			return fmt.Errorf("cannot start the writer to %s: %w", t.database, err)
+		}
+	}
+	c.writing = true
+	return nil
+}
+
+// StopWriter ends the writing. A write that is under way counts as one that
+// wasn't acknowledged.
+func (c *Client) StopWriter(ctx context.Context) error {
+	if !c.writing {
+		return nil
+	}
+	c.writing = false
+	_, err := c.Machine.Exec(ctx, "systemctl", "stop", "writer-nb", "writer-sb")
+	return err
+}
+
+// Acknowledged is how many writes have been acknowledged so far, to each database.
+func (c *Client) Acknowledged() map[string]int {
+	counts := map[string]int{}
+	for _, t := range targets {
+		counts[t.database] = len(c.log(t).Acknowledged)
+	}
+	return counts
+}
+
+// Numbers are those of the writes that have been acknowledged so far, by database, in
+// their order.
+func (c *Client) Numbers() map[string][]string {
+	all := map[string][]string{}
+	for _, t := range targets {
+		for _, a := range c.log(t).Acknowledged {
+			all[t.database] = append(all[t.database], a.Row)
+		}
+	}
+	return all
+}
+
+// Stored are the numbers of the writer's rows in the databases' files on the disk of a
+// machine, by database.
+func Stored(ctx context.Context, m *machines.Machine) (map[string]map[string]bool, error) {
+	all := map[string]map[string]bool{}
+	for _, t := range targets {
+		answer, err := m.Shell(ctx, `copy=$(mktemp -d)
+trap 'rm -r "$copy"' EXIT
+ovsdb-tool cluster-to-standalone "$copy/db" "/var/lib/ovn/ovn$1_db.db"
+ovsdb-tool query "$copy/db" "$2"`, t.remotes, t.query())
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the file of %s: %w", t.database, err)
+		}
+		if all[t.database], err = t.numbers(answer); err != nil {
+			return nil, fmt.Errorf("cannot read the file of %s: %w", t.database, err)
+		}
+	}
+	return all, nil
+}
+
+// Verify reads back what was written.
+func (c *Client) Verify(ctx context.Context) (map[string]writes.Outcome, error) {
+	result := map[string]writes.Outcome{}
+	for _, t := range targets {
+		there, err := c.rows(ctx, t)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read back what was written to %s: %w", t.database, err)
+		}
+		result[t.database] = c.log(t).Judge(there)
+	}
+	return result, nil
+}
+
+// LongestGap is the longest time between two acknowledgements, of which the second
+// came after from, by database.
+func (c *Client) LongestGap(from time.Time) map[string]time.Duration {
+	gaps := map[string]time.Duration{}
+	for _, t := range targets {
+		gaps[t.database] = c.log(t).LongestGap(from)
+	}
+	return gaps
+}
+
+// rows are the numbers of the rows that are in the database.
+func (c *Client) rows(ctx context.Context, t target) (map[string]bool, error) {
+	remotes, err := c.Machine.ReadFile(dir + "/" + t.remotes)
+	if err != nil {
+		return nil, err
+	}
+	command := append([]string{"ovsdb-client", clientTimeout}, tls...)
+	answer, err := c.Machine.Exec(ctx, append(command, "transact", strings.TrimSpace(string(remotes)), t.query())...)
+	if err != nil {
+		return nil, err
+	}
+	return t.numbers(answer)
+}
+
+// query asks for all rows.
+func (t target) query() string {
+	return fmt.Sprintf(`["%s",{"op":"select","table":"%s","where":[],"columns":["%s"]}]`, t.database, t.table, mapColumn[t.table])
+}
+
+// numbers are those of the rows in an answer to the query.
+func (t target) numbers(answer string) (map[string]bool, error) {
+	var results []struct {
+		Rows []map[string][2]json.RawMessage `json:"rows"`
+	}
+	if err := json.Unmarshal([]byte(answer), &results); err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, result := range results {
+		for _, row := range result.Rows {
+			var pairs [][2]string
+			if err := json.Unmarshal(row[mapColumn[t.table]][1], &pairs); err != nil {
+				return nil, err
+			}
+			for _, pair := range pairs {
+				if pair[0] == "row" {
+					found[pair[1]] = true
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// log is what the writer has noted so far; of a file that is not there, nothing.
+func (c *Client) log(t target) writes.Log {
+	acknowledged, _ := c.Machine.ReadFile(dir + "/" + t.remotes + ".acknowledged")
+	failed, _ := c.Machine.ReadFile(dir + "/" + t.remotes + ".failed")
+	return noted(string(acknowledged), string(failed))
+}
+
+// noted reads what write.sh writes: a line each, of which the last one may not be whole yet.
+func noted(acknowledged, failed string) (l writes.Log) {
+	for line := range strings.Lines(acknowledged) {
+		if line, whole := strings.CutSuffix(line, "\n"); whole {
+			number, text, _ := strings.Cut(line, " ")
+			a := writes.Acknowledgement{Row: number}
+			if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+				a.At = time.UnixMilli(ms)
+			}
+			l.Acknowledged = append(l.Acknowledged, a)
+		}
+	}
+	l.Failed = strings.Count(failed, "\n")
+	return l
+}

@@ -1,0 +1,160 @@
+package story
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines/client"
+)
+
+// connectClients relates the application to a CMS and to chassis. The writer writes from then on.
+func (s *story) connectClients(ctx context.Context, t *testing.T) {
+	require.NoError(t, s.Relate(ctx, "ovsdb", "ovn-chassis"))
+	require.NoError(t, s.Relate(ctx, "ovsdb-cms", "neutron-api-plugin-ovn"))
+	var err error
+	s.client, err = s.newClient()
+	require.NoError(t, err)
+	s.settle(ctx, t)
+
+	t.Run("the firewall rejects what isn't related", func(t *testing.T) {
+		_, err := s.client.NB(ctx, "--timeout=3", "show")
+		assert.Error(t, err)
+	})
+	address := map[string]string{"cms-client-bound-address": published(s.client.Machine)}
+	require.NoError(t, s.RemoteSet(ctx, "ovsdb-cms", "neutron-api-plugin-ovn/0", address))
+	s.settle(ctx, t)
+	t.Run("a CMS writes to both databases", func(t *testing.T) {
+		_, err := s.client.NB(ctx, "--wait=sb", "ls-add", "net")
+		require.NoError(t, err)
+		out, err := s.client.SB(ctx, "--bare", "--columns=external_ids", "list", "Datapath_Binding")
+		require.NoError(t, err)
+		assert.Contains(t, out, "name=net", "ovn-northd has translated it")
+	})
+	t.Run("a chassis registers, and may write what is its own only", func(t *testing.T) {
+		require.NoError(t, s.client.BecomeChassis(ctx))
+		chassisRegisters(ctx, t, s.client)
+		accessIsControlled(ctx, t, s.client)
+	})
+	require.NoError(t, s.client.StartWriter(ctx))
+}
+
+// followRelations tells the client what the units have published by now, which is
+// complete when every living unit has.
+func (s *story) followRelations(ctx context.Context) error {
+	alive, err := s.Alive(ctx)
+	if err != nil {
+		return err
+	}
+	chassis, err := s.Data(ctx, "ovsdb")
+	if err != nil {
+		return err
+	}
+	cms, err := s.Data(ctx, "ovsdb-cms")
+	if err != nil {
+		return err
+	}
+	units := map[string]map[string]string{}
+	for _, unit := range alive {
+		want := published(s.Machines[unit])
+		if chassis[unit]["bound-address"] != want || cms[unit]["bound-address"] != want {
+			return fmt.Errorf("%s has published %v and %v", unit, chassis[unit], cms[unit])
+		}
+		units[unit] = cms[unit]
+	}
+	remotes, err := client.NewRemotes(units)
+	if err != nil {
+		return err
+	}
+	return s.client.SetRemotes(ctx, remotes)
+}
+
+// published is how a machine's address stands on relations: a JSON string, with
+// IPv6 in brackets.
+func published(m *machines.Machine) string {
+	if m.Address().Is6() {
+		return fmt.Sprintf(`"[%v]"`, m.Address())
+	}
+	return fmt.Sprintf("%q", m.Address())
+}
+
+// writes waits until the writer has been served a while.
+func (s *story) writes(ctx context.Context, t *testing.T) {
+	t.Helper()
+	require.NoError(t, s.serves(ctx))
+}
+
+func (s *story) serves(ctx context.Context) error {
+	if s.client == nil {
+		return nil
+	}
+	before := s.client.Acknowledged()
+	return await(ctx, 3*time.Minute, func() error { return more(s.client, before, 4) })
+}
+
+// chassisRegisters waits until ovn-controller has connected and written its row.
+func chassisRegisters(ctx context.Context, t *testing.T, c *client.Client) {
+	t.Helper()
+	eventually(ctx, t, 3*time.Minute, func() error {
+		out, err := c.SB(ctx, "--bare", "--columns=hostname", "find", "Chassis", "name="+c.Machine.Name())
+		if err == nil && strings.TrimSpace(out) != c.Machine.Name() {
+			err = fmt.Errorf("chassis %s isn't there, but %q", c.Machine.Name(), out)
+		}
+		return err
+	})
+}
+
+// accessIsControlled shows what the certificate of a chassis lets it write: its
+// own row, not that of another, nor what only ovn-northd writes. It may read.
+func accessIsControlled(ctx context.Context, t *testing.T, c *client.Client) {
+	t.Helper()
+	_, err := c.Chassis(ctx, "set", "Chassis", c.Machine.Name(), "external_ids:shown=yes")
+	assert.NoError(t, err)
+	_, err = c.Chassis(ctx, "--bare", "--columns=name", "list", "Chassis")
+	assert.NoError(t, err)
+
+	_, err = c.SB(ctx, "--may-exist", "chassis-add", "another", "geneve", "192.0.2.9")
+	require.NoError(t, err)
+	for name, command := range map[string][]string{
+		"the row of another chassis": {"set", "Chassis", "another", "external_ids:shown=yes"},
+		"a row for another chassis":  {"chassis-add", "third", "geneve", "192.0.2.10"},
+		"SB_Global":                  {"set", "SB_Global", ".", "external_ids:shown=yes"},
+		"who listens":                {"create", "Connection", "target=punix\\:shown"},
+		"an address set":             {"create", "Address_Set", "name=shown"},
+	} {
+		_, err := c.Chassis(ctx, command...)
+		assert.ErrorContains(t, err, "permission error", name)
+	}
+	_, err = c.SB(ctx, "chassis-del", "another")
+	assert.NoError(t, err)
+}
+
+// more says whether both databases have acknowledged n more writes than before.
+func more(c *client.Client, before map[string]int, n int) error {
+	now := c.Acknowledged()
+	for db, count := range now {
+		if count < before[db]+n {
+			return fmt.Errorf("%s has acknowledged %d writes, %d before", db, count, before[db])
+		}
+	}
+	return nil
+}
+
+// nothingIsLost ends the writing and reads everything back.
+func nothingIsLost(ctx context.Context, t *testing.T, c *client.Client) {
+	t.Helper()
+	require.NoError(t, c.StopWriter(ctx))
+	writes, err := c.Verify(ctx)
+	require.NoError(t, err)
+	for db, w := range writes {
+		t.Logf("%s: %d writes acknowledged, %d failed, longest gap %v", db, w.Acknowledged, w.Unacknowledged, w.LongestGap)
+		assert.Positive(t, w.Acknowledged, db)
+		assert.Zero(t, w.Lost, db)
+	}
+}

@@ -1,0 +1,146 @@
+package story
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
+)
+
+// reinstall has dpkg install the package of the services again, whose script restarts
+// them: as an unattended upgrade does. They run on while restarts are held back, and are
+// restarted by the operator; once they are not held back, the script restarts them.
+func (s *story) reinstall(ctx context.Context, t *testing.T) {
+	unit := s.turns(ctx, t)[0]
+	machine := s.Machines[unit]
+	require.NoError(t, s.Configure(ctx, map[string]string{"enable-auto-restarts": "false"}))
+	s.settle(ctx, t)
+	before := invocations(ctx, t, machine)
+	s.installAgain(ctx, t, unit)
+	assert.Equal(t, before, invocations(ctx, t, machine), "the package's script has restarted services of %s", unit)
+	refused, err := machine.Shell(ctx, "cat /var/lib/policy-rc.d/charm-ovn-central-*.deferred")
+	require.NoError(t, err, "what was refused is noted")
+	require.NoError(t, s.StartAgent(ctx, unit))
+	t.Logf("noted on %s:\n%s", unit, refused)
+
+	s.updates(ctx, t, unit)
+	s.says(ctx, t, unit, "Services queued for restart: ")
+	deferred := s.deferred(ctx, t, unit)
+	for service := range before {
+		assert.Contains(t, refused, "service: "+service+".service")
+		assert.Contains(t, deferred, "restart "+service+": Package update")
+	}
+	s.restarts(ctx, t, unit)
+	after := invocations(ctx, t, machine)
+	for service := range before {
+		assert.NotEqual(t, before[service], after[service], "%s of %s was not restarted", service, unit)
+	}
+
+	require.NoError(t, s.Configure(ctx, map[string]string{"enable-auto-restarts": "true"}))
+	s.settle(ctx, t)
+	s.installAgain(ctx, t, unit)
+	for service, id := range invocations(ctx, t, machine) {
+		assert.NotEqual(t, after[service], id, "without the option the package's script restarts %s", service)
+	}
+	require.NoError(t, s.StartAgent(ctx, unit))
+	s.settle(ctx, t)
+	s.writes(ctx, t)
+}
+
+// installAgain has dpkg unpack and configure the installed version of ovn-central on a unit,
+// whose agent stands still from then on: a hook meanwhile would find the package half installed.
+func (s *story) installAgain(ctx context.Context, t *testing.T, unit string) {
+	t.Helper()
+	require.NoError(t, s.StopAgent(ctx, unit))
+	_, err := s.Machines[unit].Shell(ctx, "dpkg --install /srv/packages/ovn-central_*.deb")
+	require.NoError(t, err)
+}
+
+// invocations are systemd's numbers of the runs of a machine's services, by service.
+func invocations(ctx context.Context, t *testing.T, m *machines.Machine) map[string]string {
+	t.Helper()
+	ids := map[string]string{}
+	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
+		out, err := m.Exec(ctx, "systemctl", "show", "--property=InvocationID", "--value", service)
+		require.NoError(t, err)
+		ids[service] = strings.TrimSpace(out)
+		require.NotEmpty(t, ids[service], "%s runs", service)
+	}
+	return ids
+}
+
+// turns are the units in the order in which they upgrade: those that lead fewer
+// databases first, then by number.
+func (s *story) turns(ctx context.Context, t *testing.T) []string {
+	t.Helper()
+	led := map[string]int{}
+	for _, db := range databases {
+		led[s.leaderOf(ctx, t, db.short, db.schema)]++
+	}
+	units := s.alive(ctx, t)
+	slices.SortStableFunc(units, func(a, b string) int { return led[a] - led[b] })
+	return units
+}
+
+// deferred is what a unit lists as restarts that are held back.
+func (s *story) deferred(ctx context.Context, t *testing.T, unit string) string {
+	t.Helper()
+	results, err := s.Run(ctx, unit, "show-deferred-events", "format=text")
+	require.NoError(t, err)
+	return fmt.Sprint(results["output"])
+}
+
+// restarts makes the restarts that a unit holds back. Another unit may be in its turn
+// still, and a lock of one that has lost its power is taken over after a while only.
+func (s *story) restarts(ctx context.Context, t *testing.T, unit string) {
+	t.Helper()
+	eventually(ctx, t, convergence, func() error {
+		_, err := s.Run(ctx, unit, "restart-services", "deferred-only=true")
+		return err
+	})
+	require.Contains(t, s.deferred(ctx, t, unit), "nothing is held back", unit)
+}
+
+// updates has a unit run update-status, and waits for its end.
+func (s *story) updates(ctx context.Context, t *testing.T, unit string) {
+	t.Helper()
+	hooks := func() int {
+		status, err := s.Status(ctx)
+		require.NoError(t, err)
+		return len(status.Units[unit].Hooks)
+	}
+	before := hooks()
+	require.NoError(t, s.UpdateStatus(ctx, unit))
+	eventually(ctx, t, convergence, func() error {
+		if hooks() == before {
+			return fmt.Errorf("%s has run no hook", unit)
+		}
+		return nil
+	})
+}
+
+// says waits until a unit's status has all of these words.
+func (s *story) says(ctx context.Context, t *testing.T, unit string, words ...string) {
+	t.Helper()
+	var message string
+	eventually(ctx, t, convergence, func() error {
+		status, err := s.Status(ctx)
+		if err != nil {
+			return err
+		}
+		message = status.Units[unit].Workload.Message
+		for _, word := range words {
+			if !strings.Contains(message, word) {
+				return fmt.Errorf("%s says %q, and not %q", unit, message, word)
+			}
+		}
+		return nil
+	})
+	t.Logf("%s says: %s", unit, message)
+}

@@ -1,0 +1,53 @@
+package story
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
+)
+
+// hostSuite is the suite whose OVN `make functional` and `make recovery` run the same tests on.
+const hostSuite = "bookworm"
+
+// TestMembershipOnTheSuitesPackages runs tests/integration/membership on a machine of a suite
+// that the host isn't: OVS's leave behaves differently from 3.3.5 on.
+func TestMembershipOnTheSuitesPackages(t *testing.T) {
+	if suite(t) == hostSuite {
+		t.Skipf("make functional and make recovery run the same tests on the packages of %s", hostSuite)
+	}
+	source, err := filepath.Abs(root)
+	require.NoError(t, err)
+	// Go itself comes along, with all that it has downloaded and built: the machine
+	// reaches no network.
+	shares := []machines.Share{{Host: source, Machine: "/srv/source", ReadOnly: true}}
+	environment := []string{"GOFLAGS=-buildvcs=false -mod=readonly", "GOPROXY=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0"}
+	for _, name := range []string{"GOROOT", "GOMODCACHE", "GOCACHE"} {
+		dir := goEnv(t, name)
+		shares = append(shares, machines.Share{Host: dir, Machine: "/srv/go/" + name, ReadOnly: name != "GOCACHE"})
+		environment = append(environment, name+"=/srv/go/"+name)
+	}
+	ctx, fleet := open(t, machines.Options{Shares: shares})
+	booted, err := fleet.Boot(ctx, 1)
+	require.NoError(t, err)
+	m := booted[0]
+	_, err = m.Shell(ctx, `apt-get -q update; apt-get -q -y install ovn-central
+systemctl disable -q --now ovn-central ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb`)
+	require.NoError(t, err)
+
+	script := `cd /srv/source; export PATH="/srv/go/GOROOT/bin:$PATH"; exec env "$@" go test -count=1 -parallel 6 -timeout 30m ./tests/integration/membership`
+	out, err := m.Shell(ctx, script, environment...)
+	require.NoError(t, err)
+	t.Log(out)
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}

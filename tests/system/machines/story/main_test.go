@@ -1,0 +1,101 @@
+// Package story shows the charm on machines, with Juju's own agent, from the first
+// unit to the removal of the application.
+//
+// Its tests need root, and minutes. So they run by `make e2e` only, which sets
+// E2E_SUITE to the Debian suite of the machines; elsewhere they are skipped, but
+// compiled and checked like all others. `make test` and they show the same rules:
+// here it is real packages, systemd, a firewall and a network that fail.
+package story
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
+)
+
+// suiteVariable names the Debian suite of the machines.
+const suiteVariable = "E2E_SUITE"
+
+// logsDir is where logs are kept of tests that failed.
+const logsDir = "../../../../build/e2e-logs"
+
+// cleanupTime is kept of the time limit of go test for logs and cleaning up.
+const cleanupTime = 3 * time.Minute
+
+// suite is the Debian suite of the machines, without which a test is skipped.
+func suite(t *testing.T) string {
+	t.Helper()
+	name := os.Getenv(suiteVariable)
+	if name == "" {
+		t.Skipf("boots machines: run by `make e2e`, which sets %s", suiteVariable)
+	}
+	return name
+}
+
+// open makes a fleet without machines, for one test. The context ends in time to
+// collect the logs of all machines where the test fails.
+func open(t *testing.T, o machines.Options, units ...string) (context.Context, *machines.Fleet) {
+	t.Helper()
+	o.Suite = suite(t)
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	t.Cleanup(stop)
+	if end, limited := t.Deadline(); limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-cleanupTime))
+		t.Cleanup(cancel)
+	}
+	o.Log = t.Output()
+	fleet, err := machines.Open(ctx, o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			collect(t, fleet, units)
+		}
+		assert.NoError(t, fleet.Close())
+	})
+	return ctx, fleet
+}
+
+func collect(t *testing.T, fleet *machines.Fleet, units []string) {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join(logsDir, t.Name()))
+	require.NoError(t, err)
+	// The test's own contexts have ended.
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupTime)
+	defer cancel()
+	assert.NoError(t, fleet.Collect(ctx, dir, t.Output(), units...))
+}
+
+// eventually waits until a condition holds, which says why it doesn't yet.
+func eventually(ctx context.Context, t *testing.T, limit time.Duration, condition func() error) {
+	t.Helper()
+	require.NoError(t, await(ctx, limit, condition))
+}
+
+func await(ctx context.Context, limit time.Duration, condition func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	ticker := time.NewTicker(500 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		err := condition()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("after %v: %w", limit, err)
+		case <-ticker.C:
+		}
+	}
+}

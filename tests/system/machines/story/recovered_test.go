@@ -1,0 +1,108 @@
+package story
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines/client"
+)
+
+// acknowledged are the numbers of the writes that were acknowledged so far, by database, the
+// oldest first.
+func (w *worstNight) acknowledged(t *testing.T) map[string][]int {
+	t.Helper()
+	all := map[string][]int{}
+	for db, words := range w.client.Numbers() {
+		for _, word := range words {
+			n, err := strconv.Atoi(word)
+			require.NoError(t, err)
+			all[db] = append(all[db], n)
+		}
+	}
+	return all
+}
+
+// stores waits until the files of the unit that is left have writes.
+func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string][]int) {
+	t.Helper()
+	eventually(ctx, t, convergence, func() error {
+		stored, err := client.Stored(ctx, w.Machines[w.left])
+		for db, numbers := range writes {
+			for _, n := range numbers {
+				if err == nil && !stored[db][fmt.Sprint(n)] {
+					err = fmt.Errorf("%s has no write %d to %s", w.left, n, db)
+				}
+			}
+		}
+		return err
+	})
+}
+
+// keeps requires that a new cluster has what it was made of, and each write that it has
+// acknowledged itself: of those that were acknowledged since, a first few may be the old
+// cluster's.
+func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string][]int, made map[string]map[string]bool) {
+	t.Helper()
+	now := w.acknowledged(t)
+	stored, err := client.Stored(ctx, w.Machines[w.left])
+	require.NoError(t, err)
+	for db, numbers := range now {
+		require.NotEmpty(t, made[db], db)
+		for row := range made[db] {
+			assert.True(t, stored[db][row], "%s has lost the write %s, which its copy had", db, row)
+		}
+		since := numbers[len(before[db]):]
+		first := slices.IndexFunc(since, func(n int) bool { return stored[db][fmt.Sprint(n)] })
+		require.NotEqual(t, -1, first, "a write to the new cluster of %s", db)
+		for _, n := range since[first:] {
+			assert.True(t, stored[db][fmt.Sprint(n)], "%s has lost the write %d, which it has acknowledged", db, n)
+		}
+		lost := 0
+		for _, n := range numbers {
+			if !stored[db][fmt.Sprint(n)] {
+				lost++
+			}
+		}
+		t.Logf("%s: made of %d writes; of %d acknowledged before, and %d after, %d are lost", db, len(made[db]), len(before[db]), len(since), lost)
+	}
+}
+
+// proves runs the same command until it has read an acknowledged write back from both
+// servers of each of the units.
+func (w *worstNight) proves(ctx context.Context, t *testing.T, units []string, action string, args ...string) {
+	t.Helper()
+	args = append(args, "i-really-mean-it=true")
+	eventually(ctx, t, convergence, func() error {
+		results, err := w.Run(ctx, w.left, action, args...)
+		proof := fmt.Sprint(results["proof"])
+		for _, unit := range units {
+			for _, db := range databases {
+				if line := db.short + ": " + unit + " is a member, and an acknowledged write was read back from its server"; !strings.Contains(proof, line) {
+					return errors.Join(err, fmt.Errorf("%s: %v", action, results))
+				}
+			}
+		}
+		t.Log(proof)
+		return err
+	})
+}
+
+// chassisFollows has the client's ovn-controller forget what it knew of the old cluster, as
+// the action says: it follows the new one.
+func (w *worstNight) chassisFollows(ctx context.Context, t *testing.T) {
+	t.Helper()
+	_, err := w.client.Machine.Exec(ctx, "ovn-appctl", "-t", "ovn-controller", "sb-cluster-state-reset")
+	require.NoError(t, err)
+	eventually(ctx, t, convergence, func() error {
+		_, err := w.client.NB(ctx, "--wait=hv", "sync")
+		return err
+	})
+}

@@ -1,0 +1,89 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// claim is what the charm has said that is done, to be held against what is.
+type claim struct {
+	text string
+	true func(context.Context) bool
+}
+
+func (w *world) claim(text string, holds func(context.Context) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.claims = append(w.claims, claim{text, holds})
+}
+
+// claimKick notes what a kick says of each database.
+func (w *world) claimKick(args []string, results map[string]string) {
+	if slices.Contains(args, "dry-run=true") {
+		return
+	}
+	for _, db := range lab.Databases {
+		said := results["ovn"+string(db)]
+		if !strings.HasPrefix(said, "removed") && !strings.Contains(said, "already gone") {
+			continue
+		}
+		var ids []string
+		for _, arg := range args {
+			if id, is := strings.CutPrefix(arg, string(db)+"-identity="); is {
+				ids = append(ids, id[:min(4, len(id))])
+			}
+			if name, is := strings.CutPrefix(arg, "unit="); is {
+				if h := w.named(name); h != nil && h.Removed() {
+					ids = append(ids, h.ids[db]...)
+				}
+			}
+		}
+		w.claim(fmt.Sprintf("%s %v: %s", db, ids, said), func(ctx context.Context) bool {
+			v := w.look(ctx, db)
+			return !v.leads || !slices.ContainsFunc(v.members, func(m member) bool { return slices.Contains(ids, m.Short) })
+		})
+	}
+}
+
+// claimResumed notes that a unit which says that it is active again has its servers
+// running, as far as no fault has taken them since.
+func (w *world) claimResumed(h *host, results map[string]string) {
+	if !strings.HasPrefix(results["status"], "active") {
+		return
+	}
+	w.claim(h.Name()+" is resumed: "+results["status"], func(context.Context) bool {
+		return h.Removed() || !slices.ContainsFunc(lab.Databases, func(db lab.DB) bool { return w.why(h, db) == Ours })
+	})
+}
+
+// claimRestarted notes that servers were restarted: they are not the ones from before,
+// and run, as far as no fault has taken them since.
+func (w *world) claimRestarted(h *host, service string, before map[lab.DB]int) {
+	for _, db := range lab.Databases {
+		if service != "ovn-central" && service != db.Service() {
+			continue
+		}
+		w.claim(fmt.Sprintf("the %s server of %s is restarted", db, h.Name()), func(context.Context) bool {
+			pid, err := h.ServerPID(db)
+			return h.Removed() || err == nil && pid != before[db] || err != nil && w.why(h, db) != Ours
+		})
+	}
+}
+
+// untrue is the first claim of the step that doesn't hold.
+func (w *world) untrue(ctx context.Context) string {
+	w.mu.Lock()
+	claims := w.claims
+	w.claims = nil
+	w.mu.Unlock()
+	for _, c := range claims {
+		if !c.true(ctx) && ctx.Err() == nil {
+			return "what was said does not hold: " + c.text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,253 @@
+package soak
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// electionPatience is within what a majority that is up has a leader, on a machine that
+// has nothing else to do ([Charm].Slow): elections by load are no fault of the charm's,
+// and end.
+const electionPatience = 45 * time.Second
+
+// poll is how often the world is looked at while something is waited for.
+const poll = 300 * time.Millisecond
+
+// view is one database's cluster as those who see it all see it.
+type view struct {
+	// status is that of the leader of the latest term, else of whoever has the longest
+	// committed log; the zero one where no server of the application's cluster could be asked.
+	status raft.Status
+	// leads is whether there is a leader whom a majority of the members follows.
+	leads bool
+	// members are those of its configuration, with why they are up or not.
+	members []member
+}
+
+type member struct {
+	raft.Member
+	host *host // nil: nobody's
+	why  Why
+}
+
+// why says why a host's server is up or not.
+func (w *world) why(h *host, db lab.DB) Why {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return whyDown(h.faults, w.step, db, h.Running(db), h.gaveUp[db], h.paused() || h.held(db))
+}
+
+// whyDown says so by the faults that stand, with the step that began each. A disk that
+// is full takes no vote away as long as its server runs, and may at any time: it counts
+// where nothing else does. Once there is space again it counts where the server has ended,
+// or could not store its vote meanwhile and has given the database up: its process goes on
+// then, and the unit's next hook starts another.
+func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused bool) Why {
+	why := Up
+	fault := func(name string, only bool) {
+		if since, stands := faults[name]; stands && only {
+			if since == step && why != Standing {
+				why = New
+			} else {
+				why = Standing
+			}
+		}
+	}
+	for _, name := range []string{"gone", "power-off", "cut", "mute", "hang " + string(db)} {
+		fault(name, true)
+	}
+	fault("kill "+string(db), !running)
+	fault("destroy "+string(db), !running)
+	if why == Up {
+		fault("full", true)
+		fault("was full", !running || gaveUp)
+	}
+	switch {
+	case why == Up && !running && paused:
+		return Asked
+	case why == Up && !running:
+		return Ours
+	}
+	return why
+}
+
+// look asks all servers that can be asked.
+func (w *world) look(ctx context.Context, db lab.DB) view {
+	cluster := w.cluster(db)
+	answers := ofCluster(w.ask(ctx, db), cluster)
+	var v view
+	for _, s := range answers {
+		if better(s, v.status) {
+			v.status = s
+		}
+	}
+	leader := v.status.Leader
+	if leader == raft.Self {
+		leader = raft.Ref(v.status.Server.Short())
+	}
+	for _, row := range w.rows(db, cluster, v.status.Servers) {
+		m := member{Member: row, host: w.owner(ctx, db, row.Short)}
+		switch {
+		case m.host == nil:
+			m.why = New // whoever it was: it is nobody's server any more, and that is looked at in the end
+		case !m.host.current(db, row.Short):
+			m.why = Standing
+		default:
+			m.why = w.why(m.host, db)
+		}
+		v.members = append(v.members, m)
+	}
+	followers := 0
+	for _, s := range answers {
+		if follows(s, leader) {
+			followers++
+		}
+	}
+	for _, m := range v.members {
+		if m.why == Up && w.has(m.host, "lose-socket "+string(db)) {
+			followers++ // it can't be asked, and works
+		}
+	}
+	v.leads = leader != raft.UnknownRef && followers > len(v.members)/2
+	return v
+}
+
+// cluster is the application's: after a recovery another one than before, whose terms begin
+// anew. A unit that comes back may still have a server of the old one. Juju 4 has no leader
+// settings: there the IDs are in the application's data.
+func (w *world) cluster(db lab.DB) raft.ID {
+	key := string(db) + "_cid"
+	return raft.ID(cmp.Or(w.LeaderSettings()[key], w.AppData()[key]))
+}
+
+// ofCluster are the answers of a cluster's servers, of any while the application has none.
+func ofCluster(answers []raft.Status, cluster raft.ID) []raft.Status {
+	return slices.DeleteFunc(slices.Clone(answers), func(s raft.Status) bool {
+		return cluster != "" && s.Cluster != nil && *s.Cluster != cluster
+	})
+}
+
+// follows says whether a server takes another for the leader, or is it.
+func follows(s raft.Status, leader raft.Ref) bool {
+	return s.Leader == leader || s.Server.Short() == string(leader)
+}
+
+// rows are the configuration of a database's cluster, as it was seen last where no server of
+// it can be asked now.
+func (w *world) rows(db lab.DB, cluster raft.ID, now []raft.Member) []raft.Member {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(now) == 0 && w.lastOf[db] == cluster {
+		now = w.last[db]
+	}
+	w.last[db], w.lastOf[db] = now, cluster
+	return now
+}
+
+// ask asks all servers of a database at once for their status, but those that join.
+func (w *world) ask(ctx context.Context, db lab.DB) []raft.Status {
+	var (
+		mu      sync.Mutex
+		group   sync.WaitGroup
+		answers []raft.Status
+	)
+	for _, h := range w.all() {
+		if h.Removed() || !h.Running(db) || w.has(h, "hang "+string(db)) || w.has(h, "power-off") {
+			continue
+		}
+		group.Go(func() {
+			text, err := h.Status(ctx, db)
+			s, malformed := raft.Parse(text)
+			w.mu.Lock()
+			h.gaveUp[db] = err != nil || s.State == raft.Failed // one that can't be asked, as it has no socket, may have
+			lost := h.gaveUp[db]
+			w.mu.Unlock()
+			if err != nil || malformed != nil || lost {
+				return
+			}
+			w.known(h, db, string(s.Server))
+			if s.State == raft.JoiningCluster {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			answers = append(answers, s)
+		})
+	}
+	group.Wait()
+	return answers
+}
+
+// better says whether a status tells more of the cluster than another: that of a leader
+// does, of leaders that of the latest term; else that of a longer log, as far as it is
+// committed. A member that is cut off goes to later terms all by itself.
+func better(a, b raft.Status) bool {
+	aLeads, bLeads := a.Role == raft.Leader, b.Role == raft.Leader
+	switch {
+	case b.Server == "":
+		return true
+	case aLeads != bLeads:
+		return aLeads
+	case aLeads && a.Term != b.Term:
+		return a.Term > b.Term
+	case a.Committed() != b.Committed():
+		return a.Committed() > b.Committed()
+	case a.Term != b.Term:
+		return a.Term > b.Term
+	}
+	return a.Log.End > b.Log.End
+}
+
+// known notes that a host's server has this ID.
+func (w *world) known(h *host, db lab.DB, id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	short := raft.ID(id).Short()
+	if i := slices.Index(h.ids[db], short); i >= 0 {
+		h.ids[db] = slices.Delete(h.ids[db], i, i+1)
+	}
+	h.ids[db] = append(h.ids[db], short)
+}
+
+// current says whether a member is the server that the host has now.
+func (h *host) current(db lab.DB, short string) bool {
+	ids := h.ids[db]
+	return len(ids) > 0 && ids[len(ids)-1] == short
+}
+
+// owner is the host that a member's server is, or was, on.
+func (w *world) owner(ctx context.Context, db lab.DB, short string) *host {
+	find := func() *host {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, h := range w.hosts {
+			if slices.Contains(h.ids[db], short) {
+				return h
+			}
+		}
+		return nil
+	}
+	if h := find(); h != nil {
+		return h
+	}
+	for _, h := range w.all() {
+		if id, err := h.ServerID(ctx, db); err == nil && !slices.Contains(h.ids[db], raft.ID(id).Short()) {
+			w.known(h, db, id)
+		}
+	}
+	return find()
+}
+
+// whys are the reasons of a view.
+func (v view) whys() (all []Why) {
+	for _, m := range v.members {
+		all = append(all, m.why)
+	}
+	return all
+}

@@ -1,0 +1,295 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// recoveryPatience is within what a recovery comes to its end, if the same command is typed
+// again and again and what it prints is done.
+const recoveryPatience = 5 * time.Minute
+
+// order is what an operator types in a disaster: the same command, until it has ended or says
+// what to do otherwise.
+type order struct {
+	action string
+	// from is the unit that it is typed for.
+	from int
+	args []string
+	// giveUp are the names in give-up, and lost the hosts that they stand for.
+	giveUp []string
+	lost   []*host
+	// force gives up newer data of what is lost.
+	force bool
+}
+
+// disasterStep is what only disasters have.
+func (w *world) disasterStep(ctx context.Context, h *host, s Step) error {
+	switch s.Do {
+	case "write":
+		return w.awaitWrites(ctx, s)
+	case "notice":
+		w.awaitLoss(ctx, s)
+		return w.updateStatus(ctx)
+	case "backup":
+		if w.has(h, "power-off") {
+			return nil
+		}
+		return w.backUp(ctx, h)
+	case "recover", "restore":
+		w.command(ctx, s)
+		return w.recover(ctx, h)
+	case "insist":
+		w.command(ctx, s)
+		return w.insist(ctx, s)
+	}
+	return fmt.Errorf("no operation is called %q", s.Do)
+}
+
+// awaitWrites waits for so many more writes to each database, where there is a quorum.
+func (w *world) awaitWrites(ctx context.Context, s Step) error {
+	n, err := strconv.Atoi(s.Arg)
+	if err != nil {
+		return err
+	}
+	before := map[lab.DB]int{}
+	for _, db := range lab.Databases {
+		before[db] = w.writer.Acknowledged(db)
+	}
+	for deadline := time.Now().Add(w.patience(20 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, poll) {
+		if !slices.ContainsFunc(lab.Databases, func(db lab.DB) bool { return w.writer.Acknowledged(db) < before[db]+n }) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// command decides what is typed, once in a disaster: whatever is lost by then is given up, by
+// the names of units or by the identities of members.
+func (w *world) command(ctx context.Context, s Step) {
+	if w.order != nil {
+		return
+	}
+	o := &order{action: "recover", from: s.Unit}
+	if s.Do != "restore" {
+		w.awaitLoss(ctx, s)
+	}
+	if s.Do == "restore" {
+		o.action = "restore"
+		o.args = append(o.args, "from="+w.backup)
+	}
+	if s.DB != "" {
+		o.args = append(o.args, "database="+s.DB)
+	}
+	o.args = append(o.args, "i-really-mean-it=true")
+	for _, h := range w.inModel() {
+		if !w.has(h, "power-off") && !w.has(h, "destroy nb") && !w.has(h, "destroy sb") {
+			continue
+		}
+		o.lost = append(o.lost, h)
+		names := []string{h.Name()}
+		if s.Arg == "ids" {
+			if ids := w.identities(ctx, h); len(ids) > 0 {
+				names = ids
+			}
+		}
+		o.giveUp = append(o.giveUp, names...)
+	}
+	w.order = o
+	if o.action == "restore" {
+		w.storeBackup()
+	} else {
+		w.store(ctx, o.lost)
+	}
+}
+
+// awaitLoss waits until servers that are left have noticed that there is no leader any more,
+// as an operator has who takes a quorum for lost; unless there is one.
+func (w *world) awaitLoss(ctx context.Context, s Step) {
+	for deadline := time.Now().Add(w.patience(15 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, lookPause) {
+		if !slices.ContainsFunc(s.databases(), func(db lab.DB) bool {
+			return slices.ContainsFunc(w.ask(ctx, db), raft.Status.HasLeader)
+		}) {
+			return
+		}
+	}
+}
+
+// identities are those of the members that a host has, or had.
+func (w *world) identities(ctx context.Context, h *host) (ids []string) {
+	for _, db := range lab.Databases {
+		for _, m := range w.look(ctx, db).members {
+			if m.host == h {
+				ids = append(ids, m.Short)
+			}
+		}
+	}
+	return ids
+}
+
+// recover types the command once.
+func (w *world) recover(ctx context.Context, h *host) error {
+	_, err := w.typeOrder(ctx, h)
+	return err
+}
+
+func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, err error) {
+	if w.has(h, "power-off") {
+		return r, lab.ErrLost
+	}
+	w.mu.Lock()
+	args := slices.Clone(w.order.args)
+	if len(w.order.giveUp) > 0 {
+		args = append(args, "give-up="+strings.Join(w.order.giveUp, ","))
+		if w.order.force {
+			args = append(args, "force=true")
+		}
+	}
+	w.counts.Runs++
+	w.mu.Unlock()
+	r, err = w.RunAction(ctx, h.Unit, w.order.action, args...)
+	w.say("%s %s %v: %s %v %s", h.Name(), w.order.action, args, r.Status, r.Results, r.Message)
+	if r.Status != "completed" {
+		w.mu.Lock()
+		w.counts.Failed++
+		w.mu.Unlock()
+	}
+	return r, err
+}
+
+// insist types the command until the action has proved that the new cluster serves, or says
+// that there is a quorum, and does what it prints. What comes to no end, or is refused
+// without a way out, is a claim that does not hold.
+func (w *world) insist(ctx context.Context, s Step) error {
+	o := w.order
+	o.from = s.Unit
+	defer w.hooksGoOn(ctx)()
+	mute := 0
+	var last string
+	for deadline := time.Now().Add(w.patience(recoveryPatience)); ctx.Err() == nil; wait(ctx, poll) {
+		if time.Now().After(deadline) {
+			w.claim("the recovery comes to its end: "+last, func(context.Context) bool { return false })
+			return nil
+		}
+		h, err := w.asked(ctx)
+		if err != nil {
+			return err
+		}
+		r, err := w.typeOrder(ctx, h)
+		w.note(s, err)
+		if r.Status == "completed" && strings.Contains(r.Results["next"], "it is proved: ") {
+			w.say("it is proved: %s", r.Results["proof"])
+			return nil
+		}
+		last = strings.Join([]string{r.Message, r.Results["status"], r.Results["waiting"], r.Results["proof"], r.Results["next"]}, "\n")
+		ways := waysOut(last)
+		w.say("ways out: %v", ways)
+		if r.Status == "completed" || len(ways) > 0 || r.Results["return-code"] != "0" {
+			mute = 0
+		} else if mute++; mute > 5 {
+			w.claim("a refusal says what to do: "+last, func(context.Context) bool { return false })
+			return nil
+		}
+		if r.Status == "failed" && slices.Contains(ways, way{do: hasQuorum}) && w.quorum(ctx, s) {
+			return nil
+		}
+		for _, out := range ways {
+			w.note(s, w.follow(ctx, h, out))
+		}
+		wait(ctx, 2*time.Second)
+	}
+	return nil
+}
+
+// hooksGoOn has all units run their hooks, beside what an operator types, until stop.
+func (w *world) hooksGoOn(ctx context.Context) (stop func()) {
+	w.Hold(true) // what is typed waits for no other unit's hooks
+	inner, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for inner.Err() == nil {
+			w.note(Step{Do: "settle"}, w.Settle(ctx))
+			w.note(Step{Do: "update-status"}, w.updateStatus(ctx))
+			wait(inner, time.Second)
+		}
+	})
+	return func() {
+		cancel()
+		group.Wait()
+		w.Hold(false)
+	}
+}
+
+// updateStatus runs the hook on all units at the same time, or the one again that has failed.
+func (w *world) updateStatus(ctx context.Context) error {
+	var (
+		mu    sync.Mutex
+		group sync.WaitGroup
+		all   error
+	)
+	for _, h := range w.inModel() {
+		if w.has(h, "power-off") || h.Dying() {
+			continue
+		}
+		group.Go(func() {
+			var err error
+			if h.Agent().Status == "error" {
+				err = w.Retry(ctx, h.Unit) // as Juju does by itself
+			} else {
+				err = w.RunHook(ctx, h.Unit, "update-status")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = errors.Join(all, err)
+		})
+	}
+	group.Wait()
+	return errors.Join(all, w.Settle(ctx))
+}
+
+// quorum says whether each database that is meant has a leader, so that there is nothing to
+// recover.
+func (w *world) quorum(ctx context.Context, s Step) bool {
+	return !slices.ContainsFunc(s.databases(), func(db lab.DB) bool { return !w.look(ctx, db).leads })
+}
+
+// inBackground does something beside the step that goes on, and may outlast it.
+func (w *world) inBackground(ctx context.Context, s Step, do func(context.Context) error) {
+	w.background.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.patience(operationPatience))
+		defer cancel()
+		w.note(s, do(ctx))
+	})
+}
+
+// endDisaster has all that was lost come back, and requires that the application comes to its
+// end, with what it must have kept.
+func (w *world) endDisaster(ctx context.Context) (string, error) {
+	w.mu.Lock()
+	for _, end := range w.ends {
+		end.Stop()
+	}
+	w.mu.Unlock()
+	w.background.Wait()
+	w.Hold(false)
+	what, err := w.finish(ctx)
+	if what == "" && err == nil {
+		what = w.kept(ctx)
+	}
+	w.order = nil
+	if what == "" {
+		w.mu.Lock()
+		w.counts.Disasters++
+		w.mu.Unlock()
+	}
+	return what, err
+}

@@ -1,0 +1,281 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
+)
+
+// endPatience is within what an application comes to its end once faults have
+// stopped and all that is printed is typed. Where nothing has changed in
+// standstill, and in as many rounds of hooks, nothing will.
+const (
+	endPatience = 4 * time.Minute
+	standstill  = 40 * time.Second
+	roundsStill = 8
+)
+
+// Result is what became of a schedule.
+type Result struct {
+	// Steps were played, Faults of them or in them happened, Typed are commands that
+	// were typed as they were printed.
+	Steps, Faults, Typed int
+	// Broken is the invariant that was broken, "" if none was, and in which step.
+	Broken string
+	At     int
+	// Counts is what became of disasters.
+	Counts Counts
+	// Writes are those of clients, where they could be read back.
+	Writes map[lab.DB]writes.Outcome
+}
+
+// Run plays a schedule. The error is of the lab: then nothing was found out.
+func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result, err error) {
+	w, err := newWorld(ctx, s, charm, log)
+	if err != nil {
+		return r, fmt.Errorf("cannot deploy: %w", err)
+	}
+	defer func() {
+		r.Faults, r.Typed, r.Counts = w.faults, w.typed, w.tally()
+		err = errors.Join(err, w.close())
+	}()
+	broken := func(at int, what string) (Result, error) {
+		r.At, r.Broken = at, what+"\n"+w.statuses()
+		return r, nil
+	}
+	before := map[lab.DB]bool{}
+	for _, db := range lab.Databases { // after the first step there may be no server left to ask
+		before[db] = w.look(ctx, db).leads
+	}
+	for i, step := range s.Steps {
+		w.step = i + 1
+		w.say("step %d: %s", w.step, step)
+		what, err := "", error(nil)
+		if step.Do == "end" {
+			what, err = w.endDisaster(ctx)
+		} else {
+			err = w.play(ctx, step)
+		}
+		if err != nil {
+			return r, fmt.Errorf("step %d, %s: %w", i+1, step, err)
+		}
+		r.Steps++
+		if what == "" {
+			what = w.besideBroken()
+		}
+		if what != "" {
+			return broken(i+1, what)
+		}
+		if what := w.judge(ctx, before); what != "" {
+			return broken(i+1, what)
+		}
+		if what := w.untrue(ctx); what != "" {
+			return broken(i+1, what)
+		}
+		if what := w.silent(); what != "" {
+			return broken(i+1, what)
+		}
+	}
+	what, err := w.finish(ctx)
+	if err != nil {
+		return r, err
+	}
+	if what == "" {
+		what = w.untrue(ctx)
+	}
+	if what != "" {
+		return broken(len(s.Steps)+1, what)
+	}
+	w.writer.Stop()
+	if r.Writes, err = w.writer.Verify(ctx); err != nil {
+		return broken(len(s.Steps)+1, err.Error())
+	}
+	for db, writes := range r.Writes {
+		if lost := w.lostWrites(db, writes.Missing); len(lost) > 0 {
+			return broken(len(s.Steps)+1, fmt.Sprintf("%s: %d of %d acknowledged writes are lost: %v", db, len(lost), writes.Acknowledged, lost))
+		}
+	}
+	return r, nil
+}
+
+func (w *world) statuses() string {
+	var text strings.Builder
+	w.PrintStatus(&text)
+	return text.String()
+}
+
+// judge holds a step's outcome against what must be; before is whether each
+// database had a quorum, and has one now.
+func (w *world) judge(ctx context.Context, before map[lab.DB]bool) string {
+	for _, db := range lab.Databases {
+		var v view
+		verdict := Faults
+		deadline := time.Now().Add(w.patience(electionPatience))
+		for {
+			v = w.look(ctx, db)
+			verdict = Cost{Before: before[db], Members: v.whys()}.Judge()
+			if len(v.members) == 0 && w.history[db] != nil {
+				verdict = Faults // the new cluster of a recovery, of which no server was started yet
+			}
+			if verdict == Faults || verdict == Serves && v.leads || time.Now().After(deadline) || ctx.Err() != nil {
+				break
+			}
+			wait(ctx, poll)
+		}
+		before[db] = verdict == Serves
+		switch {
+		case ctx.Err() != nil:
+			return ""
+		case verdict == OurDoing:
+			return fmt.Sprintf("%s: the quorum is lost, by the charm: %s", db, v)
+		case verdict == Serves && !v.leads:
+			return fmt.Sprintf("%s: a majority is up, and there is no leader after %v: %s", db, electionPatience, v)
+		}
+	}
+	return ""
+}
+
+// String is the configuration with why each member is up or not.
+func (v view) String() string {
+	words := map[Why]string{Up: "up", New: "down by a fault of this step", Standing: "down by an older fault", Asked: "paused", Ours: "down without a fault"}
+	var all []string
+	for _, m := range v.members {
+		name := "nobody's"
+		if m.host != nil {
+			name = m.host.Name()
+		}
+		all = append(all, fmt.Sprintf("%s (%s) %s", m.Short, name, words[m.why]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// finish ends all faults and requires that the application comes to its end, if
+// hooks go on running and an operator types what is printed.
+func (w *world) finish(ctx context.Context) (string, error) {
+	w.step++
+	w.say("the faults stop")
+	for _, h := range w.inModel() {
+		if err := w.heal(ctx, h); err != nil && !hookFailed(err) {
+			return "", fmt.Errorf("cannot end the faults on %s: %w", h.Name(), err)
+		}
+		if h.paused() {
+			w.note(Step{Do: "resume", Unit: h.number}, w.act(ctx, h, "resume"))
+		}
+	}
+	var why, seen string
+	since, rounds := time.Now(), 0
+	for deadline := time.Now().Add(w.patience(endPatience)); ; wait(ctx, poll) {
+		for _, h := range w.inModel() {
+			if h.Agent().Status == "error" || h.Dying() {
+				failed := w.again(ctx, h)
+				w.note(Step{Do: "retry", Unit: h.number}, failed)
+				w.note(Step{Do: "type", Unit: h.number}, w.typeFailed(ctx, failed))
+			}
+		}
+		w.note(Step{Do: "settle"}, w.Settle(ctx))
+		if w.history[lab.NB] != nil {
+			w.note(Step{Do: "update-status"}, w.updateStatus(ctx))
+		} else {
+			w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
+		}
+		if why = w.unfinished(ctx); why == "" {
+			return "", nil
+		}
+		w.say("not at its end: %s", why)
+		if now := why + w.statuses(); now != seen {
+			seen, since, rounds = now, time.Now(), 0
+		}
+		rounds++
+		if time.Now().After(deadline) || rounds > roundsStill && time.Since(since) > w.patience(standstill) {
+			return "the end is not reached: " + why, nil
+		}
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		if refused := w.typeAll(ctx); refused != nil {
+			return refused.Error(), nil
+		}
+	}
+}
+
+// again goes on with a unit whose hook failed, or that is being removed.
+func (w *world) again(ctx context.Context, h *host) error {
+	if h.Agent().Status == "error" {
+		return w.Retry(ctx, h.Unit)
+	}
+	return w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{})
+}
+
+// typeAll types what a unit prints as next, of the first unit that prints anything.
+func (w *world) typeAll(ctx context.Context) *refused {
+	for _, h := range w.inModel() {
+		typed := w.typed
+		err := w.typeNext(ctx, h)
+		if w.typed == typed && err == nil {
+			err = w.typeStatus(ctx, h)
+		}
+		if no := (*refused)(nil); errors.As(err, &no) {
+			return no
+		}
+		w.note(Step{Do: "type", Unit: h.number}, err)
+		if w.typed > typed {
+			return nil
+		}
+	}
+	return nil
+}
+
+func hookFailed(err error) bool {
+	hook := (*lab.HookError)(nil)
+	return errors.As(err, &hook) || errors.Is(err, lab.ErrKilled)
+}
+
+// unfinished says what keeps the application from its end: every unit active, and
+// exactly its units' servers members of both clusters.
+func (w *world) unfinished(ctx context.Context) string {
+	units := w.inModel()
+	for _, h := range units {
+		if h.Dying() {
+			return h.Name() + " has not gone"
+		}
+		if s := h.Workload(); s.Status != "active" || strings.Contains(s.Message, "stale") {
+			return fmt.Sprintf("%s is %s: %s", h.Name(), s.Status, s.Message)
+		}
+	}
+	for _, db := range lab.Databases {
+		v := w.look(ctx, db)
+		if !v.leads || len(v.members) != len(units) {
+			return fmt.Sprintf("%s has %d members for %d units, leader %t: %s", db, len(v.members), len(units), v.leads, v)
+		}
+		for _, m := range v.members {
+			if m.why != Up {
+				return fmt.Sprintf("%s: %s", db, v)
+			}
+		}
+		for _, h := range units {
+			text, err := h.Status(ctx, db)
+			if err != nil {
+				return err.Error()
+			}
+			if s, err := raft.Parse(text); err != nil || !s.HasLeader() || len(s.Servers) != len(units) {
+				return fmt.Sprintf("%s of %s has not %d members and a leader", db, h.Name(), len(units))
+			}
+		}
+	}
+	return ""
+}
+
+// wait lets time pass.
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,220 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// printed finds what the charm tells people to type: a command of juju, up to the
+// end of its line or of the part of the status line that it is in.
+var printed = regexp.MustCompile(`juju (?:run|add-unit|remove-unit|resolved) [^;,(\n]+`)
+
+// ifLost is the condition of a way out for what does not come back.
+var ifLost = regexp.MustCompile(`if (it is|they are) lost`)
+
+// commands are those in a text.
+func commands(text string) (all []string) {
+	for _, command := range printed.FindAllString(text, -1) {
+		all = append(all, strings.TrimRight(strings.TrimSpace(command), ".,"))
+	}
+	return all
+}
+
+// typeFailed types what the log of a unit whose hook has failed prints as the way out, as far
+// as that is no override and depends on nothing that an operator would have to find out.
+func (w *world) typeFailed(ctx context.Context, err error) error {
+	hook := (*lab.HookError)(nil)
+	if !errors.As(err, &hook) {
+		return nil
+	}
+	for _, way := range ways(hook.Output) {
+		for _, command := range commands(way) {
+			if err := w.enter(ctx, command); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ways are the lines of a log that say what to do next, but for those with a condition.
+func ways(output string) (all []string) {
+	for line := range strings.Lines(output) {
+		_, way, is := strings.Cut(line, "next: ")
+		if is && !strings.HasPrefix(way, "if ") && !ifLost.MatchString(way) && !strings.Contains(way, "--no-retry") && !slices.Contains(all, way) {
+			all = append(all, way)
+		}
+	}
+	return all
+}
+
+// typeStatus types what stands in the unit's status line, as it stands there. What is
+// printed for something that is lost is typed only where it is lost: its machine is off.
+// The first that adds a unit in the place of another is typed once.
+func (w *world) typeStatus(ctx context.Context, h *host) error {
+	message := h.Workload().Message
+	if w.has(h, "power-off") {
+		return nil // Juju shows the unit as lost: what it said last is old
+	}
+	if ifLost.MatchString(message) && !w.lost(message) || strings.Contains(message, "; if lost: ") {
+		return nil
+	}
+	all := commands(message)
+	if slices.ContainsFunc(all, func(command string) bool { return strings.HasPrefix(command, "juju add-unit") }) {
+		w.mu.Lock()
+		again := w.replaced[h.Name()]
+		w.replaced[h.Name()] = true
+		w.mu.Unlock()
+		if again {
+			return nil
+		}
+	}
+	for _, command := range all {
+		if err := w.enter(ctx, command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typeShown types what stands in a unit's status line, as its next hook shows it, and
+// then what its cluster-status says.
+func (w *world) typeShown(ctx context.Context, h *host) error {
+	if h.Agent().Status == "error" || h.Dying() {
+		w.note(Step{Do: "retry", Unit: h.number}, w.again(ctx, h))
+	} else {
+		w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
+	}
+	return errors.Join(w.typeStatus(ctx, h), w.typeNext(ctx, h))
+}
+
+// lost says whether a message names a unit to be kicked whose machine is off.
+func (w *world) lost(message string) bool {
+	return slices.ContainsFunc(w.inModel(), func(h *host) bool {
+		return w.has(h, "power-off") && strings.Contains(message, "unit="+h.Name()+" ")
+	})
+}
+
+// typeNext types what cluster-status of a unit says is next, as it stands there.
+func (w *world) typeNext(ctx context.Context, h *host) error {
+	if w.has(h, "power-off") {
+		return nil
+	}
+	r, err := w.RunAction(ctx, h.Unit, "cluster-status")
+	if err != nil {
+		return err
+	}
+	if r.Status != "completed" {
+		return fmt.Errorf("cluster-status of %s: %s", h.Name(), r.Message)
+	}
+	for _, command := range commands(r.Results["next"]) {
+		if err := w.enter(ctx, command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused is a printed command that does not do what it says.
+type refused struct{ command, why string }
+
+func (e *refused) Error() string { return fmt.Sprintf("%s: refused: %s", e.command, e.why) }
+
+// enter types one command. What needs a machine that is off waits for it, as under
+// Juju, and isn't done here.
+func (w *world) enter(ctx context.Context, command string) error {
+	words := strings.Fields(command)
+	w.say("typed: %s", command)
+	looks := words[len(words)-1] == "cluster-status" || slices.Contains(words, "dry-run=true")
+	if !looks { // else there is more to be typed
+		w.mu.Lock()
+		w.typed++
+		w.mu.Unlock()
+	}
+	if words[1] == "add-unit" {
+		w.mu.Lock()
+		n := 1000 + len(w.hosts)
+		w.mu.Unlock()
+		if err := w.add(ctx, n); err != nil {
+			return err
+		}
+		return w.Settle(ctx)
+	}
+	h := w.meant(words[2])
+	if h == nil || h.Removed() {
+		return &refused{command, "there is no such unit"}
+	}
+	switch words[1] {
+	case "remove-unit":
+		return w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{})
+	case "resolved":
+		return w.Resolved(ctx, h.Unit, false)
+	}
+	if w.has(h, "power-off") {
+		return &refused{command, "the machine that it is to run on is off"}
+	}
+	before := w.living(ctx)
+	r, err := w.RunAction(ctx, h.Unit, words[3], unquoted(words[4:])...)
+	if err != nil {
+		return err
+	}
+	for id := range w.living(ctx) {
+		delete(before, id)
+	}
+	if words[3] == "kick" {
+		w.harmful(command, before)
+	}
+	if r.Status != "completed" && !looks { // a plan that can't be carried out says so
+		return &refused{command, r.Message}
+	}
+	return nil
+}
+
+// meant is the unit that Juju takes a name for: that of a unit, or of whichever leads.
+func (w *world) meant(name string) *host {
+	if strings.HasSuffix(name, "/leader") {
+		if leader := w.Leader(); leader != nil {
+			name = leader.Name()
+		}
+	}
+	return w.named(name)
+}
+
+// unquoted are words as a shell hands them on.
+func unquoted(words []string) (all []string) {
+	for _, word := range words {
+		all = append(all, strings.ReplaceAll(word, "'", ""))
+	}
+	return all
+}
+
+// living are the members that are up and whose unit stays, by their identity.
+func (w *world) living(ctx context.Context) map[string]*host {
+	all := map[string]*host{}
+	for _, db := range lab.Databases {
+		for _, m := range w.look(ctx, db).members {
+			if m.why == Up && m.host != nil && !m.host.Removed() && !m.host.Dying() {
+				all[string(db)+" "+m.Short] = m.host
+			}
+		}
+	}
+	return all
+}
+
+// harmful notes a printed kick that has cost living members, which are members no
+// more now.
+func (w *world) harmful(command string, missing map[string]*host) {
+	for id, h := range missing {
+		db, short, _ := strings.Cut(id, " ")
+		w.claim(fmt.Sprintf("%s: it was printed, and has removed %s of %s, which was up", command, id, h.Name()), func(ctx context.Context) bool {
+			v := w.look(ctx, lab.DB(db))
+			return !v.leads || slices.ContainsFunc(v.members, func(m member) bool { return m.Short == short })
+		})
+	}
+}

@@ -1,0 +1,177 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// disasters is what a world knows beside, whose schedule has any.
+type disasters struct {
+	history map[lab.DB]*history
+	// watched ends the watching, and waits for its end; background are machines that boot.
+	watched    func()
+	background sync.WaitGroup
+	// order is what the operator goes on to type in this disaster.
+	order *order
+	// backup is the newest one's directory, and behind what its unit had before it.
+	backup string
+	behind map[lab.DB]map[string]bool
+	stored map[lab.DB]*stored
+	counts Counts
+}
+
+// Counts is what became of disasters.
+type Counts struct {
+	// Disasters came to their end; in New of them, by database, a new cluster has taken the
+	// old one's place.
+	Disasters, New int
+	// Runs are those of the action, Failed those of them that were refused, failed or killed.
+	Runs, Failed int
+	// Kept are rows of copies that were left, each found on all units in the end; Given are
+	// writes that were acknowledged by a cluster that was given up, and are not there.
+	Kept, Given int
+	// Beside are the times in which two clusters were served.
+	Beside []string
+}
+
+// Add is the sum of both.
+func (c Counts) Add(o Counts) Counts {
+	return Counts{
+		Disasters: c.Disasters + o.Disasters, New: c.New + o.New, Runs: c.Runs + o.Runs, Failed: c.Failed + o.Failed,
+		Kept: c.Kept + o.Kept, Given: c.Given + o.Given, Beside: slices.Concat(c.Beside, o.Beside),
+	}
+}
+
+// besideLimit is for how long two clusters may be served before the hooks of a unit that
+// has come back have stopped its servers.
+const besideLimit = 90 * time.Second
+
+// lookPause is between two looks: each runs a program for each server.
+const lookPause = time.Second
+
+// watch looks at all servers at once, again and again, until unwatch.
+func (w *world) watch(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	w.history = map[lab.DB]*history{}
+	began := map[string]time.Time{}
+	for _, db := range lab.Databases {
+		w.history[db] = &history{db: string(db), answer: w.patience(5 * time.Second)}
+	}
+	look := func() {
+		for _, db := range lab.Databases {
+			s := w.sight(ctx, db, began)
+			w.mu.Lock()
+			before := len(w.history[db].seen())
+			w.history[db].add(s)
+			seen := w.history[db].seen()
+			w.mu.Unlock()
+			if len(seen) > before {
+				w.say("two clusters are served: %s", seen[len(seen)-1])
+			}
+		}
+	}
+	look()
+	var group sync.WaitGroup
+	group.Go(func() {
+		for ctx.Err() == nil {
+			look()
+			wait(ctx, lookPause)
+		}
+	})
+	w.watched = func() { cancel(); group.Wait() }
+}
+
+func (w *world) unwatch() {
+	w.background.Wait()
+	if w.watched != nil {
+		w.watched()
+	}
+}
+
+// sight asks all servers of a database; began is when each process was seen first.
+func (w *world) sight(ctx context.Context, db lab.DB, began map[string]time.Time) sighting {
+	var (
+		mu    sync.Mutex
+		group sync.WaitGroup
+		s     = sighting{at: time.Now(), current: w.cluster(db)}
+	)
+	for _, h := range w.inModel() {
+		pid, err := h.ServerPID(db)
+		if err != nil {
+			continue
+		}
+		process := fmt.Sprintf("%s %s %d", h.Name(), db, pid)
+		if began[process].IsZero() {
+			began[process] = s.at
+		}
+		x := server{unit: h.Name(), began: began[process]}
+		group.Go(func() {
+			text, err := h.Status(ctx, db)
+			if err != nil {
+				return
+			}
+			if x.status, err = raft.Parse(text); err != nil || x.status.Cluster == nil {
+				return
+			}
+			x.cluster = *x.status.Cluster
+			mu.Lock()
+			defer mu.Unlock()
+			s.servers = append(s.servers, x)
+		})
+	}
+	group.Wait()
+	s.at = time.Now()
+	return s
+}
+
+// besideBroken is a time in which two clusters were served that nothing excuses.
+func (w *world) besideBroken() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, db := range lab.Databases {
+		if h := w.history[db]; h != nil {
+			if what := h.broken(w.patience(besideLimit)); what != "" {
+				return what
+			}
+		}
+	}
+	return ""
+}
+
+// lostWrites says of writes that were acknowledged, and are missing in the end, which nothing
+// excuses; the others are counted.
+func (w *world) lostWrites(db lab.DB, missing []int) (lost []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := w.history[db]
+	for _, n := range missing {
+		row, at := w.writer.Acknowledgement(db, n)
+		if h != nil && h.excuses(at, w.cluster(db)) {
+			w.counts.Given++
+			continue
+		}
+		lost = append(lost, fmt.Sprintf("%s at %s", row, at.Format(time.TimeOnly)))
+	}
+	return lost
+}
+
+// tally is what has become of disasters so far.
+func (w *world) tally() Counts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.counts
+	for _, db := range lab.Databases {
+		if h := w.history[db]; h != nil {
+			for _, b := range h.seen() {
+				c.Beside = append(c.Beside, b.String())
+			}
+		}
+	}
+	return c
+}

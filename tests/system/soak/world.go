@@ -1,0 +1,251 @@
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// Charm is what a schedule is run with: the charm as Juju unpacks it, what plays
+// the lab's tools, and [Told].
+type Charm struct {
+	Dir, Program string
+	Told         [][]string
+	// Slow is how many times as long as usual everything may take, where the machine has
+	// other things to do; 0 is 1.
+	Slow int
+}
+
+// patience is how long something may take that takes d at the most on a machine of its
+// own.
+func (w *world) patience(d time.Duration) time.Duration {
+	return d * time.Duration(max(1, w.charm.Slow))
+}
+
+// electionTimer is the option that is the measure of all waits of the charm.
+const electionTimer = "ovsdb-server-election-timer"
+
+// timer is an election timer of so many seconds on a machine of its own: where a server
+// gets the processor too late, it is taken for dead by timers that are too short.
+func (w *world) timer(seconds string) string {
+	n, err := strconv.Atoi(seconds)
+	if err != nil {
+		return seconds
+	}
+	return strconv.Itoa(min(n*max(1, w.charm.Slow), 60))
+}
+
+// diskSize is that of the disk of a unit's databases. Each takes some MiB, what a unit keeps of clusters that
+// were given up as much again, and a recovery leaves 16 MiB free.
+const diskSize = "96m"
+
+// world is the application that a schedule is played to, with what the player has
+// done to it.
+type world struct {
+	*lab.Lab
+	charm  Charm
+	log    io.Writer
+	writer *lab.Writer
+	begun  time.Time
+
+	mu    sync.Mutex
+	hosts map[int]*host
+	// last is each database's configuration as it was seen last, and lastOf of which cluster.
+	last   map[lab.DB][]raft.Member
+	lastOf map[lab.DB]raft.ID
+	// step counts; faults are those that happened so far, of any kind.
+	step, faults int
+	claims       []claim
+	// ends are the faults that end by themselves.
+	ends []*time.Timer
+	// typed are the commands that were typed as they were printed.
+	typed int
+	// replaced are the units of which the status said to put another in their place, and
+	// that was typed.
+	replaced map[string]bool
+	disasters
+}
+
+// host is a unit, its machine, and the faults that stand on it.
+type host struct {
+	*lab.Unit
+	number int
+	// faults are those that stand, with the step that began them: of the whole
+	// machine by their name, of a server with its database behind it ("hang nb").
+	faults map[string]int
+	// forced is whether the unit was removed by force: it has left nothing.
+	forced bool
+	// ids are those that its servers have had, by database; the last is the newest.
+	ids map[lab.DB][]string
+	// gaveUp are the databases that its servers said to have no more, when last asked.
+	gaveUp map[lab.DB]bool
+	// power is held while its machine is turned on or off.
+	power sync.Mutex
+}
+
+// newWorld deploys an application of fresh machines.
+func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *world, err error) {
+	l, err := lab.New(ctx, lab.Options{
+		Charm: charm.Dir, Program: charm.Program, Log: log, JujuVersion: s.Juju, Restart: s.Restart, HookTimeout: 4 * time.Minute * time.Duration(max(1, charm.Slow)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	w := &world{Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}, last: map[lab.DB][]raft.Member{}, lastOf: map[lab.DB]raft.ID{}, replaced: map[string]bool{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.close())
+		}
+	}()
+	if err := w.Configure(ctx, map[string]string{"source": "distro", electionTimer: w.timer("1")}); err != nil {
+		return nil, err
+	}
+	if _, err := w.RelateCA(ctx); err != nil {
+		return nil, err
+	}
+	for n := range s.Units {
+		if err := w.add(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Settle(ctx); err != nil {
+		return nil, err
+	}
+	if s.Disasters() > 0 {
+		w.watch(ctx)
+	}
+	w.writer = w.StartWriter(ctx, time.Second)
+	return w, nil
+}
+
+func (w *world) close() error {
+	w.mu.Lock()
+	for _, end := range w.ends {
+		end.Stop()
+	}
+	w.mu.Unlock()
+	w.unwatch()
+	if w.writer != nil {
+		w.writer.Stop()
+	}
+	var errs []error
+	for _, h := range w.all() {
+		errs = append(errs, syscall.Unmount(h.DBDir(), syscall.MNT_DETACH))
+	}
+	return errors.Join(append(errs, w.Close())...)
+}
+
+func (w *world) say(format string, args ...any) {
+	fmt.Fprintf(w.log, "soak %6.1f s: "+format+"\n", append([]any{time.Since(w.begun).Seconds()}, args...)...)
+}
+
+// add makes a unit's machine; its hooks are still to run.
+func (w *world) add(ctx context.Context, n int) error {
+	u, err := w.AddUnitWith(ctx, lab.AddOptions{Fresh: true, NoHooks: true})
+	if err != nil {
+		return err
+	}
+	if err := syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size="+diskSize); err != nil {
+		return fmt.Errorf("cannot make the disk of %s: %w", u.Name(), err)
+	}
+	h := &host{Unit: u, number: n, faults: map[string]int{}, ids: map[lab.DB][]string{}, gaveUp: map[lab.DB]bool{}}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hosts[n] = h
+	return nil
+}
+
+// there is the unit of a number, where it is in the model.
+func (w *world) there(n int) *host {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h := w.hosts[n]; h != nil && !h.Removed() {
+		return h
+	}
+	return nil
+}
+
+// all are the units that there ever were, by number.
+func (w *world) all() (all []*host) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range slices.Sorted(maps.Keys(w.hosts)) {
+		all = append(all, w.hosts[n])
+	}
+	return all
+}
+
+// inModel are those that are in the model.
+func (w *world) inModel() []*host {
+	return slices.DeleteFunc(w.all(), func(h *host) bool { return h.Removed() })
+}
+
+// named is the unit of a name, in the model or not.
+func (w *world) named(name string) *host {
+	for _, h := range w.all() {
+		if h.Name() == name {
+			return h
+		}
+	}
+	return nil
+}
+
+// begin notes that a fault stands from now on.
+func (w *world) begin(h *host, fault string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.faults[fault] = w.step
+	w.faults++
+}
+
+func (w *world) end(h *host, fault string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(h.faults, fault)
+}
+
+// has says whether a fault stands on the machine, or on a database's server.
+func (w *world) has(h *host, fault string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, stands := h.faults[fault]
+	return stands
+}
+
+// record is what a unit has noted of itself: that it is to stay down, and for which unit's
+// recovery its servers were stopped.
+type record struct {
+	Paused bool              `json:"paused"`
+	Held   map[string]string `json:"held-for"`
+}
+
+func (h *host) record() (r record) {
+	text, err := os.ReadFile(filepath.Join(h.DBDir(), "ovn-central-operator.unit.json"))
+	if err != nil || json.Unmarshal(text, &r) != nil {
+		return record{}
+	}
+	return r
+}
+
+// paused says whether the unit has noted that it is to stay down: it then says so in its
+// status, even where the action that stopped it has failed in the end, or was killed.
+func (h *host) paused() bool { return h.record().Paused }
+
+// held says whether its server was stopped for a recovery that an operator has asked for.
+func (h *host) held(db lab.DB) bool { return h.record().Held[db.Schema()] != "" }
+
+// gone are errors of what was done to something that had ended by itself.
+func gone(err error) bool { return errors.Is(err, os.ErrProcessDone) }
