@@ -1,14 +1,11 @@
 package recovery
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -79,7 +76,7 @@ func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) 
 		return err
 	}
 	require.NoError(t, write("before"))
-	end := failOnce(m, u, "fsync,fdatasync", "EIO")
+	end := m.FailOnce(u, "fsync,fdatasync", "EIO")
 	require.Error(t, write("failed"))
 	end()
 	require.Error(t, write("later"))
@@ -89,39 +86,6 @@ func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) 
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
 	require.NoError(t, write("after"))
 	assert.Equal(t, "active", u.Workload().Status, u.Workload().Message)
-}
-
-// failOnce has the first of these calls on the Northbound file of a unit fail with this
-// error. What it returns waits until that has happened: a follower may still be about to
-// write what the others have stored.
-func failOnce(m *labtest.Model, u *lab.Unit, calls, errno string) (end func()) {
-	m.T.Helper()
-	pid, err := u.ServerPID(lab.NB)
-	require.NoError(m.T, err)
-	ctx, cancel := context.WithCancel(m.T.Context())
-	m.T.Cleanup(cancel)
-	trace := filepath.Join(m.T.TempDir(), "strace")
-	strace := exec.CommandContext(ctx, "strace", "-f", "-o", trace, "-p", strconv.Itoa(pid),
-		"-P", u.DBFile(lab.NB), "-e", "trace="+calls, "-e", "inject="+calls+":error="+errno+":when=1")
-	attached, err := strace.StderrPipe()
-	require.NoError(m.T, err)
-	require.NoError(m.T, strace.Start())
-	for lines := bufio.NewReader(attached); ; {
-		line, err := lines.ReadString('\n')
-		require.NoError(m.T, err, "strace says when it is attached")
-		if strings.Contains(line, "attached") {
-			break
-		}
-	}
-	return func() {
-		m.Eventually("a call that has failed", func() bool {
-			calls, err := os.ReadFile(trace)
-			require.NoError(m.T, err)
-			return strings.Contains(string(calls), "(INJECTED)")
-		})
-		cancel()
-		_ = strace.Wait() // ended by us
-	}
 }
 
 // R0: a write that fails once is not tried again, whatever failed it: the disk, a file
@@ -165,7 +129,7 @@ func failsOneWrite(m *labtest.Model, u *lab.Unit, errno string, leads bool) {
 		})
 	}
 	write("before")
-	end := failOnce(m, u, "write", errno)
+	end := m.FailOnce(u, "write", errno)
 	write("failed")
 	end()
 	for n := range 3 {

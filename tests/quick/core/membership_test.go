@@ -1,0 +1,122 @@
+package core
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// R1, R2, R4, R6, R8, R9: three units lose one for good. What would break a quorum is refused,
+// the dead member is kicked although the kick is killed on the way, and the leader leaves.
+func TestMembership(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	w := m.StartWriter(t.Context(), 0)
+	leader := m.MakeOneLeader()
+	gone, stays := m.Followers()[0], m.Followers()[1]
+	kick := labtest.KickArgs(m.ShortID(gone, lab.SB), m.ShortID(gone, lab.NB))
+
+	said := m.RefuseKick(leader, kick...)
+	assert.Contains(t, said, "juju remove-unit "+gone.Name(), "R4: a live member")
+	assert.Len(t, m.MemberIDs(leader, lab.NB), 3)
+	m.RemoveByForce(gone)
+	m.RequireDown(gone)
+	m.RefuseKick(leader, labtest.KickArgs(m.ShortID(stays, lab.SB), m.ShortID(stays, lab.NB), "force=true")...) // R1
+	said = m.RefuseRemoval(stays)
+	assert.Contains(t, said, "of 3 members 2 are up; without", "R9")
+	for _, db := range lab.Databases {
+		assert.Len(t, m.MemberIDs(stays, db), 3, "nothing was touched")
+		assert.True(t, stays.Running(db))
+	}
+
+	// The command is killed at two of its calls, and then runs to its end.
+	for _, call := range []int{30, 60} {
+		_, err := m.RunActionKilledAt(t.Context(), leader, call, "kick", kick...)
+		require.NoError(t, err)
+	}
+	results := m.Act(leader, "kick", kick...)
+	for _, db := range lab.Databases {
+		assert.Contains(t, results["ovn"+string(db)], m.ShortID(gone, db))
+		assert.Len(t, m.MemberIDs(leader, db), 2, "R6: proved")
+	}
+	assert.Contains(t, m.Act(stays, "kick", kick...)["ovnnb"], "already gone", "R8")
+
+	_, err := m.RetryUntil(t.Context(), stays)
+	require.NoError(t, err)
+	require.True(t, stays.Removed(), "a follower leaves")
+	m.RequireMembers(leader)
+	w.Stop()
+	m.Verify(w)
+	left, live := labtest.LeftFiles(t, stays)
+	assert.Len(t, left, 2, "R10: both files are put away")
+	assert.Empty(t, live)
+}
+
+// R5: the leader and a follower of four leave at once, and each is judged with the other's leave
+// done.
+func TestLeave(t *testing.T) {
+	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
+	w := m.StartWriter(t.Context(), 0)
+	leader := m.MakeOneLeader()
+	going := []*lab.Unit{leader, m.Followers()[0]}
+	for _, err := range labtest.AtOnce(going, func(u *lab.Unit) error {
+		return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
+	}) {
+		require.NoError(t, err)
+	}
+	rest := m.Remaining()
+	require.Len(t, rest, 2)
+	m.RequireMembers(rest...)
+	m.RequireWritable()
+	w.Stop()
+	m.Verify(w)
+}
+
+// R0, R5: the servers of three units are restarted at the same time, and one after the other goes
+// down; then a write of a follower fails, and the next hook writes its file again.
+func TestRestart(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	w := m.StartWriter(t.Context(), 0)
+	pids := map[string]int{}
+	for _, u := range m.Deployed {
+		for _, db := range lab.Databases {
+			pid, err := u.ServerPID(db)
+			require.NoError(t, err)
+			pids[u.Name()+string(db)] = pid
+		}
+	}
+	ended := m.WatchQuorum()
+	for _, err := range labtest.AtOnce(m.Deployed, func(u *lab.Unit) error {
+		_, err := m.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb ovn-ovsdb-server-sb")
+		return err
+	}) {
+		require.NoError(t, err)
+	}
+	ended()
+	for _, u := range m.Deployed {
+		for _, db := range lab.Databases {
+			pid, err := u.ServerPID(db)
+			require.NoError(t, err)
+			assert.NotEqual(t, pids[u.Name()+string(db)], pid, "%s %s was restarted", u.Name(), db)
+		}
+	}
+	m.RequireMembers(m.Deployed...)
+	w.Stop()
+	m.Verify(w)
+
+	u := m.Followers()[0]
+	failed := m.FailOnce(u, "write", "EIO")
+	m.AddSwitch("lacking")
+	failed()
+	_, err := u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
+	require.Error(t, err, "the premise: the file has a gap")
+	m.Tick("its file is whole again", func() bool {
+		_, err := u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
+		return err == nil && u.Workload().Status == "active"
+	}, u)
+	m.RequireMembers(m.Deployed...)
+	assert.Contains(t, m.Seen(u), "lacking")
+}
