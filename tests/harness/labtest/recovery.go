@@ -49,19 +49,26 @@ func (m *Model) Lose(units ...*lab.Unit) (left []*lab.Unit) {
 	return left
 }
 
-// Tick runs update-status on units until the condition holds.
+// Tick runs update-status until the condition holds: on these units, or on all on which Juju would
+// run it.
 func (m *Model) Tick(what string, condition func() bool, units ...*lab.Unit) {
 	m.T.Helper()
-	m.Eventually(what, func() bool {
+	ctx := context.WithoutCancel(m.T.Context())
+	ended := m.Within(Patience, func() bool {
 		if condition() {
 			return true
 		}
+		if len(units) == 0 {
+			require.NoError(m.T, m.UpdateStatus(ctx))
+			return condition()
+		}
 		for _, u := range units {
-			require.NoError(m.T, m.RunHook(context.WithoutCancel(m.T.Context()), u, "update-status"))
+			require.NoError(m.T, m.RunHook(ctx, u, "update-status"))
 		}
 		require.NoError(m.T, m.Settle(m.T.Context()))
 		return condition()
 	})
+	require.True(m.T, ended, "%s\n%s", what, m.Statuses())
 }
 
 func AllMembers(m *Model, units ...*lab.Unit) func() bool {

@@ -113,8 +113,7 @@ func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 		}
 		for _, unit := range others {
 			for _, db := range lab.Databases {
-				s, err := m.RaftStatus(unit, db)
-				require.NoError(t, err)
+				s := m.Raft(unit, db)
 				require.GreaterOrEqual(t, len(s.Servers), 2, "no other member is removed")
 			}
 		}
@@ -125,7 +124,7 @@ func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 	for db, writes := range m.Verify(w) {
 		assert.Zero(t, writes.Unacknowledged, "%s: there was no quorum", db)
 	}
-	put, live := labtest.LeftFiles(t, u)
+	put, live := m.PutAway(u), m.InPlace(u)
 	assert.Len(t, put, 2, "nothing was done twice")
 	assert.Len(t, live, 2)
 	for _, db := range lab.Databases {

@@ -44,8 +44,7 @@ func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 			for _, u := range left {
 				m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "kept") })
 			}
-			old, err := m.RaftStatus(asked, lab.NB)
-			require.NoError(t, err)
+			old := m.Raft(asked, lab.NB)
 			m.Lose(lost...)
 			require.NoError(t, m.SetLeader(t.Context(), leads))
 			copiesOf(m, left...)
@@ -73,11 +72,10 @@ func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 			})
 			m.Hold(false)
 			require.NoError(t, m.Settle(t.Context()))
-			now, err := m.RaftStatus(asked, lab.NB)
-			require.NoError(t, err)
+			now := m.Raft(asked, lab.NB)
 			assert.NotEqual(t, *old.Cluster, *now.Cluster)
 			for _, u := range left {
-				put, live := labtest.LeftFiles(t, u)
+				put, live := m.PutAway(u), m.InPlace(u)
 				assert.Len(t, put, 2, "nothing was done twice")
 				assert.Len(t, live, 2)
 			}
@@ -133,7 +131,7 @@ func TestRestoreThatWasKilledAfterOneDatabaseGoesOnWithTheOtherByTheSameIdentiti
 		shown = m.Act(u, "restore", from, give, "i-really-mean-it=true")
 	}
 	m.RequireProof(shown, u)
-	put, live := labtest.LeftFiles(t, u)
+	put, live := m.PutAway(u), m.InPlace(u)
 	assert.Len(t, put, 2, "nothing was done twice")
 	assert.Len(t, live, 2)
 	require.NoError(t, lost.PowerOn(t.Context()))
@@ -182,7 +180,7 @@ func TestRecoveryGoesOnWhereverItsHooksAreKilled(t *testing.T) {
 	t.Logf("%d hooks were killed", killed)
 	for _, unit := range m.Deployed {
 		assert.Contains(t, m.Seen(unit), "before")
-		left, live := labtest.LeftFiles(t, unit)
+		left, live := m.PutAway(unit), m.InPlace(unit)
 		assert.Len(t, left, 2, "nothing was done twice")
 		assert.Len(t, live, 2)
 	}
