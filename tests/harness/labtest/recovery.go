@@ -2,7 +2,6 @@ package labtest
 
 import (
 	"context"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -146,26 +145,6 @@ func (m *Model) LoseAllButOneThatIsBehind() (behind, newest *lab.Unit, lost []*l
 	}
 	require.NoError(m.T, m.Settle(m.T.Context()))
 	return behind, newest, lost
-}
-
-// KilledAtCalls makes runs, of which each is to be killed at a call further on than the one
-// before, until the end has come about and a run was not killed. What is run says whether it
-// was killed: with fewer calls it has ended, and waits for something.
-func (m *Model) KilledAtCalls(stride int, end func() bool, run func(call int) bool) {
-	m.T.Helper()
-	call, runs := 1+rand.IntN(stride), 0
-	m.T.Logf("the first is killed at call %d", call)
-	for {
-		killed := run(call)
-		m.RequireOneServed()
-		if runs++; killed {
-			call += stride
-		} else if end() {
-			m.T.Logf("%d runs, killed up to call %d", runs, call)
-			return
-		}
-		require.Less(m.T, runs, 300, "there is no end")
-	}
 }
 
 func AtOnce(units []*lab.Unit, do func(*lab.Unit) error) []error {

@@ -50,18 +50,16 @@ func TestLeaderThatIsReplacedWhileItBootstrapsMakesNoSecondCluster(t *testing.T)
 			for range 2 {
 				u := c.AddEmpty()
 				units = append(units, u)
-				c.deliverAll(u)
+				c.DeliverAll(u)
 			}
 			old, next := units[0], units[1]
 			c.RelateVault()
-			c.deliverUntil(old, "certificates-relation-joined")
-			k, err := c.RunHookKilledWhen(t.Context(), old, "certificates-relation-joined", func(string) bool { return test.after(c, old) })
-			require.NoError(t, err)
-			require.True(t, k.Killed)
+			c.DeliverUntil(old, "certificates-relation-joined")
+			c.KillHook(old, "certificates-relation-joined", func(string) bool { return test.after(c, old) })
 			require.NoError(t, c.SetLeader(t.Context(), next))
 			claimed := c.LeaderSettings()["nb_cid"]
 			if test.rests {
-				c.deliverAll(next)
+				c.DeliverAll(next)
 			}
 			c.Hold(false)
 			require.NoError(t, c.Settle(t.Context()))
@@ -78,20 +76,6 @@ func TestLeaderThatIsReplacedWhileItBootstrapsMakesNoSecondCluster(t *testing.T)
 	}
 }
 
-// deliverUntil runs a unit's hooks until the one that is named is next.
-func (c *cloud) deliverUntil(u *lab.Unit, hook string) { //nolint:unparam // what it is called for reads better
-	c.T.Helper()
-	for {
-		next := c.Pending(u)
-		require.NotEmpty(c.T, next, "%s came to rest before %s: %v", u.Name(), hook, u.Hooks())
-		if strings.HasPrefix(next[0], hook) {
-			return
-		}
-		_, err := c.Deliver(c.T.Context(), u)
-		require.NoError(c.T, err)
-	}
-}
-
 // The unit that has claimed the clusters is gone for good before any server ran
 // on them: nobody else makes others by itself, and all say so.
 func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
@@ -102,12 +86,11 @@ func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
 	for range 3 {
 		u := c.AddEmpty()
 		units = append(units, u)
-		c.deliverAll(u)
+		c.DeliverAll(u)
 	}
 	c.RelateVault()
-	c.deliverUntil(units[0], "certificates-relation-joined")
-	_, err := c.RunHookKilledWhen(t.Context(), units[0], "certificates-relation-joined", func(string) bool { return c.LeaderSettings()["nb_cid"] != "" })
-	require.NoError(t, err)
+	c.DeliverUntil(units[0], "certificates-relation-joined")
+	c.KillHook(units[0], "certificates-relation-joined", func(string) bool { return c.LeaderSettings()["nb_cid"] != "" })
 	claimed := c.LeaderSettings()
 	c.Hold(false)
 	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{Force: true}))
@@ -147,7 +130,7 @@ func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
 			for range 2 {
 				u := c.AddEmpty()
 				units = append(units, u)
-				c.deliverAll(u)
+				c.DeliverAll(u)
 			}
 			late, other := units[0], units[1]
 			c.RelateVault()
@@ -174,9 +157,7 @@ func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
 				otherEnds = standsStill(c, other, "update-status", test.stops)
 			}
 			if test.kills != nil {
-				killed, err := c.RunHookKilledWhen(t.Context(), other, "update-status", test.kills)
-				require.NoError(t, err)
-				require.True(t, killed.Killed, "the premise: it would have served")
+				c.KillHook(other, "update-status", test.kills) // it would have served
 			}
 			require.NoError(t, c.SetLeader(t.Context(), late))
 			lateEnds()

@@ -124,7 +124,7 @@ func TestOptionsOfTheDatabasesTakeEffectWhoeverLeads(t *testing.T) {
 	// Who doesn't lead says what is still to come.
 	c.Hold(true)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "16"}))
-	c.deliverAll(follower)
+	c.DeliverAll(follower)
 	c.Says(follower, "active", "nb: election timer is 1000 ms", "sb: election timer is 1000 ms", "16000 ms")
 	c.Hold(false)
 	require.NoError(t, c.Settle(t.Context()))

@@ -155,20 +155,8 @@ func TestFileOfAServerThatHalfJoinedIsPutAwayAndTheUnitJoinsAgain(t *testing.T) 
 	c, units := deployed(t, 3, lab.Options{})
 	c.Hold(true)
 	joiner := c.AddEmpty()
-	c.deliverUntil(joiner, "certificates-relation-joined")
-	hook := "" // that which is killed when it starts the server that joins
-	for hook == "" {
-		next := c.Pending(joiner)
-		require.NotEmpty(t, next)
-		name, _, _ := strings.Cut(next[0], " ")
-		k, err := c.RunHookKilledWhen(t.Context(), joiner, name, func(call string) bool {
-			return strings.HasPrefix(call, "systemctl start ovn-ovsdb-server-nb")
-		})
-		require.NoError(t, err)
-		if k.Killed {
-			hook = name
-		}
-	}
+	c.DeliverUntil(joiner, "certificates-relation-joined")
+	c.KillPending(joiner, func(call string) bool { return strings.HasPrefix(call, "systemctl start ovn-ovsdb-server-nb") })
 	half := halfJoined(t, units[0].DBFile(lab.NB), joiner.DBFile(lab.NB))
 	require.NoError(t, os.WriteFile(joiner.DBFile(lab.NB), half, 0o640))
 	out, err := joiner.Exec(t.Context(), "ovsdb-tool", "check-cluster", joiner.DBFile(lab.NB))

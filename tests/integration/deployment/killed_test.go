@@ -15,12 +15,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
-
-// stride is how many calls further each run of a hook is killed, where no more is explored. The
-// call at which the first one is killed differs from one time that the test is run to another, so
-// that in time each was it.
-const stride = 3
 
 // The hooks in which a unit becomes what it is, each killed at one of its first calls of
 // another program, run again and killed at one further on, and so on until it ends.
@@ -32,8 +28,8 @@ func TestHookThatIsKilledAtAnyCallEndsWhenItRunsAgain(t *testing.T) {
 	for range 2 {
 		u := c.AddEmpty()
 		units = append(units, u)
-		c.killEverywhere(u)
-		c.deliverAll(u)
+		c.KillHookEverywhere(u)
+		c.DeliverAll(u)
 	}
 	c.VaultAnswers()
 	var err error
@@ -57,59 +53,17 @@ func TestHookThatIsKilledAtAnyCallEndsWhenItRunsAgain(t *testing.T) {
 }
 
 // deliverKillingEverywhere runs what is pending of a unit, the named hooks by
-// killEverywhere.
+// [labtest.Model.KillHookEverywhere].
 func (c *cloud) deliverKillingEverywhere(u *lab.Unit, hooks ...string) {
 	c.T.Helper()
-	for next := c.next(u); len(next) > 0; next = c.next(u) {
+	for next := c.Next(u); len(next) > 0; next = c.Next(u) {
 		name, _, _ := strings.Cut(next[0], " ")
 		if slices.Contains(hooks, name) || slices.Contains(hooks, next[0]) {
-			c.killEverywhere(u)
+			c.KillHookEverywhere(u)
 			continue
 		}
 		_, err := c.Deliver(c.T.Context(), u)
 		require.NoError(c.T, err)
-	}
-}
-
-// killEverywhere runs a unit's next hook, some calls longer each time, until it ends.
-func (c *cloud) killEverywhere(u *lab.Unit) {
-	c.T.Helper()
-	hook, _, _ := strings.Cut(c.Pending(u)[0], " ")
-	step := max(1, stride/exploretest.Factor(c.T))
-	for first, runs := 1+rand.IntN(step), 0; ; runs++ {
-		require.Less(c.T, runs, 1000, "%s of %s never ends", hook, u.Name())
-		k, err := c.RunHookKilledAt(c.T.Context(), u, hook, first+runs*step)
-		require.NoError(c.T, err, "%s of %s, after it was killed %d times, first at call %d", hook, u.Name(), runs, first)
-		if !k.Killed {
-			c.T.Logf("%s %s: killed %d times, first at call %d", u.Name(), hook, runs, first)
-			return
-		}
-	}
-}
-
-// deliverAll runs what is pending of a unit.
-func (c *cloud) deliverAll(u *lab.Unit) {
-	c.T.Helper()
-	for len(c.next(u)) > 0 {
-		_, err := c.Deliver(c.T.Context(), u)
-		require.NoError(c.T, err)
-	}
-}
-
-// next is what is pending of a unit once its agent has heard of what is on its way: in the
-// ways of Juju 4 it hears late of what others wrote.
-func (c *cloud) next(u *lab.Unit) []string {
-	c.T.Helper()
-	for {
-		pending, at := c.Pending(u), c.Coming(u)
-		if len(pending) > 0 || at.IsZero() {
-			return pending
-		}
-		select {
-		case <-time.After(time.Until(at)):
-		case <-c.T.Context().Done():
-			c.T.Fatal(context.Cause(c.T.Context()))
-		}
 	}
 }
 
@@ -129,7 +83,7 @@ func TestUnitsWhoseHooksAreKilledAtRandomComeToTheSameEnd(t *testing.T) {
 			for range 3 {
 				units = append(units, c.AddEmpty())
 			}
-			c.deliverKilling(random, units...)
+			c.deliverKilling(random)
 			c.Hold(false)
 			c.Tick("all units are active", c.AllActive)
 			c.RequireOneCluster(units...)
@@ -140,7 +94,7 @@ func TestUnitsWhoseHooksAreKilledAtRandomComeToTheSameEnd(t *testing.T) {
 			c.Hold(true)
 			leaves := units[random.IntN(3)]
 			require.NoError(t, c.Destroy(leaves))
-			c.deliverKilling(random, units...)
+			c.deliverKilling(random)
 			require.True(t, leaves.Removed())
 			c.Hold(false)
 			rest := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == leaves })
@@ -151,27 +105,20 @@ func TestUnitsWhoseHooksAreKilledAtRandomComeToTheSameEnd(t *testing.T) {
 	}
 }
 
-// deliverKilling runs what is pending, in any order of units. Half of the hooks
-// are killed within the time that they take.
-func (c *cloud) deliverKilling(random *rand.Rand, units ...*lab.Unit) {
+// deliverKilling runs what is pending, in any order of units. Half of the hooks are killed within the
+// time that they take.
+func (c *cloud) deliverKilling(random *rand.Rand) {
 	c.T.Helper()
-	for step := 0; ; step++ {
-		require.Less(c.T, step, 2*maxDeliveries, "the units don't come to rest\n%s", c.Statuses())
-		busy := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool {
-			return u.Removed() || len(c.Pending(u)) == 0
-		})
-		if len(busy) == 0 {
-			return
-		}
-		u := busy[random.IntN(len(busy))]
-		ctx, cancel := context.WithCancel(c.T.Context())
+	c.PlayOrder(random, nil, func(u *lab.Unit) {
+		limit := labtest.Patience
 		if random.IntN(2) == 0 {
-			ctx, cancel = context.WithTimeout(c.T.Context(), time.Duration(random.IntN(600))*time.Millisecond)
+			limit = time.Duration(random.IntN(600)) * time.Millisecond
 		}
+		ctx, cancel := context.WithTimeout(c.T.Context(), limit)
+		defer cancel()
 		_, err := c.Deliver(ctx, u)
-		cancel()
 		if !errors.Is(err, lab.ErrKilled) && !errors.Is(err, context.DeadlineExceeded) { // or its time was over before it began
 			require.NoError(c.T, err)
 		}
-	}
+	}, func() {})
 }

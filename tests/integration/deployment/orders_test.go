@@ -17,9 +17,6 @@ import (
 // explored.
 const orders = 6
 
-// maxDeliveries bounds the hooks of one order; it takes about 80.
-const maxDeliveries = 400
-
 // Certificates, peers, leaders and options may reach three units in any order:
 // they come to the same cluster, made once.
 func TestEveryOrderOfEventsMakesOneCluster(t *testing.T) {
@@ -41,41 +38,16 @@ func playOrder(t *testing.T, random *rand.Rand) {
 		units = append(units, c.AddEmpty())
 	}
 	timer, probe := 1+random.IntN(8), 30+random.IntN(60)
-	events := c.events(random, units, timer, probe)
-	random.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
 	created := ""
-	for step := 0; ; step++ {
-		require.Less(t, step, maxDeliveries, "the units don't come to rest\n%s", c.Statuses())
-		var choices []func()
-		for _, u := range units {
-			for range c.Pending(u) {
-				choices = append(choices, func() { c.deliverAny(random, u) })
-			}
-		}
-		if len(events) > 0 {
-			choices = append(choices, func() { events[0](); events = events[1:] })
-		}
-		if len(choices) == 0 {
-			break
-		}
-		choices[random.IntN(len(choices))]()
+	c.PlayOrder(random, c.events(random, units, timer, probe), func(u *lab.Unit) { c.DeliverAny(random, u) }, func() {
 		ids := c.LeaderSettings()["nb_cid"] + c.LeaderSettings()["sb_cid"]
 		require.True(t, created == "" || ids == created, "the clusters were made twice: first %s, then %s", created, ids)
 		created = ids
-	}
+	})
 	c.Hold(false)
 	c.Tick("all units are active", c.AllActive)
 	c.RequireOneCluster(units...)
 	c.requireConfigured(timer, probe)
-}
-
-// deliverAny runs one of the hooks that are pending now: agents enter relations as
-// they are asked what they would do, so that the list of a moment ago is no more.
-func (c *cloud) deliverAny(random *rand.Rand, u *lab.Unit) {
-	c.T.Helper()
-	if hooks := c.Pending(u); len(hooks) > 0 {
-		require.NoError(c.T, c.DeliverHook(c.T.Context(), u, hooks[random.IntN(len(hooks))]))
-	}
 }
 
 // events are what happens once in the life of the application, besides what

@@ -64,7 +64,7 @@ func TestUnitJoinsThoughAPeerPublishesNonsense(t *testing.T) {
 	c.Hold(true)
 	c.publishes(units[1], nonsense)
 	joiner := c.AddEmpty()
-	c.deliverAll(joiner)
+	c.DeliverAll(joiner)
 	assert.Len(t, c.Raft(joiner, lab.NB).Servers, 3, "it has joined")
 	c.Hold(false)
 	require.NoError(t, c.Settle(t.Context()))

@@ -58,7 +58,7 @@ func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 	c, units := deployed(t, 1, lab.Options{})
 	c.Hold(true)
 	early := c.AddEmpty()
-	c.deliverUntil(early, "certificates-relation-joined")
+	c.DeliverUntil(early, "certificates-relation-joined")
 	c.Hold(false)
 	require.NoError(t, c.RemoveUnit(t.Context(), early, lab.RemoveOptions{}))
 	require.True(t, early.Removed())

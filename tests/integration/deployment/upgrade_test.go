@@ -109,12 +109,10 @@ func TestUpgradeThatIsKilledIsFinishedWithItsRestarts(t *testing.T) {
 		c.Hold(true)
 		require.NoError(t, c.Configure(t.Context(), labtest.Archive(i+1)))
 		fetched := false
-		killed, err := c.RunHookKilledWhen(t.Context(), u, "config-changed", func(call string) bool {
+		c.KillHook(u, "config-changed", func(call string) bool {
 			fetched = fetched || strings.HasPrefix(call, "apt-get") && strings.Contains(call, "--only-upgrade")
 			return fetched && strings.Contains(call, at)
 		})
-		require.NoError(t, err)
-		require.True(t, killed.Killed, "the premise: %v", killed.Calls)
 		require.Equal(t, []string{version}, labtest.Versions(units), "the premise: the packages are there")
 		c.Hold(false)
 		require.NoError(t, c.Settle(t.Context()))
@@ -133,12 +131,10 @@ func TestRestartIsMadeAfterTheEndOfAnUpgradeThatWasKilled(t *testing.T) {
 	before := c.Processes(u)
 	require.NoError(t, u.InterruptDpkg())
 	configured := false
-	killed, err := c.RunHookKilledWhen(t.Context(), u, "update-status", func(call string) bool {
+	c.KillHook(u, "update-status", func(call string) bool {
 		configured = configured || strings.HasPrefix(call, "dpkg ") && strings.Contains(call, "--configure")
 		return configured && strings.Contains(call, "systemctl unmask --runtime")
 	})
-	require.NoError(t, err)
-	require.True(t, killed.Killed, "the premise: %v", killed.Calls)
 	c.RunUpdateStatus(u)
 	c.RequireActive(u)
 	c.Act(u, "restart-services", "services=ovn-central")

@@ -314,11 +314,8 @@ func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
 	m.MakeOneLeader()
 	holder, next := m.Followers()[0], m.Followers()[1]
 	require.NoError(t, m.BeginRemoval(t.Context(), holder))
-	killed, err := m.RunHookKilledWhen(t.Context(), holder, "stop", func(call string) bool {
-		return strings.Contains(call, "cluster/leave")
-	})
-	require.NoError(t, err)
-	require.True(t, killed.Killed, "the lock is held, nothing is done under it")
+	// The lock is held, and nothing is done under it.
+	m.KillHook(holder, "stop", func(call string) bool { return strings.Contains(call, "cluster/leave") })
 	require.NoError(t, holder.PowerOff())
 	m.RequireDown(holder)
 	start := time.Now()
@@ -334,20 +331,14 @@ func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
 	m.MakeOneLeader()
 	u := m.Followers()[0]
 	require.NoError(t, m.BeginRemoval(t.Context(), u))
-	// Each run is killed one call later than the one before, until one ends.
-	calls := 0
-	for n := 1; ; n++ {
-		killed, err := m.RunHookKilledAt(t.Context(), u, "stop", n)
-		require.NoError(t, err)
-		if !killed.Killed {
-			break
-		}
-		calls++
+	killed := m.KillEverywhere(3, labtest.Always, func(call int) bool {
+		killed := m.KillHookAt(u, "stop", call)
 		for _, db := range lab.Databases {
 			assert.Contains(t, []int{3, 4}, len(m.MemberIDs(m.LeaderOf(db), db)))
 		}
-	}
-	assert.Greater(t, calls, 10, "there were steps to be killed at")
+		return killed
+	})
+	assert.Greater(t, killed, 10, "there were steps to be killed at")
 	m.Remove(u)
 	m.RequireMembers(m.Remaining()...)
 	m.RequirePutAway(u)
