@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -25,6 +24,8 @@ type Model struct {
 	*lab.Lab
 	T        *testing.T
 	Deployed []*lab.Unit
+	// Certificates, Chassis and CMS are relations; 0 if there is none.
+	Certificates, Chassis, CMS int
 }
 
 // Deploy starts a lab with n units that are members of both clusters.
@@ -41,22 +42,20 @@ func DeployWith(t *testing.T, n int, o lab.Options) *Model {
 // New makes the lab of deployWith, or another one of the same test.
 func New(t *testing.T, n int, o lab.Options) *Model {
 	t.Helper()
-	o.Charm, o.Program, o.Log, o.Scenario = idleCharm, program, t.Output(), t.Name()
-	l, err := lab.New(t.Context(), o)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
-	m := &Model{Lab: l, T: t}
+	o.Charm = idleCharm
+	m := start(t, o)
+	var err error
 	timer := max(o.ElectionTimer, time.Second)
 	require.NoError(t, m.Configure(t.Context(), map[string]string{
 		"source": "distro", "ovsdb-server-election-timer": strconv.Itoa(int(timer.Seconds())),
 	}))
-	_, err = m.RelateCA(t.Context())
+	m.Certificates, err = m.RelateCA(t.Context())
 	require.NoError(t, err)
 	if n > 0 {
-		m.Deployed, err = l.AddUnits(t.Context(), n)
+		m.Deployed, err = m.AddUnits(t.Context(), n)
 		require.NoError(t, err)
 	}
-	require.NoError(t, m.Refresh(t.Context(), charmDir))
+	m.RefreshCharm()
 	return m
 }
 
@@ -146,9 +145,7 @@ func (m *Model) RaftStatus(u *lab.Unit, db lab.DB) (raft.Status, error) {
 	if err != nil {
 		return raft.Status{}, err
 	}
-	s, err := raft.Parse(text)
-	require.NoError(m.T, err)
-	return s, nil
+	return raft.Parse(text)
 }
 
 func (m *Model) ServerID(u *lab.Unit, db lab.DB) string {
@@ -172,51 +169,15 @@ func (m *Model) MemberIDs(u *lab.Unit, db lab.DB) []string {
 	return all
 }
 
-// RequireMembers waits until every unit of the list sees exactly these members,
-// with a leader.
-func (m *Model) RequireMembers(units ...*lab.Unit) {
-	m.T.Helper()
-	for _, db := range lab.Databases {
-		var want []string
-		for _, u := range units {
-			want = append(want, m.ShortID(u, db))
-		}
-		for _, u := range units {
-			m.Eventually(string(db)+" has the right members", func() bool {
-				s, err := m.RaftStatus(u, db)
-				if err != nil || !s.HasLeader() || s.State != raft.ClusterMember || len(s.Servers) != len(want) {
-					return false
-				}
-				for _, row := range s.Servers {
-					if !slices.Contains(want, row.Short) {
-						return false
-					}
-				}
-				return true
-			})
-		}
-	}
-}
-
-// RequireWritable makes a write to both databases, through any member.
-func (m *Model) RequireWritable() {
-	m.T.Helper()
-	u := m.Remaining()[0]
-	for db, write := range map[lab.DB][]string{
-		lab.NB: {"ovn-nbctl", "ls-add", "writable"}, lab.SB: {"ovn-sbctl", "create", "Address_Set", "name=writable"},
-	} {
-		args := append([]string{"--timeout=30", "--db=" + m.Remotes(db)}, write[1:]...)
-		_, err := u.Exec(m.T.Context(), write[0], args...)
-		require.NoError(m.T, err, "a write to %s", db)
-	}
-}
-
-// Verify asserts that no acknowledged write is lost.
+// Verify stops a writer, and requires that some of its writes were acknowledged, and that none of
+// these is lost.
 func (m *Model) Verify(w *lab.Writer) map[lab.DB]writes.Outcome {
 	m.T.Helper()
 	all, err := w.Verify(m.T.Context())
 	require.NoError(m.T, err)
 	for db, writes := range all {
+		m.T.Logf("%s: %+v", db, writes)
+		require.Positive(m.T, writes.Acknowledged, "writes to %s", db)
 		require.Zero(m.T, writes.Lost, "acknowledged writes to %s that are lost", db)
 	}
 	return all
@@ -236,6 +197,13 @@ func (m *Model) Wait(d time.Duration) {
 func (m *Model) Eventually(what string, condition func() bool) {
 	m.T.Helper()
 	require.True(m.T, m.Within(Patience, condition), what)
+}
+
+// Patient is the test's context, for as long as [Patience].
+func (m *Model) Patient() context.Context {
+	ctx, cancel := context.WithTimeout(m.T.Context(), Patience)
+	m.T.Cleanup(cancel)
+	return ctx
 }
 
 // Within reports whether a condition came true in time.
@@ -283,17 +251,17 @@ func (m *Model) Act(u *lab.Unit, action string, args ...string) map[string]strin
 	return r.Results
 }
 
-// RefuseKick runs a kick and requires that it fails; it returns the message.
-func (m *Model) RefuseKick(u *lab.Unit, args ...string) string {
+// Refuse runs an action and requires that it fails; it returns the message.
+func (m *Model) Refuse(u *lab.Unit, action string, args ...string) string {
 	m.T.Helper()
-	r, err := m.RunAction(m.T.Context(), u, "kick", args...)
+	r, err := m.RunAction(m.T.Context(), u, action, args...)
 	require.NoError(m.T, err)
 	require.Equal(m.T, "failed", r.Status, "%v", r.Results)
 	require.Equal(m.T, "0", r.Results["return-code"], "Juju drops the message of an action that exits with another code")
 	return r.Message
 }
 
-// kick is the command that an operator types for members of both databases.
+// KickArgs is the command that an operator types for members of both databases.
 func KickArgs(sb, nb string, more ...string) []string {
 	var args []string
 	if sb != "" {
@@ -372,22 +340,6 @@ func (m *Model) RequireDown(gone ...*lab.Unit) {
 			})
 		}
 	}
-}
-
-// LeftFiles are the archived database files of a unit.
-func LeftFiles(t *testing.T, u *lab.Unit) (left, live []string) {
-	t.Helper()
-	out, err := u.Exec(t.Context(), "ls", u.DBDir())
-	require.NoError(t, err)
-	for name := range strings.FieldsSeq(out) {
-		switch {
-		case strings.Contains(name, ".db.left-"):
-			left = append(left, name)
-		case strings.HasSuffix(name, ".db"):
-			live = append(live, name)
-		}
-	}
-	return left, live
 }
 
 // LineWith finds the rest of the line after mark.

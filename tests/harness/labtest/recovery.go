@@ -2,7 +2,6 @@ package labtest
 
 import (
 	"context"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -49,19 +48,26 @@ func (m *Model) Lose(units ...*lab.Unit) (left []*lab.Unit) {
 	return left
 }
 
-// Tick runs update-status on units until the condition holds.
+// Tick runs update-status until the condition holds: on these units, or on all on which Juju would
+// run it.
 func (m *Model) Tick(what string, condition func() bool, units ...*lab.Unit) {
 	m.T.Helper()
-	m.Eventually(what, func() bool {
+	ctx := context.WithoutCancel(m.T.Context())
+	ended := m.Within(Patience, func() bool {
 		if condition() {
 			return true
 		}
+		if len(units) == 0 {
+			require.NoError(m.T, m.UpdateStatus(ctx))
+			return condition()
+		}
 		for _, u := range units {
-			require.NoError(m.T, m.RunHook(context.WithoutCancel(m.T.Context()), u, "update-status"))
+			require.NoError(m.T, m.RunHook(ctx, u, "update-status"))
 		}
 		require.NoError(m.T, m.Settle(m.T.Context()))
 		return condition()
 	})
+	require.True(m.T, ended, "%s\n%s", what, m.Statuses())
 }
 
 func AllMembers(m *Model, units ...*lab.Unit) func() bool {
@@ -139,26 +145,6 @@ func (m *Model) LoseAllButOneThatIsBehind() (behind, newest *lab.Unit, lost []*l
 	}
 	require.NoError(m.T, m.Settle(m.T.Context()))
 	return behind, newest, lost
-}
-
-// KilledAtCalls makes runs, of which each is to be killed at a call further on than the one
-// before, until the end has come about and a run was not killed. What is run says whether it
-// was killed: with fewer calls it has ended, and waits for something.
-func (m *Model) KilledAtCalls(stride int, end func() bool, run func(call int) bool) {
-	m.T.Helper()
-	call, runs := 1+rand.IntN(stride), 0
-	m.T.Logf("the first is killed at call %d", call)
-	for {
-		killed := run(call)
-		m.RequireOneServed()
-		if runs++; killed {
-			call += stride
-		} else if end() {
-			m.T.Logf("%d runs, killed up to call %d", runs, call)
-			return
-		}
-		require.Less(m.T, runs, 300, "there is no end")
-	}
 }
 
 func AtOnce(units []*lab.Unit, do func(*lab.Unit) error) []error {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -25,7 +26,7 @@ func (m *Model) RequireOneServed() {
 	m.T.Helper()
 	for _, db := range lab.Databases {
 		clusters := map[string]string{}
-		for _, u := range m.Deployed {
+		for _, u := range m.all() {
 			if !u.Running(db) {
 				continue
 			}
@@ -35,6 +36,17 @@ func (m *Model) RequireOneServed() {
 		}
 		require.LessOrEqual(m.T, len(clusters), 1, "two clusters serve clients: %v", clusters)
 	}
+}
+
+// all are the units of the model, and those that were deployed and are gone.
+func (m *Model) all() []*lab.Unit {
+	units := m.Units()
+	for _, u := range m.Deployed {
+		if !slices.Contains(units, u) {
+			units = append(units, u)
+		}
+	}
+	return units
 }
 
 // betweenLooks is the pause of [Model.WatchServed]. Without one, its questions take a processor

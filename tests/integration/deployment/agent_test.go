@@ -15,9 +15,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
-
-const agentService = "ovn-central-agent"
 
 // agentState is what a unit's agent says of itself.
 type agentState struct {
@@ -57,7 +56,7 @@ func acting(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
 			}
 		}
 		return holder != nil && len(named) == 1 && named[holder.Name()]
-	}, patience, 100*time.Millisecond, "not one unit acts")
+	}, labtest.Patience, 100*time.Millisecond, "not one unit acts")
 	return holder
 }
 
@@ -94,7 +93,7 @@ func gap(t *testing.T, units ...*lab.Unit) (longest func() time.Duration) {
 
 func agentRuns(t *testing.T, u *lab.Unit) bool {
 	t.Helper()
-	out, _, err := u.Systemctl(t.Context(), "is-active", agentService)
+	out, _, err := u.Systemctl(t.Context(), "is-active", labtest.AgentService)
 	require.NoError(t, err)
 	return strings.TrimSpace(out) == "active"
 }
@@ -108,33 +107,33 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 	assert.Equal(t, "advise", agentOf(t, first).Mode)
 	assert.Len(t, agentOf(t, first).Peers, 2)
 	pid := func(u *lab.Unit) string {
-		out, _, err := u.Systemctl(t.Context(), "show", "--property=MainPID", "--value", agentService)
+		out, _, err := u.Systemctl(t.Context(), "show", "--property=MainPID", "--value", labtest.AgentService)
 		require.NoError(t, err)
 		return out
 	}
 	before := pid(first)
 
-	c.updateStatus(t, units...)
+	c.RunUpdateStatus(units...)
 	for _, u := range units {
-		if says(t, u, "active"); u == first {
-			says(t, u, "active", "acts for gateways")
+		if c.Says(u, "active"); u == first {
+			c.Says(u, "active", "acts for gateways")
 		} else {
 			assert.NotContains(t, u.Workload().Message, "acts for gateways")
 		}
-		assert.Contains(t, c.act(t, u, "agent-status")["agent"], "lease: "+first.Name()+" acts for gateways")
-		assert.Contains(t, c.act(t, u, "cluster-status")["lease"], first.Name()+" acts for gateways")
+		assert.Contains(t, c.Act(u, "agent-status")["agent"], "lease: "+first.Name()+" acts for gateways")
+		assert.Contains(t, c.Act(u, "cluster-status")["lease"], first.Name()+" acts for gateways")
 	}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "on"}))
-	require.Eventually(t, func() bool { return agentOf(t, first).Mode == "on" }, patience, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return agentOf(t, first).Mode == "on" }, labtest.Patience, 100*time.Millisecond)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "sometimes"}))
-	says(t, first, "blocked", "option agent-mode", "off, advise, on")
+	c.Says(first, "blocked", "option agent-mode", "off, advise, on")
 	assert.Equal(t, "on", agentOf(t, first).Mode, "it goes on as it was told before")
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "advise", "leader-lease-ttl": "4"}))
 	assert.Equal(t, before, pid(first), "no option needs another process")
 	first = acting(t, units...)
 
 	none := gap(t, units...)
-	c.act(t, first, "pause")
+	c.Act(first, "pause")
 	assert.False(t, agentRuns(t, first))
 	var others []*lab.Unit
 	for _, u := range units {
@@ -144,8 +143,8 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 	}
 	second := acting(t, others...)
 	assert.LessOrEqual(t, none(), time.Second, "a pause hands over at once")
-	c.act(t, first, "resume")
-	c.tick(t, "all are active", c.allActive)
+	c.Act(first, "resume")
+	c.Tick("all are active", c.AllActive)
 	assert.True(t, agentRuns(t, first))
 	assert.Equal(t, second, acting(t, units...), "one that comes back takes nothing away")
 	require.Eventually(t, func() bool {
@@ -154,23 +153,23 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 			named[m.Unit] = true
 		}
 		return named[units[0].Name()] && named[units[1].Name()] && named[units[2].Name()]
-	}, patience, time.Second, "the API tells whose the members are")
+	}, labtest.Patience, time.Second, "the API tells whose the members are")
 
 	// What a unit without an ovn-northd writes may come to nothing.
 	_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
 	require.NoError(t, err)
 	require.Zero(t, code)
-	require.Eventually(t, func() bool { return acting(t, units...) != second }, patience, time.Second, "another unit acts")
+	require.Eventually(t, func() bool { return acting(t, units...) != second }, labtest.Patience, time.Second, "another unit acts")
 	assert.Contains(t, agentOf(t, second).Northd, "not running")
-	c.updateStatus(t, second)
-	require.Eventually(t, func() bool { return agentOf(t, second).Northd == "" }, patience, time.Second, "the hook has started ovn-northd")
+	c.RunUpdateStatus(second)
+	require.Eventually(t, func() bool { return agentOf(t, second).Northd == "" }, labtest.Patience, time.Second, "the hook has started ovn-northd")
 	second = acting(t, units...)
 
 	none = gap(t, units...)
 	require.NoError(t, c.RemoveUnit(t.Context(), second, lab.RemoveOptions{}))
 	require.NoError(t, c.Settle(t.Context()))
 	require.True(t, second.Removed())
-	for _, file := range []string{"systemd/system/" + agentService + ".service", "ovn/" + agentService + ".json"} {
+	for _, file := range []string{"systemd/system/" + labtest.AgentService + ".service", "ovn/" + labtest.AgentService + ".json"} {
 		assert.NoFileExists(t, filepath.Join(second.SysconfDir(), file))
 	}
 	assert.NoDirExists(t, filepath.Join(filepath.Dir(second.DBDir()), "ovn-central-operator"))
@@ -194,7 +193,7 @@ func TestAgentRunsTheProgramOfTheCharmThatIsThere(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(dispatch+".new", append(text, "newer"...), 0o755))
 	require.NoError(t, os.Rename(dispatch+".new", dispatch))
-	c.updateStatus(t, units[0])
+	c.RunUpdateStatus(units[0])
 	acting(t, units...)
 	running, err := os.ReadFile(filepath.Join(filepath.Dir(units[0].DBDir()), "ovn-central-operator", "ovn-central-operator"))
 	require.NoError(t, err)

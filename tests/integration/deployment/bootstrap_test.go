@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // A leader that is killed in the middle of making the clusters, and replaced
@@ -46,48 +48,31 @@ func TestLeaderThatIsReplacedWhileItBootstrapsMakesNoSecondCluster(t *testing.T)
 			c.Hold(true)
 			var units []*lab.Unit
 			for range 2 {
-				u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-				require.NoError(t, err)
+				u := c.AddEmpty()
 				units = append(units, u)
-				c.deliverAll(t, u)
+				c.DeliverAll(u)
 			}
 			old, next := units[0], units[1]
-			c.relateVault(t)
-			c.deliverUntil(t, old, "certificates-relation-joined")
-			k, err := c.RunHookKilledWhen(t.Context(), old, "certificates-relation-joined", func(string) bool { return test.after(c, old) })
-			require.NoError(t, err)
-			require.True(t, k.Killed)
+			c.RelateVault()
+			c.DeliverUntil(old, "certificates-relation-joined")
+			c.KillHook(old, "certificates-relation-joined", func(string) bool { return test.after(c, old) })
 			require.NoError(t, c.SetLeader(t.Context(), next))
 			claimed := c.LeaderSettings()["nb_cid"]
 			if test.rests {
-				c.deliverAll(t, next)
+				c.DeliverAll(next)
 			}
 			c.Hold(false)
 			require.NoError(t, c.Settle(t.Context()))
-			c.tick(t, "all units are active", c.allActive)
-			c.requireOneCluster(t, units...)
+			c.Tick("all units are active", c.AllActive)
+			c.RequireOneCluster(units...)
 			assert.Equal(t, units[test.maker].Name(), c.LeaderSettings()["created-by"])
 			if claimed != "" {
 				assert.Equal(t, claimed, c.LeaderSettings()["nb_cid"])
 			}
 			for _, u := range units {
-				assert.Empty(t, putAway(t, u), u.Name())
+				assert.Empty(t, c.PutAway(u), u.Name())
 			}
 		})
-	}
-}
-
-// deliverUntil runs a unit's hooks until the one that is named is next.
-func (c *cloud) deliverUntil(t *testing.T, u *lab.Unit, hook string) { //nolint:unparam // what it is called for reads better
-	t.Helper()
-	for {
-		next := c.Pending(u)
-		require.NotEmpty(t, next, "%s came to rest before %s: %v", u.Name(), hook, u.Hooks())
-		if strings.HasPrefix(next[0], hook) {
-			return
-		}
-		_, err := c.Deliver(t.Context(), u)
-		require.NoError(t, err)
 	}
 }
 
@@ -99,21 +84,19 @@ func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
 	c.Hold(true)
 	var units []*lab.Unit
 	for range 3 {
-		u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-		require.NoError(t, err)
+		u := c.AddEmpty()
 		units = append(units, u)
-		c.deliverAll(t, u)
+		c.DeliverAll(u)
 	}
-	c.relateVault(t)
-	c.deliverUntil(t, units[0], "certificates-relation-joined")
-	_, err := c.RunHookKilledWhen(t.Context(), units[0], "certificates-relation-joined", func(string) bool { return c.LeaderSettings()["nb_cid"] != "" })
-	require.NoError(t, err)
+	c.RelateVault()
+	c.DeliverUntil(units[0], "certificates-relation-joined")
+	c.KillHook(units[0], "certificates-relation-joined", func(string) bool { return c.LeaderSettings()["nb_cid"] != "" })
 	claimed := c.LeaderSettings()
 	c.Hold(false)
 	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{Force: true}))
 	require.NoError(t, c.Settle(t.Context()))
 	for _, u := range units[1:] {
-		says(t, u, "blocked", brief(claimed["nb_cid"]), "ovn-central/0", "is gone", "cluster-status")
+		c.Says(u, "blocked", raft.ID(claimed["nb_cid"]).Brief(), "ovn-central/0", "is gone", "cluster-status")
 		assert.NoFileExists(t, u.DBFile(lab.NB))
 	}
 	assert.Equal(t, claimed, c.LeaderSettings())
@@ -145,13 +128,12 @@ func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
 			c.Hold(true)
 			var units []*lab.Unit
 			for range 2 {
-				u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-				require.NoError(t, err)
+				u := c.AddEmpty()
 				units = append(units, u)
-				c.deliverAll(t, u)
+				c.DeliverAll(u)
 			}
 			late, other := units[0], units[1]
-			c.relateVault(t)
+			c.RelateVault()
 			for _, u := range units {
 				require.Eventually(t, func() bool { // Juju 4 tells late
 					next := c.Pending(u)
@@ -161,23 +143,21 @@ func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
 					_, err := c.Deliver(t.Context(), u)
 					assert.NoError(t, err)
 					return false
-				}, patience, 10*time.Millisecond)
+				}, labtest.Patience, 10*time.Millisecond)
 			}
 			isClaim := func(call string) bool {
 				return strings.HasPrefix(call, "relation-set") && strings.Contains(call, "--app")
 			}
-			lateEnds := standsStill(t, c, late, "certificates-relation-joined", after(isClaim))
+			lateEnds := standsStill(c, late, "certificates-relation-joined", after(isClaim))
 			require.NoError(t, c.SetLeader(t.Context(), other))
 			require.NoError(t, c.RunHook(t.Context(), other, "certificates-relation-joined", "JUJU_REMOTE_UNIT=vault/0"))
 			require.Equal(t, other.Name(), c.AppData()["created-by"])
 			otherEnds := func() {}
 			if test.stops != nil {
-				otherEnds = standsStill(t, c, other, "update-status", test.stops)
+				otherEnds = standsStill(c, other, "update-status", test.stops)
 			}
 			if test.kills != nil {
-				killed, err := c.RunHookKilledWhen(t.Context(), other, "update-status", test.kills)
-				require.NoError(t, err)
-				require.True(t, killed.Killed, "the premise: it would have served")
+				c.KillHook(other, "update-status", test.kills) // it would have served
 			}
 			require.NoError(t, c.SetLeader(t.Context(), late))
 			lateEnds()
@@ -189,11 +169,11 @@ func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
 			otherEnds()
 			c.Hold(false)
 			require.NoError(t, c.Settle(t.Context()))
-			c.tick(t, "all units are active", c.allActive)
-			c.requireOneCluster(t, units...)
+			c.Tick("all units are active", c.AllActive)
+			c.RequireOneCluster(units...)
 			assert.Equal(t, units[test.maker].Name(), c.AppData()["created-by"])
 			for _, u := range units {
-				assert.Empty(t, putAway(t, u), u.Name())
+				assert.Empty(t, c.PutAway(u), u.Name())
 			}
 		})
 	}
@@ -215,8 +195,8 @@ func after(when func(call string) bool) func(call string) bool {
 
 // standsStill runs a hook until the first call for which when is true, at which it
 // stands still, or until its end. What it returns has it go on, and awaits its end.
-func standsStill(t *testing.T, c *cloud, u *lab.Unit, hook string, when func(call string) bool) (end func()) {
-	t.Helper()
+func standsStill(c *cloud, u *lab.Unit, hook string, when func(call string) bool) (end func()) {
+	c.T.Helper()
 	stopped, ended := make(chan struct{}), make(chan error, 1)
 	var once sync.Once
 	var mu sync.Mutex
@@ -225,21 +205,21 @@ func standsStill(t *testing.T, c *cloud, u *lab.Unit, hook string, when func(cal
 		defer mu.Unlock()
 		if when(call) {
 			once.Do(func() {
-				assert.NoError(t, u.SignalHook(syscall.SIGSTOP))
+				assert.NoError(c.T, u.SignalHook(syscall.SIGSTOP))
 				close(stopped)
 			})
 		}
 	})
-	go func() { ended <- c.RunHook(context.WithoutCancel(t.Context()), u, hook, "JUJU_REMOTE_UNIT=vault/0") }()
+	go func() { ended <- c.RunHook(context.WithoutCancel(c.T.Context()), u, hook, "JUJU_REMOTE_UNIT=vault/0") }()
 	select {
 	case <-stopped:
 	case err := <-ended:
-		require.NoError(t, err)
+		require.NoError(c.T, err)
 		ended <- nil
 	}
 	u.OnCall(nil)
 	return func() {
 		_ = u.SignalHook(syscall.SIGCONT) // it may have ended
-		require.NoError(t, <-ended)
+		require.NoError(c.T, <-ended)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // credentials are what a unit has on its disk, in the form in which one state can
@@ -89,10 +90,10 @@ func (w *watch) look(last map[string]credentials) {
 			}
 		}
 		if now.ca != last[u.Name()].ca {
-			w.writes = append(w.writes, written{u.Name(), fmt.Sprintf("%d CAs", strings.Count(now.ca, "BEGIN")), modified(u, "ovn-central.crt")})
+			w.writes = append(w.writes, written{u.Name(), fmt.Sprintf("%d CAs", strings.Count(now.ca, "BEGIN")), labtest.Modified(u, "ovn-central.crt")})
 		}
 		if now.certificate != last[u.Name()].certificate {
-			w.writes = append(w.writes, written{u.Name(), "certificate", modified(u, "cert_host")})
+			w.writes = append(w.writes, written{u.Name(), "certificate", labtest.Modified(u, "cert_host")})
 		}
 		last[u.Name()] = now
 	}
@@ -101,14 +102,6 @@ func (w *watch) look(last map[string]credentials) {
 func text(u *lab.Unit, name string) string {
 	data, _ := os.ReadFile(filepath.Join(u.SysconfDir(), "ovn", name)) // replaced atomically: it is always there
 	return string(data)
-}
-
-func modified(u *lab.Unit, name string) time.Time {
-	info, err := os.Stat(filepath.Join(u.SysconfDir(), "ovn", name))
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }
 
 // order is what was written, in the order of the writes, without units' names.
@@ -121,9 +114,9 @@ func (w *watch) order() (kinds, units []string) {
 }
 
 // holders follows who has the lock of a database, one after the other.
-func (c *cloud) holders(t *testing.T, u *lab.Unit) *stream {
-	t.Helper()
-	return c.follow(t, u, 6641, "OVN_Northbound", "NB_Global", "external_ids", c.ClientCredentials())
+func (c *cloud) holders(u *lab.Unit) *stream {
+	c.T.Helper()
+	return c.follow(u, 6641, "OVN_Northbound", "NB_Global", "external_ids", c.ClientCredentials())
 }
 
 // turns are the units that had the lock, in their order.

@@ -30,25 +30,25 @@ type client struct {
 
 // newClient is a client whose certificate is for a name: a chassis' is its
 // system-id, by which the roles know it.
-func (c *cloud) newClient(t *testing.T, relation int, name string, from *vault.CA) client {
-	t.Helper()
-	dir := t.TempDir()
+func (c *cloud) newClient(relation int, name string, from *vault.CA) client {
+	c.T.Helper()
+	dir := c.T.TempDir()
 	now := time.Now()
 	certificate, key := from.Issue(name, nil, now.Add(-time.Minute), now.Add(24*time.Hour))
 	files := lab.Credentials{Key: filepath.Join(dir, "key"), Certificate: filepath.Join(dir, "certificate"), CA: filepath.Join(dir, "ca")}
-	for path, text := range map[string]string{files.Key: key, files.Certificate: certificate, files.CA: c.vault.PEM() + "\n"} {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	for path, text := range map[string]string{files.Key: key, files.Certificate: certificate, files.CA: c.CA().PEM() + "\n"} {
+		require.NoError(c.T, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return client{c, relation, files}
 }
 
 // endpoints are what the client makes of the relation's data for a port.
-func (k client) endpoints(t *testing.T, port string) string {
-	t.Helper()
+func (k client) endpoints(port string) string {
+	k.c.T.Helper()
 	var all []string
 	for _, bag := range k.c.RelationData(k.relation).Units {
 		var address string
-		require.NoError(t, json.Unmarshal([]byte(bag["bound-address"]), &address))
+		require.NoError(k.c.T, json.Unmarshal([]byte(bag["bound-address"]), &address))
 		all = append(all, "ssl:"+address+":"+port)
 	}
 	slices.Sort(all)
@@ -56,9 +56,9 @@ func (k client) endpoints(t *testing.T, port string) string {
 }
 
 // run runs one of OVN's clients at a port.
-func (k client) run(t *testing.T, program, port string, args ...string) (string, error) {
-	t.Helper()
-	return k.c.Exec(within(t, patience), program, with(k.files, append([]string{"--db=" + k.endpoints(t, port)}, args...)...)...)
+func (k client) run(program, port string, args ...string) (string, error) {
+	k.c.T.Helper()
+	return k.c.Exec(k.c.Patient(), program, with(k.files, append([]string{"--db=" + k.endpoints(port)}, args...)...)...)
 }
 
 func TestClientsConnectWithTheRelationsDataAndMayDoWhatTheirRoleAllows(t *testing.T) {
@@ -68,25 +68,25 @@ func TestClientsConnectWithTheRelationsDataAndMayDoWhatTheirRoleAllows(t *testin
 	for _, u := range units {
 		addresses = append(addresses, "ssl:"+u.Address()+":6641")
 	}
-	cms := c.newClient(t, c.cms, "neutron", c.vault)
-	assert.Equal(t, strings.Join(addresses, ","), cms.endpoints(t, "6641"), "every unit is published")
+	cms := c.newClient(c.CMS, "neutron", c.CA())
+	assert.Equal(t, strings.Join(addresses, ","), cms.endpoints("6641"), "every unit is published")
 
 	// A CMS may write everything, and ovn-northd follows.
-	_, err := cms.run(t, "ovn-nbctl", "6641", "--wait=sb", "ls-add", "network")
+	_, err := cms.run("ovn-nbctl", "6641", "--wait=sb", "ls-add", "network")
 	require.NoError(t, err)
-	out, err := cms.run(t, "ovn-sbctl", "16642", "--bare", "--columns=external_ids", "list", "Datapath_Binding")
+	out, err := cms.run("ovn-sbctl", "16642", "--bare", "--columns=external_ids", "list", "Datapath_Binding")
 	require.NoError(t, err)
 	assert.Contains(t, out, "name=network")
-	_, err = cms.run(t, "ovn-sbctl", "16642", "set", "SB_Global", ".", "external_ids:by=neutron")
+	_, err = cms.run("ovn-sbctl", "16642", "set", "SB_Global", ".", "external_ids:by=neutron")
 	require.NoError(t, err)
 
 	// A chassis may write its own rows, and no others.
-	one, two := c.newClient(t, c.chassis, "chassis-1", c.vault), c.newClient(t, c.chassis, "chassis-2", c.vault)
+	one, two := c.newClient(c.Chassis, "chassis-1", c.CA()), c.newClient(c.Chassis, "chassis-2", c.CA())
 	for name, chassis := range map[string]client{"chassis-1": one, "chassis-2": two} {
-		_, err = chassis.run(t, "ovn-sbctl", "6642", "chassis-add", name, "geneve", "192.0.2."+name[8:])
+		_, err = chassis.run("ovn-sbctl", "6642", "chassis-add", name, "geneve", "192.0.2."+name[8:])
 		require.NoError(t, err, "its own row")
 	}
-	_, err = one.run(t, "ovn-sbctl", "6642", "set", "Chassis", "chassis-1", "other_config:mine=yes")
+	_, err = one.run("ovn-sbctl", "6642", "set", "Chassis", "chassis-1", "other_config:mine=yes")
 	require.NoError(t, err)
 	for _, forbidden := range [][]string{
 		{"set", "Chassis", "chassis-2", "other_config:mine=yes"},
@@ -95,121 +95,120 @@ func TestClientsConnectWithTheRelationsDataAndMayDoWhatTheirRoleAllows(t *testin
 		{"set", "SB_Global", ".", "external_ids:by=chassis"},
 		{"create", "Address_Set", "name=forbidden"},
 	} {
-		_, err = one.run(t, "ovn-sbctl", "6642", forbidden...)
+		_, err = one.run("ovn-sbctl", "6642", forbidden...)
 		assert.ErrorContains(t, err, "permission error", "%v", forbidden)
 	}
 
 	// Nobody connects without a certificate from the provider.
-	stranger := c.newClient(t, c.cms, "stranger", vault.New("other"))
+	stranger := c.newClient(c.CMS, "stranger", vault.New("other"))
 	for port, program := range map[string]string{"6641": "ovn-nbctl", "6642": "ovn-sbctl", "16642": "ovn-sbctl"} {
-		_, err = c.Exec(t.Context(), program, with(stranger.files, "--timeout=2", "--db="+stranger.endpoints(t, port), "list", "Connection")...)
+		_, err = c.Exec(t.Context(), program, with(stranger.files, "--timeout=2", "--db="+stranger.endpoints(port), "list", "Connection")...)
 		require.Error(t, err, port)
 		_, err = c.Exec(t.Context(), program, "--timeout=2", "--db=tcp:"+units[0].Address()+":"+port, "list", "Connection")
 		require.Error(t, err, port)
 	}
 
 	for _, u := range units {
-		params := fileOf(t, u, "ovn-northd-db-params.conf")
+		params := c.FileOf(u, "ovn-northd-db-params.conf")
 		assert.Contains(t, params, "--ovnnb-db="+strings.Join(addresses, ","))
 		assert.Contains(t, params, "--ovnsb-db="+strings.ReplaceAll(strings.Join(addresses, ","), ":6641", ":16642"))
 		assert.ElementsMatch(t, []string{"6641/tcp", "6642/tcp"}, u.OpenedPorts(), "16642 knows no roles: juju expose is not to open it")
 	}
-	cms.areCountedAndAwaited(t, units)
+	cms.areCountedAndAwaited(units)
 }
 
 // areCountedAndAwaited has clients that follow the Northbound database at one member:
 // every unit says how many are where, and the member isn't restarted while it still has
 // something to send to some of them.
-func (k client) areCountedAndAwaited(t *testing.T, units []*lab.Unit) {
-	t.Helper()
+func (k client) areCountedAndAwaited(units []*lab.Unit) {
+	k.c.T.Helper()
 	c, u, other := k.c, units[1], units[0]
-	before := k.counted(t, u, u)
-	processesOf := k.follow(t, u, 24)
-	assert.Equal(t, before+24, k.counted(t, u, u))
-	c.updateStatus(t, u)
-	assert.Equal(t, before+24, k.counted(t, other, u), "the other units know it by its last hook")
-	assert.Contains(t, c.act(t, other, "cluster-status")["clients"], fmt.Sprintf("%s about %d (as of its last hook)", u.Name(), before+24))
+	before := k.counted(u, u)
+	processesOf := k.follow(u, 24)
+	assert.Equal(k.c.T, before+24, k.counted(u, u))
+	c.RunUpdateStatus(u)
+	assert.Equal(k.c.T, before+24, k.counted(other, u), "the other units know it by its last hook")
+	assert.Contains(k.c.T, c.Act(other, "cluster-status")["clients"], fmt.Sprintf("%s about %d (as of its last hook)", u.Name(), before+24))
 
 	for _, pid := range processesOf[:3] { // they don't read what they are sent
-		require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+		require.NoError(k.c.T, syscall.Kill(pid, syscall.SIGSTOP))
 	}
 	for i := range 10 {
-		_, err := k.run(t, "ovn-nbctl", "6641", "set", "NB_Global", ".", fmt.Sprintf("external_ids:large-%d=%s", i, strings.Repeat("x", 100_000)))
-		require.NoError(t, err)
+		_, err := k.run("ovn-nbctl", "6641", "set", "NB_Global", ".", fmt.Sprintf("external_ids:large-%d=%s", i, strings.Repeat("x", 100_000)))
+		require.NoError(k.c.T, err)
 	}
-	was := processes(t, u)
+	was := k.c.Processes(u)
 	restarted := make(chan string)
 	go func() {
-		r, err := c.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb")
-		assert.NoError(t, err)
-		assert.Equal(t, "completed", r.Status, r.Message)
+		r, err := c.RunAction(k.c.T.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb")
+		assert.NoError(k.c.T, err)
+		assert.Equal(k.c.T, "completed", r.Status, r.Message)
 		restarted <- r.Results["restarted"]
 	}()
 	select {
 	case <-restarted:
-		t.Error("it was restarted while clients still were sent what they follow")
+		k.c.T.Error("it was restarted while clients still were sent what they follow")
 	case <-time.After(6 * time.Second): // without clients it takes less than two
-		assert.Equal(t, was, processes(t, u))
+		assert.Equal(k.c.T, was, k.c.Processes(u))
 		for _, pid := range processesOf[:3] {
-			require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+			require.NoError(k.c.T, syscall.Kill(pid, syscall.SIGCONT))
 		}
-		assert.Equal(t, "ovn-ovsdb-server-nb", <-restarted)
+		assert.Equal(k.c.T, "ovn-ovsdb-server-nb", <-restarted)
 	}
-	assert.NotEqual(t, was[u.Name()+" nb"], processes(t, u)[u.Name()+" nb"])
-	assert.Less(t, k.counted(t, u, u), 24, "who has lost its server does not come back by itself")
+	assert.NotEqual(k.c.T, was[u.Name()+" nb"], k.c.Processes(u)[u.Name()+" nb"])
+	assert.Less(k.c.T, k.counted(u, u), 24, "who has lost its server does not come back by itself")
 }
 
 // follow starts clients that follow the Northbound database at one member; each has it
 // when this returns.
-func (k client) follow(t *testing.T, u *lab.Unit, n int) (pids []int) {
-	t.Helper()
+func (k client) follow(u *lab.Unit, n int) (pids []int) {
+	k.c.T.Helper()
 	dir, err := os.MkdirTemp("", "clients-") //nolint:usetesting // a short name: they make a socket in it
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	require.NoError(k.c.T, err)
+	k.c.T.Cleanup(func() { _ = os.RemoveAll(dir) })
 	for i := range n {
 		path := filepath.Join(dir, fmt.Sprintf("%d.pid", i))
-		_, err := k.c.Exec(within(t, patience), "sh", append([]string{"-c", `OVS_RUNDIR=$0 exec ovsdb-client "$@" >/dev/null 2>&1`, dir}, with(k.files, "--timeout=60", "--no-leader-only", "--detach", "--no-chdir", "--pidfile="+path,
+		_, err := k.c.Exec(k.c.Patient(), "sh", append([]string{"-c", `OVS_RUNDIR=$0 exec ovsdb-client "$@" >/dev/null 2>&1`, dir}, with(k.files, "--timeout=60", "--no-leader-only", "--detach", "--no-chdir", "--pidfile="+path,
 			"monitor", "ssl:"+u.Address()+":6641", "OVN_Northbound", "NB_Global")...)...)
-		require.NoError(t, err)
+		require.NoError(k.c.T, err)
 		text, err := os.ReadFile(path)
-		require.NoError(t, err)
+		require.NoError(k.c.T, err)
 		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+		require.NoError(k.c.T, err)
+		k.c.T.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 		pids = append(pids, pid)
 	}
 	return pids
 }
 
 // counted is how many clients of the Northbound database a member has, as a unit says.
-func (k client) counted(t *testing.T, from, of *lab.Unit) int {
-	t.Helper()
+func (k client) counted(from, of *lab.Unit) int {
+	k.c.T.Helper()
 	var document struct {
 		Members []struct {
 			Unit    string
 			Clients *int
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(k.c.act(t, from, "cluster-status", "format=json")["ovnnb"]), &document))
+	require.NoError(k.c.T, json.Unmarshal([]byte(k.c.Act(from, "cluster-status", "format=json")["ovnnb"]), &document))
 	for _, m := range document.Members {
 		if m.Unit == of.Name() {
-			require.NotNil(t, m.Clients)
+			require.NotNil(k.c.T, m.Clients)
 			return *m.Clients
 		}
 	}
-	t.Fatal("no such member")
+	k.c.T.Fatal("no such member")
 	return 0
 }
 
 func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
-	added, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-	require.NoError(t, err)
+	added := c.AddEmpty()
 	var mu sync.Mutex
 	var when []string
 	added.OnCall(func(call string) {
-		if !strings.HasPrefix(call, "relation-set") || !strings.Contains(call, fmt.Sprintf("ovsdb:%d", c.chassis)) && !strings.Contains(call, fmt.Sprintf("ovsdb-cms:%d", c.cms)) {
+		if !strings.HasPrefix(call, "relation-set") || !strings.Contains(call, fmt.Sprintf("ovsdb:%d", c.Chassis)) && !strings.Contains(call, fmt.Sprintf("ovsdb-cms:%d", c.CMS)) {
 			return
 		}
 		states := "published:"
@@ -224,26 +223,26 @@ func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.
 		when = append(when, states)
 	})
 	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "two units that work", c.allActive)
+	c.Tick("two units that work", c.AllActive)
 	added.OnCall(nil)
 	require.NotEmpty(t, when)
 	assert.Equal(t, []string{"published: member member"}, slices.Compact(when))
-	assert.Equal(t, `"`+added.Address()+`"`, c.RelationData(c.chassis).Units[added.Name()]["bound-address"])
+	assert.Equal(t, `"`+added.Address()+`"`, c.RelationData(c.Chassis).Units[added.Name()]["bound-address"])
 
 	// Its machine gets another address: clients learn it, and the certificate is for it.
 	u := units[0]
 	old, fresh := u.Address(), "10.99.0.77"
 	require.NoError(t, c.SetAddress(t.Context(), u, fresh, old))
-	c.tick(t, "the new address is published", func() bool {
-		return c.RelationData(c.cms).Units[u.Name()]["bound-address"] == `"`+fresh+`"`
+	c.Tick("the new address is published", func() bool {
+		return c.RelationData(c.CMS).Units[u.Name()]["bound-address"] == `"`+fresh+`"`
 	})
-	assert.Equal(t, `"`+fresh+`"`, c.RelationData(c.chassis).Units[u.Name()]["bound-address"])
+	assert.Equal(t, `"`+fresh+`"`, c.RelationData(c.Chassis).Units[u.Name()]["bound-address"])
 	assert.Equal(t, `"`+fresh+`"`, u.Data()["bound-address"])
-	assert.Contains(t, c.RelationData(c.certificates).Units[u.Name()]["sans"], fresh)
-	_, err = c.newClient(t, c.cms, "cms", c.vault).run(t, "ovn-nbctl", "6641", "ls-add", "network")
+	assert.Contains(t, c.RelationData(c.Certificates).Units[u.Name()]["sans"], fresh)
+	_, err := c.newClient(c.CMS, "cms", c.CA()).run("ovn-nbctl", "6641", "ls-add", "network")
 	require.NoError(t, err)
-	c.tick(t, "ovn-northd has both databases again", c.allActive)
-	says(t, u, "active", "nb: address changed: juju add-unit", "the member is at ssl:"+old+":6643")
+	c.Tick("ovn-northd has both databases again", c.AllActive)
+	c.Says(u, "active", "nb: address changed: juju add-unit", "the member is at ssl:"+old+":6643")
 }
 
 // The order in docs/how-to/change-addresses-or-spaces.md: a unit whose address has changed is
@@ -255,9 +254,9 @@ func TestUnitWithANewAddressTakesThePlaceOfOneWithAnOldOne(t *testing.T) {
 	require.NoError(t, c.SetAddress(t.Context(), units[0], "10.99.0.100", old))
 	added, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true})
 	require.NoError(t, err)
-	c.tick(t, "two units that work", c.allActive)
-	says(t, units[0], "active", "nb: address changed", "the member is at ssl:"+old+":6643")
+	c.Tick("two units that work", c.AllActive)
+	c.Says(units[0], "active", "nb: address changed", "the member is at ssl:"+old+":6643")
 	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{}))
-	c.tick(t, "one unit that works", c.allActive)
-	says(t, added, "active", "1 of 1 up")
+	c.Tick("one unit that works", c.AllActive)
+	c.Says(added, "active", "1 of 1 up")
 }

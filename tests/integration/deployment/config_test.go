@@ -19,10 +19,10 @@ func TestBadOptionBlocksAndChangesNothing(t *testing.T) {
 	c := newCloud(t, lab.Options{})
 	// An agent that takes the lease meanwhile, or gives it back, changes what there is.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "off"}))
-	c.relateVault(t)
-	c.relateClients(t)
-	units := c.addFresh(t, 3)
-	requireActive(t, units...)
+	c.RelateVault()
+	c.RelateClients()
+	units := c.AddFresh(3)
+	c.RequireActive(units...)
 	for _, test := range []struct{ option, value, before, wants string }{
 		{"ovsdb-server-election-timer", "0", "4", "1 to 60"},
 		{"ovsdb-server-election-timer", "61", "4", "1 to 60"},
@@ -34,19 +34,19 @@ func TestBadOptionBlocksAndChangesNothing(t *testing.T) {
 	} {
 		before := map[string]map[string]string{}
 		for _, u := range units {
-			before[u.Name()] = c.besidesStatus(t, u)
+			before[u.Name()] = c.besidesStatus(u)
 		}
 		require.NoError(t, c.Configure(t.Context(), map[string]string{test.option: test.value}))
 		for range 2 {
 			for _, u := range units {
-				says(t, u, "blocked", test.option, test.value, test.wants)
+				c.Says(u, "blocked", test.option, test.value, test.wants)
 				assert.NotContains(t, u.Workload().Message, "\n")
-				require.Equal(t, before[u.Name()], c.besidesStatus(t, u), "%s with %s=%s", u.Name(), test.option, test.value)
+				require.Equal(t, before[u.Name()], c.besidesStatus(u), "%s with %s=%s", u.Name(), test.option, test.value)
 			}
 			require.NoError(t, c.UpdateStatus(t.Context()))
 		}
 		require.NoError(t, c.Configure(t.Context(), map[string]string{test.option: test.before}))
-		requireActive(t, units...)
+		c.RequireActive(units...)
 	}
 }
 
@@ -57,27 +57,27 @@ func TestBadOptionHidesAndHindersNothingElse(t *testing.T) {
 	c, units := deployed(t, 2, lab.Options{})
 	u := units[0]
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "61"}))
-	says(t, u, "blocked", "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds; leader: ")
+	c.Says(u, "blocked", "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds; leader: ")
 
 	require.NoError(t, u.Kill(lab.NB))
-	c.updateStatus(t, u)
+	c.RunUpdateStatus(u)
 	assert.True(t, u.Running(lab.NB), "it was started again")
 
 	require.NoError(t, u.Hang(lab.NB))
-	c.updateStatus(t, u)
-	says(t, u, "blocked", "option ovsdb-server-election-timer is 61")
+	c.RunUpdateStatus(u)
+	c.Says(u, "blocked", "option ovsdb-server-election-timer is 61")
 	assert.Regexp(t, "^nb: the server hangs.*; option ovsdb-server-election-timer", u.Workload().Message)
 	require.NoError(t, u.Resume(lab.NB))
 
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "4"}))
-	c.tick(t, "all is well again, and ovn-northd has both databases", func() bool { return u.Workload().Status == "active" })
+	c.Tick("all is well again, and ovn-northd has both databases", func() bool { return u.Workload().Status == "active" })
 }
 
 // besidesStatus is everything that a hook can change but for the status, and the
 // unit's own note that it has to look at everything.
-func (c *cloud) besidesStatus(t *testing.T, u *lab.Unit) map[string]string {
-	t.Helper()
-	all := c.everything(t, u)
+func (c *cloud) besidesStatus(u *lab.Unit) map[string]string {
+	c.T.Helper()
+	all := c.everything(u)
 	maps.DeleteFunc(all, func(name, _ string) bool { return name == "status" || name == "/db/ovn-central-operator.unit.json" })
 	return all
 }
@@ -98,14 +98,14 @@ func TestOptionOfAnotherTypeNeverReachesTheCharm(t *testing.T) {
 func TestBadOptionFromTheBeginningIsMended(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
-	c.relateVault(t)
+	c.RelateVault()
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "100"}))
-	u := c.addFresh(t, 1)[0]
-	says(t, u, "blocked", "ovsdb-server-election-timer", "100", "1 to 60")
-	c.requireConfigured(t, 4, 60)
+	u := c.AddFresh(1)[0]
+	c.Says(u, "blocked", "ovsdb-server-election-timer", "100", "1 to 60")
+	c.requireConfigured(4, 60)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "6"}))
-	requireActive(t, u)
-	c.requireConfigured(t, 6, 60)
+	c.RequireActive(u)
+	c.requireConfigured(6, 60)
 }
 
 // The options of the databases take effect at once, whichever units lead them,
@@ -113,45 +113,45 @@ func TestBadOptionFromTheBeginningIsMended(t *testing.T) {
 func TestOptionsOfTheDatabasesTakeEffectWhoeverLeads(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
-	follower := c.leadersApart(t, units)
-	pids := servers(t, units...)
+	follower := c.leadersApart(units)
+	pids := c.PIDs(units...)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "180"}))
-	c.requireConfigured(t, 4, 180)
+	c.requireConfigured(4, 180)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "0", "ovsdb-server-election-timer": "1"}))
-	c.requireConfigured(t, 1, 0)
-	requireActive(t, units...)
+	c.requireConfigured(1, 0)
+	c.RequireActive(units...)
 
 	// Who doesn't lead says what is still to come.
 	c.Hold(true)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "16"}))
-	c.deliverAll(t, follower)
-	says(t, follower, "active", "nb: election timer is 1000 ms", "sb: election timer is 1000 ms", "16000 ms")
+	c.DeliverAll(follower)
+	c.Says(follower, "active", "nb: election timer is 1000 ms", "sb: election timer is 1000 ms", "16000 ms")
 	c.Hold(false)
 	require.NoError(t, c.Settle(t.Context()))
-	c.requireConfigured(t, 16, 0)
-	c.updateStatus(t, follower)
+	c.requireConfigured(16, 0)
+	c.RunUpdateStatus(follower)
 	assert.NotContains(t, follower.Workload().Message, "election timer")
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
-	c.requireConfigured(t, 1, 0)
-	requireActive(t, units...)
-	assert.Equal(t, pids, servers(t, units...), "no server was restarted")
+	c.requireConfigured(1, 0)
+	c.RequireActive(units...)
+	assert.Equal(t, pids, c.PIDs(units...), "no server was restarted")
 }
 
 // leadersApart has different units lead the databases, and returns one that leads
 // neither.
-func (c *cloud) leadersApart(t *testing.T, units []*lab.Unit) *lab.Unit {
-	t.Helper()
-	ctx := within(t, patience)
+func (c *cloud) leadersApart(units []*lab.Unit) *lab.Unit {
+	c.T.Helper()
+	ctx := c.Patient()
 	for {
 		nb, err := c.RaftLeader(ctx, lab.NB)
-		require.NoError(t, err)
+		require.NoError(c.T, err)
 		sb, err := c.RaftLeader(ctx, lab.SB)
-		require.NoError(t, err)
+		require.NoError(c.T, err)
 		if nb != sb {
 			return units[slices.IndexFunc(units, func(u *lab.Unit) bool { return u != nb && u != sb })]
 		}
 		_, err = nb.Appctl(ctx, lab.NB, "cluster/failure-test", "transfer-leadership")
-		require.NoError(t, err)
+		require.NoError(c.T, err)
 	}
 }
 
@@ -162,9 +162,9 @@ func TestElectionTimerThatCannotChangeNowIsPending(t *testing.T) {
 	c, units := deployed(t, 2, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
 	require.NoError(t, units[1].PowerOff())
-	alone := within(t, patience)
+	alone := c.Patient()
 	for {
-		s, err := serverStatus(alone, units[0], lab.NB)
+		s, err := c.RaftStatus(units[0], lab.NB)
 		require.NoError(t, err)
 		if !s.HasLeader() || s.Role != "leader" {
 			break
@@ -176,20 +176,6 @@ func TestElectionTimerThatCannotChangeNowIsPending(t *testing.T) {
 	assert.NotEqual(t, "active", units[0].Workload().Status, units[0].Workload().Message)
 	require.NoError(t, units[1].PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "both are active", c.allActive)
-	c.requireConfigured(t, 2, 60)
-}
-
-// servers are the processes of the units' servers.
-func servers(t *testing.T, units ...*lab.Unit) map[string]int {
-	t.Helper()
-	all := map[string]int{}
-	for _, u := range units {
-		for _, db := range lab.Databases {
-			pid, err := u.ServerPID(db)
-			require.NoError(t, err)
-			all[u.Name()+" "+string(db)] = pid
-		}
-	}
-	return all
+	c.Tick("both are active", c.AllActive)
+	c.requireConfigured(2, 60)
 }

@@ -15,32 +15,33 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // schemas are the versions of the schemas that these units' servers serve.
-func schemas(t *testing.T, units ...*lab.Unit) (all []string) {
-	t.Helper()
+func (c *cloud) schemas(units ...*lab.Unit) (all []string) {
+	c.T.Helper()
 	for _, u := range units {
 		for db, name := range map[lab.DB]string{lab.NB: "OVN_Northbound", lab.SB: "OVN_Southbound"} {
-			out, err := u.Exec(t.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+u.RunDir()+"/ovn"+string(db)+"_db.sock", name)
-			require.NoError(t, err)
+			out, err := u.Exec(c.T.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+u.RunDir()+"/ovn"+string(db)+"_db.sock", name)
+			require.NoError(c.T, err)
 			all = append(all, strings.TrimSpace(out))
 		}
 	}
 	return all
 }
 
-func (c *cloud) converted(t *testing.T, units ...*lab.Unit) bool {
-	t.Helper()
-	return !slices.ContainsFunc(schemas(t, units...), func(v string) bool { return v != lab.NewerSchema })
+func (c *cloud) converted(units ...*lab.Unit) bool {
+	c.T.Helper()
+	return !slices.ContainsFunc(c.schemas(units...), func(v string) bool { return v != lab.NewerSchema })
 }
 
 // upgradeOffered has the next source bring a newer version with newer schemas.
-func upgradeOffered(t *testing.T, units ...*lab.Unit) {
-	t.Helper()
-	offer(t, "99.1.0-1", units...)
+func (c *cloud) upgradeOffered(units ...*lab.Unit) {
+	c.T.Helper()
+	c.Offer("99.1.0-1", units...)
 	for _, u := range units {
-		require.NoError(t, u.OfferSchemas())
+		require.NoError(c.T, u.OfferSchemas())
 	}
 }
 
@@ -51,43 +52,43 @@ func TestSchemaIsConvertedOnceEveryServerWasRestarted(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
-	upgradeOffered(t, units...)
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	c.tick(t, "all have the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) })
+	c.upgradeOffered(units...)
+	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
+	c.Tick("all have the newer version", func() bool { return slices.Equal(labtest.Versions(units), []string{"99.1.0-1"}) })
 	w := c.StartWriter(t.Context(), 100*time.Millisecond)
 	for i, u := range units {
 		require.NoError(t, c.UpdateStatus(t.Context()))
-		assert.NotContains(t, schemas(t, units...), lab.NewerSchema, "%d of 3 were restarted", i)
+		assert.NotContains(t, c.schemas(units...), lab.NewerSchema, "%d of 3 were restarted", i)
 		for _, u := range units {
-			says(t, u, "active", "nb: older schema", "sb: older schema")
+			c.Says(u, "active", "nb: older schema", "sb: older schema")
 		}
-		c.tick(t, "three members that are up", c.allActive)
-		c.act(t, u, "restart-services", "deferred-only=true")
+		c.Tick("three members that are up", c.AllActive)
+		c.Act(u, "restart-services", "deferred-only=true")
 	}
-	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, units...) })
-	c.tick(t, "no unit says that a schema is older", func() bool {
-		return c.allActive() && !slices.ContainsFunc(units, func(u *lab.Unit) bool { return strings.Contains(u.Workload().Message, "schema") })
+	c.Tick("both databases are of the newer schema", func() bool { return c.converted(units...) })
+	c.Tick("no unit says that a schema is older", func() bool {
+		return c.AllActive() && !slices.ContainsFunc(units, func(u *lab.Unit) bool { return labtest.Shows(u, "schema") })
 	})
-	lossless(t, w)
+	c.Verify(w)
 }
 
 // A conversion that the disk may have no space for is not begun, and made once it has.
 func TestSchemaIsNotConvertedWhereTheDiskMayBeTooSmall(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
-	c.relateVault(t)
-	u, small := c.addOnFullDisk(t)
+	c.RelateVault()
+	u, small := c.addOnFullDisk()
 	small.free()
-	c.tick(t, "a unit that works", c.allActive)
-	upgradeOffered(t, u)
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	c.tick(t, "it says what a conversion may take", func() bool {
-		return strings.Contains(u.Workload().Message, "nb: make room, or run: juju ssh "+u.Name()+" sudo ovs-appctl -t "+u.RunDir()+"/ovnnb_db.ctl ovsdb-server/compact (converting the schema may take 64 MiB of the disk, 1 MiB are free)")
+	c.Tick("a unit that works", c.AllActive)
+	c.upgradeOffered(u)
+	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
+	c.Tick("it says what a conversion may take", func() bool {
+		return labtest.Shows(u, "nb: make room, or run: juju ssh "+u.Name()+" sudo ovs-appctl -t "+u.RunDir()+"/ovnnb_db.ctl ovsdb-server/compact (converting the schema may take 64 MiB of the disk, 1 MiB are free)")
 	})
 	assert.Equal(t, "blocked", u.Workload().Status)
-	assert.NotContains(t, schemas(t, u), lab.NewerSchema)
+	assert.NotContains(t, c.schemas(u), lab.NewerSchema)
 	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
-	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, u) && c.allActive() })
+	c.Tick("both databases are of the newer schema", func() bool { return c.converted(u) && c.AllActive() })
 }
 
 // Each member converts its own copy: the one that leads waits for another one's disk.
@@ -95,21 +96,21 @@ func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) 
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	leader := units[0]
-	u, small := c.addOnFullDisk(t)
+	u, small := c.addOnFullDisk()
 	small.free()
-	c.tick(t, "two members", c.allActive)
-	upgradeOffered(t, leader, u)
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	c.tick(t, "it says what its machine lacks", func() bool {
-		return strings.Contains(u.Workload().Message, "(converting the schema may take 64 MiB of the disk, 1 MiB are free)")
+	c.Tick("two members", c.AllActive)
+	c.upgradeOffered(leader, u)
+	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
+	c.Tick("it says what its machine lacks", func() bool {
+		return labtest.Shows(u, "(converting the schema may take 64 MiB of the disk, 1 MiB are free)")
 	})
-	c.act(t, u, "restart-services", "services=ovn-central") // and leads neither database after it
-	c.tick(t, "the unit that leads waits for the other one's room", func() bool {
-		return strings.Contains(leader.Workload().Message, "older schema; converted once "+u.Name()+" has room")
+	c.Act(u, "restart-services", "services=ovn-central") // and leads neither database after it
+	c.Tick("the unit that leads waits for the other one's room", func() bool {
+		return labtest.Shows(leader, "older schema; converted once "+u.Name()+" has room")
 	})
-	assert.NotContains(t, schemas(t, leader, u), lab.NewerSchema)
+	assert.NotContains(t, c.schemas(leader, u), lab.NewerSchema)
 	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
-	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, leader, u) && c.allActive() })
+	c.Tick("both databases are of the newer schema", func() bool { return c.converted(leader, u) && c.AllActive() })
 }
 
 // A unit that is off counts: what it comes back with may not be able to use a database
@@ -117,28 +118,28 @@ func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) 
 func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
-	order := followersFirst(c.leaders(t), units)
+	order := followersFirst(c.Leaders(), units)
 	others, away := order[:2], order[2]
-	upgradeOffered(t, units...)
+	c.upgradeOffered(units...)
 	mend := breakApt(t, away)
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	c.tick(t, "the others run the newer version", func() bool {
-		return slices.Equal(versions(others), []string{"99.1.0-1"}) && !slices.ContainsFunc(others, func(u *lab.Unit) bool { return strings.Contains(u.Workload().Message, "restart") })
+	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
+	c.Tick("the others run the newer version", func() bool {
+		return slices.Equal(labtest.Versions(others), []string{"99.1.0-1"}) && !slices.ContainsFunc(others, func(u *lab.Unit) bool { return labtest.Shows(u, "restart") })
 	})
 	require.NoError(t, away.PowerOff())
-	c.tick(t, "the others say what they wait for", func() bool {
+	c.Tick("the others say what they wait for", func() bool {
 		return !slices.ContainsFunc(others, func(u *lab.Unit) bool {
-			return !strings.Contains(u.Workload().Message, ": older schema; start or remove "+away.Name()+", which is down (it must run 99.1.0-1)")
+			return !labtest.Shows(u, ": older schema; start or remove "+away.Name()+", which is down (it must run 99.1.0-1)")
 		})
 	})
-	assert.NotContains(t, schemas(t, others...), lab.NewerSchema)
+	assert.NotContains(t, c.schemas(others...), lab.NewerSchema)
 
 	mend()
 	require.NoError(t, away.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "both databases are of the newer schema, on all units", func() bool { return c.converted(t, units...) && c.allActive() })
-	assert.Equal(t, []string{"99.1.0-1"}, versions(units))
-	c.requireOneCluster(t, units...)
+	c.Tick("both databases are of the newer schema, on all units", func() bool { return c.converted(units...) && c.AllActive() })
+	assert.Equal(t, []string{"99.1.0-1"}, labtest.Versions(units))
+	c.RequireOneCluster(units...)
 }
 
 func TestServerThatIsDownIsUpgradedBeforeItIsStarted(t *testing.T) {
@@ -146,19 +147,19 @@ func TestServerThatIsDownIsUpgradedBeforeItIsStarted(t *testing.T) {
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
 	require.NoError(t, u.Stop(t.Context(), lab.SB))
-	called := calledPrograms(units)
-	offer(t, "99.1.0-1", units...)
+	called := labtest.RecordCalls(units...)
+	c.Offer("99.1.0-1", units...)
 
 	// A source that is not in reach does not keep a server from what it can do.
 	mend := breakApt(t, u)
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	says(t, u, "blocked", "cannot upgrade")
+	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
+	c.Says(u, "blocked", "cannot upgrade")
 	require.True(t, u.Running(lab.SB))
 	mend()
 
 	require.NoError(t, u.Stop(t.Context(), lab.SB))
 	before := len(called(u.Name() + " "))
-	c.updateStatus(t, u)
+	c.RunUpdateStatus(u)
 	calls := called(u.Name() + " ")[before:]
 	upgrade := slices.IndexFunc(calls, func(call string) bool { return strings.Contains(call, "--only-upgrade") })
 	start := slices.IndexFunc(calls, func(call string) bool {
@@ -166,7 +167,7 @@ func TestServerThatIsDownIsUpgradedBeforeItIsStarted(t *testing.T) {
 	})
 	require.NotEqual(t, -1, upgrade, "%q", calls)
 	assert.Greater(t, start, upgrade)
-	c.tick(t, "it works", c.allActive)
+	c.Tick("it works", c.AllActive)
 }
 
 // convertByNewer appends to a unit's file what a leader of OVS 3.2 or later stores when
@@ -193,15 +194,15 @@ func TestServerOnAFileOfANewerReleaseIsMendedByNewerPackages(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
-	s := raftOf(t, u, lab.SB)
+	s := c.Raft(u, lab.SB)
 	require.NoError(t, u.PowerOff())
 	good, err := os.ReadFile(u.DBFile(lab.SB))
 	require.NoError(t, err)
 	convertByNewer(t, u, lab.SB, s.Term, s.Log.End)
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.updateStatus(t, u)
-	says(t, u, "blocked", "sb: file of a newer Open vSwitch than ", "apt-cache policy openvswitch-common")
+	c.RunUpdateStatus(u)
+	c.Says(u, "blocked", "sb: file of a newer Open vSwitch than ", "apt-cache policy openvswitch-common")
 	require.True(t, u.Running(lab.NB), "the other database is served")
 
 	// The lab has one Open vSwitch only: the file that it can read stands for a newer one.
@@ -210,7 +211,7 @@ func TestServerOnAFileOfANewerReleaseIsMendedByNewerPackages(t *testing.T) {
 			assert.NoError(t, os.WriteFile(u.DBFile(lab.SB), good, 0o600))
 		}
 	})
-	offer(t, "99.1.0-1", u)
-	c.updateStatus(t, u)
-	c.tick(t, "it works", c.allActive)
+	c.Offer("99.1.0-1", u)
+	c.RunUpdateStatus(u)
+	c.Tick("it works", c.AllActive)
 }

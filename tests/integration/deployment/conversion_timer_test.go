@@ -14,20 +14,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// fill writes rows to the Southbound database, of a table that ovn-northd leaves alone,
+// fillSouthbound writes rows to the Southbound database, of a table that ovn-northd leaves alone,
 // until the file has so many MiB.
-func fill(t *testing.T, u *lab.Unit, mib int64) {
-	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "unix", u.RunDir()+"/ovnsb_db.sock")
-	require.NoError(t, err)
+func (c *cloud) fillSouthbound(u *lab.Unit, mib int64) {
+	c.T.Helper()
+	conn, err := new(net.Dialer).DialContext(c.T.Context(), "unix", u.RunDir()+"/ovnsb_db.sock")
+	require.NoError(c.T, err)
 	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
+	require.NoError(c.T, conn.SetDeadline(time.Now().Add(2*time.Minute)))
 	replies := json.NewDecoder(conn)
 	for n := 0; ; {
 		file, err := os.Stat(u.DBFile(lab.SB))
-		require.NoError(t, err)
+		require.NoError(c.T, err)
 		if file.Size() >= mib<<20 {
 			return
 		}
@@ -37,10 +38,10 @@ func fill(t *testing.T, u *lab.Unit, mib int64) {
 			rows = append(rows, fmt.Sprintf(`{"op":"insert","table":"Controller_Event","row":{"event_type":"empty_lb_backends","event_info":["map",[["vip","10.0.%d.%d:80"],["protocol","tcp"],["load_balancer","%032x"],["datapath","%032x"]]]}}`, n>>8&255, n&255, n, n/7))
 		}
 		_, err = fmt.Fprintf(conn, `{"method":"transact","id":%d,"params":["OVN_Southbound",%s]}`, n, strings.Join(rows, ","))
-		require.NoError(t, err)
+		require.NoError(c.T, err)
 		for reply := map[string]json.RawMessage{}; reply["result"] == nil; {
-			require.NoError(t, replies.Decode(&reply))
-			require.NotContains(t, string(reply["result"]), `"error"`)
+			require.NoError(c.T, replies.Decode(&reply))
+			require.NotContains(c.T, string(reply["result"]), `"error"`)
 		}
 	}
 }
@@ -57,10 +58,10 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
-	c.tick(t, "the timer of 1 s", c.allActive)
-	c.requireConfigured(t, 1, 60)
-	fill(t, c.leaders(t)[lab.SB], 8)
-	upgradeOffered(t, units...)
+	c.Tick("the timer of 1 s", c.AllActive)
+	c.requireConfigured(1, 60)
+	c.fillSouthbound(c.Leaders()[lab.SB], 8)
+	c.upgradeOffered(units...)
 
 	var mu sync.Mutex
 	var conversions []string   // the unit's status, as each begins
@@ -72,22 +73,22 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 			defer mu.Unlock()
 			switch {
 			case isConversion(call):
-				s := raftOf(t, u, lab.SB)
+				s := c.Raft(u, lab.SB)
 				assert.GreaterOrEqual(t, s.ElectionTimer, 12*time.Second)
 				terms[s.Term] = true
 				conversions = append(conversions, u.Workload().Status+": "+u.Workload().Message)
 			case len(conversions) > 0 && strings.Contains(call, "cluster/change-election-timer OVN_Southbound"):
-				if s := raftOf(t, u, lab.SB); s.ElectionTimer >= 12*time.Second {
+				if s := c.Raft(u, lab.SB); s.ElectionTimer >= 12*time.Second {
 					terms[s.Term], putBack = true, true // lower, a busy machine alone costs an election
 				}
 			}
 		})
 	}
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	c.tick(t, "both databases are of the newer schema, and the timer is back", func() bool {
-		return c.converted(t, units...) && c.allActive() && raftOf(t, units[0], lab.SB).ElectionTimer == time.Second
+	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
+	c.Tick("both databases are of the newer schema, and the timer is back", func() bool {
+		return c.converted(units...) && c.AllActive() && c.Raft(units[0], lab.SB).ElectionTimer == time.Second
 	})
-	c.requireConfigured(t, 1, 60)
+	c.requireConfigured(1, 60)
 	mu.Lock()
 	defer mu.Unlock()
 	require.Len(t, conversions, 1)
@@ -102,15 +103,15 @@ func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1", "enable-auto-restarts": "false"}))
-	upgradeOffered(t, units...)
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	c.upgradeOffered(units...)
+	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
 	for _, u := range units[1:] {
-		c.act(t, u, "restart-services", "deferred-only=true")
-		c.tick(t, "three members that are up", c.allActive)
+		c.Act(u, "restart-services", "deferred-only=true")
+		c.Tick("three members that are up", c.AllActive)
 	}
 	c.Hold(true)
-	c.act(t, units[0], "restart-services", "deferred-only=true")
-	leader := c.leaders(t)[lab.SB]
+	c.Act(units[0], "restart-services", "deferred-only=true")
+	leader := c.Leaders()[lab.SB]
 	if leader != units[0] {
 		require.NoError(t, c.RunHook(t.Context(), units[0], "update-status")) // so that it says what it runs
 	}
@@ -119,21 +120,17 @@ func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T
 	if pending := c.Pending(leader); len(pending) > 0 { // it hears what the last unit runs
 		hook, _, _ = strings.Cut(pending[0], " ")
 	}
-	killed, err := c.RunHookKilledWhen(t.Context(), leader, hook, isConversion)
-	require.NoError(t, err)
-	require.True(t, killed.Killed, "the premise: %v", killed.Calls)
-	require.Equal(t, 4*time.Second, raftOf(t, leader, lab.SB).ElectionTimer, "raised")
+	c.KillHook(leader, hook, isConversion)
+	require.Equal(t, 4*time.Second, c.Raft(leader, lab.SB).ElectionTimer, "raised")
 
 	putsBack := func(call string) bool {
 		return strings.Contains(call, "cluster/change-election-timer OVN_Southbound 1000")
 	}
-	killed, err = c.RunHookKilledWhen(t.Context(), leader, hook, putsBack)
-	require.NoError(t, err)
-	require.True(t, killed.Killed, "the premise: %v", killed.Calls)
-	require.Equal(t, 8*time.Second, raftOf(t, leader, lab.SB).ElectionTimer, "not tried again at the same")
+	c.KillHook(leader, hook, putsBack)
+	require.Equal(t, 8*time.Second, c.Raft(leader, lab.SB).ElectionTimer, "not tried again at the same")
 
 	c.Hold(false)
 	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, units...) && c.allActive() })
-	c.requireConfigured(t, 1, 60)
+	c.Tick("both databases are of the newer schema", func() bool { return c.converted(units...) && c.AllActive() })
+	c.requireConfigured(1, 60)
 }

@@ -3,7 +3,6 @@ package deployment
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // disk is a small one of its own, on which a unit's databases are.
@@ -22,15 +22,14 @@ type disk struct {
 
 // addOnSmallDisk adds a unit on an empty machine whose databases' disk is full,
 // and lets its hooks run.
-func (c *cloud) addOnFullDisk(t *testing.T) (*lab.Unit, *disk) {
-	t.Helper()
-	u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-	require.NoError(t, err)
-	require.NoError(t, syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size=2m"))
-	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(u.DBDir(), syscall.MNT_DETACH)) })
-	d := &disk{t, filepath.Join(u.DBDir(), "filler")}
+func (c *cloud) addOnFullDisk() (*lab.Unit, *disk) {
+	c.T.Helper()
+	u := c.AddEmpty()
+	require.NoError(c.T, syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size=2m"))
+	c.T.Cleanup(func() { assert.NoError(c.T, syscall.Unmount(u.DBDir(), syscall.MNT_DETACH)) })
+	d := &disk{c.T, filepath.Join(u.DBDir(), "filler")}
 	d.fill()
-	require.NoError(t, c.Settle(t.Context()))
+	require.NoError(c.T, c.Settle(c.T.Context()))
 	return u, d
 }
 
@@ -53,45 +52,45 @@ func (d *disk) free() {
 func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
-	c.relateVault(t)
+	c.RelateVault()
 
 	// Where the clusters are to be created.
-	creator, first := c.addOnFullDisk(t)
-	says(t, creator, "blocked", "no space left on the disk of "+creator.DBDir())
+	creator, first := c.addOnFullDisk()
+	c.Says(creator, "blocked", "no space left on the disk of "+creator.DBDir())
 	assert.Empty(t, c.LeaderSettings()["nb_cid"], "no cluster is claimed that is not there")
 	first.free()
-	c.tick(t, "a unit that works", c.allActive)
+	c.Tick("a unit that works", c.AllActive)
 
 	// Where a unit is to join.
-	joiner, second := c.addOnFullDisk(t)
-	says(t, joiner, "blocked", "no space left on the disk of "+joiner.DBDir())
-	requireActive(t, creator)
+	joiner, second := c.addOnFullDisk()
+	c.Says(joiner, "blocked", "no space left on the disk of "+joiner.DBDir())
+	c.RequireActive(creator)
 	second.free()
-	c.tick(t, "two units that work", c.allActive)
-	third := c.addFresh(t, 1)[0]
-	c.tick(t, "three units that work", c.allActive)
-	c.requireOneCluster(t, creator, joiner, third)
+	c.Tick("two units that work", c.AllActive)
+	third := c.AddFresh(1)[0]
+	c.Tick("three units that work", c.AllActive)
+	c.RequireOneCluster(creator, joiner, third)
 
 	// Where a member stores what is written. Only the leader sees that it does not, and
 	// only until something later is short enough for the rest of its file's last page: then
 	// it acknowledges the whole log. So these rows are such that ovn-northd, which answers a
 	// change of NB by one of SB, writes nothing after them.
-	c.handOver(t, joiner)
+	c.HandOver(joiner)
 	second.fill()
 	// What a leader writes before it judges is long enough to show it, though nothing else
 	// was written yet.
-	assert.Contains(t, c.refused(t, c.leaders(t)[lab.NB], "restart-services", "services=ovn-ovsdb-server-nb"), "would be 1 of 3 up")
-	c.writeLong(t)
+	assert.Contains(t, c.Refuse(c.Leaders()[lab.NB], "restart-services", "services=ovn-ovsdb-server-nb"), "would be 1 of 3 up")
+	c.writeLong()
 	// By the server: one unit may lead both, and its leader of one may see it earlier.
-	down := func(db lab.DB) string { return raftOf(t, joiner, db).Server.Short() + " (" + joiner.Name() + ") down" }
-	c.tick(t, "the leaders see that it stores nothing", func() bool {
-		leaders := c.leaders(t)
-		return contains(leaders[lab.NB], down(lab.NB)) && contains(leaders[lab.SB], down(lab.SB))
+	down := func(db lab.DB) string { return c.Raft(joiner, db).Server.Short() + " (" + joiner.Name() + ") down" }
+	c.Tick("the leaders see that it stores nothing", func() bool {
+		leaders := c.Leaders()
+		return labtest.Shows(leaders[lab.NB], down(lab.NB)) && labtest.Shows(leaders[lab.SB], down(lab.SB))
 	})
-	for db, leader := range c.leaders(t) {
-		says(t, leader, "active", "2 of 3 up", down(db))
+	for db, leader := range c.Leaders() {
+		c.Says(leader, "active", "2 of 3 up", down(db))
 	}
-	says(t, joiner, "blocked", "no space left")
+	c.Says(joiner, "blocked", "no space left")
 
 	// What is short enough is stored behind the gap: ovn-northd's answer to this is. Its own
 	// unit must not be taken in by that, now or once there is space.
@@ -99,15 +98,15 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Exec(t.Context(), "ovn-sbctl", "--timeout=20", "--db="+c.Remotes(lab.SB), "wait-until", "Address_Set", "short_ip4")
 	require.NoError(t, err)
-	c.updateStatus(t, joiner)
+	c.RunUpdateStatus(joiner)
 	const lacks = "file lacks entries, don't stop it: make space, or run: juju add-unit ovn-central; juju remove-unit "
-	says(t, joiner, "blocked", "no space left", "nb: "+lacks+joiner.Name(), "sb: "+lacks+joiner.Name())
+	c.Says(joiner, "blocked", "no space left", "nb: "+lacks+joiner.Name(), "sb: "+lacks+joiner.Name())
 
 	// The others know of it by the database, and count it as down wherever they judge.
-	c.updateStatus(t, creator, third)
+	c.RunUpdateStatus(creator, third)
 	for _, u := range []*lab.Unit{creator, third} {
-		says(t, u, "active", "2 of 3 up", down(lab.NB), down(lab.SB))
-		assert.Contains(t, c.refused(t, u, "restart-services", "services=ovn-ovsdb-server-sb"), "would be 1 of 3 up")
+		c.Says(u, "active", "2 of 3 up", down(lab.NB), down(lab.SB))
+		assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-ovsdb-server-sb"), "would be 1 of 3 up")
 	}
 	unhealthy := func() string {
 		nb, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")
@@ -117,51 +116,51 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 		return nb + sb
 	}
 	for _, db := range []lab.DB{lab.NB, lab.SB} {
-		assert.Contains(t, unhealthy(), "ovn-central:unhealthy/"+string(raftOf(t, joiner, db).Server))
+		assert.Contains(t, unhealthy(), "ovn-central:unhealthy/"+string(c.Raft(joiner, db).Server))
 	}
-	own := c.act(t, joiner, "cluster-status") // P7: it says the same of itself
+	own := c.Act(joiner, "cluster-status") // P7: it says the same of itself
 	assert.Equal(t, "nb: 0 more of 3 members may fail (2 up)\nsb: 0 more of 3 members may fail (2 up)\n", own["fault-tolerance"])
 	assert.Contains(t, own["warnings"], "nb: the file of this unit's server lacks entries, so it must not be stopped")
 	told := unhealthy()
-	c.updateStatus(t, joiner)
+	c.RunUpdateStatus(joiner)
 	assert.Equal(t, told, unhealthy(), "R17: nothing is written twice")
 
 	// A full disk also cuts off an upgrade of the packages by another process.
 	require.NoError(t, joiner.InterruptDpkg())
-	c.updateStatus(t, joiner)
+	c.RunUpdateStatus(joiner)
 	assert.Equal(t, told, unhealthy())
-	says(t, joiner, "blocked", "no space left", "nb: "+lacks+joiner.Name(), "sb: "+lacks+joiner.Name())
+	c.Says(joiner, "blocked", "no space left", "nb: "+lacks+joiner.Name(), "sb: "+lacks+joiner.Name())
 
 	// Whatever else is asked of it, its servers are not stopped: no other could be
 	// started on their files.
-	before := processes(t, joiner)
-	assert.Contains(t, c.refused(t, joiner, "restart-services", "services=ovn-ovsdb-server-nb"), "must not be stopped")
-	assert.Contains(t, c.refused(t, joiner, "pause"), "must not be stopped")
-	assert.Equal(t, before, processes(t, joiner))
+	before := c.Processes(joiner)
+	assert.Contains(t, c.Refuse(joiner, "restart-services", "services=ovn-ovsdb-server-nb"), "must not be stopped")
+	assert.Contains(t, c.Refuse(joiner, "pause"), "must not be stopped")
+	assert.Equal(t, before, c.Processes(joiner))
 
 	// With space they write their files anew, and nothing was lost.
 	second.free()
-	c.updateStatus(t, joiner)
-	requireActive(t, joiner)
-	says(t, joiner, "active", "3 of 3 up")
+	c.RunUpdateStatus(joiner)
+	c.RequireActive(joiner)
+	c.Says(joiner, "active", "3 of 3 up")
 	assert.NotContains(t, unhealthy(), "ovn-central:unhealthy/")
-	assert.Equal(t, before, processes(t, joiner))
-	assert.Equal(t, "ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", c.act(t, joiner, "restart-services", "services=ovn-ovsdb-server-nb ovn-ovsdb-server-sb")["restarted"])
-	c.tick(t, "three units that work again", c.allActive)
-	c.requireOneCluster(t, creator, joiner, third)
+	assert.Equal(t, before, c.Processes(joiner))
+	assert.Equal(t, "ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", c.Act(joiner, "restart-services", "services=ovn-ovsdb-server-nb ovn-ovsdb-server-sb")["restarted"])
+	c.Tick("three units that work again", c.AllActive)
+	c.RequireOneCluster(creator, joiner, third)
 }
 
 // writeLong writes to both databases more than what is left of the last pages of
 // their files, and nothing that ovn-northd answers.
-func (c *cloud) writeLong(t *testing.T) {
-	t.Helper()
+func (c *cloud) writeLong() {
+	c.T.Helper()
 	long := strings.Repeat("x", 8192)
 	for db, write := range map[lab.DB][]string{
 		lab.NB: {"ovn-nbctl", "create", "DNS", "external_ids:long=" + long},
 		lab.SB: {"ovn-sbctl", "create", "Controller_Event", "event_type=empty_lb_backends", "event_info:long=" + long},
 	} {
-		_, err := c.Exec(t.Context(), write[0], append([]string{"--timeout=20", "--db=" + c.Remotes(db)}, write[1:]...)...)
-		require.NoError(t, err)
+		_, err := c.Exec(c.T.Context(), write[0], append([]string{"--timeout=20", "--db=" + c.Remotes(db)}, write[1:]...)...)
+		require.NoError(c.T, err)
 	}
 }
 
@@ -171,7 +170,7 @@ func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	u := units[2]
-	c.handOver(t, u)
+	c.HandOver(u)
 	ids := map[lab.DB]string{}
 	for _, db := range []lab.DB{lab.NB, lab.SB} {
 		id, err := u.ServerID(t.Context(), db)
@@ -179,7 +178,7 @@ func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *
 		ids[db] = id
 	}
 	require.NoError(t, u.PowerOff())
-	takeOut(t, u.DBFile(lab.NB))
+	c.TakeOut(u.DBFile(lab.NB))
 	sb, err := os.OpenFile(u.DBFile(lab.SB), os.O_WRONLY, 0)
 	require.NoError(t, err)
 	_, err = sb.WriteAt([]byte("#!"), 0)
@@ -187,26 +186,26 @@ func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *
 	require.NoError(t, sb.Close())
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.updateStatus(t, u)
-	says(t, u, "blocked", "ovsdb-tool: ovsdb error")
+	c.RunUpdateStatus(u)
+	c.Says(u, "blocked", "ovsdb-tool: ovsdb error")
 	rejoin := "run: juju run " + u.Name() + " rejoin database="
-	says(t, u, "blocked", "nb: its file lacks entries; "+rejoin+"nb i-really-mean-it=true (", "sb: its file can't be read; "+rejoin+"sb i-really-mean-it=true (")
+	c.Says(u, "blocked", "nb: its file lacks entries; "+rejoin+"nb i-really-mean-it=true (", "sb: its file can't be read; "+rejoin+"sb i-really-mean-it=true (")
 	assert.NotContains(t, u.Workload().Message, "ovsdb-tool: ovsdb-tool:")
 	first, _, _ := strings.Cut(u.Workload().Message, " (")
 	assert.LessOrEqual(t, len(first), 120, "Juju shows so much")
 
 	// It is a unit of the model that is down: no stale member, and nobody's to kick without
 	// force (R4, R16).
-	c.updateStatus(t, units...)
-	says(t, units[0], "active", "2 of 3 up", "("+u.Name()+") down")
-	assert.Contains(t, c.refused(t, units[0], "kick", "sb-identity="+ids[lab.SB][:8], "i-really-mean-it=true"), "still in the model")
+	c.RunUpdateStatus(units...)
+	c.Says(units[0], "active", "2 of 3 up", "("+u.Name()+") down")
+	assert.Contains(t, c.Refuse(units[0], "kick", "sb-identity="+ids[lab.SB][:8], "i-really-mean-it=true"), "still in the model")
 	for _, db := range []lab.DB{lab.NB, lab.SB} {
-		c.act(t, units[0], "kick", string(db)+"-identity="+ids[db][:8], "force=true", "i-really-mean-it=true")
+		c.Act(units[0], "kick", string(db)+"-identity="+ids[db][:8], "force=true", "i-really-mean-it=true")
 	}
-	c.tick(t, "it has joined again", c.allActive)
-	assert.Len(t, archived(t, u, lab.NB), 1)
-	assert.Len(t, archived(t, u, lab.SB), 1)
-	c.requireOneCluster(t, units...)
+	c.Tick("it has joined again", c.AllActive)
+	assert.Len(t, c.PutAway(u, lab.NB), 1)
+	assert.Len(t, c.PutAway(u, lab.SB), 1)
+	c.RequireOneCluster(units...)
 }
 
 // A server goes on without a name for its file, and no other could be started in its place: here
@@ -220,14 +219,14 @@ func TestFileThatWasTakenAwayUnderItsServerIsWrittenAnewBeforeARestart(t *testin
 		require.NoError(t, err)
 	}
 	write("before")
-	cluster := clusterID(t, u, lab.NB)
+	cluster := c.ClusterID(u, lab.NB)
 	require.NoError(t, os.Remove(u.DBFile(lab.NB)))
 	write("without-a-file")
-	assert.Contains(t, c.act(t, u, "cluster-status")["warnings"], "nb: the file of this unit's server lacks entries, so it must not be stopped ("+u.DBFile(lab.NB)+" is gone)")
-	before := processes(t, u)
-	c.act(t, u, "restart-services", "services=ovn-ovsdb-server-nb")
-	assert.NotEqual(t, before, processes(t, u), "it was restarted")
-	assert.Equal(t, cluster, clusterID(t, u, lab.NB))
+	assert.Contains(t, c.Act(u, "cluster-status")["warnings"], "nb: the file of this unit's server lacks entries, so it must not be stopped ("+u.DBFile(lab.NB)+" is gone)")
+	before := c.Processes(u)
+	c.Act(u, "restart-services", "services=ovn-ovsdb-server-nb")
+	assert.NotEqual(t, before, c.Processes(u), "it was restarted")
+	assert.Equal(t, cluster, c.ClusterID(u, lab.NB))
 	shown, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "ls-list")
 	require.NoError(t, err)
 	assert.Contains(t, shown, "(before)")
@@ -235,8 +234,8 @@ func TestFileThatWasTakenAwayUnderItsServerIsWrittenAnewBeforeARestart(t *testin
 
 	// Any hook finds it, too, and is enough.
 	require.NoError(t, os.Rename(u.DBFile(lab.SB), u.DBFile(lab.SB)+".moved"))
-	c.updateStatus(t, u)
-	requireActive(t, u)
+	c.RunUpdateStatus(u)
+	c.RequireActive(u)
 	assert.FileExists(t, u.DBFile(lab.SB))
 }
 
@@ -245,10 +244,10 @@ func TestUnitWithDamagedFilesRejoinsByOneAction(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	u := units[2]
-	c.handOver(t, u)
-	assert.Contains(t, c.refused(t, u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit")
+	c.HandOver(u)
+	assert.Contains(t, c.Refuse(u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit")
 	require.NoError(t, u.PowerOff())
-	takeOut(t, u.DBFile(lab.NB))
+	c.TakeOut(u.DBFile(lab.NB))
 	sb, err := os.OpenFile(u.DBFile(lab.SB), os.O_WRONLY, 0)
 	require.NoError(t, err)
 	_, err = sb.WriteAt([]byte("#!"), 0)
@@ -256,27 +255,27 @@ func TestUnitWithDamagedFilesRejoinsByOneAction(t *testing.T) {
 	require.NoError(t, sb.Close())
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.updateStatus(t, u)
-	says(t, u, "blocked", "nb: its file lacks entries", "sb: its file can't be read")
+	c.RunUpdateStatus(u)
+	c.Says(u, "blocked", "nb: its file lacks entries", "sb: its file can't be read")
 
-	assert.Contains(t, c.refused(t, u, "rejoin"), "a member that is removed never comes back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
-	assert.Contains(t, c.act(t, u, "rejoin", "dry-run=true")["plan"], "sb: the unit that leads it removes member")
+	assert.Contains(t, c.Refuse(u, "rejoin"), "a member that is removed never comes back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
+	assert.Contains(t, c.Act(u, "rejoin", "dry-run=true")["plan"], "sb: the unit that leads it removes member")
 	for _, db := range []string{"nb", "sb"} { // as the status prints them
-		c.act(t, u, "rejoin", "database="+db, "i-really-mean-it=true")
+		c.Act(u, "rejoin", "database="+db, "i-really-mean-it=true")
 	}
-	c.tick(t, "it has joined again", c.allActive)
-	assert.Len(t, archived(t, u, lab.NB), 1)
-	assert.Len(t, archived(t, u, lab.SB), 1)
-	c.requireOneCluster(t, units...)
+	c.Tick("it has joined again", c.AllActive)
+	assert.Len(t, c.PutAway(u, lab.NB), 1)
+	assert.Len(t, c.PutAway(u, lab.SB), 1)
+	c.RequireOneCluster(units...)
 
-	shown := c.act(t, u, "rejoin", "i-really-mean-it=true")
+	shown := c.Act(u, "rejoin", "i-really-mean-it=true")
 	for _, db := range []string{"nb", "sb"} {
 		assert.Contains(t, shown["plan"], db+": this unit has joined as a new member in the place of ")
 		for _, unit := range units {
 			assert.Contains(t, shown["proof"], db+": "+unit.Name()+" is a member, and an acknowledged write was read back from its server")
 		}
 	}
-	assert.Contains(t, c.refused(t, u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit", "it is proved")
+	assert.Contains(t, c.Refuse(u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit", "it is proved")
 }
 
 // A damaged unit of a database that has no leader has nothing to join.
@@ -287,38 +286,19 @@ func TestRejoinIsRefusedWhereThereIsNoQuorum(t *testing.T) {
 	for _, unit := range units[1:] {
 		require.NoError(t, unit.PowerOff())
 	}
-	takeOut(t, u.DBFile(lab.NB))
+	c.TakeOut(u.DBFile(lab.NB))
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.updateStatus(t, u)
-	says(t, u, "blocked", "nb: its file lacks entries")
-	said := c.refused(t, u, "rejoin", "i-really-mean-it=true")
+	c.RunUpdateStatus(u)
+	c.Says(u, "blocked", "nb: its file lacks entries")
+	said := c.Refuse(u, "rejoin", "i-really-mean-it=true")
 	assert.Contains(t, said, "nothing was done")
 	assert.Contains(t, said, "nb: no other unit serves it with a leader: there is nothing to join; see docs/how-to/recover-quorum.md")
-	assert.Empty(t, archived(t, u, lab.NB), "the only other copy may be this one")
+	assert.Empty(t, c.PutAway(u, lab.NB), "the only other copy may be this one")
 	require.NoError(t, units[1].PowerOn(t.Context()))
-	c.tick(t, "there is one without it", func() bool {
+	c.Tick("there is one without it", func() bool {
 		r, err := c.RunAction(t.Context(), u, "rejoin", "dry-run=true")
 		require.NoError(t, err)
 		return r.Status == "completed"
 	})
-}
-
-// takeOut takes the last entry but one out of a database's file, as a write does
-// that failed.
-func takeOut(t *testing.T, path string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	const mark = "OVSDB CLUSTER "
-	records := strings.Split(string(text), mark)
-	var entries []int
-	for i, record := range records {
-		if strings.Contains(record, `"index":`) {
-			entries = append(entries, i)
-		}
-	}
-	require.Greater(t, len(entries), 3)
-	gone := entries[len(entries)-2]
-	require.NoError(t, os.WriteFile(path, []byte(strings.Join(slices.Delete(records, gone, gone+1), mark)), 0o600))
 }

@@ -46,36 +46,36 @@ func TestFirewallIsOpenToPeersAsLongAsTheyAreMembersAndToClients(t *testing.T) {
 		return others
 	}
 	// A client that says nothing comes from the address that Juju knows of it.
-	known := c.RelationData(c.cms).RemoteUnits["neutron-api-plugin-ovn/0"]["ingress-address"]
+	known := c.RelationData(c.CMS).RemoteUnits["neutron-api-plugin-ovn/0"]["ingress-address"]
 	for _, u := range units {
-		assert.ElementsMatch(t, guarded(but(u), known), firewallRules(t, u), u.Name())
+		assert.ElementsMatch(t, guarded(but(u), known), c.FirewallRules(u), u.Name())
 	}
-	require.NoError(t, c.RemoteSet(t.Context(), c.cms, "neutron-api-plugin-ovn/0", map[string]string{"cms-client-bound-address": `"192.0.2.7"`}))
+	require.NoError(t, c.RemoteSet(t.Context(), c.CMS, "neutron-api-plugin-ovn/0", map[string]string{"cms-client-bound-address": `"192.0.2.7"`}))
 	for _, u := range units {
-		assert.ElementsMatch(t, guarded(but(u), "192.0.2.7"), firewallRules(t, u), u.Name())
+		assert.ElementsMatch(t, guarded(but(u), "192.0.2.7"), c.FirewallRules(u), u.Name())
 	}
-	require.NoError(t, c.Unrelate(t.Context(), c.cms))
+	require.NoError(t, c.Unrelate(t.Context(), c.CMS))
 	for _, u := range units {
-		assert.ElementsMatch(t, guarded(but(u)), firewallRules(t, u), u.Name())
+		assert.ElementsMatch(t, guarded(but(u)), c.FirewallRules(u), u.Name())
 	}
 
 	// The others have heard that a unit departs, and it is a member still.
 	leaves := units[2]
 	require.NoError(t, c.BeginRemoval(t.Context(), leaves))
 	require.Contains(t, strings.Join(units[0].Hooks(), "\n"), "ovsdb-peer-relation-departed "+leaves.Name(), "the premise")
-	require.Len(t, raftOf(t, units[0], lab.NB).Servers, 3, "the premise")
-	c.updateStatus(t, units[:2]...)
+	require.Len(t, c.Raft(units[0], lab.NB).Servers, 3, "the premise")
+	c.RunUpdateStatus(units[:2]...)
 	for _, u := range units[:2] {
-		assert.ElementsMatch(t, guarded(but(u)), firewallRules(t, u), "%s lets %s in", u.Name(), leaves.Name())
+		assert.ElementsMatch(t, guarded(but(u)), c.FirewallRules(u), "%s lets %s in", u.Name(), leaves.Name())
 	}
 	require.NoError(t, c.RemoveUnit(t.Context(), leaves, lab.RemoveOptions{}))
-	c.tick(t, "it is shut out", func() bool {
-		return !strings.Contains(strings.Join(append(firewallRules(t, units[0]), firewallRules(t, units[1])...), "\n"), leaves.Address()+" ")
+	c.Tick("it is shut out", func() bool {
+		return !strings.Contains(strings.Join(append(c.FirewallRules(units[0]), c.FirewallRules(units[1])...), "\n"), leaves.Address()+" ")
 	})
 	for _, u := range units[:2] {
-		assert.ElementsMatch(t, guarded(but(u)), firewallRules(t, u), u.Name())
+		assert.ElementsMatch(t, guarded(but(u)), c.FirewallRules(u), u.Name())
 	}
-	assert.Empty(t, firewallRules(t, leaves), "the machine has none of its rules any more")
+	assert.Empty(t, c.FirewallRules(leaves), "the machine has none of its rules any more")
 }
 
 // withoutUfw has a unit's hooks find no ufw: neither the lab's nor the system's.
@@ -102,11 +102,11 @@ func withoutUfw(t *testing.T, u *lab.Unit) {
 func TestUnitWithoutUfwWorksAndSaysThatItsPortsAreNotGuarded(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
-	c.relateVault(t)
-	u := c.addUsed(t, func(u *lab.Unit) { withoutUfw(t, u) })
+	c.RelateVault()
+	u := c.addUsed(func(u *lab.Unit) { withoutUfw(t, u) })
 	require.NoError(t, c.Settle(t.Context()))
-	says(t, u, "active", "there is no ufw on this machine")
-	c.requireWritable(t)
+	c.Says(u, "active", "there is no ufw on this machine")
+	c.RequireWritable()
 	require.NoError(t, c.RemoveApplication(t.Context()))
 	assert.True(t, u.Removed(), "nor does it hinder the end")
 }
@@ -116,14 +116,14 @@ func TestFirewallThatWasChangedByHandIsSetAgain(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
-	before := firewallRules(t, u)
+	before := c.FirewallRules(u)
 	require.NotEmpty(t, before, "the premise")
 	for _, by := range [][]string{{"delete", "reject", "6643/tcp"}, {"--force", "delete", "1"}, {"disable"}} {
 		_, err := u.Exec(t.Context(), "ufw", by...)
 		require.NoError(t, err)
-		require.NotEqual(t, before, firewallRules(t, u), "the premise: ufw %v", by)
+		require.NotEqual(t, before, c.FirewallRules(u), "the premise: ufw %v", by)
 		require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
-		assert.ElementsMatch(t, before, firewallRules(t, u), "after ufw %v", by)
+		assert.ElementsMatch(t, before, c.FirewallRules(u), "after ufw %v", by)
 	}
 	log, err := os.ReadFile(logFile(u))
 	require.NoError(t, err)

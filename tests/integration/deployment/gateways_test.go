@@ -36,10 +36,10 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	}
 	tool(t, units[0], "ovn-nbctl", lab.NB, args...)
 
-	status := c.act(t, units[1], "gateway-status")["gateways"]
+	status := c.Act(units[1], "gateway-status")["gateways"]
 	assert.Contains(t, status, "physnet1: 4 gateways\n")
 	assert.Contains(t, status, "lrp-1: gw1 is the only candidate (no failover); 2 chassis are eligible")
-	dry := c.act(t, units[1], "reschedule-gateways", "dry-run=true")
+	dry := c.Act(units[1], "reschedule-gateways", "dry-run=true")
 	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; interrupts nothing")
 	assert.Equal(t, "dry run: nothing changed", dry["result"])
 	// No ovn-controller runs here: nothing is active anywhere, and that is said.
@@ -50,28 +50,28 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	assert.Contains(t, r.Results["misplaced"], "lrp-1: not bound to any chassis; expected gw1 (if this lasts, run there: ovn-appctl -t ovn-controller inc-engine/recompute)\n")
 	assert.Contains(t, r.Results["result"], "4 gateways changed")
 	for _, u := range units { // the first has done it
-		c.act(t, u, "reschedule-gateways", "wait=0")
+		c.Act(u, "reschedule-gateways", "wait=0")
 	}
-	assert.Contains(t, c.act(t, units[2], "reschedule-gateways", "wait=0")["plan"], "nothing to do")
+	assert.Contains(t, c.Act(units[2], "reschedule-gateways", "wait=0")["plan"], "nothing to do")
 
-	message := c.refused(t, units[1], "rebalance-gateways")
+	message := c.Refuse(units[1], "rebalance-gateways")
 	assert.Contains(t, message, "this would interrupt 2 gateways for about a second each; to confirm, run: juju run "+units[1].Name()+" rebalance-gateways i-really-mean-it=true")
 	require.NoError(t, units[1].Stop(t.Context(), lab.NB))
-	result := c.act(t, units[1], "rebalance-gateways", "i-really-mean-it=true", "wait=0")["result"]
+	result := c.Act(units[1], "rebalance-gateways", "i-really-mean-it=true", "wait=0")["result"]
 	assert.Regexp(t, `^2 gateways changed; to revert: juju run `+units[1].Name()+` rebalance-gateways revert=g\w+ i-really-mean-it=true$`, result)
 	priorities := tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
 	assert.Equal(t, 2, strings.Count(priorities, "gw1"))
 	assert.Equal(t, 2, strings.Count(priorities, "gw2"))
 
 	// Any other unit knows what was done, and takes it back.
-	history := c.act(t, units[0], "gateway-history")["history"]
+	history := c.Act(units[0], "gateway-history")["history"]
 	assert.Regexp(t, `(?m)^g\w+  \S+  rebalance +2 +2 +`+units[1].Name()+`, action \w+$`, history)
 	_, plan, _ := strings.Cut(result, "revert=")
 	plan, _, _ = strings.Cut(plan, " ")
-	assert.Contains(t, c.act(t, units[0], "gateway-history", "plan="+plan)["history"], ": gw1 (2), gw2 (1) -> gw2 (2), gw1 (1)\n")
-	assert.Contains(t, c.refused(t, units[0], "rebalance-gateways", "revert="+plan), "rebalance-gateways revert="+plan+" i-really-mean-it=true")
-	c.act(t, units[0], "rebalance-gateways", "revert="+plan, "i-really-mean-it=true", "wait=0")
+	assert.Contains(t, c.Act(units[0], "gateway-history", "plan="+plan)["history"], ": gw1 (2), gw2 (1) -> gw2 (2), gw1 (1)\n")
+	assert.Contains(t, c.Refuse(units[0], "rebalance-gateways", "revert="+plan), "rebalance-gateways revert="+plan+" i-really-mean-it=true")
+	c.Act(units[0], "rebalance-gateways", "revert="+plan, "i-really-mean-it=true", "wait=0")
 	priorities = tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
 	assert.Equal(t, 4, strings.Count(priorities, "gw1"))
-	assert.Contains(t, c.refused(t, units[0], "rebalance-gateways", "revert=g0"), `the journal has no plan "g0"; it has g`)
+	assert.Contains(t, c.Refuse(units[0], "rebalance-gateways", "revert=g0"), `the journal has no plan "g0"; it has g`)
 }

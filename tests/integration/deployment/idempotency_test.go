@@ -24,37 +24,35 @@ func TestHookThatIsRunTwiceChangesNothingTheSecondTime(t *testing.T) {
 	// An agent that takes the lease between the two runs changes what there is.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "off"}))
 	var err error
-	c.certificates, err = c.Relate(t.Context(), "certificates", "vault", 1)
+	c.Certificates, err = c.Relate(t.Context(), "certificates", "vault", 1)
 	require.NoError(t, err)
-	c.relateClients(t)
+	c.RelateClients()
 	var units []*lab.Unit
 	for range 3 {
-		u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-		require.NoError(t, err)
-		units = append(units, u)
+		units = append(units, c.AddEmpty())
 	}
 	run := map[string]bool{}
-	c.deliverTwice(t, run, units...) // as far as it gets without certificates
-	c.vaultAnswers(t)
-	c.deliverTwice(t, run, units...)
-	c.requireOneCluster(t, units...)
+	c.deliverTwice(run, units...) // as far as it gets without certificates
+	c.VaultAnswers()
+	c.deliverTwice(run, units...)
+	c.RequireOneCluster(units...)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "90"}))
-	c.deliverTwice(t, run, units...)
-	require.NoError(t, c.Refresh(t.Context(), charmDir))
-	c.deliverTwice(t, run, units...)
+	c.deliverTwice(run, units...)
+	c.RefreshCharm()
+	c.deliverTwice(run, units...)
 	require.NoError(t, c.SetLeader(t.Context(), units[1]))
-	c.deliverTwice(t, run, units...)
+	c.deliverTwice(run, units...)
 	for _, u := range units {
 		for range 2 {
-			c.runTwice(t, u, "update-status")
+			c.runTwice(u, "update-status")
 		}
 	}
-	require.NoError(t, c.Unrelate(t.Context(), c.cms))
-	c.deliverTwice(t, run, units...)
+	require.NoError(t, c.Unrelate(t.Context(), c.CMS))
+	c.deliverTwice(run, units...)
 	require.NoError(t, c.Destroy(units[2]))
-	c.deliverTwice(t, run, units...)
+	c.deliverTwice(run, units...)
 	assert.True(t, units[2].Removed())
-	c.requireOneCluster(t, units[:2]...)
+	c.RequireOneCluster(units[:2]...)
 	for _, hook := range []string{
 		"install", "leader-elected", "leader-settings-changed", "config-changed", "start", "upgrade-charm", "stop",
 		"certificates-relation-created", "certificates-relation-joined", "certificates-relation-changed",
@@ -67,16 +65,16 @@ func TestHookThatIsRunTwiceChangesNothingTheSecondTime(t *testing.T) {
 }
 
 // deliverTwice runs what is pending, one unit after another, each hook twice.
-func (c *cloud) deliverTwice(t *testing.T, run map[string]bool, units ...*lab.Unit) {
-	t.Helper()
+func (c *cloud) deliverTwice(run map[string]bool, units ...*lab.Unit) {
+	c.T.Helper()
 	for moved := true; moved; {
 		moved = false
 		for _, u := range units {
 			hook := ""
 			if !u.Removed() {
 				var err error
-				hook, err = c.Deliver(t.Context(), u)
-				require.NoError(t, err)
+				hook, err = c.Deliver(c.T.Context(), u)
+				require.NoError(c.T, err)
 			}
 			if hook == "" {
 				continue
@@ -85,33 +83,33 @@ func (c *cloud) deliverTwice(t *testing.T, run map[string]bool, units ...*lab.Un
 			name, about, _ := strings.Cut(hook, " ")
 			if next := c.Pending(u); !u.Removed() && (len(next) == 0 || !strings.HasPrefix(next[0], name)) { // else RunHook runs that one
 				run[name] = true
-				c.runTwice(t, u, name, "JUJU_REMOTE_UNIT="+about)
+				c.runTwice(u, name, "JUJU_REMOTE_UNIT="+about)
 			}
 		}
 	}
 }
 
 // runTwice runs a hook that has just been run once more.
-func (c *cloud) runTwice(t *testing.T, u *lab.Unit, hook string, env ...string) {
-	t.Helper()
+func (c *cloud) runTwice(u *lab.Unit, hook string, env ...string) {
+	c.T.Helper()
 	if hook == "update-status" || hook == "install" || strings.HasSuffix(hook, "-departed") {
 		// It was not run yet; and by the end of the others Juju itself shows more, or
 		// less: an agent enters relations, or a relation has nobody any more.
-		require.NoError(t, c.RunHook(t.Context(), u, hook, env...))
+		require.NoError(c.T, c.RunHook(c.T.Context(), u, hook, env...))
 	}
-	before, from := c.everything(t, u), logSize(t, u)
+	before, from := c.everything(u), logSize(c.T, u)
 	var calls []string
 	u.OnCall(func(call string) { calls = append(calls, call) })
-	require.NoError(t, c.RunHook(t.Context(), u, hook, env...))
+	require.NoError(c.T, c.RunHook(c.T.Context(), u, hook, env...))
 	u.OnCall(nil)
-	require.Equal(t, before, c.everything(t, u), "%s: the second %s changed something", u.Name(), hook)
-	said := strings.ReplaceAll(logFrom(t, u, from), "INFO nb: there is no database\nINFO sb: there is no database\n", "") // that is what stop finds
-	require.NotContains(t, said, "INFO", "%s: the second %s took a step", u.Name(), hook)
+	require.Equal(c.T, before, c.everything(u), "%s: the second %s changed something", u.Name(), hook)
+	said := strings.ReplaceAll(logFrom(c.T, u, from), "INFO nb: there is no database\nINFO sb: there is no database\n", "") // that is what stop finds
+	require.NotContains(c.T, said, "INFO", "%s: the second %s took a step", u.Name(), hook)
 	for _, call := range calls {
 		if hook == "stop" && (strings.HasPrefix(call, "systemctl stop ") || strings.HasPrefix(call, "systemctl disable ")) {
 			continue // for certain; what is down and disabled stays so
 		}
-		require.True(t, onlyLooks(call), "%s: the second %s called %s", u.Name(), hook, call)
+		require.True(c.T, onlyLooks(call), "%s: the second %s called %s", u.Name(), hook, call)
 	}
 }
 
@@ -140,8 +138,8 @@ func onlyLooks(call string) bool {
 }
 
 // everything is what a hook of a unit can change, in a form to compare.
-func (c *cloud) everything(t *testing.T, u *lab.Unit) map[string]string {
-	t.Helper()
+func (c *cloud) everything(u *lab.Unit) map[string]string {
+	c.T.Helper()
 	all := map[string]string{
 		"status": u.Workload().Status + ": " + u.Workload().Message, "ports": fmt.Sprint(u.OpenedPorts()),
 		"leader settings": fmt.Sprint(c.LeaderSettings()),
@@ -150,13 +148,13 @@ func (c *cloud) everything(t *testing.T, u *lab.Unit) map[string]string {
 		data := c.RelationData(id)
 		all[fmt.Sprintf("relation %d", id)] = fmt.Sprint(data.App, data.Units)
 	}
-	for name, file := range unitFiles(t, u) {
+	for name, file := range unitFiles(c.T, u) {
 		all[name] = file
 	}
 	for _, db := range lab.Databases {
 		all[string(db)+" is running"] = fmt.Sprint(u.Running(db))
 		if u.Running(db) {
-			all[string(db)+" rows"] = rows(t, u, db)
+			all[string(db)+" rows"] = rows(c.T, u, db)
 		}
 	}
 	return all

@@ -10,12 +10,11 @@ import (
 )
 
 // bindIPv6 puts a unit's endpoints into a space of IPv6, before its first hook.
-func (c *cloud) addWithIPv6(t *testing.T) *lab.Unit {
-	t.Helper()
-	u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-	require.NoError(t, err)
+func (c *cloud) addWithIPv6() *lab.Unit {
+	c.T.Helper()
+	u := c.AddEmpty()
 	for _, endpoint := range []string{"ovsdb-peer", "ovsdb", "ovsdb-cms"} {
-		require.NoError(t, c.Bind(t.Context(), u, endpoint, u.Address6()))
+		require.NoError(c.T, c.Bind(c.T.Context(), u, endpoint, u.Address6()))
 	}
 	return u
 }
@@ -23,29 +22,29 @@ func (c *cloud) addWithIPv6(t *testing.T) *lab.Unit {
 func TestUnitsInASpaceOfIPv6AreAClusterAlsoBesideOneOfIPv4(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{IPv6: true})
-	c.relateVault(t)
-	c.relateClients(t)
-	units := []*lab.Unit{c.addWithIPv6(t), c.addWithIPv6(t)}
+	c.RelateVault()
+	c.RelateClients()
+	units := []*lab.Unit{c.addWithIPv6(), c.addWithIPv6()}
 	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "two units that work", c.allActive)
+	c.Tick("two units that work", c.AllActive)
 	for i, u := range units {
-		assert.Equal(t, "ssl:["+u.Address6()+"]:6643", raftOf(t, u, lab.NB).Address)
-		assert.Equal(t, "ssl:["+u.Address6()+"]:6644", raftOf(t, u, lab.SB).Address)
-		for _, relation := range []int{1, c.chassis, c.cms} {
+		assert.Equal(t, "ssl:["+u.Address6()+"]:6643", c.Raft(u, lab.NB).Address)
+		assert.Equal(t, "ssl:["+u.Address6()+"]:6644", c.Raft(u, lab.SB).Address)
+		for _, relation := range []int{1, c.Chassis, c.CMS} {
 			assert.Equal(t, `"[`+u.Address6()+`]"`, c.RelationData(relation).Units[u.Name()]["bound-address"])
 		}
-		assert.Contains(t, fileOf(t, u, "ovn-northd-db-params.conf"), "ssl:["+units[0].Address6()+"]:6641,ssl:["+units[1].Address6()+"]:6641")
-		assert.Contains(t, firewallRules(t, u), "6641,6643,6644,16402,16642/tcp ALLOW IN "+units[1-i].Address6()+" # charm-ovn-central")
+		assert.Contains(t, c.FileOf(u, "ovn-northd-db-params.conf"), "ssl:["+units[0].Address6()+"]:6641,ssl:["+units[1].Address6()+"]:6641")
+		assert.Contains(t, c.FirewallRules(u), "6641,6643,6644,16402,16642/tcp ALLOW IN "+units[1-i].Address6()+" # charm-ovn-central")
 	}
-	assert.Contains(t, c.connections(t, lab.NB), "pssl:6641:[::]")
-	assert.Contains(t, c.connections(t, lab.SB), "pssl:6642:[::]")
-	assert.Contains(t, c.connections(t, lab.SB), "pssl:16642:[::]")
+	assert.Contains(t, c.Connections(lab.NB), "pssl:6641:[::]")
+	assert.Contains(t, c.Connections(lab.SB), "pssl:6642:[::]")
+	assert.Contains(t, c.Connections(lab.SB), "pssl:16642:[::]")
 
 	// One that has IPv4 only joins, and each reaches the others by its family.
-	third := c.addFresh(t, 1)[0]
+	third := c.AddFresh(1)[0]
 	require.NoError(t, c.Bind(t.Context(), third, "ovsdb-peer", third.Address()))
 	units = append(units, third)
-	c.tick(t, "three units that work", c.allActive)
+	c.Tick("three units that work", c.AllActive)
 	for _, u := range units {
 		address := "[" + u.Address6() + "]"
 		if u == third {
@@ -57,5 +56,5 @@ func TestUnitsInASpaceOfIPv6AreAClusterAlsoBesideOneOfIPv4(t *testing.T) {
 			assert.NoError(t, err, "%s by %s", u.Name(), address)
 		}
 	}
-	c.requireOneCluster(t, units...)
+	c.RequireOneCluster(units...)
 }

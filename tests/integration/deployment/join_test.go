@@ -17,17 +17,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 func TestTwoUnitsJoinAtOnce(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	w := c.StartWriter(t.Context(), 0)
-	units = append(units, c.addFresh(t, 2)...)
-	c.requireOneCluster(t, units...)
-	lossless(t, w)
+	units = append(units, c.AddFresh(2)...)
+	c.RequireOneCluster(units...)
+	c.Verify(w)
 }
 
 // The unit that made the clusters comes first in the list to join through; with
@@ -37,25 +37,25 @@ func TestUnitJoinsThoughTheFirstOfItsListIsDead(t *testing.T) {
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3, ElectionTimer: time.Second})
 	require.Equal(t, units[0].Name(), c.LeaderSettings()["created-by"])
 	require.NoError(t, units[0].PowerOff())
-	joiner := c.addFresh(t, 1)[0]
-	c.tick(t, "the joiner is active", func() bool { return joiner.Workload().Status == "active" })
-	require.Empty(t, c.disagreementOfLiving(t, append(units, joiner), units[0]))
+	joiner := c.AddFresh(1)[0]
+	c.Tick("the joiner is active", func() bool { return joiner.Workload().Status == "active" })
+	require.Empty(t, c.disagreementOfLiving(append(units, joiner), units[0]))
 	require.NoError(t, units[0].PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, append(units, joiner)...)
+	c.Tick("all are active", c.AllActive)
+	c.RequireOneCluster(append(units, joiner)...)
 }
 
 // disagreementOfLiving is disagreement, seen by all but one, which is a member
 // that is down.
-func (c *cloud) disagreementOfLiving(t *testing.T, units []*lab.Unit, down *lab.Unit) string {
-	t.Helper()
+func (c *cloud) disagreementOfLiving(units []*lab.Unit, down *lab.Unit) string {
+	c.T.Helper()
 	for _, u := range units {
 		if u == down {
 			continue
 		}
 		for _, db := range lab.Databases {
-			s, err := serverStatus(t.Context(), u, db)
+			s, err := c.RaftStatus(u, db)
 			if err != nil {
 				return err.Error()
 			}
@@ -78,12 +78,11 @@ const maxJoin = 150 * time.Millisecond
 func TestJoinWhoseServersAreKilledEnds(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{Restart: true})
-	c.fill(t)
+	c.fillNorthbound()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-	require.NoError(t, err)
+	u := c.AddEmpty()
 	units = append(units, u)
 	var killers sync.WaitGroup
 	for _, db := range lab.Databases {
@@ -95,38 +94,29 @@ func TestJoinWhoseServersAreKilledEnds(t *testing.T) {
 	}
 	require.NoError(t, c.Settle(t.Context()))
 	killers.Wait()
-	c.tick(t, "it is a member", func() bool { return isMember(t.Context(), u) })
-	c.updateStatus(t, units...)
-	c.kickLeftBehind(t, units...)
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, units...)
-	t.Logf("%s has put away %v", u.Name(), putAway(t, u))
-}
-
-func isMember(ctx context.Context, u *lab.Unit) bool {
-	for _, db := range lab.Databases {
-		if s, err := serverStatus(ctx, u, db); err != nil || s.State != raft.ClusterMember || !s.HasLeader() {
-			return false
-		}
-	}
-	return true
+	c.Tick("it is a member", func() bool { return c.IsMember(u) })
+	c.RunUpdateStatus(units...)
+	c.kickLeftBehind(units...)
+	c.Tick("all are active", c.AllActive)
+	c.RequireOneCluster(units...)
+	t.Logf("%s has put away %v", u.Name(), c.PutAway(u))
 }
 
 // kickLeftBehind does what an operator is told to, where a server was killed in the
 // moment in which it became a member. Until then the unit's own server hears no
 // leader: that one's connection to the address is taken.
-func (c *cloud) kickLeftBehind(t *testing.T, units ...*lab.Unit) {
-	t.Helper()
+func (c *cloud) kickLeftBehind(units ...*lab.Unit) {
+	c.T.Helper()
 	for _, db := range lab.Databases {
 		known := map[string]bool{}
 		for _, u := range units {
-			known[serverIDs(t, u)[string(db)][:4]] = true
+			known[c.ServerIDs(u)[string(db)][:4]] = true
 		}
-		s, err := serverStatus(t.Context(), units[0], db)
-		require.NoError(t, err)
+		s, err := c.RaftStatus(units[0], db)
+		require.NoError(c.T, err)
 		for _, member := range s.Servers {
 			if !known[member.Short] {
-				c.act(t, units[0], "kick", string(db)+"-identity="+member.Short, "i-really-mean-it=true")
+				c.Act(units[0], "kick", string(db)+"-identity="+member.Short, "i-really-mean-it=true")
 			}
 		}
 	}
@@ -135,7 +125,7 @@ func (c *cloud) kickLeftBehind(t *testing.T, units ...*lab.Unit) {
 // killStarts kills a server at these times after it was started, once for each
 // of its next starts.
 func killStarts(t *testing.T, u *lab.Unit, db lab.DB, delays []time.Duration) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), labtest.Patience)
 	defer cancel()
 	last := 0
 	for len(delays) > 0 && ctx.Err() == nil {
@@ -164,31 +154,18 @@ func TestFileOfAServerThatHalfJoinedIsPutAwayAndTheUnitJoinsAgain(t *testing.T) 
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	c.Hold(true)
-	joiner, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-	require.NoError(t, err)
-	c.deliverUntil(t, joiner, "certificates-relation-joined")
-	hook := "" // that which is killed when it starts the server that joins
-	for hook == "" {
-		next := c.Pending(joiner)
-		require.NotEmpty(t, next)
-		name, _, _ := strings.Cut(next[0], " ")
-		k, err := c.RunHookKilledWhen(t.Context(), joiner, name, func(call string) bool {
-			return strings.HasPrefix(call, "systemctl start ovn-ovsdb-server-nb")
-		})
-		require.NoError(t, err)
-		if k.Killed {
-			hook = name
-		}
-	}
+	joiner := c.AddEmpty()
+	c.DeliverUntil(joiner, "certificates-relation-joined")
+	c.KillPending(joiner, func(call string) bool { return strings.HasPrefix(call, "systemctl start ovn-ovsdb-server-nb") })
 	half := halfJoined(t, units[0].DBFile(lab.NB), joiner.DBFile(lab.NB))
 	require.NoError(t, os.WriteFile(joiner.DBFile(lab.NB), half, 0o640))
 	out, err := joiner.Exec(t.Context(), "ovsdb-tool", "check-cluster", joiner.DBFile(lab.NB))
 	require.Contains(t, out+err.Error(), "not found in server list")
 	c.Hold(false)
 	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, append(units, joiner)...)
-	assert.Len(t, putAway(t, joiner), 1)
+	c.Tick("all are active", c.AllActive)
+	c.RequireOneCluster(append(units, joiner)...)
+	assert.Len(t, c.PutAway(joiner), 1)
 	assert.Contains(t, logFrom(t, joiner, 0), "the server was killed while it joined")
 }
 
@@ -221,20 +198,19 @@ func header(t *testing.T, path string) (record map[string]any, rest []byte) {
 	return record, rest[size:]
 }
 
-// fill makes the Northbound database so large that a joiner takes some time to
+// fillNorthbound makes the Northbound database so large that a joiner takes some time to
 // get it.
-func (c *cloud) fill(t *testing.T) {
-	t.Helper()
+func (c *cloud) fillNorthbound() {
+	c.T.Helper()
 	args := []string{"--timeout=30", "--db=" + c.Remotes(lab.NB)}
 	for n := range 200 {
 		args = append(args, "--", "create", "Address_Set", "name=filler"+string(rune('a'+n/26))+string(rune('a'+n%26)), "external_ids:text="+strings.Repeat("x", 2000))
 	}
-	_, err := c.Exec(within(t, patience), "ovn-nbctl", args...)
-	require.NoError(t, err)
-	leader, err := c.RaftLeader(t.Context(), lab.NB)
-	require.NoError(t, err)
-	_, err = leader.Appctl(t.Context(), lab.NB, "ovsdb-server/compact")
-	assert.NoError(t, err)
+	_, err := c.Exec(c.Patient(), "ovn-nbctl", args...)
+	require.NoError(c.T, err)
+	leader := c.LeaderOf(lab.NB)
+	_, err = leader.Appctl(c.T.Context(), lab.NB, "ovsdb-server/compact")
+	assert.NoError(c.T, err)
 }
 
 // A member that has taken its own removal, which the others have not, and then lost its
@@ -250,14 +226,14 @@ func TestMemberThatLostItsPowerAmidItsRemovalIsKickedBeforeItJoinsAgain(t *testi
 	takeItsRemoval(t, u.DBFile(lab.NB), id)
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.updateStatus(t, u)
-	says(t, u, "blocked")
+	c.RunUpdateStatus(u)
+	c.Says(u, "blocked")
 	assert.True(t, strings.HasPrefix(u.Workload().Message, "nb: file ends amid a removal; run: juju run "+u.Name()+" rejoin database=nb i-really-mean-it=true"), u.Workload().Message)
-	assert.Empty(t, archived(t, u, lab.NB))
-	c.act(t, other, "kick", "nb-identity="+id[:8], "force=true", "i-really-mean-it=true")
-	c.tick(t, "it has joined again", c.allActive)
-	assert.Len(t, archived(t, u, lab.NB), 1)
-	c.requireOneCluster(t, units...)
+	assert.Empty(t, c.PutAway(u, lab.NB))
+	c.Act(other, "kick", "nb-identity="+id[:8], "force=true", "i-really-mean-it=true")
+	c.Tick("it has joined again", c.AllActive)
+	assert.Len(t, c.PutAway(u, lab.NB), 1)
+	c.RequireOneCluster(units...)
 }
 
 // takeItsRemoval has the last entry of a member's file be the cluster without it.

@@ -30,15 +30,15 @@ func TestLifeOfAnApplication(t *testing.T) {
 			return nil
 		},
 		Settled: func(context.Context) error {
-			c.requireOneCluster(t, c.Units()...)
+			c.RequireOneCluster(c.Units()...)
 			return nil
 		},
 		Leaving: func(_ context.Context, unit string) (func() error, error) {
 			u, err := c.Unit(unit)
 			return func() error {
-				requireVacated(t, u)
-				assert.Len(t, putAway(t, u), 2, unit)
-				assert.Empty(t, inPlace(t, u), unit)
+				c.RequireVacated(u)
+				assert.Len(t, c.PutAway(u), 2, unit)
+				assert.Empty(t, c.InPlace(u), unit)
 				return nil
 			}, err
 		},
@@ -46,11 +46,11 @@ func TestLifeOfAnApplication(t *testing.T) {
 	judged := s.Begin(t.Context())
 	for _, step := range cluster.On(cluster.Lab, cluster.Life) {
 		if step.Name == cluster.Destroyed.Name {
-			lossless(t, w)
+			c.Verify(w)
 		}
 		require.NoError(t, s.Take(t.Context(), step))
 		if units := c.Units(); step.Name == cluster.Reused.Name {
-			assert.Len(t, putAway(t, units[len(units)-1]), 2, "what was there is still there")
+			assert.Len(t, c.PutAway(units[len(units)-1]), 2, "what was there is still there")
 		}
 	}
 	wrong, err := judged()

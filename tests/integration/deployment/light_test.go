@@ -44,6 +44,6 @@ func TestUpdateStatusOfAHealthyUnitIsLight(t *testing.T) {
 			assert.LessOrEqual(t, appctls[string(db)], maxAppctls, "%s:\n%s", u.Name(), strings.Join(k.Calls, "\n"))
 		}
 		assert.LessOrEqual(t, others, 5, "ovn-northd (two connections and its part), packages, services:\n%s", strings.Join(k.Calls, "\n"))
-		says(t, u, "active")
+		c.Says(u, "active")
 	}
 }

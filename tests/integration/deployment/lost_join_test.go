@@ -23,50 +23,46 @@ import (
 func TestUnitWhoseJoinItsLeaderHasLostJoinsByAnotherServer(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{Charm: charmWithClock(t)})
-	leader, err := c.RaftLeader(t.Context(), lab.SB)
-	require.NoError(t, err)
-	fill(t, leader, 4) // it takes the leader a moment to send that, and the one that joins to store it
+	leader := c.LeaderOf(lab.SB)
+	c.fillSouthbound(leader, 4) // it takes the leader a moment to send that, and the one that joins to store it
 	other := units[0]
 	if other == leader {
 		other = units[1]
 	}
-	u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-	require.NoError(t, err)
+	u := c.AddEmpty()
 	// It reaches that leader alone: the other would add it.
-	_, err = u.Exec(t.Context(), "ip", "route", "add", "blackhole", other.Address())
+	_, err := u.Exec(t.Context(), "ip", "route", "add", "blackhole", other.Address())
 	require.NoError(t, err)
 	lost := make(chan error, 1)
-	go func() { lost <- loseJoin(t, leader, other, u) }()
+	go func() { lost <- c.loseJoin(leader, other, u) }()
 	require.NoError(t, c.Settle(t.Context()))
 	require.NoError(t, <-lost)
 	_, err = u.Exec(t.Context(), "ip", "route", "del", "blackhole", other.Address())
 	require.NoError(t, err)
 
-	before, err := serverStatus(t.Context(), u, lab.SB)
-	require.NoError(t, err)
-	says(t, u, "waiting", "sb: joining the cluster")
-	c.updateStatus(t, u)
-	says(t, u, "waiting", "sb: joining the cluster")
-	assert.Empty(t, archived(t, u, lab.SB), "it is waited for")
-	after, err := serverStatus(t.Context(), u, lab.SB)
-	require.NoError(t, err)
+	before := c.Raft(u, lab.SB)
+	c.Says(u, "waiting", "sb: joining the cluster")
+	c.RunUpdateStatus(u)
+	c.Says(u, "waiting", "sb: joining the cluster")
+	assert.Empty(t, c.PutAway(u, lab.SB), "it is waited for")
+	after := c.Raft(u, lab.SB)
 	require.Equal(t, raft.JoiningCluster, after.State, "the servers were repaired: this test is of a defect")
 	require.Equal(t, before.Server, after.Server)
 
 	require.NoError(t, u.SetClock(10*time.Minute))
-	c.updateStatus(t, u)
-	c.tick(t, "it is a member", func() bool { return isMember(t.Context(), u) })
-	assert.Len(t, archived(t, u, lab.SB), 1)
-	assert.Empty(t, archived(t, u, lab.NB))
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, append(units, u)...)
+	c.RunUpdateStatus(u)
+	c.Tick("it is a member", func() bool { return c.IsMember(u) })
+	assert.Len(t, c.PutAway(u, lab.SB), 1)
+	assert.Empty(t, c.PutAway(u, lab.NB))
+	c.Tick("all are active", c.AllActive)
+	c.RequireOneCluster(append(units, u)...)
 }
 
 // loseJoin has another unit lead as soon as the leader adds the server of the unit, which does not answer
 // meanwhile, and the leader again once that one has answered.
-func loseJoin(t *testing.T, leader, other, joiner *lab.Unit) error {
-	t.Helper()
-	ctx := within(t, patience)
+func (c *cloud) loseJoin(leader, other, joiner *lab.Unit) error {
+	c.T.Helper()
+	ctx := c.Patient()
 	await := func(condition func() bool) error {
 		for !condition() {
 			if err := poll.Wait(ctx, time.Millisecond); err != nil {
@@ -77,7 +73,7 @@ func loseJoin(t *testing.T, leader, other, joiner *lab.Unit) error {
 	}
 	is := func(u *lab.Unit, so func(raft.Status) bool) func() bool {
 		return func() bool {
-			s, err := serverStatus(ctx, u, lab.SB)
+			s, err := c.RaftStatus(u, lab.SB)
 			return err == nil && so(s)
 		}
 	}

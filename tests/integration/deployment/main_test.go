@@ -5,21 +5,9 @@
 package deployment
 
 import (
-	"context"
-	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// charmDir is the charm as Juju would unpack it, program what plays its tools.
-var charmDir, program string
-
-func TestMain(m *testing.M) {
-	lab.Main(m, func(ctx context.Context, dir, root string) error {
-		charmDir, program = filepath.Join(dir, "charm"), filepath.Join(dir, "ovn-lab")
-		return errors.Join(os.Mkdir(charmDir, 0o755), lab.LayOut(ctx, charmDir, root, ""), lab.BuildTools(ctx, root, program))
-	})
-}
+func TestMain(m *testing.M) { labtest.Main(m) }

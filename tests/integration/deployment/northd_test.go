@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // A hung ovn-northd is active to systemd. On every unit it stopped the whole
@@ -21,7 +22,7 @@ func TestOvnNorthdThatHangsIsShown(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{})
 	first, second := units[0], units[1]
-	shown := c.act(t, first, "cluster-status")["northd"]
+	shown := c.Act(first, "cluster-status")["northd"]
 	assert.Contains(t, shown, "active")
 	assert.Contains(t, shown, second.Name()+": ")
 	assert.NotContains(t, shown, "not known")
@@ -29,32 +30,32 @@ func TestOvnNorthdThatHangsIsShown(t *testing.T) {
 	hang(t, first)
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	restart := func(u *lab.Unit) string { return "juju run " + u.Name() + " restart-services services=ovn-northd" }
-	says(t, first, "active", "ovn-northd hangs: "+restart(first)+" (another unit's works)")
+	c.Says(first, "active", "ovn-northd hangs: "+restart(first)+" (another unit's works)")
 
 	hang(t, second)
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	for _, u := range units {
-		says(t, u, "blocked", "ovn-northd hangs: "+restart(u))
-		results := c.act(t, u, "cluster-status")
+		c.Says(u, "blocked", "ovn-northd hangs: "+restart(u))
+		results := c.Act(u, "cluster-status")
 		assert.Contains(t, results["northd"], u.Name()+": does not answer\n")
 		assert.Contains(t, results["northd"], ": not reported as working (as of its last hook)\n")
 		assert.Contains(t, results["warnings"], "ovn-northd: no unit reports a working one")
 	}
 	for _, u := range units {
-		c.act(t, u, "restart-services", "services=ovn-northd")
+		c.Act(u, "restart-services", "services=ovn-northd")
 	}
 	require.NoError(t, c.UpdateStatus(t.Context()))
-	requireActive(t, units...)
-	assert.Contains(t, c.act(t, first, "cluster-status")["northd"], first.Name()+": ")
+	c.RequireActive(units...)
+	assert.Contains(t, c.Act(first, "cluster-status")["northd"], first.Name()+": ")
 
 	// P3: what a hook has found and ended no status tells of any more; the log does.
 	_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
 	require.NoError(t, err)
 	require.Zero(t, code)
 	from := logSize(t, second)
-	c.updateStatus(t, second)
-	says(t, second, "active")
+	c.RunUpdateStatus(second)
+	c.Says(second, "active")
 	assert.NotContains(t, second.Workload().Message, "ovn-northd")
 	assert.Contains(t, logFrom(t, second, from), "INFO start ovn-northd (it was not running)\n")
 }
@@ -65,28 +66,28 @@ func TestOvnNorthdThatIsHeldStaysDownUntilItIsReleased(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{})
 	for i, u := range units {
-		c.act(t, u, "hold-northd")
-		assert.False(t, northdRuns(t, u))
+		c.Act(u, "hold-northd")
+		assert.False(t, c.NorthdRuns(u))
 		if i == 0 {
-			says(t, u, "active", "ovn-northd is held; run: juju run "+u.Name()+" release-northd")
+			c.Says(u, "active", "ovn-northd is held; run: juju run "+u.Name()+" release-northd")
 		}
 	}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "0"}))
-	c.tick(t, "none is active", func() bool {
-		return contains(units[0], "ovn-northd is held, none is active") && contains(units[1], "ovn-northd is held, none is active")
+	c.Tick("none is active", func() bool {
+		return labtest.Shows(units[0], "ovn-northd is held, none is active") && labtest.Shows(units[1], "ovn-northd is held, none is active")
 	})
-	shown := c.act(t, units[0], "cluster-status")
+	shown := c.Act(units[0], "cluster-status")
 	assert.Contains(t, shown["northd"], units[0].Name()+": held, by action hold-northd\n")
 	assert.Contains(t, shown["next"], "juju run "+units[0].Name()+" release-northd\n")
 	for _, u := range units {
-		assert.False(t, northdRuns(t, u), "hooks leave it down")
-		assert.Contains(t, c.refused(t, u, "restart-services", "services=ovn-northd"), "it is held; run: juju run "+u.Name()+" release-northd")
-		assert.Equal(t, "released", c.act(t, u, "release-northd")["result"])
-		assert.True(t, northdRuns(t, u))
-		assert.Equal(t, "ovn-northd was not held here", c.act(t, u, "release-northd")["result"])
+		assert.False(t, c.NorthdRuns(u), "hooks leave it down")
+		assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-northd"), "it is held; run: juju run "+u.Name()+" release-northd")
+		assert.Equal(t, "released", c.Act(u, "release-northd")["result"])
+		assert.True(t, c.NorthdRuns(u))
+		assert.Equal(t, "ovn-northd was not held here", c.Act(u, "release-northd")["result"])
 	}
-	c.tick(t, "both are active", c.allActive)
-	says(t, units[0], "active", "a dead ovn-northd keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60")
+	c.Tick("both are active", c.AllActive)
+	c.Says(units[0], "active", "a dead ovn-northd keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60")
 }
 
 // What an operator holds stays held through all that happens to a unit meanwhile.
@@ -94,42 +95,34 @@ func TestOvnNorthdThatIsHeldStaysDownThroughAllThatHappensToTheUnit(t *testing.T
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
-	c.act(t, u, "hold-northd")
+	c.Act(u, "hold-northd")
 	for title, happens := range map[string]func(){
 		"the machine loses its power": func() {
 			require.NoError(t, u.PowerOff())
 			require.NoError(t, u.PowerOn(t.Context()))
 		},
 		"newer packages": func() {
-			offer(t, "99.1.0-1", u)
-			require.NoError(t, c.Configure(t.Context(), archive(1)))
-			c.tick(t, "the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) })
+			c.Offer("99.1.0-1", u)
+			require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
+			c.Tick("the newer version", func() bool { return slices.Equal(labtest.Versions(units), []string{"99.1.0-1"}) })
 		},
-		"the charm is refreshed": func() { require.NoError(t, c.Refresh(t.Context(), charmDir)) },
+		"the charm is refreshed": func() { c.RefreshCharm() },
 		"pause and resume": func() {
-			c.act(t, u, "pause")
-			c.act(t, u, "resume")
+			c.Act(u, "pause")
+			c.Act(u, "resume")
 		},
 	} {
 		happens()
-		c.updateStatus(t, u)
-		assert.False(t, northdRuns(t, u), title)
+		c.RunUpdateStatus(u)
+		assert.False(t, c.NorthdRuns(u), title)
 		assert.Contains(t, u.Workload().Message, "ovn-northd is held", title)
 		for _, db := range lab.Databases {
 			assert.True(t, u.Running(db), title)
 		}
 	}
-	c.act(t, u, "release-northd")
-	assert.True(t, northdRuns(t, u))
-	c.tick(t, "it is active", c.allActive)
-}
-
-// northdRuns says whether systemd takes the unit's ovn-northd for running.
-func northdRuns(t *testing.T, u *lab.Unit) bool {
-	t.Helper()
-	_, code, err := u.Systemctl(t.Context(), "is-active", "--quiet", "ovn-northd")
-	require.NoError(t, err)
-	return code == 0
+	c.Act(u, "release-northd")
+	assert.True(t, c.NorthdRuns(u))
+	c.Tick("it is active", c.AllActive)
 }
 
 // hang stops the unit's ovn-northd where it stands.

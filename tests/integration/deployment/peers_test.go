@@ -21,18 +21,18 @@ var nonsense = map[string]string{
 }
 
 // publishes has a unit put this on the peer relation, in the charm's place.
-func (c *cloud) publishes(t *testing.T, u *lab.Unit, bag map[string]string) {
-	t.Helper()
+func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
+	c.T.Helper()
 	dispatch := filepath.Join(u.CharmDir(), "dispatch")
 	charm := dispatch + ".charm"
-	require.NoError(t, os.Rename(dispatch, charm))
+	require.NoError(c.T, os.Rename(dispatch, charm))
 	script := "#!/bin/sh\nexec relation-set -r ovsdb-peer:1"
 	for key, value := range bag {
 		script += fmt.Sprintf(" '%s=%s'", key, value)
 	}
-	require.NoError(t, os.WriteFile(dispatch, []byte(script+"\n"), 0o755))
-	require.NoError(t, c.RunHook(t.Context(), u, "update-status"))
-	require.NoError(t, os.Rename(charm, dispatch))
+	require.NoError(c.T, os.WriteFile(dispatch, []byte(script+"\n"), 0o755))
+	require.NoError(c.T, c.RunHook(c.T.Context(), u, "update-status"))
+	require.NoError(c.T, os.Rename(charm, dispatch))
 }
 
 // Nobody stumbles over what a peer publishes, and nothing is made of it; it is
@@ -40,8 +40,8 @@ func (c *cloud) publishes(t *testing.T, u *lab.Unit, bag map[string]string) {
 func TestNonsenseFromAPeerHarmsNobody(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
-	settings, before := c.LeaderSettings(), processes(t, units...)
-	c.publishes(t, units[2], nonsense)
+	settings, before := c.LeaderSettings(), c.Processes(units...)
+	c.publishes(units[2], nonsense)
 	require.NoError(t, c.Settle(t.Context()))
 	require.NoError(t, c.RunHook(t.Context(), units[0], "update-status"))
 	require.NoError(t, c.RunHook(t.Context(), units[1], "config-changed"))
@@ -50,11 +50,11 @@ func TestNonsenseFromAPeerHarmsNobody(t *testing.T) {
 		assert.NotContains(t, u.Workload().Message, "kick", "the member is the unit's, whatever it says")
 	}
 	assert.Equal(t, settings, c.LeaderSettings())
-	assert.Equal(t, before, processes(t, units...))
-	c.updateStatus(t, units[2])
+	assert.Equal(t, before, c.Processes(units...))
+	c.RunUpdateStatus(units[2])
 	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, units...)
+	c.Tick("all are active", c.AllActive)
+	c.RequireOneCluster(units...)
 }
 
 // A unit that joins leaves out the peer that published invalid data.
@@ -62,16 +62,15 @@ func TestUnitJoinsThoughAPeerPublishesNonsense(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{})
 	c.Hold(true)
-	c.publishes(t, units[1], nonsense)
-	joiner, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-	require.NoError(t, err)
-	c.deliverAll(t, joiner)
-	assert.Len(t, raftOf(t, joiner, lab.NB).Servers, 3, "it has joined")
+	c.publishes(units[1], nonsense)
+	joiner := c.AddEmpty()
+	c.DeliverAll(joiner)
+	assert.Len(t, c.Raft(joiner, lab.NB).Servers, 3, "it has joined")
 	c.Hold(false)
 	require.NoError(t, c.Settle(t.Context()))
-	c.updateStatus(t, units[1])
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, append(units, joiner)...)
+	c.RunUpdateStatus(units[1])
+	c.Tick("all are active", c.AllActive)
+	c.RequireOneCluster(append(units, joiner)...)
 }
 
 // Leader settings that are damaged must not look like none: no cluster is made
@@ -87,19 +86,19 @@ func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
 			require.NoError(t, c.SetLeaderSettings(t.Context(), bad))
-			c.relateVault(t)
-			units := c.addFresh(t, 2)
+			c.RelateVault()
+			units := c.AddFresh(2)
 			for _, u := range units {
-				says(t, u, "blocked", "leader setting")
+				c.Says(u, "blocked", "leader setting")
 				for _, db := range lab.Databases {
 					assert.NoFileExists(t, u.DBFile(db))
 				}
-				assert.Empty(t, strayFiles(t, u))
+				assert.Empty(t, c.TemporaryFiles(u))
 			}
 			assert.Equal(t, bad, c.LeaderSettings())
 			require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "", "sb_cid": "", "ready": ""}))
-			c.tick(t, "all are active", c.allActive)
-			c.requireOneCluster(t, units...)
+			c.Tick("all are active", c.AllActive)
+			c.RequireOneCluster(units...)
 		})
 	}
 }
@@ -108,16 +107,16 @@ func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
 func TestNonsenseInTheLeaderSettingsStopsNothing(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{JujuVersion: lab.Juju3})
-	before, good := processes(t, units...), c.LeaderSettings()
+	before, good := c.Processes(units...), c.LeaderSettings()
 	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "rubbish", "sb_cid": ""}))
 	require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))
 	for _, u := range units {
-		says(t, u, "blocked", "nb_cid", "rubbish")
+		c.Says(u, "blocked", "nb_cid", "rubbish")
 	}
-	assert.Equal(t, before, processes(t, units...))
-	c.requireWritable(t)
+	assert.Equal(t, before, c.Processes(units...))
+	c.RequireWritable()
 	require.NoError(t, c.SetLeaderSettings(t.Context(), good))
 	require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))
-	requireActive(t, units...)
-	assert.Equal(t, before, processes(t, units...))
+	c.RequireActive(units...)
+	assert.Equal(t, before, c.Processes(units...))
 }

@@ -9,17 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // requireRejoined requires that a unit has put its old databases away and is a
 // member under new IDs.
-func (c *cloud) requireRejoined(t *testing.T, u *lab.Unit, before map[string]string, times int, units ...*lab.Unit) {
-	t.Helper()
-	c.tick(t, "all work again", c.allActive)
-	c.requireOneCluster(t, units...)
-	for db, id := range serverIDs(t, u) {
-		assert.NotEqual(t, before[db], id, "a server that was removed can't come back under its ID")
-		assert.Len(t, archived(t, u, lab.DB(db)), times)
+func (c *cloud) requireRejoined(u *lab.Unit, before map[string]string, times int, units ...*lab.Unit) {
+	c.T.Helper()
+	c.Tick("all work again", c.AllActive)
+	c.RequireOneCluster(units...)
+	for db, id := range c.ServerIDs(u) {
+		assert.NotEqual(c.T, before[db], id, "a server that was removed can't come back under its ID")
+		assert.Len(c.T, c.PutAway(u, lab.DB(db)), times)
 	}
 }
 
@@ -29,21 +30,21 @@ func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
 	away := units[2]
 
 	// Kicked by an operator, who leaves a record in the databases.
-	before := serverIDs(t, away)
+	before := c.ServerIDs(away)
 	require.NoError(t, away.PowerOff())
-	c.tick(t, "the others see that it is down", func() bool { return contains(units[0], "2 of 3 up") && contains(units[1], "2 of 3 up") })
-	c.act(t, units[0], "kick", "nb-identity="+before["nb"], "sb-identity="+before["sb"], "i-really-mean-it=true", "force=true")
-	c.requireKicked(t, units[0], before)
+	c.Tick("the others see that it is down", func() bool { return labtest.Shows(units[0], "2 of 3 up") && labtest.Shows(units[1], "2 of 3 up") })
+	c.Act(units[0], "kick", "nb-identity="+before["nb"], "sb-identity="+before["sb"], "i-really-mean-it=true", "force=true")
+	c.requireKicked(units[0], before)
 	require.NoError(t, away.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	assert.True(t, hasLogged(t, away, "leave the cluster of nb (the other members have removed this server)"), "it says so, and leaves")
-	c.requireRejoined(t, away, before, 1, units...)
+	assert.Contains(t, logFrom(t, away, 0), "leave the cluster of nb (the other members have removed this server)")
+	c.requireRejoined(away, before, 1, units...)
 
 	// Kicked by hand, so that only what another unit remembers tells of it.
-	c.kickByHandWhileOff(t, away, 2, func() {}, units...)
+	c.kickByHandWhileOff(away, 2, func() {}, units...)
 
 	// And again, before any other unit has seen that it was a member.
-	c.kickByHandWhileOff(t, away, 3, func() {
+	c.kickByHandWhileOff(away, 3, func() {
 		for _, u := range units[:2] {
 			require.NoError(t, os.Remove(filepath.Join(u.DBDir(), "ovn-central-operator.json")))
 		}
@@ -52,28 +53,27 @@ func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
 
 // kickByHandWhileOff has the last unit's servers kicked by hand while it is off. It
 // comes back while it can reach nobody, and then can.
-func (c *cloud) kickByHandWhileOff(t *testing.T, away *lab.Unit, times int, meanwhile func(), units ...*lab.Unit) {
-	t.Helper()
-	before := serverIDs(t, away)
-	require.NoError(t, away.PowerOff())
+func (c *cloud) kickByHandWhileOff(away *lab.Unit, times int, meanwhile func(), units ...*lab.Unit) {
+	c.T.Helper()
+	before := c.ServerIDs(away)
+	require.NoError(c.T, away.PowerOff())
 	for _, db := range lab.Databases {
-		leader, err := c.RaftLeader(t.Context(), db)
-		require.NoError(t, err)
-		_, err = leader.Appctl(t.Context(), db, "cluster/kick", map[lab.DB]string{lab.NB: "OVN_Northbound", lab.SB: "OVN_Southbound"}[db], before[string(db)][:4])
-		require.NoError(t, err)
+		leader := c.LeaderOf(db)
+		_, err := leader.Appctl(c.T.Context(), db, "cluster/kick", map[lab.DB]string{lab.NB: "OVN_Northbound", lab.SB: "OVN_Southbound"}[db], before[string(db)][:4])
+		require.NoError(c.T, err)
 	}
-	c.requireKicked(t, units[0], before)
+	c.requireKicked(units[0], before)
 	meanwhile()
 	for _, u := range units[:2] {
-		require.NoError(t, u.Cut(true))
+		require.NoError(c.T, u.Cut(true))
 	}
-	require.NoError(t, away.PowerOn(t.Context()))
-	c.updateStatus(t, away)
-	says(t, away, "blocked", "no quorum") // it may be this unit that is cut off
-	assert.Equal(t, before, serverIDs(t, away), "as long as it can't be established nothing is thrown away")
-	assert.Len(t, archived(t, away, lab.NB), times-1)
+	require.NoError(c.T, away.PowerOn(c.T.Context()))
+	c.RunUpdateStatus(away)
+	c.Says(away, "blocked", "no quorum") // it may be this unit that is cut off
+	assert.Equal(c.T, before, c.ServerIDs(away), "as long as it can't be established nothing is thrown away")
+	assert.Len(c.T, c.PutAway(away, lab.NB), times-1)
 	for _, u := range units[:2] {
-		require.NoError(t, u.Cut(false))
+		require.NoError(c.T, u.Cut(false))
 	}
-	c.requireRejoined(t, away, before, times, units...)
+	c.requireRejoined(away, before, times, units...)
 }

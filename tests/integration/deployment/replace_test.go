@@ -14,36 +14,25 @@ import (
 
 // stopAtOnce has Juju run what is left of the units that are being removed; a `stop`
 // that is refused waits for its next try.
-func (c *cloud) stopAtOnce(t *testing.T, units []*lab.Unit) {
-	t.Helper()
+func (c *cloud) stopAtOnce(units []*lab.Unit) {
+	c.T.Helper()
 	var all sync.WaitGroup
 	for _, u := range units {
 		all.Go(func() {
 			if u.Agent().Status == "error" {
-				_ = c.Retry(t.Context(), u)
+				_ = c.Retry(c.T.Context(), u)
 			} else {
-				_ = c.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
+				_ = c.RemoveUnit(c.T.Context(), u, lab.RemoveOptions{})
 			}
 		})
 	}
 	all.Wait()
 }
 
-// killsWhen runs what is pending of a unit, until a hook is killed as it would call a program
-// with this argument.
-func (c *cloud) killsWhen(t *testing.T, u *lab.Unit, program, argument string) {
-	t.Helper()
-	for {
-		next := c.Pending(u)
-		require.NotEmpty(t, next, "%s calls no %s %s", u.Name(), program, argument)
-		name, _, _ := strings.Cut(next[0], " ")
-		killed, err := c.RunHookKilledWhen(t.Context(), u, name, func(call string) bool {
-			return strings.HasPrefix(call, program+" ") && strings.Contains(call, argument)
-		})
-		require.NoError(t, err)
-		if killed.Killed {
-			return
-		}
+// calls reports whether a call is one of a program with this argument.
+func calls(program, argument string) func(call string) bool {
+	return func(call string) bool {
+		return strings.HasPrefix(call, program+" ") && strings.Contains(call, argument)
 	}
 }
 
@@ -83,9 +72,7 @@ func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
 			var fresh []*lab.Unit
 			add := func() {
 				for range test.n {
-					u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-					require.NoError(t, err)
-					fresh = append(fresh, u)
+					fresh = append(fresh, c.AddEmpty())
 				}
 			}
 			if !test.oldFirst {
@@ -98,11 +85,11 @@ func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
 				add()
 			}
 			if test.killed {
-				c.killsWhen(t, fresh[0], "ovsdb-tool", "join-cluster")
+				c.KillPending(fresh[0], calls("ovsdb-tool", "join-cluster"))
 			}
 			c.Hold(false)
 			for round := 0; len(old) > 0; round++ {
-				require.Less(t, round, 20, "%s", c.statuses())
+				require.Less(t, round, 20, "%s", c.Statuses())
 				if round > 0 || !test.oldFirst {
 					require.NoError(t, c.Settle(t.Context()))
 				}
@@ -112,19 +99,19 @@ func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
 				}
 				if test.killed && round == 0 {
 					require.NoError(t, c.BeginRemoval(t.Context(), old[0]))
-					c.killsWhen(t, old[0], "ovs-appctl", "cluster/leave")
+					c.KillPending(old[0], calls("ovs-appctl", "cluster/leave"))
 				}
-				c.stopAtOnce(t, old)
+				c.stopAtOnce(old)
 				old = slices.DeleteFunc(old, func(u *lab.Unit) bool { return u.Removed() })
 			}
 			require.NoError(t, c.Settle(t.Context()))
-			c.tick(t, "the new ones are active", c.allActive)
+			c.Tick("the new ones are active", c.AllActive)
 			for _, db := range lab.Databases {
 				for _, u := range fresh {
-					assert.Len(t, raftOf(t, u, db).Servers, test.n)
+					assert.Len(t, c.Raft(u, db).Servers, test.n)
 				}
 			}
-			lossless(t, w)
+			c.Verify(w)
 		})
 	}
 }

@@ -25,45 +25,45 @@ func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) 
 		require.NoError(t, err)
 		assert.Equal(t, os.FileMode(0o600), info.Mode(), "the key is root's")
 	}
-	before, old := processes(t, units...), c.ClientCredentials()
+	before, old := c.Processes(units...), c.ClientCredentials()
 	var open []*stream
 	for _, u := range units {
 		open = append(open,
-			c.follow(t, u, 6641, "OVN_Northbound", "NB_Global", "external_ids", old),
-			c.follow(t, u, 16642, "OVN_Southbound", "SB_Global", "external_ids", old))
+			c.follow(u, 6641, "OVN_Northbound", "NB_Global", "external_ids", old),
+			c.follow(u, 16642, "OVN_Southbound", "SB_Global", "external_ids", old))
 	}
 	w := c.StartWriter(t.Context(), 0)
 
 	// The same authority issues again.
-	locks, seen := c.holders(t, units[0]), watchCertificates(t, units)
+	locks, seen := c.holders(units[0]), watchCertificates(t, units)
 	first := map[string]string{}
 	for _, u := range units {
-		first[u.Name()] = fileOf(t, u, "cert_host")
+		first[u.Name()] = c.FileOf(u, "cert_host")
 	}
-	c.vault.Reissue()
-	c.issue(t, c.vault, nil)
+	c.CA().Reissue()
+	c.Issue(c.CA(), nil)
 	seen.end()
 	kinds, who := seen.order()
 	assert.Equal(t, []string{"certificate", "certificate", "certificate"}, kinds)
 	assert.Equal(t, who, turns(t, locks), "each in its turn")
 	assert.Empty(t, seen.broken)
 	for _, u := range units {
-		requireActive(t, u)
-		assert.NotEqual(t, first[u.Name()], fileOf(t, u, "cert_host"), u.Name())
-		assert.Equal(t, fileOf(t, u, "cert_host"), served(t, c, u, 6641, old), "the server has loaded it")
+		c.RequireActive(u)
+		assert.NotEqual(t, first[u.Name()], c.FileOf(u, "cert_host"), u.Name())
+		assert.Equal(t, c.FileOf(u, "cert_host"), served(c, u, 6641, old), "the server has loaded it")
 	}
 	w.Stop() // its client knows the old authority only
-	lossless(t, w)
+	c.Verify(w)
 
 	// Another authority takes over. Clients that know both can always connect.
 	next := vault.New("next-ca")
-	both := credentialsOf(t, c.vault, next)
-	locks, seen = c.holders(t, units[0]), watchCertificates(t, units)
-	writing := startWrites(t, c, units, both)
-	c.issue(t, next, nil)
-	c.tick(t, "the old CA is dropped", func() bool {
+	both := credentialsOf(t, c.CA(), next)
+	locks, seen = c.holders(units[0]), watchCertificates(t, units)
+	writing := startWrites(c, units, both)
+	c.Issue(next, nil)
+	c.Tick("the old CA is dropped", func() bool {
 		return !slices.ContainsFunc(units, func(u *lab.Unit) bool {
-			return strings.Contains(text(u, "ovn-central.crt"), strings.TrimSpace(c.vault.PEM()))
+			return strings.Contains(text(u, "ovn-central.crt"), strings.TrimSpace(c.CA().PEM()))
 		})
 	})
 	seen.end()
@@ -76,12 +76,12 @@ func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) 
 	writing.verify(t)
 
 	for _, u := range units {
-		requireActive(t, u)
-		assert.Equal(t, next.PEM()+"\n", fileOf(t, u, "ovn-central.crt"), "of the old CA nothing is left")
-		assert.Equal(t, fileOf(t, u, "cert_host"), served(t, c, u, 6641, both))
-		assert.Equal(t, fileOf(t, u, "cert_host"), served(t, c, u, 16642, both))
+		c.RequireActive(u)
+		assert.Equal(t, next.PEM()+"\n", c.FileOf(u, "ovn-central.crt"), "of the old CA nothing is left")
+		assert.Equal(t, c.FileOf(u, "cert_host"), served(c, u, 6641, both))
+		assert.Equal(t, c.FileOf(u, "cert_host"), served(c, u, 16642, both))
 	}
-	assert.Equal(t, before, processes(t, units...), "no server was restarted, and no election was held")
+	assert.Equal(t, before, c.Processes(units...), "no server was restarted, and no election was held")
 	_, err := c.Exec(t.Context(), "ovn-nbctl", with(both, "--db="+units[0].Client(lab.NB), "set", "NB_Global", ".", "external_ids:seen=at-the-end")...)
 	require.NoError(t, err)
 	_, err = c.Exec(t.Context(), "ovn-sbctl", with(both, "--db="+units[0].Client(lab.SB), "set", "SB_Global", ".", "external_ids:seen=at-the-end")...)
@@ -112,12 +112,12 @@ func with(files lab.Credentials, rest ...string) []string {
 }
 
 // served is the certificate that a port shows, in the form of the file.
-func served(t *testing.T, c *cloud, u *lab.Unit, port int, files lab.Credentials) string {
-	t.Helper()
-	out, err := c.Exec(within(t, patience), "sh", "-c", fmt.Sprintf(
+func served(c *cloud, u *lab.Unit, port int, files lab.Credentials) string {
+	c.T.Helper()
+	out, err := c.Exec(c.Patient(), "sh", "-c", fmt.Sprintf(
 		"openssl s_client -connect %s:%d -key %s -cert %s -CAfile %s </dev/null 2>/dev/null | openssl x509",
 		bracketed(u.Address()), port, files.Key, files.Certificate, files.CA))
-	require.NoError(t, err)
+	require.NoError(c.T, err)
 	return strings.TrimSpace(out)
 }
 
@@ -130,20 +130,20 @@ type writes struct {
 
 // startWrites writes a row after the other until verify, with credentials that
 // the lab's own writer doesn't have.
-func startWrites(t *testing.T, c *cloud, _ []*lab.Unit, files lab.Credentials) *writes {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
+func startWrites(c *cloud, _ []*lab.Unit, files lab.Credentials) *writes {
+	c.T.Helper()
+	ctx, cancel := context.WithCancel(c.T.Context())
+	c.T.Cleanup(cancel)
 	db := c.Remotes(lab.NB)
 	w := &writes{cancel: cancel, done: make(chan []string, 1)}
 	w.read = func() (string, error) {
-		return c.Exec(t.Context(), "ovn-nbctl", with(files, "--db="+db, "--bare", "--columns=name", "list", "Port_Group")...)
+		return c.Exec(c.T.Context(), "ovn-nbctl", with(files, "--db="+db, "--bare", "--columns=name", "list", "Port_Group")...)
 	}
 	go func() {
 		var stored []string
 		for n := 0; ctx.Err() == nil; n++ {
 			name := fmt.Sprintf("stored%d", n)
-			if _, err := c.Exec(t.Context(), "ovn-nbctl", with(files, "--db="+db, "pg-add", name)...); err == nil {
+			if _, err := c.Exec(c.T.Context(), "ovn-nbctl", with(files, "--db="+db, "pg-add", name)...); err == nil {
 				stored = append(stored, name)
 			}
 		}

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // An application that is removed leaves its data where they are, since they are
@@ -21,12 +23,12 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 	require.NoError(t, c.RemoveApplication(t.Context()))
 	for _, u := range units {
 		require.True(t, u.Removed())
-		requireVacated(t, u)
-		assert.Len(t, inPlace(t, u), 2)
+		c.RequireVacated(u)
+		assert.Len(t, c.InPlace(u), 2)
 	}
 
 	next := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
-	next.relateVault(t)
+	next.RelateVault()
 	var fresh []*lab.Unit
 	for n := range 2 {
 		o := lab.AddOptions{Fresh: true, NoHooks: true}
@@ -38,15 +40,15 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 		fresh = append(fresh, u)
 	}
 	require.NoError(t, next.Settle(t.Context()))
-	requireActive(t, fresh[0])
+	c.RequireActive(fresh[0])
 	held := fresh[1]
-	says(t, held, "blocked", brief(former["nb_cid"]), brief(next.LeaderSettings()["nb_cid"]), held.DBFile(lab.NB))
+	c.Says(held, "blocked", raft.ID(former["nb_cid"]).Brief(), raft.ID(next.LeaderSettings()["nb_cid"]).Brief(), held.DBFile(lab.NB))
 	for _, db := range lab.Databases {
 		require.False(t, held.Running(db))
 		require.NoError(t, os.Rename(held.DBFile(db), held.DBFile(db)+".moved"))
 	}
-	next.tick(t, "both are active", next.allActive)
-	next.requireOneCluster(t, fresh...)
+	next.Tick("both are active", next.AllActive)
+	next.RequireOneCluster(fresh...)
 }
 
 // A unit that is removed before it has got anywhere takes nothing with it, and
@@ -55,15 +57,14 @@ func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	c.Hold(true)
-	early, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-	require.NoError(t, err)
-	c.deliverUntil(t, early, "certificates-relation-joined")
+	early := c.AddEmpty()
+	c.DeliverUntil(early, "certificates-relation-joined")
 	c.Hold(false)
 	require.NoError(t, c.RemoveUnit(t.Context(), early, lab.RemoveOptions{}))
 	require.True(t, early.Removed())
-	requireVacated(t, early)
-	c.tick(t, "the other is active", c.allActive)
-	c.requireOneCluster(t, units...)
+	c.RequireVacated(early)
+	c.Tick("the other is active", c.AllActive)
+	c.RequireOneCluster(units...)
 }
 
 // A unit that may not leave goes on leading, and those that stay have ovn-northd go
@@ -71,27 +72,26 @@ func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
-	leader, err := c.RaftLeader(t.Context(), lab.SB)
-	require.NoError(t, err)
+	leader := c.LeaderOf(lab.SB)
 	rest := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == leader })
 	dead, stays := rest[0], rest[1]
 	require.NoError(t, dead.PowerOff())
-	c.tick(t, "the others see that it is down", func() bool { return contains(stays, "2 of 3 up") && contains(leader, "2 of 3 up") })
+	c.Tick("the others see that it is down", func() bool { return labtest.Shows(stays, "2 of 3 up") && labtest.Shows(leader, "2 of 3 up") })
 	failed := (*lab.HookError)(nil)
 	require.ErrorAs(t, c.RemoveUnit(t.Context(), leader, lab.RemoveOptions{}), &failed)
 	require.Equal(t, "stop", failed.Hook)
 
-	c.updateStatus(t, stays)
-	says(t, stays, "active", leader.Name()+" waits to leave", dead.Name()+") is down",
+	c.RunUpdateStatus(stays)
+	c.Says(stays, "active", leader.Name()+" waits to leave", dead.Name()+") is down",
 		"juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers; ")
 	connected, err := stays.Exec(t.Context(), "ovn-appctl", "-t", "ovn-northd", "sb-connection-status")
 	require.NoError(t, err)
 	assert.Equal(t, "connected\n", connected)
 
 	require.NoError(t, dead.PowerOn(t.Context()))
-	c.tick(t, "all three are up again", func() bool { return !contains(stays, "down") && contains(dead, "3 of 3 up") })
+	c.Tick("all three are up again", func() bool { return !labtest.Shows(stays, "down") && labtest.Shows(dead, "3 of 3 up") })
 	_, err = c.RetryUntil(t.Context(), leader)
 	require.NoError(t, err)
-	c.tick(t, "the others are active", c.allActive)
-	c.requireOneCluster(t, rest...)
+	c.Tick("the others are active", c.AllActive)
+	c.RequireOneCluster(rest...)
 }

@@ -3,7 +3,6 @@ package deployment
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // A drain that makes no progress for five minutes is said to have stalled, in the status of the unit that
@@ -20,19 +20,19 @@ func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
 	c, units := deployed(t, 1, lab.Options{Charm: charmWithClock(t)})
 	u := acting(t, units...)
 	tool(t, u, "ovn-sbctl", lab.SB, "chassis-add", "gw1", "geneve", "192.0.2.1")
-	c.act(t, u, "hold", "node=gw1", "name=bgp")
-	assert.Contains(t, c.refused(t, u, "drain", "node=gw1", "timeout=5", "grace-period=0"), "gw1 is not drained")
-	c.tick(t, "the drain is not in the status", func() bool { return strings.Contains(u.Workload().Message, "draining gw1: hold bgp") })
+	c.Act(u, "hold", "node=gw1", "name=bgp")
+	assert.Contains(t, c.Refuse(u, "drain", "node=gw1", "timeout=5", "grace-period=0"), "gw1 is not drained")
+	c.Tick("the drain is not in the status", func() bool { return labtest.Shows(u, "draining gw1: hold bgp") })
 
 	fast := time.Duration(0)
-	c.tick(t, "the drain does not stall", func() bool {
+	c.Tick("the drain does not stall", func() bool {
 		fast += 5 * time.Minute
 		require.NoError(t, u.SetBoottime(fast))
 		acting(t, u) // it may act again once it has seen the database; one that looks before forgets what it saw
 		tool(t, u, "ovn-nbctl", lab.NB, "set", "NB_Global", ".", "external_ids:touched="+fast.String())
-		return strings.Contains(u.Workload().Message, "drain of gw1 STALLED: hold bgp")
+		return labtest.Shows(u, "drain of gw1 STALLED: hold bgp")
 	})
-	assert.Contains(t, c.act(t, u, "agent-status")["agent"], "STALLED")
+	assert.Contains(t, c.Act(u, "agent-status")["agent"], "STALLED")
 }
 
 // charmWithClock is a charm whose clocks can be set on each unit.

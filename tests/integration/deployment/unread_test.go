@@ -35,8 +35,7 @@ func TestUnitThatCannotReadTheRelationMakesNothingOfIt(t *testing.T) {
 			require.ErrorAs(t, c.RunHook(t.Context(), units[0], "config-changed"), &failed)
 			assert.Contains(t, failed.Output, "connection is shut down")
 			assert.NotContains(t, units[0].Workload().Message, "move", "its database is not in the way")
-			fresh, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-			require.NoError(t, err)
+			fresh := c.AddEmpty()
 			mended := without(t, fresh, tool)
 			require.ErrorAs(t, c.Settle(t.Context()), &failed)
 			for _, db := range lab.Databases {
@@ -47,10 +46,10 @@ func TestUnitThatCannotReadTheRelationMakesNothingOfIt(t *testing.T) {
 			require.NoError(t, c.Resolved(t.Context(), units[0], false))
 			require.NoError(t, c.Resolved(t.Context(), fresh, false))
 			require.NoError(t, c.Settle(t.Context()))
-			c.tick(t, "both are active", c.allActive)
+			c.Tick("both are active", c.AllActive)
 			for _, db := range lab.Databases {
-				assert.Len(t, raftOf(t, units[0], db).Servers, 2)
-				assert.Len(t, raftOf(t, fresh, db).Servers, 2)
+				assert.Len(t, c.Raft(units[0], db).Servers, 2)
+				assert.Len(t, c.Raft(fresh, db).Servers, 2)
 			}
 		})
 	}

@@ -6,36 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
-
-// archive is a package source that is like any other: the lab's apt-get has
-// newer versions where [lab.Identities.OfferVersion] says so.
-func archive(n int) map[string]string {
-	return map[string]string{"source": fmt.Sprintf("deb http://archive%d.test/debian stable main", n)}
-}
-
-// offer makes a newer version available to all units.
-func offer(t *testing.T, version string, units ...*lab.Unit) {
-	t.Helper()
-	for _, u := range units {
-		require.NoError(t, u.OfferVersion(version))
-	}
-}
-
-func versions(units []*lab.Unit) (all []string) {
-	for _, u := range units {
-		all = append(all, u.Packages()["ovn-central"])
-	}
-	return slices.Compact(all)
-}
 
 // breakApt replaces a machine's apt-get by one that fails, until mend.
 func breakApt(t *testing.T, u *lab.Unit) (mend func()) {
@@ -50,52 +28,6 @@ func breakApt(t *testing.T, u *lab.Unit) (mend func()) {
 		require.NoError(t, os.Remove(path))
 		require.NoError(t, os.Symlink(target, path))
 	}
-}
-
-// downs looks again and again for servers that do not run, and notes when two of
-// one database are down at once.
-type downs struct {
-	stop   chan struct{}
-	group  sync.WaitGroup
-	seen   map[string]bool
-	broken []string
-}
-
-func watchServers(units []*lab.Unit) *downs {
-	d := &downs{stop: make(chan struct{}), seen: map[string]bool{}}
-	d.group.Go(func() {
-		for {
-			select {
-			case <-d.stop:
-				return
-			case <-time.After(3 * time.Millisecond):
-			}
-			for _, db := range lab.Databases {
-				d.look(units, db)
-			}
-		}
-	})
-	return d
-}
-
-// look takes the first that was down again, after all others: only if it still is,
-// were two down at one moment.
-func (d *downs) look(units []*lab.Unit, db lab.DB) {
-	var down []*lab.Unit
-	for _, u := range units {
-		if !u.Running(db) {
-			down = append(down, u)
-			d.seen[u.Name()+" "+string(db)] = true
-		}
-	}
-	if len(down) > 1 && !down[0].Running(db) {
-		d.broken = append(d.broken, fmt.Sprintf("%s of %s and %s", db, down[0].Name(), down[1].Name()))
-	}
-}
-
-func (d *downs) end() {
-	close(d.stop)
-	d.group.Wait()
 }
 
 // restarted are the units that restarted a server, in their order.
@@ -124,31 +56,31 @@ func followersFirst(leaders map[lab.DB]*lab.Unit, units []*lab.Unit) []*lab.Unit
 func TestNewerPackagesComeToOneUnitAfterTheOtherFollowersFirst(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
-	order := followersFirst(c.leaders(t), units)
+	order := followersFirst(c.Leaders(), units)
 	first, second, last := order[0], order[1], order[2]
-	before, was := processes(t, units...), versions(units)
-	offer(t, "99.1.0-1", units...)
+	before, was := c.Processes(units...), labtest.Versions(units)
+	c.Offer("99.1.0-1", units...)
 
 	// While the first one can't, the others wait for it.
 	mend := breakApt(t, first)
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	says(t, first, "blocked", "cannot upgrade", "you have held broken packages", "Juju tries again by itself")
+	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
+	c.Says(first, "blocked", "cannot upgrade", "you have held broken packages", "Juju tries again by itself")
 	for _, u := range []*lab.Unit{second, last} {
-		says(t, u, "active", "upgrade: waiting for "+first.Name()+", which upgrades first")
+		c.Says(u, "active", "upgrade: waiting for "+first.Name()+", which upgrades first")
 	}
-	assert.Equal(t, was, versions(units))
-	assert.Equal(t, before, processes(t, units...), "nothing was restarted")
+	assert.Equal(t, was, labtest.Versions(units))
+	assert.Equal(t, before, c.Processes(units...), "nothing was restarted")
 	mend()
 
 	require.NoError(t, second.HoldDpkgLock(1)) // somebody else's apt, for a while
-	called, down := calledPrograms(units), watchServers(units)
+	called, down := labtest.RecordCalls(units...), labtest.WatchServers(units)
 	w := c.StartWriter(t.Context(), 0)
-	c.updateStatus(t, units...)
-	c.tick(t, "all have the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) && c.allActive() })
-	down.end()
-	lossless(t, w)
-	assert.Empty(t, down.broken, "two members of a database are never down at once")
-	assert.NotEmpty(t, down.seen)
+	c.RunUpdateStatus(units...)
+	c.Tick("all have the newer version", func() bool { return slices.Equal(labtest.Versions(units), []string{"99.1.0-1"}) && c.AllActive() })
+	down.End()
+	c.Verify(w)
+	assert.Empty(t, down.Broken, "two members of a database are never down at once")
+	assert.NotEmpty(t, down.Seen)
 	assert.Equal(t, []string{first.Name(), second.Name(), last.Name()}, restarted(called), "followers before leaders")
 	assert.Len(t, called("systemctl restart ovn-ovsdb-server-"), 6, "each server once")
 	for _, u := range units {
@@ -164,7 +96,7 @@ func TestNewerPackagesComeToOneUnitAfterTheOtherFollowersFirst(t *testing.T) {
 		assert.NotContains(t, u.Workload().Message, "upgrade")
 	}
 	assert.Equal(t, "99.1.0", c.WorkloadVersion())
-	c.requireOneCluster(t, units...)
+	c.RequireOneCluster(units...)
 }
 
 func TestUpgradeThatIsKilledIsFinishedWithItsRestarts(t *testing.T) {
@@ -172,22 +104,20 @@ func TestUpgradeThatIsKilledIsFinishedWithItsRestarts(t *testing.T) {
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
 	for i, at := range []string{"systemctl unmask --runtime", "ovs-appctl"} {
-		before, version := processes(t, u), fmt.Sprintf("99.%d.0-1", i+1)
-		offer(t, version, u)
+		before, version := c.Processes(u), fmt.Sprintf("99.%d.0-1", i+1)
+		c.Offer(version, u)
 		c.Hold(true)
-		require.NoError(t, c.Configure(t.Context(), archive(i+1)))
+		require.NoError(t, c.Configure(t.Context(), labtest.Archive(i+1)))
 		fetched := false
-		killed, err := c.RunHookKilledWhen(t.Context(), u, "config-changed", func(call string) bool {
+		c.KillHook(u, "config-changed", func(call string) bool {
 			fetched = fetched || strings.HasPrefix(call, "apt-get") && strings.Contains(call, "--only-upgrade")
 			return fetched && strings.Contains(call, at)
 		})
-		require.NoError(t, err)
-		require.True(t, killed.Killed, "the premise: %v", killed.Calls)
-		require.Equal(t, []string{version}, versions(units), "the premise: the packages are there")
+		require.Equal(t, []string{version}, labtest.Versions(units), "the premise: the packages are there")
 		c.Hold(false)
 		require.NoError(t, c.Settle(t.Context()))
-		c.tick(t, "a unit that works", c.allActive)
-		for name, process := range processes(t, u) {
+		c.Tick("a unit that works", c.AllActive)
+		for name, process := range c.Processes(u) {
 			assert.NotEqual(t, before[name], process, "killed at %s: the server is of the old version", at)
 		}
 	}
@@ -198,33 +128,31 @@ func TestRestartIsMadeAfterTheEndOfAnUpgradeThatWasKilled(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
-	before := processes(t, u)
+	before := c.Processes(u)
 	require.NoError(t, u.InterruptDpkg())
 	configured := false
-	killed, err := c.RunHookKilledWhen(t.Context(), u, "update-status", func(call string) bool {
+	c.KillHook(u, "update-status", func(call string) bool {
 		configured = configured || strings.HasPrefix(call, "dpkg ") && strings.Contains(call, "--configure")
 		return configured && strings.Contains(call, "systemctl unmask --runtime")
 	})
-	require.NoError(t, err)
-	require.True(t, killed.Killed, "the premise: %v", killed.Calls)
-	c.updateStatus(t, u)
-	requireActive(t, u)
-	c.act(t, u, "restart-services", "services=ovn-central")
-	for name, process := range processes(t, u) {
+	c.RunUpdateStatus(u)
+	c.RequireActive(u)
+	c.Act(u, "restart-services", "services=ovn-central")
+	for name, process := range c.Processes(u) {
 		assert.NotEqual(t, before[name], process)
 	}
-	c.tick(t, "a unit that works", c.allActive)
+	c.Tick("a unit that works", c.AllActive)
 }
 
 func TestInterruptedDpkgIsMendedUnderServersThatRun(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
-	before := processes(t, u)
+	before := c.Processes(u)
 	require.NoError(t, u.InterruptDpkg())
-	c.updateStatus(t, u)
-	requireActive(t, u)
-	assert.Equal(t, before, processes(t, u))
+	c.RunUpdateStatus(u)
+	c.RequireActive(u)
+	assert.Equal(t, before, c.Processes(u))
 	for _, service := range []string{"ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd"} {
 		state, _, err := u.Systemctl(t.Context(), "is-enabled", service)
 		require.NoError(t, err)

@@ -42,9 +42,7 @@ func TestUnitWhoseAgentHasRestartedWaitsInTheBrokenHook(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, u.Removed())
 			m.RequireMembers(survivor, off)
-			left, live := labtest.LeftFiles(t, u)
-			assert.Len(t, left, 2)
-			assert.Empty(t, live)
+			m.RequirePutAway(u)
 		})
 	}
 }
@@ -62,9 +60,7 @@ func TestHooksAfterADepartureStartNothing(t *testing.T) {
 		for _, db := range lab.Databases {
 			assert.False(t, u.Running(db), "%s after %s", db, hook)
 		}
-		left, live := labtest.LeftFiles(t, u)
-		assert.Len(t, left, 2, hook)
-		assert.Empty(t, live, hook)
+		m.RequirePutAway(u)
 	}
 	m.RequireMembers(rest...)
 	m.Remove(u)

@@ -29,15 +29,14 @@ func TestKickOfAnAmbiguousIdentityIsRefused(t *testing.T) {
 		return regexp.MustCompile(`nb: ` + short + `.* is down`).MatchString(r.Results["warnings"])
 	})
 	for _, from := range []*lab.Unit{m.LeaderOf(lab.NB), m.Followers()[0]} {
-		said := m.RefuseKick(from, labtest.KickArgs("", short, "force=true")...)
+		said := m.Refuse(from, "kick", labtest.KickArgs("", short, "force=true")...)
 		assert.Contains(t, said, short+" can mean any of "+short)
 		assert.Contains(t, said, "give the whole ID")
 	}
 	assert.Len(t, m.MemberIDs(m.LeaderOf(lab.NB), lab.NB), 5)
 	r := m.Act(m.LeaderOf(lab.NB), "kick", labtest.KickArgs("", m.ServerID(twins[1], lab.NB))...)
 	assert.Contains(t, r["ovnnb"], "removed: "+short)
-	s, err := m.RaftStatus(m.LeaderOf(lab.NB), lab.NB)
-	require.NoError(t, err)
+	s := m.Raft(m.LeaderOf(lab.NB), lab.NB)
 	assert.Len(t, s.Servers, 4)
 	for _, row := range s.Servers {
 		assert.NotContains(t, row.Address, twins[1].Address()+":", "the right one went")
@@ -50,8 +49,7 @@ func addTwins(m *labtest.Model) [2]*lab.Unit {
 	m.T.Helper()
 	var twins [2]*lab.Unit
 	var files [2]map[string]string
-	s, err := m.RaftStatus(m.LeaderOf(lab.NB), lab.NB)
-	require.NoError(m.T, err)
+	s := m.Raft(m.LeaderOf(lab.NB), lab.NB)
 	for i := range twins {
 		twins[i] = m.AddSilent()
 		files[i] = map[string]string{}

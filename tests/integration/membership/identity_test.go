@@ -92,8 +92,7 @@ func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
 			assert.Equal(t, short, odd.Data()["nb-identity"])
 			m.RemoveByForce(odd)
 			m.Eventually("a leader that misses it", func() bool {
-				s, err := m.RaftStatus(m.LeaderOf(lab.NB), lab.NB)
-				require.NoError(t, err)
+				s := m.Raft(m.LeaderOf(lab.NB), lab.NB)
 				for _, row := range s.Servers {
 					if row.Short == short {
 						return row.LastMsg != nil && *row.LastMsg > s.ElectionTimer
@@ -113,8 +112,7 @@ func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
 func joinAs(m *labtest.Model, u *lab.Unit, db lab.DB, pattern *regexp.Regexp) string {
 	m.T.Helper()
 	leader := m.LeaderOf(db)
-	s, err := m.RaftStatus(leader, db)
-	require.NoError(m.T, err)
+	s := m.Raft(leader, db)
 	port := map[lab.DB]string{lab.NB: ":6643", lab.SB: ":6644"}[db]
 	for {
 		_, err := u.Exec(m.T.Context(), "ovsdb-tool", "--cid="+string(*s.Cluster), "join-cluster", u.DBFile(db),
@@ -143,9 +141,7 @@ func TestMemberThatHasJoinedAnewAndWasNotYetPublishedIsNotCalledStale(t *testing
 	before := m.ShortID(u, lab.NB)
 	m.Act(leader, "kick", labtest.KickArgs("", m.ServerID(u, lab.NB), "force=true")...)
 	m.Hold(true) // or the hook that was killed runs again with whatever comes next
-	k, err := m.RunHookKilledWhen(t.Context(), u, "update-status", func(call string) bool { return strings.HasPrefix(call, "relation-set") })
-	require.NoError(t, err)
-	require.True(t, k.Killed)
+	m.KillHook(u, "update-status", func(call string) bool { return strings.HasPrefix(call, "relation-set") })
 	m.RequireMembers(m.Deployed...)
 	now := m.ShortID(u, lab.NB)
 	require.NotEqual(t, before, now)
@@ -160,7 +156,7 @@ func TestMemberThatHasJoinedAnewAndWasNotYetPublishedIsNotCalledStale(t *testing
 		said := m.Act(other, "cluster-status")
 		assert.NotContains(t, said["ovnnb"], "stale", other.Name())
 		assert.NotContains(t, said["next"]+said["warnings"], " kick ", other.Name())
-		refused := m.RefuseKick(other, labtest.KickArgs("", m.ServerID(u, lab.NB))...)
+		refused := m.Refuse(other, "kick", labtest.KickArgs("", m.ServerID(u, lab.NB))...)
 		assert.NotContains(t, refused, "force=true i-really-mean-it=true", other.Name())
 	}
 	require.Equal(t, before, u.Data()["nb-identity"], "still")

@@ -22,8 +22,7 @@ func TestServerThatBecomesAMemberWhileItIsStoppedLeaves(t *testing.T) {
 	u := m.AddSilent()
 	clusters := map[lab.DB]string{}
 	for _, db := range lab.Databases {
-		s, err := m.RaftStatus(other, db)
-		require.NoError(t, err)
+		s := m.Raft(other, db)
 		clusters[db] = string(*s.Cluster)
 		require.NoError(t, other.Hang(db))
 	}
@@ -54,7 +53,5 @@ func TestServerThatBecomesAMemberWhileItIsStoppedLeaves(t *testing.T) {
 	m.Eventually("its end", func() bool { return m.RunHook(t.Context(), u, "stop") == nil })
 	m.RequireMembers(other)
 	m.RequireWritable()
-	left, live := labtest.LeftFiles(t, u)
-	assert.Len(t, left, 2)
-	assert.Empty(t, live)
+	m.RequirePutAway(u)
 }

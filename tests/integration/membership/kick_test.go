@@ -67,7 +67,7 @@ func TestKickOfALiveMemberNeedsForce(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	leader := m.MakeOneLeader()
 	live := m.Followers()[0]
-	said := m.RefuseKick(leader, labtest.KickArgs("", m.ServerID(live, lab.NB))...)
+	said := m.Refuse(leader, "kick", labtest.KickArgs("", m.ServerID(live, lab.NB))...)
 	assert.Contains(t, said, "belongs to "+live.Name()+", which is still in the model")
 	assert.Contains(t, said, "now 3 of 3 up, 2 needed; after it 2 of 2 up, 2 needed")
 	assert.Contains(t, said, "juju remove-unit "+live.Name())
@@ -83,7 +83,7 @@ func TestKickOfALiveMemberNeedsForce(t *testing.T) {
 func TestKickOfOneselfIsRefused(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u := m.Deployed[0]
-	said := m.RefuseKick(u, labtest.KickArgs(m.ShortID(u, lab.SB), m.ShortID(u, lab.NB), "force=true")...)
+	said := m.Refuse(u, "kick", labtest.KickArgs(m.ShortID(u, lab.SB), m.ShortID(u, lab.NB), "force=true")...)
 	assert.Contains(t, said, "this unit's own server")
 	assert.Contains(t, said, "juju remove-unit "+u.Name())
 	assert.Len(t, m.MemberIDs(u, lab.NB), 3)
@@ -94,10 +94,9 @@ func TestKickOnTheSoleMemberIsNeverSent(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u := m.Deployed[0]
 	for _, id := range []string{"zzzz", "ffff", m.ShortID(u, lab.NB), m.ServerID(u, lab.SB), "0", "ssl:" + u.Address() + ":6643"} {
-		m.RefuseKick(u, labtest.KickArgs("", id, "force=true")...)
+		m.Refuse(u, "kick", labtest.KickArgs("", id, "force=true")...)
 	}
-	s, err := m.RaftStatus(u, lab.NB)
-	require.NoError(t, err)
+	s := m.Raft(u, lab.NB)
 	assert.Equal(t, "cluster member", string(s.State))
 	m.RequireWritable()
 }
@@ -116,13 +115,13 @@ func TestKickOfWhatIsNoMemberIsRefused(t *testing.T) {
 		"an ID that never was":        {sb: "a1b2c3d4-0000-4000-8000-000000000000", says: "is neither a member of OVN_Southbound nor one that was removed; members:"},
 		"nothing":                     {says: "name the member to kick"},
 	} {
-		said := m.RefuseKick(leader, labtest.KickArgs(c.sb, c.nb)...)
+		said := m.Refuse(leader, "kick", labtest.KickArgs(c.sb, c.nb)...)
 		assert.Contains(t, said, c.says, name)
 	}
 	// Every database is judged before any is touched.
 	m.RemoveByForce(other)
 	m.RequireDown(other)
-	said := m.RefuseKick(leader, labtest.KickArgs("zzzz", m.ServerID(other, lab.NB))...)
+	said := m.Refuse(leader, "kick", labtest.KickArgs("zzzz", m.ServerID(other, lab.NB))...)
 	assert.Contains(t, said, "sb: refused")
 	assert.Contains(t, said, "nb: not touched")
 	assert.Len(t, m.MemberIDs(leader, lab.NB), 3)
@@ -139,7 +138,7 @@ func TestKickWithoutConfirmationDoesNothing(t *testing.T) {
 		{"nb-identity=" + m.ShortID(gone, lab.NB), "i-really-mean-it=false"},
 		{"nb-identity=" + m.ShortID(gone, lab.NB)},
 	} {
-		assert.Contains(t, m.RefuseKick(leader, args...), "nothing was done")
+		assert.Contains(t, m.Refuse(leader, "kick", args...), "nothing was done")
 	}
 	dry := m.Act(leader, "kick", "nb-identity="+m.ShortID(gone, lab.NB), "dry-run=true")
 	assert.Contains(t, dry["ovnnb"], "would be removed: "+m.ShortID(gone, lab.NB))
@@ -155,7 +154,7 @@ func TestKickThatWouldBreakTheQuorumIsRefused(t *testing.T) {
 	dead, live := followers[0], followers[1]
 	m.RemoveByForce(dead)
 	m.RequireDown(dead)
-	said := m.RefuseKick(leader, labtest.KickArgs(m.ShortID(live, lab.SB), m.ShortID(live, lab.NB), "force=true")...)
+	said := m.Refuse(leader, "kick", labtest.KickArgs(m.ShortID(live, lab.SB), m.ShortID(live, lab.NB), "force=true")...)
 	assert.Contains(t, said, "of 3 members 2 are up; without "+m.ShortID(live, lab.NB)+" there would be 1 of 2 up, 2 needed")
 	assert.Contains(t, said, "kick "+m.ShortID(dead, lab.NB)+" (was "+dead.Name()+") first: juju run ")
 	m.RequireWritable()
@@ -172,7 +171,7 @@ func TestKickWithoutQuorumIsRefused(t *testing.T) {
 		s, err := m.RaftStatus(u, lab.NB)
 		return err == nil && !s.HasLeader()
 	})
-	said := m.RefuseKick(u, ids...)
+	said := m.Refuse(u, "kick", ids...)
 	assert.Contains(t, said, "knows no leader")
 	assert.Contains(t, said, "docs/how-to/recover-quorum.md")
 }
@@ -190,7 +189,7 @@ func TestKickThatGetsLostIsPendingAndNotDone(t *testing.T) {
 			assert.NoError(t, leader.Hang(lab.NB))
 		}
 	})
-	said := m.RefuseKick(from, labtest.KickArgs("", m.ServerID(gone, lab.NB))...)
+	said := m.Refuse(from, "kick", labtest.KickArgs("", m.ServerID(gone, lab.NB))...)
 	from.OnCall(nil)
 	assert.Contains(t, said, "nb: pending")
 	assert.Contains(t, said, "the same command again")
@@ -259,9 +258,7 @@ func TestServerThatWasKickedWhileDownCanStillLeave(t *testing.T) {
 				u.RestartAgent()
 			}
 			m.Remove(u)
-			left, live := labtest.LeftFiles(t, u)
-			assert.Len(t, left, 2)
-			assert.Empty(t, live)
+			m.RequirePutAway(u)
 			m.RequireMembers(append(m.Followers(), leader)...)
 		})
 	}
@@ -273,8 +270,7 @@ func TestMemberStuckJoiningHindersNobody(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	leader := m.MakeOneLeader()
 	stuck := m.AddSilent()
-	s, err := m.RaftStatus(leader, lab.NB)
-	require.NoError(t, err)
+	s := m.Raft(leader, lab.NB)
 	require.NoError(t, stuck.JoinWith(t.Context(), lab.JoinOptions{
 		DB: lab.NB, ClusterID: string(*s.Cluster), Remotes: []string{"ssl:" + leader.Address() + ":1"},
 	}))
@@ -283,7 +279,7 @@ func TestMemberStuckJoiningHindersNobody(t *testing.T) {
 	assert.Contains(t, own["ovnnb"], "Status: joining cluster")
 	assert.Contains(t, own["ovnsb"], "no database file")
 	assert.Equal(t, "waiting", stuck.Workload().Status)
-	assert.Contains(t, m.RefuseKick(leader, labtest.KickArgs("", m.ServerID(stuck, lab.NB), "force=true")...), "is neither a member of OVN_Northbound nor")
+	assert.Contains(t, m.Refuse(leader, "kick", labtest.KickArgs("", m.ServerID(stuck, lab.NB), "force=true")...), "is neither a member of OVN_Northbound nor")
 	gone := m.Followers()[0]
 	m.Remove(gone)
 	m.Remove(stuck)

@@ -23,9 +23,7 @@ func TestFollowerLeavesBothClusters(t *testing.T) {
 	w.Stop()
 	m.RequireMembers(m.Remaining()...)
 	m.Verify(w)
-	left, live := labtest.LeftFiles(t, u)
-	assert.Len(t, left, 2, "both files are put away")
-	assert.Empty(t, live)
+	m.RequirePutAway(u)
 	for _, service := range []string{"ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd", "ovn-central"} {
 		out, _, err := u.Systemctl(t.Context(), "is-active", service)
 		require.NoError(t, err)
@@ -205,7 +203,7 @@ func TestLastMembersStopKeepsTheData(t *testing.T) {
 	start := time.Now()
 	require.NoError(t, m.RemoveApplication(t.Context()))
 	assert.Less(t, time.Since(start), labtest.Patience)
-	left, live := labtest.LeftFiles(t, u)
+	left, live := m.PutAway(u), m.InPlace(u)
 	assert.Empty(t, left)
 	assert.Equal(t, []string{"ovnnb_db.db", "ovnsb_db.db"}, live)
 }
@@ -259,10 +257,7 @@ func TestOnlyCopyIsNotTakenAwayWhileItsServerIsDown(t *testing.T) {
 				require.Zero(t, code)
 			}
 			for _, db := range lab.Databases {
-				m.Eventually("the only member serves", func() bool {
-					s, err := m.RaftStatus(u, db)
-					return err == nil && s.HasLeader()
-				})
+				m.Eventually("the only member serves", func() bool { return m.HasLeader(u, db) })
 			}
 			require.NoError(t, next.JoinDatabases(t.Context()))
 			_, err := m.RetryUntil(t.Context(), u)
@@ -282,7 +277,7 @@ func TestWholeApplicationsStopEndsAndKeepsTheData(t *testing.T) {
 	assert.Less(t, time.Since(start), labtest.Patience)
 	files := 0
 	for _, u := range m.Deployed {
-		_, live := labtest.LeftFiles(t, u)
+		_, live := m.PutAway(u), m.InPlace(u)
 		files += len(live)
 	}
 	assert.GreaterOrEqual(t, files, 2, "at least one copy of each database stays")
@@ -351,7 +346,7 @@ func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
 	_, err := m.RetryUntil(t.Context(), u)
 	require.NoError(t, err)
 	m.RequireMembers(rest...)
-	left, _ := labtest.LeftFiles(t, u)
+	left := m.PutAway(u)
 	assert.Len(t, left, 2)
 }
 
@@ -365,8 +360,7 @@ func TestPeerThatHangsIsSeenThoughItStandsInConnections(t *testing.T) {
 	for _, db := range lab.Databases {
 		require.NoError(t, hung.Hang(db))
 	}
-	s, err := m.RaftStatus(u, lab.NB)
-	require.NoError(t, err)
+	s := m.Raft(u, lab.NB)
 	stands := false
 	for _, c := range s.Connections {
 		stands = stands || c.Up && c.Incoming && c.Peer == m.ShortID(hung, lab.NB)
@@ -377,7 +371,7 @@ func TestPeerThatHangsIsSeenThoughItStandsInConnections(t *testing.T) {
 	for _, db := range lab.Databases {
 		require.NoError(t, hung.Resume(db))
 	}
-	_, err = m.RetryUntil(t.Context(), u)
+	_, err := m.RetryUntil(t.Context(), u)
 	require.NoError(t, err)
 	m.RequireMembers(hung, m.LeaderOf(lab.NB))
 }

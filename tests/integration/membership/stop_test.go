@@ -34,7 +34,7 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 			start := time.Now()
 			m.Remove(u)
 			assert.Less(t, time.Since(start), labtest.Patience)
-			left, live := labtest.LeftFiles(t, u)
+			left, live := m.PutAway(u), m.InPlace(u)
 			assert.Empty(t, left, "nobody knows that it is gone")
 			assert.Len(t, live, 2)
 			require.NoError(t, m.UpdateStatus(t.Context()))
@@ -70,8 +70,7 @@ func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
 			assert.Contains(t, said, "juju ssh "+u.Name()+" sudo systemctl restart ovn-ovsdb-server-nb")
 			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
 			for _, db := range lab.Databases {
-				s, err := m.RaftStatus(survivor, db)
-				require.NoError(t, err)
+				s := m.Raft(survivor, db)
 				assert.True(t, s.HasLeader(), "%s: it votes, and goes on doing so", db)
 			}
 			r, err := m.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb")
@@ -137,8 +136,7 @@ func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testin
 		require.NoError(t, os.Remove(u.Ctl(lab.NB)))
 		assert.Contains(t, m.RefuseRemoval(u), "which runs without its control socket")
 		for _, db := range lab.Databases {
-			s, err := m.RaftStatus(leader, db)
-			require.NoError(t, err)
+			s := m.Raft(leader, db)
 			assert.Len(t, s.Servers, 3)
 			assert.True(t, u.Running(db))
 		}
@@ -199,10 +197,7 @@ func TestPauseWithoutALeaderIsRefused(t *testing.T) {
 		assert.True(t, u.Running(db), db)
 	}
 	require.NoError(t, others[0].PowerOn(t.Context()))
-	m.Eventually("a leader, elected by its vote", func() bool {
-		s, err := m.RaftStatus(u, lab.NB)
-		return err == nil && s.HasLeader()
-	})
+	m.Eventually("a leader, elected by its vote", func() bool { return m.HasLeader(u, lab.NB) })
 	m.PowerOff(others[0])
 	m.Eventually("a member without a leader", leaderless)
 	m.Act(u, "pause", "force=true") // as a recovery begins
@@ -253,13 +248,12 @@ func TestLeavePendingAtItsDeadlineIsAwaitedByTheRetry(t *testing.T) {
 	said := m.RefuseRemoval(u)
 	u.OnCall(nil)
 	assert.Contains(t, said, "has not left within")
-	s, err := m.RaftStatus(u, lab.NB)
-	require.NoError(t, err)
+	s := m.Raft(u, lab.NB)
 	assert.Equal(t, "leaving cluster", string(s.State))
 	for _, other := range others {
 		require.NoError(t, other.Resume(lab.NB))
 	}
-	_, err = m.RetryUntil(t.Context(), u)
+	_, err := m.RetryUntil(t.Context(), u)
 	require.NoError(t, err)
 	m.RequireMembers(others...)
 }
@@ -320,11 +314,8 @@ func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
 	m.MakeOneLeader()
 	holder, next := m.Followers()[0], m.Followers()[1]
 	require.NoError(t, m.BeginRemoval(t.Context(), holder))
-	killed, err := m.RunHookKilledWhen(t.Context(), holder, "stop", func(call string) bool {
-		return strings.Contains(call, "cluster/leave")
-	})
-	require.NoError(t, err)
-	require.True(t, killed.Killed, "the lock is held, nothing is done under it")
+	// The lock is held, and nothing is done under it.
+	m.KillHook(holder, "stop", func(call string) bool { return strings.Contains(call, "cluster/leave") })
 	require.NoError(t, holder.PowerOff())
 	m.RequireDown(holder)
 	start := time.Now()
@@ -340,25 +331,17 @@ func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
 	m.MakeOneLeader()
 	u := m.Followers()[0]
 	require.NoError(t, m.BeginRemoval(t.Context(), u))
-	// Each run is killed one call later than the one before, until one ends.
-	calls := 0
-	for n := 1; ; n++ {
-		killed, err := m.RunHookKilledAt(t.Context(), u, "stop", n)
-		require.NoError(t, err)
-		if !killed.Killed {
-			break
-		}
-		calls++
+	killed := m.KillEverywhere(3, labtest.Always, func(call int) bool {
+		killed := m.KillHookAt(u, "stop", call)
 		for _, db := range lab.Databases {
 			assert.Contains(t, []int{3, 4}, len(m.MemberIDs(m.LeaderOf(db), db)))
 		}
-	}
-	assert.Greater(t, calls, 10, "there were steps to be killed at")
+		return killed
+	})
+	assert.Greater(t, killed, 10, "there were steps to be killed at")
 	m.Remove(u)
 	m.RequireMembers(m.Remaining()...)
-	left, live := labtest.LeftFiles(t, u)
-	assert.Len(t, left, 2)
-	assert.Empty(t, live)
+	m.RequirePutAway(u)
 }
 
 // A tool of Juju that fails once the servers are stopped leaves no status that says all is well.

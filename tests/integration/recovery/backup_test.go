@@ -56,24 +56,21 @@ func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
 	require.NotEmpty(t, rows)
 	m.AddSwitch("after")
 	m.Verify(w)
-	taken, err := m.RaftStatus(m.Deployed[1], lab.NB)
-	require.NoError(t, err)
+	taken := m.Raft(m.Deployed[1], lab.NB)
 	moved := filepath.Join(t.TempDir(), "moved")
-	_, err = m.Exec(t.Context(), "cp", "-r", dir, moved)
+	_, err := m.Exec(t.Context(), "cp", "-r", dir, moved)
 	require.NoError(t, err)
 
 	other := labtest.New(t, 3, lab.Options{ElectionTimer: time.Second})
 	u := other.Deployed[2]
 	require.Empty(t, strings.TrimSpace(other.Seen(u)))
-	empty, err := other.RaftStatus(u, lab.NB)
-	require.NoError(t, err)
+	empty := other.Raft(u, lab.NB)
 	shown := other.Act(u, "restore", "from="+moved, "i-really-mean-it=true")
 	assert.Contains(t, shown["plan"], "the backup was taken on "+m.Deployed[1].Name())
 	other.Tick("all serve the backup", func() bool {
 		return labtest.AllMembers(other, other.Deployed...)() && strings.Contains(other.Seen(u), rows[0])
 	}, other.Deployed...)
-	restored, err := other.RaftStatus(u, lab.NB)
-	require.NoError(t, err)
+	restored := other.Raft(u, lab.NB)
 	assert.NotEqual(t, *empty.Cluster, *restored.Cluster)
 	assert.NotEqual(t, *taken.Cluster, *restored.Cluster)
 	for _, u := range other.Deployed {
@@ -89,8 +86,7 @@ func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
 
 	require.True(t, labtest.AllMembers(m, m.Deployed...)())
 	for _, u := range m.Deployed {
-		now, err := m.RaftStatus(u, lab.NB)
-		require.NoError(t, err)
+		now := m.Raft(u, lab.NB)
 		assert.Equal(t, *taken.Cluster, *now.Cluster)
 		assert.Contains(t, m.Seen(u), "after")
 	}

@@ -37,8 +37,7 @@ func TestFollowerWithAFullDiskCountsAsDown(t *testing.T) {
 	m.Eventually("a leader that sees it lag", func() bool {
 		return strings.Contains(m.Act(leader, "cluster-status")["warnings"], full.Name()+", is down: ")
 	})
-	s, err := m.RaftStatus(full, lab.NB)
-	require.NoError(t, err)
+	s := m.Raft(full, lab.NB)
 	assert.Equal(t, raft.ClusterMember, s.State, "the premise: it says that all is well")
 	for _, u := range []*lab.Unit{leader, full} {
 		assert.Contains(t, m.Act(u, "cluster-status")["fault-tolerance"], "nb: 0 more of 3 members may fail (2 up)", u.Name())
@@ -80,8 +79,7 @@ func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) 
 	require.Error(t, write("failed"))
 	end()
 	require.Error(t, write("later"))
-	s, err := m.RaftStatus(u, lab.NB)
-	require.NoError(t, err)
+	s := m.Raft(u, lab.NB)
 	require.Equal(t, []any{raft.ClusterMember, raft.Leader, uint64(1)}, []any{s.State, s.Role, s.NotCommitted}, "the premise")
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
 	require.NoError(t, write("after"))
@@ -135,8 +133,7 @@ func failsOneWrite(m *labtest.Model, u *lab.Unit, errno string, leads bool) {
 	for n := range 3 {
 		write(fmt.Sprintf("later-%d", n))
 	}
-	s, err := m.RaftStatus(u, lab.NB)
-	require.NoError(t, err)
+	s := m.Raft(u, lab.NB)
 	_, checked := u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
 	if leads {
 		require.Equal(t, raft.Failed, s.State, "the premise")
@@ -193,8 +190,7 @@ func failedLeader(m *labtest.Model) (failed *lab.Unit, free func()) {
 	m.Eventually("a server that has given up", func() bool {
 		_, _ = m.Deployed[0].Exec(m.T.Context(), "ovn-nbctl", "--timeout=1", "--db="+failed.Client(lab.NB),
 			"create", "DNS", "external_ids:long="+strings.Repeat("x", 8192))
-		s, err := m.RaftStatus(failed, lab.NB)
-		require.NoError(m.T, err)
+		s := m.Raft(failed, lab.NB)
 		return s.State == raft.Failed
 	})
 	m.Eventually("another leader", func() bool {
@@ -210,10 +206,9 @@ func failedLeader(m *labtest.Model) (failed *lab.Unit, free func()) {
 func TestLeaderThatCouldNotWriteIsStartedAnewOnceThereIsSpace(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	failed, free := failedLeader(m)
-	s, err := m.RaftStatus(failed, lab.NB)
-	require.NoError(t, err)
+	s := m.Raft(failed, lab.NB)
 	require.Equal(t, raft.Leader, s.Role, "the premise")
-	_, err = failed.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", "OVN_Northbound")
+	_, err := failed.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", "OVN_Northbound")
 	require.ErrorContains(t, err, "cannot store a snapshot following failure", "the premise")
 	before := m.ServerID(failed, lab.NB)
 

@@ -102,13 +102,13 @@ func TestUnitWhoseDataDifferRejoinsByOneAction(t *testing.T) {
 	plan := m.Act(u, "rejoin", "dry-run=true")["plan"]
 	assert.Contains(t, plan, "nb: the unit that leads it removes member "+ids[lab.NB][:4])
 	assert.Contains(t, plan, "sb: the first of the other units removes member "+ids[lab.SB][:4])
-	put, _ := labtest.LeftFiles(t, u)
+	put := m.PutAway(u)
 	assert.Empty(t, put)
 	for _, db := range lab.Databases { // as the status prints them
 		m.Act(u, "rejoin", "database="+string(db), "i-really-mean-it=true")
 	}
 	m.Tick("it has joined again", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
-	put, live := labtest.LeftFiles(t, u)
+	put, live := m.PutAway(u), m.InPlace(u)
 	assert.Len(t, put, 2)
 	assert.Len(t, live, 2)
 	for _, db := range lab.Databases {

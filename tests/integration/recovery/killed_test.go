@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -40,32 +38,27 @@ func TestBackupThatWasKilledIsNoneAndTheSameCommandMakesOne(t *testing.T) {
 		}
 		return n
 	}
-	stride := max(1, 3/exploretest.Factor(t)) // it makes some twelve
-	first, killed := 1+rand.IntN(stride), 0
-	for call := first; ; call += stride {
+	killed := m.KillEverywhere(3, labtest.Always, func(call int) bool { // it makes some twelve
 		ran, err := m.RunActionKilledAt(t.Context(), u, call, "backup", "path="+dir, "keep=100")
 		require.NoError(t, err)
 		made := whole()
 		if !ran.Killed {
 			require.Equal(t, 1, made)
-			break
+			return false
 		}
-		killed++
 		require.LessOrEqual(t, made, 1)
 		unfinished, err := filepath.Glob(filepath.Join(dir, ".making-*"))
 		require.NoError(t, err)
-		for _, path := range unfinished {
-			r, err := m.RunAction(t.Context(), u, "restore", "from="+path, "dry-run=true")
-			require.NoError(t, err)
-			require.Equal(t, "failed", r.Status, "%s counts as a backup", path)
+		for _, path := range unfinished { // none counts as a backup
+			m.Refuse(u, "restore", "from="+path, "dry-run=true")
 		}
 		m.Act(u, "backup", "path="+dir, "keep=100")
 		require.Equal(t, 1, whole(), "killed at call %d", call)
 		left, err := filepath.Glob(filepath.Join(dir, ".making-*"))
 		require.NoError(t, err)
 		require.Empty(t, left)
-	}
-	t.Logf("killed %d times, from call %d on", killed, first)
+		return true
+	})
 	require.Greater(t, killed, 2, "the premise")
 }
 
@@ -98,23 +91,16 @@ func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 
 	w := m.StartWriter(t.Context(), 0)
 	m.Hold(true)
-	m.KilledAtCalls(max(1, 24/exploretest.Factor(t)), labtest.AllMembers(m, m.Deployed...), func(call int) bool {
+	m.KillEverywhere(24, labtest.AllMembers(m, m.Deployed...), func(call int) bool {
 		ran, err := m.RunActionKilledAt(t.Context(), u, call, "rejoin", "i-really-mean-it=true")
 		require.NoError(t, err)
 		killed := ran.Killed
 		for _, unit := range m.Deployed {
-			hook := "update-status" // of which one comes at some time
-			if pending := m.Pending(unit); len(pending) > 0 {
-				hook, _, _ = strings.Cut(pending[0], " ")
-			}
-			ran, err := m.RunHookKilledAt(t.Context(), unit, hook, call)
-			require.NoError(t, err)
-			killed = killed || ran.Killed
+			killed = m.KillNext(unit, call) || killed
 		}
 		for _, unit := range others {
 			for _, db := range lab.Databases {
-				s, err := m.RaftStatus(unit, db)
-				require.NoError(t, err)
+				s := m.Raft(unit, db)
 				require.GreaterOrEqual(t, len(s.Servers), 2, "no other member is removed")
 			}
 		}
@@ -125,7 +111,7 @@ func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 	for db, writes := range m.Verify(w) {
 		assert.Zero(t, writes.Unacknowledged, "%s: there was no quorum", db)
 	}
-	put, live := labtest.LeftFiles(t, u)
+	put, live := m.PutAway(u), m.InPlace(u)
 	assert.Len(t, put, 2, "nothing was done twice")
 	assert.Len(t, live, 2)
 	for _, db := range lab.Databases {

@@ -25,12 +25,10 @@ func TestR15LostQuorumStaysLostWhateverHooksRun(t *testing.T) {
 	left, lost := m.Deployed[:2], m.Deployed[2:]
 	clusters, servers := map[lab.DB]string{}, map[string]string{}
 	for _, db := range lab.Databases {
-		s, err := m.RaftStatus(m.Deployed[0], db)
-		require.NoError(t, err)
+		s := m.Raft(m.Deployed[0], db)
 		clusters[db] = string(*s.Cluster)
 		for _, u := range m.Deployed {
-			servers[u.Name()+string(db)], err = u.ServerID(t.Context(), db)
-			require.NoError(t, err)
+			servers[u.Name()+string(db)] = m.ServerID(u, db)
 		}
 	}
 	claimed := maps.Clone(m.LeaderSettings())
@@ -58,7 +56,7 @@ func TestR15LostQuorumStaysLostWhateverHooksRun(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, servers[u.Name()+string(db)], id, when)
 			}
-			put, live := labtest.LeftFiles(t, u)
+			put, live := m.PutAway(u), m.InPlace(u)
 			assert.Empty(t, put, "%s: nothing is put away", when)
 			assert.Len(t, live, 2, "%s: nothing is made beside it", when)
 			assert.NoDirExists(t, filepath.Join(filepath.Dir(u.DBDir()), "backups"), when)
@@ -109,13 +107,12 @@ func TestR15LostQuorumStaysLostWhateverHooksRun(t *testing.T) {
 	}, m.Deployed...)
 	for _, u := range rest {
 		for _, db := range lab.Databases {
-			s, err := m.RaftStatus(u, db)
-			require.NoError(t, err)
+			s := m.Raft(u, db)
 			assert.Equal(t, clusters[db], string(*s.Cluster))
 			assert.Len(t, s.Servers, 4, "the one whose file is damaged is still a member: an operator kicks it, or has it rejoin")
 		}
 		assert.Contains(t, m.Seen(u), "kept")
 	}
-	put, _ := labtest.LeftFiles(t, damaged)
+	put := m.PutAway(damaged)
 	assert.Empty(t, put)
 }

@@ -29,8 +29,7 @@ func TestRecoverOfTwoUnitsThatAreAskedInTheSameInstantMakesOneCluster(t *testing
 	for _, u := range left {
 		m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "kept") })
 	}
-	old, err := m.RaftStatus(left[0], lab.NB)
-	require.NoError(t, err)
+	old := m.Raft(left[0], lab.NB)
 	m.Lose(lost...)
 	require.NoError(t, m.SetLeader(t.Context(), left[1]))
 	copiesOf(m, left...)
@@ -53,12 +52,11 @@ func TestRecoverOfTwoUnitsThatAreAskedInTheSameInstantMakesOneCluster(t *testing
 	}
 	require.NotZero(t, begun)
 	m.Tick("both are members of one new cluster", labtest.AllMembers(m, left...), left...)
-	now, err := m.RaftStatus(left[0], lab.NB)
-	require.NoError(t, err)
+	now := m.Raft(left[0], lab.NB)
 	assert.NotEqual(t, *old.Cluster, *now.Cluster)
 	for _, u := range left {
 		assert.Contains(t, m.Seen(u), "kept")
-		put, live := labtest.LeftFiles(t, u)
+		put, live := m.PutAway(u), m.InPlace(u)
 		assert.Len(t, put, 2, "the old files of %s, and no cluster of its own", u.Name())
 		assert.Len(t, live, 2)
 	}

@@ -91,9 +91,7 @@ func TestOldMajorityThatIsBeingRemovedWhenItBootsGivesItsClusterUp(t *testing.T)
 	m.Hold(false)
 	for _, u := range lost {
 		m.Remove(u)
-		archived, live := labtest.LeftFiles(t, u)
-		assert.Len(t, archived, 2)
-		assert.Empty(t, live)
+		m.RequirePutAway(u)
 	}
 	m.RequireOneServed()
 	m.RequireMembers(left...)

@@ -52,9 +52,7 @@ func TestRestoreEndsWhereTheUnitThatLeadsTheApplicationIsBeingRemoved(t *testing
 	m.Tick("the backup is served", labtest.AllMembers(m, asked), asked)
 	assert.Contains(t, m.Seen(asked), "kept")
 	ended()
-	put, live := labtest.LeftFiles(t, leads)
-	assert.Len(t, put, 2)
-	assert.Empty(t, live)
+	m.RequirePutAway(leads)
 	m.RequireWritable()
 }
 
@@ -108,10 +106,7 @@ func TestUnitThatWasStoppedForARestoreAndIsRemovedVotesAgainAndLeaves(t *testing
 	t.Log(said)
 	m.Hold(false)
 	assert.True(t, asked.Running(lab.NB) && asked.Running(lab.SB))
-	m.Tick("the other one votes too", func() bool {
-		s, err := m.RaftStatus(other, lab.NB)
-		return err == nil && s.HasLeader()
-	}, other)
+	m.Tick("the other one votes too", func() bool { return m.HasLeader(other, lab.NB) }, other)
 	require.NoError(t, off.PowerOn(t.Context()))
 	retried(m, asked, other, off)
 	m.RequireMembers(other, off)

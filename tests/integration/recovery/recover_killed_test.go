@@ -10,13 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// killings are how a recovery is interrupted at its calls. The call at which the first run is
-// killed differs from one time that the test is run to another, so that in time each was it.
+// killings are how a recovery is interrupted at its calls.
 var killings = []struct {
 	name string
 	// units are as many as are deployed; all but left are lost.
@@ -44,15 +42,14 @@ func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 			for _, u := range left {
 				m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "kept") })
 			}
-			old, err := m.RaftStatus(asked, lab.NB)
-			require.NoError(t, err)
+			old := m.Raft(asked, lab.NB)
 			m.Lose(lost...)
 			require.NoError(t, m.SetLeader(t.Context(), leads))
 			copiesOf(m, left...)
 			give := "give-up=" + labtest.Names(lost)
 			ended := m.WatchServed()
 			m.Hold(true)
-			m.KilledAtCalls(max(1, k.stride/exploretest.Factor(t)), labtest.AllMembers(m, left...), func(call int) bool {
+			m.KillEverywhere(k.stride, labtest.AllMembers(m, left...), func(call int) bool {
 				killed, err := m.RunActionKilledAt(t.Context(), asked, call, "recover", give, "i-really-mean-it=true")
 				require.NoError(t, err)
 				if killed.Killed && k.power {
@@ -60,24 +57,18 @@ func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 					require.NoError(t, asked.PowerOn(t.Context()))
 				}
 				for _, u := range left {
-					pending := m.Pending(u) // of what it hears from others
-					if len(pending) == 0 || k.power {
-						continue
+					if len(m.Pending(u)) > 0 && !k.power { // of what it hears from others
+						killed.Killed = m.KillNext(u, call) || killed.Killed
 					}
-					hook, _, _ := strings.Cut(pending[0], " ")
-					ran, err := m.RunHookKilledAt(t.Context(), u, hook, call)
-					require.NoError(t, err)
-					killed.Killed = killed.Killed || ran.Killed
 				}
 				return killed.Killed
 			})
 			m.Hold(false)
 			require.NoError(t, m.Settle(t.Context()))
-			now, err := m.RaftStatus(asked, lab.NB)
-			require.NoError(t, err)
+			now := m.Raft(asked, lab.NB)
 			assert.NotEqual(t, *old.Cluster, *now.Cluster)
 			for _, u := range left {
-				put, live := labtest.LeftFiles(t, u)
+				put, live := m.PutAway(u), m.InPlace(u)
 				assert.Len(t, put, 2, "nothing was done twice")
 				assert.Len(t, live, 2)
 			}
@@ -133,7 +124,7 @@ func TestRestoreThatWasKilledAfterOneDatabaseGoesOnWithTheOtherByTheSameIdentiti
 		shown = m.Act(u, "restore", from, give, "i-really-mean-it=true")
 	}
 	m.RequireProof(shown, u)
-	put, live := labtest.LeftFiles(t, u)
+	put, live := m.PutAway(u), m.InPlace(u)
 	assert.Len(t, put, 2, "nothing was done twice")
 	assert.Len(t, live, 2)
 	require.NoError(t, lost.PowerOn(t.Context()))
@@ -162,9 +153,7 @@ func TestRecoveryGoesOnWhereverItsHooksAreKilled(t *testing.T) {
 		require.Less(t, round, 40, "there is no end")
 		for _, unit := range m.Deployed {
 			for range 3 {
-				k, err := m.RunHookKilledAt(t.Context(), unit, "update-status", 20+random.IntN(60))
-				require.NoError(t, err)
-				if k.Killed {
+				if m.KillHookAt(unit, "update-status", 20+random.IntN(60)) {
 					killed++
 				}
 				m.RequireOneServed()
@@ -182,7 +171,7 @@ func TestRecoveryGoesOnWhereverItsHooksAreKilled(t *testing.T) {
 	t.Logf("%d hooks were killed", killed)
 	for _, unit := range m.Deployed {
 		assert.Contains(t, m.Seen(unit), "before")
-		left, live := labtest.LeftFiles(t, unit)
+		left, live := m.PutAway(unit), m.InPlace(unit)
 		assert.Len(t, left, 2, "nothing was done twice")
 		assert.Len(t, live, 2)
 	}

@@ -122,8 +122,7 @@ func returnsAtEachMoment(t *testing.T, n int) {
 		m.Eventually("the switch is seen", func() bool {
 			return strings.Contains(m.Seen(a.asked), kept) && strings.Contains(m.Seen(a.leads), kept)
 		})
-		old, err := m.RaftStatus(a.asked, lab.NB)
-		require.NoError(t, err)
+		old := m.Raft(a.asked, lab.NB)
 		m.Lose(a.lost...)
 		copiesOf(m, a.asked, a.leads)
 		m.Hold(true)
@@ -133,8 +132,7 @@ func returnsAtEachMoment(t *testing.T, n int) {
 		}
 		want := map[int]end{1: moment.oneReturn, 3: moment.majority}[n]
 		a.finish(n, want)
-		now, err := m.RaftStatus(a.asked, lab.NB)
-		require.NoError(t, err)
+		now := m.Raft(a.asked, lab.NB)
 		if t.Logf("%s: %s, after %s", moment.name, want, time.Since(begun).Round(time.Second)); want == refused || want == withdrawn {
 			assert.Equal(t, *old.Cluster, *now.Cluster, moment.name)
 		} else {
@@ -226,7 +224,7 @@ func TestNewClusterOfAUnitThatIsLostBeforeItIsPublishedStaysOut(t *testing.T) {
 	}
 	for _, u := range m.Deployed {
 		assert.Contains(t, m.Seen(u), "kept")
-		put, live := labtest.LeftFiles(t, u)
+		put, live := m.PutAway(u), m.InPlace(u)
 		assert.Len(t, put, 2, "the old files of %s", u.Name())
 		assert.Len(t, live, 2, "%s has no cluster of its own", u.Name())
 	}

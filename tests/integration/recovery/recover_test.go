@@ -16,8 +16,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	m := labtest.Deploy(t, 3)
 	m.AddSwitch("kept")
 	before := m.Deployed[0]
-	old, err := m.RaftStatus(before, lab.NB)
-	require.NoError(t, err)
+	old := m.Raft(before, lab.NB)
 	left := m.Lose(m.Deployed[1], m.Deployed[2])
 	require.Len(t, left, 1)
 
@@ -46,8 +45,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	assert.Contains(t, shown["next"], "it is proved: every other unit serves the new cluster; remove those that were given up: juju remove-unit --force "+
 		strings.ReplaceAll(labtest.Names(m.Deployed[1:]), ",", " ")+"; add units until there are three again\n")
 	assert.Contains(t, shown["proof"], "nb: "+m.Deployed[2].Name()+" was given up, and is no member")
-	now, err := m.RaftStatus(before, lab.NB)
-	require.NoError(t, err)
+	now := m.Raft(before, lab.NB)
 	assert.NotEqual(t, *old.Cluster, *now.Cluster)
 	assert.Contains(t, m.Seen(before), "kept")
 	assert.Equal(t, "active", before.Workload().Status, before.Workload().Message)
@@ -70,7 +68,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	m.Tick("all are members of the new cluster", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
 	for _, u := range m.Deployed {
 		assert.Contains(t, m.Seen(u), "kept")
-		left, _ := labtest.LeftFiles(t, u)
+		left := m.PutAway(u)
 		assert.Len(t, left, 2, "what was there is kept")
 	}
 	m.RequireProof(m.Act(before, "recover", lost, "i-really-mean-it=true"), m.Deployed...)
@@ -169,8 +167,7 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 	later := "from=" + m.Act(other, "backup")["backup"]
 	m.Act(other, "restore", later, "i-really-mean-it=true")
 	m.Tick("all serve the later one", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
-	now, err := m.RaftStatus(u, lab.NB)
-	require.NoError(t, err)
+	now := m.Raft(u, lab.NB)
 	for _, last := range []string{"dry-run=true", "i-really-mean-it=true"} {
 		r, err := m.RunAction(t.Context(), u, "restore", "from="+dir, last)
 		require.NoError(t, err)
@@ -179,8 +176,7 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		assert.Empty(t, r.Results["proof"], last)
 	}
 	m.RequireProof(m.Act(other, "restore", later, "i-really-mean-it=true"), m.Deployed...)
-	still, err := m.RaftStatus(u, lab.NB)
-	require.NoError(t, err)
+	still := m.Raft(u, lab.NB)
 	assert.Equal(t, *now.Cluster, *still.Cluster, "the same command has proved it, and restored nothing again")
 	assert.Contains(t, m.Seen(u), "since")
 	m.RequireWritable()

@@ -1,4 +1,4 @@
-package deployment
+package compatibility
 
 import (
 	"fmt"
@@ -13,27 +13,28 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	was := versions(units)[0]
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
-	before := processes(t, units...)
+	m, units := labtest.Fresh(t, 3, lab.Options{})
+	was := labtest.Versions(units)[0]
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
+	before := m.Processes(units...)
 	for _, u := range units {
-		assert.Equal(t, "nothing is held back\n", c.act(t, u, "show-deferred-events", "format=text")["output"])
+		assert.Equal(t, "nothing is held back\n", m.Act(u, "show-deferred-events", "format=text")["output"])
 	}
-	offer(t, "99.1.0-1", units...)
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	c.tick(t, "all have the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) })
-	assert.Equal(t, before, processes(t, units...), "nothing was restarted")
+	m.Offer("99.1.0-1", units...)
+	require.NoError(t, m.Configure(t.Context(), labtest.Archive(1)))
+	m.Tick("all have the newer version", func() bool { return slices.Equal(labtest.Versions(units), []string{"99.1.0-1"}) })
+	assert.Equal(t, before, m.Processes(units...), "nothing was restarted")
 	reason := "upgrade from " + was + " to 99.1.0-1"
 	for _, u := range units {
-		says(t, u, "active", "restarts are held back; run: juju run "+u.Name()+" restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
+		m.Says(u, "active", "restarts are held back; run: juju run "+u.Name()+" restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
 		// check_show_deferred_events_action_restart of zaza-openstack-tests.
 		var shown struct{ Restarts, Hooks []string }
-		require.NoError(t, yaml.Unmarshal([]byte(c.act(t, u, "show-deferred-events")["output"]), &shown))
+		require.NoError(t, yaml.Unmarshal([]byte(m.Act(u, "show-deferred-events")["output"]), &shown))
 		assert.True(t, slices.ContainsFunc(shown.Restarts, func(event string) bool {
 			return strings.Contains(event, "ovn-northd") && strings.Contains(event, reason)
 		}), "%v", shown.Restarts)
@@ -46,64 +47,64 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	}
 	u := units[1]
 	assert.Equal(t, "restart ovn-northd: "+reason+"\nrestart ovn-ovsdb-server-nb: "+reason+"\nrestart ovn-ovsdb-server-sb: "+reason+"\n",
-		c.act(t, u, "show-deferred-events", "format=text")["output"])
-	assert.Contains(t, c.act(t, u, "show-deferred-events", "format=yaml")["output"], "- service: ovn-northd\n  action: restart\n  reason: "+reason)
+		m.Act(u, "show-deferred-events", "format=text")["output"])
+	assert.Contains(t, m.Act(u, "show-deferred-events", "format=yaml")["output"], "- service: ovn-northd\n  action: restart\n  reason: "+reason)
 	assert.JSONEq(t, fmt.Sprintf(`[{"service":"ovn-northd","action":"restart","reason":%[1]q},{"service":"ovn-ovsdb-server-nb","action":"restart","reason":%[1]q},
-		{"service":"ovn-ovsdb-server-sb","action":"restart","reason":%[1]q}]`, reason), c.act(t, u, "show-deferred-events", "format=json")["output"])
+		{"service":"ovn-ovsdb-server-sb","action":"restart","reason":%[1]q}]`, reason), m.Act(u, "show-deferred-events", "format=json")["output"])
 
 	// What would break the quorum is refused, and stays held back.
 	require.NoError(t, units[2].Kill(lab.NB))
-	said := c.refused(t, u, "restart-services", "deferred-only=true")
+	said := m.Refuse(u, "restart-services", "deferred-only=true")
 	assert.Contains(t, said, "nb: of 3 members 2 are up; while this unit's server is down there would be 1 of 3 up")
 	assert.Contains(t, said, "down: ")
-	assert.Contains(t, c.act(t, u, "show-deferred-events", "format=text")["output"], "restart ovn-ovsdb-server-nb: "+reason)
+	assert.Contains(t, m.Act(u, "show-deferred-events", "format=text")["output"], "restart ovn-ovsdb-server-nb: "+reason)
 	require.NoError(t, units[2].Start(t.Context(), lab.NB))
 
-	c.tick(t, "three members that are up", c.allActive)
+	m.Tick("three members that are up", m.AllActive)
 	// F9: no server could be started on a file that lacks entries. Here it is written anew
 	// by the restart itself, before that.
-	takeOut(t, u.DBFile(lab.NB))
+	m.TakeOut(u.DBFile(lab.NB))
 	assert.Equal(t, "restart ovn-ovsdb-server-nb: "+reason+"; its file lacks entries and must be rewritten first\n"+
-		"restart ovn-ovsdb-server-sb: "+reason+"\n", c.act(t, u, "show-deferred-events", "format=text")["output"])
-	result := c.act(t, u, "restart-services", "deferred-only=true")
+		"restart ovn-ovsdb-server-sb: "+reason+"\n", m.Act(u, "show-deferred-events", "format=text")["output"])
+	result := m.Act(u, "restart-services", "deferred-only=true")
 	assert.Contains(t, result["restarted"], "ovn-ovsdb-server-nb, ovn-ovsdb-server-sb")
-	assert.Equal(t, "nothing is held back\n", c.act(t, u, "show-deferred-events", "format=text")["output"])
-	says(t, u, "active")
+	assert.Equal(t, "nothing is held back\n", m.Act(u, "show-deferred-events", "format=text")["output"])
+	m.Says(u, "active")
 	assert.NotContains(t, u.Workload().Message, "queued")
-	assert.Equal(t, "nothing: no restart is held back", c.act(t, u, "restart-services", "deferred-only=true")["restarted"])
+	assert.Equal(t, "nothing: no restart is held back", m.Act(u, "restart-services", "deferred-only=true")["restarted"])
 
 	// The other action that runbooks have does the same: hooks are never held back.
-	c.tick(t, "three members that are up", c.allActive)
-	result = c.act(t, units[0], "run-deferred-hooks")
+	m.Tick("three members that are up", m.AllActive)
+	result = m.Act(units[0], "run-deferred-hooks")
 	assert.Equal(t, "ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", strings.Join(slices.Sorted(slices.Values(strings.Split(result["restarted"], ", "))), ", "))
-	assert.Equal(t, "nothing is held back\n", c.act(t, units[0], "show-deferred-events", "format=text")["output"])
-	for name, process := range processes(t, units[0]) {
+	assert.Equal(t, "nothing is held back\n", m.Act(units[0], "show-deferred-events", "format=text")["output"])
+	for name, process := range m.Processes(units[0]) {
 		assert.NotEqual(t, before[name], process)
 	}
 	assert.NotContains(t, units[0].Workload().Message, "queued")
-	assert.Equal(t, "nothing: no restart is held back", c.act(t, units[0], "run-deferred-hooks")["restarted"])
+	assert.Equal(t, "nothing: no restart is held back", m.Act(units[0], "run-deferred-hooks")["restarted"])
 
 	// By name it is done whatever is held back.
-	middle := processes(t, u)
-	assert.Equal(t, "ovn-ovsdb-server-sb", c.act(t, u, "restart-services", "services=ovn-ovsdb-server-sb")["restarted"])
-	after := processes(t, u)
+	middle := m.Processes(u)
+	assert.Equal(t, "ovn-ovsdb-server-sb", m.Act(u, "restart-services", "services=ovn-ovsdb-server-sb")["restarted"])
+	after := m.Processes(u)
 	assert.Equal(t, strings.Split(middle[u.Name()+" nb"], ",")[0], strings.Split(after[u.Name()+" nb"], ",")[0])
 	assert.NotEqual(t, middle[u.Name()+" sb"], after[u.Name()+" sb"])
-	assert.Contains(t, c.refused(t, u, "restart-services", "services=mysql"), `no such service: "mysql"`)
-	assert.Contains(t, c.refused(t, u, "restart-services"), "give either deferred-only=true, or services")
+	assert.Contains(t, m.Refuse(u, "restart-services", "services=mysql"), `no such service: "mysql"`)
+	assert.Contains(t, m.Refuse(u, "restart-services"), "give either deferred-only=true, or services")
 
-	down := watchServers(units)
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "true"}))
-	c.tick(t, "nothing is due any more", func() bool {
-		return !slices.ContainsFunc(units, func(u *lab.Unit) bool { return strings.Contains(u.Workload().Message, "restart") }) && c.allActive()
+	down := labtest.WatchServers(units)
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "true"}))
+	m.Tick("nothing is due any more", func() bool {
+		return !slices.ContainsFunc(units, func(u *lab.Unit) bool { return labtest.Shows(u, "restart") }) && m.AllActive()
 	})
-	down.end()
-	assert.Empty(t, down.broken)
+	down.End()
+	assert.Empty(t, down.Broken)
 	for _, u := range units {
-		assert.Equal(t, "nothing is held back\n", c.act(t, u, "show-deferred-events", "format=text")["output"])
+		assert.Equal(t, "nothing is held back\n", m.Act(u, "show-deferred-events", "format=text")["output"])
 	}
 	for _, u := range []*lab.Unit{units[0], units[2]} {
-		for name, process := range processes(t, u) {
+		for name, process := range m.Processes(u) {
 			assert.NotEqual(t, before[name], process)
 		}
 	}
@@ -113,26 +114,26 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 // charm-helpers' contrib/openstack/deferred_events.py).
 func TestRestartsThatARebootHasMadeAreHeldBackNoMore(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
-	offer(t, "99.1.0-1", units...)
-	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	c.tick(t, "all have the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) })
-	shown := func(u *lab.Unit) string { return c.act(t, u, "show-deferred-events", "format=text")["output"] }
+	m, units := labtest.Fresh(t, 3, lab.Options{})
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
+	m.Offer("99.1.0-1", units...)
+	require.NoError(t, m.Configure(t.Context(), labtest.Archive(1)))
+	m.Tick("all have the newer version", func() bool { return slices.Equal(labtest.Versions(units), []string{"99.1.0-1"}) })
+	shown := func(u *lab.Unit) string { return m.Act(u, "show-deferred-events", "format=text")["output"] }
 	for _, u := range units {
-		says(t, u, "active", "restarts are held back; run: ")
+		m.Says(u, "active", "restarts are held back; run: ")
 	}
 
 	require.NoError(t, units[1].PowerOff())
 	require.NoError(t, units[1].PowerOn(t.Context()))
-	c.tick(t, "the machine is back", c.allActive)
+	m.Tick("the machine is back", m.AllActive)
 	assert.Equal(t, "nothing is held back\n", shown(units[1]))
 	assert.NotContains(t, units[1].Workload().Message, "held back")
 
 	require.NoError(t, units[2].Kill(lab.NB))
 	require.NoError(t, units[2].Start(t.Context(), lab.NB))
-	c.tick(t, "the server is back", c.allActive)
-	c.updateStatus(t, units[2])
+	m.Tick("the server is back", m.AllActive)
+	m.RunUpdateStatus(units[2])
 	assert.NotContains(t, shown(units[2]), "ovn-ovsdb-server-nb")
 	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-sb"} {
 		assert.Contains(t, shown(units[2]), "restart "+service)
@@ -145,8 +146,8 @@ func TestRestartsThatARebootHasMadeAreHeldBackNoMore(t *testing.T) {
 // restart, outside of the charm, is refused, told, and done by the action.
 func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
-	z, u := zaza{c}, units[0]
+	m, units := labtest.Fresh(t, 1, lab.Options{})
+	z, u := zaza{m}, units[0]
 	policy := filepath.Join(u.SysconfDir(), "policy-rc.d", "charm-ovn-central.policy")
 	require.NoFileExists(t, policy)
 
@@ -154,45 +155,45 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	asked := filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d")
 	require.NoError(t, os.MkdirAll(filepath.Dir(asked), 0o755))
 	require.NoError(t, os.WriteFile(asked, []byte("#!/bin/sh\nexit 0\n"), 0o755))
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
-	says(t, u, "active", "cannot hold packages' restarts: move "+asked+" away (it does not read ")
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
+	m.Says(u, "active", "cannot hold packages' restarts: move "+asked+" away (it does not read ")
 	require.NoError(t, os.Remove(asked))
-	c.updateStatus(t, u)
+	m.RunUpdateStatus(u)
 	assert.NotContains(t, u.Workload().Message, "cannot hold packages")
 
 	text, err := os.ReadFile(policy)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "policy_requestor_name")
 
-	before := processes(t, u)
+	before := m.Processes(u)
 	// What dpkg-reconfigure has deb-systemd-invoke(1) ask; then an upgrade by somebody else.
 	_, err = u.Exec(t.Context(), asked, "ovn-central.service", "restart")
 	require.ErrorContains(t, err, "101")
-	c.act(t, u, "cluster-status") // it sees the same as a hook, and keeps nothing of it
-	c.updateStatus(t, u)
-	assert.Equal(t, before, processes(t, u), "nothing was restarted")
-	says(t, u, "active", "Services queued for restart: ovn-central, ")
+	m.Act(u, "cluster-status") // it sees the same as a hook, and keeps nothing of it
+	m.RunUpdateStatus(u)
+	assert.Equal(t, before, m.Processes(u), "nothing was restarted")
+	m.Says(u, "active", "Services queued for restart: ovn-central, ")
 	var shown struct{ Restarts, Hooks []string }
-	require.NoError(t, yaml.Unmarshal([]byte(c.act(t, u, "show-deferred-events")["output"]), &shown))
+	require.NoError(t, yaml.Unmarshal([]byte(m.Act(u, "show-deferred-events")["output"]), &shown))
 	assert.True(t, slices.ContainsFunc(shown.Restarts, func(event string) bool {
 		return strings.Contains(event, "ovn-central") && strings.Contains(event, "Package update")
 	}), "%v", shown.Restarts)
 
-	c.act(t, u, "restart-services", "deferred-only=true")
-	z.message(t, "Unit is ready")
+	m.Act(u, "restart-services", "deferred-only=true")
+	z.message("Unit is ready")
 	assert.NotContains(t, u.Workload().Message, "queued")
-	for name, process := range processes(t, u) {
+	for name, process := range m.Processes(u) {
 		assert.NotEqual(t, before[name], process)
 	}
 
-	before = processes(t, u)
+	before = m.Processes(u)
 	require.NoError(t, u.OfferVersion("99.1.0-1"))
 	_, err = u.Exec(t.Context(), "apt-get", "install", "-y", "--only-upgrade", "ovn-central")
 	require.NoError(t, err)
-	assert.Equal(t, before, processes(t, u), "nothing was restarted")
-	c.updateStatus(t, u)
-	says(t, u, "active", "Services queued for restart: ovn-central, ")
+	assert.Equal(t, before, m.Processes(u), "nothing was restarted")
+	m.RunUpdateStatus(u)
+	m.Says(u, "active", "Services queued for restart: ovn-central, ")
 
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "True"}))
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "True"}))
 	assert.NoFileExists(t, policy)
 }

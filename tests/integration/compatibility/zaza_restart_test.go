@@ -1,4 +1,4 @@
-package deployment
+package compatibility
 
 import (
 	"os"
@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // policyOf is the file that test_deferred_restarts waits for.
@@ -20,11 +21,11 @@ func policyOf(u *lab.Unit) string {
 }
 
 // clear is check_status_message_is_clear.
-func (z zaza) clear(t *testing.T) {
-	t.Helper()
-	z.message(t, "Unit is ready")
+func (z zaza) clear() {
+	z.T.Helper()
+	z.message("Unit is ready")
 	for _, u := range z.Units() {
-		assert.NotContains(t, u.Workload().Message, "queued", u.Name())
+		assert.NotContains(z.T, u.Workload().Message, "queued", u.Name())
 	}
 }
 
@@ -33,9 +34,9 @@ func (z zaza) clear(t *testing.T) {
 // a pause, then the option as it was.
 func TestRestartsThatPackagesAskForOnEachUnitAreMadeOneUnitAfterTheOther(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	z := zaza{c}
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
+	m, units := labtest.Fresh(t, 3, lab.Options{})
+	z := zaza{m}
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
 	for _, u := range units {
 		text, err := os.ReadFile(policyOf(u))
 		require.NoError(t, err)
@@ -43,50 +44,50 @@ func TestRestartsThatPackagesAskForOnEachUnitAreMadeOneUnitAfterTheOther(t *test
 	}
 
 	// get_service_timestamps, and trigger_deferred_restart_via_package.
-	before := processes(t, units...)
+	before := m.Processes(units...)
 	for _, u := range units {
-		_, err := c.JujuExec(t.Context(), u, "dpkg-reconfigure ovn-central; JUJU_HOOK_NAME=update-status ./hooks/update-status")
+		_, err := m.JujuExec(t.Context(), u, "dpkg-reconfigure ovn-central; JUJU_HOOK_NAME=update-status ./hooks/update-status")
 		require.NoError(t, err)
 	}
-	assert.Equal(t, before, processes(t, units...), "nothing was restarted")
+	assert.Equal(t, before, m.Processes(units...), "nothing was restarted")
 	for _, u := range units {
 		assert.Contains(t, u.Workload().Message, "ovn-central", "check_show_deferred_restarts_wlm")
 	}
 	var shown struct{ Restarts, Hooks []string }
-	require.NoError(t, yaml.Unmarshal([]byte(c.act(t, units[0], "show-deferred-events")["output"]), &shown))
+	require.NoError(t, yaml.Unmarshal([]byte(m.Act(units[0], "show-deferred-events")["output"]), &shown))
 	assert.True(t, slices.ContainsFunc(shown.Restarts, func(event string) bool {
 		return strings.Contains(event, "ovn-central") && strings.Contains(event, "Package update")
 	}), "%v", shown.Restarts)
 
 	// check_clear_restarts.
-	down := watchServers(units)
-	w := c.StartWriter(t.Context(), 0)
+	down := labtest.WatchServers(units)
+	w := m.StartWriter(t.Context(), 0)
 	for _, u := range units {
-		c.act(t, u, "restart-services", "deferred-only=true")
+		m.Act(u, "restart-services", "deferred-only=true")
 	}
-	down.end()
-	assert.Empty(t, down.broken)
-	z.clear(t)
-	for name, process := range processes(t, units...) {
+	down.End()
+	assert.Empty(t, down.Broken)
+	z.clear()
+	for name, process := range m.Processes(units...) {
 		assert.NotEqual(t, before[name], process, name)
 	}
-	lossless(t, w)
+	m.Verify(w)
 
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "True"}))
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "True"}))
 	for _, u := range units {
 		assert.NoFileExists(t, policyOf(u))
-		c.act(t, u, "run-deferred-hooks") // check_clear_hooks
+		m.Act(u, "run-deferred-hooks") // check_clear_hooks
 	}
-	z.clear(t)
+	z.clear()
 }
 
 // services is block_until_service_status for what CentralCharmOperationTest names:
 // ovn-northd and ovsdb-server.
-func (z zaza) services(t *testing.T, u *lab.Unit, run bool) {
-	t.Helper()
-	assert.Equal(t, run, northdRuns(t, u), "ovn-northd of %s", u.Name())
+func (z zaza) services(u *lab.Unit, run bool) {
+	z.T.Helper()
+	assert.Equal(z.T, run, z.NorthdRuns(u), "ovn-northd of %s", u.Name())
 	for _, db := range lab.Databases {
-		assert.Equal(t, run, u.Running(db), "ovsdb-server of %s, %s", u.Name(), db)
+		assert.Equal(z.T, run, u.Running(db), "ovsdb-server of %s, %s", u.Name(), db)
 	}
 }
 
@@ -94,16 +95,16 @@ func (z zaza) services(t *testing.T, u *lab.Unit, run bool) {
 // unit that leads.
 func TestUnitThatLeadsIsPausedAndResumed(t *testing.T) {
 	t.Parallel()
-	c, _ := deployed(t, 3, lab.Options{})
-	z, u := zaza{c}, c.Leader()
-	z.services(t, u, true)
-	says(t, u, "active")
-	c.act(t, u, "pause")
-	require.NoError(t, c.Settle(t.Context()))
-	says(t, u, "maintenance")
-	z.services(t, u, false)
-	c.act(t, u, "resume")
-	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "block_until_unit_wl_status", func() bool { return u.Workload().Status == "active" })
-	z.services(t, u, true)
+	m, _ := labtest.Fresh(t, 3, lab.Options{})
+	z, u := zaza{m}, m.Leader()
+	z.services(u, true)
+	m.Says(u, "active")
+	m.Act(u, "pause")
+	require.NoError(t, m.Settle(t.Context()))
+	m.Says(u, "maintenance")
+	z.services(u, false)
+	m.Act(u, "resume")
+	require.NoError(t, m.Settle(t.Context()))
+	m.Tick("block_until_unit_wl_status", func() bool { return u.Workload().Status == "active" })
+	z.services(u, true)
 }

@@ -1,4 +1,4 @@
-package deployment
+package compatibility
 
 import (
 	"maps"
@@ -14,22 +14,23 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // zaza does with an application what the functional tests of the Python charm do:
 // zaza/openstack/charm_tests/ovn/tests.py and test_utils.py of
 // openstack-charmers/zaza-openstack-tests (217e261), zaza/model.py of
 // openstack-charmers/zaza (d171f49), and src/tests/tests.yaml of that charm.
-type zaza struct{ *cloud }
+type zaza struct{ *labtest.Model }
 
 // awaiting is target_deploy_status of the charm's tests.yaml.
 const awaiting = "'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data"
 
 // states is wait_for_application_states: every unit has an approved word, and a
 // message with an approved beginning. tests.yaml adds to both.
-func (z zaza) states(t *testing.T) {
-	t.Helper()
-	z.tick(t, "an approved state of each unit", func() bool {
+func (z zaza) states() {
+	z.T.Helper()
+	z.Tick("an approved state of each unit", func() bool {
 		return !slices.ContainsFunc(z.Units(), func(u *lab.Unit) bool {
 			said := u.Workload()
 			word := said.Status == "active" || said.Status == "waiting"
@@ -41,24 +42,24 @@ func (z zaza) states(t *testing.T) {
 
 // message is block_until_unit_wl_message_match, for all units: re.match knows only a
 // match that begins where the message does.
-func (z zaza) message(t *testing.T, pattern string) {
-	t.Helper()
+func (z zaza) message(pattern string) {
+	z.T.Helper()
 	match := regexp.MustCompile("^(?:" + pattern + ")")
-	z.tick(t, pattern, func() bool {
+	z.Tick(pattern, func() bool {
 		return !slices.ContainsFunc(z.Units(), func(u *lab.Unit) bool { return !match.MatchString(u.Workload().Message) })
 	})
 }
 
 // clusterStatus is _cluster_status_action: what the unit that leads gives without any
 // parameter, read as YAML.
-func (z zaza) clusterStatus(t *testing.T, u *lab.Unit) (sb, nb map[string]any) {
-	t.Helper()
-	results := z.act(t, u, "cluster-status")
-	require.Contains(t, results, "ovnnb")
-	require.Contains(t, results, "ovnsb")
-	require.NoError(t, yaml.Unmarshal([]byte(results["ovnsb"]), &sb), results["ovnsb"])
-	require.NoError(t, yaml.Unmarshal([]byte(results["ovnnb"]), &nb), results["ovnnb"])
-	assert.Equal(t, "yaml (option cluster-status-format)", results["format"])
+func (z zaza) clusterStatus(u *lab.Unit) (sb, nb map[string]any) {
+	z.T.Helper()
+	results := z.Act(u, "cluster-status")
+	require.Contains(z.T, results, "ovnnb")
+	require.Contains(z.T, results, "ovnsb")
+	require.NoError(z.T, yaml.Unmarshal([]byte(results["ovnsb"]), &sb), results["ovnsb"])
+	require.NoError(z.T, yaml.Unmarshal([]byte(results["ovnnb"]), &nb), results["ovnnb"])
+	assert.Equal(z.T, "yaml (option cluster-status-format)", results["format"])
 	return sb, nb
 }
 
@@ -70,84 +71,84 @@ func unitMap(t *testing.T, status map[string]any) map[string]any {
 }
 
 // removed is _assert_servers_cleanly_removed.
-func (z zaza) removed(t *testing.T) {
-	t.Helper()
-	sb, nb := z.clusterStatus(t, z.Leader())
-	assert.NotContains(t, unitMap(t, sb), "UNKNOWN")
-	assert.NotContains(t, unitMap(t, nb), "UNKNOWN")
+func (z zaza) removed() {
+	z.T.Helper()
+	sb, nb := z.clusterStatus(z.Leader())
+	assert.NotContains(z.T, unitMap(z.T, sb), "UNKNOWN")
+	assert.NotContains(z.T, unitMap(z.T, nb), "UNKNOWN")
 }
 
 // hosting is _get_unit_hosting_ovn: a unit with the leader of sb, or one without.
-func (z zaza) hosting(t *testing.T, leader bool) *lab.Unit {
-	t.Helper()
-	sb, _ := z.clusterStatus(t, z.Leader())
+func (z zaza) hosting(leader bool) *lab.Unit {
+	z.T.Helper()
+	sb, _ := z.clusterStatus(z.Leader())
 	id := sb["leader"].(string)
 	if id == "self" {
 		id = sb["server_id"].(string)[:4]
 	}
 	for _, u := range z.Units() {
-		if (unitMap(t, sb)[u.Name()] == id) == leader {
+		if (unitMap(z.T, sb)[u.Name()] == id) == leader {
 			return u
 		}
 	}
-	require.Fail(t, "no such unit", "%v", sb)
+	require.Fail(z.T, "no such unit", "%v", sb)
 	return nil
 }
 
 // remove is _remove_unit.
-func (z zaza) remove(t *testing.T, u *lab.Unit) {
-	t.Helper()
-	require.NoError(t, z.RemoveUnit(t.Context(), u, lab.RemoveOptions{}))
-	z.states(t)
+func (z zaza) remove(u *lab.Unit) {
+	z.T.Helper()
+	require.NoError(z.T, z.RemoveUnit(z.T.Context(), u, lab.RemoveOptions{}))
+	z.states()
 }
 
 // verified is what juju-verify makes of cluster-status on every unit: it wants these
 // keys, one leader, and no member without a unit (juju_verify/verifiers/ovn_central.py
 // of canonical/juju-verify, 0c80d50).
-func (z zaza) verified(t *testing.T) {
-	t.Helper()
+func (z zaza) verified() {
+	z.T.Helper()
 	keys := []string{
 		"cluster_id", "server_id", "address", "status", "role", "term", "leader", "vote", "log",
 		"entries_not_yet_committed", "entries_not_yet_applied", "servers", "unit_map",
 	}
 	leaders := map[string]bool{}
 	for _, u := range z.Units() {
-		sb, nb := z.clusterStatus(t, u)
+		sb, nb := z.clusterStatus(u)
 		for which, status := range map[string]map[string]any{"sb ": sb, "nb ": nb} {
 			for _, key := range keys {
-				assert.Contains(t, status, key)
+				assert.Contains(z.T, status, key)
 			}
 			leader := status["leader"].(string)
 			if leader == "self" {
 				leader = status["server_id"].(string)[:4]
-				assert.Zero(t, status["entries_not_yet_committed"])
+				assert.Zero(z.T, status["entries_not_yet_committed"])
 			}
 			leaders[which+leader] = true
-			assert.NotContains(t, unitMap(t, status), "UNKNOWN")
+			assert.NotContains(z.T, unitMap(z.T, status), "UNKNOWN")
 		}
 	}
-	assert.Len(t, leaders, 2, "%v", slices.Collect(maps.Keys(leaders)))
+	assert.Len(z.T, leaders, 2, "%v", slices.Collect(maps.Keys(leaders)))
 }
 
 // A deployment with a vault that is not unsealed yet, then one that is; the tests of
 // membership, and what juju-verify asks on the way.
 func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
 	t.Parallel()
-	z := zaza{newCloud(t, lab.Options{})}
+	z := zaza{labtest.Empty(t, lab.Options{})}
 	require.NoError(t, z.Configure(t.Context(), map[string]string{"cluster-status-format": "yaml"}))
 	_, err := z.Relate(t.Context(), "certificates", "vault", 1)
 	require.NoError(t, err)
-	z.addFresh(t, 3)
-	z.states(t)
+	z.AddFresh(3)
+	z.states()
 	for _, u := range z.Units() {
-		says(t, u, "waiting", awaiting)
+		z.Says(u, "waiting", awaiting)
 	}
-	z.vaultAnswers(t)
+	z.VaultAnswers()
 	require.NoError(t, z.Settle(t.Context()))
-	z.message(t, "Unit is ready.*")
+	z.message("Unit is ready.*")
 
 	// test_cluster_status
-	sb, nb := z.clusterStatus(t, z.Leader())
+	sb, nb := z.clusterStatus(z.Leader())
 	for _, u := range z.Units() {
 		for db, status := range map[lab.DB]map[string]any{lab.SB: sb, lab.NB: nb} {
 			text, err := u.Exec(t.Context(), "ovn-appctl", "-t", u.Ctl(db), "cluster/status", map[lab.DB]string{lab.SB: "OVN_Southbound", lab.NB: "OVN_Northbound"}[db])
@@ -155,37 +156,37 @@ func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
 			assert.Equal(t, strings.SplitN(text, "\n", 2)[0], unitMap(t, status)[u.Name()])
 		}
 	}
-	z.verified(t)
+	z.verified()
 
 	// Operators look for these in juju status (doc/source/admin/networking/ovn/queries.rst
 	// of openstack/charm-guide, 2a2fe65): one unit each.
 	for _, text := range []string{"ovnnb_db", "ovnsb_db", "northd: active"} {
-		with := slices.DeleteFunc(slices.Clone(z.Units()), func(u *lab.Unit) bool { return !contains(u, text) })
-		assert.Len(t, with, 1, "%s\n%s", text, z.statuses())
+		with := slices.DeleteFunc(slices.Clone(z.Units()), func(u *lab.Unit) bool { return !labtest.Shows(u, text) })
+		assert.Len(t, with, 1, "%s\n%s", text, z.Statuses())
 	}
 
 	// test_cluster_kick
-	gone := z.addFresh(t, 1)[0]
-	z.states(t)
-	sb, nb = z.clusterStatus(t, z.Leader())
+	gone := z.AddFresh(1)[0]
+	z.states()
+	sb, nb = z.clusterStatus(z.Leader())
 	sbID, nbID := unitMap(t, sb)[gone.Name()].(string), unitMap(t, nb)[gone.Name()].(string)
 	_, err = gone.Exec(t.Context(), "sh", "-c", "rm -rf "+gone.RunDir()+"/*")
 	require.NoError(t, err)
-	z.remove(t, gone)
-	sb, nb = z.clusterStatus(t, z.Leader())
+	z.remove(gone)
+	sb, nb = z.clusterStatus(z.Leader())
 	assert.Contains(t, unitMap(t, sb)["UNKNOWN"], sbID)
 	assert.Contains(t, unitMap(t, nb)["UNKNOWN"], nbID)
-	z.act(t, z.Leader(), "cluster-kick", "sb-server-id="+quoted(sbID), "nb-server-id="+quoted(nbID), "i-really-mean-it=true")
-	z.removed(t)
+	z.Act(z.Leader(), "cluster-kick", "sb-server-id="+quoted(sbID), "nb-server-id="+quoted(nbID), "i-really-mean-it=true")
+	z.removed()
 
 	// test_cluster_downscale
-	z.addFresh(t, 2)
-	z.states(t)
+	z.AddFresh(2)
+	z.states()
 	for _, leader := range []bool{false, true} {
-		z.remove(t, z.hosting(t, leader))
-		z.removed(t)
+		z.remove(z.hosting(leader))
+		z.removed()
 	}
-	z.verified(t)
+	z.verified()
 }
 
 // The charm guide's way for releases before 23.03 (doc/source/admin/ops-scale-back-ovn-central.rst
@@ -193,8 +194,8 @@ func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
 // by hand, then the unit is removed; at once, or with a hook in between, which has it join again.
 func TestUnitWhoseServersWereToldToLeaveByHandIsRemoved(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	z := zaza{c}
+	m, units := labtest.Fresh(t, 3, lab.Options{})
+	z := zaza{m}
 	require.NoError(t, z.Configure(t.Context(), map[string]string{"cluster-status-format": "yaml"}))
 	for i, u := range []*lab.Unit{units[2], units[1]} {
 		for _, db := range []lab.DB{lab.SB, lab.NB} {
@@ -202,17 +203,17 @@ func TestUnitWhoseServersWereToldToLeaveByHandIsRemoved(t *testing.T) {
 			require.NoError(t, err)
 		}
 		if i > 0 {
-			c.updateStatus(t, u)
+			m.RunUpdateStatus(u)
 		}
-		z.remove(t, u)
+		z.remove(u)
 		require.True(t, u.Removed())
-		requireVacated(t, u)
+		m.RequireVacated(u)
 		for _, db := range lab.Databases {
 			text, err := units[0].Exec(t.Context(), "ovn-appctl", "-t", units[0].Ctl(db), "cluster/status", db.Schema())
 			require.NoError(t, err)
 			assert.Equal(t, 2-i, strings.Count(text, " at ssl:"), text)
 		}
-		z.removed(t)
+		z.removed()
 	}
 }
 
@@ -222,12 +223,12 @@ func quoted(id string) string { return `"` + id + `"` }
 // OVNCentralSSLExpireTests: every unit's certificate expires, and is issued again.
 func TestExpiredCertificatesAreSaidAsThePythonCharmDidAndRenewed(t *testing.T) {
 	t.Parallel()
-	c, _ := deployed(t, 3, lab.Options{})
-	z := zaza{c}
+	m, _ := labtest.Fresh(t, 3, lab.Options{})
+	z := zaza{m}
 	var mu sync.Mutex
 	short := map[string][2]string{}
 	end := time.Now().Add(time.Minute)
-	z.issue(t, z.vault, func(unit string, answer map[string]string) {
+	z.Issue(z.CA(), func(unit string, answer map[string]string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if short[unit] == [2]string{} {
@@ -235,14 +236,14 @@ func TestExpiredCertificatesAreSaidAsThePythonCharmDidAndRenewed(t *testing.T) {
 			if i < 0 {
 				return
 			}
-			cert, key := z.vault.Issue(unit, []string{z.Units()[i].Address()}, time.Now().Add(-time.Minute), end)
+			cert, key := z.CA().Issue(unit, []string{z.Units()[i].Address()}, time.Now().Add(-time.Minute), end)
 			short[unit] = [2]string{cert, key}
 		}
 		answer[unit+".server.cert"], answer[unit+".server.key"] = short[unit][0], short[unit][1]
 	})
-	pause(t.Context(), time.Until(end)) // certificates end by time alone
-	z.message(t, ".*certificate verify failed: certificate has expired.*")
-	z.issue(t, z.vault, nil)
-	z.message(t, "Unit is ready.*")
-	z.requireWritable(t)
+	m.Wait(time.Until(end)) // certificates end by time alone
+	z.message(".*certificate verify failed: certificate has expired.*")
+	z.Issue(z.CA(), nil)
+	z.message("Unit is ready.*")
+	z.RequireWritable()
 }

@@ -1,4 +1,4 @@
-package deployment
+package compatibility
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // pythonCharm is a charm in place of the one before this one: it has that one's endpoints
@@ -42,48 +43,40 @@ func pythonCharm(t *testing.T) string {
 // pythonData is what that charm puts on the relations, in its form on the wire:
 // values of its own endpoints are JSON, certificate_name is random, and the
 // request is for the machine's name and its address.
-func pythonData(c *cloud, u *lab.Unit) string {
+func pythonData(m *labtest.Model, u *lab.Unit) string {
 	publish := fmt.Sprintf(`bound-address='"%s"'`, u.Address())
 	request := fmt.Sprintf(`unit_name=%s common_name=machine-%d sans='["%s"]' certificate_name=7d7a-%d`,
 		strings.ReplaceAll(u.Name(), "/", "_"), u.Number(), u.Address(), u.Number())
 	return fmt.Sprintf("relation-set -r ovsdb-peer:1 %s\nrelation-set -r ovsdb:%d %s\nrelation-set -r ovsdb-cms:%d %s\nrelation-set -r certificates:%d %s\n"+
-		"status-set active 'Unit is ready'\n", publish, c.chassis, publish, c.cms, publish, c.certificates, request)
+		"status-set active 'Unit is ready'\n", publish, m.Chassis, publish, m.CMS, publish, m.Certificates, request)
 }
 
 // pythonCloud is what the Python charm leaves of n units: servers that run,
 // certificates, listeners, firewall, leader settings, data on the relations.
-func pythonCloud(t *testing.T, n int, change ...func(*lab.Options)) (*cloud, []*lab.Unit) {
+func pythonCloud(t *testing.T, n int, change ...func(*lab.Options)) (*labtest.Model, []*lab.Unit) {
 	t.Helper()
-	options := lab.Options{Charm: pythonCharm(t), Northd: true, ElectionTimer: 4 * time.Second, Log: t.Output()}
+	options := lab.Options{Charm: pythonCharm(t), Northd: true, ElectionTimer: 4 * time.Second}
 	for _, f := range change {
 		f(&options)
 	}
-	l, err := lab.New(t.Context(), options)
+	m := labtest.Empty(t, options)
+	m.RelateSealedVault()
+	m.RelateClients()
+	units, err := m.AddUnits(t.Context(), n)
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
-	c := &cloud{Lab: l, vault: l.CA()}
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"source": "distro"}))
-	c.certificates, err = c.Relate(t.Context(), "certificates", "vault", 1)
-	require.NoError(t, err)
-	c.relateClients(t)
-	units, err := c.AddUnits(t.Context(), n)
-	require.NoError(t, err)
-	answer := map[string]string{"ca": c.vault.PEM()}
+	answer := map[string]string{"ca": m.CA().PEM()}
 	for _, u := range units {
 		prefix := strings.ReplaceAll(u.Name(), "/", "_") + ".server."
-		answer[prefix+"cert"], answer[prefix+"key"] = fileOf(t, u, "cert_host"), fileOf(t, u, "key_host")
-		require.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "on-update-status"), []byte(pythonData(c, u)), 0o644))
+		answer[prefix+"cert"], answer[prefix+"key"] = m.FileOf(u, "cert_host"), m.FileOf(u, "key_host")
+		require.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "on-update-status"), []byte(pythonData(m, u)), 0o644))
 		for _, name := range []string{"key_host", "cert_host"} { // write_cert of charms.openstack
 			require.NoError(t, os.Chmod(filepath.Join(u.SysconfDir(), "ovn", name), 0o640))
 		}
 		guardAsPython(t, u, units)
 	}
-	require.NoError(t, c.RemoteSet(t.Context(), c.certificates, "vault/0", answer))
-	for _, u := range units {
-		require.NoError(t, c.RunHook(t.Context(), u, "update-status"))
-	}
-	require.NoError(t, c.Settle(t.Context()))
-	return c, units
+	require.NoError(t, m.RemoteSet(t.Context(), m.Certificates, "vault/0", answer))
+	m.RunUpdateStatus(units...)
+	return m, units
 }
 
 // guardAsPython sets the firewall as that charm does: a rule for each port and peer.
@@ -104,114 +97,67 @@ func guardAsPython(t *testing.T, u *lab.Unit, units []*lab.Unit) {
 	}
 }
 
-// firewallRules are those of a unit's ufw, without their numbers.
-func firewallRules(t *testing.T, u *lab.Unit) (rules []string) {
-	t.Helper()
-	out, err := u.Exec(t.Context(), "ufw", "status", "numbered")
-	require.NoError(t, err)
-	for line := range strings.Lines(out) {
-		if _, rule, found := strings.Cut(line, "] "); found {
-			rules = append(rules, strings.Join(strings.Fields(rule), " "))
-		}
-	}
-	return rules
-}
-
 // left is all that a refresh may not change.
 type left struct {
 	processes, settings, nb, sb map[string]string
 	files, addresses, requests  map[string]string
 }
 
-func (c *cloud) left(t *testing.T, units []*lab.Unit) left {
-	t.Helper()
+func leftBy(m *labtest.Model, units []*lab.Unit) left {
+	m.T.Helper()
 	l := left{
-		processes: processes(t, units...), settings: c.LeaderSettings(), nb: c.connections(t, lab.NB), sb: c.connections(t, lab.SB),
+		processes: m.Processes(units...), settings: m.LeaderSettings(), nb: m.Connections(lab.NB), sb: m.Connections(lab.SB),
 		files: map[string]string{}, addresses: map[string]string{}, requests: map[string]string{},
 	}
 	for _, u := range units {
-		pid, code, err := u.Systemctl(t.Context(), "show", "--property=MainPID", "--value", "ovn-northd")
-		require.NoError(t, err)
-		require.Zero(t, code)
+		pid, code, err := u.Systemctl(m.T.Context(), "show", "--property=MainPID", "--value", "ovn-northd")
+		require.NoError(m.T, err)
+		require.Zero(m.T, code)
 		l.processes[u.Name()+" northd"] = pid
 		for _, name := range []string{"key_host", "cert_host", "ovn-central.crt"} {
-			l.files[u.Name()+" "+name] = modified(u, name).String() + fileOf(t, u, name)
+			l.files[u.Name()+" "+name] = labtest.Modified(u, name).String() + m.FileOf(u, name)
 		}
 		l.addresses[u.Name()] = u.Data()["bound-address"]
-		for _, id := range []int{c.chassis, c.cms} {
-			l.addresses[fmt.Sprint(u.Name(), id)] = c.RelationData(id).Units[u.Name()]["bound-address"]
+		for _, id := range []int{m.Chassis, m.CMS} {
+			l.addresses[fmt.Sprint(u.Name(), id)] = m.RelationData(id).Units[u.Name()]["bound-address"]
 		}
-		request := maps.Clone(c.RelationData(c.certificates).Units[u.Name()])
+		request := maps.Clone(m.RelationData(m.Certificates).Units[u.Name()])
 		delete(request, "certificate_name") // no provider reads it
 		l.requests[u.Name()] = fmt.Sprint(request)
-		for db, id := range serverIDs(t, u) {
+		for db, id := range m.ServerIDs(u) {
 			l.settings[u.Name()+" "+db] = id
 		}
 	}
 	return l
 }
 
-func serverIDs(t *testing.T, u *lab.Unit) map[string]string {
-	t.Helper()
-	ids := map[string]string{}
-	for _, db := range lab.Databases {
-		id, err := u.ServerID(t.Context(), db)
-		require.NoError(t, err)
-		ids[string(db)] = id
-	}
-	return ids
-}
-
-// calledPrograms notes what the hooks of units call from now on.
-func calledPrograms(units []*lab.Unit) (called func(word string) []string) {
-	var mu sync.Mutex
-	var all []string
-	for _, u := range units {
-		u.OnCall(func(call string) {
-			mu.Lock()
-			defer mu.Unlock()
-			all = append(all, u.Name()+" "+call)
-		})
-	}
-	return func(word string) (found []string) {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, call := range all {
-			if strings.Contains(call, word) && !strings.HasSuffix(call, agentService) { // which is new
-				found = append(found, call)
-			}
-		}
-		return found
-	}
-}
-
 func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) {
 	t.Parallel()
-	c, units := pythonCloud(t, 3)
-	before, rules := c.left(t, units), map[string][]string{}
+	m, units := pythonCloud(t, 3)
+	before, rules := leftBy(m, units), map[string][]string{}
 	for _, u := range units {
-		rules[u.Name()] = firewallRules(t, u)
+		rules[u.Name()] = m.FirewallRules(u)
 		require.Equal(t, `"`+u.Address()+`"`, before.addresses[u.Name()], "the premise")
 	}
-	called := calledPrograms(units)
-	w := c.StartWriter(t.Context(), 0)
+	called := labtest.RecordCalls(units...)
+	w := m.StartWriter(t.Context(), 0)
 
 	// Settings that are those of another cluster change nothing either.
 	wrong := "11111111-2222-4333-8444-555555555555"
-	right := c.LeaderSettings()["nb_cid"]
-	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": wrong}))
-	require.NoError(t, c.Refresh(t.Context(), charmDir))
+	right := m.LeaderSettings()["nb_cid"]
+	require.NoError(t, m.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": wrong}))
+	m.RefreshCharm()
 	for _, u := range units {
-		says(t, u, "blocked", "nb: ", brief(wrong), brief(right))
+		m.Says(u, "blocked", "nb: ", raft.ID(wrong).Brief(), raft.ID(right).Brief())
 		assert.NotContains(t, u.Workload().Message, "sb: ")
 	}
 	assert.Empty(t, called("systemctl restart"))
-	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": right}))
-	c.updateStatus(t, units...)
-	requireActive(t, units...)
-	lossless(t, w)
+	require.NoError(t, m.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": right}))
+	m.RunUpdateStatus(units...)
+	m.RequireActive(units...)
+	m.Verify(w)
 
-	after := c.left(t, units)
+	after := leftBy(m, units)
 	assert.Equal(t, before, after)
 	for _, u := range units {
 		for name, mode := range map[string]os.FileMode{"key_host": 0o600, "cert_host": 0o644, "ovn-central.crt": 0o644} {
@@ -229,67 +175,67 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 	}
 	for _, u := range units {
 		assert.Empty(t, u.Repositories())
-		assert.Subset(t, firewallRules(t, u), rules[u.Name()], "rules that stand, stay")
+		assert.Subset(t, m.FirewallRules(u), rules[u.Name()], "rules that stand, stay")
 		defaults, err := os.ReadFile(filepath.Join(u.SysconfDir(), "default", "ovn-central"))
 		require.NoError(t, err)
 		assert.NotContains(t, string(defaults), "maintained by Juju. Local changes may be overwritten", "the file is ours")
-		assert.Equal(t, "nothing is held back\n", c.act(t, u, "show-deferred-events", "format=text")["output"])
+		assert.Equal(t, "nothing is held back\n", m.Act(u, "show-deferred-events", "format=text")["output"])
 		assert.NotContains(t, u.Hooks()[len(u.Hooks())-3:], "install")
 	}
 
 	// It grows and shrinks like any other.
-	c.OnRemote("certificates", func(unit string, bag map[string]string) map[string]string {
+	m.OnRemote("certificates", func(unit string, bag map[string]string) map[string]string {
 		if unit != "ovn-central/3" {
 			return nil // the others have what they asked for
 		}
-		answer, err := c.vault.Answer(unit, bag)
+		answer, err := m.CA().Answer(unit, bag)
 		assert.NoError(t, err)
 		return answer
 	})
-	added := c.addFresh(t, 1)[0]
-	c.tick(t, "four units that work", c.allActive)
-	c.requireOneCluster(t, append(units, added)...)
+	added := m.AddFresh(1)[0]
+	m.Tick("four units that work", m.AllActive)
+	m.RequireOneCluster(append(units, added)...)
 	for _, u := range units {
-		assert.Contains(t, strings.Join(firewallRules(t, u), "\n"), added.Address())
+		assert.Contains(t, strings.Join(m.FirewallRules(u), "\n"), added.Address())
 	}
-	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{}))
-	c.tick(t, "three units that work", c.allActive)
-	c.requireOneCluster(t, units[1], units[2], added)
+	require.NoError(t, m.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{}))
+	m.Tick("three units that work", m.AllActive)
+	m.RequireOneCluster(units[1], units[2], added)
 	for _, u := range []*lab.Unit{units[1], units[2], added} {
-		assert.NotContains(t, strings.Join(firewallRules(t, u), "\n"), units[0].Address()+" ", u.Name())
+		assert.NotContains(t, strings.Join(m.FirewallRules(u), "\n"), units[0].Address()+" ", u.Name())
 	}
 }
 
 // The Python charm has asked for one address of each binding.
 func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T) {
 	t.Parallel()
-	c, units := pythonCloud(t, 1, func(o *lab.Options) { o.IPv6 = true })
+	m, units := pythonCloud(t, 1, func(o *lab.Options) { o.IPv6 = true })
 	require.NotEmpty(t, units[0].Address6())
-	before := c.left(t, units)
-	require.NoError(t, c.Refresh(t.Context(), charmDir))
-	requireActive(t, units...)
+	before := leftBy(m, units)
+	m.RefreshCharm()
+	m.RequireActive(units...)
 	assert.NotContains(t, units[0].Workload().Message, "certificate")
-	assert.Equal(t, before, c.left(t, units))
+	assert.Equal(t, before, leftBy(m, units))
 }
 
 // An upgrade of packages that was killed is finished, and what runs goes on running: the machine is
 // not taken for an empty one, whose services would be masked for good.
 func TestRefreshFinishesAnUpgradeThatWasKilledAndAdopts(t *testing.T) {
 	t.Parallel()
-	c, units := pythonCloud(t, 3)
-	before, w := processes(t, units...), c.StartWriter(t.Context(), 0)
+	m, units := pythonCloud(t, 3)
+	before, w := m.Processes(units...), m.StartWriter(t.Context(), 0)
 	require.NoError(t, units[1].InterruptDpkg())
-	require.NoError(t, c.Refresh(t.Context(), charmDir))
-	c.tick(t, "three units that work", c.allActive)
-	requireActive(t, units...)
-	assert.Equal(t, before, processes(t, units...), "nothing was restarted")
+	m.RefreshCharm()
+	m.Tick("three units that work", m.AllActive)
+	m.RequireActive(units...)
+	assert.Equal(t, before, m.Processes(units...), "nothing was restarted")
 	for _, u := range units {
 		out, _ := u.Exec(t.Context(), "systemctl", "is-enabled", "ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd")
 		assert.NotContains(t, out, "masked", u.Name())
 	}
-	assert.Equal(t, "nothing is held back\n", c.act(t, units[1], "show-deferred-events", "format=text")["output"])
-	c.requireOneCluster(t, units...)
-	lossless(t, w)
+	assert.Equal(t, "nothing is held back\n", m.Act(units[1], "show-deferred-events", "format=text")["output"])
+	m.RequireOneCluster(units...)
+	m.Verify(w)
 }
 
 // heldBackAsPython leaves on a machine what charm-helpers does for enable-auto-restarts=false
@@ -322,16 +268,16 @@ func heldBackAsPython(t *testing.T, u *lab.Unit) (others string) {
 
 func TestRefreshTakesOverTheRestartsThatThePythonCharmHeldBack(t *testing.T) {
 	t.Parallel()
-	c, units := pythonCloud(t, 1)
+	m, units := pythonCloud(t, 1)
 	u := units[0]
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
 	others := heldBackAsPython(t, u)
-	before := processes(t, u)
+	before := m.Processes(u)
 
-	require.NoError(t, c.Refresh(t.Context(), charmDir))
-	assert.Equal(t, before, processes(t, u), "nothing was restarted")
-	says(t, u, "active", "Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
-	assert.Contains(t, c.act(t, u, "show-deferred-events")["output"], "Package update")
+	m.RefreshCharm()
+	assert.Equal(t, before, m.Processes(u), "nothing was restarted")
+	m.Says(u, "active", "Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
+	assert.Contains(t, m.Act(u, "show-deferred-events")["output"], "Package update")
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(others), "charm-*.deferred"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{others}, left, "what was refused is taken over, and the other charm's left to it")
@@ -340,12 +286,12 @@ func TestRefreshTakesOverTheRestartsThatThePythonCharmHeldBack(t *testing.T) {
 	asked := filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d")
 	_, err = u.Exec(t.Context(), asked, "ovn-ovsdb-server-sb.service", "restart")
 	require.ErrorContains(t, err, "101")
-	c.act(t, u, "restart-services", "deferred-only=true")
-	for name, process := range processes(t, u) {
+	m.Act(u, "restart-services", "deferred-only=true")
+	for name, process := range m.Processes(u) {
 		assert.NotEqual(t, before[name], process)
 	}
-	c.updateStatus(t, u)
-	zaza{c}.clear(t)
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "true"}))
+	m.RunUpdateStatus(u)
+	zaza{m}.clear()
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "true"}))
 	assert.NoFileExists(t, policyOf(u))
 }
