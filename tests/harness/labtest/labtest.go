@@ -41,7 +41,7 @@ func DeployWith(t *testing.T, n int, o lab.Options) *Model {
 // New makes the lab of deployWith, or another one of the same test.
 func New(t *testing.T, n int, o lab.Options) *Model {
 	t.Helper()
-	o.Charm, o.Program, o.Log, o.Scenario = idleCharm, program, t.Output(), t.Name()
+	o.Charm, o.Program, o.Log = idleCharm, program, t.Output()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, l.Close()) })

@@ -35,7 +35,7 @@ func (c *cloud) issue(t *testing.T, from *vault.CA, alter func(unit string, answ
 // The certificates of one unit are enough to see what it makes of each.
 func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{})
+	c := newCloud(t, lab.Options{JujuVersion: lab.Juju4})
 	u := c.addFresh(t, 1)[0]
 	says(t, u, "blocked", "'certificates' missing; run: juju integrate ovn-central:certificates vault")
 

@@ -24,8 +24,7 @@ type cloud struct {
 // newCloud makes an empty model.
 func newCloud(t *testing.T, o lab.Options) *cloud {
 	t.Helper()
-	o.Charm, o.Program = cmp.Or(o.Charm, charmDir), program
-	o.Log, o.Scenario = t.Output(), t.Name()
+	o.Charm, o.Program, o.Log = cmp.Or(o.Charm, charmDir), program, t.Output()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, l.Close()) })

@@ -169,7 +169,7 @@ func (c *cloud) writeLong(t *testing.T) {
 // says what to type; once that is typed the unit mends itself.
 func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	u := units[2]
 	c.handOver(t, u)
 	ids := map[lab.DB]string{}

@@ -53,7 +53,7 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 // hinders nobody.
 func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	c.Hold(true)
 	early, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 // on with it. Their status says what it waits for.
 func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	leader, err := c.RaftLeader(t.Context(), lab.SB)
 	require.NoError(t, err)
 	rest := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == leader })
