@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -36,11 +35,10 @@ type Options struct {
 	// Charm is a charm's directory: dispatch, metadata.yaml, and where it has them
 	// actions.yaml and config.yaml. Every unit gets its own copy.
 	Charm string
-	// JujuVersion is what JUJU_VERSION says; [JujuOf] the scenario. It is [Juju3] for a scenario
-	// about what Juju 4 has not: leader settings, and ovsdb-peer-relation-departed on the units that stay.
+	// JujuVersion is what JUJU_VERSION says. If it is empty, it is LAB_JUJU of the environment, else [Juju3].
+	// A test that needs what Juju 4 lacks sets it to [Juju3]: leader settings, and
+	// ovsdb-peer-relation-departed on the units that stay.
 	JujuVersion string
-	// Scenario is the name of the test that makes the lab.
-	Scenario string
 	// Ways are what that Juju does otherwise than 3.6; nil: all that it is known to,
 	// [WaysOf]. So each can be had alone.
 	Ways *Ways
@@ -69,22 +67,11 @@ type Options struct {
 	Program string
 }
 
-// Juju3 and Juju4 are the versions in whose ways scenarios are played.
+// Juju3 and Juju4 are the versions of Juju that tests use.
 const (
 	Juju3 = "3.6.11"
 	Juju4 = "4.0.15"
 )
-
-// JujuOf is the version of Juju in whose ways a scenario is played: that of the environment's
-// LAB_JUJU, else [Juju4] for every third one, by its name, and [Juju3] for the others. Without a
-// name it is [Juju3].
-func JujuOf(scenario string) string {
-	version := Juju3
-	if scenario != "" && crc32.ChecksumIEEE([]byte(scenario))%3 == 0 {
-		version = Juju4
-	}
-	return cmp.Or(os.Getenv("LAB_JUJU"), version)
-}
 
 // application is the application's name.
 const application = "ovn-central"
@@ -98,7 +85,7 @@ const maxSocketPath = 107
 
 // complete fills in the defaults.
 func (o *Options) complete() error {
-	o.JujuVersion = cmp.Or(o.JujuVersion, JujuOf(o.Scenario))
+	o.JujuVersion = cmp.Or(o.JujuVersion, os.Getenv("LAB_JUJU"), Juju3)
 	if o.Ways == nil {
 		ways := WaysOf(o.JujuVersion)
 		o.Ways = &ways

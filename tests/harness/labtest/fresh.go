@@ -35,7 +35,7 @@ func Fresh(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 // start starts a lab whose program plays the tools, and closes it at the end of the test.
 func start(t *testing.T, o lab.Options) *Model {
 	t.Helper()
-	o.Program, o.Log, o.Scenario = program, t.Output(), t.Name()
+	o.Program, o.Log = program, t.Output()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, l.Close()) })

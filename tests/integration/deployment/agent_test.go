@@ -2,7 +2,6 @@ package deployment
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,48 +17,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// agentState is what a unit's agent says of itself.
-type agentState struct {
-	Unit, Mode, Acting string
-	Acts               bool
-	Peers              []struct{ Unit string }
-	Northd             string `json:"northd_error"`
-	ClusterStatus      struct {
-		NB struct {
-			Members []struct{ Unit string }
-		} `json:"ovnnb"`
-	} `json:"cluster_status"`
-}
-
-func agentOf(t *testing.T, u *lab.Unit) (s agentState) {
-	t.Helper()
-	text, err := u.Exec(t.Context(), "curl", "-s", "--max-time", "2", "http://127.0.0.1:16401/status")
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &s)
-	}
-	if err != nil {
-		return agentState{}
-	}
-	return s
-}
-
-// acting waits until one of the units acts and all of them name it.
-func acting(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		holder = nil
-		named := map[string]bool{}
-		for _, u := range units {
-			s := agentOf(t, u)
-			if named[s.Acting] = true; s.Acts {
-				holder = u
-			}
-		}
-		return holder != nil && len(named) == 1 && named[holder.Name()]
-	}, labtest.Patience, 100*time.Millisecond, "not one unit acts")
-	return holder
-}
-
 // gap asks units which of them acts until it is told to end, and says for how long at least none was
 // seen to.
 func gap(t *testing.T, units ...*lab.Unit) (longest func() time.Duration) {
@@ -70,7 +27,7 @@ func gap(t *testing.T, units ...*lab.Unit) (longest func() time.Duration) {
 		var most, since time.Duration
 		for begun := time.Now(); ; {
 			asked := time.Since(begun)
-			acts := slices.ContainsFunc(units, func(u *lab.Unit) bool { return agentOf(t, u).Acts })
+			acts := slices.ContainsFunc(units, func(u *lab.Unit) bool { return labtest.AgentOf(t, u).Acts })
 			switch {
 			case acts:
 				since = 0
@@ -103,9 +60,9 @@ func agentRuns(t *testing.T, u *lab.Unit) bool {
 func TestAgentLivesWithItsUnit(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
-	first := acting(t, units...)
-	assert.Equal(t, "advise", agentOf(t, first).Mode)
-	assert.Len(t, agentOf(t, first).Peers, 2)
+	first := labtest.ActingUnit(t, units...)
+	assert.Equal(t, "advise", labtest.AgentOf(t, first).Mode)
+	assert.Len(t, labtest.AgentOf(t, first).Peers, 2)
 	pid := func(u *lab.Unit) string {
 		out, _, err := u.Systemctl(t.Context(), "show", "--property=MainPID", "--value", labtest.AgentService)
 		require.NoError(t, err)
@@ -124,13 +81,13 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 		assert.Contains(t, c.Act(u, "cluster-status")["lease"], first.Name()+" acts for gateways")
 	}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "on"}))
-	require.Eventually(t, func() bool { return agentOf(t, first).Mode == "on" }, labtest.Patience, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return labtest.AgentOf(t, first).Mode == "on" }, labtest.Patience, 100*time.Millisecond)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "sometimes"}))
 	c.Says(first, "blocked", "option agent-mode", "off, advise, on")
-	assert.Equal(t, "on", agentOf(t, first).Mode, "it goes on as it was told before")
+	assert.Equal(t, "on", labtest.AgentOf(t, first).Mode, "it goes on as it was told before")
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "advise", "leader-lease-ttl": "4"}))
 	assert.Equal(t, before, pid(first), "no option needs another process")
-	first = acting(t, units...)
+	first = labtest.ActingUnit(t, units...)
 
 	none := gap(t, units...)
 	c.Act(first, "pause")
@@ -141,15 +98,15 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 			others = append(others, u)
 		}
 	}
-	second := acting(t, others...)
+	second := labtest.ActingUnit(t, others...)
 	assert.LessOrEqual(t, none(), time.Second, "a pause hands over at once")
 	c.Act(first, "resume")
 	c.Tick("all are active", c.AllActive)
 	assert.True(t, agentRuns(t, first))
-	assert.Equal(t, second, acting(t, units...), "one that comes back takes nothing away")
+	assert.Equal(t, second, labtest.ActingUnit(t, units...), "one that comes back takes nothing away")
 	require.Eventually(t, func() bool {
 		named := map[string]bool{}
-		for _, m := range agentOf(t, second).ClusterStatus.NB.Members {
+		for _, m := range labtest.AgentOf(t, second).ClusterStatus.NB.Members {
 			named[m.Unit] = true
 		}
 		return named[units[0].Name()] && named[units[1].Name()] && named[units[2].Name()]
@@ -159,11 +116,11 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 	_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
 	require.NoError(t, err)
 	require.Zero(t, code)
-	require.Eventually(t, func() bool { return acting(t, units...) != second }, labtest.Patience, time.Second, "another unit acts")
-	assert.Contains(t, agentOf(t, second).Northd, "not running")
+	require.Eventually(t, func() bool { return labtest.ActingUnit(t, units...) != second }, labtest.Patience, time.Second, "another unit acts")
+	assert.Contains(t, labtest.AgentOf(t, second).Northd, "not running")
 	c.RunUpdateStatus(second)
-	require.Eventually(t, func() bool { return agentOf(t, second).Northd == "" }, labtest.Patience, time.Second, "the hook has started ovn-northd")
-	second = acting(t, units...)
+	require.Eventually(t, func() bool { return labtest.AgentOf(t, second).Northd == "" }, labtest.Patience, time.Second, "the hook has started ovn-northd")
+	second = labtest.ActingUnit(t, units...)
 
 	none = gap(t, units...)
 	require.NoError(t, c.RemoveUnit(t.Context(), second, lab.RemoveOptions{}))
@@ -179,7 +136,7 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 			left = append(left, u)
 		}
 	}
-	acting(t, left...)
+	labtest.ActingUnit(t, left...)
 	assert.LessOrEqual(t, none(), time.Second, "a unit that is removed hands over before it leaves")
 }
 
@@ -187,14 +144,14 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 func TestAgentRunsTheProgramOfTheCharmThatIsThere(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
-	acting(t, units...)
+	labtest.ActingUnit(t, units...)
 	dispatch := filepath.Join(units[0].CharmDir(), "dispatch")
 	text, err := os.ReadFile(dispatch)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(dispatch+".new", append(text, "newer"...), 0o755))
 	require.NoError(t, os.Rename(dispatch+".new", dispatch))
 	c.RunUpdateStatus(units[0])
-	acting(t, units...)
+	labtest.ActingUnit(t, units...)
 	running, err := os.ReadFile(filepath.Join(filepath.Dir(units[0].DBDir()), "ovn-central-operator", "ovn-central-operator"))
 	require.NoError(t, err)
 	assert.Len(t, running, len(text)+len("newer"))

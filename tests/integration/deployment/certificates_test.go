@@ -16,7 +16,7 @@ import (
 // The certificates of one unit are enough to see what it makes of each.
 func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{})
+	c := newCloud(t, lab.Options{JujuVersion: lab.Juju4})
 	u := c.AddFresh(1)[0]
 	c.Says(u, "blocked", "'certificates' missing; run: juju integrate ovn-central:certificates vault")
 

@@ -249,7 +249,7 @@ func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.
 // a member at the old one still, and there a new unit finds it.
 func TestUnitWithANewAddressTakesThePlaceOfOneWithAnOldOne(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	old := units[0].Address()
 	require.NoError(t, c.SetAddress(t.Context(), units[0], "10.99.0.100", old))
 	added, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true})

@@ -94,7 +94,7 @@ func TestSchemaIsNotConvertedWhereTheDiskMayBeTooSmall(t *testing.T) {
 // Each member converts its own copy: the one that leads waits for another one's disk.
 func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	leader := units[0]
 	u, small := c.addOnFullDisk()
 	small.free()

@@ -168,7 +168,7 @@ func (c *cloud) writeLong() {
 // says what to type; once that is typed the unit mends itself.
 func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	u := units[2]
 	c.HandOver(u)
 	ids := map[lab.DB]string{}

@@ -106,7 +106,7 @@ func TestMachineWithTheFilesOfAUnitThatHasLeftIsLikeAnEmptyOne(t *testing.T) {
 
 func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	ours := map[lab.DB]string{}
 	for _, db := range lab.Databases {
 		ours[db] = c.ClusterID(units[0], db)

@@ -8,16 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
-
-// tool runs ovn-nbctl or ovn-sbctl beside a unit's server.
-func tool(t *testing.T, u *lab.Unit, program string, db lab.DB, args ...string) string {
-	t.Helper()
-	socket := "unix:" + u.RunDir() + "/ovn" + string(db) + "_db.sock"
-	out, err := u.Exec(t.Context(), program, append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...)
-	require.NoError(t, err)
-	return strings.TrimSpace(out)
-}
 
 // Any unit shows and changes gateways, as well one that leads no database, and one whose
 // own server is down.
@@ -25,7 +17,7 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	for i, name := range []string{"gw1", "gw2"} {
-		tool(t, units[0], "ovn-sbctl", lab.SB, "chassis-add", name, "geneve", "192.0.2."+string(rune('1'+i)), "--", "set", "Chassis", name,
+		labtest.Tool(t, units[0], "ovn-sbctl", lab.SB, "chassis-add", name, "geneve", "192.0.2."+string(rune('1'+i)), "--", "set", "Chassis", name,
 			"other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=physnet1:br-ex")
 	}
 	args := []string{"ls-add", "public", "--", "lsp-add", "public", "ln", "--", "lsp-set-type", "ln", "localnet", "--", "lsp-set-options", "ln", "network_name=physnet1"}
@@ -34,7 +26,7 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 			"lsp-add", "public", "p"+n, "--", "lsp-set-type", "p"+n, "router", "--", "lsp-set-options", "p"+n, "router-port=lrp-"+n, "--",
 			"lrp-set-gateway-chassis", "lrp-"+n, "gw1", "1")
 	}
-	tool(t, units[0], "ovn-nbctl", lab.NB, args...)
+	labtest.Tool(t, units[0], "ovn-nbctl", lab.NB, args...)
 
 	status := c.Act(units[1], "gateway-status")["gateways"]
 	assert.Contains(t, status, "physnet1: 4 gateways\n")
@@ -59,7 +51,7 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	require.NoError(t, units[1].Stop(t.Context(), lab.NB))
 	result := c.Act(units[1], "rebalance-gateways", "i-really-mean-it=true", "wait=0")["result"]
 	assert.Regexp(t, `^2 gateways changed; to revert: juju run `+units[1].Name()+` rebalance-gateways revert=g\w+ i-really-mean-it=true$`, result)
-	priorities := tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
+	priorities := labtest.Tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
 	assert.Equal(t, 2, strings.Count(priorities, "gw1"))
 	assert.Equal(t, 2, strings.Count(priorities, "gw2"))
 
@@ -71,7 +63,7 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	assert.Contains(t, c.Act(units[0], "gateway-history", "plan="+plan)["history"], ": gw1 (2), gw2 (1) -> gw2 (2), gw1 (1)\n")
 	assert.Contains(t, c.Refuse(units[0], "rebalance-gateways", "revert="+plan), "rebalance-gateways revert="+plan+" i-really-mean-it=true")
 	c.Act(units[0], "rebalance-gateways", "revert="+plan, "i-really-mean-it=true", "wait=0")
-	priorities = tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
+	priorities = labtest.Tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
 	assert.Equal(t, 4, strings.Count(priorities, "gw1"))
 	assert.Contains(t, c.Refuse(units[0], "rebalance-gateways", "revert=g0"), `the journal has no plan "g0"; it has g`)
 }

@@ -23,7 +23,7 @@ import (
 
 func TestTwoUnitsJoinAtOnce(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	w := c.StartWriter(t.Context(), 0)
 	units = append(units, c.AddFresh(2)...)
 	c.RequireOneCluster(units...)

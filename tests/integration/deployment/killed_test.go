@@ -22,7 +22,7 @@ import (
 // another program, run again and killed at one further on, and so on until it ends.
 func TestHookThatIsKilledAtAnyCallEndsWhenItRunsAgain(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{})
+	c := newCloud(t, lab.Options{JujuVersion: lab.Juju4})
 	c.Hold(true)
 	var units []*lab.Unit
 	for range 2 {

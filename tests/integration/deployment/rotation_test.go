@@ -19,7 +19,7 @@ import (
 
 func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	for _, u := range units {
 		info, err := os.Stat(filepath.Join(u.SysconfDir(), "ovn", "key_host"))
 		require.NoError(t, err)

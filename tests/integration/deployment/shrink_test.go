@@ -55,7 +55,7 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 // hinders nobody.
 func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
+	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	c.Hold(true)
 	early := c.AddEmpty()
 	c.DeliverUntil(early, "certificates-relation-joined")
@@ -71,7 +71,7 @@ func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 // on with it. Their status says what it waits for.
 func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	leader := c.LeaderOf(lab.SB)
 	rest := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == leader })
 	dead, stays := rest[0], rest[1]

@@ -18,8 +18,8 @@ import (
 func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{Charm: charmWithClock(t)})
-	u := acting(t, units...)
-	tool(t, u, "ovn-sbctl", lab.SB, "chassis-add", "gw1", "geneve", "192.0.2.1")
+	u := labtest.ActingUnit(t, units...)
+	labtest.Tool(t, u, "ovn-sbctl", lab.SB, "chassis-add", "gw1", "geneve", "192.0.2.1")
 	c.Act(u, "hold", "node=gw1", "name=bgp")
 	assert.Contains(t, c.Refuse(u, "drain", "node=gw1", "timeout=5", "grace-period=0"), "gw1 is not drained")
 	c.Tick("the drain is not in the status", func() bool { return labtest.Shows(u, "draining gw1: hold bgp") })
@@ -28,8 +28,8 @@ func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
 	c.Tick("the drain does not stall", func() bool {
 		fast += 5 * time.Minute
 		require.NoError(t, u.SetBoottime(fast))
-		acting(t, u) // it may act again once it has seen the database; one that looks before forgets what it saw
-		tool(t, u, "ovn-nbctl", lab.NB, "set", "NB_Global", ".", "external_ids:touched="+fast.String())
+		labtest.ActingUnit(t, u) // it may act again once it has seen the database; one that looks before forgets what it saw
+		labtest.Tool(t, u, "ovn-nbctl", lab.NB, "set", "NB_Global", ".", "external_ids:touched="+fast.String())
 		return labtest.Shows(u, "drain of gw1 STALLED: hold bgp")
 	})
 	assert.Contains(t, c.Act(u, "agent-status")["agent"], "STALLED")

@@ -17,7 +17,7 @@ import (
 
 // R3: two members whose IDs begin with the same four digits.
 func TestKickOfAnAmbiguousIdentityIsRefused(t *testing.T) {
-	m := labtest.Deploy(t, 3)
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	twins := addTwins(m)
 	require.NoError(t, m.Settle(t.Context()))
 	short := m.ShortID(twins[0], lab.NB)

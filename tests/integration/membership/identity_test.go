@@ -78,16 +78,17 @@ func TestHistoryOutlivesTheUnit(t *testing.T) {
 // operator types them.
 func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
 	t.Parallel()
-	for name, pattern := range map[string]string{
-		"decimal, as 3974":          `^[1-9][0-9]{3}$`,
-		"octal, as 0017":            `^0[0-7]{3}$`,
-		"float, as 13e4":            `^[1-9][0-9]e[0-9]$`,
-		"a string to Juju, as 1e10": `^[1-9]e[1-9][0-9]$`,
-	} {
+	tests := map[string]struct{ juju, pattern string }{
+		"decimal, as 3974":          {lab.Juju3, `^[1-9][0-9]{3}$`},
+		"octal, as 0017":            {lab.Juju3, `^0[0-7]{3}$`},
+		"float, as 13e4":            {lab.Juju4, `^[1-9][0-9]e[0-9]$`},
+		"a string to Juju, as 1e10": {lab.Juju3, `^[1-9]e[1-9][0-9]$`},
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := labtest.Deploy(t, 2)
+			m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: test.juju})
 			odd := m.AddSilent()
-			short := joinAs(m, odd, lab.NB, regexp.MustCompile(pattern))
+			short := joinAs(m, odd, lab.NB, regexp.MustCompile(test.pattern))
 			require.NoError(t, m.Settle(t.Context()))
 			assert.Equal(t, short, odd.Data()["nb-identity"])
 			m.RemoveByForce(odd)
@@ -135,7 +136,7 @@ func joinAs(m *labtest.Model, u *lab.Unit, db lab.DB, pattern *regexp.Regexp) st
 // what it publishes are the IDs from before, complete. No unit calls its new member
 // stale, and none prints a command that would kick it.
 func TestMemberThatHasJoinedAnewAndWasNotYetPublishedIsNotCalledStale(t *testing.T) {
-	m := labtest.Deploy(t, 3)
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	leader := m.MakeOneLeader()
 	u := m.Followers()[0]
 	before := m.ShortID(u, lab.NB)

@@ -14,19 +14,23 @@ import (
 // 000-3, 000-4: on any unit, once, for both databases.
 func TestKickRemovesADeadMember(t *testing.T) {
 	t.Parallel()
-	for name, pick := range map[string]func(*labtest.Model) *lab.Unit{
-		"from the leader":   func(m *labtest.Model) *lab.Unit { return m.MakeOneLeader() },
-		"from a follower":   func(m *labtest.Model) *lab.Unit { m.MakeOneLeader(); return m.Followers()[1] },
-		"by the name of it": nil,
-	} {
+	tests := map[string]struct {
+		juju string
+		pick func(*labtest.Model) *lab.Unit
+	}{
+		"from the leader":   {lab.Juju4, func(m *labtest.Model) *lab.Unit { return m.MakeOneLeader() }},
+		"from a follower":   {lab.Juju3, func(m *labtest.Model) *lab.Unit { m.MakeOneLeader(); return m.Followers()[1] }},
+		"by the name of it": {lab.Juju4, nil},
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := labtest.Deploy(t, 3)
+			m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: test.juju})
 			m.MakeOneLeader()
 			gone := m.Followers()[0]
 			args := labtest.KickArgs(m.ShortID(gone, lab.SB), m.ShortID(gone, lab.NB))
 			from := m.LeaderOf(lab.NB)
-			if pick != nil {
-				from = pick(m)
+			if test.pick != nil {
+				from = test.pick(m)
 			} else {
 				args = []string{"unit=" + gone.Name(), "i-really-mean-it=true"}
 			}
@@ -212,7 +216,7 @@ func TestKickThatGetsLostIsPendingAndNotDone(t *testing.T) {
 // time: that they are refused is shown in package raft. Here: the address that a
 // stale member shares with the new one at its place.)
 func TestStaleAndNewMemberAtOneAddressAreToldApart(t *testing.T) {
-	m := labtest.Deploy(t, 3)
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	leader := m.MakeOneLeader()
 	gone := m.Followers()[0]
 	m.RemoveByForce(gone)

@@ -40,7 +40,7 @@ func TestLeaderLeavesBothClusters(t *testing.T) {
 	t.Parallel()
 	for name, timer := range map[string]time.Duration{"election timer 1 s": time.Second, "election timer 4 s": 4 * time.Second} {
 		t.Run(name, func(t *testing.T) {
-			m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: timer})
+			m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: timer, JujuVersion: lab.Juju4})
 			u := m.MakeOneLeader()
 			w := m.StartWriter(t.Context(), 0)
 			m.Remove(u)
@@ -68,7 +68,7 @@ func TestFiveToThreeByLeaveThenOneFailureIsSurvived(t *testing.T) {
 
 // R5: each is judged with the other's leave done.
 func TestTwoLeaveAtOnce(t *testing.T) {
-	m := labtest.Deploy(t, 4)
+	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	going := []*lab.Unit{m.LeaderOf(lab.NB), m.Followers()[0]}
 	for _, err := range labtest.AtOnce(going, func(u *lab.Unit) error {
 		return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
@@ -84,7 +84,7 @@ func TestTwoLeaveAtOnce(t *testing.T) {
 // R5: measured without the lock, both pass R1, both report success, and the
 // quorum is lost.
 func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
-	m := labtest.Deploy(t, 4)
+	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()
 	followers := m.Followers()
 	dead, going := followers[0], followers[1:3]
@@ -227,21 +227,25 @@ func TestSoleMembersStopIsRefusedUntilAnotherUnitHasJoined(t *testing.T) {
 // R9: the only copy waits whatever its server's state; what is printed brings it back.
 func TestOnlyCopyIsNotTakenAwayWhileItsServerIsDown(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(*labtest.Model, *lab.Unit){
-		"paused": func(m *labtest.Model, u *lab.Unit) { m.Act(u, "pause") },
-		"dead":   func(m *labtest.Model, u *lab.Unit) { m.KillServers(u) },
-		"hung": func(m *labtest.Model, u *lab.Unit) {
+	tests := map[string]struct {
+		juju  string
+		spoil func(*labtest.Model, *lab.Unit)
+	}{
+		"paused": {lab.Juju3, func(m *labtest.Model, u *lab.Unit) { m.Act(u, "pause") }},
+		"dead":   {lab.Juju4, func(m *labtest.Model, u *lab.Unit) { m.KillServers(u) }},
+		"hung": {lab.Juju3, func(m *labtest.Model, u *lab.Unit) {
 			for _, db := range lab.Databases {
 				require.NoError(m.T, u.Hang(db))
 			}
-		},
-	} {
+		}},
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := labtest.Deploy(t, 1)
+			m := labtest.DeployWith(t, 1, lab.Options{JujuVersion: test.juju})
 			u := m.Deployed[0]
 			require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
 			next := m.AddSilent()
-			spoil(m, u)
+			test.spoil(m, u)
 			said := m.RefuseRemoval(u)
 			assert.Contains(t, said, "the only copy of the database is in "+u.DBFile(lab.NB))
 			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())

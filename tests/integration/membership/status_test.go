@@ -48,7 +48,7 @@ func TestClusterStatusShowsTheUnitOfEachMember(t *testing.T) {
 
 // The YAML keeps the keys of the charm that this one replaces.
 func TestClusterStatusForPrograms(t *testing.T) {
-	m := labtest.Deploy(t, 3)
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	gone := m.Followers()[0]
 	m.RemoveByForce(gone)
 	m.RequireDown(gone)

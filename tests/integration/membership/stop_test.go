@@ -20,16 +20,20 @@ import (
 // R9: where failing protects nothing it must not wedge the removal.
 func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(*lab.Unit) error{
-		"hung": func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) },
-		"dead": func(u *lab.Unit) error { return errors.Join(u.Kill(lab.NB), u.Kill(lab.SB)) },
-	} {
+	tests := map[string]struct {
+		juju  string
+		spoil func(*lab.Unit) error
+	}{
+		"hung": {lab.Juju3, func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) }},
+		"dead": {lab.Juju4, func(u *lab.Unit) error { return errors.Join(u.Kill(lab.NB), u.Kill(lab.SB)) }},
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := labtest.Deploy(t, 3)
+			m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: test.juju})
 			m.MakeOneLeader()
 			u := m.Followers()[0]
 			ids := map[lab.DB]string{lab.NB: m.ShortID(u, lab.NB), lab.SB: m.ShortID(u, lab.SB)}
-			require.NoError(t, spoil(u))
+			require.NoError(t, test.spoil(u))
 			require.NoError(t, m.BeginRemoval(t.Context(), u))
 			start := time.Now()
 			m.Remove(u)
@@ -147,14 +151,18 @@ func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testin
 // printed starts the servers, and the unit then leaves.
 func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(*labtest.Model, *lab.Unit){
-		"paused":                     func(m *labtest.Model, u *lab.Unit) { m.Act(u, "pause") },
-		"one database's server dead": func(m *labtest.Model, u *lab.Unit) { require.NoError(m.T, u.Kill(lab.SB)) },
-	} {
+	tests := map[string]struct {
+		juju  string
+		spoil func(*labtest.Model, *lab.Unit)
+	}{
+		"paused":                     {lab.Juju3, func(m *labtest.Model, u *lab.Unit) { m.Act(u, "pause") }},
+		"one database's server dead": {lab.Juju4, func(m *labtest.Model, u *lab.Unit) { require.NoError(m.T, u.Kill(lab.SB)) }},
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := labtest.Deploy(t, 2)
+			m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: test.juju})
 			u := m.Followers()[0]
-			spoil(m, u)
+			test.spoil(m, u)
 			said := m.RefuseRemoval(u)
 			// The other counts as up for as long as it has not seen that it can't be elected.
 			assert.Regexp(t, "sb: without this unit's server the others are no majority: [01] of 2 up, 2 needed", said)
@@ -310,7 +318,7 @@ func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
 
 // R5: the holder is gone for good; another takes over after its deadline.
 func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
-	m := labtest.Deploy(t, 4)
+	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()
 	holder, next := m.Followers()[0], m.Followers()[1]
 	require.NoError(t, m.BeginRemoval(t.Context(), holder))
@@ -327,7 +335,7 @@ func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
 
 // R8: idempotent at every point where it can be cut off.
 func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
-	m := labtest.Deploy(t, 4)
+	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()
 	u := m.Followers()[0]
 	require.NoError(t, m.BeginRemoval(t.Context(), u))

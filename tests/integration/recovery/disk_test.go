@@ -249,7 +249,7 @@ func TestUnitOfALeaderThatCouldNotWriteCanBeRemoved(t *testing.T) {
 // Where its file lacks entries that it may have acknowledged, no server is started on it
 // as if nothing were missing: it is kicked, and joins as a new one.
 func TestLeaderThatCouldNotWriteAndWhoseFileLacksEntriesJoinsAgain(t *testing.T) {
-	m := labtest.Deploy(t, 2)
+	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
 	failed, free := failedLeader(m)
 	before := m.ServerID(failed, lab.NB)
 	free()

@@ -23,7 +23,7 @@ var globals = map[lab.DB][2]string{lab.NB: {"ovn-nbctl", "NB_Global"}, lab.SB: {
 // goes on, as a follower and as the one that leads; its unit says so, and goes on to when nothing
 // else shows it any more.
 func TestUnitWhoseDataDifferRejoinsByOneAction(t *testing.T) {
-	m := labtest.Deploy(t, 3)
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	others, u := m.Deployed[:2], m.Deployed[2]
 	for db, global := range globals {
 		m.MakeLeader(others[0], db)

@@ -20,7 +20,7 @@ import (
 // again. Nothing is begun that an operator begins: the servers, their clusters, files and data on the relations stay what
 // they are, and once the machines are back all is as before, without a word.
 func TestR15LostQuorumStaysLostWhateverHooksRun(t *testing.T) {
-	m := labtest.Deploy(t, 4)
+	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.AddSwitch("kept")
 	left, lost := m.Deployed[:2], m.Deployed[2:]
 	clusters, servers := map[lab.DB]string{}, map[string]string{}

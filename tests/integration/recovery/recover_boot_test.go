@@ -74,7 +74,7 @@ func TestOldMajorityThatBootsServesNothingBeforeItsHooks(t *testing.T) {
 // starting: they elect a leader of the old cluster, and serve clients, until the hooks of each put its copy away.
 // None waits for the others, which are no members of anything any more.
 func TestOldMajorityThatIsBeingRemovedWhenItBootsGivesItsClusterUp(t *testing.T) {
-	m := labtest.Deploy(t, 5)
+	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju4})
 	left, lost := recoverOnTwoOfFive(m)
 	m.Hold(true)
 	for _, u := range lost {

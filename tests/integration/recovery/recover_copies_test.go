@@ -15,7 +15,7 @@ import (
 // changes. What a majority of the two had is in the new cluster on every unit, and what only
 // the newest copy had is, too; also once the three that were given up have returned.
 func TestRecoverKeepsWhatAMajorityOfTheSurvivingCopiesHad(t *testing.T) {
-	m := labtest.DeployWith(t, 5, lab.Options{ElectionTimer: 4 * time.Second}) // no elections but those of the test
+	m := labtest.DeployWith(t, 5, lab.Options{ElectionTimer: 4 * time.Second, JujuVersion: lab.Juju4}) // no elections but those of the test
 	newest, behind, left, lost := m.Deployed[0], m.Deployed[1], m.Deployed[:2], m.Deployed[2:]
 	for _, db := range lab.Databases {
 		m.MakeLeader(lost[0], db)

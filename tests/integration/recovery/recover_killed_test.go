@@ -92,7 +92,7 @@ func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 // one's place, its member there is none any more: the command that names both goes on with the other database, and
 // makes nothing anew that has come about.
 func TestRestoreThatWasKilledAfterOneDatabaseGoesOnWithTheOtherByTheSameIdentities(t *testing.T) {
-	m := labtest.Deploy(t, 2)
+	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
 	m.AddSwitch("kept")
 	u, lost := m.Deployed[0], m.Deployed[1]
 	m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "kept") })
@@ -137,7 +137,7 @@ func TestRestoreThatWasKilledAfterOneDatabaseGoesOnWithTheOtherByTheSameIdentiti
 // Every unit's hooks are killed at calls of them all, from the request to the last join: the
 // end is the same, and at no time are two clusters served.
 func TestRecoveryGoesOnWhereverItsHooksAreKilled(t *testing.T) {
-	m := labtest.Deploy(t, 3)
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	m.AddSwitch("before")
 	u := m.Deployed[1]
 	m.Eventually("the switch is seen", func() bool { return m.Seen(u) != "" })

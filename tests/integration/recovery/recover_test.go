@@ -105,7 +105,7 @@ func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
 // What a unit has published of its copy outlives its machine: force gives it up, by name, and
 // says what is lost.
 func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
-	m := labtest.Deploy(t, 4)
+	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	left, newest, lost := m.LoseAllButOneThatIsBehind()
 	forced := []string{"give-up=" + labtest.Names(append(lost, newest)), "force=true"}
 	assert.Contains(t, m.RefusedRecovery(left, "recover", append(forced, "i-really-mean-it=true")...), newest.Name()+" has newer data")
@@ -127,7 +127,7 @@ func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
 
 // A backup takes the place of a database that is served, on all units.
 func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
-	m := labtest.Deploy(t, 3)
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	m.AddSwitch("before")
 	u := m.Deployed[1]
 	m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "before") })

@@ -19,12 +19,12 @@ func TestMembership(t *testing.T) {
 	gone, stays := m.Followers()[0], m.Followers()[1]
 	kick := labtest.KickArgs(m.ShortID(gone, lab.SB), m.ShortID(gone, lab.NB))
 
-	said := m.RefuseKick(leader, kick...)
+	said := m.Refuse(leader, "kick", kick...)
 	assert.Contains(t, said, "juju remove-unit "+gone.Name(), "R4: a live member")
 	assert.Len(t, m.MemberIDs(leader, lab.NB), 3)
 	m.RemoveByForce(gone)
 	m.RequireDown(gone)
-	m.RefuseKick(leader, labtest.KickArgs(m.ShortID(stays, lab.SB), m.ShortID(stays, lab.NB), "force=true")...) // R1
+	m.Refuse(leader, "kick", labtest.KickArgs(m.ShortID(stays, lab.SB), m.ShortID(stays, lab.NB), "force=true")...) // R1
 	said = m.RefuseRemoval(stays)
 	assert.Contains(t, said, "of 3 members 2 are up; without", "R9")
 	for _, db := range lab.Databases {
@@ -50,9 +50,8 @@ func TestMembership(t *testing.T) {
 	m.RequireMembers(leader)
 	w.Stop()
 	m.Verify(w)
-	left, live := labtest.LeftFiles(t, stays)
-	assert.Len(t, left, 2, "R10: both files are put away")
-	assert.Empty(t, live)
+	assert.Len(t, m.PutAway(stays), 2, "R10: both files are put away")
+	assert.Empty(t, m.InPlace(stays))
 }
 
 // R5: the leader and a follower of four leave at once, and each is judged with the other's leave
