@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,16 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// suiteVariable names the Debian suite of the machines. Tests that boot machines
-// need root and minutes, so that they run by `make e2e` only, which sets it.
+// suiteVariable names the Debian suite of the machines if it is not bookworm.
 const suiteVariable = "E2E_SUITE"
 
 func boot(t *testing.T, n int) (*Fleet, []*Machine) {
 	t.Helper()
-	suite := os.Getenv(suiteVariable)
-	if suite == "" {
-		t.Skipf("boots machines: run by `make e2e`, which sets %s", suiteVariable)
-	}
+	suite := cmp.Or(os.Getenv(suiteVariable), "bookworm")
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	t.Cleanup(stop)
 	fleet, err := Open(ctx, Options{Suite: suite, Log: t.Output()})

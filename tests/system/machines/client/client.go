@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
 // dir is where the client's files are on its machine.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/writes"
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
 //go:embed write.sh

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
-	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
 // Application is the charm on a fleet's machines, beside a CA that answers what it is asked, as

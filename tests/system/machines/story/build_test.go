@@ -32,7 +32,7 @@ func jujuRunner(t *testing.T) string {
 // packedCharm builds the charm file and unpacks it, as Juju does.
 func packedCharm(t *testing.T) string {
 	t.Helper()
-	suite(t)
+	suite()
 	pack := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-C", root, "charm", "ARCH=amd64")
 	out, err := pack.CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -9,16 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/client"
-	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 // TestGroundCarriesAClusterWithoutTheCharm is what the other tests stand on: where
 // it fails, they say nothing about the charm.
 func TestGroundCarriesAClusterWithoutTheCharm(t *testing.T) {
 	if exploretest.Factor(t) == 1 {
-		t.Skip("shows the machines and not the charm: run by `make e2e EXPLORE=2`, where another test of them fails")
+		t.Skip("shows the machines and not the charm: set EXPLORE=2 if another test of them fails")
 	}
 	ctx, fleet := open(t, machines.Options{})
 	ca := vault.New("ground")

@@ -1,13 +1,13 @@
 // Package story shows the charm on machines, with Juju's own agent, from the first
 // unit to the removal of the application.
 //
-// Its tests need root, and minutes. So they run by `make e2e` only, which sets
-// E2E_SUITE to the Debian suite of the machines; elsewhere they are skipped, but
-// compiled and checked like all others. `make test` and they show the same rules:
-// here it is real packages, systemd, a firewall and a network that fail.
+// Its tests need root, and minutes. E2E_SUITE names the Debian suite of the machines if it is
+// not bookworm. The tests on the lab show the same rules: here it is real packages, systemd, a
+// firewall and a network that fail.
 package story
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -32,21 +32,14 @@ const logsDir = "../../../../build/e2e-logs"
 // cleanupTime is kept of the time limit of go test for logs and cleaning up.
 const cleanupTime = 3 * time.Minute
 
-// suite is the Debian suite of the machines, without which a test is skipped.
-func suite(t *testing.T) string {
-	t.Helper()
-	name := os.Getenv(suiteVariable)
-	if name == "" {
-		t.Skipf("boots machines: run by `make e2e`, which sets %s", suiteVariable)
-	}
-	return name
-}
+// suite is the Debian suite of the machines.
+func suite() string { return cmp.Or(os.Getenv(suiteVariable), hostSuite) }
 
 // open makes a fleet without machines, for one test. The context ends in time to
 // collect the logs of all machines where the test fails.
 func open(t *testing.T, o machines.Options, units ...string) (context.Context, *machines.Fleet) {
 	t.Helper()
-	o.Suite = suite(t)
+	o.Suite = suite()
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	t.Cleanup(stop)
 	if end, limited := t.Deadline(); limited {

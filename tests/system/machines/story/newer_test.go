@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -19,22 +20,14 @@ const newerVariable = "E2E_NEWER"
 // newerSource is a line of sources.list with the packages of [newer].
 const newerSource = "deb [trusted=yes] file:" + machines.NewerPackages + " ./"
 
-// newer is the suite to upgrade to, without which a test is skipped.
-func newer(t *testing.T) string {
-	t.Helper()
-	suite(t)
-	name := os.Getenv(newerVariable)
-	if name == "" {
-		t.Skipf("upgrades machines to a newer suite's OVN: run by `make e2e SUITE=trixie`, which sets %s", newerVariable)
-	}
-	return name
-}
+// newer is the suite to upgrade to.
+func newer() string { return cmp.Or(os.Getenv(newerVariable), "trixie") }
 
 // TestGroundRunsPackagesOfTwoReleases is what the story of an upgrade stands on:
 // without the charm, packages of a newer suite take the place of the older ones, and
 // their programs run.
 func TestGroundRunsPackagesOfTwoReleases(t *testing.T) {
-	ctx, fleet := open(t, machines.Options{Newer: newer(t)})
+	ctx, fleet := open(t, machines.Options{Newer: newer()})
 	all, err := fleet.Boot(ctx, 1)
 	require.NoError(t, err)
 	m := all[0]

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
+	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
 // predecessor lays machines out as the Python charm of the same name leaves them,

@@ -27,7 +27,7 @@ type upgrade struct {
 // the third is off for a while: no database is converted as long as there is an older
 // server, and no write is lost.
 func TestUpgradesToANewerRelease(t *testing.T) {
-	options := machines.Options{Newer: newer(t)}
+	options := machines.Options{Newer: newer()}
 	ctx, s := newStory(t, packedCharm(t), options)
 	u := &upgrade{story: s}
 	u.play(ctx, t, []part{
