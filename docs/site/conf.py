@@ -7,7 +7,7 @@ author = copyright
 
 extensions = ["myst_parser"]
 root_doc = "docs/README"
-include_patterns = ["*.md", "docs/**", "tests/system/juju/README.md"]
+include_patterns = ["*.md", "docs/**", "tests/system/*/README.md"]
 exclude_patterns = ["docs/site"]
 source_suffix = {".md": "markdown"}
 
@@ -67,7 +67,7 @@ explanation/*
 :glob:
 
 /*
-/tests/system/juju/README
+/tests/system/*/README
 ```
 """
 

@@ -41,7 +41,7 @@ func (e eager) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	return e.Exec.Run(ctx, c)
 }
 
-// mebibytes are how large the Northbound database is; `make large` has 500.
+// mebibytes are how large the Northbound database is; `make test-system` has 500.
 func mebibytes(t *testing.T) int {
 	t.Helper()
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("BACKUP_MIB"), "12"))

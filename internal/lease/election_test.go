@@ -54,7 +54,7 @@ func anyTwo(agents, step int, begins, longs []int, visit func(a, b fault)) {
 	}
 }
 
-// `make explore` tries 10 times as many; EXPLORE=1000 all of them, which takes minutes.
+// EXPLORE=10 tries 10 times as many; EXPLORE=1000 all of them, which takes minutes.
 func TestNoTwoFaultsLeadToTwoActorsOrToNone(t *testing.T) {
 	t.Parallel()
 	const until = 96
@@ -64,7 +64,7 @@ func TestNoTwoFaultsLeadToTwoActorsOrToNone(t *testing.T) {
 	})
 }
 
-// All pairs on a coarser grid, of two agents and of three: `make explore` misses none of them.
+// All pairs on a coarser grid, of two agents and of three: with EXPLORE none is left out.
 func TestNoTwoFaultsOnAGridLeadToTwoActorsOrToNone(t *testing.T) {
 	t.Parallel()
 	const until = 88

@@ -323,7 +323,7 @@ func valid(ops [actors]op, up uint8) bool {
 	return true
 }
 
-// R1, R5. Clusters of five are left to `make explore`.
+// R1, R5. Clusters of five only with EXPLORE.
 func TestNoOrderOfStepsStopsAndKillsLosesAQuorum(t *testing.T) {
 	largest := 4
 	if exploretest.Factor(t) > 1 {

@@ -166,8 +166,8 @@ func number(b *testing.B, name string, otherwise float64) float64 {
 }
 
 // How long a conversion takes at an election timer, how long nothing can be written
-// meanwhile, and how many elections there are: `make conversion SIZE=80 TIMER=84`, in MiB
-// and seconds.
+// meanwhile, and how many elections there are. The variables SIZE and TIMER of the environment are
+// in MiB and seconds.
 func BenchmarkConversion(b *testing.B) {
 	timer := time.Duration(number(b, "TIMER", 24) * float64(time.Second))
 	members := large(b, int64(number(b, "SIZE", 20)), timer)

@@ -14,7 +14,7 @@ import (
 )
 
 // orders is how many orders of events are tried out with seeds that are always
-// the same, and as many again with new ones; `make explore` tries 10 times as many.
+// the same, and as many again with new ones; EXPLORE multiplies it.
 const orders = 120
 
 // rounds is how often each unit runs a hook once nothing goes wrong any more. The

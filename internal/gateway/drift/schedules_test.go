@@ -73,7 +73,7 @@ func (w *world) event(r *rand.Rand) {
 	}
 }
 
-// played is how many schedules `go test` plays; `make explore` plays 10 times as many.
+// played is how many schedules `go test` plays; EXPLORE multiplies it.
 const played = 1000
 
 // Chassis come, go, lag and change, Neutron writes, agents hand over, begin anew and miss what

@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// instances is how many random states each property is tried on; `make explore` tries 10
-// times as many.
+// instances is how many random states each property is tried on; EXPLORE multiplies it.
 const instances = 100
 
 // anyState is a cloud of a few chassis, networks and zones, in which not all is as it

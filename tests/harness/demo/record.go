@@ -101,11 +101,11 @@ func compare(recording, printed []byte) error {
 	for i := range max(len(was), len(is)) {
 		before, now := at(was, i), at(is, i)
 		if before != now {
-			return fmt.Errorf("the recording shows %q where the demo has %q; record it anew: make demo-recording", before, now)
+			return fmt.Errorf("the recording shows %q where the demo has %q; record it again: make demo RECORD=1", before, now)
 		}
 	}
 	if len(was) == 0 || !slices.ContainsFunc(was, func(line string) bool { return strings.HasPrefix(line, "$ juju ") }) {
-		return errors.New("the recording shows no command; record it anew: make demo-recording")
+		return errors.New("the recording shows no command; record it again: make demo RECORD=1")
 	}
 	return nil
 }

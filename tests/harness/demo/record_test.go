@@ -39,7 +39,7 @@ func TestRecordingOfAnotherStoryIsFound(t *testing.T) {
 	require.NoError(t, compare(recording, []byte(same)))
 	for change, says := range map[string]string{
 		strings.Replace(told, "A unit goes", "A unit stays", 1): `"== A unit goes" where the demo has "== A unit stays"`,
-		strings.Replace(told, "remove-unit", "remove-units", 1): "make demo-recording",
+		strings.Replace(told, "remove-unit", "remove-units", 1): "make demo RECORD=1",
 		told + "$ juju status\n":                                `"the end" where the demo has "$ juju status"`,
 		strings.Replace(told, " i-really-mean-it=true", "", 1):  "i-really-mean-it=true",
 	} {

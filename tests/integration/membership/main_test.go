@@ -1,4 +1,5 @@
-// Package membership
+// Package membership tests on real servers how units leave, kick and restart members, take the
+// lock, and show the state of the clusters.
 package membership
 
 import (

@@ -1,4 +1,5 @@
-// Package recovery
+// Package recovery tests on real servers backups and restores, quorums that are lost for good,
+// and disks that fail.
 package recovery
 
 import (

@@ -61,7 +61,7 @@ func BenchmarkDrainThroughNorthd(b *testing.B) {
 }
 
 // routed is a cloud with an ovn-northd: 500 gateways on 10 chassis, or GATEWAYS of them, 50 for each
-// chassis. `make large` has 10,000 on 200. Chassis are rows.
+// chassis. With GATEWAYS=10000 there are 200. Chassis are rows.
 type routed struct {
 	b               *testing.B
 	nb, sb          string

@@ -1,4 +1,4 @@
-// Package large
+// Package large recovers and restores databases of hundreds of MiB.
 package large
 
 import (

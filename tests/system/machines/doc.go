@@ -4,7 +4,7 @@
 // machine can be done here: install packages, restart, pull its power or its
 // network cable.
 //
-// It needs root, and Debian with what install-deps installs. It runs beside
+// It needs root, and Debian with what tests/install-deps machines installs. It runs beside
 // everything else on the host: what it makes is in network namespaces, control
 // groups and mounts of its own, all named ovn-e2e, and in one directory. A run
 // that was killed takes its machines with it, and the next run cleans up the rest;

@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// suiteVariable names the Debian suite of the machines. Tests that boot machines
-// need root and minutes, so that they run by `make e2e` only, which sets it.
+// suiteVariable names the Debian suite of the machines. Tests that boot machines need
+// root and minutes, so they are skipped unless it is set.
 const suiteVariable = "E2E_SUITE"
 
 func boot(t *testing.T, n int) (*Fleet, []*Machine) {
 	t.Helper()
 	suite := os.Getenv(suiteVariable)
 	if suite == "" {
-		t.Skipf("boots machines: run by `make e2e`, which sets %s", suiteVariable)
+		t.Skipf("boots machines: set %s to their Debian suite, such as bookworm", suiteVariable)
 	}
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	t.Cleanup(stop)

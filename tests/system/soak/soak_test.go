@@ -94,7 +94,7 @@ func TestRandomFaultsBreakNoInvariant(t *testing.T) {
 // command is what plays the same schedules again.
 func command(first uint64) string {
 	if *disasters {
-		return fmt.Sprintf("make disasters SEED=%d COUNT=%d", first, *count)
+		return fmt.Sprintf("go test -v -count=1 -timeout 24h -run TestRandomFaultsBreakNoInvariant ./tests/system/soak -args -disasters -seed=%d -count=%d", first, *count)
 	}
 	return fmt.Sprintf("make soak SEED=%d FOR=%v", first, *soakFor)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
 
-// hostSuite is the suite whose OVN `make functional` and `make recovery` run the same tests on.
+// hostSuite is the suite whose OVN `make test-integration` runs the same tests on.
 const hostSuite = "bookworm"
 
 // TestMembershipOnTheSuitesPackages runs tests/integration/membership on a machine of a suite
 // that the host isn't: OVS's leave behaves differently from 3.3.5 on.
 func TestMembershipOnTheSuitesPackages(t *testing.T) {
 	if suite(t) == hostSuite {
-		t.Skipf("make functional and make recovery run the same tests on the packages of %s", hostSuite)
+		t.Skipf("make test-integration runs the same tests on the packages of %s", hostSuite)
 	}
 	source, err := filepath.Abs(root)
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 // it fails, they say nothing about the charm.
 func TestGroundCarriesAClusterWithoutTheCharm(t *testing.T) {
 	if exploretest.Factor(t) == 1 {
-		t.Skip("shows the machines and not the charm: run by `make e2e EXPLORE=2`, where another test of them fails")
+		t.Skip("shows the machines and not the charm: set EXPLORE=2 if another test of them fails")
 	}
 	ctx, fleet := open(t, machines.Options{})
 	ca := vault.New("ground")

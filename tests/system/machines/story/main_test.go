@@ -1,10 +1,9 @@
 // Package story shows the charm on machines, with Juju's own agent, from the first
 // unit to the removal of the application.
 //
-// Its tests need root, and minutes. So they run by `make e2e` only, which sets
-// E2E_SUITE to the Debian suite of the machines; elsewhere they are skipped, but
-// compiled and checked like all others. `make test` and they show the same rules:
-// here it is real packages, systemd, a firewall and a network that fail.
+// Its tests need root, and minutes. So they are skipped unless E2E_SUITE names the
+// Debian suite of the machines. The tests on the lab show the same rules: here it is
+// real packages, systemd, a firewall and a network that fail.
 package story
 
 import (
@@ -37,7 +36,7 @@ func suite(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv(suiteVariable)
 	if name == "" {
-		t.Skipf("boots machines: run by `make e2e`, which sets %s", suiteVariable)
+		t.Skipf("boots machines: set %s to their Debian suite, such as bookworm", suiteVariable)
 	}
 	return name
 }

@@ -25,7 +25,7 @@ func newer(t *testing.T) string {
 	suite(t)
 	name := os.Getenv(newerVariable)
 	if name == "" {
-		t.Skipf("upgrades machines to a newer suite's OVN: run by `make e2e SUITE=trixie`, which sets %s", newerVariable)
+		t.Skipf("upgrades machines to a newer suite's OVN: set %s=trixie", newerVariable)
 	}
 	return name
 }
