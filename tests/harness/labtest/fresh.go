@@ -42,13 +42,14 @@ func start(t *testing.T, o lab.Options) *Model {
 	return &Model{Lab: l, T: t}
 }
 
-// Run runs a subtest on the same units.
+// Run runs a subtest on the same units, which may add and remove some. It may not be parallel.
 func (m *Model) Run(name string, test func(*Model)) {
 	m.T.Helper()
 	m.T.Run(name, func(t *testing.T) {
 		t.Helper()
 		sub := *m
 		sub.T = t
+		defer func() { m.Deployed = sub.Deployed }()
 		test(&sub)
 	})
 }

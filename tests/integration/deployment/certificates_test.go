@@ -20,8 +20,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	u := c.AddFresh(1)[0]
 	c.Says(u, "blocked", "'certificates' missing; run: juju integrate ovn-central:certificates vault")
 
-	id, err := c.Relate(t.Context(), "certificates", "vault", 1)
-	require.NoError(t, err)
+	c.RelateSealedVault()
 	c.Says(u, "waiting", "'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for "+u.Address())
 	assert.NoFileExists(t, u.DBFile(lab.NB), "nothing is created before there is a certificate")
 
@@ -87,46 +86,41 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	c.RequireActive(u)
 	c.RequireWritable()
 
-	require.NoError(t, c.Unrelate(t.Context(), id))
+	require.NoError(t, c.Unrelate(t.Context(), c.Certificates))
 	c.Says(u, "blocked", "'certificates' missing")
 	c.RequireWritable()
 	assert.NotEmpty(t, c.FileOf(u, "cert_host"), "the one in use goes on being used")
-	_, err = c.Relate(t.Context(), "certificates", "vault", 1)
-	require.NoError(t, err)
+	c.RelateSealedVault()
 	c.RequireActive(u)
 	assert.Equal(t, before, c.Processes(u), "no server was restarted")
-}
 
-// As an operator may give vault them: action upload-signed-csr takes a bundle.
-func TestRootThatHasExpiredBesideTheValidOneIsNothingToWaitFor(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
-	u := units[0]
-	used, root := c.FileOf(u, "cert_host"), vault.NewWith("old-root", vault.Options{CATTL: -time.Hour})
-	c.CA().Reissue()
-	c.Issue(c.CA(), func(_ string, a map[string]string) { a["ca"] = root.PEM() + "\n" + c.CA().PEM() })
-	c.RequireActive(u)
-	assert.NotEqual(t, used, c.FileOf(u, "cert_host"), "nothing is wrong with what was issued")
-	from := logSize(t, u)
-	require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
-	assert.NotContains(t, logFrom(t, u, from), "trust the CA", "the next hook has nothing to write")
-	c.RequireActive(u)
-}
+	// As an operator may give vault them: action upload-signed-csr takes a bundle.
+	c.run("a root that has expired beside the valid one is nothing to wait for", func(c *cloud) {
+		t := c.T
+		used, root := c.FileOf(u, "cert_host"), vault.NewWith("old-root", vault.Options{CATTL: -time.Hour})
+		c.CA().Reissue()
+		c.Issue(c.CA(), func(_ string, a map[string]string) { a["ca"] = root.PEM() + "\n" + c.CA().PEM() })
+		c.RequireActive(u)
+		assert.NotEqual(t, used, c.FileOf(u, "cert_host"), "nothing is wrong with what was issued")
+		from := logSize(t, u)
+		require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
+		assert.NotContains(t, logFrom(t, u, from), "trust the CA", "the next hook has nothing to write")
+		c.RequireActive(u)
+	})
 
-// Nothing is wrong with what was issued: no operator is to have it issued again.
-func TestCertificateThatIsSpoiledOnTheDiskIsWrittenAnewByTheNextHook(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
-	u := units[0]
-	require.NoError(t, c.UpdateStatus(t.Context()))
-	used := c.FileOf(u, "cert_host")
-	for name, spoil := range map[string]func(path string) error{
-		"half of it": func(path string) error { return os.WriteFile(path, []byte(used[:len(used)/2]), 0o600) },
-		"gone":       os.Remove,
-	} {
-		require.NoError(t, spoil(filepath.Join(u.SysconfDir(), "ovn", "cert_host")))
+	// Nothing is wrong with what was issued: no operator is to have it issued again.
+	c.run("one that is spoiled on the disk is written anew by the next hook", func(c *cloud) {
+		t := c.T
 		require.NoError(t, c.UpdateStatus(t.Context()))
-		assert.Equal(t, used, c.FileOf(u, "cert_host"), name)
-		c.Says(u, "active")
-	}
+		used := c.FileOf(u, "cert_host")
+		for name, spoil := range map[string]func(path string) error{
+			"half of it": func(path string) error { return os.WriteFile(path, []byte(used[:len(used)/2]), 0o600) },
+			"gone":       os.Remove,
+		} {
+			require.NoError(t, spoil(filepath.Join(u.SysconfDir(), "ovn", "cert_host")))
+			require.NoError(t, c.UpdateStatus(t.Context()))
+			assert.Equal(t, used, c.FileOf(u, "cert_host"), name)
+			c.Says(u, "active")
+		}
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,9 +11,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// A value that can't be used is named with its option and what it may be; nothing
-// else changes, and with the value from before all is well again.
-func TestBadOptionBlocksAndChangesNothing(t *testing.T) {
+// The options of three units that work.
+func TestOptions(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
 	// An agent that takes the lease meanwhile, or gives it back, changes what there is.
@@ -23,54 +21,117 @@ func TestBadOptionBlocksAndChangesNothing(t *testing.T) {
 	c.RelateClients()
 	units := c.AddFresh(3)
 	c.RequireActive(units...)
-	for _, test := range []struct{ option, value, before, wants string }{
-		{"ovsdb-server-election-timer", "0", "4", "1 to 60"},
-		{"ovsdb-server-election-timer", "61", "4", "1 to 60"},
-		{"ovsdb-server-inactivity-probe", "-1", "60", "0 to 86400"},
-		{"ovsdb-server-inactivity-probe", "86401", "60", "0 to 86400"},
-		{"source", "cloud:no-such-release", "distro", "no-such-release"},
-		{"source", "nonsense here", "distro", "nonsense here"},
-		{"ovn-source", "http://example.com", "", "http://example.com"},
-	} {
-		before := map[string]map[string]string{}
-		for _, u := range units {
-			before[u.Name()] = c.besidesStatus(u)
-		}
-		require.NoError(t, c.Configure(t.Context(), map[string]string{test.option: test.value}))
-		for range 2 {
+
+	// A value that can't be used is named with its option and what it may be; nothing
+	// else changes, and with the value from before all is well again.
+	c.run("bad ones block and change nothing", func(c *cloud) {
+		t := c.T
+		for _, test := range []struct{ option, value, before, wants string }{
+			{"ovsdb-server-election-timer", "0", "4", "1 to 60"},
+			{"ovsdb-server-election-timer", "61", "4", "1 to 60"},
+			{"ovsdb-server-inactivity-probe", "-1", "60", "0 to 86400"},
+			{"ovsdb-server-inactivity-probe", "86401", "60", "0 to 86400"},
+			{"source", "cloud:no-such-release", "distro", "no-such-release"},
+			{"source", "nonsense here", "distro", "nonsense here"},
+			{"ovn-source", "http://example.com", "", "http://example.com"},
+		} {
+			before := map[string]map[string]string{}
 			for _, u := range units {
-				c.Says(u, "blocked", test.option, test.value, test.wants)
-				assert.NotContains(t, u.Workload().Message, "\n")
-				require.Equal(t, before[u.Name()], c.besidesStatus(u), "%s with %s=%s", u.Name(), test.option, test.value)
+				before[u.Name()] = c.besidesStatus(u)
 			}
-			require.NoError(t, c.UpdateStatus(t.Context()))
+			require.NoError(t, c.Configure(t.Context(), map[string]string{test.option: test.value}))
+			for range 2 {
+				for _, u := range units {
+					c.Says(u, "blocked", test.option, test.value, test.wants)
+					assert.NotContains(t, u.Workload().Message, "\n")
+					require.Equal(t, before[u.Name()], c.besidesStatus(u), "%s with %s=%s", u.Name(), test.option, test.value)
+				}
+				require.NoError(t, c.UpdateStatus(t.Context()))
+			}
+			require.NoError(t, c.Configure(t.Context(), map[string]string{test.option: test.before}))
+			c.RequireActive(units...)
 		}
-		require.NoError(t, c.Configure(t.Context(), map[string]string{test.option: test.before}))
+	})
+
+	// With an election timer of 61 a server that was killed was neither started again nor
+	// shown.
+	c.run("bad ones hide and hinder nothing else", func(c *cloud) {
+		t := c.T
+		u := c.LeaderOf(lab.NB)
+		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "61"}))
+		c.Says(u, "blocked", "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds; leader: ")
+
+		require.NoError(t, u.Kill(lab.NB))
+		c.RunUpdateStatus(u)
+		assert.True(t, u.Running(lab.NB), "it was started again")
+
+		require.NoError(t, u.Hang(lab.NB))
+		c.RunUpdateStatus(u)
+		c.Says(u, "blocked", "option ovsdb-server-election-timer is 61")
+		assert.Regexp(t, "^nb: the server hangs.*; option ovsdb-server-election-timer", u.Workload().Message)
+		require.NoError(t, u.Resume(lab.NB))
+
+		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "4"}))
+		c.Tick("all is well again, and ovn-northd has both databases", c.AllActive)
+	})
+
+	// Juju itself refuses what is of another type.
+	c.run("those of another type never reach the charm", func(c *cloud) {
+		t := c.T
+		for option, value := range map[string]string{
+			"ovsdb-server-election-timer": "soon", "ovsdb-server-inactivity-probe": "1.5", "enable-auto-restarts": "perhaps",
+		} {
+			require.Error(t, c.Configure(t.Context(), map[string]string{option: value}), option)
+		}
+	})
+
+	// The options of the databases take effect at once, whichever units lead them,
+	// without a restart.
+	c.run("those of the databases take effect whoever leads", func(c *cloud) {
+		t := c.T
+		follower := c.leadersApart(units)
+		pids := c.PIDs(units...)
+		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "180"}))
+		c.requireConfigured(4, 180)
+		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "0", "ovsdb-server-election-timer": "1"}))
+		c.requireConfigured(1, 0)
 		c.RequireActive(units...)
-	}
-}
 
-// With an election timer of 61 a server that was killed was neither started again nor
-// shown.
-func TestBadOptionHidesAndHindersNothingElse(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 2, lab.Options{})
-	u := units[0]
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "61"}))
-	c.Says(u, "blocked", "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds; leader: ")
+		// Who doesn't lead says what is still to come.
+		c.Hold(true)
+		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "16"}))
+		c.DeliverAll(follower)
+		c.Says(follower, "active", "nb: election timer is 1000 ms", "sb: election timer is 1000 ms", "16000 ms")
+		c.Hold(false)
+		require.NoError(t, c.Settle(t.Context()))
+		c.requireConfigured(16, 0)
+		c.RunUpdateStatus(follower)
+		assert.NotContains(t, follower.Workload().Message, "election timer")
+		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
+		c.requireConfigured(1, 0)
+		c.RequireActive(units...)
+		assert.Equal(t, pids, c.PIDs(units...), "no server was restarted")
+	})
 
-	require.NoError(t, u.Kill(lab.NB))
-	c.RunUpdateStatus(u)
-	assert.True(t, u.Running(lab.NB), "it was started again")
-
-	require.NoError(t, u.Hang(lab.NB))
-	c.RunUpdateStatus(u)
-	c.Says(u, "blocked", "option ovsdb-server-election-timer is 61")
-	assert.Regexp(t, "^nb: the server hangs.*; option ovsdb-server-election-timer", u.Workload().Message)
-	require.NoError(t, u.Resume(lab.NB))
-
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "4"}))
-	c.Tick("all is well again, and ovn-northd has both databases", func() bool { return u.Workload().Status == "active" })
+	// A change of the election timer that finds no quorum is pending, and made when
+	// there is one again.
+	c.run("an election timer that finds no quorum is pending", func(c *cloud) {
+		t := c.T
+		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1", "ovsdb-server-inactivity-probe": "60"}))
+		c.PowerOff(units[1:]...)
+		c.Eventually("it leads nobody", func() bool {
+			s := c.Raft(units[0], lab.NB)
+			return !s.HasLeader() || s.Role != "leader"
+		})
+		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "2"}))
+		assert.NotEqual(t, "active", units[0].Workload().Status, units[0].Workload().Message)
+		for _, u := range units[1:] {
+			require.NoError(t, u.PowerOn(t.Context()))
+		}
+		require.NoError(t, c.Settle(t.Context()))
+		c.Tick("all are active", c.AllActive)
+		c.requireConfigured(2, 60)
+	})
 }
 
 // besidesStatus is everything that a hook can change but for the status, and the
@@ -80,17 +141,6 @@ func (c *cloud) besidesStatus(u *lab.Unit) map[string]string {
 	all := c.everything(u)
 	maps.DeleteFunc(all, func(name, _ string) bool { return name == "status" || name == "/db/ovn-central-operator.unit.json" })
 	return all
-}
-
-// Juju itself refuses what is of another type.
-func TestOptionOfAnotherTypeNeverReachesTheCharm(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, lab.Options{})
-	for option, value := range map[string]string{
-		"ovsdb-server-election-timer": "soon", "ovsdb-server-inactivity-probe": "1.5", "enable-auto-restarts": "perhaps",
-	} {
-		require.Error(t, c.Configure(t.Context(), map[string]string{option: value}), option)
-	}
 }
 
 // A bad value from the beginning hinders only what depends on it: the clusters are
@@ -106,35 +156,6 @@ func TestBadOptionFromTheBeginningIsMended(t *testing.T) {
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "6"}))
 	c.RequireActive(u)
 	c.requireConfigured(6, 60)
-}
-
-// The options of the databases take effect at once, whichever units lead them,
-// without a restart.
-func TestOptionsOfTheDatabasesTakeEffectWhoeverLeads(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	follower := c.leadersApart(units)
-	pids := c.PIDs(units...)
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "180"}))
-	c.requireConfigured(4, 180)
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "0", "ovsdb-server-election-timer": "1"}))
-	c.requireConfigured(1, 0)
-	c.RequireActive(units...)
-
-	// Who doesn't lead says what is still to come.
-	c.Hold(true)
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "16"}))
-	c.DeliverAll(follower)
-	c.Says(follower, "active", "nb: election timer is 1000 ms", "sb: election timer is 1000 ms", "16000 ms")
-	c.Hold(false)
-	require.NoError(t, c.Settle(t.Context()))
-	c.requireConfigured(16, 0)
-	c.RunUpdateStatus(follower)
-	assert.NotContains(t, follower.Workload().Message, "election timer")
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
-	c.requireConfigured(1, 0)
-	c.RequireActive(units...)
-	assert.Equal(t, pids, c.PIDs(units...), "no server was restarted")
 }
 
 // leadersApart has different units lead the databases, and returns one that leads
@@ -153,29 +174,4 @@ func (c *cloud) leadersApart(units []*lab.Unit) *lab.Unit {
 		_, err = nb.Appctl(ctx, lab.NB, "cluster/failure-test", "transfer-leadership")
 		require.NoError(c.T, err)
 	}
-}
-
-// A change of the election timer that finds no quorum is pending, and made when
-// there is one again.
-func TestElectionTimerThatCannotChangeNowIsPending(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 2, lab.Options{})
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
-	require.NoError(t, units[1].PowerOff())
-	alone := c.Patient()
-	for {
-		s, err := c.RaftStatus(units[0], lab.NB)
-		require.NoError(t, err)
-		if !s.HasLeader() || s.Role != "leader" {
-			break
-		}
-		require.NoError(t, alone.Err())
-		pause(alone, 50*time.Millisecond)
-	}
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "2"}))
-	assert.NotEqual(t, "active", units[0].Workload().Status, units[0].Workload().Message)
-	require.NoError(t, units[1].PowerOn(t.Context()))
-	require.NoError(t, c.Settle(t.Context()))
-	c.Tick("both are active", c.AllActive)
-	c.requireConfigured(2, 60)
 }

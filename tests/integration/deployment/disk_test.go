@@ -164,48 +164,109 @@ func (c *cloud) writeLong() {
 	}
 }
 
-// F9, P5: a server that lost entries, or whose file was damaged, and then its power,
-// says what to type; once that is typed the unit mends itself.
-func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *testing.T) {
+// F9, P5, §4 of the worst night: a server that lost entries, or whose file was damaged, and then its
+// power.
+func TestUnitWithDamagedFiles(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	u := units[2]
-	c.HandOver(u)
-	ids := map[lab.DB]string{}
-	for _, db := range []lab.DB{lab.NB, lab.SB} {
-		id, err := u.ServerID(t.Context(), db)
-		require.NoError(t, err)
-		ids[db] = id
+	// damage has the file of nb lack an entry, and that of sb be unreadable.
+	damage := func(c *cloud, u *lab.Unit) {
+		require.NoError(c.T, u.PowerOff())
+		c.TakeOut(u.DBFile(lab.NB))
+		sb, err := os.OpenFile(u.DBFile(lab.SB), os.O_WRONLY, 0)
+		require.NoError(c.T, err)
+		_, err = sb.WriteAt([]byte("#!"), 0)
+		require.NoError(c.T, err)
+		require.NoError(c.T, sb.Close())
+		require.NoError(c.T, u.PowerOn(c.T.Context()))
+		require.NoError(c.T, c.Settle(c.T.Context()))
+		c.RunUpdateStatus(u)
 	}
-	require.NoError(t, u.PowerOff())
-	c.TakeOut(u.DBFile(lab.NB))
-	sb, err := os.OpenFile(u.DBFile(lab.SB), os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = sb.WriteAt([]byte("#!"), 0)
-	require.NoError(t, err)
-	require.NoError(t, sb.Close())
-	require.NoError(t, u.PowerOn(t.Context()))
-	require.NoError(t, c.Settle(t.Context()))
-	c.RunUpdateStatus(u)
-	c.Says(u, "blocked", "ovsdb-tool: ovsdb error")
-	rejoin := "run: juju run " + u.Name() + " rejoin database="
-	c.Says(u, "blocked", "nb: its file lacks entries; "+rejoin+"nb i-really-mean-it=true (", "sb: its file can't be read; "+rejoin+"sb i-really-mean-it=true (")
-	assert.NotContains(t, u.Workload().Message, "ovsdb-tool: ovsdb-tool:")
-	first, _, _ := strings.Cut(u.Workload().Message, " (")
-	assert.LessOrEqual(t, len(first), 120, "Juju shows so much")
 
-	// It is a unit of the model that is down: no stale member, and nobody's to kick without
-	// force (R4, R16).
-	c.RunUpdateStatus(units...)
-	c.Says(units[0], "active", "2 of 3 up", "("+u.Name()+") down")
-	assert.Contains(t, c.Refuse(units[0], "kick", "sb-identity="+ids[lab.SB][:8], "i-really-mean-it=true"), "still in the model")
-	for _, db := range []lab.DB{lab.NB, lab.SB} {
-		c.Act(units[0], "kick", string(db)+"-identity="+ids[db][:8], "force=true", "i-really-mean-it=true")
-	}
-	c.Tick("it has joined again", c.AllActive)
-	assert.Len(t, c.PutAway(u, lab.NB), 1)
-	assert.Len(t, c.PutAway(u, lab.SB), 1)
-	c.RequireOneCluster(units...)
+	// F9, P5: a server that lost entries, or whose file was damaged, and then its power,
+	// says what to type; once that is typed the unit mends itself.
+	c.run("says what to type, and joins again once it was kicked", func(c *cloud) {
+		t := c.T
+		c.HandOver(u)
+		ids := map[lab.DB]string{}
+		for _, db := range []lab.DB{lab.NB, lab.SB} {
+			id, err := u.ServerID(t.Context(), db)
+			require.NoError(t, err)
+			ids[db] = id
+		}
+		damage(c, u)
+		c.Says(u, "blocked", "ovsdb-tool: ovsdb error")
+		rejoin := "run: juju run " + u.Name() + " rejoin database="
+		c.Says(u, "blocked", "nb: its file lacks entries; "+rejoin+"nb i-really-mean-it=true (", "sb: its file can't be read; "+rejoin+"sb i-really-mean-it=true (")
+		assert.NotContains(t, u.Workload().Message, "ovsdb-tool: ovsdb-tool:")
+		first, _, _ := strings.Cut(u.Workload().Message, " (")
+		assert.LessOrEqual(t, len(first), 120, "Juju shows so much")
+
+		// It is a unit of the model that is down: no stale member, and nobody's to kick without
+		// force (R4, R16).
+		c.RunUpdateStatus(units...)
+		c.Says(units[0], "active", "2 of 3 up", "("+u.Name()+") down")
+		assert.Contains(t, c.Refuse(units[0], "kick", "sb-identity="+ids[lab.SB][:8], "i-really-mean-it=true"), "still in the model")
+		for _, db := range []lab.DB{lab.NB, lab.SB} {
+			c.Act(units[0], "kick", string(db)+"-identity="+ids[db][:8], "force=true", "i-really-mean-it=true")
+		}
+		c.Tick("it has joined again", c.AllActive)
+		assert.Len(t, c.PutAway(u, lab.NB), 1)
+		assert.Len(t, c.PutAway(u, lab.SB), 1)
+		c.RequireOneCluster(units...)
+	})
+
+	// §4 of the worst night: what a person would do, by one action on the unit itself.
+	c.run("rejoins by one action", func(c *cloud) {
+		t := c.T
+		c.HandOver(u)
+		assert.Contains(t, c.Refuse(u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit")
+		damage(c, u)
+		c.Says(u, "blocked", "nb: its file lacks entries", "sb: its file can't be read")
+
+		assert.Contains(t, c.Refuse(u, "rejoin"), "a member that is removed never comes back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
+		assert.Contains(t, c.Act(u, "rejoin", "dry-run=true")["plan"], "sb: the unit that leads it removes member")
+		for _, db := range []string{"nb", "sb"} { // as the status prints them
+			c.Act(u, "rejoin", "database="+db, "i-really-mean-it=true")
+		}
+		c.Tick("it has joined again", c.AllActive)
+		assert.Len(t, c.PutAway(u, lab.NB), 2)
+		assert.Len(t, c.PutAway(u, lab.SB), 2)
+		c.RequireOneCluster(units...)
+
+		shown := c.Act(u, "rejoin", "i-really-mean-it=true")
+		for _, db := range []string{"nb", "sb"} {
+			assert.Contains(t, shown["plan"], db+": this unit has joined as a new member in the place of ")
+			for _, unit := range units {
+				assert.Contains(t, shown["proof"], db+": "+unit.Name()+" is a member, and an acknowledged write was read back from its server")
+			}
+		}
+		assert.Contains(t, c.Refuse(u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit", "it is proved")
+	})
+
+	// A damaged unit of a database that has no leader has nothing to join.
+	c.run("is refused a rejoin without a quorum", func(c *cloud) {
+		t := c.T
+		for _, unit := range units[1:] {
+			require.NoError(t, unit.PowerOff())
+		}
+		c.TakeOut(u.DBFile(lab.NB))
+		require.NoError(t, u.PowerOn(t.Context()))
+		require.NoError(t, c.Settle(t.Context()))
+		c.RunUpdateStatus(u)
+		c.Says(u, "blocked", "nb: its file lacks entries")
+		said := c.Refuse(u, "rejoin", "i-really-mean-it=true")
+		assert.Contains(t, said, "nothing was done")
+		assert.Contains(t, said, "nb: no other unit serves it with a leader: there is nothing to join; see docs/how-to/recover-quorum.md")
+		assert.Len(t, c.PutAway(u, lab.NB), 2, "the only other copy may be this one")
+		require.NoError(t, units[1].PowerOn(t.Context()))
+		c.Tick("there is one without it", func() bool {
+			r, err := c.RunAction(t.Context(), u, "rejoin", "dry-run=true")
+			require.NoError(t, err)
+			return r.Status == "completed"
+		})
+	})
 }
 
 // A server goes on without a name for its file, and no other could be started in its place: here
@@ -237,68 +298,4 @@ func TestFileThatWasTakenAwayUnderItsServerIsWrittenAnewBeforeARestart(t *testin
 	c.RunUpdateStatus(u)
 	c.RequireActive(u)
 	assert.FileExists(t, u.DBFile(lab.SB))
-}
-
-// §4 of the worst night: what a person would do, by one action on the unit itself.
-func TestUnitWithDamagedFilesRejoinsByOneAction(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	u := units[2]
-	c.HandOver(u)
-	assert.Contains(t, c.Refuse(u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit")
-	require.NoError(t, u.PowerOff())
-	c.TakeOut(u.DBFile(lab.NB))
-	sb, err := os.OpenFile(u.DBFile(lab.SB), os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = sb.WriteAt([]byte("#!"), 0)
-	require.NoError(t, err)
-	require.NoError(t, sb.Close())
-	require.NoError(t, u.PowerOn(t.Context()))
-	require.NoError(t, c.Settle(t.Context()))
-	c.RunUpdateStatus(u)
-	c.Says(u, "blocked", "nb: its file lacks entries", "sb: its file can't be read")
-
-	assert.Contains(t, c.Refuse(u, "rejoin"), "a member that is removed never comes back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
-	assert.Contains(t, c.Act(u, "rejoin", "dry-run=true")["plan"], "sb: the unit that leads it removes member")
-	for _, db := range []string{"nb", "sb"} { // as the status prints them
-		c.Act(u, "rejoin", "database="+db, "i-really-mean-it=true")
-	}
-	c.Tick("it has joined again", c.AllActive)
-	assert.Len(t, c.PutAway(u, lab.NB), 1)
-	assert.Len(t, c.PutAway(u, lab.SB), 1)
-	c.RequireOneCluster(units...)
-
-	shown := c.Act(u, "rejoin", "i-really-mean-it=true")
-	for _, db := range []string{"nb", "sb"} {
-		assert.Contains(t, shown["plan"], db+": this unit has joined as a new member in the place of ")
-		for _, unit := range units {
-			assert.Contains(t, shown["proof"], db+": "+unit.Name()+" is a member, and an acknowledged write was read back from its server")
-		}
-	}
-	assert.Contains(t, c.Refuse(u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit", "it is proved")
-}
-
-// A damaged unit of a database that has no leader has nothing to join.
-func TestRejoinIsRefusedWhereThereIsNoQuorum(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	u := units[2]
-	for _, unit := range units[1:] {
-		require.NoError(t, unit.PowerOff())
-	}
-	c.TakeOut(u.DBFile(lab.NB))
-	require.NoError(t, u.PowerOn(t.Context()))
-	require.NoError(t, c.Settle(t.Context()))
-	c.RunUpdateStatus(u)
-	c.Says(u, "blocked", "nb: its file lacks entries")
-	said := c.Refuse(u, "rejoin", "i-really-mean-it=true")
-	assert.Contains(t, said, "nothing was done")
-	assert.Contains(t, said, "nb: no other unit serves it with a leader: there is nothing to join; see docs/how-to/recover-quorum.md")
-	assert.Empty(t, c.PutAway(u, lab.NB), "the only other copy may be this one")
-	require.NoError(t, units[1].PowerOn(t.Context()))
-	c.Tick("there is one without it", func() bool {
-		r, err := c.RunAction(t.Context(), u, "rejoin", "dry-run=true")
-		require.NoError(t, err)
-		return r.Status == "completed"
-	})
 }

@@ -109,6 +109,8 @@ func TestUnitWithoutUfwWorksAndSaysThatItsPortsAreNotGuarded(t *testing.T) {
 	c.RequireWritable()
 	require.NoError(t, c.RemoveApplication(t.Context()))
 	assert.True(t, u.Removed(), "nor does it hinder the end")
+	assert.Len(t, c.InPlace(u), 2, "R2, R9: the last unit keeps the data")
+	assert.Empty(t, c.PutAway(u))
 }
 
 // What took rules away, or ufw itself, the record of what was set knows nothing of.

@@ -21,15 +21,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-func TestTwoUnitsJoinAtOnce(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
-	w := c.StartWriter(t.Context(), 0)
-	units = append(units, c.AddFresh(2)...)
-	c.RequireOneCluster(units...)
-	c.Verify(w)
-}
-
 // The unit that made the clusters comes first in the list to join through; with
 // it off, a unit joins through another one.
 func TestUnitJoinsThoughTheFirstOfItsListIsDead(t *testing.T) {

@@ -32,9 +32,7 @@ func TestHookThatIsKilledAtAnyCallEndsWhenItRunsAgain(t *testing.T) {
 		c.DeliverAll(u)
 	}
 	c.VaultAnswers()
-	var err error
-	c.Certificates, err = c.Relate(t.Context(), "certificates", "vault", 1)
-	require.NoError(t, err)
+	c.RelateSealedVault()
 	leader, joiner := units[0], units[1]
 	hooks := []string{"certificates-relation-joined", "certificates-relation-changed"}
 	c.deliverKillingEverywhere(leader, hooks...)

@@ -60,9 +60,7 @@ func (c *cloud) events(random *rand.Rand, units []*lab.Unit, timer, probe int) [
 	events := []func(){
 		func() {
 			c.T.Log("vault is related")
-			var err error
-			c.Certificates, err = c.Relate(c.T.Context(), "certificates", "vault", 1)
-			require.NoError(c.T, err)
+			c.RelateSealedVault()
 		},
 		func() { c.T.Log("vault issues certificates"); c.VaultAnswers() },
 		func() { configure("ovsdb-server-election-timer", timer) },

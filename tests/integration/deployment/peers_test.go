@@ -35,44 +35,6 @@ func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
 	require.NoError(c.T, os.Rename(charm, dispatch))
 }
 
-// Nobody stumbles over what a peer publishes, and nothing is made of it; it is
-// mended by the peer's next hook.
-func TestNonsenseFromAPeerHarmsNobody(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
-	settings, before := c.LeaderSettings(), c.Processes(units...)
-	c.publishes(units[2], nonsense)
-	require.NoError(t, c.Settle(t.Context()))
-	require.NoError(t, c.RunHook(t.Context(), units[0], "update-status"))
-	require.NoError(t, c.RunHook(t.Context(), units[1], "config-changed"))
-	for _, u := range units[:2] {
-		assert.Equal(t, "idle", u.Agent().Status, u.Agent().Message)
-		assert.NotContains(t, u.Workload().Message, "kick", "the member is the unit's, whatever it says")
-	}
-	assert.Equal(t, settings, c.LeaderSettings())
-	assert.Equal(t, before, c.Processes(units...))
-	c.RunUpdateStatus(units[2])
-	require.NoError(t, c.Settle(t.Context()))
-	c.Tick("all are active", c.AllActive)
-	c.RequireOneCluster(units...)
-}
-
-// A unit that joins leaves out the peer that published invalid data.
-func TestUnitJoinsThoughAPeerPublishesNonsense(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 2, lab.Options{})
-	c.Hold(true)
-	c.publishes(units[1], nonsense)
-	joiner := c.AddEmpty()
-	c.DeliverAll(joiner)
-	assert.Len(t, c.Raft(joiner, lab.NB).Servers, 3, "it has joined")
-	c.Hold(false)
-	require.NoError(t, c.Settle(t.Context()))
-	c.RunUpdateStatus(units[1])
-	c.Tick("all are active", c.AllActive)
-	c.RequireOneCluster(append(units, joiner)...)
-}
-
 // Leader settings that are damaged must not look like none: no cluster is made
 // of them, nor another one beside.
 func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
@@ -103,20 +65,61 @@ func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
 	}
 }
 
-// Of an application that works they stop nothing either.
-func TestNonsenseInTheLeaderSettingsStopsNothing(t *testing.T) {
+// Nobody stumbles over nonsense in the leader settings or from a peer, and nothing is made of it.
+func TestNonsenseHarmsNothingThatWorks(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 2, lab.Options{JujuVersion: lab.Juju3})
-	before, good := c.Processes(units...), c.LeaderSettings()
-	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "rubbish", "sb_cid": ""}))
-	require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))
-	for _, u := range units {
-		c.Says(u, "blocked", "nb_cid", "rubbish")
-	}
-	assert.Equal(t, before, c.Processes(units...))
-	c.RequireWritable()
-	require.NoError(t, c.SetLeaderSettings(t.Context(), good))
-	require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))
-	c.RequireActive(units...)
-	assert.Equal(t, before, c.Processes(units...))
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
+
+	// Of an application that works they stop nothing either.
+	c.run("in the leader settings", func(c *cloud) {
+		t := c.T
+		before, good := c.Processes(units...), c.LeaderSettings()
+		require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "rubbish", "sb_cid": ""}))
+		require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))
+		for _, u := range units {
+			c.Says(u, "blocked", "nb_cid", "rubbish")
+		}
+		assert.Equal(t, before, c.Processes(units...))
+		c.RequireWritable()
+		require.NoError(t, c.SetLeaderSettings(t.Context(), good))
+		require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))
+		c.RequireActive(units...)
+		assert.Equal(t, before, c.Processes(units...))
+	})
+
+	// Nobody stumbles over what a peer publishes, and nothing is made of it; it is
+	// mended by the peer's next hook.
+	c.run("from a peer", func(c *cloud) {
+		t := c.T
+		settings, before := c.LeaderSettings(), c.Processes(units...)
+		c.publishes(units[2], nonsense)
+		require.NoError(t, c.Settle(t.Context()))
+		require.NoError(t, c.RunHook(t.Context(), units[0], "update-status"))
+		require.NoError(t, c.RunHook(t.Context(), units[1], "config-changed"))
+		for _, u := range units[:2] {
+			assert.Equal(t, "idle", u.Agent().Status, u.Agent().Message)
+			assert.NotContains(t, u.Workload().Message, "kick", "the member is the unit's, whatever it says")
+		}
+		assert.Equal(t, settings, c.LeaderSettings())
+		assert.Equal(t, before, c.Processes(units...))
+		c.RunUpdateStatus(units[2])
+		require.NoError(t, c.Settle(t.Context()))
+		c.Tick("all are active", c.AllActive)
+		c.RequireOneCluster(units...)
+	})
+
+	// A unit that joins leaves out the peer that published invalid data.
+	c.run("from a peer, while a unit joins", func(c *cloud) {
+		t := c.T
+		c.Hold(true)
+		c.publishes(units[1], nonsense)
+		joiner := c.AddEmpty()
+		c.DeliverAll(joiner)
+		assert.Len(t, c.Raft(joiner, lab.NB).Servers, 4, "it has joined")
+		c.Hold(false)
+		require.NoError(t, c.Settle(t.Context()))
+		c.RunUpdateStatus(units[1])
+		c.Tick("all are active", c.AllActive)
+		c.RequireOneCluster(append(units, joiner)...)
+	})
 }

@@ -99,63 +99,64 @@ func TestNewerPackagesComeToOneUnitAfterTheOtherFollowersFirst(t *testing.T) {
 	c.RequireOneCluster(units...)
 }
 
+// An upgrade of the packages is killed: by another process that makes it, at its end, and amid it.
 func TestUpgradeThatIsKilledIsFinishedWithItsRestarts(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
-	for i, at := range []string{"systemctl unmask --runtime", "ovs-appctl"} {
-		before, version := c.Processes(u), fmt.Sprintf("99.%d.0-1", i+1)
-		c.Offer(version, u)
-		c.Hold(true)
-		require.NoError(t, c.Configure(t.Context(), labtest.Archive(i+1)))
-		fetched := false
-		c.KillHook(u, "config-changed", func(call string) bool {
-			fetched = fetched || strings.HasPrefix(call, "apt-get") && strings.Contains(call, "--only-upgrade")
-			return fetched && strings.Contains(call, at)
-		})
-		require.Equal(t, []string{version}, labtest.Versions(units), "the premise: the packages are there")
-		c.Hold(false)
-		require.NoError(t, c.Settle(t.Context()))
-		c.Tick("a unit that works", c.AllActive)
-		for name, process := range c.Processes(u) {
-			assert.NotEqual(t, before[name], process, "killed at %s: the server is of the old version", at)
+
+	c.run("an interrupted dpkg is mended under servers that run", func(c *cloud) {
+		t := c.T
+		before := c.Processes(u)
+		require.NoError(t, u.InterruptDpkg())
+		c.RunUpdateStatus(u)
+		c.RequireActive(u)
+		assert.Equal(t, before, c.Processes(u))
+		for _, service := range []string{"ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd"} {
+			state, _, err := u.Systemctl(t.Context(), "is-enabled", service)
+			require.NoError(t, err)
+			assert.NotContains(t, state, "masked", "%s starts at the next boot", service)
 		}
-	}
-}
-
-// The next hook has nothing to finish any more.
-func TestRestartIsMadeAfterTheEndOfAnUpgradeThatWasKilled(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
-	u := units[0]
-	before := c.Processes(u)
-	require.NoError(t, u.InterruptDpkg())
-	configured := false
-	c.KillHook(u, "update-status", func(call string) bool {
-		configured = configured || strings.HasPrefix(call, "dpkg ") && strings.Contains(call, "--configure")
-		return configured && strings.Contains(call, "systemctl unmask --runtime")
 	})
-	c.RunUpdateStatus(u)
-	c.RequireActive(u)
-	c.Act(u, "restart-services", "services=ovn-central")
-	for name, process := range c.Processes(u) {
-		assert.NotEqual(t, before[name], process)
-	}
-	c.Tick("a unit that works", c.AllActive)
-}
 
-func TestInterruptedDpkgIsMendedUnderServersThatRun(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
-	u := units[0]
-	before := c.Processes(u)
-	require.NoError(t, u.InterruptDpkg())
-	c.RunUpdateStatus(u)
-	c.RequireActive(u)
-	assert.Equal(t, before, c.Processes(u))
-	for _, service := range []string{"ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd"} {
-		state, _, err := u.Systemctl(t.Context(), "is-enabled", service)
-		require.NoError(t, err)
-		assert.NotContains(t, state, "masked", "%s starts at the next boot", service)
-	}
+	// The next hook has nothing to finish any more.
+	c.run("a restart is made after its end", func(c *cloud) {
+		t := c.T
+		before := c.Processes(u)
+		require.NoError(t, u.InterruptDpkg())
+		configured := false
+		c.KillHook(u, "update-status", func(call string) bool {
+			configured = configured || strings.HasPrefix(call, "dpkg ") && strings.Contains(call, "--configure")
+			return configured && strings.Contains(call, "systemctl unmask --runtime")
+		})
+		c.RunUpdateStatus(u)
+		c.RequireActive(u)
+		c.Act(u, "restart-services", "services=ovn-central")
+		for name, process := range c.Processes(u) {
+			assert.NotEqual(t, before[name], process)
+		}
+		c.Tick("a unit that works", c.AllActive)
+	})
+
+	c.run("its restarts are made", func(c *cloud) {
+		t := c.T
+		for i, at := range []string{"systemctl unmask --runtime", "ovs-appctl"} {
+			before, version := c.Processes(u), fmt.Sprintf("99.%d.0-1", i+1)
+			c.Offer(version, u)
+			c.Hold(true)
+			require.NoError(t, c.Configure(t.Context(), labtest.Archive(i+1)))
+			fetched := false
+			c.KillHook(u, "config-changed", func(call string) bool {
+				fetched = fetched || strings.HasPrefix(call, "apt-get") && strings.Contains(call, "--only-upgrade")
+				return fetched && strings.Contains(call, at)
+			})
+			require.Equal(t, []string{version}, labtest.Versions(units), "the premise: the packages are there")
+			c.Hold(false)
+			require.NoError(t, c.Settle(t.Context()))
+			c.Tick("a unit that works", c.AllActive)
+			for name, process := range c.Processes(u) {
+				assert.NotEqual(t, before[name], process, "killed at %s: the server is of the old version", at)
+			}
+		}
+	})
 }

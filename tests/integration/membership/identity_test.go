@@ -56,41 +56,21 @@ func TestUnitsPublishTheirIdentities(t *testing.T) {
 	assert.Equal(t, before[lab.SB], u.Data()["sb-identity"])
 }
 
-// What a removed unit has left behind is still named by its unit, on every unit,
-// whoever leads, and the record of what was removed stays (R8).
-func TestHistoryOutlivesTheUnit(t *testing.T) {
-	m := labtest.Deploy(t, 4)
-	gone := m.Followers()[0]
-	id := m.ServerID(gone, lab.NB)
-	m.RemoveByForce(gone)
-	m.RequireDown(gone)
-	require.NoError(t, m.UpdateStatus(t.Context()))
-	for _, u := range m.Units() {
-		assert.Contains(t, m.Act(u, "cluster-status")["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
-	}
-	m.Act(m.LeaderOf(lab.NB), "kick", "unit="+gone.Name(), "i-really-mean-it=true")
-	require.NoError(t, m.UpdateStatus(t.Context()))
-	assert.Contains(t, m.AppData()["nb-servers"], id)
-	assert.Contains(t, m.AppData()["nb-servers"], "removed")
-}
-
 // R3: of the 65,536 identities 9,516 are numbers to Juju. All four kinds, as the
 // operator types them.
 func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct{ juju, pattern string }{
-		"decimal, as 3974":          {lab.Juju3, `^[1-9][0-9]{3}$`},
-		"octal, as 0017":            {lab.Juju3, `^0[0-7]{3}$`},
-		"float, as 13e4":            {lab.Juju4, `^[1-9][0-9]e[0-9]$`},
-		"a string to Juju, as 1e10": {lab.Juju3, `^[1-9]e[1-9][0-9]$`},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: test.juju})
+	m := labtest.Deploy(t, 2)
+	for name, pattern := range map[string]string{
+		"decimal, as 3974":          `^[1-9][0-9]{3}$`,
+		"octal, as 0017":            `^0[0-7]{3}$`,
+		"float, as 13e4":            `^[1-9][0-9]e[0-9]$`,
+		"a string to Juju, as 1e10": `^[1-9]e[1-9][0-9]$`,
+	} {
+		m.Run(name, func(m *labtest.Model) {
 			odd := m.AddSilent()
-			short := joinAs(m, odd, lab.NB, regexp.MustCompile(test.pattern))
-			require.NoError(t, m.Settle(t.Context()))
-			assert.Equal(t, short, odd.Data()["nb-identity"])
+			short := joinAs(m, odd, lab.NB, regexp.MustCompile(pattern))
+			require.NoError(m.T, m.Settle(m.T.Context()))
+			assert.Equal(m.T, short, odd.Data()["nb-identity"])
 			m.RemoveByForce(odd)
 			m.Eventually("a leader that misses it", func() bool {
 				s := m.Raft(m.LeaderOf(lab.NB), lab.NB)
@@ -102,8 +82,8 @@ func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
 				return false
 			})
 			results := m.Act(m.LeaderOf(lab.NB), "kick", labtest.KickArgs("", short)...)
-			assert.Contains(t, results["ovnnb"], "removed: "+short)
-			assert.NotContains(t, m.MemberIDs(m.LeaderOf(lab.NB), lab.NB), short)
+			assert.Contains(m.T, results["ovnnb"], "removed: "+short)
+			assert.NotContains(m.T, m.MemberIDs(m.LeaderOf(lab.NB), lab.NB), short)
 		})
 	}
 }

@@ -16,77 +16,89 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// 000-6: the text of the specification's example.
-func TestClusterStatusShowsTheUnitOfEachMember(t *testing.T) {
+// 000-6: of three members, then of two and one whose unit is gone. Nothing is changed.
+func TestClusterStatus(t *testing.T) {
 	m := labtest.Deploy(t, 3)
-	for _, u := range m.Deployed {
-		results := m.Act(u, "cluster-status")
-		for _, db := range lab.Databases {
-			text := results["ovn"+string(db)]
-			assert.NotContains(t, text, "last msg")
-			for _, other := range m.Deployed {
-				line := regexp.MustCompile(`(?m)^    ` + m.ShortID(other, db) + ` \(` + m.ShortID(other, db) + ` at ssl:` +
-					regexp.QuoteMeta(other.Address()) + `:664[34]\).* ` + other.Name() + `$`)
-				assert.Regexp(t, line, text)
+	// The text of the specification's example.
+	m.Run("shows the unit of each member", func(m *labtest.Model) {
+		for _, u := range m.Deployed {
+			results := m.Act(u, "cluster-status")
+			for _, db := range lab.Databases {
+				text := results["ovn"+string(db)]
+				assert.NotContains(m.T, text, "last msg")
+				for _, other := range m.Deployed {
+					line := regexp.MustCompile(`(?m)^    ` + m.ShortID(other, db) + ` \(` + m.ShortID(other, db) + ` at ssl:` +
+						regexp.QuoteMeta(other.Address()) + `:664[34]\).* ` + other.Name() + `$`)
+					assert.Regexp(m.T, line, text)
+				}
 			}
+			assert.Equal(m.T, "nb: 1 more of 3 members may fail (3 up)\nsb: 1 more of 3 members may fail (3 up)\n", results["fault-tolerance"])
+			assert.NotContains(m.T, results, "next")
+			for line := range strings.Lines(results["warnings"]) {
+				assert.Contains(m.T, line, "the server was silent for", "a busy machine is warned of, and nothing else")
+			}
+			assert.Regexp(m.T, `(?m)^nb: schema [\d.]+, the packages'; file .* KiB, grown by .* since it was compacted`, results["servers"])
+			assert.Regexp(m.T, `(?m)^sb: schema `, results["servers"])
+			assert.Equal(m.T, "active", u.Workload().Status)
 		}
-		assert.Equal(t, "nb: 1 more of 3 members may fail (3 up)\nsb: 1 more of 3 members may fail (3 up)\n", results["fault-tolerance"])
-		assert.NotContains(t, results, "next")
-		for line := range strings.Lines(results["warnings"]) {
-			assert.Contains(t, line, "the server was silent for", "a busy machine is warned of, and nothing else")
+		messages := ""
+		for _, u := range m.Deployed {
+			messages += u.Workload().Message + "\n"
 		}
-		assert.Regexp(t, `(?m)^nb: schema [\d.]+, the packages'; file .* KiB, grown by .* since it was compacted`, results["servers"])
-		assert.Regexp(t, `(?m)^sb: schema `, results["servers"])
-		assert.Equal(t, "active", u.Workload().Status)
-	}
-	messages := ""
-	for _, u := range m.Deployed {
-		messages += u.Workload().Message + "\n"
-	}
-	assert.Regexp(t, `(?m)^Unit is ready \(leader: ovn[ns]b_db.*; 3 of 3 up, 1 may fail(; acts for gateways)?\)$`, messages)
-}
+		assert.Regexp(m.T, `(?m)^Unit is ready \(leader: ovn[ns]b_db.*; 3 of 3 up, 1 may fail(; acts for gateways)?\)$`, messages)
+	})
 
-// The YAML keeps the keys of the charm that this one replaces.
-func TestClusterStatusForPrograms(t *testing.T) {
-	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	gone := m.Followers()[0]
 	m.RemoveByForce(gone)
 	m.RequireDown(gone)
-	leader := m.LeaderOf(lab.NB)
-	type document struct {
-		Name    string         `json:"name" yaml:"name"`
-		UnitMap map[string]any `json:"unit_map" yaml:"unit_map"`
-		Servers [][]string     `json:"servers" yaml:"servers"`
-		Timer   int            `json:"election_timer" yaml:"election_timer"`
-		Members []struct {
-			Identity string `json:"identity" yaml:"identity"`
-			ServerID string `json:"server_id" yaml:"server_id"`
-			Unit     string `json:"unit" yaml:"unit"`
-			Was      string `json:"was_unit" yaml:"was_unit"`
-			Up       bool   `json:"up" yaml:"up"`
-			Stale    bool   `json:"stale" yaml:"stale"`
-		} `json:"members" yaml:"members"`
-	}
-	for format, decode := range map[string]func([]byte, any) error{"yaml": yaml.Unmarshal, "json": json.Unmarshal} {
-		var d document
-		require.NoError(t, decode([]byte(m.Act(leader, "cluster-status", "format="+format)["ovnnb"]), &d), format)
-		assert.Equal(t, "OVN_Northbound", d.Name)
-		assert.Equal(t, 1000, d.Timer)
-		assert.Len(t, d.Servers, 3)
-		assert.Equal(t, m.ShortID(leader, lab.NB), d.UnitMap[leader.Name()])
-		assert.Equal(t, []any{m.ShortID(gone, lab.NB)}, d.UnitMap["UNKNOWN"])
-		for _, row := range d.Members {
-			isGone := row.Identity == m.ShortID(gone, lab.NB)
-			assert.Equal(t, !isGone, row.Up)
-			assert.Equal(t, isGone, row.Stale)
-			if isGone {
-				assert.Equal(t, gone.Name(), row.Was)
-				assert.Equal(t, m.ServerID(gone, lab.NB), row.ServerID)
+	// The YAML keeps the keys of the charm that this one replaces.
+	m.Run("is a document for programs", func(m *labtest.Model) {
+		leader := m.LeaderOf(lab.NB)
+		type document struct {
+			Name    string         `json:"name" yaml:"name"`
+			UnitMap map[string]any `json:"unit_map" yaml:"unit_map"`
+			Servers [][]string     `json:"servers" yaml:"servers"`
+			Timer   int            `json:"election_timer" yaml:"election_timer"`
+			Members []struct {
+				Identity string `json:"identity" yaml:"identity"`
+				ServerID string `json:"server_id" yaml:"server_id"`
+				Unit     string `json:"unit" yaml:"unit"`
+				Was      string `json:"was_unit" yaml:"was_unit"`
+				Up       bool   `json:"up" yaml:"up"`
+				Stale    bool   `json:"stale" yaml:"stale"`
+			} `json:"members" yaml:"members"`
+		}
+		for format, decode := range map[string]func([]byte, any) error{"yaml": yaml.Unmarshal, "json": json.Unmarshal} {
+			var d document
+			require.NoError(m.T, decode([]byte(m.Act(leader, "cluster-status", "format="+format)["ovnnb"]), &d), format)
+			assert.Equal(m.T, "OVN_Northbound", d.Name)
+			assert.Equal(m.T, 1000, d.Timer)
+			assert.Len(m.T, d.Servers, 3)
+			assert.Equal(m.T, m.ShortID(leader, lab.NB), d.UnitMap[leader.Name()])
+			assert.Equal(m.T, []any{m.ShortID(gone, lab.NB)}, d.UnitMap["UNKNOWN"])
+			for _, row := range d.Members {
+				isGone := row.Identity == m.ShortID(gone, lab.NB)
+				assert.Equal(m.T, !isGone, row.Up)
+				assert.Equal(m.T, isGone, row.Stale)
+				if isGone {
+					assert.Equal(m.T, gone.Name(), row.Was)
+					assert.Equal(m.T, m.ServerID(gone, lab.NB), row.ServerID)
+				}
 			}
 		}
-	}
-	r, err := m.RunAction(t.Context(), leader, "cluster-status", "format=xml")
-	require.Error(t, err, "%v", r)
+		r, err := m.RunAction(m.T.Context(), leader, "cluster-status", "format=xml")
+		require.Error(m.T, err, "%v", r)
+	})
+
+	// R16: as long as a unit has not published, a member may be its.
+	m.Run("calls no member stale before every unit has published", func(m *labtest.Model) {
+		silent := m.AddSilent()
+		results := m.Act(m.LeaderOf(lab.NB), "cluster-status")
+		assert.Contains(m.T, results["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
+		assert.NotContains(m.T, results, "next")
+		assert.Contains(m.T, results["warnings"], silent.Name()+" has published no nb and no sb identity")
+		assert.NotContains(m.T, results["warnings"], "stale")
+	})
 }
 
 // R4, R16: what is printed as the next command is accepted as printed, and ends
@@ -112,20 +124,6 @@ func TestNextCommandOfClusterStatusWorksAsPrinted(t *testing.T) {
 	results := m.Act(m.LeaderOf(lab.NB), "cluster-status")
 	assert.NotContains(t, results, "next")
 	assert.NotContains(t, results["ovnnb"], "UNKNOWN")
-}
-
-// R16: as long as a unit has not published, a member may be its.
-func TestUnknownMemberIsNotCalledStaleBeforeEveryUnitHasPublished(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	gone := m.Followers()[0]
-	silent := m.AddSilent()
-	m.RemoveByForce(gone)
-	m.RequireDown(gone)
-	results := m.Act(m.LeaderOf(lab.NB), "cluster-status")
-	assert.Contains(t, results["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
-	assert.NotContains(t, results, "next")
-	assert.Contains(t, results["warnings"], silent.Name()+" has published no nb and no sb identity")
-	assert.NotContains(t, results["warnings"], "stale")
 }
 
 // One database's trouble doesn't hide the other, and is called by its name.
@@ -190,35 +188,4 @@ func TestMemberOfTheWrongDatabaseIsToldApart(t *testing.T) {
 	results := m.Act(m.LeaderOf(lab.SB), "cluster-status")
 	assert.Contains(t, results["warnings"], "is a server of OVN_Northbound")
 	assert.Contains(t, results["warnings"], wrong.Name()+" is in another cluster")
-}
-
-// The status of the survivors is where an operator sees what a refused stop waits
-// for; here: who goes, and that a unit in error still answers.
-func TestActionsWorkWhileTheUnitsHookIsInError(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	m.MakeOneLeader()
-	gone, u := m.Followers()[0], m.Followers()[1]
-	m.RemoveByForce(gone)
-	m.RequireDown(gone)
-	m.RefuseRemoval(u)
-	require.Equal(t, "error", u.Agent().Status)
-	results := m.Act(u, "cluster-status")
-	assert.Contains(t, results["ovnnb"], u.Name()+" (leaving)")
-	m.Act(u, "kick", labtest.KickArgs(m.ServerID(gone, lab.SB), m.ServerID(gone, lab.NB))...)
-	_, err := m.RetryUntil(t.Context(), u)
-	require.NoError(t, err)
-}
-
-// The survivors say what they miss.
-func TestSurvivorsSayThatTheQuorumIsLost(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	u := m.Deployed[0]
-	m.PowerOff(m.Deployed[1:]...)
-	m.Eventually("a quorum that is lost", func() bool {
-		s, err := m.RaftStatus(u, lab.NB)
-		return err == nil && !s.HasLeader()
-	})
-	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
-	assert.Equal(t, "blocked", u.Workload().Status)
-	assert.Contains(t, u.Workload().Message, "nb, sb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer; none from ovn-central/1, ovn-central/2)")
 }

@@ -19,17 +19,13 @@ import (
 
 // R9: where failing protects nothing it must not wedge the removal.
 func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		juju  string
-		spoil func(*lab.Unit) error
-	}{
-		"hung": {lab.Juju3, func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) }},
-		"dead": {lab.Juju4, func(u *lab.Unit) error { return errors.Join(u.Kill(lab.NB), u.Kill(lab.SB)) }},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: test.juju})
+	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
+	for name, spoil := range map[string]func(*lab.Unit) error{
+		"hung": func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) },
+		"dead": func(u *lab.Unit) error { return errors.Join(u.Kill(lab.NB), u.Kill(lab.SB)) },
+	} {
+		m.Run(name, func(m *labtest.Model) {
+			t := m.T
 			m.MakeOneLeader()
 			u := m.Followers()[0]
 			ids := map[lab.DB]string{lab.NB: m.ShortID(u, lab.NB), lab.SB: m.ShortID(u, lab.SB)}
@@ -45,6 +41,7 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 			survivor := m.LeaderOf(lab.NB)
 			assert.Equal(t, "active", survivor.Workload().Status)
 			assert.Contains(t, survivor.Workload().Message, "stale member: juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true (nb "+ids[lab.NB]+" (was "+u.Name()+"), sb "+ids[lab.SB])
+			m.Act(survivor, "kick", "unit="+u.Name(), "i-really-mean-it=true")
 		})
 	}
 }
@@ -89,7 +86,7 @@ func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
 // is stopped, and its process is seen to be gone; it stays behind like that of a machine
 // that has died. Of a unit of which the other database is served, nothing is touched.
 func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testing.T) {
-	t.Parallel()
+	m := labtest.Deploy(t, 5)
 	for name, spoil := range map[string]func(*lab.Unit) error{
 		"all that is in the run directory": func(u *lab.Unit) error {
 			_, err := u.Exec(t.Context(), "sh", "-c", "rm -rf "+u.RunDir()+"/*")
@@ -97,8 +94,8 @@ func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testin
 		},
 		"the control sockets": func(u *lab.Unit) error { return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB))) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			m := labtest.Deploy(t, 3)
+		m.Run(name, func(m *labtest.Model) {
+			t := m.T
 			m.MakeOneLeader()
 			u, survivor := m.LeaderOf(lab.NB), m.Followers()[0]
 			if name == "the control sockets" {
@@ -126,15 +123,11 @@ func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testin
 			assert.Equal(t, "completed", m.Type("juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true").Status)
 			m.RequireMembers(m.Remaining()...)
 			m.RequireWritable()
-			writes, err := w.Verify(t.Context())
-			require.NoError(t, err)
-			for db, of := range writes {
-				assert.Zero(t, of.Lost, "%s", db)
-			}
+			m.Verify(w)
 		})
 	}
-	t.Run("one database is served", func(t *testing.T) {
-		m := labtest.Deploy(t, 3)
+	m.Run("one database is served", func(m *labtest.Model) {
+		t := m.T
 		m.MakeOneLeader()
 		u, leader := m.Followers()[0], m.LeaderOf(lab.NB)
 		require.NoError(t, os.Remove(u.Ctl(lab.NB)))
@@ -176,40 +169,6 @@ func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
 			m.RequireWritable()
 		})
 	}
-}
-
-// R1: the vote of a unit that knows no leader may be the one that elects one.
-func TestPauseWithoutALeaderIsRefused(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	m.MakeOneLeader()
-	u := m.Followers()[0]
-	others := append(m.Followers()[1:], m.LeaderOf(lab.NB))
-	m.PowerOff(others...)
-	leaderless := func() bool {
-		for _, db := range lab.Databases {
-			if s, err := m.RaftStatus(u, db); err != nil || s.HasLeader() {
-				return false
-			}
-		}
-		return true
-	}
-	m.Eventually("a member without a leader", leaderless)
-	r, err := m.RunAction(t.Context(), u, "pause")
-	require.NoError(t, err)
-	require.Equal(t, "failed", r.Status)
-	assert.Regexp(t, `nb: .*knows no leader`, r.Message)
-	assert.Regexp(t, `sb: .*knows no leader`, r.Message)
-	assert.Contains(t, r.Message, "this unit is cut off: juju run ")
-	assert.Contains(t, r.Message, "docs/how-to/recover-quorum.md")
-	for _, db := range lab.Databases {
-		assert.True(t, u.Running(db), db)
-	}
-	require.NoError(t, others[0].PowerOn(t.Context()))
-	m.Eventually("a leader, elected by its vote", func() bool { return m.HasLeader(u, lab.NB) })
-	m.PowerOff(others[0])
-	m.Eventually("a member without a leader", leaderless)
-	m.Act(u, "pause", "force=true") // as a recovery begins
-	assert.False(t, u.Running(lab.NB))
 }
 
 // A pause notes that the unit is paused before it stops anything, so that what is killed in between

@@ -180,11 +180,10 @@ func addOnSmallDisk(m *labtest.Model) (u *lab.Unit, fill func()) {
 	}
 }
 
-// failedLeader has a unit lead the Northbound database until its full disk has made its
-// server give that up. The others go on.
-func failedLeader(m *labtest.Model) (failed *lab.Unit, free func()) {
+// failLeader has a unit lead the Northbound database until its full disk has made its server give
+// that up. The others go on.
+func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
 	m.T.Helper()
-	failed, fill := addOnSmallDisk(m)
 	m.MakeLeader(failed, lab.NB)
 	fill()
 	m.Eventually("a server that has given up", func() bool {
@@ -197,78 +196,84 @@ func failedLeader(m *labtest.Model) (failed *lab.Unit, free func()) {
 		s, err := m.RaftStatus(m.Deployed[0], lab.NB)
 		return err == nil && s.HasLeader() && string(s.Leader) != m.ShortID(failed, lab.NB)
 	})
-	return failed, func() { require.NoError(m.T, os.Remove(filepath.Join(failed.DBDir(), "filler"))) }
+	return func() { require.NoError(m.T, os.Remove(filepath.Join(failed.DBDir(), "filler"))) }
 }
 
-// R0: a leader that can't write what a client wants gives the database up, and goes on
-// calling itself the leader. It refuses to compact its file and to leave; its own unit
-// is not taken in by it, and starts it anew.
-func TestLeaderThatCouldNotWriteIsStartedAnewOnceThereIsSpace(t *testing.T) {
+// A leader that can't write what a client wants gives the database up, again and again.
+func TestLeaderThatCouldNotWrite(t *testing.T) {
 	m := labtest.Deploy(t, 2)
-	failed, free := failedLeader(m)
-	s := m.Raft(failed, lab.NB)
-	require.Equal(t, raft.Leader, s.Role, "the premise")
-	_, err := failed.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", "OVN_Northbound")
-	require.ErrorContains(t, err, "cannot store a snapshot following failure", "the premise")
-	before := m.ServerID(failed, lab.NB)
+	failed, fill := addOnSmallDisk(m)
 
-	require.NoError(t, m.UpdateStatus(t.Context()))
-	assert.Equal(t, "blocked", failed.Workload().Status)
-	assert.Contains(t, failed.Workload().Message, "no space left")
-	assert.Contains(t, m.Act(failed, "cluster-status")["ovnnb"], "has given up the database")
-	for _, u := range m.Deployed[:2] {
-		assert.Contains(t, u.Workload().Message, before[:4]+" ("+failed.Name()+") down")
-	}
+	// R0: a leader that can't write what a client wants gives the database up, and goes on
+	// calling itself the leader. It refuses to compact its file and to leave; its own unit
+	// is not taken in by it, and starts it anew.
+	m.Run("is started anew once there is space", func(m *labtest.Model) {
+		t := m.T
+		free := failLeader(m, failed, fill)
+		s := m.Raft(failed, lab.NB)
+		require.Equal(t, raft.Leader, s.Role, "the premise")
+		_, err := failed.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", "OVN_Northbound")
+		require.ErrorContains(t, err, "cannot store a snapshot following failure", "the premise")
+		before := m.ServerID(failed, lab.NB)
 
-	free()
-	m.Eventually("a member again", func() bool {
-		require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
-		return failed.Workload().Status == "active"
-	})
-	assert.Equal(t, before, m.ServerID(failed, lab.NB), "the same server")
-	m.RequireMembers(m.Deployed...)
-	m.RequireWritable()
-}
-
-// The unit can be removed all the same: what it leaves behind is kicked as printed.
-func TestUnitOfALeaderThatCouldNotWriteCanBeRemoved(t *testing.T) {
-	m := labtest.Deploy(t, 2)
-	failed, _ := failedLeader(m)
-	m.Remove(failed)
-	stays := m.Deployed[0]
-	m.Eventually("a stale member", func() bool {
 		require.NoError(t, m.UpdateStatus(t.Context()))
-		return strings.Contains(stays.Workload().Message, "stale member")
-	})
-	command := strings.TrimSpace(m.Act(stays, "cluster-status")["next"])
-	assert.NotContains(t, command, "force=true")
-	assert.Equal(t, "completed", m.Type(command).Status, command)
-	m.RequireMembers(m.Deployed[:2]...)
-}
+		assert.Equal(t, "blocked", failed.Workload().Status)
+		assert.Contains(t, failed.Workload().Message, "no space left")
+		assert.Contains(t, m.Act(failed, "cluster-status")["ovnnb"], "has given up the database")
+		for _, u := range m.Deployed[:2] {
+			assert.Contains(t, u.Workload().Message, before[:4]+" ("+failed.Name()+") down")
+		}
 
-// Where its file lacks entries that it may have acknowledged, no server is started on it
-// as if nothing were missing: it is kicked, and joins as a new one.
-func TestLeaderThatCouldNotWriteAndWhoseFileLacksEntriesJoinsAgain(t *testing.T) {
-	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
-	failed, free := failedLeader(m)
-	before := m.ServerID(failed, lab.NB)
-	free()
-	takeLast(t, failed.DBFile(lab.NB))
-	require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
-	said := failed.Workload()
-	assert.Equal(t, "blocked", said.Status)
-	begins := "nb: its file lacks entries; run: "
-	require.True(t, strings.HasPrefix(said.Message, begins), said.Message)
-	command, _, _ := strings.Cut(strings.TrimPrefix(said.Message, begins), " (")
-	assert.LessOrEqual(t, len(begins+command), 120, "Juju shows so much")
-	assert.Equal(t, "completed", m.Type(command).Status, command)
-	m.Eventually("a member again", func() bool {
-		require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
-		return failed.Workload().Status == "active"
+		free()
+		m.Eventually("a member again", func() bool {
+			require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+			return failed.Workload().Status == "active"
+		})
+		assert.Equal(t, before, m.ServerID(failed, lab.NB), "the same server")
+		m.RequireMembers(m.Deployed...)
+		m.RequireWritable()
 	})
-	assert.NotEqual(t, before, m.ServerID(failed, lab.NB))
-	m.RequireMembers(m.Deployed...)
-	m.RequireWritable()
+
+	// Where its file lacks entries that it may have acknowledged, no server is started on it
+	// as if nothing were missing: it is kicked, and joins as a new one.
+	m.Run("joins again if its file lacks entries", func(m *labtest.Model) {
+		t := m.T
+		free := failLeader(m, failed, fill)
+		before := m.ServerID(failed, lab.NB)
+		free()
+		takeLast(t, failed.DBFile(lab.NB))
+		require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+		said := failed.Workload()
+		assert.Equal(t, "blocked", said.Status)
+		begins := "nb: its file lacks entries; run: "
+		require.True(t, strings.HasPrefix(said.Message, begins), said.Message)
+		command, _, _ := strings.Cut(strings.TrimPrefix(said.Message, begins), " (")
+		assert.LessOrEqual(t, len(begins+command), 120, "Juju shows so much")
+		assert.Equal(t, "completed", m.Type(command).Status, command)
+		m.Eventually("a member again", func() bool {
+			require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+			return failed.Workload().Status == "active"
+		})
+		assert.NotEqual(t, before, m.ServerID(failed, lab.NB))
+		m.RequireMembers(m.Deployed...)
+		m.RequireWritable()
+	})
+
+	// The unit can be removed all the same: what it leaves behind is kicked as printed.
+	m.Run("does not keep its unit from being removed", func(m *labtest.Model) {
+		t := m.T
+		failLeader(m, failed, fill)
+		m.Remove(failed)
+		stays := m.Deployed[0]
+		m.Eventually("a stale member", func() bool {
+			require.NoError(t, m.UpdateStatus(t.Context()))
+			return strings.Contains(stays.Workload().Message, "stale member")
+		})
+		command := strings.TrimSpace(m.Act(stays, "cluster-status")["next"])
+		assert.NotContains(t, command, "force=true")
+		assert.Equal(t, "completed", m.Type(command).Status, command)
+		m.RequireMembers(m.Deployed[:2]...)
+	})
 }
 
 // takeLast takes the last entry out of a database's file, as a write that failed does
