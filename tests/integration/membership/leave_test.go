@@ -214,7 +214,7 @@ func TestOnlyCopyIsNotTakenAwayWhileItsServerIsDown(t *testing.T) {
 			t, u := m.T, m.Remaining()[0]
 			require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
 			next := m.AddSilent()
-			test.spoil(m, u)
+			spoil(m, u)
 			said := m.RefuseRemoval(u)
 			assert.Contains(t, said, "the only copy of the database is in "+u.DBFile(lab.NB))
 			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
