@@ -29,7 +29,7 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 			m.MakeOneLeader()
 			u := m.Followers()[0]
 			ids := map[lab.DB]string{lab.NB: m.ShortID(u, lab.NB), lab.SB: m.ShortID(u, lab.SB)}
-			require.NoError(t, test.spoil(u))
+			require.NoError(t, spoil(u))
 			require.NoError(t, m.BeginRemoval(t.Context(), u))
 			start := time.Now()
 			m.Remove(u)
