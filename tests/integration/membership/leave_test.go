@@ -238,6 +238,7 @@ func TestOnlyCopyIsNotTakenAwayWhileItsServerIsDown(t *testing.T) {
 			m.Deployed = append(m.Deployed, next)
 			m.RequireMembers(next)
 			m.RequireWritable()
+			require.NoError(t, m.Settle(t.Context())) // its hooks, before it is removed in the next one
 		})
 	}
 }

@@ -298,7 +298,7 @@ func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
 	m.MakeOneLeader()
 	u := m.Followers()[0]
 	require.NoError(t, m.BeginRemoval(t.Context(), u))
-	killed := m.KillEverywhere(3, labtest.Always, func(call int) bool {
+	killed := m.KillEverywhere(1, labtest.Always, func(call int) bool {
 		killed := m.KillHookAt(u, "stop", call)
 		for _, db := range lab.Databases {
 			assert.Contains(t, []int{3, 4}, len(m.MemberIDs(m.LeaderOf(db), db)))
