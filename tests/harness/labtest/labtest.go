@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -44,7 +43,7 @@ func New(t *testing.T, n int, o lab.Options) *Model {
 	o.Charm, o.Program, o.Log = idleCharm, program, t.Output()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
+	t.Cleanup(func() { l.CloseOrKeep(t) })
 	m := &Model{Lab: l, T: t}
 	timer := max(o.ElectionTimer, time.Second)
 	require.NoError(t, m.Configure(t.Context(), map[string]string{

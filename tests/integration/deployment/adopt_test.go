@@ -60,7 +60,7 @@ func pythonCloud(t *testing.T, n int, change ...func(*lab.Options)) (*cloud, []*
 	}
 	l, err := lab.New(t.Context(), options)
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
+	t.Cleanup(func() { l.CloseOrKeep(t) })
 	c := &cloud{Lab: l, vault: l.CA()}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"source": "distro"}))
 	c.certificates, err = c.Relate(t.Context(), "certificates", "vault", 1)

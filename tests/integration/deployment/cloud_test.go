@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
@@ -27,7 +26,7 @@ func newCloud(t *testing.T, o lab.Options) *cloud {
 	o.Charm, o.Program, o.Log = cmp.Or(o.Charm, charmDir), program, t.Output()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
+	t.Cleanup(func() { l.CloseOrKeep(t) })
 	c := &cloud{Lab: l, vault: l.CA()}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"source": "distro"}))
 	return c
