@@ -53,6 +53,9 @@ func (l *Lab) AddUnitsWith(ctx context.Context, n int, o AddOptions) ([]*Unit, e
 // AddUnitWith adds a unit as it is told. The unit is returned even where its
 // hooks fail.
 func (l *Lab) AddUnitWith(ctx context.Context, o AddOptions) (*Unit, error) {
+	if l.ca == nil {
+		return nil, errNoCA
+	}
 	u, err := l.newUnit(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("cannot add a unit: %w", err)
@@ -124,6 +127,6 @@ func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) 
 	if err != nil {
 		return nil, err
 	}
-	u := &Unit{lab: l, name: added.Name, number: added.Number, Machine: m, busy: make(chan struct{}, 1)}
+	u := newUnitOf(l, added, m)
 	return u, copyTree(l.charmDir(), u.CharmDir())
 }

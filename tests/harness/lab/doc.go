@@ -19,6 +19,10 @@
 // until it is started, unless [Options].Restart is set. Update-status and the retry
 // of a failed hook run when the test asks for them, not by a clock.
 //
+// If a test fails and the environment has KEEP=1, its labs stay ([Lab.CloseOrKeep]). The test prints the
+// commands of ovn-lab that show such a lab, run one of its hooks again, also in a debugger, and end it. A lab
+// whose test program is killed, by the limit of `go test` too, is cleaned up by its guard and does not stay.
+//
 // A program that uses the package, also a test, is run under the names of systemctl
 // and of the guard too; so its main, or TestMain, calls [Intercept] first:
 //

@@ -24,7 +24,8 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 	if err := o.makeDir(); err != nil {
 		return nil, fmt.Errorf("cannot make a lab: %w", err)
 	}
-	l := &Lab{o: o, charm: ch, program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{}, remotes: remotes{answers: map[string]Answer{}, told: map[string]int{}}}
+	l := newOf(o)
+	l.charm = ch
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())
@@ -48,6 +49,13 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 		Relations: peerRelations(ch), Units: map[string]*model.Unit{},
 	})
 	return l, nil
+}
+
+func newOf(o Options) *Lab {
+	return &Lab{
+		o: o, program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{},
+		remotes: remotes{answers: map[string]Answer{}, told: map[string]int{}},
+	}
 }
 
 // furnish fills the lab's directory: the charm, and the programs, of which the one in C has the

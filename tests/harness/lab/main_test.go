@@ -93,7 +93,7 @@ func newLab(t *testing.T, o lab.Options) *lab.Lab {
 	o.Program = filepath.Join(toolsDir, "ovn-lab")
 	l, err := lab.New(ctx(t), o)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	t.Cleanup(func() { l.CloseOrKeep(t) })
 	return l
 }
 

@@ -42,6 +42,10 @@ type Unit struct {
 	certificate, key string
 }
 
+func newUnitOf(l *Lab, known *model.Unit, m *machine.Machine) *Unit {
+	return &Unit{lab: l, name: known.Name, number: known.Number, Machine: m, busy: make(chan struct{}, 1)}
+}
+
 // OnCall lets see each call of another program that the unit's hooks and actions
 // make from now on, before it does anything; nil ends that. The lab may be used
 // in it, but not to run anything on this unit.

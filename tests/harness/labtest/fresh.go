@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
@@ -38,7 +37,7 @@ func start(t *testing.T, o lab.Options) *Model {
 	o.Program, o.Log = program, t.Output()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
+	t.Cleanup(func() { l.CloseOrKeep(t) })
 	return &Model{Lab: l, T: t}
 }
 

@@ -36,7 +36,7 @@ func empty(b *testing.B, o lab.Options) *lab.Lab {
 	o.Charm, o.Program, o.ElectionTimer = charmDir, program, time.Second
 	l, err := lab.New(b.Context(), o)
 	require.NoError(b, err)
-	b.Cleanup(func() { require.NoError(b, l.Close()) })
+	b.Cleanup(func() { l.CloseOrKeep(b) })
 	require.NoError(b, l.Configure(b.Context(), map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"}))
 	return l
 }

@@ -207,7 +207,7 @@ func TestStoryWithThePlayedJuju(t *testing.T) {
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
 	app, end := lab.Live(t.Context(), l)
-	t.Cleanup(func() { end(); assert.NoError(t, errors.Join(l.Close(), os.RemoveAll(dir))) })
+	t.Cleanup(func() { end(); l.CloseOrKeep(t); assert.NoError(t, os.RemoveAll(dir)) })
 	s := &cluster.Story{
 		App: &Client{
 			Program: play(t.Context(), t, app), Model: "test", Charm: "./ovn-central.charm", App: "ovn-central",

@@ -36,7 +36,8 @@ func newRoot(g *global) *cobra.Command {
 
 A lab is a directory with an application of the charm, its units, and their
 database servers, each unit in a network namespace of its own. It stays, and
-its servers run, until "ovn-lab down".
+its servers run, until "ovn-lab down". A lab that a failed test has kept
+(KEEP=1) is one, too: the test prints its directory.
 
 EXIT STATUS
   0  done
@@ -65,7 +66,7 @@ EXIT STATUS
 	root.AddCommand(
 		upCommand(g), downCommand(g), statusCommand(g),
 		relateCommand(g), addUnitCommand(g), removeUnitCommand(g), removeApplicationCommand(g), resolvedCommand(g), configCommand(g),
-		runCommand(g), hookCommand(g), updateStatusCommand(g),
+		runCommand(g), hookCommand(g), debugCommand(g), updateStatusCommand(g),
 		machineCommand(g, "power-off", "Takes a unit's machine away, suddenly", func(_ context.Context, u *lab.Unit) error { return u.PowerOff() }),
 		machineCommand(g, "power-on", "Boots a machine that was off", func(ctx context.Context, u *lab.Unit) error { return u.PowerOn(ctx) }),
 		serverCommand(g, "kill", "Kills a unit's database server (SIGKILL)", func(_ context.Context, u *lab.Unit, db lab.DB) error { return u.Kill(db) }),
@@ -85,12 +86,31 @@ func (g *global) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// open opens a lab that a test has kept, unless this keeper has its lab.
+func (g *global) open(ctx context.Context) (err error) {
+	if g.lab != nil {
+		return nil
+	}
+	if g.lab, err = lab.Open(ctx, g.dir, g); err != nil {
+		return err
+	}
+	_ = os.Remove(socketIn(g.dir)) // of a keeper that was killed
+	g.listener, err = net.Listen("unix", socketIn(g.dir))
+	return err
+}
+
 // with does something to the lab, or hands the command to its keeper.
 func (g *global) with(cmd *cobra.Command, f func(*lab.Lab) error) error {
 	if g.keeper {
+		if err := g.open(cmd.Context()); err != nil {
+			return err
+		}
 		return f(g.lab)
 	}
 	connection, err := net.Dial("unix", socketIn(g.dir))
+	if err != nil && lab.Kept(g.dir) {
+		return g.start(cmd)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot open the lab: there is none in %s", g.dir)
 	}

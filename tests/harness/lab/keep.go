@@ -1,0 +1,169 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/model"
+)
+
+// KeepVariable is the variable of the environment that keeps the labs of failed tests, if it is 1.
+const KeepVariable = "KEEP"
+
+// keptHookTimeout is [Options].HookTimeout of a lab that [Open] has opened: a person may debug the hook.
+const keptHookTimeout = 24 * time.Hour
+
+// Test is the part of testing.TB that [Lab.CloseOrKeep] needs.
+type Test interface {
+	Helper()
+	Name() string
+	Failed() bool
+	Errorf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
+// CloseOrKeep is for the cleanup of a test. It closes the lab. If the test has failed and
+// [KeepVariable] is set, the lab stays instead: its servers run on after the test program has ended, and
+// the test says by which commands the lab is used and ended.
+func (l *Lab) CloseOrKeep(t Test) {
+	t.Helper()
+	if !t.Failed() || os.Getenv(KeepVariable) != "1" {
+		if err := l.Close(); err != nil {
+			t.Errorf("cannot close the lab: %v", err)
+		}
+		return
+	}
+	if err := l.keep(); err != nil {
+		t.Errorf("cannot keep the lab: %v", errors.Join(err, l.Close()))
+		return
+	}
+	t.Logf("%s", l.keptText(t.Name()))
+}
+
+// kept is what [Open] reads of a lab; the rest is in the directories of the machines.
+type kept struct {
+	Options Options
+	State   *model.State
+}
+
+func keptFile(dir string) string { return filepath.Join(dir, "kept.json") }
+
+// Kept reports whether dir has a lab that a test has kept.
+func Kept(dir string) bool {
+	_, err := os.Stat(keptFile(dir))
+	return err == nil
+}
+
+// keep writes what only this process knows, and ends the guard, which would clean up after it.
+func (l *Lab) keep() error {
+	k := kept{Options: l.o}
+	k.Options.Log = nil
+	var data []byte
+	var err error
+	l.model.Do(func(s *model.State) {
+		k.State = s
+		data, err = json.Marshal(k)
+	})
+	if err == nil {
+		err = os.WriteFile(keptFile(l.o.Dir), data, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return l.guard.Release()
+}
+
+// keptText says how a kept lab is used.
+func (l *Lab) keptText(test string) string {
+	root, err := Root()
+	if err != nil {
+		root = "."
+	}
+	command := fmt.Sprintf("go -C %s run ./tests/harness/lab/cmd/ovn-lab --dir %s ", root, l.o.Dir)
+	unit := application + "/0"
+	var logs strings.Builder
+	for i, u := range l.Units() {
+		if i == 0 {
+			unit = u.name
+		}
+		fmt.Fprintf(&logs, "\n    %s", filepath.Join(u.Machine.Dir, "hooks.log"))
+	}
+	return fmt.Sprintf(`%[1]s has failed, and its lab stays in %[2]s.
+  units and servers:
+    %[3]sstatus
+  what hooks have printed and logged:%[4]s
+  a hook again:
+    %[3]sexec-hook %[5]s update-status
+  a hook in a debugger (it says how):
+    %[3]sdebug-hook %[5]s update-status
+  the lab's end:
+    %[3]sdown
+`, test, l.o.Dir, command, logs.String(), unit)
+}
+
+// Open opens a lab that a test has kept, once the test program has ended. Its units and machines are as they were.
+// The other sides of its relations don't answer any more, so no unit can be added: it would get no certificate.
+// The lab has no guard: it ends by [Lab.Close] alone.
+func Open(_ context.Context, dir string, log io.Writer) (*Lab, error) {
+	data, err := os.ReadFile(keptFile(dir))
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the lab: %w", err)
+	}
+	var k kept
+	if err := json.Unmarshal(data, &k); err != nil {
+		return nil, fmt.Errorf("cannot open the lab in %s: %w", dir, err)
+	}
+	k.Options.Log, k.Options.HookTimeout = log, keptHookTimeout
+	l := newOf(k.Options)
+	l.model = model.New(k.State)
+	if l.charm, err = readCharm(l.charmDir()); err != nil {
+		return nil, err
+	}
+	if l.hub, err = machine.Load(filepath.Join(dir, machine.HubDir)); err != nil {
+		return nil, err
+	}
+	for _, known := range k.State.Units {
+		m, err := machine.Load(filepath.Join(dir, unitDir(known.Number)))
+		if err != nil {
+			return nil, err
+		}
+		l.units[known.Name] = newUnitOf(l, known, m)
+	}
+	return l, nil
+}
+
+// asHook is a shell script that runs a command as the hook that [Lab.DebugHook] holds. Its own interpreter is begun
+// without an environment.
+const asHook = "as-hook"
+
+// DebugScript is where [Lab.DebugHook] puts the script for a hook of the unit.
+func (u *Unit) DebugScript() string { return filepath.Join(u.Machine.Dir, asHook) }
+
+// hold is what the lab runs in place of the charm while a hook is debugged: $1 is the script that it writes. The network is
+// that of this process, so the script works for as long as the hook is held.
+const hold = `{
+	echo '#!/usr/bin/env -S -i /bin/sh'
+	export -p
+	echo 'cd "$CHARM_DIR" && exec nsenter --net=/proc/'$$'/ns/net -- "$@"'
+} >"$1.new" && chmod 755 "$1.new" && mv "$1.new" "$1" && exec sleep infinity
+`
+
+// DebugHook begins a hook and runs nothing. Until ctx ends, [Unit.DebugScript] runs a command as that hook: with its
+// environment, in its directory and network, and with hook tools that answer. Then the hook has been killed: what it
+// has set on relations is dropped, and Juju runs it again.
+func (l *Lab) DebugHook(ctx context.Context, u *Unit, hook string) error {
+	defer os.Remove(u.DebugScript())
+	_, err := l.run(ctx, u, hook, nil, neverKill, "sh", "-c", hold, "sh", u.DebugScript())
+	if errors.Is(err, ErrKilled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+package lab_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+)
+
+// failVariable makes the next test fail with a lab, in a process of its own.
+const failVariable = "OVN_LAB_TEST_FAIL"
+
+// A test that fails with KEEP=1 leaves a lab that the commands which it prints show, use and end.
+func TestLabOfAFailedTestIsKept(t *testing.T) {
+	if os.Getenv(failVariable) != "" {
+		withUnits(t, 1, false, scripts{"update-status": "is-leader --format=json; echo \"$JUJU_HOOK_NAME\""})
+		t.Fatal("it was told to")
+	}
+	out := failWith(t, lab.KeepVariable+"=1")
+	found := regexp.MustCompile(`its lab stays in (\S+)\.\n`).FindSubmatch(out)
+	require.NotNil(t, found, "%s", out)
+	dir := string(found[1])
+	commands := map[string]string{}
+	for _, match := range regexp.MustCompile(`(?m)^ +(go -C \S+ run \S+/ovn-lab --dir \S+ (\S+).*)$`).FindAllSubmatch(out, -1) {
+		commands[string(match[2])] = string(match[1])
+	}
+	t.Cleanup(func() {
+		if _, err := os.Stat(dir); err == nil {
+			assert.NoError(t, exec.Command("sh", "-c", commands["down"]).Run())
+		}
+	})
+	require.Len(t, commands, 4, "%s", out)
+	logs := filepath.Join(dir, "ovn-central-0", "hooks.log")
+	assert.Contains(t, string(out), logs)
+	before := read(t, logs)
+
+	assert.Regexp(t, `ovn-central/0\* .* idle .* nb:up sb:up`, typedIn(t, commands["status"]))
+	typedIn(t, commands["exec-hook"])
+	assert.Contains(t, strings.TrimPrefix(read(t, logs), before), "true\nupdate-status\n")
+
+	debug := exec.CommandContext(ctx(t), "sh", "-c", commands["debug-hook"])
+	debug.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var said bytes.Buffer
+	debug.Stdout, debug.Stderr = &said, &said
+	require.NoError(t, debug.Start())
+	script := filepath.Join(dir, "ovn-central-0", "as-hook")
+	await(t, func() bool { _, err := os.Stat(script); return err == nil })
+	assert.Equal(t, "true\nupdate-status\n", typedIn(t, script+" ./dispatch"))
+	require.NoError(t, syscall.Kill(-debug.Process.Pid, syscall.SIGINT))
+	_ = debug.Wait() // its code is that of go run
+	assert.Contains(t, said.String(), script+" ./dispatch")
+	assert.NoFileExists(t, script)
+
+	typedIn(t, commands["down"])
+	assert.NoDirExists(t, dir)
+	assert.Empty(t, processesOf(t, dir))
+}
+
+func TestLabOfAFailedTestIsNotKeptUnlessThatIsAskedFor(t *testing.T) {
+	out := failWith(t, lab.KeepVariable+"=")
+	assert.NotContains(t, string(out), "its lab stays")
+}
+
+// failWith runs the test above so that it fails, and returns what it printed.
+func failWith(t *testing.T, variable string) []byte {
+	t.Helper()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(ctx(t), program, "-test.run=^TestLabOfAFailedTestIsKept$")
+	cmd.Env = append(os.Environ(), failVariable+"=1", variable)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "it was told to")
+	return out
+}
+
+// typedIn runs a command line and returns what it printed.
+func typedIn(t *testing.T, line string) string {
+	t.Helper()
+	out, err := exec.CommandContext(ctx(t), "sh", "-c", line).CombinedOutput()
+	require.NoError(t, err, "%s: %s", line, out)
+	return string(out)
+}
