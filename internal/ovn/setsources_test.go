@@ -253,7 +253,7 @@ func TestPasswordOfASourceStaysPrivate(t *testing.T) {
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), "secret")
 	a.publish(t, "ovn-central", "1", "")
-	s = a.local(func(s *ovn.Source) { s.Line = s.Line+" # http://me:secret@example.com" })
+	s = a.local(func(s *ovn.Source) { s.Line = s.Line + " # http://me:secret@example.com" })
 	require.NoError(t, a.packages().SetSources(t.Context(), s))
 	info, err := os.Stat(filepath.Join(a.dir, "etc/apt/sources.list.d/extra.list"))
 	require.NoError(t, err)
