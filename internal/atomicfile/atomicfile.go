@@ -48,6 +48,20 @@ func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, e
 	return true, nil
 }
 
+// Remove removes the file, if it is there, and what writers that were killed have left of it
+// under other names. No other process may be writing it.
+func Remove(path string) error {
+	dir, base := filepath.Split(path)
+	left, _ := filepath.Glob(filepath.Join(dir, temporary(base))) // as in sweep
+	var all error
+	for _, file := range append(left, path) {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
 // holds says whether the file is known to hold just data.
 func holds(path string, data []byte) bool {
 	old, err := os.ReadFile(path)

@@ -181,3 +181,19 @@ func TestAbandonedFilesAreSwept(t *testing.T) {
 	require.NoError(t, atomicfile.Write(filepath.Join(dir, "key"), nil, 0o600))
 	assert.Equal(t, []string{".key.new-2", ".keys.new-1", ".other.new-1", "key", "key.new-1"}, entries(t, dir))
 }
+
+// What a killed writer has left may hold the same secret.
+func TestRemoveLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"key", ".key.new-1", ".other.new-1"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	for range 2 {
+		require.NoError(t, atomicfile.Remove(filepath.Join(dir, "key")))
+		left, err := filepath.Glob(filepath.Join(dir, "*"))
+		require.NoError(t, err)
+		assert.Equal(t, []string{filepath.Join(dir, ".other.new-1")}, left)
+	}
+	require.Error(t, atomicfile.Remove(filepath.Dir(dir)), "it has files in it")
+}

@@ -118,13 +118,10 @@ func (f Firewall) admit(ctx context.Context, done *Changes, have, rules []rule) 
 }
 
 // Drifted says whether the machine's rules are others than [Firewall.Ensure] would
-// leave, which includes that ufw was switched off. It changes nothing, and fails with
-// [ErrAbsent].
+// leave. It changes nothing, takes one call of ufw, and fails with [ErrAbsent] and
+// [ErrInactive].
 func (f Firewall) Drifted(ctx context.Context, want Rules) (bool, error) {
 	have, err := f.rules(ctx)
-	if errors.Is(err, ErrInactive) {
-		return true, nil
-	}
 	if err != nil {
 		return false, err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -91,6 +92,9 @@ type Nagios struct {
 func (n Nagios) Ensure(ctx context.Context, c Checks) (names []string, err error) {
 	if !n.there(commandsDir) {
 		return nil, nil
+	}
+	if strings.ContainsFunc(c.Unit+c.Host+c.Groups, unicode.IsControl) || strings.Contains(c.Host, "/") {
+		return nil, fmt.Errorf("cannot write checks for Nagios: the names %.60q, %.60q and %.60q can't all be used", c.Unit, c.Host, c.Groups)
 	}
 	checks, missing := n.checks(c)
 	changed, err := n.write(checks, c)

@@ -164,3 +164,18 @@ func TestAServerThatDoesNotRestartIsReported(t *testing.T) {
 	_, err := monitoring.Nagios{Runner: runtest.New(t, restart.Fails(5, "Unit nagios-nrpe-server.service not found.")), Root: root}.Ensure(t.Context(), checks)
 	require.ErrorContains(t, err, "cannot restart the NRPE server")
 }
+
+func TestNagiosChecksStayInTheirFilesAndLines(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*monitoring.Checks){
+		func(c *monitoring.Checks) { c.Host = "x/../../../../../etc/rsyslog.d/evil" },
+		func(c *monitoring.Checks) { c.Unit = "a\ncommand[x]=/bin/sh" },
+		func(c *monitoring.Checks) { c.Groups = "a\rcommand[x]=/bin/sh" },
+	} {
+		root := machine(t, "/etc/nagios/nrpe.d/", "/var/lib/nagios/export/", "/etc/rsyslog.d/")
+		bad := checks
+		change(&bad)
+		_, err := monitoring.Nagios{Runner: runtest.New(t), Root: root}.Ensure(t.Context(), bad)
+		require.ErrorContains(t, err, "can't all be used")
+	}
+}

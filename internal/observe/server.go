@@ -28,6 +28,8 @@ type ServerState struct {
 	File ovn.File
 	// Starting says of one that is Unreadable that its server may not have read its file yet.
 	Starting bool
+	// Cause says of one that is Down what keeps it from starting, where that is known.
+	Cause string
 	// Err is the reason for any Condition but Serving; FileErr why File could not
 	// be read.
 	Err, FileErr error
@@ -74,6 +76,9 @@ func (l ServerState) Text() string {
 	case ovndb.Down:
 		if l.FileErr != nil {
 			return "its file can't be used: " + l.FileErr.Error() + "; the server is not running"
+		}
+		if l.Cause != "" {
+			return "the server is not running: " + l.Cause
 		}
 		return "the server is not running"
 	case ovndb.Hung:
@@ -136,6 +141,9 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 			return
 		case evidence == "":
 			s.observeFile(ctx, l, ovndb.Down)
+			if foreign, err := ovn.ForeignPID(s.Control.Paths, ovndb.ServiceOf(l.Database)); err == nil && foreign != "" {
+				l.Cause = "its pid file " + foreign
+			}
 			return
 		case poll.Wait(patience, 5*PollInterval) != nil:
 			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot ask the server, which runs without its control socket %s (it is still starting, or the socket was removed): %s", s.Control.Paths.Control(l.Database), evidence)

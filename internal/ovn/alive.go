@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -113,16 +112,5 @@ func lockHeld(file string) (bool, error) {
 	if err != nil {
 		path = file // the server may run on a file that was moved away
 	}
-	lock, err := os.Open(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".~lock~"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	} else if err != nil {
-		return false, fmt.Errorf("cannot look at a database's lock: %w", err)
-	}
-	defer lock.Close()
-	asked := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: 0, Start: 0, Len: 0}
-	if err := syscall.FcntlFlock(lock.Fd(), syscall.F_GETLK, &asked); err != nil {
-		return false, fmt.Errorf("cannot look at a database's lock: %w", err)
-	}
-	return asked.Type != syscall.F_UNLCK, nil
+	return locked(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".~lock~"))
 }

@@ -92,3 +92,34 @@ func TestServerOfWhichSystemdSaysNothingIsNotKnownToBeDead(t *testing.T) {
 	_, err := ovn.Services{Runner: runtest.New(t, refused.Writes("nonsense"))}.Alive(t.Context(), s.Paths, ovndb.NB)
 	require.ErrorContains(t, err, "cannot ask systemd about the services")
 }
+
+// After a kill and a restart of the machine another process may have the server's number: ovn-ctl would take an
+// ovsdb-server for its own and start none, or kill the process to stop the service.
+func TestPidFileOfAnotherProcessIsRemovedBeforeAStartAndAStop(t *testing.T) {
+	t.Parallel()
+	s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)}
+	pid := s.Paths.PID(ovndb.NB)
+	services := ovn.Services{Runner: systemd("0"), Paths: s.Paths}
+	for name, act := range map[string]func(context.Context, ...ovndb.Service) error{"start": services.Start, "stop": services.Stop, "restart": services.Restart} {
+		require.NoError(t, os.WriteFile(pid, []byte(strconv.Itoa(os.Getpid())), 0o600))
+		foreign, err := ovn.ForeignPID(s.Paths, ovndb.NorthboundServer)
+		require.NoError(t, err)
+		assert.Contains(t, foreign, pid+" names process "+strconv.Itoa(os.Getpid()))
+		require.NoError(t, act(t.Context(), ovndb.Umbrella, ovndb.SouthboundServer))
+		assert.FileExists(t, pid, "it is not of these services")
+		require.NoError(t, act(t.Context(), ovndb.NorthboundServer))
+		assert.NoFileExists(t, pid, name)
+	}
+	require.NoError(t, os.WriteFile(pid, []byte("4194304\n"), 0o600))
+	require.NoError(t, services.Start(t.Context(), ovndb.NorthboundServer))
+	assert.FileExists(t, pid, "no process has that number")
+	own := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+pid)
+	in, err := own.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, own.Start())
+	require.NoError(t, os.WriteFile(pid, []byte(strconv.Itoa(own.Process.Pid)), 0o600))
+	require.NoError(t, services.Stop(t.Context(), ovndb.NorthboundServer))
+	assert.FileExists(t, pid, "it is the service's")
+	require.NoError(t, in.Close())
+	_ = own.Wait()
+}

@@ -26,9 +26,9 @@ func (e *aptError) Error() string { return run.Redact(e.text) }
 
 func (e *aptError) Unwrap() error { return e.err }
 
-// locked is how apt (apt-pkg/deb/debsystem.cc, fileutl.cc) and dpkg say that a lock
+// lockedTexts are how apt (apt-pkg/deb/debsystem.cc, fileutl.cc) and dpkg say that a lock
 // is taken. DPkg::Lock::Timeout lets apt wait for dpkg's, not for that of the lists.
-var locked = []string{"Could not get lock", "Unable to acquire the dpkg frontend lock", "locked by another process", "Unable to lock"}
+var lockedTexts = []string{"Could not get lock", "Unable to acquire the dpkg frontend lock", "locked by another process", "Unable to lock"}
 
 // interrupted is how apt refuses to work after a dpkg that was killed.
 const interrupted = "dpkg was interrupted"
@@ -102,7 +102,7 @@ func (p Packages) quietly(ctx context.Context, command ...string) error {
 	if !errors.As(err, &failed) || ctx.Err() != nil {
 		return err
 	}
-	for _, text := range locked {
+	for _, text := range lockedTexts {
 		if strings.Contains(failed.Stderr, text) {
 			return fmt.Errorf("%w: %w", ErrLocked, &aptError{problems(failed), err})
 		}

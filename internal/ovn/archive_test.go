@@ -122,7 +122,7 @@ func (a archive) packages() ovn.Packages {
 func (a archive) ready(t *testing.T) ovn.Packages {
 	t.Helper()
 	p := a.packages()
-	require.NoError(t, p.AddSource(t.Context(), a.source(t)))
+	require.NoError(t, p.SetSources(t.Context(), a.source(t)))
 	return p
 }
 

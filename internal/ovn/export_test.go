@@ -13,3 +13,6 @@ func (c Control) NorthdExit(ctx context.Context) error {
 	_, err := c.askNorthd(ctx, "exit")
 	return err
 }
+
+// CheckKey is checkKey.
+var CheckKey = checkKey

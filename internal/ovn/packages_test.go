@@ -38,7 +38,7 @@ func TestPayloadIsInstalledOnceAndTouchesNoService(t *testing.T) {
 	a.publish(t, "ovn-central", "23.03.1-1", "")
 	p := a.packages()
 	assert.Empty(t, versionOf(t, p))
-	require.NoError(t, p.AddSource(t.Context(), a.source(t)))
+	require.NoError(t, p.SetSources(t.Context(), a.source(t)))
 	require.NoError(t, p.Install(t.Context()))
 	assert.Equal(t, "23.03.1-1", versionOf(t, p))
 	assert.Equal(t, []string{hold, "ovn-central configure 23.03.1-1", unhold}, a.happened(t))

@@ -46,7 +46,7 @@ func (p Packages) preview(ctx context.Context, dir string, sources []Source) (of
 	// Of lists and packages that are elsewhere than the machine's; see apt.conf(5).
 	var options []string
 	for key, value := range map[string]string{
-		"Dir::Etc::SourceParts": "sources.list.d", "Dir::Etc::TrustedParts": "trusted.gpg.d", "Dir::State::Lists": "lists",
+		"Dir::Etc::SourceParts": sourcesDir, "Dir::State::Lists": "lists",
 		"Dir::Cache::Archives": "archives", "Dir::Cache::PkgCache": "pkgcache.bin", "Dir::Cache::SrcPkgCache": "srcpkgcache.bin",
 	} {
 		options = append(options, "--option", key+"="+filepath.Join(dir, value))
@@ -89,51 +89,42 @@ func (p Packages) preview(ctx context.Context, dir string, sources []Source) (of
 	return offer, nil
 }
 
-// layOut makes the directory in which apt works: the machine's own sources and keys, and
-// those that are looked into.
+// layOut makes the directory in which apt works: the machine's own sources, and those that are
+// looked into in the place of the charm's.
 func (p Packages) layOut(ctx context.Context, dir string, sources []Source) error {
-	for _, name := range []string{"lists/partial", "archives/partial", "sources.list.d", "trusted.gpg.d"} {
+	for _, name := range []string{"lists/partial", "archives/partial", keysDir} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{"sources.list.d", "trusted.gpg.d"} {
-		files, err := filepath.Glob(filepath.Join(p.Paths.Apt(), name, "*"))
-		if err != nil {
-			return err
-		}
-		for _, file := range files {
-			if err := os.Symlink(file, filepath.Join(dir, name, filepath.Base(file))); err != nil {
-				return err
-			}
-		}
+	ledger, err := p.readLedger()
+	if err != nil {
+		return err
 	}
+	var files []sourceFile
 	for _, s := range sources {
 		if s.Repository != "" {
 			return ErrPersonalArchive
 		}
-		key := s.Key
-		if s.KeyID != "" {
-			var err error
-			if key, err = p.fetchKey(ctx, s.KeyID); err != nil {
-				return err
-			}
+		of, err := p.sourceFiles(ctx, s, filepath.Join(dir, keysDir))
+		if err != nil {
+			return err
 		}
-		if key != "" {
-			if err := os.WriteFile(filepath.Join(dir, "trusted.gpg.d", "source-"+strings.TrimSuffix(s.File, ".list")+".asc"), []byte(key), 0o600); err != nil {
-				return err
-			}
-		}
-		if s.File == "" {
+		files = append(files, of...)
+	}
+	for _, f := range files {
+		if f.dir != keysDir {
 			continue
 		}
-		path := filepath.Join(dir, "sources.list.d", s.File)
-		_ = os.Remove(path) // it takes the place of the one that is there
-		if err := os.WriteFile(path, []byte(s.Line+"\n"), 0o600); err != nil {
+		if err := writeSourceFile(dir, f); err != nil {
 			return err
 		}
 	}
-	return nil
+	var leftOut []string
+	if len(sources) > 0 {
+		leftOut = ledger.without(files, nil)
+	}
+	return p.layOutSources(dir, leftOut, files)
 }
 
 // parsePolicy reads the candidates of packages from what `apt-cache policy` prints.

@@ -18,7 +18,11 @@ import (
 const serviceTimeout = 90 * time.Second
 
 // Services drives the package's services by systemctl.
-type Services struct{ Runner run.Runner }
+type Services struct {
+	Runner run.Runner
+	// Paths are where the services' pid files are; without them these are not looked at.
+	Paths ovndb.Paths
+}
 
 // StopForGood stops all services and disables them, so that a reboot does not
 // start a server without its database. It returns when they are down.
@@ -32,18 +36,27 @@ func (s Services) StopForGood(ctx context.Context) error {
 // Start starts the services, in this order, and returns when systemd has started
 // them: not when a server has found its cluster. A masked service is an error.
 func (s Services) Start(ctx context.Context, services ...ovndb.Service) error {
+	if err := s.dropForeignPIDs(services); err != nil {
+		return err
+	}
 	return s.systemctl(ctx, services, "start")
 }
 
 // Stop stops the services and returns when they are down. What is not installed
 // needs no stopping.
 func (s Services) Stop(ctx context.Context, services ...ovndb.Service) error {
+	if err := s.dropForeignPIDs(services); err != nil {
+		return err
+	}
 	return ignoreAbsent(s.systemctl(ctx, services, "stop"))
 }
 
 // Restart stops and starts the services. A server of a database is to be handed
 // over instead: see [Services.HandOver].
 func (s Services) Restart(ctx context.Context, services ...ovndb.Service) error {
+	if err := s.dropForeignPIDs(services); err != nil {
+		return err
+	}
 	return s.systemctl(ctx, services, "restart")
 }
 

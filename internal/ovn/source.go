@@ -176,6 +176,9 @@ func archiveURL(value string, release OS) (Source, string) {
 // isDebLine is a line of sources.list(5): options, address, suite, components.
 var isDebLine = regexp.MustCompile(`^deb( \[[^\]\n]+\])? [a-z+]+:\S+ \S+( \S+)*$`)
 
+// hasSignedBy is a line that names the keys of its archive itself.
+var hasSignedBy = regexp.MustCompile(`^deb \[[^\]]*\bsigned-by\s*[+-]?=`)
+
 // debLine puts a line of sources.list into a file of its own, named after it, so
 // that two options can name two. {series} stands for the system's codename.
 func debLine(value string, release OS) (Source, string) {
@@ -185,9 +188,11 @@ func debLine(value string, release OS) (Source, string) {
 	if several || !isDebLine.MatchString(line) {
 		return Source{}, "one deb line is written deb URL SUITE COMPONENT..."
 	}
-	source := Source{Line: line, File: fmt.Sprintf("ovn-central-%.4x.list", sha256.Sum256([]byte(line)))}
+	source := Source{Line: line, File: fmt.Sprintf(ownPrefix+"%.4x.list", sha256.Sum256([]byte(line)))}
 	switch key = strings.TrimSpace(key); {
 	case key == "":
+	case hasSignedBy.MatchString(line):
+		return Source{}, "it has both the option signed-by and a key after |; one of them is enough"
 	case isArmoured(key):
 		source.Key = key + "\n"
 	case isKeyID.MatchString(key):

@@ -19,7 +19,20 @@ var (
 	bookworm = ovn.OS{ID: "debian", VersionID: "12", Codename: "bookworm"}
 )
 
-const armoured = "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmDMEZ\n-----END PGP PUBLIC KEY BLOCK-----"
+// armoured is the key of Debian's stable releases for bookworm, and armouredID its fingerprint.
+const (
+	armouredID = "4D64FEC119C2029067D6E791F8D2585B8783D481"
+	armoured   = `-----BEGIN PGP PUBLIC KEY BLOCK-----
+
+mDMEY865UxYJKwYBBAHaRw8BAQdAd7Z0srwuhlB6JKFkcf4HU4SSS/xcRfwEQWzr
+crf6AEq0SURlYmlhbiBTdGFibGUgUmVsZWFzZSBLZXkgKDEyL2Jvb2t3b3JtKSA8
+ZGViaWFuLXJlbGVhc2VAbGlzdHMuZGViaWFuLm9yZz6IlgQTFggAPhYhBE1k/sEZ
+wgKQZ9bnkfjSWFuHg9SBBQJjzrlTAhsDBQkPCZwABQsJCAcCBhUKCQgLAgQWAgMB
+Ah4BAheAAAoJEPjSWFuHg9SBSgwBAP9qpeO5z1s5m4D4z3TcqDo1wez6DNya27QW
+WoG/4oBsAQCEN8Z00DXagPHbwrvsY2t9BCsT+PgnSn9biobwX7bDDg==
+=5NZE
+-----END PGP PUBLIC KEY BLOCK-----`
+)
 
 func pocket(file, suite string) ovn.Source {
 	return ovn.Source{

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,8 +130,8 @@ func ParseSettings(config map[string]any) (Settings, error) {
 		AutoRestarts:        p.yes(OptionAutoRestarts, true),
 		ExporterChannel:     p.text(OptionExporter),
 		StatusFormat:        p.oneOf(OptionStatusFormat, "text", "text", "yaml"),
-		NagiosContext:       p.text("nagios_context"),
-		NagiosServiceGroups: p.text("nagios_servicegroups"),
+		NagiosContext:       p.form(OptionNagiosContext, isNagiosName, "letters, digits, \".\", \"_\" and \"-\""),
+		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, isNagiosNames, "names of letters, digits, \".\", \"_\" and \"-\", separated by commas"),
 		Agent: AgentSettings{
 			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
 			TTL:             p.seconds(OptionLeaseTTL, 5*time.Second, minLeaseTTL, maxLeaseTTL),
@@ -160,6 +161,15 @@ const (
 	OptionAutoRestarts    = "enable-auto-restarts"
 	OptionBackupInterval  = "backup-interval"
 	OptionBackupKeep      = "backup-keep"
+
+	OptionNagiosContext       = "nagios_context"
+	OptionNagiosServiceGroups = "nagios_servicegroups"
+)
+
+// What goes into the names and lines of files that Nagios and NRPE read.
+var (
+	isNagiosName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+	isNagiosNames = regexp.MustCompile(`^[A-Za-z0-9._-]+( *, *[A-Za-z0-9._-]+)*$`)
 )
 
 // Options of the agent: with a value that can't be used it goes on as it was told before.
@@ -191,6 +201,16 @@ func (p *parser) text(option string) string {
 		p.fail(option, "a text")
 	}
 	return strings.TrimSpace(text)
+}
+
+// form is a text that is empty or of this form.
+func (p *parser) form(option string, form *regexp.Regexp, want string) string {
+	text := p.text(option)
+	if text != "" && !form.MatchString(text) {
+		p.fail(option, want)
+		return ""
+	}
+	return text
 }
 
 func (p *parser) yes(option string, fallback bool) bool {

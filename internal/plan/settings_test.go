@@ -142,3 +142,21 @@ func TestNumberThatWasAlreadyConvertedIsRefused(t *testing.T) {
 	_, err := plan.ParseSettings(map[string]any{"ovsdb-server-election-timer": float64(4)})
 	assert.Error(t, err)
 }
+
+// They go into files that root's programs read.
+func TestNagiosOptionsStayInTheirLine(t *testing.T) {
+	t.Parallel()
+	for option, values := range map[string][]string{
+		"nagios_context":       {"a\ncommand[x]=/bin/sh", "a/b", "../b", "a b", "a,b", "\x1b"},
+		"nagios_servicegroups": {"a\ncommand[x]=/bin/sh", "a,,b", "a;b", "a, b\r"},
+	} {
+		for _, value := range values {
+			s, err := plan.ParseSettings(map[string]any{option: value + "x"})
+			require.ErrorContains(t, err, "option "+option+" is ")
+			assert.Empty(t, s.NagiosContext+s.NagiosServiceGroups)
+		}
+	}
+	s, err := plan.ParseSettings(map[string]any{"nagios_context": "net-1.prod_a", "nagios_servicegroups": "ovn, db ,x"})
+	require.NoError(t, err)
+	assert.Equal(t, "net-1.prod_a ovn, db ,x", s.NagiosContext+" "+s.NagiosServiceGroups)
+}

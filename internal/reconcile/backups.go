@@ -106,7 +106,8 @@ func (u *Reconciler) removeBackups(ctx context.Context) error {
 }
 
 // backupUnit makes one backup (systemd.service(5)). It runs as root, since the servers'
-// sockets and files are root's, and may write below /var only.
+// sockets and files are root's. It can't write to /usr, /boot, /etc and the users' homes
+// (systemd.exec(5), ProtectSystem and ProtectHome).
 func (u *Reconciler) backupUnit(s plan.BackupSettings) string {
 	return strings.NewReplacer("PROGRAM", u.Paths.AgentProgram(), "UNIT", u.Env.Unit, "KEEP", fmt.Sprint(s.Keep)).Replace(`[Unit]
 Description=Backup of OVN's databases by the charm ovn-central

@@ -31,9 +31,11 @@ func memberAddresses(snapshot observe.Snapshot) (all []netip.Addr) {
 }
 
 // rules are the hosts that may come to this unit's ports. A peer that has
-// departed may until it is gone from both clusters.
-func (u *Reconciler) rules(a inputs, snapshot observe.Snapshot) firewall.Rules {
+// departed may until it is gone from both clusters. Where Juju was not asked for clients, they
+// are those that were let in last.
+func (u *Reconciler) rules(p pass) firewall.Rules {
 	var rules firewall.Rules
+	a, snapshot := p.inputs, p.result.Snapshot
 	add := func(list *[]netip.Addr, address netip.Addr) {
 		if address.IsValid() && address != a.address && !slices.Contains(*list, address) {
 			*list = append(*list, address)
@@ -46,6 +48,9 @@ func (u *Reconciler) rules(a inputs, snapshot observe.Snapshot) firewall.Rules {
 		for _, address := range c.addresses {
 			add(&rules.Clients, address)
 		}
+	}
+	if !a.thorough {
+		rules.Clients = slices.Clone(p.record.FirewallClients)
 	}
 	slices.SortFunc(rules.Peers, netip.Addr.Compare)
 	slices.SortFunc(rules.Clients, netip.Addr.Compare)
@@ -67,17 +72,22 @@ func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 }
 
 // firewallDrift says whether the firewall is to be set: other rules are wanted than were
-// set last, or the machine has others. It is asked once a hook.
+// set last, or the machine has others, or ufw was switched off. It is asked once a hook. A ufw that
+// did not work the last time is left alone by `update-status`, until it is on.
 func (u *Reconciler) firewallDrift(ctx context.Context, p pass, rules firewall.Rules) bool {
-	if p.record.Firewall != formatRules(rules) {
+	failed := !p.inputs.thorough && p.record.FirewallFailure != ""
+	if !failed && p.record.Firewall != formatRules(rules) {
 		return true
 	}
 	if p.progress.firewallDrifted == nil {
 		drifted, err := u.Firewall.Drifted(ctx, rules)
-		if err != nil && !errors.Is(err, firewall.ErrAbsent) {
+		switch {
+		case failed:
+			drifted = err == nil
+		case err != nil && !errors.Is(err, firewall.ErrAbsent):
 			drifted = true // setting them says what is wrong
 		}
-		if drifted {
+		if drifted && !failed {
 			u.Log.WarnContext(ctx, "the firewall's rules are not those that this unit has set")
 		}
 		p.progress.firewallDrifted = &drifted
@@ -90,7 +100,8 @@ func (u *Reconciler) firewallDrift(ctx context.Context, p pass, rules firewall.R
 func (u *Reconciler) configureFirewall(ctx context.Context, p pass) error {
 	r := p.record
 	p.progress.guarded = true
-	rules := u.rules(p.inputs, p.result.Snapshot)
+	rules := u.rules(p)
+	r.FirewallClients = append([]netip.Addr{}, rules.Clients...)
 	_, err := u.Firewall.Initialize(ctx)
 	if err == nil {
 		_, err = u.Firewall.Ensure(ctx, rules)

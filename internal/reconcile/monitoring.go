@@ -195,14 +195,14 @@ func (u *Reconciler) keepChecks(ctx context.Context, p pass) error {
 		}
 		return nil
 	}
-	if !o.Decision.Ready || o.state.Dying {
+	if !o.Decision.Ready || o.state.Dying || a.invalid[plan.OptionNagiosContext] != "" || a.invalid[plan.OptionNagiosServiceGroups] != "" {
 		return nil
 	}
 	databag, err := u.remoteBag(ctx, ids[0])
 	if err != nil {
 		return err
 	}
-	host := relation.ParseNagiosHost(u.Env.Unit, a.settings.NagiosContext, databag)
+	host, ignored := relation.ParseNagiosHost(u.Env.Unit, a.settings.NagiosContext, databag)
 	names, missing := u.Monitoring.Nagios.Ensure(ctx, u.checks(a, host))
 	if missing != nil && !errors.Is(missing, monitoring.ErrNoPlugin) {
 		return missing
@@ -212,7 +212,7 @@ func (u *Reconciler) keepChecks(ctx context.Context, p pass) error {
 			return err
 		}
 	}
-	return missing
+	return errors.Join(missing, ignored)
 }
 
 func (u *Reconciler) checks(a inputs, host relation.NagiosHost) monitoring.Checks {

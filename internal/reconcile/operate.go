@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -214,7 +214,7 @@ func (u *Reconciler) allServices() []ovndb.Service {
 }
 
 // Remove takes from the machine what would hinder, or endanger, a unit that comes
-// after: the key, the firewall's rules, the options of the services, which stay
+// after: the key, the package sources, the firewall's rules, the options of the services, which stay
 // masked, what this one remembers, a cluster that was never put into its place. The
 // databases' files were put away by `stop`.
 func (u *Reconciler) Remove(ctx context.Context) error {
@@ -230,7 +230,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 	if err := errors.Join(u.removeStartGuard(ctx), u.removeBackups(ctx), u.removeAgent(ctx), u.putAwayStaged(ctx, nil)); err != nil {
 		failures = append(failures, err)
 	}
-	if err := u.Policy.Remove(ctx); err != nil {
+	if err := errors.Join(u.Policy.Remove(ctx), u.Packages.RemoveSources()); err != nil {
 		failures = append(failures, err)
 	}
 	if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
@@ -238,7 +238,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 	}
 	c := u.Paths.Credentials()
 	for _, path := range []string{c.Key, c.Certificate, c.CA, u.Paths.Defaults(), u.Paths.NorthdParams(), u.recordPath(), u.Observer.CachePath()} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := atomicfile.Remove(path); err != nil {
 			failures = append(failures, err)
 		}
 	}

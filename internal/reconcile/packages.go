@@ -42,7 +42,7 @@ func (u *Reconciler) install(ctx context.Context, r *record, a inputs) error {
 	} else if done, err := u.Packages.Finish(ctx); done || err != nil { // an upgrade was cut off
 		return err
 	}
-	if err := u.addSources(ctx, a); err != nil {
+	if err := u.setSources(ctx, a); err != nil {
 		return err
 	}
 	if err := u.Packages.Install(ctx); err != nil {
@@ -54,17 +54,18 @@ func (u *Reconciler) install(ctx context.Context, r *record, a inputs) error {
 	return nil
 }
 
-func (u *Reconciler) addSources(ctx context.Context, a inputs) error {
+// setSources makes the packages come from where the options say, and from where they said before
+// no longer.
+func (u *Reconciler) setSources(ctx context.Context, a inputs) error {
+	var sources []ovn.Source
 	for _, value := range []string{a.settings.Source, a.settings.Overlay} {
 		source, err := ovn.ParseSource(value, u.OS)
 		if err != nil {
 			return err
 		}
-		if err := u.Packages.AddSource(ctx, source); err != nil {
-			return err
-		}
+		sources = append(sources, source)
 	}
-	return nil
+	return u.Packages.SetSources(ctx, sources...)
 }
 
 // parse reads the options. Each that can't be used is named with its reason.
@@ -87,7 +88,7 @@ func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]str
 // upgrade takes newer packages, if there are any, and leaves what runs as it is:
 // that then runs another version than is installed, and is restarted next.
 func (u *Reconciler) upgrade(ctx context.Context, p pass) error {
-	if err := u.addSources(ctx, p.inputs); err != nil {
+	if err := u.setSources(ctx, p.inputs); err != nil {
 		return err
 	}
 	if err := u.Packages.Upgrade(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -49,6 +50,8 @@ type record struct {
 	Compared map[ovndb.Database]string `json:"compared,omitempty"`
 	// Firewall are the rules as they were last set.
 	Firewall string `json:"firewall,omitempty"`
+	// FirewallClients are the clients in them: `update-status` asks Juju for none. Nil is not known.
+	FirewallClients []netip.Addr `json:"firewall-clients"`
 	// FirewallFailure is why they could not be set the last time, for people.
 	FirewallFailure string `json:"unguarded,omitempty"`
 	// PolicyFailure is why packages could not be told whether they may restart services the

@@ -85,7 +85,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
 	s.NorthdUp = s.Northd.Works() || anotherNorthd(m)
-	if a.thorough && !p.progress.guarded && u.firewallDrift(ctx, p, u.rules(a, snapshot)) {
+	if (a.thorough || r.FirewallClients != nil) && !p.progress.guarded && u.firewallDrift(ctx, p, u.rules(p)) {
 		s.Firewall = plan.Drifted
 	}
 	return s, nil

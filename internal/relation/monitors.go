@@ -3,6 +3,9 @@ package relation
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -21,17 +24,33 @@ type NagiosHost struct {
 	Host, Unit string
 }
 
+// isNagiosName accepts what may be part of a file's name and of a line that Nagios reads.
+var isNagiosName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
 // ParseNagiosHost reads what nrpe's charm has published. Where it has published no
-// name, that is made of context, the option nagios_context, and the unit's name.
-func ParseNagiosHost(unit, context string, databag map[string]string) NagiosHost {
-	h := NagiosHost{
-		Host: cmp.Or(databag[keyNagiosHost], strings.Trim(context+"-"+strings.ReplaceAll(unit, "/", "-"), "-")),
+// name, that is made of context, the option nagios_context, and the unit's name. What is
+// no name is left out, and err says so; the host is usable all the same.
+func ParseNagiosHost(unit, context string, databag map[string]string) (h NagiosHost, err error) {
+	var ignored []string
+	published := func(key string) string {
+		value := databag[key]
+		if value != "" && !isNagiosName.MatchString(value) {
+			ignored = append(ignored, fmt.Sprintf("nrpe's unit publishes %s %.60q, which is no name: it is ignored", key, value))
+			return ""
+		}
+		return value
+	}
+	h = NagiosHost{
+		Host: cmp.Or(published(keyNagiosHost), strings.Trim(context+"-"+strings.ReplaceAll(unit, "/", "-"), "-")),
 		Unit: unit,
 	}
-	if prefix := databag[keyHostContext]; prefix != "" {
+	if prefix := published(keyHostContext); prefix != "" {
 		h.Unit = prefix + ":" + unit
 	}
-	return h
+	if len(ignored) > 0 {
+		err = errors.New(strings.Join(ignored, "; "))
+	}
+	return h, err
 }
 
 // MonitorsDatabag tells nrpe's charm of the checks that the NRPE server can be asked for,

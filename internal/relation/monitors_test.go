@@ -1,9 +1,11 @@
 package relation_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -31,6 +33,19 @@ func TestTheHostIsCalledWhatNRPECallsIt(t *testing.T) {
 		"before nrpe has":     {"juju", nil, relation.NagiosHost{Host: "juju-ovn-central-0", Unit: "ovn-central/0"}},
 		"without a context":   {"", nil, relation.NagiosHost{Host: "ovn-central-0", Unit: "ovn-central/0"}},
 	} {
-		assert.Equal(t, c.want, relation.ParseNagiosHost("ovn-central/0", c.context, c.bag), title)
+		host, err := relation.ParseNagiosHost("ovn-central/0", c.context, c.bag)
+		require.NoError(t, err, title)
+		assert.Equal(t, c.want, host, title)
+	}
+}
+
+// The checks are files of root's, which root's programs read.
+func TestHostNamesOfNRPEStayInTheirFileAndLine(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"x/../../../../../etc/rsyslog.d/evil", "a\ncommand[x]=/bin/sh", "a b", "\x1b[2J", "é", strings.Repeat("a", 200)} {
+		host, err := relation.ParseNagiosHost("ovn-central/0", "juju", map[string]string{"nagios_hostname": value, "nagios_host_context": value})
+		require.ErrorContains(t, err, "nrpe's unit publishes nagios_hostname ")
+		require.ErrorContains(t, err, "nrpe's unit publishes nagios_host_context ")
+		assert.Equal(t, relation.NagiosHost{Host: "juju-ovn-central-0", Unit: "ovn-central/0"}, host)
 	}
 }
