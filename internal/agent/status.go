@@ -22,6 +22,8 @@ type seen struct {
 	// northbound and southbound are why a database can't be used; nil where it can.
 	northbound, southbound error
 	said                   [2]string
+	// taken is the address of the API for this machine's programs, if another program has it.
+	taken string
 }
 
 // line is one event for the log.
@@ -81,7 +83,7 @@ func (a *Agent) status() report.Status {
 		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Tell(now).Acts,
 		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes, Previous: a.seen.previous,
 		Northbound: a.seen.said[0], Southbound: a.seen.said[1], Northd: a.clusters.northdError(), Peers: a.peers.status(now),
-		Gateways: a.gateways.status(now), Drains: []report.Drain{},
+		TakenAddress: a.seen.taken, Gateways: a.gateways.status(now), Drains: []report.Drain{},
 	}
 	if s.Acts { // what it knows of them is old otherwise
 		s.Drains = a.gateways.drains.status(now)
