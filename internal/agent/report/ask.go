@@ -21,7 +21,7 @@ const (
 	askAgain   = 100 * time.Millisecond
 	// dialTimeout leaves time to say why the connection failed.
 	dialTimeout = 3 * askTimeout / 4
-	maxAnswer  = 4 << 20 // bytes
+	maxAnswer   = 4 << 20 // bytes
 )
 
 // Ask asks the agent of this machine that is configured by the file, on the socket that only root can open:
