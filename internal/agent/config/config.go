@@ -65,7 +65,7 @@ type Config struct {
 	// PeerListen is where other agents ask; empty where none shall, and then the agent
 	// never takes the record: others could not hear it.
 	PeerListen string
-	// Peers are where other agents can be asked. The holder is found by its record.
+	// Peers are where other agents are asked, all of them: one that is not there counts as silent.
 	Peers []string
 	// Socket is where root of this machine operates on nodes; empty where nothing does.
 	Socket string
@@ -119,13 +119,6 @@ func (c Config) Check() error {
 		}
 	}
 	return nil
-}
-
-// MayAsk says whether an agent at that address and port may be asked: one that is on the
-// loopback, or any where the connection is secure.
-func (c Config) MayAsk(hostPort string) bool {
-	ip, err := address(hostPort)
-	return err == nil && (c.Secure() || ip.IsLoopback())
 }
 
 // Restarts says whether an agent that runs with c has to begin anew to run with next.

@@ -41,7 +41,10 @@ func (s Status) Lease() string {
 
 // Problem says in one line what is wrong with the agent, if something is.
 func (s Status) Problem() string {
-	if s.TakenAddress != "" {
+	switch {
+	case s.Stranger != "":
+		return "the lease names " + s.Stranger
+	case s.TakenAddress != "":
 		return "another program has " + s.TakenAddress + "; look at: ss -ltnp"
 	}
 	return ""
