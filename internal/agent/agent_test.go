@@ -102,7 +102,7 @@ func TestHolderThatIsNoPeerIsReportedAndNotAsked(t *testing.T) {
 	a, now := played(t)
 	for _, c := range []struct{ holder, address, says string }{
 		{"ghost/9", "127.0.0.9:16402", "the lease names ghost/9, which is no unit of u"},
-		{"u/1", "127.0.0.9:16402", "the lease names u/1 at 127.0.0.9:16402, no peer's"},
+		{"u/1", "127.0.0.9:16402", "the lease names u/1 at 127.0.0.9:16402, no peer"},
 		{"u/1", "127.0.0.2:16402", ""},
 	} {
 		a.tell(func(e *lease.Election, _ time.Duration) {

@@ -22,7 +22,7 @@ func (r Record) Stranger(unit, address string, peers []string) string {
 	case unitname.IsOf(unit, application) && !unitname.IsOf(r.Holder, application):
 		return r.Holder + ", which is no unit of " + application
 	case !known(address) && !slices.ContainsFunc(peers, known):
-		return r.Holder + " at " + r.Address + ", no peer's"
+		return r.Holder + " at " + r.Address + ", no peer"
 	}
 	return ""
 }

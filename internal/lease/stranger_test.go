@@ -20,12 +20,12 @@ func TestStrangerIsNoUnitOfTheApplicationOrHasNoPeersAddress(t *testing.T) {
 		{"a/0", "ghost/9", other, "ghost/9, which is no unit of a"},
 		{"a/0", "a", other, "a, which is no unit of a"},
 		{"a/0", "a/x", other, "a/x, which is no unit of a"},
-		{"a/0", "a/1", "10.0.0.9:16402", "a/1 at 10.0.0.9:16402, no peer's"},
-		{"a/0", "a/1", "10.0.0.2:16403", "a/1 at 10.0.0.2:16403, no peer's"},
-		{"a/0", "a/0", "10.0.0.9:16402", "a/0 at 10.0.0.9:16402, no peer's"},
-		{"a/0", "a/1", "", "a/1 at , no peer's"},
+		{"a/0", "a/1", "10.0.0.9:16402", "a/1 at 10.0.0.9:16402, no peer"},
+		{"a/0", "a/1", "10.0.0.2:16403", "a/1 at 10.0.0.2:16403, no peer"},
+		{"a/0", "a/0", "10.0.0.9:16402", "a/0 at 10.0.0.9:16402, no peer"},
+		{"a/0", "a/1", "", "a/1 at , no peer"},
 		{"hand", "other", other, ""},
-		{"hand", "other", "10.0.0.9:16402", "other at 10.0.0.9:16402, no peer's"},
+		{"hand", "other", "10.0.0.9:16402", "other at 10.0.0.9:16402, no peer"},
 	} {
 		r := Record{Holder: c.holder, Address: c.address}
 		assert.Equal(t, c.want, r.Stranger(c.unit, own, []string{other, "[fd00::5]:16402"}), c)

@@ -57,6 +57,8 @@ type Config struct {
 	HoldDown time.Duration
 	// NeutronGateways has the agent act on gateways that Neutron owns, too.
 	NeutronGateways bool
+	// CordonNew has the agent cordon a chassis that can host gateways for the first time.
+	CordonNew bool
 	// Northd says that an ovn-northd runs on this machine: while it does not work, the unit
 	// does not act.
 	Northd bool

@@ -47,7 +47,7 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 func TestFileIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	c := plain()
-	c.NeutronGateways, c.Peers, c.Generation, c.Key, c.Socket = true, []string{"127.0.0.2:16402"}, "f00", "/key", "/socket"
+	c.NeutronGateways, c.CordonNew, c.Peers, c.Generation, c.Key, c.Socket = true, true, []string{"127.0.0.2:16402"}, "f00", "/key", "/socket"
 	read, err := config.Parse(c.Render(), config.Config{})
 	require.NoError(t, err)
 	assert.Equal(t, c, read)
@@ -77,7 +77,7 @@ func TestOnlyWhatIsFixedAtTheBeginningRestartsAnAgent(t *testing.T) {
 		false: {
 			func(*config.Config) {}, func(c *config.Config) { c.Mode = config.On }, func(c *config.Config) { c.HoldDown = 0 },
 			func(c *config.Config) { c.Peers = []string{"127.0.0.2:16402"} }, func(c *config.Config) { c.Generation = "2" },
-			func(c *config.Config) { c.NeutronGateways = true },
+			func(c *config.Config) { c.NeutronGateways = true }, func(c *config.Config) { c.CordonNew = true },
 		},
 	} {
 		for i, change := range changes {
