@@ -67,8 +67,8 @@ func split(path string) []string {
 	return strings.FieldsFunc(filepath.Clean(path), func(r rune) bool { return r == filepath.Separator })
 }
 
-// rootOwners are the users that can change every file here: root, whoever has made /, which is another one
-// by number in a user namespace, and the one that this process runs as.
+// rootOwners are the users that can change every file here: root; the owner of /, which in a user namespace
+// is root under another number; and the user that this process runs as.
 func rootOwners() (map[uint32]bool, error) {
 	var root syscall.Stat_t
 	if err := syscall.Stat("/", &root); err != nil {
@@ -83,14 +83,16 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 	const others = 0o022
 	switch {
 	case !ok:
-		return fmt.Errorf("cannot tell who owns %s", path)
+		return fmt.Errorf("cannot tell the owner of %s", path)
 	case !owners[stat.Uid]:
-		return fmt.Errorf("%s belongs to user %d, who could replace what root writes there; use a folder of root's: chown root %s", path, stat.Uid, path)
+		return fmt.Errorf("%s belongs to user %d, which could replace what root writes there; use a folder of root's: chown root %s", path, stat.Uid, path)
 	case info.Mode()&fs.ModeSymlink != 0: // its own permissions mean nothing
 		return nil
 	case !info.IsDir():
 		return fmt.Errorf("%s is no folder", path)
-	case info.Mode().Perm()&others != 0 && (last || info.Mode()&fs.ModeSticky == 0):
+	case info.Mode().Perm()&others != 0 && last && info.Mode()&fs.ModeSticky != 0:
+		return fmt.Errorf("other users may write to %s; use a new folder in it", path)
+	case info.Mode().Perm()&others != 0 && info.Mode()&fs.ModeSticky == 0:
 		return fmt.Errorf("other users may write to %s, and could replace what root writes there; use a folder of root's, or: chmod go-w %s", path, path)
 	}
 	return nil

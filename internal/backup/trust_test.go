@@ -143,7 +143,7 @@ func TestBackupIsMadeOnlyWhereNoOtherUserCanInterfere(t *testing.T) {
 			t.Helper()
 			require.NoError(t, os.Chmod(top, 0o777|os.ModeSticky)) //nolint:gosec // the case
 			return top
-		}, "other users may write to"},
+		}, "use a new folder in it"},
 		"a link to another user's": {func(t *testing.T, top string) string {
 			t.Helper()
 			other := filepath.Join(t.TempDir(), "other")
