@@ -34,9 +34,9 @@ type line struct {
 	attributes []any
 }
 
-// update compares the election with what it was, and says what has changed; peers are where other agents
-// are asked.
-func (s *seen) update(e *lease.Election, peers []string, d lease.Decision, now time.Duration) (lines []line) {
+// update compares the election with what it was, and says what has changed; known reports whether
+// an address is this agent's, or one's that it asks.
+func (s *seen) update(e *lease.Election, known func(address string) bool, d lease.Decision, now time.Duration) (lines []line) {
 	if r, ok := e.Holder(now); ok && (!s.known || r.Holder != s.holder || r.Term != s.term) {
 		if r.Holder != "" && r.Holder != s.last {
 			if s.last != "" {
@@ -52,7 +52,7 @@ func (s *seen) update(e *lease.Election, peers []string, d lease.Decision, now t
 		}
 	}
 	if r, ok := e.Holder(now); ok {
-		stranger := r.Stranger(e.Unit, e.Address, peers)
+		stranger := r.Stranger(e.Unit, known)
 		if stranger != "" && stranger != s.stranger {
 			lines = append(lines, line{"the lease names an agent that this one does not know; it is not asked, and counts as silent", []any{"holder", r.Holder, "address", r.Address}})
 		}
@@ -101,7 +101,7 @@ func (a *Agent) status() report.Status {
 	if a.seen.known {
 		s.HeldSeconds = (now - a.seen.since).Seconds()
 	}
-	if r, ok := e.Holder(now); ok && (r.Holder != a.config.Unit || s.Acts) && r.Stranger(e.Unit, e.Address, a.live().Peers) == "" {
+	if r, ok := e.Holder(now); ok && (r.Holder != a.config.Unit || s.Acts) && r.Stranger(e.Unit, a.live().Knows) == "" {
 		s.Acting = r.Holder
 	}
 	return s

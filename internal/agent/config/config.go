@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"time"
 )
@@ -121,6 +122,22 @@ func (c Config) Check() error {
 		}
 	}
 	return nil
+}
+
+// Knows reports whether an address and port is the agent's own, or that of one that it asks. Of IPv6, each
+// has several forms.
+func (c Config) Knows(hostPort string) bool {
+	if hostPort == "" {
+		return false
+	}
+	at, wrong := netip.ParseAddrPort(hostPort)
+	return slices.ContainsFunc(append([]string{c.PeerListen}, c.Peers...), func(known string) bool {
+		one, err := netip.ParseAddrPort(known)
+		if wrong != nil || err != nil {
+			return known == hostPort
+		}
+		return one.Port() == at.Port() && one.Addr().Unmap() == at.Addr().Unmap()
+	})
 }
 
 // Restarts says whether an agent that runs with c has to begin anew to run with next.

@@ -87,3 +87,15 @@ func TestOnlyWhatIsFixedAtTheBeginningRestartsAnAgent(t *testing.T) {
 		}
 	}
 }
+
+func TestAddressIsKnownInEachOfItsForms(t *testing.T) {
+	t.Parallel()
+	c := config.Config{PeerListen: "10.0.0.1:16402", Peers: []string{"10.0.0.2:16402", "[fd00::5]:16402"}}
+	for _, known := range []string{"10.0.0.1:16402", "10.0.0.2:16402", "[::ffff:10.0.0.2]:16402", "[fd00:0::5]:16402"} {
+		assert.True(t, c.Knows(known), known)
+	}
+	c.PeerListen = ""
+	for _, other := range []string{"", "10.0.0.1:16402", "10.0.0.2:16403", "10.0.0.2", "[fd00::6]:16402", "x"} {
+		assert.False(t, c.Knows(other), other)
+	}
+}
