@@ -58,6 +58,9 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 			warnings = append(warnings, c.String())
 		}
 	}
+	if problem := o.AgentProblem(); problem != "" {
+		warnings = append(warnings, "agent: "+problem)
+	}
 	if own := u.ownStatusWarning(o, err); own != "" {
 		warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(own, w) })
 		warnings = slices.Insert(warnings, 0, own)

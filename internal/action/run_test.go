@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -153,20 +154,30 @@ func TestClusterStatusTakesItsFormFromTheParameterThenTheOption(t *testing.T) {
 	}
 }
 
+// answeringAgent serves what stands for the unit's agent, and returns a configuration that names its socket.
+func answeringAgent(t *testing.T, handler http.Handler) (config string) {
+	t.Helper()
+	socket := filepath.Join(t.TempDir(), "agent.sock")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", socket)
+	require.NoError(t, err)
+	served := &httptest.Server{Listener: l, Config: &http.Server{Handler: handler}} //nolint:gosec // of a test
+	served.Start()
+	t.Cleanup(served.Close)
+	return fmt.Sprintf(`{"unit": "ovn-central/0", "socket": %q}`, socket)
+}
+
 // Two machines of a test have one clock: what the agent found out of another's is played,
 // its answer is its own.
 func TestClusterStatusHasTheLeaseTheOrphansAndWhoseClockDiffers(t *testing.T) {
 	u := unit(t, new(agent))
 	u.Members.Control.Paths.Etc = t.TempDir()
-	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	config := answeringAgent(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, report.Path, r.URL.Path)
 		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{
 			Acting: "ovn-central/1", Term: 3, HeldSeconds: 60, Gateways: report.GatewayStatus{Orphans: []schedule.Finding{{Where: "c4", Text: "Chassis without Chassis_Private"}}},
 			Peers: []report.PeerStatus{{Unit: "ovn-central/1", ClockAheadSeconds: -7200}, {Unit: "ovn-central/2", ClockAheadSeconds: 20}},
 		}))
 	}))
-	defer served.Close()
-	config := fmt.Sprintf(`{"unit": "ovn-central/0", "listen": %q}`, served.Listener.Addr())
 	require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
 	found, err := clusterStatus(t.Context(), u, params{})
 	require.NoError(t, err)
@@ -186,11 +197,9 @@ func TestListsOfTheAgentAreShownAsFarAsThereIsRoom(t *testing.T) {
 	}
 	g.Advice, g.Planned = slices.Repeat([]report.Advice{{Gateway: "lrp-1", Reason: strings.Repeat("x", 900)}}, 200), 200
 	g.Last = &report.Deed{Reasons: slices.Repeat([]string{"the chassis compute-1.maas does not exist any more"}, many)}
-	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	config := answeringAgent(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{Acting: "ovn-central/1", Gateways: g}))
 	}))
-	defer served.Close()
-	config := fmt.Sprintf(`{"unit": "ovn-central/0", "listen": %q}`, served.Listener.Addr())
 	for _, action := range []string{"agent-status", "cluster-status"} {
 		for _, format := range []string{"text", "yaml", "json"} {
 			a := &agent{params: map[string]any{"format": format}}

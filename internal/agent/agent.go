@@ -154,7 +154,7 @@ func (a *Agent) turn() {
 	d := a.election.Next(now)
 	began := d.Acts && !a.seen.acts
 	record, _ := a.election.Guard(now)
-	lines := a.seen.update(&a.election, d, now)
+	lines := a.seen.update(&a.election, a.live().Knows, d, now)
 	a.mu.Unlock()
 	if d.Swap.New != "" {
 		a.swaps <- d.Swap // there is room: the election proposes one at a time

@@ -25,7 +25,7 @@ import (
 func plain() config.Config {
 	return config.Config{
 		Unit: "u/0", Mode: config.Advise, NB: []string{"unix:/nonexistent"}, SB: []string{"unix:/nonexistent"}, TTL: 4 * time.Second,
-		Listen: "127.0.0.1:16401", PeerListen: "127.0.0.1:16402",
+		Listen: "127.0.0.1:16401", PeerListen: "127.0.0.1:16402", Peers: []string{"127.0.0.2:16402"},
 	}
 }
 
@@ -86,13 +86,38 @@ func TestRecordOfAnEarlierProcessIsNotNamed(t *testing.T) {
 	t.Parallel()
 	a, now := played(t)
 	a.tell(func(e *lease.Election, _ time.Duration) {
-		e.Saw(lease.Record{Holder: "u/0", Instance: "other", Term: 3, TTLSeconds: 4}.String(), *now)
+		e.Saw(lease.Record{Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3, TTLSeconds: 4}.String(), *now)
 	})
 	assert.JSONEq(t, `{"name":""}`, get(t, a, "/").Body.String())
 	a.tell(func(e *lease.Election, _ time.Duration) {
-		e.Saw(lease.Record{Holder: "u/1", Term: 4, TTLSeconds: 4}.String(), *now)
+		e.Saw(lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4}.String(), *now)
 	})
 	assert.JSONEq(t, `{"name":"u/1"}`, get(t, a, "/").Body.String())
+}
+
+// Any client of the Northbound database can write the record. An agent neither asks what it names, nor tells
+// programs of its machine that it acts.
+func TestHolderThatIsNoPeerIsReportedAndNotAsked(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	for _, c := range []struct{ holder, address, says string }{
+		{"ghost/9", "127.0.0.9:16402", "the lease names ghost/9, which is no unit of u"},
+		{"u/1", "127.0.0.9:16402", "the lease names u/1 at 127.0.0.9:16402, no peer"},
+		{"u/1", "127.0.0.2:16402", ""},
+	} {
+		a.tell(func(e *lease.Election, _ time.Duration) {
+			e.Saw(lease.Record{Holder: c.holder, Address: c.address, Term: 4, TTLSeconds: 4}.String(), *now)
+		})
+		a.turn()
+		assert.Equal(t, a.config.Peers, a.peers.addresses(), c)
+		assert.Equal(t, c.says, a.status().Problem())
+		if c.says == "" {
+			assert.JSONEq(t, `{"name":"u/1"}`, get(t, a, "/").Body.String())
+		} else {
+			assert.JSONEq(t, `{"name":""}`, get(t, a, "/").Body.String())
+			assert.Contains(t, a.status().Lease(), "no unit is known to act")
+		}
+	}
 }
 
 func TestHealthIsThatTheLoopTurns(t *testing.T) {

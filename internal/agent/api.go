@@ -3,10 +3,13 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
@@ -19,42 +22,90 @@ const leasePath = "/lease"
 const (
 	headerTimeout  = 2 * time.Second
 	writeTimeout   = 2 * time.Second
-	idleTimeout    = time.Minute
+	idleTimeout    = 3 * time.Second
 	maxHeaderBytes = 4 << 10
 )
 
-// servers are what listens.
-type servers []*http.Server
+// listenRetry is the pause before the agent tries again to listen.
+const listenRetry = time.Second
 
-func (s servers) close() {
-	for _, one := range s {
+// servers are what listens.
+type servers struct {
+	all  []*http.Server
+	end  context.CancelFunc
+	ends sync.WaitGroup
+}
+
+// close ends them, and returns once they listen no more.
+func (s *servers) close() {
+	s.end()
+	for _, one := range s.all {
 		_ = one.Close()
 	}
+	s.ends.Wait()
 }
 
 // serve listens at the address for this machine's programs, and at that for peers.
-func (a *Agent) serve(ctx context.Context) (all servers, err error) {
+//
+// If another program has the address for this machine's programs, as any user's can while no agent runs,
+// the agent works without it, says so in its report, and tries again. Without that for peers it cannot
+// work: that it has it keeps another process of this unit from acting.
+func (a *Agent) serve(ctx context.Context) (*servers, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &servers{end: cancel}
 	for _, at := range []string{a.config.Listen, a.config.PeerListen} {
 		if at == "" {
 			continue
 		}
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
-		if err != nil {
-			all.close()
+		taken := errors.Is(err, syscall.EADDRINUSE) && at == a.config.Listen
+		if err != nil && !taken {
+			s.close()
 			return nil, fmt.Errorf("cannot serve the API: %w", err)
 		}
-		l = newBounded(l)
-		if at == a.config.PeerListen && a.config.Secure() {
-			l = a.secured(l)
-		}
-		s := &http.Server{
+		one := &http.Server{
 			Handler: a.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout,
 			IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 		}
-		all = append(all, s)
-		go func() { _ = s.Serve(l) }() // it ends when it is closed
+		s.all = append(s.all, one)
+		s.ends.Go(func() {
+			if taken {
+				l = a.awaitAddress(ctx, at, err)
+			}
+			if l == nil {
+				return
+			}
+			l = newBounded(l)
+			if at == a.config.PeerListen && a.config.Secure() {
+				l = a.secured(l)
+			}
+			_ = one.Serve(l) // it ends when it is closed
+		})
 	}
-	return all, nil
+	return s, nil
+}
+
+// awaitAddress listens at the address for this machine's programs as soon as the program ends that has it;
+// nil is that ctx is done.
+func (a *Agent) awaitAddress(ctx context.Context, at string, err error) (l net.Listener) {
+	a.isTaken(at)
+	a.log.Error("another program has the address of the API for this machine's programs; what answers there is not the agent", "error", err)
+	for err != nil {
+		if !after(ctx, listenRetry) {
+			return nil
+		}
+		l, err = new(net.ListenConfig).Listen(ctx, "tcp", at)
+	}
+	a.log.Info("the API for this machine's programs can be served again", "address", at)
+	a.isTaken("")
+	return l
+}
+
+// isTaken notes that another program has that address; empty: none has.
+func (a *Agent) isTaken(address string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seen.taken = address
 }
 
 // handler is the API: read-only, and the same at both addresses.

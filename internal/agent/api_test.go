@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -31,7 +33,6 @@ func TestClientsThatAreSlowOrSayTooMuchAreCutOff(t *testing.T) {
 	all, err := a.serve(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(all.close)
-	assert.Equal(t, time.Minute, all[0].IdleTimeout, "which is too long to wait for")
 	const patience = time.Minute
 	ask := func(t *testing.T, text string) net.Conn {
 		t.Helper()
@@ -62,6 +63,15 @@ func TestClientsThatAreSlowOrSayTooMuchAreCutOff(t *testing.T) {
 		require.Error(t, err, "it gets the whole answer")
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 	})
+	t.Run("it says nothing more", func(t *testing.T) {
+		t.Parallel()
+		begun := time.Now()
+		c := ask(t, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		_, err := io.Copy(io.Discard, c)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, time.Since(begun), idleTimeout)
+		assert.Less(t, idleTimeout, 6*time.Second, "others wait for its place")
+	})
 	t.Run("it says too much", func(t *testing.T) {
 		t.Parallel()
 		c := ask(t, "GET / HTTP/1.1\r\nHost: x\r\nX-Much: "+strings.Repeat("x", 4*maxHeaderBytes)+"\r\n\r\n")
@@ -70,4 +80,54 @@ func TestClientsThatAreSlowOrSayTooMuchAreCutOff(t *testing.T) {
 		defer r.Body.Close()
 		assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, r.StatusCode)
 	})
+}
+
+// Any user of the machine can take all connections of the API's address. That keeps the charm from nothing.
+func TestOtherUsersDoNotKeepTheCharmFromAskingTheAgent(t *testing.T) {
+	t.Parallel()
+	a, _ := played(t)
+	dir := t.TempDir()
+	a.config.Listen, a.config.PeerListen, a.config.Socket = loopbacktest.Network(t)+".1:16401", "", filepath.Join(dir, "agent.sock")
+	file := filepath.Join(dir, "agent.json")
+	require.NoError(t, os.WriteFile(file, a.config.Render(), 0o600))
+	all, err := a.serve(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(all.close)
+	t.Cleanup(a.serveOperations(t.Context()))
+	for range maxConnectionsOfOne + 1 {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", a.config.Listen)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+	}
+	s, err := report.Ask(t.Context(), file)
+	require.NoError(t, err)
+	assert.Equal(t, "u/0", s.Unit)
+}
+
+// Any user of the machine can take the API's address while no agent runs. The agent works without it, says
+// so, and takes it as soon as it can.
+func TestAgentWhoseAddressIsTakenWorksAndSaysSo(t *testing.T) {
+	t.Parallel()
+	a, _ := played(t)
+	network := loopbacktest.Network(t)
+	a.config.Listen, a.config.PeerListen = network+".1:16401", network+".1:16402"
+	squatter, err := new(net.ListenConfig).Listen(t.Context(), "tcp", a.config.Listen)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = squatter.Close() })
+	all, err := a.serve(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(all.close)
+	const patience, pause = time.Minute, 10 * time.Millisecond
+	require.Eventually(t, func() bool { return a.status().TakenAddress != "" }, patience, pause)
+	assert.Equal(t, "another program has "+a.config.Listen+"; look at: ss -ltnp", a.status().Problem())
+	require.NoError(t, squatter.Close())
+	require.Eventually(t, func() bool { return a.status().Problem() == "" }, patience, pause)
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", a.config.Listen)
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+
+	twin, _ := played(t)
+	twin.config.Listen, twin.config.PeerListen = network+".1:26401", a.config.PeerListen
+	_, err = twin.serve(t.Context())
+	require.ErrorContains(t, err, "address already in use", "two processes of a unit must not act")
 }

@@ -270,10 +270,10 @@ func (g *gateways) demote(ctx context.Context, value string, inv *gateway.Invent
 	return wrote, nil
 }
 
-// miss notes whether drains stand, or gateways are to leave cordoned nodes, and this unit does not act: it
-// has closed what it followed them by, so that nothing else would have it look once it acts again.
-func (g *gateways) miss(acts bool, mode config.Mode, inv *gateway.Inventory) {
-	missed := !acts && (len(standing(inv)) > 0 || mode == config.On && len(comeTo(inv)) > 0)
+// miss notes whether drains stand, gateways are to leave cordoned nodes, or chassis are new, and this unit does
+// not act: it has closed what it followed them by, so that nothing else would have it look once it acts again.
+func (g *gateways) miss(acts bool, live config.Config, inv *gateway.Inventory) {
+	missed := !acts && (len(standing(inv)) > 0 || live.Mode == config.On && (len(comeTo(inv)) > 0 || admits(live, inv)))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.missed = missed

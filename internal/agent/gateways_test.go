@@ -51,7 +51,10 @@ func TestUnitThatGoesOnUnderTheSameRecordLooksOnlyForWhatIsLeft(t *testing.T) {
 func TestUnitThatActsAgainGoesOnWithDrainsAndCordons(t *testing.T) {
 	t.Parallel()
 	candidates := map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 2}, "2": {UUID: "2", Chassis: "c2", Priority: 1}}
+	told := config.Config{}
 	wants := func(mode config.Mode, ids map[string]string) bool {
+		live := told
+		live.Mode = mode
 		sb := ovsdb.Southbound{}
 		for _, name := range []string{"c1", "c2"} {
 			sb.Chassis = append(sb.Chassis, ovsdb.ChassisRow{Name: name, Known: true, Config: map[string]string{"ovn-cms-options": "enable-chassis-as-gw"}})
@@ -61,9 +64,9 @@ func TestUnitThatActsAgainGoesOnWithDrainsAndCordons(t *testing.T) {
 		}, Routers: []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}}}, sb)
 		g := new(gateways)
 		g.wants("a")
-		g.miss(false, mode, inv)
+		g.miss(false, live, inv)
 		again := g.wants("a")
-		g.miss(true, mode, inv)
+		g.miss(true, live, inv)
 		assert.False(t, g.wants("a"), "it was seen to")
 		return again
 	}
@@ -78,6 +81,9 @@ func TestUnitThatActsAgainGoesOnWithDrainsAndCordons(t *testing.T) {
 	assert.True(t, wants(config.On, cordon))
 	assert.False(t, wants(config.On, stays))
 	assert.False(t, wants(config.Advise, cordon), "it would not be seen to")
+	told.CordonNew = true
+	assert.True(t, wants(config.On, nil), "chassis are to be cordoned if they are new")
+	assert.False(t, wants(config.Advise, nil))
 }
 
 func TestUnitThatBeginsToActDuringAPassLooksAgain(t *testing.T) {

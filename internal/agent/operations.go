@@ -13,12 +13,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // maxOperations bounds operations on nodes that run at once; a node's are done one by one by
@@ -89,9 +89,11 @@ type operations struct {
 	open func() *node.Service
 }
 
-// handler answers each request with a Status, and with its code.
+// handler answers each request with a Status, and with its code. The charm asks here for the agent's
+// report: no other user can take this socket, or all of its connections.
 func (o *operations) handler() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+report.Path, func(w http.ResponseWriter, _ *http.Request) { answer(w, o.agent.status()) })
 	for pattern, route := range routes() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			q := newQuery(r.URL.Query())
@@ -124,13 +126,10 @@ func answerStatus(w http.ResponseWriter, s maintenance.Status) {
 	_ = json.NewEncoder(w).Encode(s) // to a client that is gone
 }
 
-// socketRetry is the pause before it is tried again to make the socket: the servers' folder may be
-// there only once they start.
-const socketRetry = time.Second
-
 // serveOperations listens at the socket until what it returns is closed. It takes the place of
-// a socket that an earlier process has left. What fails is tried again, and no reason not to take
-// part.
+// a socket that an earlier process has left. It returns once the socket is there, if it can be made now.
+// What fails is tried again, since the servers' folder may be there only once they start, and is no reason
+// not to take part.
 func (a *Agent) serveOperations(ctx context.Context) (end func()) {
 	path := a.config.Socket
 	if path == "" {
@@ -145,9 +144,13 @@ func (a *Agent) serveOperations(ctx context.Context) (end func()) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
+	l, err := listenPrivately(ctx, path)
 	go func() {
 		defer close(ended)
-		if l := a.awaitSocket(ctx, path); l != nil {
+		if err != nil {
+			l = a.awaitSocket(ctx, path, err)
+		}
+		if l != nil {
 			_ = s.Serve(l) // it ends when it is closed
 		}
 	}()
@@ -159,20 +162,16 @@ func (a *Agent) serveOperations(ctx context.Context) (end func()) {
 	}
 }
 
-// awaitSocket makes the socket as soon as that is possible; nil is that the time is over.
-func (a *Agent) awaitSocket(ctx context.Context, path string) net.Listener {
-	for said := false; ; said = true {
-		l, err := listenPrivately(ctx, path)
-		if err == nil {
-			return l
-		}
-		if !said {
-			a.log.Error("cannot serve operations on nodes yet", "error", err)
-		}
-		if poll.Wait(ctx, socketRetry) != nil {
+// awaitSocket makes the socket as soon as that is possible; nil is that ctx is done.
+func (a *Agent) awaitSocket(ctx context.Context, path string, err error) (l net.Listener) {
+	a.log.Error("cannot serve operations on nodes yet", "error", err)
+	for err != nil {
+		if !after(ctx, listenRetry) {
 			return nil
 		}
+		l, err = listenPrivately(ctx, path)
 	}
+	return l
 }
 
 // listenPrivately makes a socket under another name, and gives it its own once only the owner

@@ -76,16 +76,11 @@ func (p *peers) ask(ctx context.Context) {
 	}
 }
 
-// addresses are those of the configuration, and the holder's of the record.
+// addresses are those of the configuration. What the record names is not asked for that: any client of the
+// database can write it, and this unit's certificate goes where it asks.
 func (p *peers) addresses() []string {
 	a := p.agent
-	a.mu.Lock()
-	holder, _ := a.election.Holder(a.now())
-	a.mu.Unlock()
 	all := slices.Clone(a.live().Peers)
-	if a.config.MayAsk(holder.Address) {
-		all = append(all, holder.Address)
-	}
 	slices.Sort(all)
 	all = slices.DeleteFunc(slices.Compact(all), func(s string) bool { return s == a.config.PeerListen })
 	p.mu.Lock()
@@ -137,6 +132,8 @@ func (p *peers) question(ctx context.Context, address string) (a lease.Answer, a
 	if named, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		ahead = report.ClockAhead(named, asked, answered)
 	}
-	err = json.Unmarshal(body, &a)
+	if err = json.Unmarshal(body, &a); err == nil && !lease.IsName(a.Unit) {
+		err = fmt.Errorf("%s names itself %.60q", address, a.Unit)
+	}
 	return a, ahead, err
 }

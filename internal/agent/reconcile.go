@@ -53,7 +53,17 @@ func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
 	again = d.Next(now)
-	g.miss(acts, live.Mode, inv)
+	g.miss(acts, live, inv)
+	if acts && now >= g.retry {
+		switch wrote, err := g.admit(ctx, value, live, inv); {
+		case err != nil && ctx.Err() == nil:
+			g.retry = g.agent.now() + retryPause
+			g.agent.log.Error("cannot cordon new chassis; nothing is scheduled before that", "error", err)
+			return g.retry
+		case wrote:
+			return g.agent.now() // what has come of it
+		}
+	}
 	drain, err := g.drains.reconcile(ctx, value, acts, inv)
 	if err != nil && ctx.Err() == nil {
 		g.agent.log.Error("cannot continue drains", "error", err)

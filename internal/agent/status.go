@@ -22,6 +22,10 @@ type seen struct {
 	// northbound and southbound are why a database can't be used; nil where it can.
 	northbound, southbound error
 	said                   [2]string
+	// stranger is why the holder is no agent that this one knows; empty where it is one.
+	stranger string
+	// taken is the address of the API for this machine's programs, if another program has it.
+	taken string
 }
 
 // line is one event for the log.
@@ -30,8 +34,9 @@ type line struct {
 	attributes []any
 }
 
-// update compares the election with what it was, and says what has changed.
-func (s *seen) update(e *lease.Election, d lease.Decision, now time.Duration) (lines []line) {
+// update compares the election with what it was, and says what has changed; known reports whether
+// an address is this agent's, or one's that it asks.
+func (s *seen) update(e *lease.Election, known func(address string) bool, d lease.Decision, now time.Duration) (lines []line) {
 	if r, ok := e.Holder(now); ok && (!s.known || r.Holder != s.holder || r.Term != s.term) {
 		if r.Holder != "" && r.Holder != s.last {
 			if s.last != "" {
@@ -45,6 +50,13 @@ func (s *seen) update(e *lease.Election, d lease.Decision, now time.Duration) (l
 		if e.Namesake() {
 			lines = append(lines, line{"another agent uses this unit's name, or this unit's address has changed; this agent acts only once the other one is silent", []any{"address", r.Address}})
 		}
+	}
+	if r, ok := e.Holder(now); ok {
+		stranger := r.Stranger(e.Unit, known)
+		if stranger != "" && stranger != s.stranger {
+			lines = append(lines, line{"the lease names an agent that this one does not know; it is not asked, and counts as silent", []any{"holder", r.Holder, "address", r.Address}})
+		}
+		s.stranger = stranger
 	}
 	if d.Acts != s.acts {
 		s.acts = d.Acts
@@ -81,7 +93,7 @@ func (a *Agent) status() report.Status {
 		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Tell(now).Acts,
 		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes, Previous: a.seen.previous,
 		Northbound: a.seen.said[0], Southbound: a.seen.said[1], Northd: a.clusters.northdError(), Peers: a.peers.status(now),
-		Gateways: a.gateways.status(now), Drains: []report.Drain{},
+		TakenAddress: a.seen.taken, Stranger: a.seen.stranger, Gateways: a.gateways.status(now), Drains: []report.Drain{},
 	}
 	if s.Acts { // what it knows of them is old otherwise
 		s.Drains = a.gateways.drains.status(now)
@@ -89,7 +101,7 @@ func (a *Agent) status() report.Status {
 	if a.seen.known {
 		s.HeldSeconds = (now - a.seen.since).Seconds()
 	}
-	if r, ok := e.Holder(now); ok && (r.Holder != a.config.Unit || s.Acts) {
+	if r, ok := e.Holder(now); ok && (r.Holder != a.config.Unit || s.Acts) && r.Stranger(e.Unit, a.live().Knows) == "" {
 		s.Acting = r.Holder
 	}
 	return s

@@ -55,7 +55,8 @@ const askTimeout = 10 * time.Second
 // then removes all but keep, the new one among them. It says where the backup is, and what it holds.
 // Where it fails, what was there before is as it was.
 func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manifest, error) {
-	if err := usable(dir, keep); err != nil {
+	dir, err := usable(dir, keep)
+	if err != nil {
 		return "", Manifest{}, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -94,11 +95,16 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 	return path, m, prune(dir, keep, path)
 }
 
-func usable(dir string, keep int) error {
+// usable is the directory without links in its path, if a backup may be made there.
+func usable(dir string, keep int) (string, error) {
 	if keep < 1 || !filepath.IsAbs(dir) {
-		return fmt.Errorf("cannot back up to %q and keep %d: the path must be absolute, and at least 1 is kept", dir, keep)
+		return "", fmt.Errorf("cannot back up to %q and keep %d: the path must be absolute, and at least 1 is kept", dir, keep)
 	}
-	return nil
+	resolved, err := trusted(dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot back up to %s: %w", dir, err)
+	}
+	return resolved, nil
 }
 
 // Plan is what [Service.Take] would do now.
@@ -111,7 +117,8 @@ type Plan struct {
 
 // Plan says what Take would do, or why it would fail as far as that is known before. It changes nothing.
 func (s *Service) Plan(ctx context.Context, dir string, keep int) (Plan, error) {
-	if err := usable(dir, keep); err != nil {
+	dir, err := usable(dir, keep)
+	if err != nil {
 		return Plan{}, err
 	}
 	exists, err := existing(dir)
@@ -204,7 +211,7 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 		return x, err
 	}
 	x.Size, x.SHA256, x.Packed = written.size, written.plain, written.packed
-	read, err := unpack(ctx, path, "")
+	read, err := unpack(ctx, path, "", written.size)
 	if err == nil && read != written {
 		err = fmt.Errorf("%s does not contain what was written to it", path)
 	}
@@ -335,7 +342,7 @@ func prune(dir string, keep int, made string) error {
 
 // lock takes the lock of a directory, which ends with the process at the latest.
 func lock(path string) (unlock func(), err error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, err
 	}

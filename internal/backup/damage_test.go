@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,10 +56,16 @@ func TestBackupThatIsDamagedAnywhereIsRefusedByName(t *testing.T) {
 		"length":              {copied, flip(-1), copied + ": gzip: invalid checksum"},
 		"cut off":             {copied, cut(20), copied + ": unexpected EOF"},
 		"empty":               {copied, func([]byte) []byte { return nil }, copied + ": EOF"},
-		"more behind it":      {copied, func(text []byte) []byte { return append(text, text...) }, copied + " is damaged: it holds"},
+		"more behind it":      {copied, func(text []byte) []byte { return append(text, text...) }, copied + ": it is damaged: it holds more than the 1485 bytes"},
 		"manifest cut off":    {manifest, cut(20), "cannot read the manifest of the backup"},
 		"manifest's hash":     {manifest, sealed(replace(`"sha256": "`, `"sha256": "0`)), copied + " is damaged: it holds"},
 		"manifest's size":     {manifest, sealed(replace(`"size": `, `"size": 9`)), copied + " is damaged: it holds"},
+		"smaller than it is":  {manifest, sealed(replace(`"size": 1485`, `"size": 1484`)), copied + ": it is damaged: it holds more than the 1484 bytes"},
+		"size below 0":        {manifest, sealed(replace(`"size": `, `"size": -`)), "it states a size of -1485 bytes"},
+		"size of no database": {manifest, sealed(replace(`"size": `, `"size": 999999999999`)), "it states a size of 9999999999991485 bytes"},
+		"control characters":  {manifest, sealed(replace(`"unit": "`, `"unit": "\u001b[2J`)), `a text in it is too long, or has control characters: "\x1b[2Jovn-central/0"`},
+		"text without an end": {manifest, sealed(replace(`"unit": "`, `"unit": "`+strings.Repeat("x", 300))), "a text in it is too long"},
+		"more than a text":    {manifest, func(text []byte) []byte { return append(text, bytes.Repeat([]byte(" "), maxManifest)...) }, "has more than 1048576 bytes"},
 		"manifest's format":   {manifest, sealed(replace(`"format": 1`, `"format": 9`)), "its format is 9, not 1"},
 		"manifest's file":     {manifest, sealed(replace(copied, "other.gz")), "other.gz: no such file"},
 		"file outside of it":  {manifest, sealed(replace(copied, "../"+copied)), "a file that it names is missing"},

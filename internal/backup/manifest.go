@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -22,6 +22,11 @@ const (
 	// format is the version of the manifest. What is added leaves it; what changes its
 	// meaning raises it.
 	format = 1
+	// maxManifest bounds a manifest, in bytes, maxText each text in it, and maxSize a database: no server
+	// has the memory for one.
+	maxManifest = 1 << 20
+	maxText     = 255
+	maxSize     = 1 << 40
 )
 
 // Manifest says what a backup holds.
@@ -107,7 +112,7 @@ func (m Manifest) write(dir string) error {
 // what it says is seen when they are unpacked ([Unpack]).
 func Read(path string) (Manifest, error) {
 	var m Manifest
-	text, err := os.ReadFile(filepath.Join(path, manifestName))
+	text, err := readRegular(filepath.Join(path, manifestName), maxManifest)
 	if err == nil {
 		err = json.Unmarshal(text, &m)
 	}
@@ -117,13 +122,31 @@ func Read(path string) (Manifest, error) {
 	if err == nil && m.Checksum != seal(text, m.Checksum) {
 		err = fmt.Errorf("it is damaged: its SHA-256 is %s, but it states %q", seal(text, m.Checksum), m.Checksum)
 	}
-	for _, x := range m.Databases {
-		if err == nil && (x.File == "" || x.File != filepath.Base(x.File)) {
-			err = errors.New("a file that it names is missing")
-		}
+	if err == nil {
+		err = m.check()
 	}
 	if err != nil {
 		return Manifest{}, fmt.Errorf("cannot read the manifest of the backup %s: %w", path, err)
 	}
 	return m, nil
+}
+
+// check finds what in it was not written by [Service.Take]: it is shown to people, and files are read by it.
+func (m Manifest) check() error {
+	texts := []string{m.Unit, m.OVN, m.OVS}
+	for _, x := range m.Databases {
+		texts = append(texts, string(x.Name), x.File, string(x.Source), string(x.Cluster), string(x.Server), x.Schema, x.SHA256, x.Packed)
+		switch {
+		case x.File == "" || x.File != filepath.Base(x.File):
+			return errors.New("a file that it names is missing")
+		case x.Size < 0 || x.Size > maxSize:
+			return fmt.Errorf("it states a size of %d bytes", x.Size)
+		}
+	}
+	for _, text := range texts {
+		if len(text) > maxText || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return fmt.Errorf("a text in it is too long, or has control characters: %.60q", text)
+		}
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -52,9 +53,10 @@ func pack(ctx context.Context, from, to string) (digests, error) {
 
 func text(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// unpack reads a compressed file into a new one, or only reads it where to is empty.
-func unpack(ctx context.Context, from, to string) (digests, error) {
-	in, err := os.Open(from)
+// unpack reads a compressed file into a new one, or only reads it where to is empty. It fails where that
+// has more than so many bytes, and leaves nothing behind where it fails.
+func unpack(ctx context.Context, from, to string, most int64) (found digests, err error) {
+	in, err := openRegular(from)
 	if err != nil {
 		return digests{}, fmt.Errorf("cannot unpack the copy: %w", err)
 	}
@@ -67,19 +69,33 @@ func unpack(ctx context.Context, from, to string) (digests, error) {
 	sinks := []io.Writer{plain}
 	var out *os.File
 	if to != "" {
-		if out, err = os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+		if out, err = create(to); err != nil {
 			return digests{}, fmt.Errorf("cannot unpack the copy: %w", err)
 		}
 		sinks = append(sinks, out)
 	}
-	size, err := io.Copy(io.MultiWriter(sinks...), zip) //nolint:gosec // its size is bounded by what the unit itself has packed, and by the disk
+	size, err := io.Copy(io.MultiWriter(sinks...), io.LimitReader(zip, most+1))
 	if out != nil {
 		err = errors.Join(err, out.Sync(), out.Close())
 	}
+	if err == nil && size > most {
+		err = fmt.Errorf("it is damaged: it holds more than the %d bytes that its manifest says", most)
+	}
 	if err != nil {
+		if out != nil {
+			err = errors.Join(err, os.Remove(to))
+		}
 		return digests{}, fmt.Errorf("cannot unpack %s: %w", from, err)
 	}
 	return digests{size, text(plain), text(packed)}, nil // it was read to its end
+}
+
+// create makes a new file in the place of one that an earlier process may have left.
+func create(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // Unpack writes the copy of database d in the backup path to the file to, or only reads it
@@ -90,7 +106,7 @@ func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to s
 		return err
 	}
 	packed := filepath.Join(path, x.File)
-	found, err := unpack(ctx, packed, to)
+	found, err := unpack(ctx, packed, to, x.Size)
 	switch {
 	case err != nil:
 	case found.size != x.Size || found.plain != x.SHA256:

@@ -13,14 +13,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// failureName is the file in which stands why the last backup was not made.
-const failureName = ".failure"
+// failureName is the file in which stands why the last backup was not made, in at most maxNote bytes.
+const (
+	failureName = ".failure"
+	maxNote     = 64 << 10
+)
 
 // TakeScheduled is [Service.Take], for a timer: why it failed is kept beside the backups
 // until one has been made.
 func (s *Service) TakeScheduled(ctx context.Context, dir string, keep int) (string, error) {
 	path, _, err := s.Take(ctx, dir, keep)
 	note := filepath.Join(dir, failureName)
+	if _, unsafe := trusted(dir); unsafe != nil {
+		return "", err // nothing is written there, no note either: Observe finds it out by itself
+	}
 	if errors.Is(err, ErrBusy) {
 		return "", err // that one's end tells
 	}
@@ -55,7 +61,11 @@ func Observe(dir string) (State, error) {
 	if len(all) > 0 {
 		s.Newest, _ = time.Parse(nameLayout, filepath.Base(all[len(all)-1])) // it is listed for its name
 	}
-	text, err := os.ReadFile(filepath.Join(dir, failureName))
+	if _, err := trusted(dir); err != nil {
+		s.Failure = fmt.Sprintf("cannot back up to %s: %v", dir, err)
+		return s, nil
+	}
+	text, err := readRegular(filepath.Join(dir, failureName), maxNote)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, fmt.Errorf("cannot tell whether the last backup failed: %w", err)
 	}

@@ -67,6 +67,7 @@ func (f *agentFlags) define(cmd *cobra.Command) {
 	secondsVar(flags, &c.TTL, "lease-ttl", config.DefaultTTL, "how long the unit that acts may be silent before another one takes over")
 	secondsVar(flags, &c.HoldDown, "hold-down", config.DefaultHoldDown, "how long a chassis or gateway must be unchanged before the agent acts on it")
 	flags.BoolVar(&c.NeutronGateways, "schedule-neutron-gateways", false, "act on gateways that Neutron owns, too")
+	flags.BoolVar(&c.CordonNew, "cordon-new-chassis", false, "with --mode on: cordon a chassis that can host gateways for the first time")
 	flags.BoolVar(&c.Northd, "northd", false, "an ovn-northd runs on this machine: act only while it works")
 	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort), "address of the API for programs on this machine")
 	flags.StringVar(&c.PeerListen, "peer-listen", "", "address at which other agents query this one; without it this unit never acts")
@@ -107,6 +108,7 @@ func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
 		"private-key": func() { read.Key = c.Key }, "certificate": func() { read.Certificate = c.Certificate }, "ca-cert": func() { read.CA = c.CA },
 		"mode": func() { read.Mode = c.Mode }, "lease-ttl": func() { read.TTL = c.TTL }, "hold-down": func() { read.HoldDown = c.HoldDown },
 		"schedule-neutron-gateways": func() { read.NeutronGateways = c.NeutronGateways },
+		"cordon-new-chassis":        func() { read.CordonNew = c.CordonNew },
 		"northd":                    func() { read.Northd = c.Northd },
 		"socket":                    func() { read.Socket = c.Socket },
 		"listen":                    func() { read.Listen = c.Listen }, "peer-listen": func() { read.PeerListen = c.PeerListen }, "peer": func() { read.Peers = c.Peers },

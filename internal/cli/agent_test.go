@@ -40,14 +40,14 @@ func TestFlagsOfTheAgentGoBeforeItsFile(t *testing.T) {
 	t.Parallel()
 	file := config.Config{
 		Unit: "file/0", Mode: config.Off, NB: []string{"unix:/file/nb"}, SB: []string{"unix:/file/sb"}, TTL: 9 * time.Second, HoldDown: time.Minute,
-		NeutronGateways: true, Northd: true, Listen: "127.0.0.1:1", PeerListen: "127.0.0.1:2", Peers: []string{"127.0.0.1:3"}, Socket: "/file/socket",
+		NeutronGateways: true, CordonNew: true, Northd: true, Listen: "127.0.0.1:1", PeerListen: "127.0.0.1:2", Peers: []string{"127.0.0.1:3"}, Socket: "/file/socket",
 		Key: "/file/key", Certificate: "/file/certificate", CA: "/file/ca", Backups: "/file/backups", BackupInterval: time.Hour, Generation: "file",
 	}
 	c, err := loaded(t, string(file.Render()))
 	require.NoError(t, err)
 	assert.Equal(t, file, c)
 	c, err = loaded(t, string(file.Render()), "--unit", "typed/0", "--mode", "on", "--nb", "unix:/typed/nb", "--sb", "unix:/typed/sb", "--lease-ttl", "3s", "--hold-down", "5",
-		"--schedule-neutron-gateways=false", "--northd=false", "--listen", "127.0.0.1:11", "--peer-listen", "127.0.0.1:12", "--peer", "127.0.0.1:13", "--socket", "/typed/socket",
+		"--schedule-neutron-gateways=false", "--cordon-new-chassis=false", "--northd=false", "--listen", "127.0.0.1:11", "--peer-listen", "127.0.0.1:12", "--peer", "127.0.0.1:13", "--socket", "/typed/socket",
 		"--private-key", "/typed/key", "--certificate", "/typed/certificate", "--ca-cert", "/typed/ca")
 	require.NoError(t, err)
 	assert.Equal(t, config.Config{
@@ -78,8 +78,8 @@ func (l *log) has(text string) bool {
 	return strings.Contains(l.text.String(), text)
 }
 
-// SIGHUP: an address at which another program listens is found out only once the agent has given up
-// its own. It goes on there.
+// SIGHUP: an address for other agents at which another program listens is found out only once the agent has
+// given up its own. It goes on there.
 func TestAgentThatCannotListenElsewhereGoesOnWhereItListened(t *testing.T) {
 	network := loopbacktest.Network(t)
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", network+".2:16401")
@@ -121,7 +121,7 @@ func TestAgentThatCannotListenElsewhereGoesOnWhereItListened(t *testing.T) {
 	assert.True(t, answers())
 
 	mu.Lock()
-	told.Listen, failure = taken.Addr().String(), nil
+	told.PeerListen, failure = taken.Addr().String(), nil
 	mu.Unlock()
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	require.Eventually(t, func() bool { return said.has("cannot use the new configuration; keeping the last one") }, patience, 10*time.Millisecond)

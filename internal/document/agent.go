@@ -19,6 +19,9 @@ func Agent(s report.Status) string {
 			fmt.Fprintf(&b, "%s database: cannot be used: %s\n", database, why)
 		}
 	}
+	if problem := s.Problem(); problem != "" {
+		fmt.Fprintf(&b, "agent: %s\n", problem)
+	}
 	if s.Northd != "" {
 		fmt.Fprintf(&b, "%s: this unit does not act\n", s.Northd)
 	}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -59,10 +60,19 @@ func Parse(value string) (Record, error) {
 	if value == "" {
 		return r, nil
 	}
-	if err := json.Unmarshal([]byte(value), &r); err != nil {
-		return Record{}, fmt.Errorf("%w: %q", ErrMalformed, value)
+	if err := json.Unmarshal([]byte(value), &r); err != nil || !IsName(r.Holder) || !IsName(r.Instance) || !IsName(r.Address) {
+		return Record{}, fmt.Errorf("%w: %.200q", ErrMalformed, value)
 	}
 	return r, nil
+}
+
+// maxName bounds what names something, in bytes.
+const maxName = 255
+
+// IsName reports whether the text can name a unit, a process or an address, or is empty. Any client of the
+// database can write a record, and people are shown what is in it.
+func IsName(text string) bool {
+	return len(text) <= maxName && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // String is the form that stands in the store.

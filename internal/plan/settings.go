@@ -53,6 +53,8 @@ type AgentSettings struct {
 	Port uint16
 	// NeutronGateways has it act on gateways that Neutron owns, too.
 	NeutronGateways bool
+	// CordonNew has it cordon a chassis that can host gateways for the first time.
+	CordonNew bool
 }
 
 // The ranges of options, both ends included.
@@ -138,6 +140,7 @@ func ParseSettings(config map[string]any) (Settings, error) {
 			HoldDown:        p.seconds(OptionHoldDown, 2*time.Minute, 0, maxHoldDown),
 			Port:            p.port(OptionAgentPort, ovndb.DefaultAgentPort),
 			NeutronGateways: p.yes(OptionNeutronGateways, false),
+			CordonNew:       p.yes(OptionCordonNew, false),
 		},
 		Backup: BackupSettings{
 			Interval: time.Duration(p.number(OptionBackupInterval, 0, 0, int64(maxBackupInterval/time.Hour), ", in hours")) * time.Hour,
@@ -179,6 +182,7 @@ const (
 	OptionAgentPort       = "leader-api-port"
 	OptionHoldDown        = "gateway-hold-down"
 	OptionNeutronGateways = "schedule-neutron-gateways"
+	OptionCordonNew       = "agent-cordon-new-chassis"
 )
 
 // parser keeps the errors of all options.

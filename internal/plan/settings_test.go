@@ -40,12 +40,12 @@ func TestSettingsAreThoseOfTheOptions(t *testing.T) {
 		"all": {
 			`{"source": "caracal", "ovn-source": "cloud:focal-ovn-22.03", "ovsdb-server-election-timer": 8, "ovsdb-server-inactivity-probe": 30,
 			  "enable-auto-restarts": false, "ovn-exporter-channel": "edge", "cluster-status-format": "yaml", "nagios_context": "juju", "nagios_servicegroups": "ovn,db",
-			  "agent-mode": "on", "leader-lease-ttl": 300, "gateway-hold-down": 0, "leader-api-port": 1024, "schedule-neutron-gateways": true,
+			  "agent-mode": "on", "leader-lease-ttl": 300, "gateway-hold-down": 0, "leader-api-port": 1024, "schedule-neutron-gateways": true, "agent-cordon-new-chassis": true,
 			  "backup-interval": 744, "backup-keep": 1000}`,
 			plan.Settings{
 				Source: "caracal", Overlay: "cloud:focal-ovn-22.03", ElectionTimer: 8 * time.Second, InactivityProbe: 30 * time.Second,
 				ExporterChannel: "edge", StatusFormat: "yaml", NagiosContext: "juju", NagiosServiceGroups: "ovn,db",
-				Agent:  plan.AgentSettings{Mode: "on", TTL: 5 * time.Minute, Port: 1024, NeutronGateways: true},
+				Agent:  plan.AgentSettings{Mode: "on", TTL: 5 * time.Minute, Port: 1024, NeutronGateways: true, CordonNew: true},
 				Backup: plan.BackupSettings{Interval: 31 * 24 * time.Hour, Keep: 1000},
 			},
 		},
@@ -91,6 +91,7 @@ func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
 		"gateway-hold-down":             {"0 to 86400, in seconds", []string{`-1`, `86401`}},
 		"leader-api-port":               {"a free port of 1024 to 65535", []string{`80`, `65536`, `16402`, `6641`, `"16401"`}},
 		"schedule-neutron-gateways":     {"true or false", []string{`"yes"`}},
+		"agent-cordon-new-chassis":      {"true or false", []string{`1`}},
 		"backup-interval":               {"0 to 744, in hours", []string{`-1`, `745`, `"6h"`, `1.5`}},
 		"backup-keep":                   {"1 to 1000", []string{`0`, `1001`, `true`}},
 	} {

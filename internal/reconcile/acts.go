@@ -4,21 +4,26 @@ import (
 	"context"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // shownDrains is how many drains the status names.
 const shownDrains = 3
 
-// agentStatus is what this unit's agent says, of which nothing is known where it doesn't answer.
-func (u *Reconciler) agentStatus(ctx context.Context, r *record) report.Status {
+// askAgent is what this unit's agent says, and what is wrong with it, if something is.
+func (u *Reconciler) askAgent(ctx context.Context, r *record) (s report.Status, problem string) {
 	if r.Agent.Setup == "" {
-		return report.Status{}
+		return s, r.Agent.Problem
 	}
 	s, err := report.Ask(ctx, u.Paths.AgentConfig())
-	if err != nil {
-		return report.Status{}
+	if r.Agent.Problem != "" {
+		return s, r.Agent.Problem
 	}
-	return s
+	if err != nil {
+		u.Log.WarnContext(ctx, "the agent does not answer", "error", err)
+		return report.Status{}, "does not answer; look at: journalctl -u " + string(ovndb.Agent)
+	}
+	return s, s.Problem()
 }
 
 // acting is what the status says of the unit that acts: which drains have stalled, for which an

@@ -147,7 +147,7 @@ func (u *Reconciler) startAgent(ctx context.Context, r *record, want agentFiles)
 // it was told before.
 func agentOptionsInvalid(invalid map[string]string) bool {
 	return slices.ContainsFunc([]string{
-		plan.OptionAgentMode, plan.OptionLeaseTTL, plan.OptionAgentPort, plan.OptionHoldDown, plan.OptionNeutronGateways,
+		plan.OptionAgentMode, plan.OptionLeaseTTL, plan.OptionAgentPort, plan.OptionHoldDown, plan.OptionNeutronGateways, plan.OptionCordonNew,
 	}, func(option string) bool { return invalid[option] != "" })
 }
 
@@ -166,7 +166,7 @@ func (u *Reconciler) agentConfig(a inputs, o Result) ([]byte, error) {
 	at := func(host string, port uint16) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
 	s := a.settings.Agent
 	c := config.Config{
-		Unit: u.Env.Unit, Mode: config.Mode(s.Mode), TTL: s.TTL, HoldDown: s.HoldDown, NeutronGateways: s.NeutronGateways, Northd: true,
+		Unit: u.Env.Unit, Mode: config.Mode(s.Mode), TTL: s.TTL, HoldDown: s.HoldDown, NeutronGateways: s.NeutronGateways, CordonNew: s.CordonNew, Northd: true,
 		NB: []string{"unix:" + u.Paths.Socket(ovndb.NB)}, SB: []string{"unix:" + u.Paths.Socket(ovndb.SB)},
 		Listen: at("127.0.0.1", s.Port), PeerListen: at(a.address.String(), ovndb.AgentPeerPort),
 		Socket: u.Paths.AgentSocket(),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
@@ -37,10 +38,19 @@ func (u *Reconciler) putAwayStaged(ctx context.Context, but map[ovndb.Database]r
 	return failures
 }
 
+// trials is where what new clusters are to be made of is tried: a disk, and not the folder of the databases,
+// whose servers may be serving.
+const trials = "/var/tmp"
+
 // refuseContents says why no new clusters could be made for these requests, before any unit
-// has stopped a server for them: what they are made of is written, loaded, and removed. It
+// has stopped a server for them: what they are made of is written elsewhere, loaded, and removed. It
 // takes as long as [Reconciler.contents] does, which looks again once the servers are off.
 func (u *Reconciler) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []string) {
+	dir, err := os.MkdirTemp(trials, "ovn-central-contents-")
+	if err != nil {
+		return []string{fmt.Sprintf("cannot try what the new clusters are to be made of: %v", err)}
+	}
+	defer os.RemoveAll(dir)
 	var sizes []int64
 	for db, q := range asked {
 		if q.New != "" {
@@ -49,19 +59,46 @@ func (u *Reconciler) refuseContents(ctx context.Context, asked map[ovndb.Databas
 		size, err := u.contentsSize(q, db)
 		if err == nil {
 			sizes = append(sizes, size)
-			to := u.standalone(db)
-			err = errors.Join(u.contents(ctx, q, db, to, u.load(db)), remove(to))
+			err = u.tryContents(ctx, q, db, size, filepath.Join(dir, db.Short()))
 		}
 		if err != nil {
 			refusals = append(refusals, fmt.Sprintf("%s: %v", db.Short(), err))
 		}
 	}
 	if len(refusals) == 0 && len(sizes) > 1 {
-		if err := u.room(sizes...); err != nil {
+		if err := room(u.Paths.DB, sizes...); err != nil {
 			return []string{err.Error()}
 		}
 	}
 	return refusals
+}
+
+// tryContents says why no new cluster could be made of contents of that size, which it writes to the file to
+// and loads. If the disk has no room for them there, it only reads a backup, and believes what its manifest
+// says of the schema.
+func (u *Reconciler) tryContents(ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string) error {
+	if err := room(u.Paths.DB, size); err != nil {
+		return err
+	}
+	if room(filepath.Dir(to), size) == nil {
+		return errors.Join(u.contents(ctx, request, db, to, u.load(db)), remove(to))
+	}
+	u.Log.InfoContext(ctx, "what the new cluster is to be made of is not loaded before the servers stop: no room", "database", db.Short(), "folder", trials)
+	if request.Backup == "" {
+		return nil
+	}
+	m, err := backup.Read(request.Backup)
+	if err == nil {
+		err = backup.Unpack(ctx, request.Backup, m, db, "")
+	}
+	if err != nil {
+		return err
+	}
+	x, err := m.Of(db)
+	if err != nil {
+		return err
+	}
+	return u.schemaFits(ctx, db, x.Schema)
 }
 
 // load is what reads the contents of a new cluster as a server does, and says which version their
@@ -78,7 +115,7 @@ func (u *Reconciler) contents(ctx context.Context, request recovery.Request, db 
 	if err != nil {
 		return err
 	}
-	if err := u.room(size); err != nil {
+	if err := room(filepath.Dir(to), size); err != nil {
 		return err
 	}
 	if request.Backup == "" {
@@ -98,6 +135,11 @@ func (u *Reconciler) contents(ctx context.Context, request recovery.Request, db 
 	if err != nil {
 		return err
 	}
+	return u.schemaFits(ctx, db, schema)
+}
+
+// schemaFits says why a server of these packages could not serve a database of that schema.
+func (u *Reconciler) schemaFits(ctx context.Context, db ovndb.Database, schema string) error {
 	brought, err := u.Files.SchemaVersion(ctx, db)
 	if err != nil {
 		return err
@@ -122,13 +164,13 @@ func (u *Reconciler) contentsSize(request recovery.Request, db ovndb.Database) (
 	return x.Size, err
 }
 
-// room says why there is not enough space for new clusters of contents of these sizes.
-func (u *Reconciler) room(sizes ...int64) error {
-	free, err := ovn.FreeSpace(u.Paths.DB)
+// room says why there is not enough space in a folder for new clusters of contents of these sizes.
+func room(dir string, sizes ...int64) error {
+	free, err := ovn.FreeSpace(dir)
 	if err != nil {
 		return err
 	}
-	return checkSpace(u.Paths.DB, free, sizes...)
+	return checkSpace(dir, free, sizes...)
 }
 
 // checkSpace says why so much free space, in bytes, is too little: each new cluster stands

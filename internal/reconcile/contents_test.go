@@ -1,10 +1,21 @@
 package reconcile
 
 import (
+	"context"
+	"crypto/sha1" //nolint:gosec // the file format's own checksum, no secret
+	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 func TestNewClustersTakeTheSpaceOfAllOfThemAndOfOneCopyMore(t *testing.T) {
@@ -29,4 +40,45 @@ func TestNewClustersTakeTheSpaceOfAllOfThemAndOfOneCopyMore(t *testing.T) {
 			assert.EqualError(t, err, tt.want, name)
 		}
 	}
+}
+
+// looking is a runner of programs that looks what is in a folder while one runs; all fail.
+type looking struct {
+	dir   string
+	lines []string
+	seen  map[string]bool
+}
+
+func (l *looking) Run(_ context.Context, c run.Command) ([]byte, error) {
+	l.lines = append(l.lines, c.String())
+	entries, _ := os.ReadDir(l.dir)
+	for _, e := range entries {
+		l.seen[e.Name()] = true
+	}
+	return nil, errors.New("it is not played")
+}
+
+// A dry run, and what is looked at before a server is stopped, writes nothing to the folder of a server that
+// serves: were its disk full, the server would be lost.
+func TestContentsAreTriedElsewhereThanBesideTheDatabase(t *testing.T) {
+	t.Parallel()
+	u := playedUnit(observetest.Three(t), new(observetest.Machine))
+	text := `{"name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_data":[{"name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}]}`
+	text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
+	require.NoError(t, os.WriteFile(u.Paths.File(ovndb.NB), []byte(text), 0o600))
+	before := map[string]bool{}
+	entries, err := os.ReadDir(u.Paths.DB)
+	require.NoError(t, err)
+	for _, e := range entries {
+		before[e.Name()] = true
+	}
+	l := &looking{dir: u.Paths.DB, seen: map[string]bool{}}
+	u.Files.Runner = l
+	refusals := u.refuseContents(t.Context(), map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: observetest.Cluster(ovndb.NB)}})
+	require.Len(t, refusals, 1)
+	require.Contains(t, refusals[0], "cannot load /var/tmp/ovn-central-contents-", "the premise: it was written")
+	assert.Equal(t, before, l.seen)
+	tried := strings.Fields(strings.SplitAfter(refusals[0], "cannot load ")[1])[0]
+	_, err = os.Lstat(strings.TrimSuffix(tried, ":"))
+	assert.ErrorIs(t, err, os.ErrNotExist, "nothing of it stays")
 }

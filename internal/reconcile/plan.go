@@ -20,8 +20,8 @@ func (u *Reconciler) Plan(ctx context.Context) (Result, error) {
 	if err != nil {
 		return o, err
 	}
-	o.firewallFailure, o.agent = record.FirewallFailure, record.Agent.Problem
-	o.agentStatus = u.agentStatus(ctx, record)
+	o.firewallFailure = record.FirewallFailure
+	o.agentStatus, o.agent = u.askAgent(ctx, record)
 	err = u.decide(ctx, p, &o)
 	return o, err
 }

@@ -123,7 +123,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		return p.result, err
 	}
 	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure
-	o.agent, o.agentStatus = record.Agent.Problem, u.agentStatus(ctx, record)
+	o.agentStatus, o.agent = u.askAgent(ctx, record)
 	record.Settled = o.settled()
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)

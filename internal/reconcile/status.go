@@ -26,6 +26,9 @@ func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	return juju.Blocked, options + "; " + text
 }
 
+// AgentProblem is one line on what is wrong with the unit's agent; empty where nothing is.
+func (o Result) AgentProblem() string { return o.agent }
+
 // serverDown says whether a server that should run, since there is its file, does
 // not answer.
 func serverDown(o Result) bool {

@@ -25,3 +25,10 @@ func Number(unit string) int {
 func Compare(a, b string) int {
 	return cmp.Or(cmp.Compare(Application(a), Application(b)), cmp.Compare(Number(a), Number(b)), cmp.Compare(a, b))
 }
+
+// IsOf reports whether the name is that of a unit of the application.
+func IsOf(name, application string) bool {
+	number, found := strings.CutPrefix(name, application+"/")
+	n, err := strconv.ParseUint(number, 10, 32)
+	return found && application != "" && err == nil && strconv.FormatUint(n, 10) == number
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"time"
 )
@@ -57,6 +58,8 @@ type Config struct {
 	HoldDown time.Duration
 	// NeutronGateways has the agent act on gateways that Neutron owns, too.
 	NeutronGateways bool
+	// CordonNew has the agent cordon a chassis that can host gateways for the first time.
+	CordonNew bool
 	// Northd says that an ovn-northd runs on this machine: while it does not work, the unit
 	// does not act.
 	Northd bool
@@ -65,7 +68,7 @@ type Config struct {
 	// PeerListen is where other agents ask; empty where none shall, and then the agent
 	// never takes the record: others could not hear it.
 	PeerListen string
-	// Peers are where other agents can be asked. The holder is found by its record.
+	// Peers are where other agents are asked, all of them: one that is not there counts as silent.
 	Peers []string
 	// Socket is where root of this machine operates on nodes; empty where nothing does.
 	Socket string
@@ -121,11 +124,20 @@ func (c Config) Check() error {
 	return nil
 }
 
-// MayAsk says whether an agent at that address and port may be asked: one that is on the
-// loopback, or any where the connection is secure.
-func (c Config) MayAsk(hostPort string) bool {
-	ip, err := address(hostPort)
-	return err == nil && (c.Secure() || ip.IsLoopback())
+// Knows reports whether an address and port is the agent's own, or that of one that it asks. Of IPv6, each
+// has several forms.
+func (c Config) Knows(hostPort string) bool {
+	if hostPort == "" {
+		return false
+	}
+	at, wrong := netip.ParseAddrPort(hostPort)
+	return slices.ContainsFunc(append([]string{c.PeerListen}, c.Peers...), func(known string) bool {
+		one, err := netip.ParseAddrPort(known)
+		if wrong != nil || err != nil {
+			return known == hostPort
+		}
+		return one.Port() == at.Port() && one.Addr().Unmap() == at.Addr().Unmap()
+	})
 }
 
 // Restarts says whether an agent that runs with c has to begin anew to run with next.

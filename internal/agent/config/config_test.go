@@ -47,7 +47,7 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 func TestFileIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	c := plain()
-	c.NeutronGateways, c.Peers, c.Generation, c.Key, c.Socket = true, []string{"127.0.0.2:16402"}, "f00", "/key", "/socket"
+	c.NeutronGateways, c.CordonNew, c.Peers, c.Generation, c.Key, c.Socket = true, true, []string{"127.0.0.2:16402"}, "f00", "/key", "/socket"
 	read, err := config.Parse(c.Render(), config.Config{})
 	require.NoError(t, err)
 	assert.Equal(t, c, read)
@@ -77,7 +77,7 @@ func TestOnlyWhatIsFixedAtTheBeginningRestartsAnAgent(t *testing.T) {
 		false: {
 			func(*config.Config) {}, func(c *config.Config) { c.Mode = config.On }, func(c *config.Config) { c.HoldDown = 0 },
 			func(c *config.Config) { c.Peers = []string{"127.0.0.2:16402"} }, func(c *config.Config) { c.Generation = "2" },
-			func(c *config.Config) { c.NeutronGateways = true },
+			func(c *config.Config) { c.NeutronGateways = true }, func(c *config.Config) { c.CordonNew = true },
 		},
 	} {
 		for i, change := range changes {
@@ -85,5 +85,17 @@ func TestOnlyWhatIsFixedAtTheBeginningRestartsAnAgent(t *testing.T) {
 			change(&next)
 			assert.Equal(t, restarts, plain().Restarts(next), "change %d", i)
 		}
+	}
+}
+
+func TestAddressIsKnownInEachOfItsForms(t *testing.T) {
+	t.Parallel()
+	c := config.Config{PeerListen: "10.0.0.1:16402", Peers: []string{"10.0.0.2:16402", "[fd00::5]:16402"}}
+	for _, known := range []string{"10.0.0.1:16402", "10.0.0.2:16402", "[::ffff:10.0.0.2]:16402", "[fd00:0::5]:16402"} {
+		assert.True(t, c.Knows(known), known)
+	}
+	c.PeerListen = ""
+	for _, other := range []string{"", "10.0.0.1:16402", "10.0.0.2:16403", "10.0.0.2", "[fd00::6]:16402", "x"} {
+		assert.False(t, c.Knows(other), other)
 	}
 }

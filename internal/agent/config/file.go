@@ -15,6 +15,7 @@ type file struct {
 	TTL             span     `json:"lease-ttl"`
 	HoldDown        span     `json:"hold-down"`
 	NeutronGateways bool     `json:"schedule-neutron-gateways"`
+	CordonNew       bool     `json:"cordon-new-chassis"`
 	Northd          bool     `json:"northd"`
 	Listen          string   `json:"listen"`
 	PeerListen      string   `json:"peer-listen"`
@@ -44,7 +45,7 @@ func (s *span) UnmarshalText(text []byte) error {
 // Render is the content of the file.
 func (c Config) Render() []byte {
 	text, _ := json.MarshalIndent(file{ // texts and numbers always marshal
-		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.Northd, c.Listen, c.PeerListen, c.Peers,
+		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.CordonNew, c.Northd, c.Listen, c.PeerListen, c.Peers,
 		c.Socket, c.Key, c.Certificate, c.CA, c.Backups, span(c.BackupInterval), c.Generation,
 	}, "", "  ")
 	return append(text, '\n')
@@ -55,14 +56,14 @@ func (c Config) Render() []byte {
 func Parse(text []byte, defaults Config) (Config, error) {
 	d := defaults
 	f := file{
-		d.Unit, d.Mode, slices.Clone(d.NB), slices.Clone(d.SB), span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.Northd, d.Listen, d.PeerListen, slices.Clone(d.Peers),
+		d.Unit, d.Mode, slices.Clone(d.NB), slices.Clone(d.SB), span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.CordonNew, d.Northd, d.Listen, d.PeerListen, slices.Clone(d.Peers),
 		d.Socket, d.Key, d.Certificate, d.CA, d.Backups, span(d.BackupInterval), d.Generation,
 	} // clones: an array that is read is put into the elements that there are
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, err
 	}
 	return Config{
-		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.Northd, f.Listen, f.PeerListen, f.Peers,
+		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.CordonNew, f.Northd, f.Listen, f.PeerListen, f.Peers,
 		f.Socket, f.Key, f.Certificate, f.CA, f.Backups, time.Duration(f.BackupInterval), f.Generation,
 	}, nil
 }

@@ -33,6 +33,10 @@ type Status struct {
 	// Northd says why this unit's ovn-northd keeps it from acting; empty where it doesn't.
 	Northd string       `json:"northd_error,omitempty" yaml:"northd_error,omitempty"`
 	Peers  []PeerStatus `json:"peers" yaml:"peers"`
+	// Stranger says why the holder is no agent that this one knows; empty where it is one.
+	Stranger string `json:"stranger,omitempty" yaml:"stranger,omitempty"`
+	// TakenAddress is that of the API for this machine's programs, if another program has it.
+	TakenAddress string `json:"taken_address,omitempty" yaml:"taken_address,omitempty"`
 	// Gateways is what the agent knows of chassis and gateways.
 	Gateways GatewayStatus `json:"gateways" yaml:"gateways"`
 	// Drains are those whose intent stands, as the agent that holds the lease sees them.

@@ -39,6 +39,17 @@ func (s Status) Lease() string {
 	return line
 }
 
+// Problem says in one line what is wrong with the agent, if something is.
+func (s Status) Problem() string {
+	switch {
+	case s.Stranger != "":
+		return "the lease names " + s.Stranger
+	case s.TakenAddress != "":
+		return "another program has " + s.TakenAddress + "; look at: ss -ltnp"
+	}
+	return ""
+}
+
 // State is done, stalled or running.
 func (d Drain) State() string {
 	switch {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,16 +85,26 @@ func TestAgentIsAskedWhereItsFileSays(t *testing.T) {
 		_, _ = w.Write([]byte(`{"unit":"u/0","acts":true}`))
 	}))
 	defer api.Close()
-	file := filepath.Join(t.TempDir(), "agent.json")
+	dir := t.TempDir()
+	file, socket := filepath.Join(dir, "agent.json"), filepath.Join(dir, "agent.sock")
 	_, err := report.Ask(t.Context(), file)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	listener, ok := api.Listener.Addr().(*net.TCPAddr)
-	require.True(t, ok)
-	require.NoError(t, os.WriteFile(file, config.Config{Listen: listener.String()}.Render(), 0o600))
-	s, err := report.Ask(t.Context(), file)
-	require.NoError(t, err)
-	assert.True(t, s.Acts)
-	api.Close()
+	require.NoError(t, os.WriteFile(file, config.Config{Listen: api.Listener.Addr().String()}.Render(), 0o600))
 	_, err = report.Ask(t.Context(), file)
-	require.ErrorContains(t, err, "journalctl -u ovn-central-agent")
+	require.ErrorContains(t, err, "names no socket", "what answers at the address may be any user's program")
+
+	require.NoError(t, os.WriteFile(file, config.Config{Listen: api.Listener.Addr().String(), Socket: socket}.Render(), 0o600))
+	_, err = report.Ask(t.Context(), file)
+	require.ErrorContains(t, err, "connect: no such file or directory; look at: journalctl -u ovn-central-agent")
+
+	moment := time.AfterFunc(200*time.Millisecond, func() {
+		l, err := new(net.ListenConfig).Listen(t.Context(), "unix", socket)
+		if assert.NoError(t, err) {
+			_ = http.Serve(l, api.Config.Handler) //nolint:gosec // of this test
+		}
+	})
+	defer moment.Stop()
+	s, err := report.Ask(t.Context(), file)
+	require.NoError(t, err, "an agent that begins anew is not there for a moment")
+	assert.True(t, s.Acts)
 }

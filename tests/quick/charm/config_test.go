@@ -69,7 +69,7 @@ func TestEveryOptionIsReadByTheCharm(t *testing.T) {
 	others := map[string]string{
 		"source": "cloud:jammy-caracal", "ovn-source": "ppa:owner/name", "ovsdb-server-election-timer": "8", "ovsdb-server-inactivity-probe": "0",
 		"enable-auto-restarts": "false", "ovn-exporter-channel": "23.03/edge", "nagios_context": "cloud1", "nagios_servicegroups": "ovn,databases",
-		"agent-mode": "on", "leader-lease-ttl": "9", "leader-api-port": "16411", "gateway-hold-down": "0", "schedule-neutron-gateways": "true",
+		"agent-mode": "on", "leader-lease-ttl": "9", "leader-api-port": "16411", "gateway-hold-down": "0", "schedule-neutron-gateways": "true", "agent-cordon-new-chassis": "true",
 		"cluster-status-format": "yaml", "backup-interval": "6", "backup-keep": "28",
 	}
 	fallback, err := set(t, nil)

@@ -79,6 +79,7 @@ func TestOptionsAreThoseOfTheEarlierCharmAndTheAgents(t *testing.T) {
 		"leader-api-port":           {"int", int64(16401)},
 		"gateway-hold-down":         {"int", int64(120)},
 		"schedule-neutron-gateways": {"boolean", false},
+		"agent-cordon-new-chassis":  {"boolean", false},
 		"backup-interval":           {"int", int64(0)},
 		"backup-keep":               {"int", int64(7)},
 	} {

@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// admit cordons chassis that can host gateways for the first time, if it is told to, and says whether it
+// has written anything. It comes before all that gives a chassis gateways.
+func (g *gateways) admit(ctx context.Context, value string, live config.Config, inv *gateway.Inventory) (wrote bool, err error) {
+	_, begun := maintenance.EndAdmission(inv.NB.IDs)
+	if ends := begun && !live.CordonNew; !ends && !admits(live, inv) {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
+	defer cancel()
+	go g.whileHeld(ctx, value, cancel)
+	s := &node.Service{Gateways: g.agent.service(value), Unit: g.agent.config.Unit}
+	defer s.Close()
+	if !live.CordonNew {
+		return s.EndAdmission(ctx, inv)
+	}
+	cordoned, wrote, err := s.Admit(ctx, inv)
+	if err == nil && len(cordoned) > 0 {
+		g.agent.log.Warn("cordoned chassis that can host gateways for the first time", "chassis", shortened(cordoned))
+	}
+	return wrote, err
+}
+
+// admits says whether there is something to record of chassis that can host gateways.
+func admits(live config.Config, inv *gateway.Inventory) bool {
+	return live.CordonNew && live.Mode == config.On && !maintenance.Admit(inv.NB.IDs, inv.State).Empty()
+}

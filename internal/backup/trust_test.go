@@ -1,0 +1,221 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// A backup is restored from where a person says: what stands there under its names may be anything.
+func TestBackupWhoseFilesAreNoFilesIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		put  func(t *testing.T, path string)
+		says string
+	}{
+		"a pipe that nobody writes to": {func(t *testing.T, path string) {
+			t.Helper()
+			require.NoError(t, syscall.Mkfifo(path, 0o600))
+		}, "is no regular file"},
+		"a link": {func(t *testing.T, path string) {
+			t.Helper()
+			other := filepath.Join(t.TempDir(), "other")
+			require.NoError(t, os.WriteFile(other, []byte("{}"), 0o600))
+			require.NoError(t, os.Symlink(other, path))
+		}, "is a link"},
+		"a folder": {func(t *testing.T, path string) {
+			t.Helper()
+			require.NoError(t, os.Mkdir(path, 0o700))
+		}, "is no regular file"},
+		"a device": {func(t *testing.T, path string) {
+			t.Helper()
+			require.NoError(t, os.Symlink("/dev/zero", path))
+		}, "is a link"},
+	} {
+		for _, file := range []string{manifestName, "ovnnb_db.db.gz"} {
+			dir := whole(t)
+			require.NoError(t, os.Remove(filepath.Join(dir, file)))
+			c.put(t, filepath.Join(dir, file))
+			err := check(t.Context(), dir)
+			require.ErrorContains(t, err, file, name)
+			assert.ErrorContains(t, err, c.says, name)
+		}
+	}
+}
+
+// A small file can hold as much as a disk takes.
+func TestCopyIsUnpackedNoFurtherThanItsManifestSays(t *testing.T) {
+	t.Parallel()
+	dir := whole(t)
+	raw := filepath.Join(t.TempDir(), "raw")
+	require.NoError(t, os.WriteFile(raw, make([]byte, 4<<20), 0o600))
+	m, err := Read(dir)
+	require.NoError(t, err)
+	packed := filepath.Join(dir, m.Databases[0].File)
+	require.NoError(t, os.Remove(packed))
+	found, err := pack(t.Context(), raw, packed)
+	require.NoError(t, err)
+	m.Databases[0].SHA256, m.Databases[0].Packed = found.plain, found.packed
+
+	to := filepath.Join(t.TempDir(), "to")
+	require.ErrorContains(t, Unpack(t.Context(), dir, m, ovndb.NB, to), "it holds more than the 1485 bytes that its manifest says")
+	_, err = os.Lstat(to)
+	require.ErrorIs(t, err, os.ErrNotExist, "what is left of it")
+
+	m.Databases[0].Size = found.size
+	require.NoError(t, Unpack(t.Context(), dir, m, ovndb.NB, to), "the premise")
+	require.NoError(t, os.Remove(to))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, Unpack(ctx, dir, m, ovndb.NB, to), context.Canceled)
+	_, err = os.Lstat(to)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// What is unpacked goes to no file that another name leads to.
+func TestCopyIsUnpackedToAFileOfItsOwn(t *testing.T) {
+	t.Parallel()
+	dir := whole(t)
+	m, err := Read(dir)
+	require.NoError(t, err)
+	victim, to := filepath.Join(t.TempDir(), "victim"), filepath.Join(t.TempDir(), "to")
+	require.NoError(t, os.WriteFile(victim, []byte("as it was"), 0o600))
+	require.NoError(t, os.Symlink(victim, to))
+	require.NoError(t, Unpack(t.Context(), dir, m, ovndb.NB, to))
+	text, err := os.ReadFile(victim)
+	require.NoError(t, err)
+	assert.Equal(t, "as it was", string(text))
+	text, err = os.ReadFile(to)
+	require.NoError(t, err)
+	assert.True(t, bytes.HasPrefix(text, []byte("OVSDB JSON")))
+}
+
+const nobody = 65534
+
+// Root writes in no folder in which another user could put a link in the way of what it writes.
+func TestBackupIsMadeOnlyWhereNoOtherUserCanInterfere(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder to another user")
+	}
+	s := &Service{Now: time.Now}
+	for name, c := range map[string]struct {
+		make func(t *testing.T, top string) (dir string)
+		says string
+	}{
+		"another user's": {func(t *testing.T, top string) string {
+			t.Helper()
+			require.NoError(t, os.Chown(top, nobody, nobody))
+			return top
+		}, "belongs to user 65534"},
+		"below another user's": {func(t *testing.T, top string) string {
+			t.Helper()
+			require.NoError(t, os.Mkdir(filepath.Join(top, "a"), 0o700))
+			require.NoError(t, os.Chown(top, nobody, nobody))
+			return filepath.Join(top, "a")
+		}, "belongs to user 65534"},
+		"new below another user's": {func(t *testing.T, top string) string {
+			t.Helper()
+			require.NoError(t, os.Chown(top, nobody, nobody))
+			return filepath.Join(top, "a", "b")
+		}, "belongs to user 65534"},
+		"others may write": {func(t *testing.T, top string) string {
+			t.Helper()
+			require.NoError(t, os.Chmod(top, 0o777)) //nolint:gosec // the case
+			return top
+		}, "other users may write to"},
+		"its group may write": {func(t *testing.T, top string) string {
+			t.Helper()
+			require.NoError(t, os.Chmod(top, 0o770)) //nolint:gosec // the case
+			return top
+		}, "other users may write to"},
+		"in which each user has files of its own": {func(t *testing.T, top string) string {
+			t.Helper()
+			require.NoError(t, os.Chmod(top, 0o777|os.ModeSticky)) //nolint:gosec // the case
+			return top
+		}, "use a new folder in it"},
+		"a link to another user's": {func(t *testing.T, top string) string {
+			t.Helper()
+			other := filepath.Join(t.TempDir(), "other")
+			require.NoError(t, os.Mkdir(other, 0o700))
+			require.NoError(t, os.Chown(other, nobody, nobody))
+			require.NoError(t, os.Symlink(other, filepath.Join(top, "link")))
+			return filepath.Join(top, "link")
+		}, "belongs to user 65534"},
+		"another user's link": {func(t *testing.T, top string) string {
+			t.Helper()
+			other := t.TempDir()
+			require.NoError(t, os.Symlink(other, filepath.Join(top, "link")))
+			require.NoError(t, os.Lchown(filepath.Join(top, "link"), nobody, nobody))
+			return filepath.Join(top, "link", "a")
+		}, "belongs to user 65534"},
+		"a link to itself": {func(t *testing.T, top string) string {
+			t.Helper()
+			require.NoError(t, os.Symlink("link", filepath.Join(top, "link")))
+			return filepath.Join(top, "link")
+		}, "too many levels of symbolic links"},
+		"a file": {func(t *testing.T, top string) string {
+			t.Helper()
+			require.NoError(t, os.WriteFile(filepath.Join(top, "file"), nil, 0o600))
+			return filepath.Join(top, "file", "a")
+		}, "is no folder"},
+	} {
+		dir := c.make(t, t.TempDir())
+		_, _, err := s.Take(t.Context(), dir, 1)
+		require.ErrorContains(t, err, "cannot back up to "+dir, name)
+		require.ErrorContains(t, err, c.says, name)
+		_, err = s.Plan(t.Context(), dir, 1)
+		require.ErrorContains(t, err, c.says, name)
+		_, err = s.TakeScheduled(t.Context(), dir, 1)
+		require.ErrorContains(t, err, c.says, name)
+		_, err = os.Lstat(filepath.Join(dir, failureName))
+		require.Error(t, err, name)
+		if seen, err := Observe(dir); err == nil {
+			assert.Contains(t, seen.Failure, c.says, name)
+		}
+	}
+}
+
+func TestFolderOfRootIsFoundThroughLinksOfRoot(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(top, "real"), 0o700))
+	require.NoError(t, os.Symlink("real", filepath.Join(top, "link")))
+	require.NoError(t, os.Mkdir(filepath.Join(top, "users"), 0o700))
+	require.NoError(t, os.Chmod(filepath.Join(top, "users"), 0o777|os.ModeSticky)) //nolint:gosec // as /tmp
+	for path, want := range map[string]string{
+		"link/new/folder": "real/new/folder", "real": "real", "link/../link": "real", "users/own": "users/own",
+	} {
+		found, err := trusted(filepath.Join(top, path))
+		require.NoError(t, err, path)
+		assert.Equal(t, filepath.Join(top, want), found, path)
+	}
+}
+
+// The lock is a file that root makes where it was told: not one that a link names.
+func TestLockFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	victim, path := filepath.Join(dir, "victim"), filepath.Join(dir, lockName)
+	require.NoError(t, os.Symlink(victim, path))
+	_, err := lock(path)
+	require.ErrorIs(t, err, syscall.ELOOP)
+	_, err = os.Lstat(victim)
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	other := filepath.Join(dir, "other")
+	require.NoError(t, os.WriteFile(other, []byte(strings.Repeat("x", 9)), 0o600))
+	require.NoError(t, os.Symlink(other, filepath.Join(dir, failureName)))
+	_, err = Observe(dir)
+	assert.ErrorContains(t, err, "is a link", "its first line would be in the unit's status")
+}

@@ -1,0 +1,44 @@
+package node
+
+import (
+	"context"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// Admit cordons the chassis that can host gateways for the first time, until a person has seen them, and
+// returns their names. It writes all in one transaction, if there is anything to write.
+func (s *Service) Admit(ctx context.Context, inventory *gateway.Inventory) (cordoned []string, wrote bool, err error) {
+	a := maintenance.Admit(inventory.NB.IDs, inventory.State)
+	if a.Empty() {
+		return nil, false, nil
+	}
+	change := a.Change(func(c schedule.Chassis) maintenance.Note {
+		return s.note(maintenance.Node{Hostname: c.Hostname}, maintenance.NewChassis)
+	})
+	layout := inventory.Layout()
+	for _, c := range a.New {
+		layout = layout.WithCordon(c.Name, true)
+		cordoned = append(cordoned, c.Name)
+	}
+	var tag ovsdb.Amendment
+	if len(cordoned) > 0 {
+		ended := gateway.Ended{Operation: "cordon", Chassis: cordoned[0], Begun: s.Gateways.Now(), OK: true}
+		if tag, err = s.Gateways.Tagging(ctx, inventory, layout, ended); err != nil {
+			return nil, false, err
+		}
+	}
+	return cordoned, true, s.amend(ctx, ovsdb.Guard{Lacks: a.Lacks()}, change, tag)
+}
+
+// EndAdmission has new chassis cordoned no more; those that are stay so.
+func (s *Service) EndAdmission(ctx context.Context, inventory *gateway.Inventory) (wrote bool, err error) {
+	change, ok := maintenance.EndAdmission(inventory.NB.IDs)
+	if !ok {
+		return false, nil
+	}
+	return true, s.amend(ctx, ovsdb.Guard{}, change)
+}

@@ -1,0 +1,84 @@
+package maintenance
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// admitKey is the key of external_ids of NB_Global that stands there while new chassis are cordoned: what
+// could host gateways when it was written is not new.
+const admitKey = "ovn-central:cordon-new-chassis"
+
+// NewChassis is the reason of the cordon of a chassis that can host gateways for the first time.
+const NewChassis = "new: uncordon it once you know it"
+
+// Admission is what to record of chassis that have no record of a cordon, neither of one that stands nor of
+// one that was taken back.
+type Admission struct {
+	// Begin says that none were cordoned for being new until now.
+	Begin bool
+	// Known may host gateways, New are to be cordoned until a person has seen them.
+	Known []string
+	New   []schedule.Chassis
+}
+
+// Empty says that there is nothing to record.
+func (a Admission) Empty() bool { return !a.Begin && len(a.Known)+len(a.New) == 0 }
+
+// Admit tells chassis that can host gateways for the first time from others. Which a chassis is, NB says alone:
+// each host writes its own row of SB.
+func Admit(ids map[string]string, s schedule.State) (a Admission) {
+	_, begun := ids[admitKey]
+	a.Begin = !begun
+	candidates := map[string]bool{}
+	for _, g := range s.Groups {
+		for _, c := range g.Candidates {
+			candidates[c.Chassis] = true
+		}
+	}
+	for _, c := range s.Chassis {
+		_, recorded := ids[cordonKey+c.Name]
+		switch {
+		case !c.Gateway || c.Remote || recorded:
+		case !begun || candidates[c.Name]:
+			a.Known = append(a.Known, c.Name)
+		default:
+			a.New = append(a.New, c)
+		}
+	}
+	slices.Sort(a.Known)
+	return a
+}
+
+// Change is what it writes; note is what stands with the cordon of each that is new.
+func (a Admission) Change(note func(schedule.Chassis) Note) Change {
+	c := Change{Set: map[string]string{admitKey: "true"}}
+	for _, chassis := range a.Known {
+		c.Set[cordonKey+chassis] = uncordoned
+	}
+	for _, chassis := range a.New {
+		maps.Copy(c.Set, CordonHosting(chassis.Name, note(chassis), nil).Set)
+	}
+	return c
+}
+
+// Lacks are the pairs that must not stand in external_ids for the change to be made: a person may have
+// cordoned one of them since they were read.
+func (a Admission) Lacks() map[string]string {
+	pairs := map[string]string{}
+	for _, chassis := range a.Known {
+		pairs[cordonKey+chassis] = cordoned
+	}
+	for _, chassis := range a.New {
+		pairs[cordonKey+chassis.Name] = cordoned
+	}
+	return pairs
+}
+
+// EndAdmission is the change after which new chassis are cordoned no more; ok is false where they are not.
+func EndAdmission(ids map[string]string) (c Change, ok bool) {
+	_, ok = ids[admitKey]
+	return Change{Drop: []string{admitKey}}, ok
+}
