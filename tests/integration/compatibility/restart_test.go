@@ -197,22 +197,3 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "True"}))
 	assert.NoFileExists(t, policy)
 }
-
-// After a kill another process may get the server's number. ovn-ctl takes any ovsdb-server for its own then, starts none and
-// reports success; and it would kill that process to stop the service.
-func TestServerStartsThoughItsPidFileNamesAnotherProcess(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
-	u := units[0]
-	other, err := os.ReadFile(filepath.Join(u.RunDir(), "ovnsb_db.pid"))
-	require.NoError(t, err)
-	require.NoError(t, u.Kill(lab.NB))
-	pid := filepath.Join(u.RunDir(), "ovnnb_db.pid")
-	require.NoError(t, os.WriteFile(pid, other, 0o600))
-	c.updateStatus(t, u)
-	now, err := os.ReadFile(pid)
-	require.NoError(t, err)
-	require.NotEqual(t, string(other), string(now), "the first hook starts it: %s", u.Workload().Message)
-	c.tick(t, "all works again", c.allActive)
-	assert.Len(t, raftOf(t, u, lab.SB).Servers, 1, "the other process runs on")
-}
