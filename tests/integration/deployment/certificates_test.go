@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
@@ -102,9 +103,9 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 		c.Issue(c.CA(), func(_ string, a map[string]string) { a["ca"] = root.PEM() + "\n" + c.CA().PEM() })
 		c.RequireActive(u)
 		assert.NotEqual(t, used, c.FileOf(u, "cert_host"), "nothing is wrong with what was issued")
-		from := logSize(t, u)
+		from := labtest.HookLogSize(t, u)
 		require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
-		assert.NotContains(t, logFrom(t, u, from), "trust the CA", "the next hook has nothing to write")
+		assert.NotContains(t, labtest.HookLogFrom(t, u, from), "trust the CA", "the next hook has nothing to write")
 		c.RequireActive(u)
 	})
 

@@ -92,9 +92,9 @@ func TestOptions(t *testing.T) {
 		follower := c.leadersApart(units)
 		pids := c.PIDs(units...)
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "180"}))
-		c.requireConfigured(4, 180)
+		c.RequireConfigured(4, 180)
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "0", "ovsdb-server-election-timer": "1"}))
-		c.requireConfigured(1, 0)
+		c.RequireConfigured(1, 0)
 		c.RequireActive(units...)
 
 		// Who doesn't lead says what is still to come.
@@ -104,11 +104,11 @@ func TestOptions(t *testing.T) {
 		c.Says(follower, "active", "nb: election timer is 1000 ms", "sb: election timer is 1000 ms", "16000 ms")
 		c.Hold(false)
 		require.NoError(t, c.Settle(t.Context()))
-		c.requireConfigured(16, 0)
+		c.RequireConfigured(16, 0)
 		c.RunUpdateStatus(follower)
 		assert.NotContains(t, follower.Workload().Message, "election timer")
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
-		c.requireConfigured(1, 0)
+		c.RequireConfigured(1, 0)
 		c.RequireActive(units...)
 		assert.Equal(t, pids, c.PIDs(units...), "no server was restarted")
 	})
@@ -130,7 +130,7 @@ func TestOptions(t *testing.T) {
 		}
 		require.NoError(t, c.Settle(t.Context()))
 		c.Tick("all are active", c.AllActive)
-		c.requireConfigured(2, 60)
+		c.RequireConfigured(2, 60)
 	})
 }
 
@@ -138,7 +138,7 @@ func TestOptions(t *testing.T) {
 // unit's own note that it has to look at everything.
 func (c *cloud) besidesStatus(u *lab.Unit) map[string]string {
 	c.T.Helper()
-	all := c.everything(u)
+	all := c.Everything(u)
 	maps.DeleteFunc(all, func(name, _ string) bool { return name == "status" || name == "/db/ovn-central-operator.unit.json" })
 	return all
 }
@@ -152,10 +152,10 @@ func TestBadOptionFromTheBeginningIsMended(t *testing.T) {
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "100"}))
 	u := c.AddFresh(1)[0]
 	c.Says(u, "blocked", "ovsdb-server-election-timer", "100", "1 to 60")
-	c.requireConfigured(4, 60)
+	c.RequireConfigured(4, 60)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "6"}))
 	c.RequireActive(u)
-	c.requireConfigured(6, 60)
+	c.RequireConfigured(6, 60)
 }
 
 // leadersApart has different units lead the databases, and returns one that leads

@@ -59,7 +59,7 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 	c, units := deployed(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
 	c.Tick("the timer of 1 s", c.AllActive)
-	c.requireConfigured(1, 60)
+	c.RequireConfigured(1, 60)
 	c.fillSouthbound(c.Leaders()[lab.SB], 8)
 	c.upgradeOffered(units...)
 
@@ -88,7 +88,7 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 	c.Tick("both databases are of the newer schema, and the timer is back", func() bool {
 		return c.converted(units...) && c.AllActive() && c.Raft(units[0], lab.SB).ElectionTimer == time.Second
 	})
-	c.requireConfigured(1, 60)
+	c.RequireConfigured(1, 60)
 	mu.Lock()
 	defer mu.Unlock()
 	require.Len(t, conversions, 1)
@@ -132,5 +132,5 @@ func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T
 	c.Hold(false)
 	require.NoError(t, c.Settle(t.Context()))
 	c.Tick("both databases are of the newer schema", func() bool { return c.converted(units...) && c.AllActive() })
-	c.requireConfigured(1, 60)
+	c.RequireConfigured(1, 60)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // guarded are the rules of a unit whose peers and other clients are these, in no
@@ -130,7 +131,7 @@ func TestFirewallThatWasChangedByHandIsSetAgain(t *testing.T) {
 			assert.ElementsMatch(t, before, c.FirewallRules(u), "%s after ufw %v", hook, by)
 		}
 	}
-	log, err := os.ReadFile(logFile(u))
+	log, err := os.ReadFile(labtest.HookLog(u))
 	require.NoError(t, err)
 	assert.Equal(t, 2*len(changes), strings.Count(string(log), "the firewall's rules are not those that this unit has set"))
 }

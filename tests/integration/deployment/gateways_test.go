@@ -21,7 +21,7 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	c.run("a deployment on Juju 4 logs no error", func(c *cloud) {
 		c.RunUpdateStatus(units...)
 		for _, u := range units {
-			log := logFrom(c.T, u, 0)
+			log := labtest.HookLogFrom(c.T, u, 0)
 			require.Contains(c.T, log, ": start ovn-northd", "the premise: it is the log")
 			assert.NotRegexp(c.T, `(?m)^ERROR .*$`, log, u.Name())
 		}

@@ -157,7 +157,7 @@ func TestFileOfAServerThatHalfJoinedIsPutAwayAndTheUnitJoinsAgain(t *testing.T) 
 	c.Tick("all are active", c.AllActive)
 	c.RequireOneCluster(append(units, joiner)...)
 	assert.Len(t, c.PutAway(joiner), 1)
-	assert.Contains(t, logFrom(t, joiner, 0), "the server was killed while it joined")
+	assert.Contains(t, labtest.HookLogFrom(t, joiner, 0), "the server was killed while it joined")
 }
 
 // halfJoined is the file of a member with the header's server and address those

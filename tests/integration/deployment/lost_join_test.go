@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // A join that goes on for ever on Open vSwitch before 2.17.10, 3.1.5, 3.2.3 and 3.3.1: the leader was none
@@ -22,7 +23,7 @@ import (
 // server comes no further, and has another one join in its place. The minutes are played.
 func TestUnitWhoseJoinItsLeaderHasLostJoinsByAnotherServer(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 2, lab.Options{Charm: charmWithClock(t)})
+	c, units := deployed(t, 2, lab.Options{Charm: labtest.CharmWithClock(t)})
 	leader := c.LeaderOf(lab.SB)
 	c.fillSouthbound(leader, 4) // it takes the leader a moment to send that, and the one that joins to store it
 	other := units[0]

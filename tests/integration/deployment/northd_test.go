@@ -57,11 +57,11 @@ func TestOvnNorthd(t *testing.T) {
 		_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
 		require.NoError(t, err)
 		require.Zero(t, code)
-		from := logSize(t, second)
+		from := labtest.HookLogSize(t, second)
 		c.RunUpdateStatus(second)
 		c.Says(second, "active")
 		assert.NotContains(t, second.Workload().Message, "ovn-northd")
-		assert.Contains(t, logFrom(t, second, from), "INFO start ovn-northd (it was not running)\n")
+		assert.Contains(t, labtest.HookLogFrom(t, second, from), "INFO start ovn-northd (it was not running)\n")
 	})
 
 	// OVN's fail-safe upgrade keeps ovn-northd from running while all else is upgraded;

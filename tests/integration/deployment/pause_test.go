@@ -62,7 +62,7 @@ func TestUnitThatWasPausedFollowsWhatHasChangedMeanwhile(t *testing.T) {
 	c.Act(units[2], "resume")
 	c.Tick("all are active", c.AllActive)
 	c.RequireOneCluster(units...)
-	c.requireConfigured(9, 77)
+	c.RequireConfigured(9, 77)
 }
 
 func (c *cloud) requirePaused(u *lab.Unit) {

@@ -37,7 +37,7 @@ func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
 	c.requireKicked(units[0], before)
 	require.NoError(t, away.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	assert.Contains(t, logFrom(t, away, 0), "leave the cluster of nb (the other members have removed this server)")
+	assert.Contains(t, labtest.HookLogFrom(t, away, 0), "leave the cluster of nb (the other members have removed this server)")
 	c.requireRejoined(away, before, 1, units...)
 
 	// Kicked by hand, so that only what another unit remembers tells of it.

@@ -1,8 +1,6 @@
 package deployment
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,7 +15,7 @@ import (
 // acts. The minutes are played: by so much the clock is fast by which its agent measures.
 func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{Charm: charmWithClock(t)})
+	c, units := deployed(t, 1, lab.Options{Charm: labtest.CharmWithClock(t)})
 	u := labtest.ActingUnit(t, units...)
 	labtest.Tool(t, u, "ovn-sbctl", lab.SB, "chassis-add", "gw1", "geneve", "192.0.2.1")
 	c.Act(u, "hold", "node=gw1", "name=bgp")
@@ -33,13 +31,4 @@ func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
 		return labtest.Shows(u, "drain of gw1 STALLED: hold bgp")
 	})
 	assert.Contains(t, c.Act(u, "agent-status")["agent"], "STALLED")
-}
-
-// charmWithClock is a charm whose clocks can be set on each unit.
-func charmWithClock(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "charm")
-	require.NoError(t, os.Mkdir(dir, 0o755))
-	require.NoError(t, lab.LayOutWithClock(t.Context(), dir, filepath.Join("..", "..", "..")))
-	return dir
 }

@@ -85,7 +85,7 @@ func TestUnitsWhoseHooksAreKilledAtRandomComeToTheSameEnd(t *testing.T) {
 			c.Hold(false)
 			c.Tick("all units are active", c.AllActive)
 			c.RequireOneCluster(units...)
-			c.requireConfigured(4, 60)
+			c.RequireConfigured(4, 60)
 			for _, u := range units {
 				assert.Equal(t, []string{"6641/tcp", "6642/tcp"}, slices.Sorted(slices.Values(u.OpenedPorts())), u.Name())
 			}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
@@ -47,7 +46,7 @@ func playOrder(t *testing.T, random *rand.Rand) {
 	c.Hold(false)
 	c.Tick("all units are active", c.AllActive)
 	c.RequireOneCluster(units...)
-	c.requireConfigured(timer, probe)
+	c.RequireConfigured(timer, probe)
 }
 
 // events are what happens once in the life of the application, besides what
@@ -74,27 +73,4 @@ func (c *cloud) events(random *rand.Rand, units []*lab.Unit, timer, probe int) [
 		})
 	}
 	return events
-}
-
-// requireConfigured requires that both databases have the election timer and, on
-// all listeners, the inactivity probe; both in seconds.
-func (c *cloud) requireConfigured(timer, probe int) {
-	c.T.Helper()
-	for _, db := range lab.Databases {
-		for _, u := range c.Units() {
-			s, err := c.RaftStatus(u, db)
-			require.NoError(c.T, err)
-			assert.Equal(c.T, int64(timer)*1000, s.ElectionTimer.Milliseconds(), "%s of %s", db, u.Name())
-		}
-		ms := strconv.Itoa(probe * 1000)
-		assert.Equal(c.T, listeners(db, ms), c.Connections(db))
-	}
-}
-
-// listeners are the rows that the charm makes, with the probe in ms.
-func listeners(db lab.DB, probe string) map[string]string {
-	if db == lab.NB {
-		return map[string]string{"pssl:6641": probe}
-	}
-	return map[string]string{"pssl:6642": probe + ",ovn-controller", "pssl:16642": probe}
 }

@@ -1,10 +1,6 @@
 package deployment
 
 import (
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // Every hook of a unit's life, run a second time, finds all as it should be: it
@@ -95,13 +92,13 @@ func (c *cloud) runTwice(u *lab.Unit, hook string, env ...string) {
 		// less: an agent enters relations, or a relation has nobody any more.
 		require.NoError(c.T, c.RunHook(c.T.Context(), u, hook, env...))
 	}
-	before, from := c.everything(u), logSize(c.T, u)
+	before, from := c.Everything(u), labtest.HookLogSize(c.T, u)
 	var calls []string
 	u.OnCall(func(call string) { calls = append(calls, call) })
 	require.NoError(c.T, c.RunHook(c.T.Context(), u, hook, env...))
 	u.OnCall(nil)
-	require.Equal(c.T, before, c.everything(u), "%s: the second %s changed something", u.Name(), hook)
-	said := strings.ReplaceAll(logFrom(c.T, u, from), "INFO nb: there is no database\nINFO sb: there is no database\n", "") // that is what stop finds
+	require.Equal(c.T, before, c.Everything(u), "%s: the second %s changed something", u.Name(), hook)
+	said := strings.ReplaceAll(labtest.HookLogFrom(c.T, u, from), "INFO nb: there is no database\nINFO sb: there is no database\n", "") // that is what stop finds
 	require.NotContains(c.T, said, "INFO", "%s: the second %s took a step", u.Name(), hook)
 	for _, call := range calls {
 		if hook == "stop" && (strings.HasPrefix(call, "systemctl stop ") || strings.HasPrefix(call, "systemctl disable ")) {
@@ -133,95 +130,4 @@ func onlyLooks(call string) bool {
 		return false
 	}
 	return true
-}
-
-// everything is what a hook of a unit can change, in a form to compare.
-func (c *cloud) everything(u *lab.Unit) map[string]string {
-	c.T.Helper()
-	all := map[string]string{
-		"status": u.Workload().Status + ": " + u.Workload().Message, "ports": fmt.Sprint(u.OpenedPorts()),
-		"leader settings": fmt.Sprint(c.LeaderSettings()),
-	}
-	for id := 1; id < 6; id++ {
-		data := c.RelationData(id)
-		all[fmt.Sprintf("relation %d", id)] = fmt.Sprint(data.App, data.Units)
-	}
-	for name, file := range unitFiles(c.T, u) {
-		all[name] = file
-	}
-	for _, db := range lab.Databases {
-		all[string(db)+" is running"] = fmt.Sprint(u.Running(db))
-		if u.Running(db) {
-			all[string(db)+" rows"] = rows(c.T, u, db)
-		}
-	}
-	return all
-}
-
-// unitFiles are the files of a unit's machine, with their content and when they
-// were written. Files of services that run tell when those were started; what
-// the servers themselves write all the time is left out, and how far a hook has read
-// it: the databases' rows are compared instead.
-func unitFiles(t *testing.T, u *lab.Unit) map[string]string {
-	t.Helper()
-	root, all := filepath.Dir(u.CharmDir()), map[string]string{}
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch name := entry.Name(); {
-		case err != nil:
-			return err
-		case entry.IsDir() && (path == u.CharmDir() || path == u.LogDir()):
-			return fs.SkipDir
-		case entry.IsDir(), name == "hooks.log", strings.HasSuffix(name, ".db"), strings.HasSuffix(name, ".log-scan"), strings.HasSuffix(name, "lock"), strings.HasSuffix(name, "lock~"), name == "hook":
-			return nil
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		content := []byte(nil)
-		if info.Mode().IsRegular() {
-			if content, err = os.ReadFile(path); err != nil {
-				return err
-			}
-		}
-		all[strings.TrimPrefix(path, root)] = fmt.Sprintf("%s %s %x", info.Mode(), info.ModTime(), content)
-		return nil
-	})
-	require.NoError(t, err)
-	return all
-}
-
-// rows are those of a database that the charm writes, as the unit's server has
-// them.
-func rows(t *testing.T, u *lab.Unit, db lab.DB) string {
-	t.Helper()
-	database, global := "OVN_Northbound", "NB_Global"
-	if db == lab.SB {
-		database, global = "OVN_Southbound", "SB_Global"
-	}
-	var all strings.Builder
-	for _, table := range [][]string{{global, "external_ids"}, {"Connection", "_uuid", "target", "inactivity_probe"}} {
-		args := append([]string{"--timeout=10", "--no-leader-only", "dump", "unix:" + filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), database}, table...)
-		out, err := u.Exec(t.Context(), "ovsdb-client", args...)
-		require.NoError(t, err)
-		all.WriteString(out)
-	}
-	return all.String()
-}
-
-func logFile(u *lab.Unit) string { return filepath.Join(filepath.Dir(u.CharmDir()), "hooks.log") }
-
-func logSize(t *testing.T, u *lab.Unit) int64 {
-	t.Helper()
-	info, err := os.Stat(logFile(u))
-	require.NoError(t, err)
-	return info.Size()
-}
-
-// logFrom is what the unit's hooks have printed and logged since.
-func logFrom(t *testing.T, u *lab.Unit, from int64) string {
-	t.Helper()
-	text, err := os.ReadFile(logFile(u))
-	require.NoError(t, err)
-	return string(text[from:])
 }
