@@ -38,7 +38,7 @@ func (l ServerState) LeaderUnreachable() bool {
 
 // AwaitMember returns when this unit's server is a member that knows a leader and
 // has caught up with the others, with what was found last where that takes too
-// long, or where the server is down and systemd does not start it again. Its own status can't tell whether it lags: until it has heard what it
+// long. Its own status can't tell whether it lags: until it has heard what it
 // lacks, it knows of nothing that it lacks.
 func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -56,19 +56,8 @@ func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout t
 				return l, nil
 			}
 		}
-		if l.Condition == ovndb.Down && s.ended(ctx, db) {
-			return l, fmt.Errorf("%s: this unit's server has ended: %s", db.Short(), l.Text())
-		}
 		if err := poll.Wait(ctx, PollInterval*5); err != nil {
 			return l, fmt.Errorf("%s: this unit's server is not a working member after %s: %s", db.Short(), timeout, l.Text())
 		}
 	}
-}
-
-// ended says whether systemd has the service of a server that is down for stopped, and is not about
-// to start it: the start guard has refused it, say, or ovn-ctl has started nothing.
-func (s *Observer) ended(ctx context.Context, db ovndb.Database) bool {
-	states, err := s.Services.States(ctx)
-	state := states[ovndb.ServiceOf(db)].Active
-	return err == nil && (state == "inactive" || state == "failed")
 }
