@@ -142,7 +142,7 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 		case evidence == "":
 			s.observeFile(ctx, l, ovndb.Down)
 			if foreign, err := ovn.ForeignPID(s.Control.Paths, ovndb.ServiceOf(l.Database)); err == nil && foreign != "" {
-				l.Cause = "its pid file " + foreign
+				l.Cause = "pid file " + foreign
 			}
 			return
 		case poll.Wait(patience, 5*PollInterval) != nil:

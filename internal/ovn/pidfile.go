@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -45,7 +46,7 @@ func ForeignPID(p ovndb.Paths, service ovndb.Service) (string, error) {
 	if held, err := locked(path); held || err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s names process %d, which is %q", path, pid, strings.TrimSpace(string(name))), nil
+	return fmt.Sprintf("%s is of %s %d", filepath.Base(path), strings.TrimSpace(string(name)), pid), nil
 }
 
 // dropForeignPIDs removes the pid files that name another program's process, before systemd runs
