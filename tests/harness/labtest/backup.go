@@ -32,6 +32,7 @@ type Manifest struct {
 	}
 }
 
+// ReadManifest reads the manifest of a backup.
 func ReadManifest(t *testing.T, dir string) (m Manifest) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))

@@ -33,6 +33,7 @@ func Deploy(t *testing.T, n int) *Model {
 	return DeployWith(t, n, lab.Options{ElectionTimer: time.Second})
 }
 
+// DeployWith is Deploy with options of the lab.
 func DeployWith(t *testing.T, n int, o lab.Options) *Model {
 	t.Helper()
 	t.Parallel()
@@ -68,6 +69,7 @@ func (m *Model) LeaderOf(db lab.DB) *lab.Unit {
 	return u
 }
 
+// Followers are the units that stay and do not lead the Northbound cluster.
 func (m *Model) Followers() []*lab.Unit {
 	m.T.Helper()
 	leader := m.LeaderOf(lab.NB)
@@ -148,6 +150,7 @@ func (m *Model) RaftStatus(u *lab.Unit, db lab.DB) (raft.Status, error) {
 	return raft.Parse(text)
 }
 
+// ServerID is the server ID of a unit's member.
 func (m *Model) ServerID(u *lab.Unit, db lab.DB) string {
 	m.T.Helper()
 	id, err := u.ServerID(m.T.Context(), db)
@@ -155,6 +158,7 @@ func (m *Model) ServerID(u *lab.Unit, db lab.DB) string {
 	return id
 }
 
+// ShortID is the identity of a unit's member: four digits.
 func (m *Model) ShortID(u *lab.Unit, db lab.DB) string { return m.ServerID(u, db)[:4] }
 
 // MemberIDs are the identities in the configuration as u sees it.
@@ -234,6 +238,7 @@ func (m *Model) RefuseRemoval(u *lab.Unit) string {
 	return m.HookFailed(err, "stop")
 }
 
+// HookFailed requires that an error is of a hook that failed; it returns what the hook printed.
 func (m *Model) HookFailed(err error, hook string) string {
 	m.T.Helper()
 	var failed *lab.HookError

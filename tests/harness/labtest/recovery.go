@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// Switches that clients see, through any unit that serves the Northbound database.
+// Seen returns the switches that clients see, through any unit that serves the Northbound database.
 func (m *Model) Seen(u *lab.Unit) string {
 	m.T.Helper()
 	out, err := u.Exec(m.T.Context(), "ovn-nbctl", "--timeout=20", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "ls-list")
@@ -23,6 +23,7 @@ func (m *Model) Seen(u *lab.Unit) string {
 	return out
 }
 
+// AddSwitch adds a logical switch.
 func (m *Model) AddSwitch(name string) {
 	m.T.Helper()
 	_, err := m.Remaining()[0].Exec(m.T.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
@@ -70,6 +71,7 @@ func (m *Model) Tick(what string, condition func() bool, units ...*lab.Unit) {
 	require.True(m.T, ended, "%s\n%s", what, m.Statuses())
 }
 
+// AllMembers returns a condition: the units are members of one cluster of each database, which has no other member.
 func AllMembers(m *Model, units ...*lab.Unit) func() bool {
 	return func() bool {
 		clusters := map[string]bool{}
@@ -86,6 +88,7 @@ func AllMembers(m *Model, units ...*lab.Unit) func() bool {
 	}
 }
 
+// Names joins the names of units with commas.
 func Names(units []*lab.Unit) string {
 	var all []string
 	for _, u := range units {
@@ -147,6 +150,7 @@ func (m *Model) LoseAllButOneThatIsBehind() (behind, newest *lab.Unit, lost []*l
 	return behind, newest, lost
 }
 
+// AtOnce does the same for all units at the same time.
 func AtOnce(units []*lab.Unit, do func(*lab.Unit) error) []error {
 	errs := make([]error, len(units))
 	var wg sync.WaitGroup

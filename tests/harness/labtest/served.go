@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// written are the names of a [lab.Writer]'s rows.
+// Written matches the names of a [lab.Writer]'s rows.
 var Written = regexp.MustCompile(`write-[0-9a-f]{8}-[0-9]+`)
 
 // RequireOneServed looks at every server at once: those that know a leader are of one

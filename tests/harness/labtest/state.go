@@ -112,8 +112,10 @@ func rows(t *testing.T, u *lab.Unit, db lab.DB) string {
 	return all.String()
 }
 
+// HookLog is the file that has what a unit's hooks print and log.
 func HookLog(u *lab.Unit) string { return filepath.Join(filepath.Dir(u.CharmDir()), "hooks.log") }
 
+// HookLogSize is the present size of that file in bytes.
 func HookLogSize(t *testing.T, u *lab.Unit) int64 {
 	t.Helper()
 	info, err := os.Stat(HookLog(u))

@@ -20,6 +20,7 @@ import (
 // AgentService is the service of a unit's agent.
 const AgentService = "ovn-central-agent"
 
+// RequireActive requires that the units are active.
 func (m *Model) RequireActive(units ...*lab.Unit) {
 	m.T.Helper()
 	for _, u := range units {
@@ -339,6 +340,7 @@ func (d *Downs) look(units []*lab.Unit, db lab.DB) {
 	}
 }
 
+// End ends the watch.
 func (d *Downs) End() {
 	close(d.stop)
 	d.group.Wait()

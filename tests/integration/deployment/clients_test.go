@@ -163,7 +163,7 @@ func (k client) areCountedAndAwaited(units []*lab.Unit) {
 // when this returns.
 func (k client) follow(u *lab.Unit, n int) (pids []int) {
 	k.c.T.Helper()
-	dir, err := os.MkdirTemp("", "clients-") //nolint:usetesting // a short name: they make a socket in it
+	dir, err := os.MkdirTemp("", "clients-") // a short name: they make a socket in it
 	require.NoError(k.c.T, err)
 	k.c.T.Cleanup(func() { _ = os.RemoveAll(dir) })
 	for i := range n {

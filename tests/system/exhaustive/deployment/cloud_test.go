@@ -16,12 +16,6 @@ func newCloud(t *testing.T, o lab.Options) *cloud {
 	return &cloud{labtest.Empty(t, o)}
 }
 
-// run runs a subtest on the same units.
-func (c *cloud) run(name string, test func(*cloud)) {
-	c.T.Helper()
-	c.Run(name, func(m *labtest.Model) { test(&cloud{m}) })
-}
-
 // deployed is a model with a CA, clients, and n units that were empty machines and are active.
 func deployed(t *testing.T, n int, o lab.Options) (*cloud, []*lab.Unit) {
 	t.Helper()
