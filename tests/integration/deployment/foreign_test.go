@@ -29,7 +29,7 @@ func (c *cloud) leftFiles(removed *lab.Unit) map[lab.DB][]byte {
 	for _, db := range lab.Databases {
 		put := c.PutAway(removed, db)
 		require.Len(c.T, put, 1)
-		text, err := os.ReadFile(put[0])
+		text, err := os.ReadFile(filepath.Join(removed.DBDir(), put[0]))
 		require.NoError(c.T, err)
 		require.Contains(c.T, string(text), `"note":"left"`, "the premise")
 		files[db] = text
