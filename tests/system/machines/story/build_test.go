@@ -22,7 +22,7 @@ func jujuRunner(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir, "./cmd/...")
-	build.Dir = filepath.Join(root, "tests", "conformance")
+	build.Dir = filepath.Join(root, "tests", "system", "conformance")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -32,7 +32,6 @@ func jujuRunner(t *testing.T) string {
 // packedCharm builds the charm file and unpacks it, as Juju does.
 func packedCharm(t *testing.T) string {
 	t.Helper()
-	suite()
 	pack := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-C", root, "charm", "ARCH=amd64")
 	out, err := pack.CombinedOutput()
 	require.NoError(t, err, string(out))
