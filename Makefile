@@ -93,15 +93,18 @@ test-system: $(TOOLS)/gotestsum charm release ## machines, Juju's own code, disa
 	EXPLORE=10 $(call gotest,./internal/lease ./internal/plan ./internal/gateway/...,-count=1)
 	BACKUP_MIB=500 $(call gotest,./internal/backup,-tags programs -count=1)
 	$(call gotest,./tests/system/...,-count=1 -p 1 -timeout 24h)
+	GATEWAYS=10000 go test -run '^$$' -bench . -benchtime 1x -timeout 3h ./tests/system/bench
+	go test -run '^$$' -bench . -timeout 1h ./tests/system/neutron -neutron.large
+	SIZE=80 TIMER=84 go test -tags programs -run '^$$' -bench . -benchtime 1x -timeout 1h ./internal/ovn
 	cd tests/system/conformance && go test -count=1 -timeout 30m ./...
 	tools/pack/reproducible $(ARCH) '$(VERSION)' $(CHARM)
 
 story: $(TOOLS)/gotestsum ## the life of an application on machines with systemd; needs root; 15 minutes
 	tests/install-deps ovn machines
-	$(call gotest,./tests/system/machines/story,-count=1 -run '^TestStory$$')
+	$(call gotest,./tests/system/machines/story,-count=1)
 
 soak: install-deps ## random operations and faults on real servers, for FOR=2m from seed SEED on; needs root
-	go test -v -count=1 -timeout 24h -run TestRandomFaultsBreakNoInvariant ./tests/system/soak -args -seed=$(SEED) -for=$(FOR) -labs=$(LABS) -slow=$(SLOW)
+	go test -v -count=1 -timeout 24h ./tests/system/soak/random -args -seed=$(SEED) -for=$(FOR) -labs=$(LABS) -slow=$(SLOW)
 
 bench: ## benchmarks, beside the bare commands and Neutron's scheduler; no result of theirs fails a build
 	tests/install-deps ovn neutron

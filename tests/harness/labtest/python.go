@@ -30,7 +30,7 @@ func PythonCloud(t *testing.T, n int, o lab.Options) (*Model, []*lab.Unit) {
 		answer[prefix+"cert"], answer[prefix+"key"] = m.FileOf(u, "cert_host"), m.FileOf(u, "key_host")
 		require.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "on-update-status"), []byte(m.pythonData(u)), 0o600))
 		for _, name := range []string{"key_host", "cert_host"} { // write_cert of charms.openstack
-			require.NoError(t, os.Chmod(filepath.Join(u.SysconfDir(), "ovn", name), 0o640)) //nolint:gosec // as that charm does
+			require.NoError(t, os.Chmod(filepath.Join(u.SysconfDir(), "ovn", name), 0o640))
 		}
 		m.guardAsPython(u, units)
 	}
@@ -46,7 +46,7 @@ func pythonCharm(t *testing.T) string {
 	dir := t.TempDir()
 	root, err := lab.Root()
 	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(root, "tests", "quick", "charm", "testdata", "python-charm.yaml")) //nolint:gosec // ours
+	text, err := os.ReadFile(filepath.Join(root, "tests", "quick", "charm", "testdata", "python-charm.yaml"))
 	require.NoError(t, err)
 	var facts struct{ Endpoints, Options, Actions map[string]any }
 	require.NoError(t, yaml.Unmarshal(text, &facts))
@@ -59,7 +59,7 @@ func pythonCharm(t *testing.T) string {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	script := "#!/bin/sh\n[ \"$JUJU_DISPATCH_PATH\" != hooks/update-status ] || [ ! -e ./on-update-status ] || . ./on-update-status\n"
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "dispatch"), []byte(script), 0o755)) //nolint:gosec // Juju runs it
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dispatch"), []byte(script), 0o755))
 	return dir
 }
 
