@@ -69,9 +69,10 @@ install-deps: ## install what tests, demo and documents need from the system's p
 
 # A test belongs to a tier by its directory.
 
+# Those that run servers mostly wait: more of them at a time than there are processors.
 test: $(TOOLS)/gotestsum ## unit tests, the charm's files, the documents, a short core on real servers; needs root; 5 minutes
 	tests/install-deps
-	$(call gotest,./cmd/... ./internal/... ./tools/...,-tags programs)
+	$(call gotest,./cmd/... ./internal/... ./tools/...,-tags programs -p 3 -parallel 6)
 	$(call gotest,./tests/quick/...,-count=1 -parallel 6)
 
 # The charm is a process of its own, which the race detector of a test does not see: the packages

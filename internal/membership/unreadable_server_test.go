@@ -22,6 +22,7 @@ import (
 // it: one of three would be left. Once the other has seen the end of it, the unit stops its
 // server, and does not go before the process is gone.
 func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	a, c := units[0], units[2]
 	m, own := going(c, units...), c.id(ovndb.NB)
@@ -57,6 +58,7 @@ func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *test
 
 // R1: with another one down there would be one of three.
 func TestR1ServerThatCannotBeAskedGoesOnWhereTheOthersAreNoMajorityWithoutIt(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	a, c := units[0], units[2]
 	m := going(c, units...)
@@ -72,6 +74,7 @@ func TestR1ServerThatCannotBeAskedGoesOnWhereTheOthersAreNoMajorityWithoutIt(t *
 // R0, R1: a member whose file lacks entries is down, though it answers: with it alone the
 // others are no majority.
 func TestR0ServerThatCannotBeAskedGoesOnWhereAnotherMemberHasLostEntries(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	a, damaged, c := units[0], units[1], units[2]
 	m := going(c, units...)
