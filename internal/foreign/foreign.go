@@ -4,6 +4,7 @@
 package foreign
 
 import (
+	"reflect"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,6 +35,38 @@ func Names(all []string) []string {
 		all[i] = Name(all[i])
 	}
 	return all
+}
+
+// Texts cleans, as [Reason] does, every text that a pointer leads to: in fields, lists and values of maps. It is for
+// whole answers of another program.
+func Texts(of any) { texts(reflect.ValueOf(of)) }
+
+func texts(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			texts(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			texts(v.Field(i))
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			texts(v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			value := reflect.New(v.Type().Elem()).Elem()
+			value.Set(v.MapIndex(key))
+			texts(value)
+			v.SetMapIndex(key, value)
+		}
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(Reason(v.String()))
+		}
+	}
 }
 
 // clean reads no more of a text than it shows.

@@ -40,6 +40,23 @@ func TestLongTextIsCutBetweenTwoCharacters(t *testing.T) {
 	assert.Len(t, foreign.Reason(strings.Repeat("a", 110_000)), foreign.MaxReason)
 }
 
+func TestEveryTextOfAnAnswerIsCleaned(t *testing.T) {
+	t.Parallel()
+	type inner struct{ Text string }
+	answer := struct {
+		Text  string
+		One   inner
+		Some  []inner
+		Names []string
+		Last  *inner
+		None  *inner
+		Map   map[string]inner
+		N     int
+	}{"a\x1b", inner{"b\n"}, []inner{{"c\r"}}, []string{"d\x00"}, &inner{"e\t"}, nil, map[string]inner{"k": {"f\x7f"}}, 3}
+	foreign.Texts(&answer)
+	assert.Equal(t, []string{"a?", "b?", "c?", "d?", "e?", "f?"}, []string{answer.Text, answer.One.Text, answer.Some[0].Text, answer.Names[0], answer.Last.Text, answer.Map["k"].Text})
+}
+
 func FuzzName(f *testing.F) {
 	for _, text := range attacks {
 		f.Add(text)

@@ -3,6 +3,7 @@ package ovsdb
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -171,7 +172,7 @@ func (l *listeners) apply(ctx context.Context, state listenerState, p listenerPl
 		case r.Error == "timed out", r.Error == "constraint violation" && state.global == "":
 			return false, nil // the wait was in vain; a second only row
 		default:
-			return false, fmt.Errorf("%s: %s", r.Error, r.Details)
+			return false, errors.New(detail(r))
 		}
 	}
 	return true, nil

@@ -24,6 +24,7 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -201,9 +202,14 @@ func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]o
 	}
 	if failed, err := ovsdb.CheckOperationResults(results, ops); err != nil {
 		for _, f := range failed {
-			return nil, fmt.Errorf("%w: %s", err, f)
+			return nil, fmt.Errorf("%w: %s", err, foreign.Reason(f.Error()))
 		}
 		return nil, err
 	}
 	return results, nil
+}
+
+// detail is why an operation failed, as the server says it: that may have values of rows in it.
+func detail(r ovsdb.OperationResult) string {
+	return foreign.Reason(r.Error + ": " + r.Details)
 }

@@ -290,7 +290,7 @@ func judge(results []ovsdb.OperationResult) error {
 		case "timed out": // a wait, in vain
 			return ErrChanged
 		default:
-			return fmt.Errorf("%s: %s", r.Error, r.Details)
+			return errors.New(detail(r))
 		}
 	}
 	return nil

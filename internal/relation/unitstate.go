@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -120,7 +121,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = UnitState{Address: address, Hostname: databag[keyHostname], Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Paused: databag[keyPaused] == "true", Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{}}
+	d = UnitState{Address: address, Hostname: foreign.Name(databag[keyHostname]), Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Paused: databag[keyPaused] == "true", Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{}}
 	for _, db := range ovndb.Databases() {
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n
