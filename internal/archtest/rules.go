@@ -62,6 +62,7 @@ var clock = []string{
 var owners = map[string][]string{
 	"os/exec":                      {"run"},
 	"github.com/ovn-org/libovsdb":  {"ovsdb"},
+	"github.com/cenkalti/rpc2":     {"ovsdb"},
 	"gopkg.in/yaml.v2":             {},
 	"gopkg.in/yaml.v3":             {}, // archived
 	"go.yaml.in/yaml":              {"render"},
@@ -79,7 +80,7 @@ var owners = map[string][]string{
 // linked are the modules of which something is in the program, sorted: what only tests and
 // tools need is not among them. (libovsdb's client itself links testify, and testify YAML.)
 var linked = []string{
-	"github.com/beorn7/perks", "github.com/cenkalti/backoff/v4", "github.com/cenkalti/hub", "github.com/cenkalti/rpc2",
+	"github.com/beorn7/perks", "github.com/cenkalti/backoff/v4", "github.com/cenkalti/rpc2",
 	"github.com/cespare/xxhash/v2", "github.com/coreos/go-systemd/v22", "github.com/go-logr/logr", "github.com/go-logr/stdr",
 	"github.com/google/uuid", "github.com/munnerz/goautoneg", module, "github.com/ovn-org/libovsdb",
 	"github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common",
