@@ -31,7 +31,6 @@ REPRODUCIBLE := -trimpath -ldflags='-s -w -buildid= -X $(MODULE)/internal/versio
 # what go vet does, and more.
 export GOFLAGS := -buildvcs=false -trimpath -vet=off $(GOFLAGS)
 export CGO_ENABLED ?= 0
-export GORACE := suppressions=$(CURDIR)/tests/race-suppressions $(GORACE)
 
 # CI runs a failed test once more at the end of its suite: if servers compete for a processor, one
 # of them sometimes gets it too late. The report names what passed then. A data race, a panic and
