@@ -35,6 +35,7 @@ func Decide(s State) Decision {
 		d.wait("no ovsdb-peer address: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
 	default:
 		s.planWork(&d)
+		d.Exposed = s.exposed()
 	}
 	return d
 }

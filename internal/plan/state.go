@@ -177,6 +177,8 @@ type Database struct {
 	// Rejoin is the command that has a new server join in the place of this unit's, which can't
 	// be started any more or has other data; empty where none can.
 	Rejoin string
+	// WithoutTLS are the listeners among those rows that other machines reach without TLS.
+	WithoutTLS []Listener
 	// Listeners compares the rows of Connections with those wanted; only looked at
 	// on the database's Raft leader.
 	Listeners Drift

@@ -135,6 +135,8 @@ type Decision struct {
 	// Options are those that can't be used, each a line. An operator has to mend them,
 	// but nothing else waits for that.
 	Options []string
+	// Exposed are the listeners without TLS, of both databases as far as this unit leads them.
+	Exposed []Listener
 	// Ready says that this unit's servers are members that clients may be sent to.
 	Ready bool
 	// starting are the servers to be started, which is done at once.
