@@ -1,10 +1,10 @@
-// Package rpc2 is a client of JSON-RPC 1.0 whose server may call it, too. It has the part of
-// the interface of github.com/cenkalti/rpc2 that libovsdb uses, in whose place go.mod puts
-// it: that package reads messages of any length, and it and what libovsdb does with a
-// message panic in goroutines that no caller can recover, if a server answers wrongly.
+// Package rpc2 is a client of JSON-RPC 1.0 that also serves calls of the server. It replaces
+// github.com/cenkalti/rpc2 for libovsdb (see go.mod) and has the functions that libovsdb uses.
+// The original reads messages of any length. If a server answers wrongly, it or libovsdb
+// panics in a goroutine where no caller can recover.
 //
-// This one bounds what it reads and how long it writes, and a panic ends the connection
-// with an error. It handles what the server sends in the order in which it comes.
+// This package limits the length of a message and the time of a write. A panic ends the
+// connection with an error. Messages are handled in the order in which they arrive.
 package rpc2
 
 import (
@@ -34,7 +34,7 @@ func (e ServerError) Error() string { return string(e) }
 // writeTimeout bounds one write: a server may take nothing, and a deadline may be far.
 const writeTimeout = 10 * time.Second
 
-// Call is a call that has been begun.
+// Call is a call in progress.
 type Call struct {
 	reply any
 	Error error
@@ -46,31 +46,31 @@ func (c *Call) end(err error) {
 	c.Done <- c
 }
 
-// handler handles what the server sends of itself.
+// handler handles a notification or a call of the server.
 type handler func(params json.RawMessage) (result []any, err error)
 
 // Client is one end of a connection.
 type Client struct {
 	conn     Codec
 	handlers map[string]handler
-	// sending is held while something is written.
+	// sending is held during a write.
 	sending sync.Mutex
 
 	mu      sync.Mutex
 	last    uint64
 	pending map[uint64]*Call
 	longest int64
-	// monitors are those that were asked for; see [monitored].
+	// monitors has the monitors that were requested; see [monitored].
 	monitors map[string]bool
 	closed   bool
-	// cause is why a write has closed the connection, ended why nothing is read any more.
+	// cause is the error of the write that closed the connection. ended is why reading ended.
 	cause, ended error
-	// held is closed once disconnected may be; nil if nothing holds it.
+	// disconnected is not closed before held is; nil means at once.
 	held         <-chan struct{}
 	disconnected chan struct{}
 }
 
-// NewClientWithCodec returns a client that reads nothing yet: see [Client.Run].
+// NewClientWithCodec returns a client. [Client.Run] reads what the server sends.
 func NewClientWithCodec(conn Codec) *Client {
 	return &Client{
 		conn: conn, handlers: map[string]handler{}, pending: map[uint64]*Call{}, longest: shortAnswer,
@@ -78,11 +78,11 @@ func NewClientWithCodec(conn Codec) *Client {
 	}
 }
 
-// SetBlocking is there for libovsdb: a client always handles one message after the other.
+// SetBlocking does nothing: a client always handles one message after the other.
 func (c *Client) SetBlocking(bool) {}
 
-// Handle has f handle what the server sends under the method. Its type is func(*Client, []T,
-// *[]any) error, where T is any or [json.RawMessage].
+// Handle registers f for a method that the server calls. The type of f is func(*Client, []T,
+// *[]any) error, where T is any or [json.RawMessage]. Handle panics for any other type.
 func (c *Client) Handle(method string, f any) {
 	switch f := f.(type) {
 	case func(*Client, []any, *[]any) error:
@@ -90,7 +90,7 @@ func (c *Client) Handle(method string, f any) {
 	case func(*Client, []json.RawMessage, *[]any) error:
 		c.handlers[method] = handlerOf(c, f)
 	default:
-		panic(fmt.Sprintf("rpc2: %T can handle nothing", f))
+		panic(fmt.Sprintf("rpc2: %T is not a handler", f))
 	}
 }
 
@@ -105,18 +105,18 @@ func handlerOf[T any](c *Client, f func(*Client, []T, *[]any) error) handler {
 	}
 }
 
-// holds is the key of what [Hold] adds to a context.
+// holds is the context key of [Hold].
 type holds struct{}
 
-// Hold returns a context for what begins a connection. Clients that are called with it don't
-// say that they are disconnected before release: libovsdb ends its goroutines then, which
-// its Connect may be about to start.
+// Hold returns a context for libovsdb's Connect. A client that is called with it closes
+// DisconnectNotify only after release: libovsdb ends its goroutines then, and Connect may
+// not have started them yet.
 func Hold(ctx context.Context) (held context.Context, release func()) {
 	released := make(chan struct{})
 	return context.WithValue(ctx, holds{}, (<-chan struct{})(released)), sync.OnceFunc(func() { close(released) })
 }
 
-// CallWithContext calls a method of the server, and waits until ctx ends at most.
+// CallWithContext calls a method of the server and waits for the answer or the end of ctx.
 func (c *Client) CallWithContext(ctx context.Context, method string, args, reply any) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (c *Client) CallWithContext(ctx context.Context, method string, args, reply
 	}
 }
 
-// Go calls a method of the server, and does not wait. Done has room for the call.
+// Go calls a method of the server without waiting. The channel done must have a buffer.
 func (c *Client) Go(method string, args, reply any, done chan *Call) *Call {
 	_, call := c.begin(method, args, reply, done, time.Now().Add(writeTimeout))
 	return call
@@ -172,7 +172,7 @@ func (c *Client) begin(method string, args, reply any, done chan *Call, by time.
 	return id, call
 }
 
-// take returns the call of an answer; nil if nothing waits for it.
+// take removes and returns the call with an id; nil if nothing waits for it.
 func (c *Client) take(id uint64) *Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,8 +181,8 @@ func (c *Client) take(id uint64) *Call {
 	return call
 }
 
-// write sends a message. What is left of one that was sent in part would be taken for the
-// next one's beginning, so it is the last.
+// write sends a message. It closes the connection on an error, since the server would read
+// the rest of a partly sent message as the start of the next one.
 func (c *Client) write(by time.Time, message any) error {
 	text, err := json.Marshal(message)
 	if err != nil {
@@ -241,5 +241,5 @@ func (c *Client) Close() error {
 	return c.conn.Close()
 }
 
-// DisconnectNotify returns what is closed once the connection has ended.
+// DisconnectNotify returns a channel that is closed after the connection has ended.
 func (c *Client) DisconnectNotify() chan struct{} { return c.disconnected }

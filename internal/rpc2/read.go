@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// Limits of a message. Of 10,000 gateways the longest answer is one of 20 MB. The schema of
-// a database, and what a server says of itself, are below 100 KiB; in RFC 7047 the deepest
-// nesting is that of a column's type in the answer that is a schema.
+// Limits of a message. The longest answer about 10,000 gateways has 20 MB. The schema of a
+// database and the rows of _Server are below 100 KiB. The deepest nesting in RFC 7047 is the
+// type of a column in a schema.
 const (
 	shortAnswer = 1 << 20
 	longAnswer  = 128 << 20
@@ -20,10 +20,10 @@ const (
 	maxError    = 1 << 10
 )
 
-// errMessage is what is wrong with a message that is none.
-var errMessage = errors.New("the server has sent what is no message")
+// errMessage is returned for a malformed message.
+var errMessage = errors.New("the server has sent a malformed message")
 
-// answerTo is how long the answer to a call may be, and whatever comes after it.
+// answerTo returns the limit in bytes of the answer to a call and of all messages after it.
 func answerTo(method string, params []any) int64 {
 	switch {
 	case strings.HasPrefix(method, "monitor"), method == "transact" && len(params) > 0 && params[0] != "_Server":
@@ -32,7 +32,7 @@ func answerTo(method string, params []any) int64 {
 	return shortAnswer
 }
 
-// message is a request, or the answer to one. A part that is null is nil.
+// message is a request or an answer. A part that is null is nil.
 type message struct {
 	Method string           `json:"method"`
 	Params *json.RawMessage `json:"params"`
@@ -41,10 +41,10 @@ type message struct {
 	Error  *json.RawMessage `json:"error"`
 }
 
-// bounded reads from a connection no more of a message than it may have.
+// bounded reads from a connection and fails if a message exceeds its limit.
 type bounded struct {
 	c *Client
-	// read is what was read, begin where in it the message begins.
+	// read counts the bytes read so far; the message starts at begin.
 	read, begin int64
 }
 
@@ -60,7 +60,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read handles messages until there is an error. What libovsdb does with one may panic.
+// read handles messages until an error. A panic of libovsdb's handlers is an error.
 func (c *Client) read() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -95,8 +95,8 @@ func (c *Client) read() (err error) {
 	}
 }
 
-// deep reports whether JSON nests deeper than a message may. The library goes through
-// what is nested once for each level, and calls itself.
+// deep reports whether JSON nests deeper than maxDepth. libovsdb decodes nested values
+// recursively, and once more for each level.
 func deep(text []byte) bool {
 	for depth := 0; len(text) > 0; {
 		switch text[0] {
@@ -114,7 +114,7 @@ func deep(text []byte) bool {
 	return false
 }
 
-// hasNull reports whether JSON has a null.
+// hasNull reports whether JSON contains a null.
 func hasNull(text []byte) bool {
 	for len(text) > 0 {
 		switch text[0] {
@@ -128,7 +128,7 @@ func hasNull(text []byte) bool {
 	return false
 }
 
-// end is where the quote stands that ends a string.
+// end returns the index of the quote that ends a string.
 func end(text []byte) int {
 	for from := 0; ; {
 		quote := from + bytes.IndexByte(text[from:], '"')
@@ -143,12 +143,12 @@ func end(text []byte) int {
 	}
 }
 
-// handle handles what the server sends of itself.
+// handle handles a notification or a call of the server.
 func (c *Client) handle(m message) error {
 	h, known := c.handlers[m.Method]
 	switch {
 	case !known:
-		return fmt.Errorf("%w: nothing has asked for %.40q", errMessage, m.Method)
+		return fmt.Errorf("%w: unknown method %.40q", errMessage, m.Method)
 	case m.Params == nil:
 		return fmt.Errorf("%w: %s has no parameters", errMessage, m.Method)
 	case strings.HasPrefix(m.Method, "update"):
@@ -159,7 +159,7 @@ func (c *Client) handle(m message) error {
 	result, err := h(*m.Params)
 	if errors.Is(err, errMessage) || m.ID == nil {
 		if !errors.Is(err, errMessage) {
-			err = nil // libovsdb has told its log of it
+			err = nil // libovsdb has logged it
 		}
 		return err
 	}
@@ -170,43 +170,43 @@ func (c *Client) handle(m message) error {
 	return c.write(time.Now().Add(writeTimeout), answer)
 }
 
-// updates are the methods under which a server sends what has changed, by those that ask for
-// it, with how many parameters.
+// updates has the method of notifications and their number of parameters, by the method that
+// requests them.
 var updates = map[string]struct {
 	method string
 	params int
 }{"monitor": {"update", 2}, "monitor_cond": {"update2", 2}, "monitor_cond_since": {"update3", 3}}
 
-// monitored is the key of a monitor, which is known by the value that it was asked for with.
+// monitored returns the key of a monitor. The value is the one of the request.
 func monitored(method string, params int, value any) string {
 	text, _ := json.Marshal(value)
 	var sorted map[string]any
 	_ = json.Unmarshal(text, &sorted)
-	text, _ = json.Marshal(sorted) // with its keys in order, as those of a struct need not be
+	text, _ = json.Marshal(sorted) // with sorted keys: those of a struct may be in any order
 	return fmt.Sprintf("%s %d %s", method, params, text)
 }
 
-// checkUpdate returns what is wrong with a change that the server sends. libovsdb would panic
-// while it holds locks, and never end.
+// checkUpdate returns an error for a malformed update. libovsdb would panic while it holds
+// locks, and block forever.
 func (c *Client) checkUpdate(method string, params json.RawMessage) error {
 	var parts []json.RawMessage
 	var value map[string]any
 	if json.Unmarshal(params, &parts) != nil || len(parts) < 2 || json.Unmarshal(parts[0], &value) != nil {
-		return fmt.Errorf("%w: %s has other parameters", errMessage, method)
+		return fmt.Errorf("%w: %s has wrong parameters", errMessage, method)
 	}
 	c.mu.Lock()
 	known := c.monitors[monitored(method, len(parts), value)]
 	c.mu.Unlock()
 	switch {
 	case !known:
-		return fmt.Errorf("%w: %s is of no monitor", errMessage, method)
+		return fmt.Errorf("%w: %s is for an unknown monitor", errMessage, method)
 	case hasNull(parts[len(parts)-1]):
 		return fmt.Errorf("%w: %s has a null", errMessage, method)
 	}
 	return nil
 }
 
-// answer hands an answer to the call that waits for it. It may wait no more.
+// answer ends the call with the answer's id, if the call still waits.
 func (c *Client) answer(m message) error {
 	var id uint64
 	if m.ID == nil {
@@ -219,7 +219,7 @@ func (c *Client) answer(m message) error {
 	last := c.last
 	c.mu.Unlock()
 	if id > last {
-		return fmt.Errorf("%w: it answers %d, which nothing has asked", errMessage, id)
+		return fmt.Errorf("%w: an answer to %d, which was never called", errMessage, id)
 	}
 	call := c.take(id)
 	switch {
@@ -234,8 +234,8 @@ func (c *Client) answer(m message) error {
 	return nil
 }
 
-// decode decodes a result. It may panic as libovsdb does; then the call, which nothing else
-// knows any more, ends with the error, and the connection lasts.
+// decode decodes a result. A panic of libovsdb's types is an error of this call; the
+// connection stays usable.
 func decode(result json.RawMessage, reply any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -245,7 +245,7 @@ func decode(result json.RawMessage, reply any) (err error) {
 	return json.Unmarshal(result, reply)
 }
 
-// said is the text of an error: a string, or what OVSDB calls an <error>, of one line.
+// said returns the text of an error, on one line. It is a string or an <error> (RFC 7047, section 3.1).
 func said(text json.RawMessage) string {
 	var object struct{ Error, Details string }
 	s := ""

@@ -1,4 +1,4 @@
-// Package jsonrpc makes of a connection what [rpc2.NewClientWithCodec] takes.
+// Package jsonrpc has the codec that [rpc2.NewClientWithCodec] takes.
 package jsonrpc
 
 import (
@@ -7,5 +7,5 @@ import (
 	"github.com/cenkalti/rpc2"
 )
 
-// NewJSONCodec returns the connection as it is: a client speaks nothing but JSON-RPC.
+// NewJSONCodec returns conn itself: a client only speaks JSON-RPC.
 func NewJSONCodec(conn net.Conn) rpc2.Codec { return conn }
