@@ -47,6 +47,34 @@ func FuzzParseJournal(f *testing.F) {
 	})
 }
 
+// A chassis writes its own row; what is read from it, and said about it, is clean and short.
+func FuzzChassis(f *testing.F) {
+	for _, text := range []string{hostile, strings.Repeat("h", 110_000), "enable-chassis-as-gw,availability-zones=a:b\x00", "physnet1:br-ex", ":,:,", "{}", ""} {
+		f.Add(text, text)
+	}
+	f.Fuzz(func(t *testing.T, options, mappings string) {
+		inv := BuildInventory(ovsdb.Northbound{}, ovsdb.Southbound{Chassis: []ovsdb.ChassisRow{{Name: "c1", Config: map[string]string{
+			"ovn-cms-options": options, "ovn-bridge-mappings": mappings,
+		}}}})
+		for _, x := range inv.State.Chassis {
+			for _, name := range append(x.Networks, x.Zones...) {
+				assert.True(t, foreign.IsName(name), "%q", name)
+			}
+		}
+		assert.LessOrEqual(t, len(inv.Findings), wrongMappings+2)
+		for _, finding := range inv.Findings {
+			assert.Equal(t, foreign.Name(finding.Where), finding.Where)
+			assert.LessOrEqual(t, len(finding.Text), 4*foreign.MaxReason, "names are quoted")
+			assert.Equal(t, strings.Map(func(r rune) rune {
+				if r < ' ' {
+					return -1
+				}
+				return r
+			}, finding.Text), finding.Text)
+		}
+	})
+}
+
 func TestBridgeMappingsThatAreWrongAreNamedAsFarAsThereIsRoom(t *testing.T) {
 	t.Parallel()
 	inv := BuildInventory(ovsdb.Northbound{}, ovsdb.Southbound{Chassis: []ovsdb.ChassisRow{{Name: "c1", Config: map[string]string{

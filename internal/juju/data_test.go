@@ -77,7 +77,7 @@ func TestDataAreBounded(t *testing.T) {
 			assert.Less(t, len(data), len(many))
 			for n := range 50_000 {
 				key := fmt.Sprintf("key-%06d", n)
-				require.True(t, data[key] == many[key], "the first of them")
+				require.Equal(t, many[key], data[key], "the first of them")
 			}
 		}},
 		"none": {map[string]string{}, func(t *testing.T, data map[string]string) { assert.Empty(t, data) }},

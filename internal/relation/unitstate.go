@@ -114,8 +114,8 @@ func (d UnitState) Databag() map[string]string {
 	return databag
 }
 
-// ParseUnitState reads what a unit has published. What is malformed is left out
-// and named in problems.
+// ParseUnitState reads what a unit has published, with its texts cleaned (R18). Malformed values
+// are left out and named in problems.
 func ParseUnitState(databag map[string]string) (d UnitState, problems []string) {
 	address, _, err := parseBoundAddress(databag)
 	if err != nil {
@@ -149,6 +149,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 			d.Trusts = append(d.Trusts, ca)
 		}
 	}
+	foreign.Texts(&d)
 	slices.Sort(d.Trusts)
 	return d, problems
 }
@@ -265,7 +266,7 @@ func (c Clusters) Settings() map[string]string {
 // ParseClusters reads the leader settings. What is malformed is left out and
 // named in problems: then it must not be taken to mean that there are no clusters.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
-	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{}, CreatedBy: settings[keyCreatedBy]}
+	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{}, CreatedBy: foreign.Name(settings[keyCreatedBy])}
 	for _, d := range ovndb.Databases() {
 		for text := range strings.SplitSeq(settings[keySuperseded(d)], ",") {
 			if id, ok := raft.ParseID(text); ok {
@@ -340,5 +341,5 @@ func Claim(unit string, northbound raft.ID) map[string]string {
 // ParseClaim is the cluster that a unit has claimed, by the application's data; empty
 // where it has claimed none. What is malformed stands for an unknown one.
 func ParseClaim(data map[string]string, unit string) raft.ID {
-	return raft.ID(data[claimKey(unit)])
+	return raft.ID(foreign.Name(data[claimKey(unit)]))
 }
