@@ -36,7 +36,8 @@ func restore(ctx context.Context, u Unit, p params) (results, error) {
 	if !filepath.IsAbs(from) {
 		return nil, fmt.Errorf("parameter from is %q: it must be an absolute path, of a backup on this machine", from)
 	}
-	return u.recover(ctx, p, from)
+	shown, err := u.recover(ctx, p, from)
+	return shown, u.withBackups(from, err)
 }
 
 func (u Unit) recover(ctx context.Context, p params, from string) (results, error) {
