@@ -42,7 +42,7 @@ EXIT STATUS
 			}
 			paths := ovndb.PathsFromEnv(getenv)
 			guard := startguard.Guard{Files: ovn.Files{Runner: run.Exec{}, Paths: paths}, Dialer: &ovsdb.Dialer{Credentials: paths.Credentials()}}
-			reason, err := guard.Check(cmd.Context(), db)
+			reason, err := guard.Start(cmd.Context(), db)
 			switch {
 			case reason != "":
 				return refusedStart{fmt.Errorf("%s: its server is not started: %s", db.Short(), reason)}

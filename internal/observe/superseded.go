@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -13,10 +14,24 @@ import (
 const SupersededKey = "ovn-central:superseded"
 
 // SupersededClusters returns the clusters that ids, the external_ids of NB_Global or
-// SB_Global, say were given up; the oldest first.
+// SB_Global, say were given up; the oldest first. What is not an ID is left out.
 func SupersededClusters(ids map[string]string) (all []raft.ID) {
-	for id := range strings.FieldsSeq(ids[SupersededKey]) {
-		all = append(all, raft.ID(id))
+	for text := range strings.FieldsSeq(ids[SupersededKey]) {
+		if id, ok := raft.ParseID(text); ok {
+			all = append(all, id)
+		}
 	}
 	return all
+}
+
+// supersededBy is [SupersededClusters] without the cluster own, whose external_ids they are: a cluster
+// can't take its own place. itself reports whether own is there all the same.
+func supersededBy(own *raft.ID, ids map[string]string) (all []raft.ID, itself bool) {
+	all = SupersededClusters(ids)
+	if own == nil {
+		return all, false
+	}
+	before := len(all)
+	all = slices.DeleteFunc(all, func(id raft.ID) bool { return id == *own })
+	return all, len(all) < before
 }

@@ -264,7 +264,8 @@ func (c Clusters) Settings() map[string]string {
 }
 
 // ParseClusters reads the leader settings. What is malformed is left out and
-// named in problems: then it must not be taken to mean that there are no clusters.
+// named in problems: then it must not be taken to mean that there are no clusters. A cluster that is
+// named as superseded by itself is not: units would put away the files that are served.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{}, CreatedBy: foreign.Name(settings[keyCreatedBy])}
 	for _, d := range ovndb.Databases() {
@@ -285,8 +286,24 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 			continue
 		}
 		c.IDs[d] = id
+		if slices.Contains(c.Superseded[d], id) {
+			if c.Superseded[d] = slices.DeleteFunc(c.Superseded[d], func(s raft.ID) bool { return s == id }); len(c.Superseded[d]) == 0 {
+				delete(c.Superseded, d)
+			}
+		}
 	}
 	return c, problems
+}
+
+// SupersedeThemselves are the leader settings that name the application's own cluster as superseded.
+func SupersedeThemselves(settings map[string]string) (keys []string) {
+	for _, d := range ovndb.Databases() {
+		id, ok := raft.ParseID(settings[keyLeaderCluster(d)])
+		if ok && slices.Contains(strings.Split(settings[keySuperseded(d)], ","), string(id)) {
+			keys = append(keys, keySuperseded(d))
+		}
+	}
+	return keys
 }
 
 // The keys of the leader settings by which a leader that is being removed asks the units that a recovery was asked

@@ -51,28 +51,67 @@ type Guard struct {
 	Dialer *ovsdb.Dialer
 }
 
+// Start is Check as systemd asks for it, right before a start. What is refused is noted, so that the unit's hooks
+// show the reason and don't wait for the server ([observe.RefusedStart]).
+func (g Guard) Start(ctx context.Context, db ovndb.Database) (reason string, err error) {
+	forgotten := Forget(g.Files.Paths, db)
+	refused, err := g.check(ctx, db)
+	if refused.Reason != "" {
+		err = errors.Join(err, note(g.Files.Paths, db, refused))
+	}
+	return refused.Reason, errors.Join(forgotten, err)
+}
+
+// Forget removes the note on a start that was refused.
+func Forget(p ovndb.Paths, db ovndb.Database) error {
+	if err := os.Remove(p.StartRefusal(db)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot remove the note on a refused start: %w", err)
+	}
+	return nil
+}
+
+// note writes it. After a boot its directory may not be there yet.
+func note(p ovndb.Paths, db ovndb.Database, refused observe.Refusal) error {
+	text, err := json.Marshal(refused)
+	if err == nil {
+		err = os.MkdirAll(p.Run, 0o755)
+	}
+	if err == nil {
+		err = atomicfile.Write(p.StartRefusal(db), append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot note that a start was refused: %w", err)
+	}
+	return nil
+}
+
 // Check says why the server of a database is not to be started; empty where it may be. The
 // error says what could not be found out, and then it may be started, too.
 func (g Guard) Check(ctx context.Context, db ovndb.Database) (reason string, err error) {
+	refused, err := g.check(ctx, db)
+	return refused.Reason, err
+}
+
+func (g Guard) check(ctx context.Context, db ovndb.Database) (refused observe.Refusal, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	text, err := os.ReadFile(g.Files.Paths.StartGuard())
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return refused, nil
 	}
 	var c Config
 	if err == nil {
 		err = json.Unmarshal(text, &c)
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot read which servers to ask: %w", err)
+		return refused, fmt.Errorf("cannot read which servers to ask: %w", err)
 	}
 	own, err := g.Files.Cluster(ctx, db)
 	if err != nil {
-		return "", err
+		return refused, err
 	}
 	answers, err := g.ask(ctx, db, c.Peers)
-	return recovery.Superseded(own, answers), err
+	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, answers)}, err
 }
 
 // ask asks all peers at the same time what their servers say.
@@ -91,13 +130,20 @@ func (g Guard) ask(ctx context.Context, db ovndb.Database, peers []string) ([]re
 
 // askOne asks until this machine has a network: it may just have been turned on.
 func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (recovery.Answer, error) {
+	endpoints := ovsdb.Endpoints(db, ovndb.RaftAddress(db, peer))
 	for {
-		global, err := g.Dialer.Global(ctx, db, ovsdb.Endpoints(db, ovndb.RaftAddress(db, peer))...)
+		global, err := g.Dialer.Global(ctx, db, endpoints...)
 		switch {
 		case err == nil:
 			defer global.Close()
 			ids, err := global.Read(ctx)
-			return recovery.Answer{Address: peer, Supersedes: observe.SupersededClusters(ids)}, err
+			answer := recovery.Answer{Address: peer, Supersedes: observe.SupersededClusters(ids)}
+			if len(answer.Supersedes) > 0 {
+				var server ovsdb.ServerState
+				server, err = g.Dialer.Server(ctx, db, endpoints...)
+				answer.Cluster = server.Cluster // what it supersedes is believed without it, too
+			}
+			return answer, err
 		case !errors.Is(err, syscall.ENETUNREACH) || poll.Wait(ctx, networkPoll) != nil:
 			return recovery.Answer{}, err
 		}

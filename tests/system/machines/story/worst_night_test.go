@@ -161,7 +161,7 @@ func (w *worstNight) oldMajorityBoots(ctx context.Context, t *testing.T) {
 			assert.Contains(t, out, "Result=exec-condition", "%s of %s", service, m.Name())
 			said, err := m.Journal(ctx, "--boot", "--unit="+service)
 			require.NoError(t, err)
-			assert.Contains(t, said, "which was given up in a recovery", "the journal of %s on %s", service, m.Name())
+			assert.Contains(t, said, "its cluster was given up in a recovery", "the journal of %s on %s", service, m.Name())
 		}
 	}
 	w.writes(ctx, t)
