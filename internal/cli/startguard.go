@@ -23,7 +23,7 @@ func newStartGuard(getenv func(string) string, stderr io.Writer) *cobra.Command 
 		Short: "Say whether the server of a database may be started, as systemd asks before each start",
 		Long: `Say whether the server of a database may be started on this machine. It may not
 if this machine's file is of a cluster that a recovery or a restore has replaced,
-and another unit serves the cluster that replaced it: otherwise two clusters would
+and another unit's server of either database says so: otherwise two clusters would
 be served.
 
 If that can't be determined within 4 seconds, the server may start and the reason

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // Refusal is what the start guard notes of a server that it has kept from starting. Each start
@@ -18,6 +19,8 @@ type Refusal struct {
 	Cluster raft.ID `json:"cluster"`
 	// Reason is one line for people.
 	Reason string `json:"reason"`
+	// Answers are what other units' servers have said of both databases, for the guard of the other one.
+	Answers map[ovndb.Database][]recovery.Answer `json:"answers,omitempty"`
 }
 
 // RefusedStart returns the start guard's refusal of the last start of a database's server; a zero

@@ -141,7 +141,8 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 			return
 		case evidence == "":
 			s.observeFile(ctx, l, ovndb.Down)
-			if refused, err := RefusedStart(s.Control.Paths, l.Database); err == nil && refused.Reason != "" && refused.Cluster == l.File.Cluster {
+			refused, err := RefusedStart(s.Control.Paths, l.Database)
+			if err == nil && refused.Reason != "" && refused.Cluster == l.File.Cluster {
 				l.Cause = refused.Reason
 				return
 			}

@@ -182,6 +182,9 @@ type Database struct {
 	// Listeners compares the rows of Connections with those wanted; only looked at
 	// on the database's Raft leader.
 	Listeners Drift
+	// Superseded compares what the database says of clusters that were replaced with what the application
+	// knows; only looked at on the database's Raft leader.
+	Superseded Drift
 	// Schema compares the database's with that of the packages.
 	Schema Drift
 	// SchemaFile is where the packages' is, and Socket the server's for local clients.

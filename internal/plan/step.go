@@ -60,6 +60,8 @@ const (
 	Start Kind = "start"
 	// ConfigureListeners writes the rows of the listeners.
 	ConfigureListeners Kind = "configure the listeners of"
+	// NoteSuperseded writes into the database which clusters were replaced, of both databases.
+	NoteSuperseded Kind = "note the replaced clusters in"
 	// ConvertSchema brings the database to the schema of the packages.
 	ConvertSchema Kind = "convert the schema of"
 	// SetElectionTimer changes the election timer, by one step.

@@ -286,10 +286,9 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 			continue
 		}
 		c.IDs[d] = id
-		if slices.Contains(c.Superseded[d], id) {
-			if c.Superseded[d] = slices.DeleteFunc(c.Superseded[d], func(s raft.ID) bool { return s == id }); len(c.Superseded[d]) == 0 {
-				delete(c.Superseded, d)
-			}
+		others := slices.DeleteFunc(c.Superseded[d], func(s raft.ID) bool { return s == id })
+		if c.Superseded[d] = others; len(others) == 0 {
+			delete(c.Superseded, d)
 		}
 	}
 	return c, problems

@@ -1,7 +1,7 @@
 // Package startguard keeps a server from starting on a cluster in whose place another one
 // was put by a recovery or a restore, before any hook of its unit has run: systemd asks it
-// right before each start. It asks the other units' servers; what it can't find out in time
-// lets the server start.
+// right before each start. It asks the other units' servers of both databases; what it can't find out
+// in time lets the server start.
 package startguard
 
 import (
@@ -110,26 +110,41 @@ func (g Guard) check(ctx context.Context, db ovndb.Database) (refused observe.Re
 	if err != nil {
 		return refused, err
 	}
-	answers, err := g.ask(ctx, db, c.Peers)
-	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, answers)}, err
+	answers, err := g.ask(ctx, c.Peers)
+	about := answers[db]
+	if other, unread := observe.RefusedStart(g.Files.Paths, db.Other()); unread == nil {
+		about = append(about, other.Answers[db]...) // what the other server's guard has learned
+	}
+	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, about), Answers: answers}, err
 }
 
-// ask asks all peers at the same time what their servers say.
-func (g Guard) ask(ctx context.Context, db ovndb.Database, peers []string) ([]recovery.Answer, error) {
+// ask asks all peers at the same time for both databases: a firewall may keep this machine from one of them.
+func (g Guard) ask(ctx context.Context, peers []string) (map[ovndb.Database][]recovery.Answer, error) {
 	var (
+		mu       sync.Mutex
 		wg       sync.WaitGroup
-		answers  = make([]recovery.Answer, len(peers))
-		failures = make([]error, len(peers))
+		all      = map[ovndb.Database][]recovery.Answer{}
+		failures error
 	)
-	for i, peer := range peers {
-		wg.Go(func() { answers[i], failures[i] = g.askOne(ctx, db, peer) })
+	for _, peer := range peers {
+		for _, db := range ovndb.Databases() {
+			wg.Go(func() {
+				answers, err := g.askOne(ctx, db, peer)
+				mu.Lock()
+				defer mu.Unlock()
+				for about, more := range answers {
+					all[about] = append(all[about], more...)
+				}
+				failures = errors.Join(failures, err)
+			})
+		}
 	}
 	wg.Wait()
-	return answers, errors.Join(failures...)
+	return all, failures
 }
 
 // askOne asks until this machine has a network: it may just have been turned on.
-func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (recovery.Answer, error) {
+func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (map[ovndb.Database][]recovery.Answer, error) {
 	endpoints := ovsdb.Endpoints(db, ovndb.RaftAddress(db, peer))
 	for {
 		global, err := g.Dialer.Global(ctx, db, endpoints...)
@@ -137,15 +152,13 @@ func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (reco
 		case err == nil:
 			defer global.Close()
 			ids, err := global.Read(ctx)
-			answer := recovery.Answer{Address: peer, Supersedes: observe.SupersededClusters(ids)}
-			if len(answer.Supersedes) > 0 {
-				var server ovsdb.ServerState
-				server, err = g.Dialer.Server(ctx, db, endpoints...)
-				answer.Cluster = server.Cluster // what it supersedes is believed without it, too
+			var server ovsdb.ServerState
+			if len(observe.SupersededClusters(ids)) > 0 {
+				server, err = g.Dialer.Server(ctx, db, endpoints...) // without its cluster they are believed, too
 			}
-			return answer, err
+			return observe.SupersededAnswers(peer, db, server.Cluster, ids), err
 		case !errors.Is(err, syscall.ENETUNREACH) || poll.Wait(ctx, networkPoll) != nil:
-			return recovery.Answer{}, err
+			return nil, err
 		}
 	}
 }
@@ -205,11 +218,7 @@ func Remove(p ovndb.Paths) (reload bool, err error) {
 
 // Record is the operation that notes in a database which clusters it takes the place of.
 func Record(db ovndb.Database, clusters []raft.ID) string {
-	var all []string
-	for _, id := range clusters {
-		all = append(all, string(id))
-	}
-	value := strings.Join(all, " ")
+	value := observe.FormatIDs(clusters)
 	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%q]]]]]}]`,
 		db, db.GlobalTable(), observe.SupersededKey, observe.SupersededKey, value)
 }

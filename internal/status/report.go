@@ -131,7 +131,9 @@ func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 func notInNewCluster(r observe.Report) []string {
 	var all []string
 	for _, unit := range r.Application.Published.Names() {
-		if unit != r.Application.Unit && slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool { return superseded(c, r.Application.Published[unit][c.Database].Cluster) }) {
+		if unit != r.Application.Unit && slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool {
+			return superseded(c, r.Application.Published[unit][c.Database].Cluster)
+		}) {
 			all = append(all, unit)
 		}
 	}
@@ -157,7 +159,8 @@ func notInNewClusterText(r observe.Report) string {
 func supersedesItself(r observe.Report) (all []string) {
 	for _, c := range r.Clusters {
 		if c.View.SupersedesItself {
-			all = append(all, fmt.Sprintf("%s: the database names its own cluster as replaced (ignored; external_ids:%s of %s)", c.Database.Short(), observe.SupersededKey, c.Database.GlobalTable()))
+			all = append(all, fmt.Sprintf("%s: the database names its own cluster as replaced (ignored; external_ids:%s of %s)",
+				c.Database.Short(), observe.SupersededKey, c.Database.GlobalTable()))
 		}
 	}
 	return all

@@ -48,3 +48,97 @@ func TestClusterThatNamesItselfAsGivenUp(t *testing.T) {
 	m.RunUpdateStatus(u)
 	assert.NotContains(t, u.Workload().Message, "its own cluster")
 }
+
+// Two units were given up and removed by force, so that the firewall of the one that is left admits them to no port but
+// SB's for chassis. Whichever of their machines boots first, none serves either database as long as it reaches that
+// unit. As long as it doesn't, they can't know, and serve the old clusters.
+func TestOldMajorityOfRemovedUnits(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	left, lost := m.Deployed[0], m.Deployed[1:]
+	m.Lose(lost...)
+	m.Eventually("the recovery is accepted", func() bool {
+		r, err := m.RunAction(t.Context(), left, "recover", "give-up="+labtest.Names(lost), "i-really-mean-it=true")
+		require.NoError(t, err)
+		return r.Status == "completed"
+	})
+	require.NoError(t, m.Settle(t.Context()))
+	m.Tick("a new cluster", labtest.AllMembers(m, left), left)
+	for _, u := range lost {
+		m.RemoveByForce(u)
+	}
+	m.RunUpdateStatus(left)
+	enforceFirewall(m, left)
+	served := func(u *lab.Unit) (dbs []lab.DB) {
+		for _, db := range lab.Databases {
+			if u.Running(db) {
+				dbs = append(dbs, db)
+			}
+		}
+		return dbs
+	}
+
+	for _, order := range [][]*lab.Unit{{lost[0], lost[1]}, {lost[1], lost[0]}} {
+		for _, u := range order {
+			require.NoError(t, u.Boot(t.Context()))
+			_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--no-leader-only", "--db=ssl:"+left.Address()+":6641", "show")
+			require.Error(t, err, "the firewall admits %s", u.Name())
+			_, err = u.Exec(t.Context(), "ovn-sbctl", "--timeout=5", "--no-leader-only", "--db=ssl:"+left.Address()+":6642", "show")
+			require.NoError(t, err)
+			assert.Empty(t, served(u), "%s has booted", u.Name())
+		}
+		for _, u := range order {
+			for _, db := range lab.Databases { // one alone, as by a person
+				_, _, err := u.Systemctl(t.Context(), "start", db.Service())
+				require.NoError(t, err)
+			}
+			assert.Empty(t, served(u), "%s was asked to start its servers", u.Name())
+		}
+		m.PowerOff(order...)
+	}
+
+	require.NoError(t, left.Cut(true))
+	for _, u := range lost {
+		require.NoError(t, u.Boot(t.Context()))
+	}
+	for _, db := range lab.Databases {
+		m.Eventually("the old cluster is served", func() bool { return m.HasLeader(lost[0], db) })
+	}
+	require.NoError(t, left.Cut(false))
+	m.PowerOff(lost[1])
+	require.NoError(t, lost[1].Boot(t.Context()))
+	assert.Empty(t, served(lost[1]), "the other one serves the old cluster, but the new one can be reached")
+	for _, db := range lab.Databases {
+		m.Eventually("the old cluster has no quorum", func() bool { return !m.HasLeader(lost[0], db) })
+	}
+	m.AddSwitch("kept")
+}
+
+// enforceFirewall has a unit's machine do what its ufw keeps, for what other machines open until it is off.
+func enforceFirewall(m *labtest.Model, u *lab.Unit) {
+	m.T.Helper()
+	rules := [][]string{{"-A", "INPUT", "-i", "lo", "-j", "ACCEPT"}, {"-A", "INPUT", "-m", "conntrack", "--ctstate", "ESTABLISHED,RELATED", "-j", "ACCEPT"}}
+	for _, rule := range m.FirewallRules(u) {
+		words := strings.Fields(rule)
+		ports, tcp := strings.CutSuffix(words[0], "/tcp")
+		if !tcp || words[1] == "(v6)" {
+			continue
+		}
+		add := []string{"-A", "INPUT", "-p", "tcp", "-m", "multiport", "--dports", ports}
+		if from := words[3]; from != "Anywhere" {
+			add = append(add, "-s", from)
+		}
+		switch words[1] {
+		case "ALLOW":
+			add = append(add, "-j", "ACCEPT")
+		case "REJECT":
+			add = append(add, "-j", "REJECT", "--reject-with", "tcp-reset")
+		default:
+			require.Fail(m.T, "what does ufw do?", rule)
+		}
+		rules = append(rules, add)
+	}
+	for _, rule := range rules {
+		_, err := u.Exec(m.T.Context(), "/usr/sbin/iptables", append([]string{"-w", "20"}, rule...)...)
+		require.NoError(m.T, err)
+	}
+}
