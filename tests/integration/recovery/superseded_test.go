@@ -1,8 +1,13 @@
 package recovery
 
 import (
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -47,6 +52,53 @@ func TestClusterThatNamesItselfAsGivenUp(t *testing.T) {
 	}
 	m.RunUpdateStatus(u)
 	assert.NotContains(t, u.Workload().Message, "its own cluster")
+}
+
+// S5: a unit's server is kept from starting by what a server at a peer's address says. The status has the reason, and
+// the hook does not wait for the server. It starts once no such server is asked any more.
+func TestStatusHasTheReasonOfTheStartGuard(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	u := m.Deployed[2]
+	at := serveReplacement(m, m.ClusterID(u, lab.NB))
+	guard := filepath.Join(u.SysconfDir(), "ovn", "ovn-central-start-guard.json")
+	require.NoError(t, os.WriteFile(guard, []byte(`{"peers": ["`+at+`"]}`), 0o600))
+	require.NoError(t, u.Stop(t.Context(), lab.NB))
+
+	begun := time.Now()
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	assert.Less(t, time.Since(begun), 20*time.Second, "it would be waited for for 30 seconds")
+	assert.False(t, u.Running(lab.NB))
+	m.Says(u, "waiting", "nb: the server is not running: its cluster was given up in a recovery ("+at)
+
+	m.Tick("the hook has written again which units are asked", func() bool { return m.IsMember(u) }, u)
+	m.RequireActive(u)
+}
+
+// serveReplacement serves a Northbound database in the hub, at the address that it returns, which says that a cluster
+// was replaced.
+func serveReplacement(m *labtest.Model, replaced string) (address string) {
+	m.T.Helper()
+	const hub = "10.99.0.1"
+	dir, c := m.T.TempDir(), m.ClientCredentials()
+	file, socket, pidFile := filepath.Join(dir, "nb.db"), "unix:"+filepath.Join(dir, "nb.sock"), filepath.Join(dir, "nb.pid")
+	do := func(name string, args ...string) {
+		_, err := m.Exec(m.T.Context(), name, args...)
+		require.NoError(m.T, err)
+	}
+	do("ovsdb-tool", "create", file, "/usr/share/ovn/ovn-nb.ovsschema")
+	do("ovsdb-server", file, "--detach", "--no-chdir", "--pidfile="+pidFile, "--log-file="+filepath.Join(dir, "nb.log"),
+		"--unixctl="+filepath.Join(dir, "nb.ctl"), "--remote=p"+socket, "--remote=pssl:6641:"+hub,
+		"--private-key="+c.Key, "--certificate="+c.Certificate, "--ca-cert="+c.CA)
+	m.T.Cleanup(func() {
+		text, err := os.ReadFile(pidFile)
+		assert.NoError(m.T, err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		assert.NoError(m.T, err)
+		assert.NoError(m.T, syscall.Kill(pid, syscall.SIGKILL))
+	})
+	do("ovn-nbctl", "--db="+socket, "init")
+	do("ovn-nbctl", "--db="+socket, "set", "NB_Global", ".", `external_ids:"ovn-central:superseded"=`+replaced)
+	return hub
 }
 
 // Two units were given up and removed by force, so that the firewall of the one that is left admits them to no port but
