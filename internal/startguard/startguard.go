@@ -213,6 +213,9 @@ func Remove(p ovndb.Paths) (reload bool, err error) {
 			err = errors.Join(err, gone)
 		}
 	}
+	for _, db := range ovndb.Databases() {
+		err = errors.Join(err, Forget(p, db))
+	}
 	return reload, err
 }
 
