@@ -84,6 +84,10 @@ func (s State) planWork(d *Decision) {
 		s.planFullDisk(d)
 		return
 	}
+	if !s.Certificates.Used.usable() {
+		s.planDamagedServers(d)
+		s.planDamagedFiles(d, held)
+	}
 	if !s.planCertificates(d) {
 		return
 	}
