@@ -21,6 +21,7 @@ DEB         := build/ovn-gateways_$(ARCH).deb
 DEB_ARCH    := $(subst ppc64le,ppc64el,$(ARCH))
 DEB_VERSION  = 0~$(subst -,+,$(VERSION))
 DEB_DATE    := $(shell git log -1 --format=%cs 2>/dev/null || date +%F)
+DEB_SHARE   := build/$(ARCH)/deb
 
 # What keeps directories, times and build IDs out of the binary.
 STATIC := CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH)
@@ -42,7 +43,7 @@ gotest = $(TOOLS)/gotestsum --format pkgname-and-test-fails --hide-summary=skipp
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build charm deb install-deps test test-integration test-system story soak bench lint fix generate docs demo vuln clean
+.PHONY: help build charm deb release install-deps test test-integration test-system story soak bench lint fix generate docs demo vuln clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -54,9 +55,13 @@ charm: build ## the charm file that juju deploys, for ARCH
 	go run ./tools/pack -dispatch $(BINARY) -arch $(ARCH) -version '$(VERSION)' -out $(CHARM)
 
 deb: build $(TOOLS)/nfpm ## a package with the command ovn-gateways, for any OVN, for ARCH
-	rm -rf build/deb
-	go run ./tools/manpages -date $(DEB_DATE) -out build/deb
-	BINARY=$(BINARY) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(DEB_VERSION)' SOURCE_DATE_EPOCH=$$(date -u -d $(DEB_DATE) +%s) $(TOOLS)/nfpm package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
+	rm -rf $(DEB_SHARE)
+	go run ./tools/manpages -date $(DEB_DATE) -out $(DEB_SHARE)
+	BINARY=$(BINARY) DEB_SHARE=$(DEB_SHARE) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(DEB_VERSION)' SOURCE_DATE_EPOCH=$$(date -u -d $(DEB_DATE) +%s) $(TOOLS)/nfpm package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
+
+# .goreleaser.yaml has charm and deb made once for each architecture.
+release: $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod $(TOOLS)/nfpm ## binary, charm and deb for all architectures, checksums, lists of components; publishes nothing
+	VERSION='$(VERSION)' $(TOOLS)/goreleaser release --snapshot --clean
 
 install-deps: ## install what tests, demo and documents need from the system's packages; starts no service
 	tests/install-deps ovn machines docs browser
@@ -80,31 +85,36 @@ test-integration: $(TOOLS)/gotestsum ## everything on real servers; what is conc
 	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 3)
 	$(call gotest,./tests/dataplane/...,-count=1)
 
-test-system: $(TOOLS)/gotestsum charm ## machines, Juju's own code, disasters, large databases, exploration; needs root; hours, by hand
+test-system: $(TOOLS)/gotestsum charm release ## machines, Juju's own code, disasters, large databases, exploration; needs root; hours, by hand
 	tests/install-deps ovn machines browser neutron
+	cd build/release && sha256sum --check --quiet SHA256SUMS
 	tests/system/go-alone
 	tests/system/fuzz 30000x
 	EXPLORE=10 $(call gotest,./internal/lease ./internal/plan ./internal/gateway/...,-count=1)
 	BACKUP_MIB=500 $(call gotest,./internal/backup,-tags programs -count=1)
 	$(call gotest,./tests/system/...,-count=1 -p 1 -timeout 24h)
+	GATEWAYS=10000 go test -run '^$$' -bench . -benchtime 1x -timeout 3h ./tests/system/bench
+	go test -run '^$$' -bench . -timeout 1h ./tests/system/neutron -neutron.large
+	SIZE=80 TIMER=84 go test -tags programs -run '^$$' -bench . -benchtime 1x -timeout 1h ./internal/ovn
 	cd tests/system/conformance && go test -count=1 -timeout 30m ./...
 	tools/pack/reproducible $(ARCH) '$(VERSION)' $(CHARM)
 
 story: $(TOOLS)/gotestsum ## the life of an application on machines with systemd; needs root; 15 minutes
 	tests/install-deps ovn machines
-	$(call gotest,./tests/system/machines/story,-count=1 -run '^TestStory$$')
+	$(call gotest,./tests/system/machines/story,-count=1)
 
 soak: install-deps ## random operations and faults on real servers, for FOR=2m from seed SEED on; needs root
-	go test -v -count=1 -timeout 24h -run TestRandomFaultsBreakNoInvariant ./tests/system/soak -args -seed=$(SEED) -for=$(FOR) -labs=$(LABS) -slow=$(SLOW)
+	go test -v -count=1 -timeout 24h ./tests/system/soak/random -args -seed=$(SEED) -for=$(FOR) -labs=$(LABS) -slow=$(SLOW)
 
 bench: ## benchmarks, beside the bare commands and Neutron's scheduler; no result of theirs fails a build
 	tests/install-deps ovn neutron
 	go test -tags programs -run '^$$' -bench . -benchmem -p 1 -timeout 30m ./...
 
-# deadcode can't see what fmt and slog call by reflection.
+# deadcode can't see what fmt and slog call by reflection. It checks types from the sources: those of
+# the C library differ most on s390x.
 lint: $(TOOLS)/golangci-lint $(TOOLS)/deadcode ## the linters of .golangci.yml; no unreachable code; generated pages are current
 	$(TOOLS)/golangci-lint run ./...
-	$(TOOLS)/deadcode ./cmd/... >build/deadcode.txt
+	GOARCH=s390x $(TOOLS)/deadcode ./cmd/... >build/deadcode.txt
 	! grep -v -E '\.(Format|LogValue)$$' build/deadcode.txt
 	$(TOOLS)/deadcode -test -tags programs ./... >build/deadcode-tests.txt
 	! grep . build/deadcode-tests.txt
@@ -133,9 +143,10 @@ vuln: $(TOOLS)/govulncheck ## known vulnerabilities; needs the network
 clean: ## remove what was built
 	rm -rf build
 
-# A module of its own: what nfpm needs is in no list of the product's.
-$(TOOLS)/nfpm: internal/tools/nfpm/go.mod internal/tools/nfpm/go.sum
-	go build -C internal/tools/nfpm -o $(CURDIR)/$@ github.com/goreleaser/nfpm/v2/cmd/nfpm
+# Modules of their own: what these need is in no list of the product's, nor of one another's.
+APART := $(addprefix $(TOOLS)/,cyclonedx-gomod goreleaser nfpm)
+$(APART): $(TOOLS)/%: internal/tools/%/go.mod internal/tools/%/go.sum
+	go build -C internal/tools/$* -o $(CURDIR)/$@ tool
 
 $(TOOLS)/%: internal/tools/go.mod internal/tools/go.sum
 	go build -C internal/tools -o $(CURDIR)/$@ $$(go -C internal/tools list -f '{{.ImportPath}}' tool | grep '/$*$$')

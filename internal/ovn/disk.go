@@ -38,7 +38,7 @@ func FreeSpace(dir string) (int64, error) {
 	if err := syscall.Statfs(dir, &stat); err != nil {
 		return 0, fmt.Errorf("cannot look at the disk of %s: %w", dir, err)
 	}
-	return int64(stat.Bavail) * stat.Bsize, nil
+	return int64(stat.Bavail * uint64(stat.Bsize)), nil
 }
 
 // AvailableMemory is what programs can have without swapping (MemAvailable in proc(5)), in bytes.

@@ -7,95 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
-
-// pythonCharm is a charm in place of the one before this one: it has that one's endpoints
-// and options, and no others, and its hooks do what a test writes for them.
-func pythonCharm(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	text, err := os.ReadFile(filepath.Join("..", "..", "quick", "charm", "testdata", "python-charm.yaml"))
-	require.NoError(t, err)
-	var facts struct{ Endpoints, Options, Actions map[string]any }
-	require.NoError(t, yaml.Unmarshal(text, &facts))
-	facts.Endpoints["name"], facts.Endpoints["summary"], facts.Endpoints["description"] = "ovn-central", "facts", "facts"
-	for name, content := range map[string]map[string]any{
-		"metadata.yaml": facts.Endpoints, "config.yaml": {"options": facts.Options}, "actions.yaml": facts.Actions,
-	} {
-		text, err := yaml.Marshal(content)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
-	}
-	script := "#!/bin/sh\nif [ -e ./on-update-status ] && [ \"$JUJU_DISPATCH_PATH\" = hooks/update-status ]; then . ./on-update-status; fi\n"
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "dispatch"), []byte(script), 0o755))
-	return dir
-}
-
-// pythonData is what that charm puts on the relations, in its form on the wire:
-// values of its own endpoints are JSON, certificate_name is random, and the
-// request is for the machine's name and its address.
-func pythonData(m *labtest.Model, u *lab.Unit) string {
-	publish := fmt.Sprintf(`bound-address='"%s"'`, u.Address())
-	request := fmt.Sprintf(`unit_name=%s common_name=machine-%d sans='["%s"]' certificate_name=7d7a-%d`,
-		strings.ReplaceAll(u.Name(), "/", "_"), u.Number(), u.Address(), u.Number())
-	return fmt.Sprintf("relation-set -r ovsdb-peer:1 %s\nrelation-set -r ovsdb:%d %s\nrelation-set -r ovsdb-cms:%d %s\nrelation-set -r certificates:%d %s\n"+
-		"status-set active 'Unit is ready'\n", publish, m.Chassis, publish, m.CMS, publish, m.Certificates, request)
-}
-
-// pythonCloud is what the Python charm leaves of n units: servers that run,
-// certificates, listeners, firewall, leader settings, data on the relations.
-func pythonCloud(t *testing.T, n int, change ...func(*lab.Options)) (*labtest.Model, []*lab.Unit) {
-	t.Helper()
-	options := lab.Options{Charm: pythonCharm(t), Northd: true, ElectionTimer: 4 * time.Second}
-	for _, f := range change {
-		f(&options)
-	}
-	m := labtest.Empty(t, options)
-	m.RelateSealedVault()
-	m.RelateClients()
-	units, err := m.AddUnits(t.Context(), n)
-	require.NoError(t, err)
-	answer := map[string]string{"ca": m.CA().PEM()}
-	for _, u := range units {
-		prefix := strings.ReplaceAll(u.Name(), "/", "_") + ".server."
-		answer[prefix+"cert"], answer[prefix+"key"] = m.FileOf(u, "cert_host"), m.FileOf(u, "key_host")
-		require.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "on-update-status"), []byte(pythonData(m, u)), 0o644))
-		for _, name := range []string{"key_host", "cert_host"} { // write_cert of charms.openstack
-			require.NoError(t, os.Chmod(filepath.Join(u.SysconfDir(), "ovn", name), 0o640))
-		}
-		guardAsPython(t, u, units)
-	}
-	require.NoError(t, m.RemoteSet(t.Context(), m.Certificates, "vault/0", answer))
-	m.RunUpdateStatus(units...)
-	return m, units
-}
-
-// guardAsPython sets the firewall as that charm does: a rule for each port and peer.
-func guardAsPython(t *testing.T, u *lab.Unit, units []*lab.Unit) {
-	t.Helper()
-	rules := []string{"default allow incoming", "--force enable"}
-	for _, port := range []int{6641, 6643, 6644, 16642} {
-		rules = append(rules, fmt.Sprintf("reject to any port %d proto tcp comment charm-ovn-central", port))
-		for _, peer := range units {
-			if peer != u {
-				rules = append(rules, fmt.Sprintf("prepend allow from %s to any port %d proto tcp comment charm-ovn-central", peer.Address(), port))
-			}
-		}
-	}
-	for _, rule := range rules {
-		_, err := u.Exec(t.Context(), "ufw", strings.Fields(rule)...)
-		require.NoError(t, err)
-	}
-}
 
 // left is all that a refresh may not change.
 type left struct {
@@ -133,7 +52,7 @@ func leftBy(m *labtest.Model, units []*lab.Unit) left {
 
 func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) {
 	t.Parallel()
-	m, units := pythonCloud(t, 3)
+	m, units := labtest.PythonCloud(t, 3, lab.Options{})
 	before, rules := leftBy(m, units), map[string][]string{}
 	for _, u := range units {
 		rules[u.Name()] = m.FirewallRules(u)
@@ -174,7 +93,6 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 		assert.Empty(t, called(program))
 	}
 	for _, u := range units {
-		assert.Empty(t, u.Repositories())
 		assert.Subset(t, m.FirewallRules(u), rules[u.Name()], "rules that stand, stay")
 		defaults, err := os.ReadFile(filepath.Join(u.SysconfDir(), "default", "ovn-central"))
 		require.NoError(t, err)
@@ -209,7 +127,7 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 // The Python charm has asked for one address of each binding.
 func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T) {
 	t.Parallel()
-	m, units := pythonCloud(t, 1, func(o *lab.Options) { o.IPv6 = true })
+	m, units := labtest.PythonCloud(t, 1, lab.Options{IPv6: true})
 	require.NotEmpty(t, units[0].Address6())
 	before := leftBy(m, units)
 	m.RefreshCharm()
@@ -222,7 +140,7 @@ func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T)
 // not taken for an empty one, whose services would be masked for good.
 func TestRefreshFinishesAnUpgradeThatWasKilledAndAdopts(t *testing.T) {
 	t.Parallel()
-	m, units := pythonCloud(t, 3)
+	m, units := labtest.PythonCloud(t, 3, lab.Options{})
 	before, w := m.Processes(units...), m.StartWriter(t.Context(), 0)
 	require.NoError(t, units[1].InterruptDpkg())
 	m.RefreshCharm()
@@ -268,7 +186,7 @@ func heldBackAsPython(t *testing.T, u *lab.Unit) (others string) {
 
 func TestRefreshTakesOverTheRestartsThatThePythonCharmHeldBack(t *testing.T) {
 	t.Parallel()
-	m, units := pythonCloud(t, 1)
+	m, units := labtest.PythonCloud(t, 1, lab.Options{})
 	u := units[0]
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
 	others := heldBackAsPython(t, u)

@@ -121,7 +121,7 @@ func TestFirewallThatWasChangedByHandIsSetAgain(t *testing.T) {
 	u := units[0]
 	before := c.FirewallRules(u)
 	require.NotEmpty(t, before, "the premise")
-	changes := [][]string{{"delete", "reject", "6643/tcp"}, {"--force", "delete", "1"}, {"disable"}}
+	changes := [][]string{{"delete", "reject", "6643/tcp"}, {"disable"}}
 	for _, hook := range []string{"config-changed", "update-status"} { // most units have the latter only, for months
 		for _, by := range changes {
 			_, err := u.Exec(t.Context(), "ufw", by...)

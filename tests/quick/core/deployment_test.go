@@ -76,3 +76,33 @@ func TestControlPlane(t *testing.T) {
 	}
 	assert.NotEqual(t, holder, labtest.ActingUnit(t, others...))
 }
+
+// An application of the Python charm is refreshed to this charm: nothing that runs is restarted, no
+// write is lost, and the firewall's rules and the data on the relations stay.
+func TestAdoption(t *testing.T) {
+	t.Parallel()
+	m, units := labtest.PythonCloud(t, 3, lab.Options{})
+	w := m.StartWriter(t.Context(), 0)
+	before, settings := m.Processes(units...), m.LeaderSettings()
+	called := labtest.RecordCalls(units...)
+	rules, data := map[string][]string{}, m.RelationData(m.Chassis).Units
+	for _, u := range units {
+		rules[u.Name()] = m.FirewallRules(u)
+	}
+
+	m.RefreshCharm()
+	m.RequireActive(units...)
+	m.RequireOneCluster(units...)
+	assert.Equal(t, before, m.Processes(units...), "processes and terms")
+	assert.Empty(t, called("apt-get"))
+	for _, command := range []string{"stop", "restart", "start", "mask"} {
+		assert.Empty(t, called("systemctl "+command))
+	}
+	assert.Subset(t, m.LeaderSettings(), settings)
+	for _, u := range units {
+		assert.Subset(t, m.FirewallRules(u), rules[u.Name()])
+		assert.Equal(t, data[u.Name()]["bound-address"], m.RelationData(m.Chassis).Units[u.Name()]["bound-address"])
+		assert.NotEmpty(t, u.Data()["nb-identity"], "it publishes what the others need to judge it")
+	}
+	m.Verify(w)
+}

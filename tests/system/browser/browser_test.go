@@ -1,7 +1,5 @@
-//go:build browser
-
 // Package browser looks at the pictures of the documents, and of a plan for gateways, in a
-// real browser. It has a build tag, since few machines have that browser.
+// real browser.
 package browser
 
 import (

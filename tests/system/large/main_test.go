@@ -1,4 +1,4 @@
-// Package large recovers and restores databases of hundreds of MiB.
+// Package large waits for, recovers and restores databases of hundreds of MiB.
 package large
 
 import (

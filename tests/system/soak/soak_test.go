@@ -1,213 +1,24 @@
-package soak_test
+package soak
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
-	"fmt"
-	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/ovn-central/ovn-central-operator/tests/system/soak"
 )
 
-var (
-	seed      = flag.Uint64("seed", 0, "of the first schedule; the next ones have the next ones; 0 draws one")
-	soakFor   = flag.Duration("for", 30*time.Second, "how long to begin new schedules")
-	shrinkFor = flag.Duration("shrink", 10*time.Minute, "how long to make a schedule that fails shorter")
-	labs      = flag.Int("labs", 1, "how many schedules are played at the same time, each in a lab of its own")
-	slow      = flag.Int("slow", 1, "how many times as long as usual everything may take, where the machine has other things to do")
-	steps     = flag.Int("steps", 0, "how many steps a schedule has at the least; a longer one has more faults for each deployment")
-	disasters = flag.Bool("disasters", false, "draw schedules of disasters: quorums that are lost for good, recovered, restored")
-	count     = flag.Uint64("count", 0, "how many schedules are played, however long it takes; 0: as many as -for permits")
-	goOn      = flag.Bool("go-on", false, "go on with the next schedule after one that broke an invariant")
-	stored    = flag.String("schedules", "testdata/*.json", "the files of schedules that are played again")
-	keep      = flag.String("log", "", "a directory for what the lab says of each schedule")
-)
+var schedules = flag.String("schedules", "testdata/*.json", "the files of schedules that are played again")
 
-// grace is for how long a schedule that was begun may go on, on a machine of its own.
-const grace = 2 * time.Minute
-
-// played is what became of one schedule.
-type played struct {
-	seed     uint64
-	schedule soak.Schedule
-	result   soak.Result
-	log      string
-	err      error
-	took     time.Duration
-}
-
-// Random operations and faults on real servers break none of the invariants.
-func TestRandomFaultsBreakNoInvariant(t *testing.T) {
-	first := *seed
-	if first == 0 {
-		first = uint64(rand.Uint32())
-	}
-	t.Logf("seed %d; again: %s", first, command(first))
-	charm.Slow = *slow
-	ctx, cancel := context.WithCancel(t.Context())
-	if *count == 0 {
-		ctx, cancel = context.WithTimeout(t.Context(), *soakFor+grace*time.Duration(max(1, *slow)))
-	}
-	defer cancel()
-	var total tally
-	stop := make(chan struct{})
-	for p := range playAll(ctx, first, stop) {
-		switch {
-		case ctx.Err() != nil && p.result.Broken == "", p.err != nil && *goOn:
-			total.add(p)
-			t.Logf("seed %d was not played to its end, %d steps, %d faults in %v: %v",
-				p.seed, p.result.Steps, p.result.Faults, p.took.Round(time.Second), p.err)
-		case p.err != nil:
-			require.NoError(t, p.err, "seed %d\n%s\n%s", p.seed, p.schedule.JSON(), tail(p.log))
-		default:
-			total.add(p)
-			total.ended++
-			t.Logf("seed %d: %d units, %d steps, %d faults, %d commands typed in %v%s",
-				p.seed, p.schedule.Units, p.result.Steps, p.result.Faults, p.result.Typed, p.took.Round(time.Second), shown(p.result.Counts))
-			if p.result.Broken == "" {
-				continue
-			}
-			if !*goOn && stop != nil {
-				close(stop)
-				stop = nil
-			}
-			report(t, p)
-		}
-	}
-	t.Logf("%d schedules, %d steps, %d faults, %d commands typed%s", total.schedules, total.steps, total.faults, total.typed, shown(total.counts))
-	assert.Positive(t, total.ended, "time was over before any schedule had come to its end, where it is judged: give a longer -for, or -slow")
-}
-
-// command is what plays the same schedules again.
-func command(first uint64) string {
-	if *disasters {
-		return fmt.Sprintf("go test -v -count=1 -timeout 24h -run TestRandomFaultsBreakNoInvariant ./tests/system/soak -args -disasters -seed=%d -count=%d", first, *count)
-	}
-	return fmt.Sprintf("make soak SEED=%d FOR=%v", first, *soakFor)
-}
-
-// shown is what became of disasters, where there were any.
-func shown(c soak.Counts) string {
-	if c.Runs == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("; %d disasters, %d new clusters, %d runs of the action of which %d failed or were killed, %d rows of copies kept, %d writes given up, two clusters served %d times",
-		c.Disasters, c.New, c.Runs, c.Failed, c.Kept, c.Given, len(c.Beside))
-	return strings.Join(append([]string{text}, c.Beside...), "\n\t")
-}
-
-// tally counts over schedules.
-type tally struct {
-	schedules, steps, faults, typed int
-	ended                           int // the others were cut off by time
-	counts                          soak.Counts
-}
-
-func (t *tally) add(p played) {
-	t.schedules++
-	t.steps += p.result.Steps
-	t.faults += p.result.Faults
-	t.typed += p.result.Typed
-	t.counts = t.counts.Add(p.result.Counts)
-}
-
-// playAll plays the schedules of the seeds from first on, -labs at the same time, each
-// in a lab with networks of its own. It begins new ones until -for is over or stop is
-// closed.
-func playAll(ctx context.Context, first uint64, stop <-chan struct{}) <-chan played {
-	results := make(chan played, 4096) // nobody waits until a schedule that failed is short
-	var next atomic.Uint64
-	var group sync.WaitGroup
-	begun := time.Now()
-	for range *labs {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				nth := next.Add(1) - 1
-				if *count == 0 && time.Since(begun) >= *soakFor || *count > 0 && nth >= *count {
-					return
-				}
-				at, seed := time.Now(), first+nth
-				p := play(ctx, drawn(seed), seed)
-				p.took = time.Since(at)
-				results <- p
-			}
-		})
-	}
-	go func() { group.Wait(); close(results) }()
-	return results
-}
-
-// drawn is the schedule of a seed.
-func drawn(seed uint64) soak.Schedule {
-	if *disasters {
-		return soak.GenerateDisaster(seed)
-	}
-	return soak.Generate(seed, *steps)
-}
-
-func play(ctx context.Context, s soak.Schedule, seed uint64) played {
-	p := played{seed: seed, schedule: s}
-	var log bytes.Buffer
-	locked := &lockedWriter{to: &log}
-	if *keep != "" {
-		file, err := os.CreateTemp(*keep, time.Now().Format("150405")+"-"+itoa(seed)+"-*.log")
-		if err != nil {
-			p.err = err
-			return p
-		}
-		defer file.Close()
-		locked.to = io.MultiWriter(&log, file)
-	}
-	_, _ = io.WriteString(locked, s.JSON())
-	p.result, p.err = soak.Run(ctx, s, charm, locked)
-	_, _ = io.WriteString(locked, p.result.Broken)
-	p.log = log.String()
-	return p
-}
-
-// report makes a schedule that broke an invariant short, and prints it as it is kept.
-func report(t *testing.T, p played) {
-	t.Helper()
-	t.Logf("seed %d broke an invariant in step %d: %s\n%s", p.seed, p.result.At, p.result.Broken, tail(p.log))
-	ctx, cancel := context.WithTimeout(t.Context(), *shrinkFor)
-	defer cancel()
-	last := p.result
-	short := soak.Shrink(p.schedule, func(try soak.Schedule) bool {
-		if ctx.Err() != nil {
-			return false
-		}
-		again := play(ctx, try, p.seed)
-		if again.err != nil || again.result.Broken == "" || ctx.Err() != nil {
-			return false
-		}
-		last = again.result
-		return true
-	})
-	short.Found = strings.SplitN(last.Broken, "\n", 2)[0]
-	assert.Fail(t, "an invariant is broken", "%s\nkeep this as tests/system/soak/testdata/NAME.json:\n%s", last.Broken, short.JSON())
-}
+func TestMain(m *testing.M) { Main(m) }
 
 // What was found once stays mended: every schedule below testdata.
 func TestSchedulesThatFoundSomethingBreakNothingAnyMore(t *testing.T) {
-	files, err := filepath.Glob(*stored)
+	files, err := filepath.Glob(*schedules)
 	require.NoError(t, err)
 	charm.Slow = *slow
 	for _, file := range files {
@@ -215,7 +26,7 @@ func TestSchedulesThatFoundSomethingBreakNothingAnyMore(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			var s soak.Schedule
+			var s Schedule
 			require.NoError(t, json.Unmarshal(text, &s))
 			p := play(t.Context(), s, 0)
 			require.NoError(t, p.err, "%s", tail(p.log))

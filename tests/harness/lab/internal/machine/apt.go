@@ -88,7 +88,7 @@ func (t *tool) install(names []string, onlyUpgrade bool) int {
 	fmt.Fprint(t.out, "Reading package lists...\nBuilding dependency tree...\nReading state information...\n")
 	wanted := slices.Clone(names)
 	for _, name := range names {
-		if !slices.Contains(ovnPackages, name) && !slices.Contains(otherPackages, name) {
+		if !slices.Contains(ovnPackages, name) {
 			fmt.Fprintf(t.errs, "E: Unable to locate package %s\n", name)
 			return aptFailure
 		}
@@ -183,9 +183,6 @@ func (t *tool) build(name, version string) error {
 
 // candidate is the version that an installation would bring: the newest.
 func (p packages) candidate(name, version string) string {
-	if !slices.Contains(ovnPackages, name) {
-		return "1.0"
-	}
 	best := version
 	for _, other := range []string{p.Offered, p.Installed[name]} {
 		if other != "" && exec.Command("/usr/bin/dpkg", "--compare-versions", other, "gt", best).Run() == nil {
@@ -208,26 +205,7 @@ func (t *tool) aptCache(args []string) int {
 	}
 	p := t.packages()
 	for _, name := range words[1:] {
-		installed := p.Installed[name]
-		if installed == "" && !slices.Contains(ovnPackages, name) && !slices.Contains(otherPackages, name) {
-			fmt.Fprintf(t.errs, "N: Unable to locate package %s\n", name)
-			continue
-		}
-		fmt.Fprintf(t.out, "%s:\n  Installed: %s\n  Candidate: %s\n", name, cmp.Or(installed, "(none)"), p.candidate(name, versions[name]))
-	}
-	return 0
-}
-
-func (t *tool) addRepository(args []string) int {
-	words, _ := aptWords(args)
-	if len(words) == 0 {
-		fmt.Fprintln(t.errs, "Error: no repository given")
-		return exitFailure
-	}
-	err := t.changePackages(func(p *packages) { p.Repositories = append(p.Repositories, words...) })
-	if err != nil {
-		fmt.Fprintln(t.errs, err)
-		return exitFailure
+		fmt.Fprintf(t.out, "%s:\n  Installed: %s\n  Candidate: %s\n", name, cmp.Or(p.Installed[name], "(none)"), p.candidate(name, versions[name]))
 	}
 	return 0
 }

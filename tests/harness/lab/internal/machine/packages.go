@@ -19,9 +19,6 @@ import (
 // The packages of OVN that a machine gets with ovn-central.
 var ovnPackages = []string{Umbrella, "ovn-common", "openvswitch-common"}
 
-// otherPackages can be installed too, and do nothing.
-var otherPackages = []string{"ufw", "ubuntu-cloud-keyring", "software-properties-common", "snapd", "openssl"}
-
 // packages is what the machine's package tools know.
 type packages struct {
 	// Installed has the version of each package.
@@ -34,9 +31,8 @@ type packages struct {
 	Busy int `json:",omitempty"`
 	// Unconfigured is whether dpkg was interrupted before it configured ovn-central.
 	Unconfigured bool `json:",omitempty"`
-	// Snaps has the channel of each snap, and Repositories those that were added.
-	Snaps        map[string]string `json:",omitempty"`
-	Repositories []string          `json:",omitempty"`
+	// Snaps has the channel of each snap.
+	Snaps map[string]string `json:",omitempty"`
 }
 
 func (m *Machine) packagesFile() string { return filepath.Join(m.Dir, "packages.json") }
@@ -126,9 +122,6 @@ func (m *Machine) InterruptDpkg() error {
 
 // Packages are those that were installed by apt-get, with their versions.
 func (m *Machine) Packages() map[string]string { return m.packages().Installed }
-
-// Repositories are what add-apt-repository was given, in order.
-func (m *Machine) Repositories() []string { return m.packages().Repositories }
 
 // LayOutPackages installs ovn-central without starting anything: its services are
 // masked, as the Python charm has it.

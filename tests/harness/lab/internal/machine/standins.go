@@ -30,18 +30,18 @@ type tool struct {
 // standIns are the programs that each machine has in place of the system's, since
 // those would change the machine that the lab is on.
 var standIns = map[string]func(*tool, []string) int{
-	"systemctl":          (*tool).systemctl,
-	"apt-get":            (*tool).aptGet,
-	"apt-cache":          (*tool).aptCache,
-	"add-apt-repository": (*tool).addRepository,
-	"dpkg":               (*tool).dpkg,
-	"dpkg-reconfigure":   (*tool).dpkgReconfigure,
-	"dpkg-query":         (*tool).dpkgQuery,
-	"snap":               (*tool).snap,
-	"ufw":                (*tool).ufw,
-
+	"systemctl":           (*tool).systemctl,
+	"apt-get":             (*tool).aptGet,
+	"apt-cache":           (*tool).aptCache,
+	"dpkg":                (*tool).dpkg,
+	"dpkg-reconfigure":    (*tool).dpkgReconfigure,
+	"dpkg-query":          (*tool).dpkgQuery,
+	"snap":                (*tool).snap,
+	"ufw":                 (*tool).ufw,
 	"update-alternatives": (*tool).updateAlternatives,
-	"apt":                 (*tool).refuse, "apt-mark": (*tool).refuse, "apt-key": (*tool).refuse, "iptables": (*tool).refuse,
+
+	"add-apt-repository": (*tool).refuse,
+	"apt":                (*tool).refuse, "apt-mark": (*tool).refuse, "apt-key": (*tool).refuse, "iptables": (*tool).refuse,
 	"ip6tables": (*tool).refuse, "nft": (*tool).refuse, "service": (*tool).refuse, "invoke-rc.d": (*tool).refuse,
 	"update-rc.d": (*tool).refuse, "deb-systemd-invoke": (*tool).refuse, "deb-systemd-helper": (*tool).refuse,
 	"reboot": (*tool).refuse, "shutdown": (*tool).refuse, "poweroff": (*tool).refuse,

@@ -2,29 +2,29 @@ package machine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
+	"strings"
 )
 
-// firewall is what ufw(8) keeps, of the commands that charms and tests give. Nothing is
-// filtered: it is looked at.
+// firewall is what ufw(8) keeps, of the commands that the charm and tests give. Nothing is filtered: tests look at it.
 type firewall struct {
-	Enabled  bool
-	Policies map[string]string // incoming, outgoing, routed → allow, deny, reject
-	V4, V6   []rule
+	Enabled bool
+	V4, V6  []rule
 }
 
-// rule is one rule of one family, for what comes in.
+// rule is one rule of one family, for what comes in to any address of the machine.
 type rule struct {
-	Action                   string // allow, deny, reject, limit
-	To, From, Port, FromPort string // empty: any
-	Proto, Comment           string
+	Action               string // allow, reject
+	From                 string // empty: any
+	Port, Proto, Comment string
 }
 
-// same says whether two rules are about the same packets.
+// same reports whether two rules are about the same packets.
 func (r rule) same(other rule) bool {
 	other.Action, other.Comment = r.Action, r.Comment
 	return r == other
@@ -32,20 +32,12 @@ func (r rule) same(other rule) bool {
 
 func (m *Machine) firewallFile() string { return filepath.Join(m.Dir, "ufw.json") }
 
-func (m *Machine) firewall() firewall {
-	f := firewall{Policies: map[string]string{"incoming": "deny", "outgoing": "allow", "routed": "deny"}}
-	if data, err := os.ReadFile(m.firewallFile()); err == nil {
+// ufw is the program, as root runs it.
+func (t *tool) ufw(args []string) int {
+	var f firewall
+	if data, err := os.ReadFile(t.firewallFile()); err == nil {
 		_ = json.Unmarshal(data, &f) // written by writeJSON
 	}
-	return f
-}
-
-// ufw is the program; it runs as root.
-func (t *tool) ufw(args []string) int {
-	if len(args) > 1 && args[0] == "--force" && slices.Contains([]string{"enable", "delete"}, args[1]) {
-		args = args[1:]
-	}
-	f := t.firewall()
 	said, err := f.run(args)
 	if err == nil && args[0] != "status" {
 		err = writeJSON(t.firewallFile(), f)
@@ -58,36 +50,117 @@ func (t *tool) ufw(args []string) int {
 	return 0
 }
 
+// errSyntax is what ufw says of a command that it doesn't take.
+var errSyntax = errors.New("Invalid syntax") //nolint:staticcheck // ufw's words
+
 func (f *firewall) run(args []string) (said string, err error) {
-	if len(args) == 0 {
-		return "", errSyntax
-	}
-	switch rest := args[1:]; args[0] {
-	case "enable":
+	switch line := strings.Join(args, " "); {
+	case line == "--force enable":
 		f.Enabled = true
 		return "Firewall is active and enabled on system startup\n", nil
-	case "disable":
+	case line == "disable":
 		f.Enabled = false
 		return "Firewall stopped and disabled on system startup\n", nil
-	case "default":
-		return f.setDefault(rest)
-	case "status":
-		return f.status(rest)
-	case "prepend":
-		return f.add(rest, true)
-	case "delete":
-		return f.remove(rest)
-	default:
-		return f.add(args, false)
+	case line == "status numbered":
+		return f.status(), nil
+	case len(args) == 3 && args[0] == "default" && args[1] == "allow":
+		return fmt.Sprintf("Default %s policy changed to 'allow'\n(be sure to update your rules accordingly)\n", args[2]), nil
+	case len(args) > 0 && (args[0] == "prepend" || args[0] == "delete"):
+		return f.change(args[0], args[1:])
 	}
+	return f.change("add", args)
 }
 
-func (f *firewall) setDefault(args []string) (string, error) {
-	if len(args) != 2 || f.Policies[args[1]] == "" || !slices.Contains([]string{"allow", "deny", "reject"}, args[0]) {
-		return "", errSyntax
+// change adds a rule to the list of each of its families, at its end or its beginning, or deletes it.
+func (f *firewall) change(verb string, words []string) (said string, err error) {
+	r, families, err := parseRule(words)
+	if err != nil {
+		return "", err
 	}
-	f.Policies[args[1]] = args[0]
-	return fmt.Sprintf("Default %s policy changed to '%s'\n(be sure to update your rules accordingly)\n", args[1], args[0]), nil
+	for _, six := range families {
+		rules := &f.V4
+		if six {
+			rules = &f.V6
+		}
+		if verb == "delete" {
+			said += f.remove(rules, r)
+		} else {
+			said += f.put(rules, r, verb == "prepend")
+		}
+		said += suffix(six) + "\n"
+	}
+	return said, nil
+}
+
+// parseRule reads a rule: `allow 6641/tcp`, or `allow [from A] to any port P proto tcp`, either with `comment C`.
+// families says for which of IPv4 (false) and IPv6 (true) it is.
+func parseRule(words []string) (r rule, families []bool, err error) {
+	if len(words) < 2 || words[0] != "allow" && words[0] != "reject" {
+		return r, nil, errSyntax
+	}
+	r.Action, families, words = words[0], []bool{false, true}, words[1:]
+	if port, proto, short := strings.Cut(words[0], "/"); short {
+		r.Port, r.Proto, words = port, proto, words[1:]
+	}
+	for ; len(words) > 1; words = words[2:] {
+		switch value := words[1]; words[0] {
+		case "from":
+			address, err := netip.ParseAddr(value)
+			if err != nil {
+				return r, nil, errors.New("Bad source address") //nolint:staticcheck // ufw's words
+			}
+			r.From, families = value, []bool{address.Is6()}
+		case "to": // any
+		case "port":
+			r.Port = value
+		case "proto":
+			r.Proto = value
+		case "comment":
+			r.Comment = value
+		default:
+			return r, nil, errSyntax
+		}
+	}
+	if len(words) > 0 {
+		return r, nil, errSyntax
+	}
+	return r, families, nil
+}
+
+// put puts a rule into the list of its family, and says what it did.
+func (f *firewall) put(rules *[]rule, r rule, first bool) string {
+	i, done := slices.IndexFunc(*rules, r.same), "Rule added"
+	switch {
+	case i >= 0 && first:
+		return "Skipping inserting existing rule" // even if its action is another
+	case i >= 0 && (*rules)[i] == r:
+		return "Skipping adding existing rule"
+	case i >= 0:
+		(*rules)[i], done = r, "Rule updated"
+	case first && len(*rules) > 0:
+		*rules, done = slices.Insert(*rules, 0, r), "Rule inserted"
+	default:
+		*rules = append(*rules, r)
+	}
+	return f.said(done)
+}
+
+// remove takes a rule out of the list of its family, and says what it did.
+func (f *firewall) remove(rules *[]rule, r rule) string {
+	i := slices.IndexFunc(*rules, func(other rule) bool { return r.same(other) && r.Action == other.Action })
+	if i < 0 {
+		return "Could not delete non-existent rule"
+	}
+	*rules = slices.Delete(*rules, i, i+1)
+	return f.said("Rule deleted")
+}
+
+// said is what ufw says that it did; it says less if it is off.
+func (f *firewall) said(done string) string {
+	if !f.Enabled {
+		return "Rules updated"
+	}
+	return done
 }
 
 // suffix is what ufw puts after what it says of a rule of IPv6.
@@ -98,94 +171,27 @@ func suffix(six bool) string {
 	return ""
 }
 
-// rules are those of a family.
-func (f *firewall) rules(six bool) *[]rule {
-	if six {
-		return &f.V6
-	}
-	return &f.V4
-}
-
-// add adds a rule at the end of the list of each of its families, or at the beginning.
-func (f *firewall) add(words []string, first bool) (said string, err error) {
-	r, families, err := parseRule(words)
-	if err != nil {
-		return "", err
-	}
-	for _, six := range families {
-		rules := f.rules(six)
-		said += f.put(rules, r, first) + suffix(six) + "\n"
-	}
-	return said, nil
-}
-
-// put puts a rule into the list of its family, and says what it did.
-func (f *firewall) put(rules *[]rule, r rule, first bool) string {
-	i := slices.IndexFunc(*rules, r.same)
-	inserted := first && len(*rules) > 0
-	switch {
-	case i >= 0 && first:
-		return "Skipping inserting existing rule" // even where its action is another
-	case i >= 0 && (*rules)[i] == r:
-		return "Skipping adding existing rule"
-	case i >= 0:
-		(*rules)[i] = r
-	case first:
-		*rules = slices.Insert(*rules, 0, r)
-	default:
-		*rules = append(*rules, r)
-	}
+// status is the list of rules with their numbers, in ufw's columns.
+func (f *firewall) status() string {
 	switch {
 	case !f.Enabled:
-		return "Rules updated"
-	case i >= 0:
-		return "Rule updated"
-	case inserted:
-		return "Rule inserted"
+		return "Status: inactive\n"
+	case len(f.V4)+len(f.V6) == 0:
+		return "Status: active\n"
 	}
-	return "Rule added"
-}
-
-// remove deletes a rule by its number in the list, or by what it says.
-func (f *firewall) remove(words []string) (said string, err error) {
-	if len(words) == 0 {
-		return "", errSyntax
-	}
-	if number, err := strconv.Atoi(words[0]); err == nil && len(words) == 1 {
-		i := number - 1
-		if i < 0 || i >= len(f.V4)+len(f.V6) {
-			return "", fmt.Errorf("Could not find rule '%d'", number) //nolint:staticcheck // ufw's words
+	var out strings.Builder
+	fmt.Fprintf(&out, "Status: active\n\n     %-26s %-11s From\n     %-26s %-11s ----\n", "To", "Action", "--", "------")
+	for i, r := range slices.Concat(f.V4, f.V6) {
+		to, from := r.Port+"/"+r.Proto, r.From
+		if from == "" {
+			mark := suffix(i >= len(f.V4))
+			to, from = to+mark, "Anywhere"+mark
 		}
-		six := i >= len(f.V4)
-		if six {
-			i -= len(f.V4)
+		line := fmt.Sprintf("[%2d] %-26s %-12s%-26s", i+1, to, strings.ToUpper(r.Action)+" IN", from)
+		if r.Comment != "" {
+			line += " # " + r.Comment
 		}
-		rules := f.rules(six)
-		*rules = slices.Delete(*rules, i, i+1)
-		return f.gone(six), nil
+		fmt.Fprintln(&out, line)
 	}
-	r, families, err := parseRule(words)
-	if err != nil {
-		return "", err
-	}
-	for _, six := range families {
-		rules := f.rules(six)
-		i := slices.IndexFunc(*rules, func(other rule) bool {
-			return r.same(other) && r.Action == other.Action && (r.Comment == "" || r.Comment == other.Comment)
-		})
-		if i < 0 {
-			said += "Could not delete non-existent rule" + suffix(six) + "\n"
-			continue
-		}
-		*rules = slices.Delete(*rules, i, i+1)
-		said += f.gone(six)
-	}
-	return said, nil
-}
-
-func (f *firewall) gone(six bool) string {
-	if !f.Enabled {
-		return "Rules updated" + suffix(six) + "\n"
-	}
-	return "Rule deleted" + suffix(six) + "\n"
+	return out.String() + "\n"
 }

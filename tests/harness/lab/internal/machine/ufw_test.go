@@ -13,7 +13,7 @@ import (
 
 // ufwCommands are run one after another.
 var ufwCommands = []string{
-	"status numbered", "allow 22/tcp", "allow 22/tcp", "delete allow 99", "--force enable", "status numbered",
+	"status numbered", "allow 22/tcp", "allow 22/tcp", "delete reject 99/tcp", "--force enable", "status numbered",
 	"default allow incoming", "default allow outgoing", "default allow routed",
 	"reject 6641/tcp comment charm-ovn-central", "allow 6641/tcp comment charm-ovn-central", "reject 6641/tcp comment charm-ovn-central",
 	"reject to any port 6643 proto tcp comment charm-ovn-central",
@@ -21,11 +21,10 @@ var ufwCommands = []string{
 	"prepend allow from 10.0.0.1 to any port 6641 proto tcp comment charm-ovn-central",
 	"prepend allow from fd00::1 to any port 6643 proto tcp comment charm-ovn-central",
 	"allow from fd00::2 to any port 6643 proto tcp comment charm-ovn-central",
-	"prepend allow from 10.0.0.0/24 to any port 6641,6643 proto tcp comment charm-ovn-central",
-	"allow from 10.0.0.3", "prepend allow proto tcp from 10.0.0.4 to 10.0.0.5 port 6641", "allow 6642", "prepend reject 6642", "prepend allow 6642 comment other", "status numbered",
-	"--force delete 2", "--force delete 99", "delete reject 6641/tcp", "delete allow from 10.0.0.3", "delete allow from 10.0.0.3",
+	"prepend allow from 10.0.0.2 to any port 6641,6643 proto tcp comment charm-ovn-central", "status numbered",
+	"prepend reject from 10.0.0.2 to any port 6641,6643 proto tcp", "delete reject 6641/tcp", "delete reject 6641/tcp",
 	"delete allow from fd00::1 to any port 6643 proto tcp", "status numbered",
-	"allow from nonsense", "nonsense", "disable", "status numbered", "allow 80/tcp", "delete allow 80/tcp", "--force allow 22/tcp", "--force enable", "status numbered",
+	"allow from nonsense", "disable", "status numbered", "allow 80/tcp", "delete allow 80/tcp", "--force enable", "status numbered",
 }
 
 // realUfw runs the real program on copies of its files, in a mount and a network

@@ -2,11 +2,14 @@ package machine
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/coreos/go-systemd/v22/unit"
 )
 
 // unitDir is where packages put their unit files.
@@ -45,8 +48,8 @@ func (m *Machine) unit(name string) (*unitFile, error) {
 			return &unitFile{name: name, path: link, masked: true}, nil
 		}
 		name = strings.TrimSuffix(filepath.Base(target), ".service")
-	} else if text, err := os.ReadFile(link); err == nil { // an administrator's own
-		return m.parseUnit(name, link, string(text)), nil
+	} else if _, err := os.Stat(link); err == nil { // an administrator's own
+		return m.readUnit(name, link)
 	}
 	if target, err := os.Readlink(m.path(filepath.Join(runtimeDir, name+".service"))); err == nil && target == os.DevNull {
 		return &unitFile{name: name, path: link, masked: true, runtime: true}, nil
@@ -59,53 +62,72 @@ func (m *Machine) packagedUnit(name string) (*unitFile, error) {
 	if !m.ships(name) {
 		return nil, errNoUnit
 	}
-	path := filepath.Join(unitDir, name+".service")
-	text, err := os.ReadFile(path)
+	u, err := m.readUnit(name, filepath.Join(unitDir, name+".service"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoUnit
 	}
-	if err != nil {
-		return nil, err
-	}
-	return m.parseUnit(name, path, string(text)), nil
+	return u, err
 }
 
-func (m *Machine) parseUnit(name, path, text string) *unitFile {
+// readUnit reads a unit file and its drop-ins. Its paths are those of the machine.
+func (m *Machine) readUnit(name, path string) (*unitFile, error) {
 	// %t is /run for the system's services, %n the unit's full name.
-	specifier := strings.NewReplacer("%%", "%", "%t", "/run", "%n", name+".service")
+	specifier := strings.NewReplacer("%%", "%", "%t", "/run", "%n", name+".service", "\\\n", " ")
 	u := &unitFile{name: name, path: path, kind: "simple", restart: "no", stopTimeout: defaultStopTimeout}
 	dropIns, _ := filepath.Glob(m.unitLink(name) + ".d/*.conf")
-	for _, file := range dropIns {
-		if more, err := os.ReadFile(file); err == nil {
-			text += "\n" + string(more)
+	for _, file := range append([]string{path}, dropIns...) {
+		text, err := os.Open(file)
+		if errors.Is(err, fs.ErrNotExist) && file != path {
+			continue // it has just been removed
 		}
-	}
-	names := map[string]*[]string{"Wants": &u.wants, "PartOf": &u.partOf, "WantedBy": &u.wantedBy, "Alias": &u.aliases}
-	commands := map[string]*[]string{"ExecCondition": &u.conditions, "ExecStart": &u.start, "ExecStop": &u.stop}
-	texts := map[string]*string{"Type": &u.kind, "EnvironmentFile": &u.environment, "PIDFile": &u.pidFile, "Restart": &u.restart}
-	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
-		key, value, found := strings.Cut(strings.TrimSpace(line), "=")
-		if !found || strings.HasPrefix(key, "#") || strings.HasPrefix(key, ";") {
-			continue
+		if err != nil {
+			return nil, err
 		}
-		key, value = strings.TrimSpace(key), specifier.Replace(strings.TrimSpace(value))
-		switch {
-		case names[key] != nil:
-			*names[key] = append(*names[key], strings.Fields(strings.ReplaceAll(value, ".service", ""))...)
-		case commands[key] != nil:
-			*commands[key] = append(*commands[key], value)
-		case texts[key] != nil:
-			*texts[key] = value
-		case key == "RemainAfterExit":
-			u.remainAfterExit = value == "yes"
-		case key == "TimeoutStopSec":
-			if d, err := time.ParseDuration(value + "s"); err == nil {
-				u.stopTimeout = d
-			}
+		options, err := unit.DeserializeOptions(text)
+		text.Close()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		for _, option := range options {
+			u.set(option.Name, specifier.Replace(option.Value))
 		}
 	}
 	u.environment, u.pidFile = m.path(strings.TrimPrefix(u.environment, "-")), m.path(u.pidFile)
-	return u
+	return u, nil
+}
+
+// set takes one option of a unit file.
+func (u *unitFile) set(option, value string) {
+	switch option {
+	case "Wants":
+		u.wants = append(u.wants, unitNames(strings.Fields(value))...)
+	case "PartOf":
+		u.partOf = append(u.partOf, unitNames(strings.Fields(value))...)
+	case "WantedBy":
+		u.wantedBy = append(u.wantedBy, strings.Fields(value)...)
+	case "Alias":
+		u.aliases = append(u.aliases, unitNames(strings.Fields(value))...)
+	case "Type":
+		u.kind = value
+	case "ExecCondition":
+		u.conditions = append(u.conditions, value)
+	case "ExecStart":
+		u.start = append(u.start, value)
+	case "ExecStop":
+		u.stop = append(u.stop, value)
+	case "EnvironmentFile":
+		u.environment = value
+	case "PIDFile":
+		u.pidFile = value
+	case "Restart":
+		u.restart = value
+	case "RemainAfterExit":
+		u.remainAfterExit = value == "yes"
+	case "TimeoutStopSec":
+		if d, err := time.ParseDuration(value + "s"); err == nil {
+			u.stopTimeout = d
+		}
+	}
 }
 
 // words splits a command of a unit file as systemd does (systemd.service(5),

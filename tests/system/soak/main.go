@@ -1,26 +1,25 @@
-package soak_test
+package soak
 
 import (
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
-	"testing"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
-	"github.com/ovn-central/ovn-central-operator/tests/system/soak"
 )
 
 // charm is what the schedules are run with.
-var charm soak.Charm
+var charm Charm
 
-func TestMain(m *testing.M) {
+// Main is the TestMain of a package that plays schedules.
+func Main(m interface{ Run() int }) {
 	lab.Main(m, func(ctx context.Context, dir, root string) (err error) {
-		charm = soak.Charm{Dir: filepath.Join(dir, "charm"), Program: filepath.Join(dir, "ovn-lab")}
+		charm = Charm{Dir: filepath.Join(dir, "charm"), Program: filepath.Join(dir, "ovn-lab")}
 		if err = errors.Join(os.Mkdir(charm.Dir, 0o755), lab.LayOutWithClock(ctx, charm.Dir, root), lab.BuildTools(ctx, root, charm.Program)); err != nil {
 			return err
 		}
-		charm.Told, err = soak.Told(filepath.Join(root, "docs", "how-to", "when-a-unit-is-blocked-or-waits.md"))
+		charm.Told, err = Told(filepath.Join(root, "docs", "how-to", "when-a-unit-is-blocked-or-waits.md"))
 		return err
 	})
 }

@@ -1,10 +1,11 @@
-// Package story shows the charm on machines, with Juju's own agent, from the first
-// unit to the removal of the application.
+// Package scenario shows the charm on machines, with Juju's own agent: it has what
+// tests/system/machines/story tells an application's life with, and tests of adoption, upgrades and
+// a night on which everything fails.
 //
 // Its tests need root, and minutes. E2E_SUITE names the Debian suite of the machines if it is
 // not bookworm. The tests on the lab show the same rules: here it is real packages, systemd, a
 // firewall and a network that fail.
-package story
+package scenario
 
 import (
 	"cmp"
@@ -25,6 +26,9 @@ import (
 
 // suiteVariable names the Debian suite of the machines.
 const suiteVariable = "E2E_SUITE"
+
+// hostSuite is the suite whose OVN `make test-integration` runs the same tests on.
+const hostSuite = "bookworm"
 
 // logsDir is where logs are kept of tests that failed.
 const logsDir = "../../../../build/e2e-logs"

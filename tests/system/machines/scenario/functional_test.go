@@ -1,4 +1,4 @@
-package story
+package scenario
 
 import (
 	"os/exec"
@@ -10,9 +10,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines"
 )
-
-// hostSuite is the suite whose OVN `make test-integration` runs the same tests on.
-const hostSuite = "bookworm"
 
 // TestMembershipOnTheSuitesPackages runs tests/integration/membership on a machine of a suite
 // that the host isn't: OVS's leave behaves differently from 3.3.5 on.

@@ -1,0 +1,12 @@
+// Package random plays random operations and faults on the lab; see package soak.
+package random
+
+import (
+	"testing"
+
+	"github.com/ovn-central/ovn-central-operator/tests/system/soak"
+)
+
+func TestMain(m *testing.M) { soak.Main(m) }
+
+func TestRandomFaultsBreakNoInvariant(t *testing.T) { soak.Random(t) }
