@@ -240,7 +240,9 @@ func TestFileThatLacksEntriesComesBeforeMissingCertificates(t *testing.T) {
 		}}},
 		"paused":  {func(s *plan.State) { without(stopped(ovndb.Down))(s); s.Paused = true }, decided{blocked: []string{missing}}},
 		"removed": {without(func(x *plan.Database) { stopped(ovndb.Down)(x); x.Removed = true }), decided{blocked: []string{missing}}},
-		"of another cluster": {without(func(x *plan.Database) { stopped(ovndb.Down)(x); x.Cluster = sbCluster }),
-			decided{blocked: []string{missing}}},
+		"of another cluster": {
+			without(func(x *plan.Database) { stopped(ovndb.Down)(x); x.Cluster = sbCluster }),
+			decided{blocked: []string{missing}},
+		},
 	})
 }
