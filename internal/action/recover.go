@@ -36,6 +36,7 @@ func restore(ctx context.Context, u Unit, p params) (results, error) {
 	if !filepath.IsAbs(from) {
 		return nil, fmt.Errorf("parameter from is %q: it must be an absolute path, of a backup on this machine", from)
 	}
+	from = filepath.Clean(from) // by which a backup that was restored is known
 	shown, err := u.recover(ctx, p, from)
 	return shown, u.withBackups(from, err)
 }

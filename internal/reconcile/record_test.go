@@ -97,6 +97,12 @@ func TestRequestThatHasComeAbout(t *testing.T) {
 	twice := after(backup, "first")
 	twice.Requests = map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "first", Backup: other, New: "second", Asked: at}}
 	twice.forget(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: "second"}})
+	pending := func(next string) *record {
+		r := after(backup, "new")
+		delete(r.Remade, ovndb.NB)
+		r.Requests = map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "new", Backup: next, Asked: at}}
+		return r
+	}
 	for name, c := range map[string]struct {
 		record        *record
 		request       RecoverRequest
@@ -112,6 +118,8 @@ func TestRequestThatHasComeAbout(t *testing.T) {
 		"recovered":                       {after("", "new"), request(""), "new", true, 1, 0},
 		"recovered, no leader":            {after("", "new"), request(""), "new", false, 0, 1},
 		"recovered, then another cluster": {after("", "new"), request(""), "later", false, 0, 0},
+		"it is being restored again":      {pending(backup), request(backup), "new", true, 0, 0},
+		"another one is being restored":   {pending(other), request(backup), "new", true, 0, 1},
 		"nothing before":                  {&record{}, request(backup), "old", true, 0, 0},
 	} {
 		states := map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: c.serves, Own: &recovery.Copy{HasRaftLeader: c.led}}}

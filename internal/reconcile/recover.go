@@ -208,7 +208,7 @@ func (r *record) alreadyDone(request RecoverRequest, states map[ovndb.Database]r
 	for _, db := range request.Databases {
 		q, remade := r.Remade[db]
 		before := slices.IndexFunc(r.Restored[db], func(x restored) bool { return x.Backup == request.Backup })
-		_, pending := r.Requests[db]
+		next, pending := r.Requests[db]
 		switch {
 		case remade && q.Backup == request.Backup && q.New == states[db].Cluster:
 			when := q.Asked.Format(time.RFC3339)
@@ -221,7 +221,7 @@ func (r *record) alreadyDone(request RecoverRequest, states map[ovndb.Database]r
 		case remade && q.Backup == request.Backup && request.Backup != "":
 			refusals = append(refusals, fmt.Sprintf("%s: another recovery or restore went first or followed, so that the cluster of this backup, asked for at %s, is not the one that is served; to restore it, and lose what was written since, add again=true",
 				db.Short(), q.Asked.Format(time.RFC3339)))
-		case before >= 0 && !pending:
+		case before >= 0 && !(pending && next.Backup == request.Backup):
 			refusals = append(refusals, fmt.Sprintf("%s: this backup was restored at %s; to restore it again, and lose what was written since, add again=true",
 				db.Short(), r.Restored[db][before].At.Format(time.RFC3339)))
 		}
