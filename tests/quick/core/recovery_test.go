@@ -29,6 +29,8 @@ func TestRecovery(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, still.HasLeader(), "R15")
 
+	assert.NotContains(t, m.Act(m.Deployed[0], "recovery-status"), "proof", "there was none")
+
 	give := "give-up=" + labtest.Names(lost)
 	served := m.WatchServed()
 	m.RefusedRecovery(u, "recover", "i-really-mean-it=true") // without give-up
