@@ -152,6 +152,9 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has replaced %s; nothing more is done", db.Short(), r.Remade[db].Cluster))
 			continue
 		}
+		if r.inPlace(request, state, db) { // only a dry run comes here
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit made this cluster at %s; to make another one, add again=true", db.Short(), r.Remade[db].Asked.Format(time.RFC3339)))
+		}
 		q := recovery.Request{Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
 		if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {
 			if made.Backup != request.Backup {
