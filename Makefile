@@ -32,7 +32,6 @@ REPRODUCIBLE := -trimpath -ldflags='-s -w -buildid= -X $(MODULE)/internal/versio
 # what go vet does, and more.
 export GOFLAGS := -buildvcs=false -trimpath -vet=off $(GOFLAGS)
 export CGO_ENABLED ?= 0
-export GORACE := suppressions=$(CURDIR)/tests/race-suppressions $(GORACE)
 
 # CI runs a failed test once more at the end of its suite: if servers compete for a processor, one
 # of them sometimes gets it too late. The report names what passed then. A data race, a panic and
@@ -75,16 +74,17 @@ test: $(TOOLS)/gotestsum ## unit tests, the charm's files, the documents, a shor
 	$(call gotest,./cmd/... ./internal/... ./tools/...,-tags programs -p 3 -parallel 6)
 	$(call gotest,./tests/quick/...,-count=1 -parallel 6)
 
-# The charm is a process of its own, which the race detector of a test does not see: the packages
-# with concurrency are here once more. How many tests run at a time is bounded by what a busy
-# machine does: if a lab's servers don't answer within 5 seconds, the charm reports that they hang.
-# Nothing runs beside tests/dataplane, which measures for how long traffic stops.
+# The race detector runs where there is concurrency, and only there: what it compiles is compiled
+# from the standard library on. The charm is a process of its own, which the race detector of a test
+# does not see. How many tests run at a time is bounded by what a busy machine does: if a lab's
+# servers don't answer within 5 seconds, the charm reports that they hang. Nothing runs beside
+# tests/dataplane, which measures for how long traffic stops.
 RACE := ./internal/agent/... ./internal/lease/... ./internal/membership/... ./internal/ovsdb/...
-test-integration: export CGO_ENABLED = 1
-test-integration: $(TOOLS)/gotestsum ## everything on real servers, with the race detector; needs root; 25 minutes
+test-integration: $(TOOLS)/gotestsum ## everything on real servers; what is concurrent with the race detector; needs root; 25 minutes
 	tests/install-deps
-	$(call gotest,$(RACE) ./tests/harness/... ./tests/integration/...,-race -tags programs -count=1 -p 2 -parallel 3)
-	$(call gotest,./tests/dataplane/...,-race -count=1)
+	CGO_ENABLED=1 $(call gotest,$(RACE) ./tests/agent/... ./tests/harness/...,-race -tags programs -count=1 -p 2 -parallel 3)
+	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 3)
+	$(call gotest,./tests/dataplane/...,-count=1)
 
 test-system: $(TOOLS)/gotestsum charm release ## machines, Juju's own code, disasters, large databases, exploration; needs root; hours, by hand
 	tests/install-deps ovn machines browser neutron

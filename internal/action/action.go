@@ -46,10 +46,12 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"kick":           kick("sb-identity", "nb-identity"),
 	"cluster-kick":   kick("sb-server-id", "nb-server-id"),
 
-	"backup":  takeBackup,
-	"recover": recoverQuorum,
-	"rejoin":  rejoin,
-	"restore": restore,
+	"backup":          takeBackup,
+	"list-backups":    listBackups,
+	"recover":         recoverQuorum,
+	"recovery-status": recoveryStatus,
+	"rejoin":          rejoin,
+	"restore":         restore,
 
 	"upgrade-check": upgradeCheck,
 

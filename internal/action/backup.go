@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 )
 
 // takeBackup copies both databases.
@@ -61,6 +64,39 @@ func planBackup(ctx context.Context, u Unit, dir string, keep int) (results, err
 	found["plan"] = lines(steps)
 	return found, nil
 }
+
+// listBackups shows the backups on this machine.
+func listBackups(_ context.Context, u Unit, p params) (results, error) {
+	dir, err := p.text("path")
+	if err != nil {
+		return nil, err
+	}
+	format, err := p.text("format")
+	if err != nil {
+		return nil, err
+	}
+	all, err := backup.List(cmp.Or(dir, u.Backup.Files.Paths.Backups))
+	if err != nil {
+		return nil, err
+	}
+	text, err := rendered(format, all, document.Backups)
+	return results{"backups": text}, err
+}
+
+// withBackups adds the backups on this machine to the error about a backup that does not exist.
+func (u Unit) withBackups(from string, err error) error {
+	if _, missing := backup.Read(from); err == nil || !errors.Is(missing, fs.ErrNotExist) {
+		return err
+	}
+	all, failure := backup.List(u.Backup.Files.Paths.Backups)
+	if failure != nil || len(all) == 0 {
+		return fmt.Errorf("%w\nthere is no backup in %s", err, u.Backup.Files.Paths.Backups)
+	}
+	return fmt.Errorf("%w\nbackups on this machine, the newest first:\n%s", err, document.Backups(all[:min(len(all), shownBackups)]))
+}
+
+// shownBackups is how many backups an error lists.
+const shownBackups = 10
 
 // warn adds a line for each copy that is not of what is served.
 func warn(found results, databases []backup.Database) {

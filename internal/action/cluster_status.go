@@ -61,6 +61,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if problem := o.AgentProblem(); problem != "" {
 		warnings = append(warnings, "agent: "+problem)
 	}
+	warnings = append(warnings, document.Listeners(u.Env.Unit, o.Decision.Exposed)...)
 	if own := u.ownStatusWarning(o, err); own != "" {
 		warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(own, w) })
 		warnings = slices.Insert(warnings, 0, own)

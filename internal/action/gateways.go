@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -232,15 +233,28 @@ type presentable[T any] interface {
 // ([juju.MaxArgument]).
 const room = 100_000
 
-// shown is a document in the form that was asked for, shortened to what Juju takes.
+// mostEntries is how many entries of a list there may be room for: each takes more than 24 bytes.
+const mostEntries = room / 24
+
+// shown is a document in the form that was asked for, with as much of it as Juju takes.
 func shown[T presentable[T]](format string, d T, text func(T) string) (string, error) {
-	for _, most := range []int{math.MaxInt, 300, 100, 30, 0} {
-		result, err := rendered(format, d.Shortened(most), text)
-		if err != nil || len(result) <= room {
-			return result, err
-		}
+	whole, err := rendered(format, d, text)
+	if err != nil || len(whole) <= room {
+		return whole, err
 	}
-	return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: sudo /var/lib/ovn-central-operator/ovn-central-operator gateways status")
+	fits := ""
+	sort.Search(mostEntries, func(n int) bool {
+		short, err := rendered(format, d.Shortened(mostEntries-n), text)
+		if err != nil || len(short) > room {
+			return false
+		}
+		fits = short
+		return true
+	})
+	if fits == "" {
+		return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: sudo /var/lib/ovn-central-operator/ovn-central-operator gateways status")
+	}
+	return fits, nil
 }
 
 func rendered[T any](format string, d T, text func(T) string) (string, error) {

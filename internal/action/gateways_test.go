@@ -3,7 +3,10 @@ package action
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 func TestParametersOfGatewaysAreRead(t *testing.T) {
@@ -81,12 +86,43 @@ func TestPlansThatAreTooLongAreShortenedAndSaySo(t *testing.T) {
 	}
 	text, err := shown("text", p, document.Plan)
 	require.NoError(t, err)
-	assert.Contains(t, text, "  … and 4700 more\n\nproblems")
-	assert.Contains(t, text, "  …: and 4700 more\n")
+	more := regexp.MustCompile(`  … and (\d+) more\n\nproblems(?s:.*)  …: and (\d+) more\n`).FindStringSubmatch(text)
+	require.NotEmpty(t, more, text)
+	assert.Equal(t, more[1], more[2])
+	assert.Equal(t, "5000", fmt.Sprint(strings.Count(text, "hosted on")+atoi(t, more[1])), "all are counted")
+	assert.Greater(t, len(text), room/2, "as many are shown as there is room for")
 
 	whole, err := shown("text", schedule.Plan{Operation: "reschedule", Changes: p.Changes[:20], Cost: schedule.Cost{Gateways: 20}}, document.Plan)
 	require.NoError(t, err)
 	assert.NotContains(t, whole, "more")
+}
+
+// S1, S2: however many chassis there are, and whatever they call themselves, an answer is about all of them.
+func TestNodesThatAreTooManyAreCountedInEveryFormat(t *testing.T) {
+	t.Parallel()
+	var r maintenance.Report
+	for n := range 1104 {
+		r.Nodes = append(r.Nodes, maintenance.Node{Chassis: fmt.Sprintf("c%04d", n), Hostname: strings.Repeat("h", foreign.MaxName), Life: maintenance.Up, Holds: []maintenance.Hold{}, Lost: []string{}})
+	}
+	r.Nodes[1103].First, r.Nodes[1103].Backups = 40, 3
+	r.Nodes[1102].Lost = slices.Repeat([]string{"lrp-7f235dfb-78bd-4741-85ca-b6b231396f8c"}, 10_000)
+	for _, format := range []string{"text", "yaml", "json"} {
+		text, err := shown(format, r, document.Nodes)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, len(text), room)
+		assert.Greater(t, len(text), room/2, format)
+		assert.Contains(t, text, "c1103", "it hosts gateways")
+		assert.Contains(t, text, "c1102")
+		assert.Regexp(t, `"?omitted"?: \d+|… and \d+ more nodes`, text)
+	}
+	assert.Equal(t, "there are no nodes: SB has no chassis\n", document.Nodes(maintenance.Report{}))
+}
+
+func atoi(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
 }
 
 func TestPortsThatAreNotWhereTheyShouldBeAreNamedAsFarAsThereIsRoom(t *testing.T) {

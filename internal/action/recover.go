@@ -36,7 +36,9 @@ func restore(ctx context.Context, u Unit, p params) (results, error) {
 	if !filepath.IsAbs(from) {
 		return nil, fmt.Errorf("parameter from is %q: it must be an absolute path, of a backup on this machine", from)
 	}
-	return u.recover(ctx, p, from)
+	from = filepath.Clean(from) // by which a backup that was restored is known
+	shown, err := u.recover(ctx, p, from)
+	return shown, u.withBackups(from, err)
 }
 
 func (u Unit) recover(ctx context.Context, p params, from string) (results, error) {
@@ -57,7 +59,15 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	if r.DryRun, err = p.flag("dry-run"); err != nil {
 		return nil, err
 	}
+	if r.Again, err = p.flag("again"); err != nil {
+		return nil, err
+	}
 	found, failure := u.Reconciler.Recover(ctx, r)
+	if len(found.Done) > 0 {
+		return results{"result": "nothing was done\n" + lines(found.Done), "next": lines([]string{
+			"for progress and proof, run: " + u.command("recovery-status"), "to make it again, and lose what was written since, add again=true",
+		})}, failure
+	}
 	shown := results{}
 	if len(found.Plan) > 0 {
 		shown["plan"] = lines(found.Plan)
@@ -65,11 +75,12 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	if len(found.Waiting) > 0 && found.Result == nil {
 		shown["waiting"] = lines(found.Waiting)
 	}
-	shown.prove(found.Proofs)
 	if found.Result != nil {
 		word, text := u.Reconciler.Status(*found.Result)
 		shown["status"] = fmt.Sprintf("%s: %s", word, text)
-		shown["next"] = lines(append([]string{afterRecovery(found)}, clientsAfter...))
+		shown["next"] = lines(append([]string{
+			"watch juju status until all units are active, then run: " + u.command("recovery-status") + " (it writes to the new cluster and reads that back from each unit)",
+		}, clientsAfter...))
 		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
 	}
 	return shown, failure
@@ -86,14 +97,34 @@ func (r results) prove(proofs []recovery.Proof) {
 	}
 }
 
-// afterRecovery is what an operator does next.
-func afterRecovery(found reconcile.RecoverResult) string {
-	if !found.Proven {
-		return "watch juju status until all units are active, then run the same command again: it continues, writes to the new cluster and reads that back from each unit"
+// recoveryStatus shows how far recoveries and restores are, and proves what they have made.
+func recoveryStatus(ctx context.Context, u Unit, _ params) (results, error) {
+	found, failure := u.Reconciler.RecoveryStatus(ctx)
+	shown := results{}
+	if len(found.Made) > 0 {
+		shown["recovery"] = lines(found.Made)
 	}
+	if len(found.Running) > 0 {
+		shown["waiting"] = lines(found.Running)
+	}
+	shown.prove(found.Proofs)
+	switch {
+	case failure != nil:
+	case found.Proven() && len(found.Running) == 0:
+		shown["next"] = lines(append([]string{afterProof(found.Proofs)}, clientsAfter...))
+	case len(found.Running) > 0 || len(found.Proofs) > 0:
+		shown["next"] = lines([]string{"wait until all units are active, then run: " + u.command("recovery-status")})
+	case len(found.Made) == 0:
+		shown["recovery"] = "no recovery or restore has made these clusters, and none is running\n"
+	}
+	return shown, failure
+}
+
+// afterProof is what an operator does after a complete proof.
+func afterProof(proofs []recovery.Proof) string {
 	var gone []string
 	members := math.MaxInt
-	for _, p := range found.Proofs {
+	for _, p := range proofs {
 		n := 0
 		for _, unit := range p.Units {
 			if unit.Member {

@@ -274,7 +274,7 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	assert.Empty(t, a.failed)
 	assert.Equal(t, []string{
 		"agent-status", "backup", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission", "drain", "gateway-history", "gateway-status",
-		"hold", "hold-northd", "kick", "node-status", "pause", "rebalance-gateways", "recover", "rejoin", "release", "release-northd",
+		"hold", "hold-northd", "kick", "list-backups", "node-status", "pause", "rebalance-gateways", "recover", "recovery-status", "rejoin", "release", "release-northd",
 		"remove-node", "reschedule-gateways", "restart-services", "restore", "resume", "revisions", "run-deferred-hooks", "show-deferred-events",
 		"uncordon", "undrain", "upgrade-check",
 	}, Names())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 )
 
@@ -127,7 +128,7 @@ func (p *peers) question(ctx context.Context, address string) (a lease.Answer, a
 		return a, 0, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return a, 0, fmt.Errorf("%s answers %s", address, response.Status)
+		return a, 0, fmt.Errorf("%s answers %s", address, foreign.Name(response.Status))
 	}
 	if named, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		ahead = report.ClockAhead(named, asked, answered)
@@ -135,5 +136,6 @@ func (p *peers) question(ctx context.Context, address string) (a lease.Answer, a
 	if err = json.Unmarshal(body, &a); err == nil && !lease.IsName(a.Unit) {
 		err = fmt.Errorf("%s names itself %.60q", address, a.Unit)
 	}
+	a.Unit, a.Instance = foreign.Name(a.Unit), foreign.Name(a.Instance)
 	return a, ahead, err
 }

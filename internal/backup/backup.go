@@ -308,6 +308,40 @@ func list(dir string) ([]string, error) {
 	return all, nil
 }
 
+// Listed is a backup that [List] found.
+type Listed struct {
+	Path string `json:"path" yaml:"path"`
+	// Taken, Unit and OVN are those of its manifest; Size is that of the databases, in bytes, when they are unpacked.
+	Taken time.Time `json:"taken" yaml:"taken"`
+	Unit  string    `json:"unit" yaml:"unit"`
+	OVN   string    `json:"ovn-version" yaml:"ovn-version"`
+	Size  int64     `json:"size" yaml:"size"`
+	// Problem is why it can't be read; empty if it can.
+	Problem string `json:"problem,omitempty" yaml:"problem,omitempty"`
+}
+
+// List returns the backups in dir, the newest first. It reads the manifests and not the copies.
+func List(dir string) ([]Listed, error) {
+	paths, err := list(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []Listed
+	for _, path := range slices.Backward(paths) {
+		m, err := Read(path)
+		if err != nil {
+			all = append(all, Listed{Path: path, Problem: err.Error()})
+			continue
+		}
+		found := Listed{Path: path, Taken: m.Taken, Unit: m.Unit, OVN: m.OVN}
+		for _, x := range m.Databases {
+			found.Size += x.Size
+		}
+		all = append(all, found)
+	}
+	return all, nil
+}
+
 // surplus are all backups but keep: the one that was just made, or is about to be, whatever its
 // name says since the clock may have been set back, and the newest others. What is no backup by
 // its name or content is left alone.

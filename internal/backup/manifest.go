@@ -120,7 +120,7 @@ func Read(path string) (Manifest, error) {
 		err = fmt.Errorf("its format is %d, not %d", m.Format, format)
 	}
 	if err == nil && m.Checksum != seal(text, m.Checksum) {
-		err = fmt.Errorf("it is damaged: its SHA-256 is %s, but it states %q", seal(text, m.Checksum), m.Checksum)
+		err = fmt.Errorf("it is damaged: its SHA-256 is %s, but it states %.70q", seal(text, m.Checksum), m.Checksum)
 	}
 	if err == nil {
 		err = m.check()

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/user"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
+	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
 // databaseFlags say where the databases are, and how an answer is shown.
@@ -128,19 +128,8 @@ func (f *databaseFlags) words() (words []string) {
 	return words
 }
 
-// bare words mean themselves to a shell.
-var bare = regexp.MustCompile(`^[A-Za-z0-9._/:,@%+=-]+$`)
-
-// typed is a command as it is typed: a shell reads each word as it is.
-func typed(program string, words []string) string {
-	for _, word := range words {
-		if !bare.MatchString(word) {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		program += " " + word
-	}
-	return program
-}
+// typed is a command as it is typed; the program's name may have several words.
+func typed(program string, words []string) string { return program + " " + shell.Line(words...) }
 
 // service is what works on the databases.
 func (f *databaseFlags) service(progress io.Writer) *gateway.Service {

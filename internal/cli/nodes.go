@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -189,14 +190,15 @@ func (f *nodeFlags) service(progress io.Writer) *node.Service {
 	return &node.Service{Gateways: f.databaseFlags.service(progress), Command: f.command}
 }
 
-// command is what to type for an operation on a node.
+// command is what to type for an operation on a node. What another client has called with a dash, as a hold, stands
+// behind all flags.
 func (f *nodeFlags) command(operation, name string, given ...string) string {
-	words := []string{strings.TrimSuffix(operation, "-node"), name}
+	names := []string{name}
 	var flags []string
 	for i := 0; i+1 < len(given); i += 2 {
 		switch key, value := given[i], given[i+1]; {
 		case key == "name":
-			words = append(words, value)
+			names = append(names, value)
 		case key == "i-really-mean-it":
 			flags = append(flags, "--yes")
 		case value == "true":
@@ -205,5 +207,11 @@ func (f *nodeFlags) command(operation, name string, given ...string) string {
 			flags = append(flags, "--"+key, value)
 		}
 	}
-	return typed("ovn-central-operator nodes", append(append(words, f.words()...), flags...))
+	words := []string{strings.TrimSuffix(operation, "-node")}
+	if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "-") }) {
+		words = slices.Concat(words, f.words(), flags, []string{"--"}, names)
+	} else {
+		words = slices.Concat(words, names, f.words(), flags)
+	}
+	return typed("ovn-central-operator nodes", words)
 }

@@ -79,7 +79,7 @@ func programs(t *testing.T) (all []string) {
 				called, _ := n.Fun.(*ast.SelectorExpr)
 				switch {
 				case called == nil:
-				case called.Sel.Name == "tell" && len(n.Args) > 1:
+				case (called.Sel.Name == "tell" || called.Sel.Name == "data") && len(n.Args) > 1:
 					name = literal(n.Args[1])
 				case called.Sel.Name == "query" && len(n.Args) > 2:
 					name = literal(n.Args[2])

@@ -23,7 +23,7 @@ func newStartGuard(getenv func(string) string, stderr io.Writer) *cobra.Command 
 		Short: "Say whether the server of a database may be started, as systemd asks before each start",
 		Long: `Say whether the server of a database may be started on this machine. It may not
 if this machine's file is of a cluster that a recovery or a restore has replaced,
-and another unit serves the cluster that replaced it: otherwise two clusters would
+and another unit's server of either database says so: otherwise two clusters would
 be served.
 
 If that can't be determined within 4 seconds, the server may start and the reason
@@ -42,7 +42,7 @@ EXIT STATUS
 			}
 			paths := ovndb.PathsFromEnv(getenv)
 			guard := startguard.Guard{Files: ovn.Files{Runner: run.Exec{}, Paths: paths}, Dialer: &ovsdb.Dialer{Credentials: paths.Credentials()}}
-			reason, err := guard.Check(cmd.Context(), db)
+			reason, err := guard.Start(cmd.Context(), db)
 			switch {
 			case reason != "":
 				return refusedStart{fmt.Errorf("%s: its server is not started: %s", db.Short(), reason)}

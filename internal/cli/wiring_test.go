@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
 // Whatever leaves the clusters stops the agent before, by what package membership is given for it.
@@ -44,4 +47,22 @@ func TestAnswerIsInTheFormThatWasAskedFor(t *testing.T) {
 		require.NoError(t, show(&out, f.output, d, func(map[string]string) string { return "in words" }))
 		assert.Equal(t, want, out.String())
 	}
+}
+
+// S15: whatever another client has called a node or a hold, the command that is printed names it, and does nothing else.
+func TestPrintedCommandsNameWhatTheyMean(t *testing.T) {
+	t.Parallel()
+	for _, name := range shelltest.Hostile {
+		f := nodeFlags{databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}}}
+		words := shelltest.Words(t, f.command("release", "chassis:"+name, "name", name, "i-really-mean-it", "true", "dry-run", "true"))
+		require.Equal(t, []string{"ovn-central-operator", "nodes", "release"}, words[:3])
+		flags := pflag.NewFlagSet("release", pflag.ContinueOnError)
+		nb, yes, dry := flags.String("nb", "", ""), flags.Bool("yes", false, ""), flags.Bool("dry-run", false, "")
+		require.NoError(t, flags.Parse(words[3:]), "%q", words)
+		assert.Equal(t, []string{"chassis:" + name, name}, flags.Args())
+		assert.Equal(t, "unix:"+name, *nb)
+		assert.True(t, *yes && *dry)
+	}
+	f := nodeFlags{}
+	assert.Equal(t, "ovn-central-operator nodes uncordon --yes -- --yes", f.command("uncordon", "--yes", "i-really-mean-it", "true"))
 }

@@ -26,9 +26,7 @@ func History(h gateway.History) string {
 		for _, t := range e.Changes {
 			fmt.Fprintf(&b, "  %s: %s -> %s\n", t.Group, listed(t.Before), listed(t.After))
 		}
-		if omitted := e.Gateways - len(e.Changes); len(e.Changes) > 0 && omitted > 0 {
-			fmt.Fprintf(&b, "  … and %d more\n", omitted)
-		}
+		b.WriteString(more("  ", e.Omitted, ""))
 	}
 	return b.String() + problems(h.Findings)
 }

@@ -12,7 +12,7 @@ import (
 
 // Nodes is a report on nodes for people: a line for each node, and of a single one all there is.
 func Nodes(r maintenance.Report) string {
-	if len(r.Nodes) == 0 {
+	if len(r.Nodes)+r.Omitted == 0 {
 		return "there are no nodes: SB has no chassis\n"
 	}
 	var b strings.Builder
@@ -20,8 +20,8 @@ func Nodes(r maintenance.Report) string {
 	fmt.Fprintln(table, "node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tlost if it stops\tholds")
 	for _, n := range r.Nodes {
 		lost := "-"
-		if len(n.Lost) > 0 {
-			lost = schedule.Count(len(n.Lost), "gateway")
+		if all := len(n.Lost) + n.OmittedLost; all > 0 {
+			lost = schedule.Count(all, "gateway")
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, state(n), n.Held(maintenance.HoldGateway).Count, n.First, n.Backups, lost, held(n))
 	}
@@ -30,7 +30,7 @@ func Nodes(r maintenance.Report) string {
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
-	return strings.Join(lines, "\n") + beside(r)
+	return strings.Join(lines, "\n") + more("", r.Omitted, "nodes") + beside(r)
 }
 
 // beside is what there is to say beside the table.
@@ -43,13 +43,14 @@ func beside(r maintenance.Report) string {
 		if n.Drain != nil {
 			fmt.Fprintf(&b, "%s: %s %s\n", n.Name(), state(n), n.Drain.Note.Text())
 		}
-		if len(r.Nodes) == 1 {
+		if len(r.Nodes)+r.Omitted == 1 {
 			for _, h := range n.Holds {
 				fmt.Fprintf(&b, "hold %s: %s\n", h.Name, h.Detail(r.At, time.Time{}))
 			}
 			for _, name := range n.Lost {
 				fmt.Fprintf(&b, "without a chassis if it stops: %s\n", name)
 			}
+			b.WriteString(more("", n.OmittedHolds, "holds") + more("", n.OmittedLost, "gateways without a chassis if it stops"))
 		}
 		if n.Next != "" {
 			fmt.Fprintf(&b, "next: %s\n", n.Next)
@@ -85,6 +86,9 @@ func held(n maintenance.Node) string {
 		} else {
 			all = append(all, h.Name)
 		}
+	}
+	if n.OmittedHolds > 0 {
+		all = append(all, fmt.Sprintf("… and %d more", n.OmittedHolds))
 	}
 	if len(all) == 0 {
 		return "-"

@@ -22,15 +22,13 @@ func Plan(p schedule.Plan) string {
 			}
 		}
 	}
-	if len(p.Changes) > 0 {
+	if !p.Empty() {
 		b.WriteString("\nchanges\n")
 	}
 	for _, c := range p.Changes {
 		b.WriteString(change(c))
 	}
-	if omitted := p.Cost.Gateways - len(p.Changes); omitted > 0 {
-		fmt.Fprintf(&b, "  … and %d more\n", omitted)
-	}
+	b.WriteString(more("  ", p.Omitted, ""))
 	if len(p.Blocked) > 0 {
 		b.WriteString("\nblocked\n")
 	}
@@ -42,6 +40,14 @@ func Plan(p schedule.Plan) string {
 		fmt.Fprintf(&b, "\nreview-id %s: with it the plan is carried out only as it is here\n", p.ReviewID)
 	}
 	return b.String()
+}
+
+// more is a line that says how much there was no room for, if there is anything.
+func more(before string, omitted int, what string) string {
+	if omitted == 0 {
+		return ""
+	}
+	return strings.TrimRight(fmt.Sprintf("%s… and %d more %s", before, omitted, what), " ") + "\n"
 }
 
 // problems are those of a document.
@@ -100,6 +106,7 @@ func network(before, after schedule.Network) string {
 			becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, remark(h))
 	}
 	_ = table.Flush() // into a builder, which takes all
+	b.WriteString(more("  ", after.Omitted, "chassis"))
 	lines := strings.Split(b.String(), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")

@@ -96,11 +96,14 @@ func (s *Service) End(ctx context.Context, runs []Entry) error {
 	return s.tidy(ctx, ids...)
 }
 
-// Shortened is the journal with no more changes of a plan than so many.
+// Shortened is the journal with no more changes of a plan, and no more problems, than so many, and with how many more
+// there are.
 func (h History) Shortened(most int) History {
-	h.Plans = slices.Clone(h.Plans)
+	h.Plans, h.Findings = slices.Clone(h.Plans), schedule.Shortened(h.Findings, most)
 	for i := range h.Plans {
-		h.Plans[i].Changes = h.Plans[i].Changes[:min(most, len(h.Plans[i].Changes))]
+		e := &h.Plans[i]
+		kept := min(most, len(e.Changes))
+		e.Changes, e.Omitted = e.Changes[:kept], e.Omitted+len(e.Changes)-kept
 	}
 	return h
 }

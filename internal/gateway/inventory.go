@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
 // Keys that Neutron sets (neutron/common/ovn/constants.py): what it says of a router's
@@ -74,6 +76,9 @@ func neutrons(all ...map[string]string) bool {
 // BuildInventory makes a state of what the databases hold.
 func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}}
+	for _, m := range slices.Concat(nb.Malformed, sb.Malformed) {
+		c.find(m.Table+" "+m.UUID, "%q is no name, of this row or of a candidate of it: it has control characters, or more than %d bytes; left alone", m.Name, foreign.MaxName)
+	}
 	cordons := maintenance.ParseRecords(nb.IDs).Cordons
 	for _, row := range sb.Chassis {
 		_, cordoned := cordons[row.Name]
@@ -96,6 +101,9 @@ func (inv *Inventory) find(where, format string, args ...any) {
 	inv.Findings = append(inv.Findings, schedule.Finding{Where: where, Text: fmt.Sprintf(format, args...)})
 }
 
+// wrongMappings is how many of a chassis are named: it may write any number.
+const wrongMappings = 3
+
 // chassis reads what ovn-controller has written of its machine.
 func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chassis {
 	x := schedule.Chassis{
@@ -106,16 +114,20 @@ func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chas
 		if option == gatewayOption {
 			x.Gateway = true
 		} else if zones, found := strings.CutPrefix(option, zonesOption); found {
-			x.Zones = items(zones, ":")
+			x.Zones = foreign.Names(items(zones, ":"))
 		}
 	}
+	wrong := 0
 	for _, mapping := range items(row.Config["ovn-bridge-mappings"], ",") {
 		network, bridge, found := strings.Cut(mapping, ":")
-		if !found || network == "" || bridge == "" {
-			inv.find(row.Name, "its bridge mapping %q is not NETWORK:BRIDGE", mapping)
-			continue
+		if found && network != "" && bridge != "" {
+			x.Networks = append(x.Networks, foreign.Name(network))
+		} else if wrong++; wrong <= wrongMappings {
+			inv.find(row.Name, "its bridge mapping %q is not NETWORK:BRIDGE", foreign.Name(mapping))
 		}
-		x.Networks = append(x.Networks, network)
+	}
+	if more := wrong - wrongMappings; more > 0 {
+		inv.find(row.Name, "%d more of its bridge mappings are not NETWORK:BRIDGE", more)
 	}
 	return x
 }
@@ -154,7 +166,7 @@ func (inv *Inventory) gateways(t *topology) (users map[string][]ovsdb.LogicalRou
 func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.GatewayChassis, p.GatewayChassis)
 	for _, r := range rows {
-		if p.ExternalIDs[gatewayKey] != "" && r.Name != p.Name+"_"+r.Chassis {
+		if p.ExternalIDs[gatewayKey] != "" && r.Name != foreign.Name(p.Name+"_"+r.Chassis) {
 			inv.find(p.Name, "its candidate %s is a row named %s, which Neutron can't read: it looks for %s_%s", r.Chassis, r.Name, p.Name, r.Chassis)
 		}
 	}
@@ -179,8 +191,8 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 		case router == "":
 			inv.find(p.Name, "no chassis hosts it, and it belongs to no router")
 		case there[router]:
-			inv.find(p.Name, "no chassis hosts it, though its router has a group; give it that: "+
-				"ovn-nbctl --id=@g get HA_Chassis_Group %s -- set Logical_Router_Port %s ha_chassis_group=@g", router, p.Name)
+			inv.find(p.Name, "no chassis hosts it, though its router has a group; give it that: %s",
+				shell.Line("ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", router, "--", "set", "Logical_Router_Port", p.Name, "ha_chassis_group=@g"))
 		default:
 			byRouter[router] = append(byRouter[router], p)
 		}
@@ -296,9 +308,9 @@ func (inv *Inventory) Unbound(chassis string) (all []string) {
 func (inv *Inventory) zones(t *topology, p ovsdb.LogicalRouterPort) []string {
 	router := t.routerOf[p.UUID]
 	hints := router.ExternalIDs[zoneHintsKey]
-	all := items(hints, ",")
+	all := foreign.Names(items(hints, ","))
 	if hints != "" && len(all) != 1+strings.Count(hints, ",") {
-		inv.find(router.Name, "its availability zone hints %q have empty items", hints)
+		inv.find(router.Name, "its availability zone hints %q have empty items", foreign.Name(hints))
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -40,6 +41,8 @@ type Entry struct {
 	Added []string `json:"added,omitempty" yaml:"added,omitempty"`
 	// Changes are the candidates before the run and after it, by group.
 	Changes []schedule.AppliedChange `json:"changes,omitempty" yaml:"changes,omitempty"`
+	// Omitted is how many changes there are beside these, where there was no room for all.
+	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 }
 
 // journalRecord is what is noted of one batch, in its transaction.
@@ -92,12 +95,28 @@ func parseJournal(rows []ovsdb.JournalRow) (all []journalRecord, findings []sche
 			continue
 		}
 		p.uuid = n.UUID
-		all = append(all, p)
+		all = append(all, p.clean())
 	}
 	slices.SortFunc(all, func(a, b journalRecord) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Number, b.Number))
 	})
 	return all, findings
+}
+
+// clean is the record as it is shown, and written again: any client of NB may have written it (R18). What is no name is
+// that of no gateway and of no chassis.
+func (p journalRecord) clean() journalRecord {
+	p.ID, p.Operation, p.By, p.Chassis, p.Added = foreign.Name(p.ID), foreign.Name(p.Operation), foreign.Name(p.By), foreign.Name(p.Chassis), foreign.Names(p.Added)
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		c.Group, c.Storage = foreign.Name(c.Group), schedule.Storage(foreign.Name(string(c.Storage)))
+		for _, candidates := range [][]schedule.Candidate{c.Before, c.After, c.Base} {
+			for k := range candidates {
+				candidates[k].Chassis = foreign.Name(candidates[k].Chassis)
+			}
+		}
+	}
+	return p
 }
 
 // byRun are the records of each run, the newest run first.

@@ -3,6 +3,8 @@ package juju
 import (
 	"regexp"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
 // Command is an action that a person is told to run.
@@ -77,7 +79,7 @@ var number = regexp.MustCompile(`^[0-9]+(e[0-9]+)?$|^0b[01]+$`)
 
 func (p Param) typed() string {
 	if p.Text && number.MatchString(p.Value) {
-		return `'"` + p.Value + `"'`
+		return shell.Quote(`"` + p.Value + `"`)
 	}
 	return typed(p.Value)
 }
@@ -90,5 +92,5 @@ func typed(value string) string {
 	if !plain.MatchString(value) {
 		value = yamlJSON(value)
 	}
-	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+	return shell.Quote(value)
 }

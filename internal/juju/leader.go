@@ -20,11 +20,11 @@ func (t *Tools) IsLeader(ctx context.Context) (bool, error) {
 }
 
 // LeaderGet returns the settings that the application's leaders have written. It
-// is empty where none has. A Juju that has no such settings any more is
-// [ErrNoTool].
+// is empty where none has. Long values are as those of [Tools.RelationGet]. A Juju that
+// has no such settings any more is [ErrNoTool].
 func (t *Tools) LeaderGet(ctx context.Context) (map[string]string, error) {
-	var settings map[string]string
-	if err := t.query(ctx, &settings, "leader-get"); err != nil {
+	settings, err := t.data(ctx, "leader-get")
+	if err != nil {
 		return nil, fmt.Errorf("cannot read leader settings: %w", err)
 	}
 	return settings, nil

@@ -36,8 +36,10 @@ func (t *Tools) RelationUnits(ctx context.Context, relationID string) ([]string,
 
 // RelationGet returns everything that a unit, this one or another, has published
 // in a relation: strings as they were set, whatever they look like. Data of units
-// that have left stay readable while the relation exists. A unit or relation
-// that is not there, or not ours to read, is [ErrNotFound].
+// that have left stay readable while the relation exists. In the place of a value
+// above 1 MiB stands "(N bytes, too long)", and of all more than the first 8 MiB is
+// left out. A unit or relation that is not there, or not ours to read, is
+// [ErrNotFound].
 func (t *Tools) RelationGet(ctx context.Context, relationID, unit string) (map[string]string, error) {
 	return t.relationData(ctx, unit, relationID, "-r", relationID, "-", unit)
 }
@@ -50,8 +52,8 @@ func (t *Tools) RelationGetApp(ctx context.Context, relationID, app string) (map
 }
 
 func (t *Tools) relationData(ctx context.Context, owner, relationID string, args ...string) (map[string]string, error) {
-	var data map[string]string
-	if err := t.query(ctx, &data, "relation-get", args...); err != nil {
+	data, err := t.data(ctx, "relation-get", args...)
+	if err != nil {
 		return nil, fmt.Errorf("cannot read relation data of %s in %s: %w", owner, relationID, err)
 	}
 	return data, nil

@@ -9,9 +9,7 @@ package juju
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"syscall"
 	"time"
@@ -100,12 +98,7 @@ func (t *Tools) query(ctx context.Context, answer any, tool string, args ...stri
 	if err != nil {
 		return err
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(out)))
-	decoder.UseNumber()
-	if err := decoder.Decode(answer); err != nil {
-		return fmt.Errorf("%s: the answer is not what Juju documents: %w", tool, err)
-	}
-	return nil
+	return decode(out, answer, tool)
 }
 
 // tell runs a tool that has nothing to answer.

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
 // Record is what stands in the store. An absent record is the zero value.
@@ -54,14 +56,19 @@ const (
 // ErrMalformed is returned for a value that is not a record.
 var ErrMalformed = errors.New("not a lease record")
 
-// Parse reads a record; the empty string is the absent one. The error wraps [ErrMalformed].
+// Parse reads a record; the empty string is the absent one. Its texts are cleaned, since any client of the database may
+// have written them (R18). The error wraps [ErrMalformed].
 func Parse(value string) (Record, error) {
 	var r Record
 	if value == "" {
 		return r, nil
 	}
 	if err := json.Unmarshal([]byte(value), &r); err != nil || !IsName(r.Holder) || !IsName(r.Instance) || !IsName(r.Address) {
-		return Record{}, fmt.Errorf("%w: %.200q", ErrMalformed, value)
+		return Record{}, fmt.Errorf("%w: %q", ErrMalformed, foreign.Name(value))
+	}
+	for i := range r.Intents {
+		m := &r.Intents[i]
+		m.ID, m.Kind, m.By, m.From = foreign.Name(m.ID), Kind(foreign.Name(string(m.Kind))), foreign.Name(m.By), foreign.Name(m.From)
 	}
 	return r, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -143,7 +144,7 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	}
 	value = ids[observe.LockKey]
 	if r, err = lease.Parse(value); err != nil {
-		k.changer.Log.WarnContext(ctx, "the lock's value is damaged; waiting until it expires", "database", k.database.Short(), "value", value)
+		k.changer.Log.WarnContext(ctx, "the lock's value is damaged; waiting until it expires", "database", k.database.Short(), "value", foreign.Name(value))
 		r.Holder = "another unit"
 	}
 	return ids, value, r, nil

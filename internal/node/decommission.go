@@ -46,7 +46,7 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maint
 	case refused != nil:
 		return *refused
 	case slices.Contains(n.Held(maintenance.HoldMember).Examples, s.Unit):
-		return maintenance.NewStatus(maintenance.Conflict, s.Unit+" is on the machine of "+n.Name()+" itself: run this on another unit")
+		return maintenance.NewStatus(maintenance.Conflict, s.Unit+" is on the machine of "+n.Name()+" itself, "+n.Held(maintenance.HoldMember).Reason+": run this on another unit")
 	case !r.DryRun && !r.Confirmed:
 		return maintenance.NewStatus(maintenance.BadRequest, "this takes "+n.Name()+" out of the cloud: confirm it", s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
 	}

@@ -127,11 +127,18 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 	return all
 }
 
+// namedNodes is how many nodes a message names.
+const namedNodes = 20
+
 // refuse answers that a drain would leave gateways without a chassis that lives (R12), since
 // other nodes are cordoned.
 func (s *Service) refuse(x snapshot, n maintenance.Node, p schedule.Plan, others []string) maintenance.Status {
+	named := slices.Clone(others[:min(namedNodes, len(others))])
+	if more := len(others) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("and %d more", more))
+	}
 	refused := maintenance.NewStatus(maintenance.Conflict,
-		fmt.Sprintf("%s cannot be drained now: %d gateways would be without a live chassis that is not cordoned; of the nodes that are cordoned %v could host them", n.Name(), len(p.Blocked), others),
+		fmt.Sprintf("%s cannot be drained now: %d gateways would be without a live chassis that is not cordoned; of the nodes that are cordoned %v could host them", n.Name(), len(p.Blocked), named),
 		blocked(p.Blocked)...)
 	for _, name := range others {
 		if _, unclear := maintenance.Resolve(x.nodes, name); unclear != nil {

@@ -158,7 +158,7 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 			if n.Drain != nil {
 				members = append(members, n.Drain.Members...)
 			}
-			if left = departure.Observe(units, members, x.charm.Unknown, s.Health(ctx)); len(left) == 0 {
+			if left = departure.Observe(units, members, x.charm.Claim(n), x.charm.Unknown, s.Health(ctx)); len(left) == 0 {
 				return departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
 			}
 		case refused.Reason == maintenance.ClusterNotAccessible: // the server that was connected to may be the one that leaves

@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
 // RemoveRequest is a removal that is asked for.
@@ -96,7 +97,7 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *maintenance.Status {
 		}
 	}
 	for _, name := range x.inventory.Unused(n.Chassis) {
-		why = append(why, maintenance.Message{Message: "it is a member of this group, which no port uses: run: ovn-nbctl ha-chassis-group-remove-chassis " + name + " " + n.Chassis, Error: true, Kind: maintenance.MessageGateway, Name: name})
+		why = append(why, maintenance.Message{Message: "it is a member of this group, which no port uses: run: " + shell.Line("ovn-nbctl", "ha-chassis-group-remove-chassis", name, n.Chassis), Error: true, Kind: maintenance.MessageGateway, Name: name})
 	}
 	if len(why) == 0 {
 		return nil

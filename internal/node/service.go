@@ -246,7 +246,7 @@ func (s *Service) Release(ctx context.Context, id, name string) maintenance.Stat
 	case h.Count == 0:
 		return maintenance.NewStatus(maintenance.NotFound, fmt.Sprintf("%s has no hold %q", n.Name(), name), s.holds(n.Holds, time.Time{})...)
 	}
-	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, name)); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, h)); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("hold %s of %s is released", name, n.Name()))

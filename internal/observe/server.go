@@ -141,6 +141,11 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 			return
 		case evidence == "":
 			s.observeFile(ctx, l, ovndb.Down)
+			refused, err := RefusedStart(s.Control.Paths, l.Database)
+			if err == nil && refused.Reason != "" && refused.Cluster == l.File.Cluster {
+				l.Cause = refused.Reason
+				return
+			}
 			if foreign, err := ovn.ForeignPID(s.Control.Paths, ovndb.ServiceOf(l.Database)); err == nil && foreign != "" {
 				l.Cause = "pid file " + foreign
 			}
@@ -230,7 +235,8 @@ func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (ra
 }
 
 func (s *Observer) view(ctx context.Context, l ServerState, names []raft.ID, notes map[string]string) (raft.View, error) {
-	v := raft.View{Status: l.Status, Names: names, Leaving: leavingServers(notes), Lost: DamagedServers(notes), Superseded: SupersededClusters(notes)}
+	v := raft.View{Status: l.Status, Names: names, Leaving: leavingServers(notes), Lost: DamagedServers(notes)}
+	v.Superseded, v.SupersedesItself = supersededBy(l.Status.Cluster, notes)
 	if problem, err := ovn.DiskProblem(s.Control.Paths); err != nil {
 		s.Log.WarnContext(ctx, "cannot tell whether the disk is full", "error", err)
 	} else {

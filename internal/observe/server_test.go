@@ -1,11 +1,13 @@
 package observe_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -78,4 +80,18 @@ func TestServerThatHasNotOpenedItsSocketYetIsStarting(t *testing.T) {
 	assert.Equal(t, ovndb.Unreadable, l.Condition, "it may vote before it can be asked")
 	assert.True(t, l.Starting)
 	assert.ErrorContains(t, l.Err, "process 4711 of service ovn-ovsdb-server-nb runs")
+}
+
+// S5: what keeps the server from starting is told. The note on another cluster's file says nothing.
+func TestServerThatTheStartGuardHasRefused(t *testing.T) {
+	s := observetest.Three(t)
+	s.NB = observetest.Members{Condition: ovndb.Down}
+	observer := s.ObserverOn(new(observetest.Machine))
+	for cluster, said := range map[string]string{
+		"": "the server is not running: given up", string(observetest.Cluster(ovndb.SB)): "the server is not running",
+	} {
+		note := `{"cluster": "` + cluster + `", "reason": "given up"}`
+		require.NoError(t, os.WriteFile(observer.Control.Paths.StartRefusal(ovndb.NB), []byte(note), 0o600))
+		assert.Equal(t, said, observer.ObserveServer(t.Context(), ovndb.NB).Text(), note)
+	}
 }

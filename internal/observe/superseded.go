@@ -1,9 +1,12 @@
 package observe
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // SupersededKey is the key in external_ids of NB_Global and SB_Global under which the
@@ -12,11 +15,75 @@ import (
 // is known.
 const SupersededKey = "ovn-central:superseded"
 
-// SupersededClusters returns the clusters that ids, the external_ids of NB_Global or
-// SB_Global, say were given up; the oldest first.
-func SupersededClusters(ids map[string]string) (all []raft.ID) {
-	for id := range strings.FieldsSeq(ids[SupersededKey]) {
-		all = append(all, raft.ID(id))
+// ClustersKey is the key in external_ids of NB_Global or SB_Global under which the clusters of the other
+// database d stand, once one of them was replaced: their full IDs, with spaces, the present one last. So
+// a machine that may ask only for one of the databases learns of both.
+func ClustersKey(d ovndb.Database) string { return "ovn-central:" + d.Short() + "-clusters" }
+
+// SupersededAnswers returns what ids, the external_ids of NB_Global or SB_Global that were read at an address, say of
+// clusters that were given up, by database. own is the cluster of d that is served there.
+func SupersededAnswers(
+	address string, d ovndb.Database, own raft.ID, ids map[string]string,
+) map[ovndb.Database][]recovery.Answer {
+	all := map[ovndb.Database][]recovery.Answer{}
+	if given := SupersededClusters(ids); len(given) > 0 {
+		all[d] = []recovery.Answer{{Address: address, Cluster: own, Supersedes: given}}
+	}
+	if others := parseIDs(ids[ClustersKey(d.Other())]); len(others) > 1 {
+		last := len(others) - 1
+		all[d.Other()] = []recovery.Answer{{Address: address, Cluster: others[last], Supersedes: others[:last]}}
 	}
 	return all
+}
+
+// SupersededDrift returns what ids, the external_ids of NB_Global or SB_Global, lack of the clusters that were given up,
+// of database d and of the other one, by key.
+func SupersededDrift(
+	d ovndb.Database, present map[ovndb.Database]raft.ID, superseded map[ovndb.Database][]raft.ID, ids map[string]string,
+) map[string]string {
+	drift := map[string]string{}
+	have := SupersededClusters(ids)
+	if slices.ContainsFunc(superseded[d], func(id raft.ID) bool { return !slices.Contains(have, id) }) {
+		drift[SupersededKey] = FormatIDs(superseded[d])
+	}
+	other := d.Other()
+	text := FormatIDs(append(slices.Clone(superseded[other]), present[other]))
+	if len(superseded[other]) > 0 && ids[ClustersKey(other)] != text {
+		drift[ClustersKey(other)] = text
+	}
+	return drift
+}
+
+// FormatIDs is the form of IDs in external_ids.
+func FormatIDs(ids []raft.ID) string {
+	var all []string
+	for _, id := range ids {
+		all = append(all, string(id))
+	}
+	return strings.Join(all, " ")
+}
+
+// SupersededClusters returns the clusters that ids, the external_ids of NB_Global or
+// SB_Global, say were given up; the oldest first. What is not an ID is left out.
+func SupersededClusters(ids map[string]string) []raft.ID { return parseIDs(ids[SupersededKey]) }
+
+func parseIDs(texts string) (all []raft.ID) {
+	for text := range strings.FieldsSeq(texts) {
+		if id, ok := raft.ParseID(text); ok {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// supersededBy is [SupersededClusters] without the cluster own, whose external_ids they are: a cluster
+// can't take its own place. itself reports whether own is there all the same.
+func supersededBy(own *raft.ID, ids map[string]string) (all []raft.ID, itself bool) {
+	all = SupersededClusters(ids)
+	if own == nil {
+		return all, false
+	}
+	before := len(all)
+	all = slices.DeleteFunc(all, func(id raft.ID) bool { return id == *own })
+	return all, len(all) < before
 }

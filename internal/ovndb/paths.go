@@ -132,6 +132,12 @@ func (p Paths) AgentProgram() string {
 // StartGuard is the file that says which units are asked before a server is started.
 func (p Paths) StartGuard() string { return filepath.Join(p.Etc, "ovn-central-start-guard.json") }
 
+// StartRefusal is the file in which the start guard says why it has kept the database's server
+// from starting. It is gone after a boot.
+func (p Paths) StartRefusal(d Database) string {
+	return filepath.Join(p.Run, "ovn-central-start-guard-"+d.Short()+".json")
+}
+
 // DropIn is the charm's part of a unit of the packages (systemd.unit(5)).
 func (p Paths) DropIn(s Service) string {
 	return filepath.Join(p.unit(string(s)+".service.d"), "ovn-central-operator.conf")

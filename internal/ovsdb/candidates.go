@@ -153,11 +153,11 @@ func (g *Gateways) write(ctx context.Context, notes []string, guard Guard, more 
 			return nil, ErrChanged
 		case "constraint violation":
 			if slices.ContainsFunc(lists, func(x Candidates) bool { return x.Holder == "" }) {
-				return nil, fmt.Errorf("%w: %s", ErrChanged, r.Details) // a group of this name is there by now
+				return nil, fmt.Errorf("%w: %s", ErrChanged, detail(r)) // a group of this name is there by now
 			}
 			fallthrough
 		default:
-			return nil, fmt.Errorf("cannot write candidates: %s: %s", r.Error, r.Details)
+			return nil, fmt.Errorf("cannot write candidates: %s", detail(r))
 		}
 	}
 	return results, nil

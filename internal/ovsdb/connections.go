@@ -3,6 +3,7 @@ package ovsdb
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -32,7 +33,7 @@ const conflictPause = 50 * time.Millisecond
 
 // Connections returns the rows of the listeners, sorted by target, as the first of
 // the endpoints that serves the database knows them.
-func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints ...string) ([]Connection, error) {
+func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints ...string) ([]Listener, error) {
 	// The caller's deadline may be that of a whole hook.
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
@@ -45,11 +46,7 @@ func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints .
 	if err != nil {
 		return nil, err
 	}
-	var all []Connection
-	for _, row := range state.rows {
-		all = append(all, row.Connection)
-	}
-	return all, nil
+	return state.rows, nil
 }
 
 // EnsureConnections makes the wanted rows exist, each once, and returns the targets
@@ -122,7 +119,7 @@ func (d *Dialer) listeners(ctx context.Context, db ovndb.Database, endpoints ...
 type listenerState struct {
 	// global is the only row's UUID; empty where the row is not there yet.
 	global string
-	rows   []listenerRow
+	rows   []Listener
 }
 
 // read looks at all rows: one that the only row does not refer to can't exist.
@@ -141,9 +138,9 @@ func (l *listeners) read(ctx context.Context) (listenerState, error) {
 	for _, r := range results[1].Rows {
 		found := row(r)
 		c := Connection{Target: found.text(targetField), Role: found.text(roleField), InactivityProbe: probeOf(found[probeField])}
-		state.rows = append(state.rows, listenerRow{Connection: c, uuid: found.uuid()})
+		state.rows = append(state.rows, Listener{Connection: c, UUID: found.uuid()})
 	}
-	slices.SortFunc(state.rows, func(a, b listenerRow) int { return cmp.Compare(a.Target, b.Target) })
+	slices.SortFunc(state.rows, func(a, b Listener) int { return cmp.Compare(a.Target, b.Target) })
 	return state, nil
 }
 
@@ -171,7 +168,7 @@ func (l *listeners) apply(ctx context.Context, state listenerState, p listenerPl
 		case r.Error == "timed out", r.Error == "constraint violation" && state.global == "":
 			return false, nil // the wait was in vain; a second only row
 		default:
-			return false, fmt.Errorf("%s: %s", r.Error, r.Details)
+			return false, errors.New(detail(r))
 		}
 	}
 	return true, nil
@@ -194,11 +191,11 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 	}
 	ops = append(ops, unchanged(l.global, state.global, ovsdb.Row{connectionsField: set(references(state.rows))}))
 	for _, row := range p.drop {
-		ops = append(ops, unchanged(connectionTable, row.uuid, l.identity(row.Connection)))
+		ops = append(ops, unchanged(connectionTable, row.UUID, l.identity(row.Connection)))
 	}
 	for row, probe := range p.probe {
-		ops = append(ops, unchanged(connectionTable, row.uuid, l.identity(row.Connection)), ovsdb.Operation{
-			Op: ovsdb.OperationUpdate, Table: connectionTable, Where: at(row.uuid),
+		ops = append(ops, unchanged(connectionTable, row.UUID, l.identity(row.Connection)), ovsdb.Operation{
+			Op: ovsdb.OperationUpdate, Table: connectionTable, Where: at(row.UUID),
 			Row: ovsdb.Row{probeField: probeSet(probe)},
 		})
 	}
@@ -220,10 +217,10 @@ func (l *listeners) identity(c Connection) ovsdb.Row {
 	return row
 }
 
-func references(rows []listenerRow) []ovsdb.UUID {
+func references(rows []Listener) []ovsdb.UUID {
 	var all []ovsdb.UUID
 	for _, row := range rows {
-		all = append(all, ovsdb.UUID{GoUUID: row.uuid})
+		all = append(all, ovsdb.UUID{GoUUID: row.UUID})
 	}
 	return all
 }

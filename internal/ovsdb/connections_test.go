@@ -34,7 +34,12 @@ func connections(t *testing.T, s *server) []ovsdb.Connection {
 	defer cancel()
 	rows, err := new(ovsdb.Dialer).Connections(ctx, s.Database, s.Endpoint())
 	require.NoError(t, err)
-	return rows
+	var all []ovsdb.Connection
+	for _, row := range rows {
+		assert.Equal(t, row.UUID, strings.TrimSpace(column(t, s, "_uuid", row.Target)))
+		all = append(all, row.Connection)
+	}
+	return all
 }
 
 // tool asks OVN's own tool for the database, and returns what it prints.
@@ -190,7 +195,7 @@ func TestManyWhoEnsureTheSameAtOnceMakeItOnce(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.Len(t, connections(t, members[0]), 2*(round+1))
-		require.True(t, ovsdb.Satisfied(connections(t, members[0]), want))
+		require.True(t, ovsdb.Satisfied(rowsOf(connections(t, members[0])...), want))
 	}
 }
 
@@ -219,4 +224,23 @@ func TestListenersOfAServerThatIsNotThere(t *testing.T) {
 	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
 	_, err = new(ovsdb.Dialer).EnsureConnections(t.Context(), ovndb.NB, wanted(ovndb.NB), "unix:/nonexistent")
 	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
+}
+
+// The command that the charm prints for such a row ends it.
+func TestRowOfAListenerIsRemovedByItsUUID(t *testing.T) {
+	t.Parallel()
+	for _, d := range ovndb.Databases() {
+		s := cluster(t, d, 1)[0]
+		ensure(t, s, wanted(d)...)
+		tool(t, s, "--id=@c", "create", "Connection", `target="ptcp:16666:0.0.0.0"`, "--", "add", d.GlobalTable(), ".", "connections", "@c")
+		rows, err := new(ovsdb.Dialer).Connections(t.Context(), d, s.Endpoint())
+		require.NoError(t, err)
+		require.Len(t, rows, len(wanted(d))+1)
+		for _, row := range rows {
+			if row.WithoutTLS() {
+				tool(t, s, "remove", d.GlobalTable(), ".", "connections", row.UUID)
+			}
+		}
+		assert.Len(t, connections(t, s), len(wanted(d)))
+	}
 }

@@ -1,9 +1,9 @@
 // Package ovsdb talks to OVSDB servers. It is the only importer of libovsdb, and
 // keeps to what that library does reliably: one short-lived client for each
 // purpose, every call with a deadline, no reconnection and no inactivity probe
-// of the library's own (both can deadlock in v0.7.0), no lock. One fault is left, also
-// in v0.8.1: a server that closes the connection at the very end of Connect can make the
-// library's own goroutines race, and panic (ovn-kubernetes/libovsdb pull request 497).
+// of the library's own (both can deadlock in v0.7.0), no lock. The library reads what
+// servers send by the package in internal/rpc2, which bounds it; an answer that the library
+// panics at is an error.
 package ovsdb
 
 import (
@@ -19,11 +19,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/rpc2"
 	"github.com/go-logr/logr"
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -93,7 +95,7 @@ func shareOf(ctx context.Context, among int) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(among))
 }
 
-func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint string) (client.Client, error) {
+func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint string) (_ client.Client, err error) {
 	quiet := logr.Discard() // else the library writes to stderr
 	options := []client.Option{client.WithEndpoint(endpoint), client.WithLogger(&quiet)}
 	if strings.HasPrefix(endpoint, "ssl:") {
@@ -107,13 +109,41 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Connect(ctx); err != nil {
+	held, release := rpc2.Hold(ctx)
+	defer release()
+	if err := connected(held, c); err != nil {
 		if refused := new(net.OpError); errors.As(err, &refused) && refused.Op == "dial" {
 			return nil, refused.Err // the library and net name the endpoint again, three times
 		}
 		return nil, reworded{err, strings.TrimPrefix(err.Error(), "failed to connect to "+endpoint+": ")}
 	}
 	return c, nil
+}
+
+// connected connects. An answer that the library panics at is an error.
+func connected(ctx context.Context, c client.Client) (err error) {
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	defer recovered(&err)
+	return c.Connect(ctx)
+}
+
+// recovered makes an error of a panic. The library panics at answers that are not those of
+// a database: in the caller's goroutine too, beside those in which rpc2 recovers.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the server has answered wrongly: %v", p)
+	}
+}
+
+// monitor asks for a monitor.
+func monitor(ctx context.Context, c client.Client, options ...client.MonitorOption) (err error) {
+	defer recovered(&err)
+	_, err = c.Monitor(ctx, c.NewMonitor(options...))
+	return err
 }
 
 // reworded is an error under a text of its own.
@@ -184,13 +214,18 @@ func (d *Dialer) tls() (*tls.Config, error) {
 // send runs one transaction, and waits for its results no longer than
 // [defaultTimeout] where ctx has no deadline: a server that hangs, or that lost its
 // quorum, may never answer.
-func send(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
-	if _, bounded := ctx.Deadline(); bounded {
-		return c.Transact(ctx, ops...)
+func send(ctx context.Context, c client.Client, ops ...ovsdb.Operation) (results []ovsdb.OperationResult, err error) {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, defaultTimeout)
+		defer cancel()
 	}
-	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
-	defer cancel()
-	return c.Transact(ctx, ops...)
+	defer recovered(&err)
+	results, err = c.Transact(ctx, ops...)
+	if err == nil && len(results) < len(ops) {
+		err = fmt.Errorf("the server has answered %d of %d operations", len(results), len(ops))
+	}
+	return results, err
 }
 
 // transact runs one transaction; an operation that failed is an error.
@@ -201,9 +236,14 @@ func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]o
 	}
 	if failed, err := ovsdb.CheckOperationResults(results, ops); err != nil {
 		for _, f := range failed {
-			return nil, fmt.Errorf("%w: %s", err, f)
+			return nil, fmt.Errorf("%w: %s", err, foreign.Reason(f.Error()))
 		}
 		return nil, err
 	}
 	return results, nil
+}
+
+// detail is why an operation failed, as the server says it: that may have values of rows in it.
+func detail(r ovsdb.OperationResult) string {
+	return foreign.Reason(r.Error + ": " + r.Details)
 }

@@ -128,7 +128,7 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 		UpdateFunc: func(string, model.Model, model.Model) { f.wake() },
 		DeleteFunc: func(string, model.Model) { f.wake() },
 	})
-	_, err = c.Monitor(ctx, c.NewMonitor(t.columns...))
+	err = monitor(ctx, c, t.columns...)
 	if err == nil {
 		err = c.Echo(ctx) // the library keeps the last answer as it came, until there is another one
 	}

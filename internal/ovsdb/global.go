@@ -84,7 +84,7 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 		case "timed out", "constraint violation": // the wait was in vain; a second row
 			return false, nil
 		default:
-			return false, fmt.Errorf("cannot write %s: %s: %s", g.table, r.Error, r.Details)
+			return false, fmt.Errorf("cannot write %s: %s", g.table, detail(r))
 		}
 	}
 	if uuid == "" {

@@ -2,6 +2,7 @@ package ovsdb
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,26 +81,41 @@ func milliseconds(probe time.Duration) int64 {
 
 // Satisfied says whether the rows are as wanted, so that [Dialer.EnsureConnections]
 // would change nothing.
-func Satisfied(rows, want []Connection) bool {
-	known := make([]listenerRow, len(rows))
-	for i, c := range rows {
-		known[i] = listenerRow{Connection: c}
-	}
-	return planListeners(known, want).empty()
+func Satisfied(rows []Listener, want []Connection) bool { return planListeners(rows, want).empty() }
+
+// Listener is a Connection that stands in the database.
+type Listener struct {
+	Connection
+	UUID string
 }
 
-// listenerRow is a Connection that stands in the database.
-type listenerRow struct {
-	Connection
-	uuid string
+// WithoutTLS says whether another machine may be at the other end of it without TLS, with every
+// right on the database: by ptcp the servers listen, by tcp they connect. One that can't be read is
+// of no such kind: no server opens it.
+func (c Connection) WithoutTLS() bool {
+	method, rest, _ := strings.Cut(c.Target, ":")
+	var host string
+	switch method {
+	case "ptcp": // ptcp:[PORT][:HOST]
+		_, host, _ = strings.Cut(rest, ":")
+	case "tcp": // tcp:HOST[:PORT]
+		host, _, _ = strings.Cut(rest, ":")
+		if end := strings.Index(rest, "]"); end >= 0 {
+			host = rest[:end+1]
+		}
+	default:
+		return false
+	}
+	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return host != "localhost" && (err != nil || !address.IsLoopback())
 }
 
 // listenerPlan is one transaction's worth of changes.
 type listenerPlan struct {
 	insert []Connection
-	drop   []listenerRow
+	drop   []Listener
 	// probe are the rows that get another inactivity probe.
-	probe map[listenerRow]time.Duration
+	probe map[Listener]time.Duration
 }
 
 func (p listenerPlan) empty() bool { return len(p.insert)+len(p.drop)+len(p.probe) == 0 }
@@ -125,10 +141,10 @@ func (p listenerPlan) targets() []string {
 // plan that follows: before OVS 3.3.0 a server keeps a listener's old role until the
 // listener goes (ovsdb_jsonrpc_server_set_remotes in ovsdb/jsonrpc-server.c), so that
 // setting the column would protect nothing.
-func planListeners(rows []listenerRow, want []Connection) listenerPlan {
-	p := listenerPlan{probe: map[listenerRow]time.Duration{}}
+func planListeners(rows []Listener, want []Connection) listenerPlan {
+	p := listenerPlan{probe: map[Listener]time.Duration{}}
 	for _, w := range want {
-		var same []listenerRow
+		var same []Listener
 		for _, row := range rows {
 			if row.listener() == w.listener() {
 				same = append(same, row)
@@ -138,13 +154,13 @@ func planListeners(rows []listenerRow, want []Connection) listenerPlan {
 			p.insert = append(p.insert, w)
 			continue
 		}
-		if slices.ContainsFunc(same, func(row listenerRow) bool { return !row.serves(w) }) {
+		if slices.ContainsFunc(same, func(row Listener) bool { return !row.serves(w) }) {
 			p.drop = append(p.drop, same...)
 			continue
 		}
 		// The schema keeps targets apart: the others are the same in other words. The
 		// one for both families sorts last.
-		keep := slices.MaxFunc(same, func(a, b listenerRow) int { return cmp.Compare(a.Target, b.Target) })
+		keep := slices.MaxFunc(same, func(a, b Listener) int { return cmp.Compare(a.Target, b.Target) })
 		for _, row := range same {
 			if row != keep {
 				p.drop = append(p.drop, row)

@@ -73,7 +73,26 @@ func TestListenersAreSatisfied(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.satisfied, ovsdb.Satisfied(test.rows, test.want))
+			assert.Equal(t, test.satisfied, ovsdb.Satisfied(rowsOf(test.rows...), test.want))
 		})
+	}
+}
+
+func rowsOf(all ...ovsdb.Connection) (rows []ovsdb.Listener) {
+	for _, c := range all {
+		rows = append(rows, ovsdb.Listener{Connection: c})
+	}
+	return rows
+}
+
+func TestListenersWithoutTLSAreToldApart(t *testing.T) {
+	t.Parallel()
+	for target, want := range map[string]bool{
+		"pssl:6641": false, "pssl:6641:[::]": false, "ssl:10.0.0.1:6641": false, "": false, "punix:/x.sock": false,
+		"ptcp:": true, "ptcp:16666": true, "ptcp:16666:0.0.0.0": true, "ptcp:16666:10.0.0.1": true, "ptcp:16666:[::]": true, "ptcp:0:[fe80::1%eth0]": true,
+		"ptcp:16666:127.0.0.1": false, "ptcp:16666:127.1.2.3": false, "ptcp:16666:[::1]": false, "ptcp:16666:localhost": false,
+		"tcp:10.0.0.1:6641": true, "tcp:[2001:db8::1]:6641": true, "tcp:127.0.0.1:6641": false, "tcp:[::1]:6641": false, "tcp:manager:6641": true,
+	} {
+		assert.Equal(t, want, ovsdb.Connection{Target: target}.WithoutTLS(), "%q", target)
 	}
 }

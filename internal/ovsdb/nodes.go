@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-org/libovsdb/ovsdb"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -128,7 +129,7 @@ func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more 
 	return results, nil
 }
 
-// BoundPort is a port that SB has on a chassis.
+// BoundPort is a port that SB has on a chassis; Port is for people.
 type BoundPort struct{ Port, Type, Chassis string }
 
 // Occupied is what SB has on chassis, all of one moment.
@@ -151,12 +152,15 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 	}
 	at := map[string]string{}
 	for _, r := range answers[1] {
-		at[r.uuid()] = r.text("ip")
+		at[r.uuid()] = foreign.Name(r.text("ip"))
 	}
 	o := Occupied{Addresses: map[string][]string{}}
 	uuid := ""
 	for _, r := range answers[0] {
 		name := r.text("name")
+		if !foreign.IsName(name) {
+			continue // [Gateways.Southbound] tells of it
+		}
 		names[r.uuid()] = name
 		for _, e := range r.references("encaps") {
 			o.Addresses[name] = append(o.Addresses[name], at[e])
@@ -176,7 +180,7 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 		return fail(err)
 	}
 	for _, r := range answers[0] {
-		o.Ports = append(o.Ports, BoundPort{r.text("logical_port"), r.text("type"), names[r.reference("chassis")]})
+		o.Ports = append(o.Ports, BoundPort{foreign.Name(r.text("logical_port")), r.text("type"), names[r.reference("chassis")]})
 	}
 	return o, nil
 }
@@ -286,7 +290,7 @@ func judge(results []ovsdb.OperationResult) error {
 		case "timed out": // a wait, in vain
 			return ErrChanged
 		default:
-			return fmt.Errorf("%s: %s", r.Error, r.Details)
+			return errors.New(detail(r))
 		}
 	}
 	return nil

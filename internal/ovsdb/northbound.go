@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
 // Northbound is what NB holds of gateways, all of one moment. Names are those of
@@ -22,6 +24,7 @@ type Northbound struct {
 	// GatewayChassis and HAChassis are candidates, by their UUIDs.
 	GatewayChassis, HAChassis map[string]CandidateRow
 	Groups                    []HAChassisGroup
+	Malformed                 []Malformed
 }
 
 // LogicalRouter is a row of Logical_Router.
@@ -97,33 +100,61 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		n.Config, n.IDs = r.number("nb_cfg"), r.pairs(externalIDs)
 	}
 	for _, r := range answers[1] {
-		n.Routers = append(n.Routers, LogicalRouter{r.uuid(), r.text("name"), r.references("ports"), r.pairs(externalIDs), r["enabled"] == false})
+		n.Routers = append(n.Routers, LogicalRouter{r.uuid(), foreign.Name(r.text("name")), r.references("ports"), r.pairs(externalIDs), r["enabled"] == false})
 	}
-	for _, r := range answers[2] {
-		n.RouterPorts = append(n.RouterPorts, LogicalRouterPort{
-			r.uuid(), r.text("name"), r.references("gateway_chassis"), r.reference("ha_chassis_group"), r.pairs(externalIDs),
-		})
-	}
+	n.addPorts(answers[2])
 	for _, r := range answers[3] {
-		n.Switches = append(n.Switches, LogicalSwitch{r.uuid(), r.text("name"), r.references("ports")})
+		n.Switches = append(n.Switches, LogicalSwitch{r.uuid(), foreign.Name(r.text("name")), r.references("ports")})
 	}
-	for _, r := range answers[6] {
-		n.Groups = append(n.Groups, HAChassisGroup{r.uuid(), r.text("name"), r.references("ha_chassis"), r.pairs(externalIDs)})
-	}
+	n.addGroups(answers[6])
 	for _, some := range answers[7:] {
 		for _, r := range some {
+			options := r.pairs("options")
+			for key, value := range options {
+				options[key] = foreign.Name(value)
+			}
 			n.SwitchPorts = append(n.SwitchPorts, LogicalSwitchPort{
-				r.uuid(), r.text("name"), r.text("type"), r.pairs("options"), r.reference("ha_chassis_group"),
+				r.uuid(), foreign.Name(r.text("name")), r.text("type"), options, r.reference("ha_chassis_group"),
 			})
 		}
 	}
 	return n, nil
 }
 
+// addPorts leaves out those that could not be written as they were read, with those of a candidate that is malformed.
+func (n *Northbound) addPorts(rows []row) {
+	for _, r := range rows {
+		p := LogicalRouterPort{r.uuid(), r.text("name"), r.references("gateway_chassis"), r.reference("ha_chassis_group"), r.pairs(externalIDs)}
+		if !unnamed(&n.Malformed, routerPortTable, r, p.Name) && !hasUnnamed(&n.Malformed, routerPortTable, r, n.GatewayChassis, p.GatewayChassis) {
+			n.RouterPorts = append(n.RouterPorts, p)
+		}
+	}
+}
+
+// addGroups does so of groups.
+func (n *Northbound) addGroups(rows []row) {
+	for _, r := range rows {
+		g := HAChassisGroup{r.uuid(), r.text("name"), r.references("ha_chassis"), r.pairs(externalIDs)}
+		if !unnamed(&n.Malformed, groupTable, r, g.Name) && !hasUnnamed(&n.Malformed, groupTable, r, n.HAChassis, g.Members) {
+			n.Groups = append(n.Groups, g)
+		}
+	}
+}
+
+// hasUnnamed reports whether the chassis of a candidate has a name that is none, and notes the row that refers to it.
+func hasUnnamed(all *[]Malformed, table string, r row, rows map[string]CandidateRow, uuids []string) bool {
+	for _, uuid := range uuids {
+		if unnamed(all, table, r, rows[uuid].Chassis) {
+			return true
+		}
+	}
+	return false
+}
+
 func candidates(rows []row) map[string]CandidateRow {
 	all := map[string]CandidateRow{}
 	for _, r := range rows {
-		all[r.uuid()] = CandidateRow{r.uuid(), r.text("name"), shared(r.text("chassis_name")), int(r.number("priority"))}
+		all[r.uuid()] = CandidateRow{r.uuid(), foreign.Name(r.text("name")), shared(r.text("chassis_name")), int(r.number("priority"))}
 	}
 	return all
 }

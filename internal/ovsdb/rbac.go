@@ -34,7 +34,7 @@ func (d *Dialer) Restricted(ctx context.Context, endpoint string) (bool, error) 
 		case "aborted": // RFC 7047, 5.2.8
 			return false, nil
 		default:
-			return false, fmt.Errorf("cannot try the rights at %s: %s: %s", endpoint, r.Error, r.Details)
+			return false, fmt.Errorf("cannot try the rights at %s: %s", endpoint, detail(r))
 		}
 	}
 	return false, fmt.Errorf("cannot try the rights at %s: the server has not aborted", endpoint)

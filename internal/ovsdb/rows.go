@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -101,6 +102,20 @@ func (r row) references(column string) (all []string) {
 	return all
 }
 
+// Malformed is a row that is left alone, since what it is found and written by is no name (rule R18): cleaned it would be
+// another one. Name is how that is shown.
+type Malformed struct{ Table, UUID, Name string }
+
+// unnamed reports whether the name of a row is none, and notes such a row.
+func unnamed(all *[]Malformed, table string, r row, name string) bool {
+	if foreign.IsName(name) {
+		return false
+	}
+	*all = append(*all, Malformed{table, r.uuid(), foreign.Name(name)})
+	return true
+}
+
+// text is a column as it is in the database; what is shown of it goes through package foreign.
 func (r row) text(column string) string {
 	text, _ := r[column].(string)
 	return text

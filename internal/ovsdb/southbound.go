@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-org/libovsdb/ovsdb"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -25,9 +26,11 @@ type Southbound struct {
 	Redirects map[string]string
 	// Externals is the same of external ports, by their names.
 	Externals map[string]string
+	Malformed []Malformed
 }
 
-// ChassisRow is a row of Chassis, and of Chassis_Private where there is one.
+// ChassisRow is a row of Chassis, and of Chassis_Private where there is one. Hostname is for people: a chassis may write
+// any (ovn-controller's role).
 type ChassisRow struct {
 	Name, Hostname string
 	// Config is other_config, in which ovn-controller tells of its machine: before OVN
@@ -76,14 +79,19 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 	if err != nil {
 		return Southbound{}, fmt.Errorf("cannot look for chassis in SB: %w", err)
 	}
-	private := map[string]row{}
+	private, names, s := map[string]row{}, map[string]string{}, Southbound{}
 	for _, r := range answers[1] {
-		private[r.text("name")] = r
+		if name := r.text("name"); !unnamed(&s.Malformed, "Chassis_Private", r, name) {
+			private[name] = r
+		}
 	}
-	names := map[string]string{}
-	s := Southbound{Private: slices.Sorted(maps.Keys(private))}
+	s.Private = slices.Sorted(maps.Keys(private))
 	for _, r := range answers[0] {
-		x := ChassisRow{Name: r.text("name"), Hostname: r.text("hostname"), Config: r.pairs("other_config")}
+		name := r.text("name")
+		if unnamed(&s.Malformed, "Chassis", r, name) {
+			continue
+		}
+		x := ChassisRow{Name: name, Hostname: foreign.Name(r.text("hostname")), Config: r.pairs("other_config")}
 		if len(x.Config) == 0 {
 			x.Config = r.pairs(externalIDs)
 		}

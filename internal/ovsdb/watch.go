@@ -81,8 +81,7 @@ func (w *Watch) monitor(ctx context.Context) error {
 		DeleteFunc: func(_ string, was model.Model) { w.wake(was, nil) },
 	})
 	row := new(globalRow)
-	_, err := c.Monitor(ctx, c.NewMonitor(client.WithTable(row, &row.ExternalIDs)))
-	return err
+	return monitor(ctx, c, client.WithTable(row, &row.ExternalIDs))
 }
 
 func (w *Watch) wake(was, now model.Model) {

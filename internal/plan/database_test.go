@@ -208,3 +208,41 @@ func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T
 		}}},
 	})
 }
+
+// A rewrite needs no certificate. A start does, and then the status names the file and its remedy, too.
+func TestFileThatLacksEntriesComesBeforeMissingCertificates(t *testing.T) {
+	t.Parallel()
+	const missing = "'certificates' missing; run: juju integrate ovn-central:certificates vault"
+	const serves = "nb: file lacks entries, don't stop it: make space, or run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (it lacks entry 9)"
+	const down = "nb: its file lacks entries; run: rejoin it (it lacks entry 9)"
+	without := func(change func(*plan.Database)) func(*plan.State) {
+		return having(nil, nil, func(s *plan.State) {
+			s.Certificates.Related = false
+			edit(s, ovndb.NB, change)
+		})
+	}
+	damaged := func(x *plan.Database) { x.Damage = "it lacks entry 9" }
+	stopped := func(c ovndb.Condition) func(*plan.Database) {
+		return func(x *plan.Database) {
+			*x = plan.Database{Condition: c, Cluster: nbCluster, Rejoin: "rejoin it", File: plan.File{Damage: "it lacks entry 9"}}
+		}
+	}
+	issued := without(damaged)
+	check(t, map[string]situation{
+		"serving": {without(damaged), decided{step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{serves, missing}}},
+		"serving, and a certificate is installed next": {func(s *plan.State) {
+			issued(s)
+			s.Certificates.Related, s.Certificates.Issued = true, certificate("cert0", "A")
+		}, decided{step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{serves}}},
+		"down": {without(stopped(ovndb.Down)), decided{blocked: []string{down, missing}}},
+		"given up": {without(stopped(ovndb.Failed)), decided{blocked: []string{
+			"nb: its file lacks entries; run: rejoin it (it lacks entry 9; )", missing,
+		}}},
+		"paused":  {func(s *plan.State) { without(stopped(ovndb.Down))(s); s.Paused = true }, decided{blocked: []string{missing}}},
+		"removed": {without(func(x *plan.Database) { stopped(ovndb.Down)(x); x.Removed = true }), decided{blocked: []string{missing}}},
+		"of another cluster": {
+			without(func(x *plan.Database) { stopped(ovndb.Down)(x); x.Cluster = sbCluster }),
+			decided{blocked: []string{missing}},
+		},
+	})
+}

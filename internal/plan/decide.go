@@ -13,11 +13,21 @@ import (
 
 // Decide says what is next. It is called again after each step, with what was
 // then found out; where it gives no step, the unit is as it should be, or waits.
-func Decide(s State) Decision {
-	d := Decision{Ready: s.ready()}
+func Decide(s State) (d Decision) {
+	d.Ready = s.ready()
+	harmless := []string{OptionExporter, OptionStatusFormat} // the charm works with their defaults
 	for _, option := range slices.Sorted(maps.Keys(s.Invalid)) {
-		d.Options = append(d.Options, s.Invalid[option])
+		if !slices.Contains(harmless, option) {
+			d.Options = append(d.Options, s.Invalid[option])
+		}
 	}
+	defer func() {
+		for _, option := range harmless {
+			if text := s.Invalid[option]; text != "" {
+				d.note("%s", text)
+			}
+		}
+	}()
 	switch {
 	case s.Problem != "":
 		d.block("%s", s.Problem)
@@ -35,6 +45,7 @@ func Decide(s State) Decision {
 		d.wait("no ovsdb-peer address: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
 	default:
 		s.planWork(&d)
+		d.Exposed = s.exposed()
 	}
 	return d
 }
@@ -72,6 +83,10 @@ func (s State) planWork(d *Decision) {
 	if s.Disk != "" {
 		s.planFullDisk(d)
 		return
+	}
+	if !s.Certificates.Used.usable() {
+		s.planDamagedServers(d)
+		s.planDamagedFiles(d, held)
 	}
 	if !s.planCertificates(d) {
 		return

@@ -103,6 +103,12 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 			},
 			decided{ready: true},
 		},
+		"options that only change what is shown": {
+			func(s *plan.State) {
+				s.Invalid = map[string]string{plan.OptionStatusFormat: "option cluster-status-format is foo", plan.OptionExporter: "option ovn-exporter-channel is foo"}
+			},
+			decided{notes: []string{"option ovn-exporter-channel is foo", "option cluster-status-format is foo"}, ready: true},
+		},
 		"no packages": {func(s *plan.State) { *s = plan.State{} }, decided{step: "install"}},
 		"no address": {
 			func(s *plan.State) { s.Address = "" },

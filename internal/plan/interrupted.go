@@ -17,6 +17,20 @@ func (s State) planDamagedServers(d *Decision) {
 	}
 }
 
+// planDamagedFiles names the files on which no server can be started, with the command that replaces them. A unit
+// without a certificate would say only that it waits for one.
+func (s State) planDamagedFiles(d *Decision, held map[ovndb.Database]bool) {
+	for _, db := range ovndb.Databases() {
+		x, cluster := s.Databases[db], s.Clusters.IDs[db]
+		if s.Paused || held[db] || x.Removed || cluster == "" || x.Cluster != "" && x.Cluster != cluster {
+			continue
+		}
+		if x.Condition == ovndb.Down && x.Unusable() && !x.TooNew || x.Condition == ovndb.Failed && x.File.Damage != "" {
+			s.planDatabase(d, db)
+		}
+	}
+}
+
 // planInterrupted does what must not wait until an upgrade that was cut off can be finished: the
 // packages are unpacked, so a server that is down may start, as it does at the next boot. It
 // makes no new member, and restarts none.

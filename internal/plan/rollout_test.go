@@ -29,6 +29,8 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		"other listeners, not the leader": {
 			func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Listeners = plan.Drifted }) }, decided{ready: true},
 		},
+		"a cluster was replaced":                 {nb(func(x *plan.Database) { x.Superseded = plan.Drifted }), decided{step: "note the replaced clusters in nb", ready: true}},
+		"a cluster was replaced, not the leader": {func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Superseded = plan.Drifted }) }, decided{ready: true}},
 		"chassis may write what they like until the server is restarted": {
 			nb(func(x *plan.Database) { x.Unrestricted = true }),
 			decided{ready: true, notes: []string{

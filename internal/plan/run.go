@@ -22,6 +22,9 @@ func (s State) planRaftLeader(d *Decision, db ovndb.Database) {
 	if x.IsRaftLeader() && x.Listeners == Drifted {
 		d.do(Step{Kind: ConfigureListeners, Database: db})
 	}
+	if x.IsRaftLeader() && x.Superseded == Drifted {
+		d.do(Step{Kind: NoteSuperseded, Database: db})
+	}
 	if s.removesForOthers(db, x) {
 		s.planRejoin(d, db, x)
 	}

@@ -130,8 +130,8 @@ func ParseSettings(config map[string]any) (Settings, error) {
 		ElectionTimer:       p.seconds(OptionElectionTimer, 4*time.Second, minElectionTimer, maxElectionTimer),
 		InactivityProbe:     p.seconds(OptionInactivityProbe, time.Minute, 0, maxInactivityProbe),
 		AutoRestarts:        p.yes(OptionAutoRestarts, true),
-		ExporterChannel:     p.text(OptionExporter),
-		StatusFormat:        p.oneOf(OptionStatusFormat, "text", "text", "yaml"),
+		ExporterChannel:     p.channel(OptionExporter),
+		StatusFormat:        p.oneOf(OptionStatusFormat, "text", "text", "yaml", "json"),
 		NagiosContext:       p.form(OptionNagiosContext, isNagiosName, "letters, digits, \".\", \"_\" and \"-\""),
 		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, isNagiosNames, "names of letters, digits, \".\", \"_\" and \"-\", separated by commas"),
 		Agent: AgentSettings{
@@ -256,6 +256,19 @@ func (p *parser) oneOf(option, fallback string, values ...string) string {
 	case !slices.Contains(values, text):
 		p.fail(option, "one of "+strings.Join(values, ", "))
 		return fallback
+	}
+	return text
+}
+
+// Risks are the risks of a snap's channel (snapcraft's "Channels").
+var Risks = []string{"stable", "candidate", "beta", "edge"}
+
+// channel reads a channel: a risk, or a track and a risk separated by a slash. Empty means none.
+func (p *parser) channel(option string) string {
+	text := p.text(option)
+	if text != "" && !slices.Contains(Risks, text[strings.LastIndex(text, "/")+1:]) {
+		p.fail(option, "empty, or one of "+strings.Join(Risks, ", ")+", after a track and a slash if there is one")
+		return Risks[0]
 	}
 	return text
 }

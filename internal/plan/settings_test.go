@@ -79,11 +79,11 @@ func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
 			timer, []string{`0`, `61`, `-1`, `4.0`, `4.5`, `1e1`, `"4"`, `true`, `[4]`, `{}`, `99999999999999999999`, `4294967300`, `-9223372036854775808`, `""`},
 		},
 		"ovsdb-server-inactivity-probe": {probe, []string{`-1`, `86401`, `60.0`, `6e1`, `"60"`, `false`, `2147483648`, `18446744073709551616`}},
-		"cluster-status-format":         {"one of text, yaml", []string{`"json"`, `"YAML"`, `"x"`}},
+		"cluster-status-format":         {"one of text, yaml, json", []string{`"YAML"`, `"x"`}},
 		"enable-auto-restarts":          {"true or false", []string{`"true"`, `1`, `0`, `[]`}},
 		"source":                        {"a text", []string{`1`, `true`, `["distro"]`}},
 		"ovn-source":                    {"a text", []string{`22.03`}},
-		"ovn-exporter-channel":          {"a text", []string{`false`}},
+		"ovn-exporter-channel":          {"empty, or one of stable, candidate, beta, edge, after a track and a slash if there is one", []string{`"foo"`, `"edge/x"`, `"/"`}},
 		"nagios_context":                {"a text", []string{`{}`}},
 		"nagios_servicegroups":          {"a text", []string{`0`}},
 		"agent-mode":                    {"one of off, advise, on", []string{`"On"`, `"true"`}},
@@ -108,6 +108,9 @@ func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
 				defaults, err := plan.ParseSettings(nil)
 				require.NoError(t, err)
 				defaults.AutoRestarts = option != "enable-auto-restarts" // held back, rather than not
+				if option == "ovn-exporter-channel" {
+					defaults.ExporterChannel = "stable"
+				}
 				assert.Equal(t, defaults, got)
 				err = failed
 				assert.Contains(t, err.Error(), "option "+option+" is ")

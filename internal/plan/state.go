@@ -177,9 +177,14 @@ type Database struct {
 	// Rejoin is the command that has a new server join in the place of this unit's, which can't
 	// be started any more or has other data; empty where none can.
 	Rejoin string
+	// WithoutTLS are the listeners among those rows that other machines reach without TLS.
+	WithoutTLS []Listener
 	// Listeners compares the rows of Connections with those wanted; only looked at
 	// on the database's Raft leader.
 	Listeners Drift
+	// Superseded compares what the database says of clusters that were replaced with what the application
+	// knows; only looked at on the database's Raft leader.
+	Superseded Drift
 	// Schema compares the database's with that of the packages.
 	Schema Drift
 	// SchemaFile is where the packages' is, and Socket the server's for local clients.

@@ -60,6 +60,8 @@ const (
 	Start Kind = "start"
 	// ConfigureListeners writes the rows of the listeners.
 	ConfigureListeners Kind = "configure the listeners of"
+	// NoteSuperseded writes into the database which clusters were replaced, of both databases.
+	NoteSuperseded Kind = "note the replaced clusters in"
 	// ConvertSchema brings the database to the schema of the packages.
 	ConvertSchema Kind = "convert the schema of"
 	// SetElectionTimer changes the election timer, by one step.
@@ -135,6 +137,8 @@ type Decision struct {
 	// Options are those that can't be used, each a line. An operator has to mend them,
 	// but nothing else waits for that.
 	Options []string
+	// Exposed are the listeners without TLS, of both databases as far as this unit leads them.
+	Exposed []Listener
 	// Ready says that this unit's servers are members that clients may be sent to.
 	Ready bool
 	// starting are the servers to be started, which is done at once.

@@ -85,7 +85,11 @@ func Identify(d ovndb.Database, given IDArgument, here, there []Peer, describe f
 	if other, _ := Resolve(given, there); len(other.Peers) > 0 {
 		return refuse(OtherDatabase, "%s is a member of %s, not of %s", describe(d.Other(), other.Peers[0]), d.Other(), d)
 	}
-	return refuse(UnknownID, "%s is neither a member of %s nor one that was removed; members: %s", given.Text, d, names(here))
+	typed := given.Text
+	if given.Number {
+		typed = fmt.Sprintf("%s, the number that Juju made of what was typed (to pass 0123 as it is, type '\"0123\"'),", given.Text)
+	}
+	return refuse(UnknownID, "%s is neither a member of %s nor one that was removed; members: %s", typed, d, names(here))
 }
 
 // matching are the members that an ID, or the beginning of one, can mean: the server itself by

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // known is a member whose full ID is known, unknown one of whom only the four
@@ -170,6 +172,17 @@ func TestR3NumbersThatAreNoIDFindNobody(t *testing.T) {
 		assert.Empty(t, r.Peers, number)
 		assert.Empty(t, r.Text, number)
 	}
+}
+
+func TestUnknownNumberSaysHowToPassDigits(t *testing.T) {
+	t.Parallel()
+	describe := func(_ ovndb.Database, p Peer) string { return p.Short }
+	_, refused := Identify(ovndb.NB, IDArgument{Text: "83", Number: true}, []Peer{unknown("13e4")}, nil, describe)
+	require.NotNil(t, refused)
+	assert.Equal(t, UnknownID, refused.Reason)
+	assert.Contains(t, refused.Text, `'"0123"'`)
+	_, refused = Identify(ovndb.NB, IDArgument{Text: "abcd"}, []Peer{unknown("13e4")}, nil, describe)
+	assert.NotContains(t, refused.Text, "number")
 }
 
 func TestR3NumbersThatCanMeanTwoMembersMeanBoth(t *testing.T) {

@@ -50,8 +50,10 @@ type View struct {
 	Full bool
 	// Names are full IDs known from elsewhere: published by units, or recorded.
 	Names []ID
-	// Superseded are the clusters in whose place this one was put.
-	Superseded []ID
+	// Superseded are the clusters in whose place this one was put. SupersedesItself says that the database
+	// names its own cluster among them, which is left out.
+	Superseded       []ID
+	SupersedesItself bool
 }
 
 // Peer is a member together with what was found out about it.

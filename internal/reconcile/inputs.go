@@ -86,6 +86,9 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 		return p, err
 	}
 	a.leaderSettings = settings
+	for _, key := range relation.SupersedeThemselves(settings) {
+		u.Log.WarnContext(ctx, "a leader setting names the application's own cluster as one that was replaced; ignoring that", "setting", key)
+	}
 	if p.progress.clusters, a.problem = parseClusters(settings); len(p.progress.clusters.IDs) == len(ovndb.Databases()) {
 		r.LeaderSettings = settings
 	}

@@ -16,18 +16,24 @@ import (
 // clientTimeout bounds the look at one of this unit's own client ports.
 const clientTimeout = 2 * time.Second
 
-// listeners compares the rows with those wanted. Where they can't be read, they
-// are left alone.
-func (u *Reconciler) listeners(ctx context.Context, a inputs, m observe.Application, db ovndb.Database) plan.Drift {
+// listeners compares the rows with those wanted, and finds those without TLS. Where they can't be
+// read, they are left alone.
+func (u *Reconciler) listeners(ctx context.Context, a inputs, m observe.Application, db ovndb.Database) (plan.Drift, []plan.Listener) {
 	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
-		return ""
+		return "", nil
+	}
+	var exposed []plan.Listener
+	for _, row := range rows {
+		if row.WithoutTLS() {
+			exposed = append(exposed, plan.Listener{Database: db, Target: row.Target, UUID: row.UUID})
+		}
 	}
 	if ovsdb.Satisfied(rows, u.wantedListeners(a, m, db)) {
-		return plan.InSync
+		return plan.InSync, exposed
 	}
-	return plan.Drifted
+	return plan.Drifted, exposed
 }
 
 // wantedListeners serve IPv6 where any unit has such an address: the rows are

@@ -11,6 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // payload is what is installed of the databases' packages.
@@ -79,7 +80,7 @@ func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]str
 	}
 	for option, value := range map[string]string{plan.OptionSource: s.Source, plan.OptionOverlay: s.Overlay} {
 		if _, err := ovn.ParseSource(value, u.OS); err != nil && invalid[option] == "" {
-			invalid[option] = fmt.Sprintf("option %s: %v", option, err)
+			invalid[option] = fmt.Sprintf("option %s: %v; or run: juju config %s --reset %s", option, err, unitname.Application(u.Env.Unit), option)
 		}
 	}
 	return s, invalid

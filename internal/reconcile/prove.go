@@ -73,7 +73,7 @@ func (u *Reconciler) proveOne(ctx context.Context, o Result, request recovery.Re
 	key, value := proofKey+u.Env.Unit, rand.Text()
 	defer func() {
 		if err := u.dropProof(ctx, db, o.state.Address, key); err != nil {
-			u.Log.WarnContext(ctx, "cannot delete the key that was written for the proof; the next recover or restore deletes it", "database", db.Short(), "key", key, "error", err)
+			u.Log.WarnContext(ctx, "cannot delete the key that was written for the proof; the next recovery-status deletes it", "database", db.Short(), "key", key, "error", err)
 		}
 	}()
 	if err := u.writeProof(ctx, db, o.state.Address, key, value); err != nil {

@@ -79,10 +79,11 @@ type record struct {
 	// Asks is when this unit, as the one that leads the application, has asked the units
 	// that were asked for a recovery whether they are there.
 	Asks map[ovndb.Database]time.Time `json:"recovery-asks,omitempty"`
-	// Remade are the requests of this unit in whose old cluster's place a new one was put: the same
-	// action, run again, proves that it serves. New is that cluster; for a restore, the one that was
-	// made here of the backup, which another one may have gone before.
-	Remade map[ovndb.Database]recovery.Request `json:"remade,omitempty"`
+	// Remade is this unit's last request of each database for which the old cluster was replaced. New is the
+	// cluster that replaced it; for a restore, the one that was made here of the backup, which another one may
+	// have gone before. Restored are the backups that were restored.
+	Remade   map[ovndb.Database]recovery.Request `json:"remade,omitempty"`
+	Restored map[ovndb.Database][]restored       `json:"restored,omitempty"`
 	// Rejoin are the servers that other units are asked to remove.
 	Rejoin map[ovndb.Database]raft.ID `json:"rejoin,omitempty"`
 	// Rejoined are those in whose place new ones have joined: the same action, run again,
@@ -103,6 +104,12 @@ type record struct {
 	// Settled says that there was nothing left to do after the last hook, so that
 	// `update-status` need not ask for everything.
 	Settled bool `json:"settled,omitempty"`
+}
+
+// restored is a backup that was restored, and when that was asked for.
+type restored struct {
+	Backup string    `json:"backup"`
+	At     time.Time `json:"at"`
 }
 
 // recordFile is not the cache of package observe: that is lost without harm,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -81,34 +82,58 @@ func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
 	assert.False(t, new(record).gaveUp(raft.IDArgument{Text: "57f8"}))
 }
 
-// A restore begins anew once all that it was asked for is proved, a recovery once every unit is a member.
-func TestRequestIsForgottenOnceItIsProved(t *testing.T) {
+func TestRequestThatHasComeAbout(t *testing.T) {
 	t.Parallel()
-	proofs := []recovery.Proof{
-		{Database: ovndb.NB, Units: []recovery.UnitProof{{Unit: "ovn-central/0", Member: true}}},
-		{Database: ovndb.SB, Units: []recovery.UnitProof{{Unit: "ovn-central/0", Member: true}, {Unit: "ovn-central/1", GivenUp: true}}},
+	const backup, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
+	at := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
+	request := func(backup string) RecoverRequest {
+		return RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
 	}
-	both := func(backup string) *record {
-		q := recovery.Request{Backup: backup}
-		return &record{Remade: map[ovndb.Database]recovery.Request{ovndb.NB: q, ovndb.SB: q}}
+	after := func(backup, made string) *record {
+		r := &record{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old", Backup: backup, New: raft.ID(made), Asked: at}}}
+		r.forget(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: raft.ID(made)}})
+		return r
 	}
-	asked := ovndb.Databases()
-	restored, recovered := both("/var/backups/ovn-central/20260101T000000Z"), both("")
-	require.True(t, proven(asked, proofs))
-	restored.forgetProven(proofs)
-	assert.Empty(t, restored.Remade)
-	recovered.forgetProven(proofs)
-	assert.Len(t, recovered.Remade, 1)
-	assert.Contains(t, recovered.Remade, ovndb.SB, "a unit may still return")
-
-	assert.False(t, proven(asked, proofs[:1]), "the other was killed before its new cluster")
-	proofs[1].Waiting = "this unit is not a member of the new cluster yet"
-	assert.False(t, proven(asked, proofs))
+	twice := after(backup, "first")
+	twice.Requests = map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "first", Backup: other, New: "second", Asked: at}}
+	twice.forget(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: "second"}})
+	pending := func(next string) *record {
+		r := after(backup, "new")
+		delete(r.Remade, ovndb.NB)
+		r.Requests = map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "new", Backup: next, Asked: at}}
+		return r
+	}
+	for name, c := range map[string]struct {
+		record        *record
+		request       RecoverRequest
+		serves        raft.ID
+		led           bool
+		done, refused int
+	}{
+		"restored":                        {after(backup, "new"), request(backup), "new", true, 1, 0},
+		"restored, no leader":             {after(backup, "new"), request(backup), "new", false, 0, 1},
+		"restored, then another cluster":  {after(backup, "new"), request(backup), "later", true, 0, 1},
+		"another backup":                  {after(backup, "new"), request(other), "new", true, 0, 0},
+		"the backup before the last":      {twice, request(backup), "second", true, 0, 1},
+		"recovered":                       {after("", "new"), request(""), "new", true, 1, 0},
+		"recovered, no leader":            {after("", "new"), request(""), "new", false, 0, 1},
+		"recovered, then another cluster": {after("", "new"), request(""), "later", false, 0, 0},
+		"it is being restored again":      {pending(backup), request(backup), "new", true, 0, 0},
+		"another one is being restored":   {pending(other), request(backup), "new", true, 0, 1},
+		"nothing before":                  {&record{}, request(backup), "old", true, 0, 0},
+	} {
+		states := map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: c.serves, Own: &recovery.Copy{HasRaftLeader: c.led}}}
+		done, refused := c.record.alreadyDone(c.request, states)
+		assert.Len(t, done, c.done, name)
+		assert.Len(t, refused, c.refused, name)
+		c.record.forgetRemade(c.request)
+		done, refused = c.record.alreadyDone(c.request, states)
+		assert.Empty(t, append(done, refused...), "%s: with again=true", name)
+	}
 }
 
-// A restore that another one went before, or that another one followed, is not what is served: the same command proves
-// nothing then, and says so once.
-func TestRestoreThatAnotherOneWentBeforeIsNotProved(t *testing.T) {
+// A restore that another one went before, or that another one followed, is not what is served.
+func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
 	t.Parallel()
 	const mine, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
 	ids := func(nb raft.ID) relation.Clusters {
@@ -134,9 +159,12 @@ func TestRestoreThatAnotherOneWentBeforeIsNotProved(t *testing.T) {
 		states := map[ovndb.Database]recovery.State{ovndb.NB: state(c.served)}
 		assert.Empty(t, r.Requests, name)
 		assert.Equal(t, !c.overtaken, r.remade(request(mine), states[ovndb.NB], ovndb.NB), name)
-		assert.Equal(t, c.overtaken, len(r.overtaken(request(mine), states)) > 0, name)
-		assert.Empty(t, r.overtaken(request(other), states), "%s: another backup is another command", name)
-		assert.Empty(t, r.overtaken(request(""), states), "%s: a recovery", name)
+		_, refused := r.alreadyDone(request(mine), states)
+		assert.Equal(t, c.overtaken, len(refused) > 0, name)
+		_, refused = r.alreadyDone(request(other), states)
+		assert.Empty(t, refused, "%s: another backup is another command", name)
+		_, refused = r.alreadyDone(request(""), states)
+		assert.Empty(t, refused, "%s: a recovery", name)
 	}
 
 	// A recovery takes the newest copy, whichever unit makes the cluster of it.

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +25,8 @@ type RecoverRequest struct {
 	Force bool
 	// Backup is the directory of a backup; empty recovers from this unit's file.
 	Backup string
+	// Again permits to replace once more what an earlier request of this unit has replaced.
+	Again bool
 	// Confirmed is i-really-mean-it; DryRun judges and shows, and changes nothing.
 	Confirmed, DryRun bool
 }
@@ -34,10 +35,8 @@ type RecoverRequest struct {
 type RecoverResult struct {
 	// Plan and Waiting are as in [recovery.Verdict].
 	Plan, Waiting []string
-	// Proofs are of the databases whose new cluster has taken the old one's place; Proven
-	// says that all that were asked for have, and that each proof is complete.
-	Proofs []recovery.Proof
-	Proven bool
+	// Done says of each database that was asked for that the same request has come about before; then nothing was done.
+	Done []string
 	// Result is how the unit is afterwards; nil where nothing was begun.
 	Result *Result
 }
@@ -54,8 +53,8 @@ func (e *RecoverError) Error() string {
 }
 
 // Recover makes new clusters of the data that this unit has, or of a backup. It plans,
-// refuses, begins, and goes as far as it can; other units, and this one, go on in their
-// hooks. Called again it goes on too.
+// refuses, begins, and goes as far as it can; all units continue in their hooks. If it is
+// called again it continues too, and does nothing if all has come about.
 func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (RecoverResult, error) {
 	var found RecoverResult
 	r, state, err := u.recoveryState(ctx)
@@ -63,6 +62,9 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		return found, err
 	}
 	states := state.Recovery
+	if request.Again {
+		r.forgetRemade(request)
+	}
 	if len(request.Databases) == 0 {
 		request.Databases = withoutRaftLeader(states, request.Backup != "")
 		for _, db := range ovndb.Databases() {
@@ -75,8 +77,8 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost; if the other units have just failed, run it again in a minute"}}
 	}
 	if !request.DryRun && slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool { return r.unfinished(request, states[db], db) }) {
-		// An action that was killed after the new cluster took the old one's place goes on; a
-		// server that it has not started is no quorum that was lost anew.
+		// An action that was killed after the new cluster replaced the old one continues. A server that it
+		// has not started yet has not lost a quorum.
 		if _, err = u.Reconcile(ctx, true); err != nil {
 			return found, err
 		}
@@ -84,6 +86,11 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 			return found, err
 		}
 		states = state.Recovery
+	}
+	if done, refusals := r.alreadyDone(request, states); len(refusals) > 0 {
+		return found, &RecoverError{refusals}
+	} else if len(done) == len(request.Databases) {
+		return RecoverResult{Done: done}, nil
 	}
 	var manifest backup.Manifest
 	if request.Backup != "" {
@@ -93,9 +100,6 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		found.Plan = append(found.Plan, fmt.Sprintf("the backup was taken on %s at %s, %s ago", manifest.Unit, manifest.Taken.Format(time.RFC3339), u.Now().Sub(manifest.Taken).Truncate(time.Second)))
 	}
 	asked, refusals := u.judgeRecovery(r, request, states, &found)
-	if overtaken := r.overtaken(request, states); len(overtaken) > 0 {
-		return found, u.forgetOvertaken(r, request, overtaken)
-	}
 	if len(refusals) == 0 && len(asked) > 0 {
 		refusals = append(u.refuseDying(state), u.refuseContents(ctx, asked)...)
 	}
@@ -106,11 +110,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	case request.DryRun:
 		return found, nil
 	case !request.Confirmed:
-		lost := "what is given up can't be brought back"
-		if request.Backup != "" {
-			lost = "every change since the backup was taken is lost"
-		}
-		return found, &RecoverError{[]string{lost + "; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true"}}
+		return found, &RecoverError{[]string{request.lost() + "; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true"}}
 	}
 	if r.Requests == nil {
 		r.Requests = map[ovndb.Database]recovery.Request{}
@@ -129,7 +129,15 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	if err != nil {
 		return found, err
 	}
-	return found, u.conclude(ctx, o, request, &found)
+	return found, u.withdrawn(request)
+}
+
+// lost says what can't be brought back.
+func (r RecoverRequest) lost() string {
+	if r.Backup != "" {
+		return "every change since the backup was taken is lost"
+	}
+	return "what is given up can't be brought back"
 }
 
 // judgeRecovery judges what is asked for of each database: what is to be asked of its units,
@@ -141,8 +149,11 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 		state := states[db]
 		state.Database, state.Unit = db, u.Env.Unit
 		if r.remade(request, state, db) {
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has replaced %s; to prove that it works, a write to it is read back from each unit", db.Short(), r.Remade[db].Cluster))
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has replaced %s; nothing more is done", db.Short(), r.Remade[db].Cluster))
 			continue
+		}
+		if r.inPlace(request, state, db) { // only a dry run comes here
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit made this cluster at %s; to make another one, add again=true", db.Short(), r.Remade[db].Asked.Format(time.RFC3339)))
 		}
 		q := recovery.Request{Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
 		if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {
@@ -181,103 +192,66 @@ func (u *Reconciler) underWay(db ovndb.Database, made recovery.Request) string {
 	return fmt.Sprintf("%s: another recovery or restore is under way, whose new cluster is made; to go on with it, run: %s", db.Short(), command)
 }
 
-// overtaken are the databases whose clusters were made anew by another command than the restore that is typed
-// again: what is served is not its backup, and a proof would say that it is.
-func (r *record) overtaken(request RecoverRequest, states map[ovndb.Database]recovery.State) (all []ovndb.Database) {
+// forgetRemade forgets that the databases of a request were replaced before.
+func (r *record) forgetRemade(request RecoverRequest) {
+	for _, db := range ovndb.Databases() {
+		if len(request.Databases) == 0 || slices.Contains(request.Databases, db) {
+			delete(r.Remade, db)
+			if all := r.Restored[db]; len(all) > 0 {
+				r.Restored[db] = slices.DeleteFunc(all, func(x restored) bool { return x.Backup == request.Backup })
+			}
+		}
+	}
+}
+
+// alreadyDone returns a line for each database for which the same request has come about, and its cluster is served.
+// It refuses a request that has come about but whose cluster is not served any more: to do it again is a decision that
+// a person must type (R19).
+func (r *record) alreadyDone(request RecoverRequest, states map[ovndb.Database]recovery.State) (done, refusals []string) {
 	for _, db := range request.Databases {
-		if q, there := r.Remade[db]; there && request.Backup != "" && q.Backup == request.Backup && q.New != states[db].Cluster {
-			all = append(all, db)
+		q, remade := r.Remade[db]
+		before := slices.IndexFunc(r.Restored[db], func(x restored) bool { return x.Backup == request.Backup })
+		next, pending := r.Requests[db]
+		switch {
+		case remade && q.Backup == request.Backup && q.New == states[db].Cluster:
+			when := q.Asked.Format(time.RFC3339)
+			if own := states[db].Own; own == nil || own.HasRaftLeader {
+				done = append(done, fmt.Sprintf("%s: this was asked for at %s and is done: the new cluster is %s", db.Short(), when, q.New))
+			} else if !request.DryRun {
+				refusals = append(refusals, fmt.Sprintf("%s: this was asked for at %s, and this unit's server knows no leader of the new cluster %s; wait for it, or, if its quorum is lost too, add again=true",
+					db.Short(), when, q.New))
+			}
+		case remade && q.Backup == request.Backup && request.Backup != "":
+			refusals = append(refusals, fmt.Sprintf("%s: another recovery or restore went first or followed, so that the cluster of this backup, asked for at %s, is not the one that is served; to restore it, and lose what was written since, add again=true",
+				db.Short(), q.Asked.Format(time.RFC3339)))
+		case before >= 0 && !(pending && next.Backup == request.Backup):
+			refusals = append(refusals, fmt.Sprintf("%s: this backup was restored at %s; to restore it again, and lose what was written since, add again=true",
+				db.Short(), r.Restored[db][before].At.Format(time.RFC3339)))
 		}
 	}
-	return all
+	return done, refusals
 }
 
-// forgetOvertaken says so, once: what an operator then types again restores the backup anew.
-func (u *Reconciler) forgetOvertaken(r *record, request RecoverRequest, overtaken []ovndb.Database) error {
-	var reasons []string
-	for _, db := range overtaken {
-		reasons = append(reasons, fmt.Sprintf("%s: another recovery or restore went first, so this backup's cluster is not the one that is served; to restore this backup, run the same command again", db.Short()))
-		delete(r.Remade, db)
-	}
-	if !request.DryRun {
-		if err := u.saveRecord(r); err != nil {
-			return err
-		}
-	}
-	return &RecoverError{reasons}
-}
-
-// conclude says what has become of a request, and proves what came about. A unit may be lost after
-// the new cluster was made: whatever the command names now is given up.
-func (u *Reconciler) conclude(ctx context.Context, o Result, request RecoverRequest, found *RecoverResult) error {
+// withdrawn returns why a request was withdrawn, if it was.
+func (u *Reconciler) withdrawn(request RecoverRequest) error {
 	r, err := u.loadRecord()
 	if err != nil {
 		return err
 	}
-	var withdrawn []string
-	remade := map[ovndb.Database]recovery.Request{}
+	var reasons []string
 	for _, db := range request.Databases {
 		if reason := r.Refused[db]; reason != "" {
-			withdrawn = append(withdrawn, reason)
-		} else if q, there := r.Remade[db]; there {
-			q.GivenUp = slices.Clone(q.GivenUp)
-			for _, given := range request.GivenUp {
-				q.GivenUp = append(q.GivenUp, given.Text)
-			}
-			remade[db] = q
+			reasons = append(reasons, reason)
 		}
 	}
-	found.Proofs = u.prove(ctx, o, remade)
-	if found.Proven = proven(request.Databases, found.Proofs); found.Proven {
-		r.forgetProven(found.Proofs)
-	}
-	var broken []string
-	for _, p := range found.Proofs {
-		broken = append(broken, p.Broken()...)
-	}
-	if err := u.saveRecord(r); err != nil {
-		return err
-	}
-	switch {
-	case len(withdrawn) > 0:
-		return &RecoverError{withdrawn}
-	case len(broken) > 0:
-		return fmt.Errorf("%w: %s", errNotProved, strings.Join(append(broken, u.unitsToKick(found.Proofs)...), "; "))
+	if len(reasons) > 0 {
+		return &RecoverError{reasons}
 	}
 	return nil
 }
 
-// unitsToKick says what is to be typed for units that have become members, and were lost then: starting them
-// comes first, so that it is the plan of a kick and no more.
-func (u *Reconciler) unitsToKick(proofs []recovery.Proof) (ways []string) {
-	for _, p := range proofs {
-		for _, unit := range p.Units {
-			way := fmt.Sprintf("if %s is lost for good: %s", unit.Unit, u.command("kick", "unit="+unit.Unit, "dry-run=true"))
-			if unit.Failure != "" && unit.Unit != u.Env.Unit && !slices.Contains(ways, way) {
-				ways = append(ways, way)
-			}
-		}
-	}
-	return ways
-}
-
-// proven says whether all databases that were asked for are proved.
-func proven(asked []ovndb.Database, proofs []recovery.Proof) bool {
-	return len(proofs) == len(asked) && !slices.ContainsFunc(proofs, func(p recovery.Proof) bool { return !p.Complete() })
-}
-
-// forgetProven has the same command begin anew from now on. It is for requests of which all databases are
-// proved: if one alone were forgotten, it would be made anew each time that the command goes on with the other.
-func (r *record) forgetProven(proofs []recovery.Proof) {
-	for _, p := range proofs {
-		if p.Everywhere() || r.Remade[p.Database].Backup != "" {
-			delete(r.Remade, p.Database)
-		}
-	}
-}
-
-// gaveUp says whether a request that has come about gives up what is named. An identity is no member's
-// any more once its cluster was given up, and the command that names it goes on with the other database.
+// gaveUp reports whether a request that has come about gives up what is named. An identity belongs to no member
+// once its cluster was given up, and the command that names it continues with the other database.
 func (r *record) gaveUp(name raft.IDArgument) bool {
 	var peers []raft.Peer
 	for _, q := range r.Remade {
@@ -292,20 +266,16 @@ func (r *record) gaveUp(name raft.IDArgument) bool {
 	return len(found.Peers) > 0
 }
 
-// errNotProved is returned where the new cluster has taken the old one's place, and does not
-// serve all units that are its members.
-var errNotProved = errors.New("the new cluster is in place, but not every member serves it; repair that member's server, then run the same command again")
-
 // inPlace says whether the application's cluster is the one that was made for what is asked for.
 func (r *record) inPlace(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
 	q, there := r.Remade[db]
 	return there && q.Backup == request.Backup && q.New == state.Cluster
 }
 
-// remade says whether what is asked for has come about, so that only the proof is left. A
-// server that was started and knows no leader may have lost its quorum anew.
+// remade reports whether what is asked for has come about. A server that was started and knows no leader may have
+// lost its quorum once more.
 func (r *record) remade(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
-	return r.inPlace(request, state, db) && (request.DryRun || state.Own == nil || state.Own.HasRaftLeader)
+	return r.inPlace(request, state, db) && (state.Own == nil || state.Own.HasRaftLeader)
 }
 
 // unfinished says whether the new cluster may not have been started here yet.
@@ -313,26 +283,30 @@ func (r *record) unfinished(request RecoverRequest, state recovery.State, db ovn
 	return r.inPlace(request, state, db) && (state.Own == nil || !state.Own.HasRaftLeader)
 }
 
-// recoveryState is what this unit has recorded, and what is known of it, and of both databases
-// for a judgement.
-func (u *Reconciler) recoveryState(ctx context.Context) (r *record, s plan.State, err error) {
+// recoveryState returns what this unit has recorded, and what is known of it and of both databases for a judgement.
+func (u *Reconciler) recoveryState(ctx context.Context) (*record, plan.State, error) {
+	r, o, err := u.recoveryResult(ctx)
+	return r, o.state, err
+}
+
+func (u *Reconciler) recoveryResult(ctx context.Context) (r *record, o Result, err error) {
 	if r, err = u.loadRecord(); err != nil {
-		return r, s, err
+		return r, o, err
 	}
-	snapshot := u.Observer.Observe(ctx, u.Tools)
-	if err := snapshot.Application.Unread; err != nil {
-		return r, s, err
+	o.Snapshot = u.Observer.Observe(ctx, u.Tools)
+	if err := o.Snapshot.Application.Unread; err != nil {
+		return r, o, err
 	}
-	p, err := u.observe(ctx, r, Result{Snapshot: snapshot}, true)
+	p, err := u.observe(ctx, r, o, true)
 	if err != nil {
-		return r, s, err
+		return r, o, err
 	}
 	if err := u.bringUpToDate(ctx, p); err != nil {
-		return r, s, err
+		return r, o, err
 	}
 	p.judging = true
-	s, err = u.state(ctx, p)
-	return r, s, err
+	o.state, err = u.state(ctx, p)
+	return r, o, err
 }
 
 // withoutRaftLeader are the databases whose server here knows no leader, or all.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -48,6 +49,9 @@ func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) erro
 	defer os.Remove(contents)
 	note := startguard.Record(db, p.progress.clusters.Supersede(db, "", "").Superseded[db])
 	err := u.contents(ctx, request, db, contents, func(ctx context.Context, path string) (string, error) {
+		if _, err := u.Files.Change(ctx, path, newMark(u.Env.Unit, request, u.Now()).operation(db)); err != nil {
+			return "", err
+		}
 		return u.Files.Change(ctx, path, note)
 	})
 	switch {
@@ -110,8 +114,24 @@ func (r *record) forget(c relation.Clusters) {
 			q.New = c.IDs[db] // of the newest copy, whichever unit had it
 		}
 		r.Remade[db] = q
+		if q.Backup != "" && q.New == c.IDs[db] {
+			r.noteRestored(db, q)
+		}
 		delete(r.Requests, db)
 	}
+}
+
+// maxRestored is how many restores of a database are remembered.
+const maxRestored = 20
+
+// noteRestored remembers that a backup was restored, so that the same command does not do it once more.
+func (r *record) noteRestored(db ovndb.Database, q recovery.Request) {
+	if r.Restored == nil {
+		r.Restored = map[ovndb.Database][]restored{}
+	}
+	all := slices.DeleteFunc(r.Restored[db], func(x restored) bool { return x.Backup == q.Backup })
+	all = append(all, restored{q.Backup, q.Asked})
+	r.Restored[db] = all[max(0, len(all)-maxRestored):]
 }
 
 // ask notes that the units that were asked for a recovery are asked whether they are there,

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
 // archive puts away the file of a server that is no member, and keeps the service
@@ -85,6 +87,9 @@ func (u *Reconciler) startOne(ctx context.Context, service ovndb.Service) error 
 			return err
 		}
 	}
+	if err := u.forgetRefusal(service); err != nil {
+		return err
+	}
 	if err := u.Services.Start(ctx, name); err != nil {
 		return err
 	}
@@ -95,8 +100,32 @@ func (u *Reconciler) startOne(ctx context.Context, service ovndb.Service) error 
 		if ovndb.ServiceOf(db) != service {
 			continue
 		}
-		if _, err := u.Observer.AwaitMember(ctx, db, raft.Patience(joinPatience, ovn.FileSize(u.Paths, db))); err != nil {
+		if err := u.awaitMember(ctx, db, joinPatience); err != nil {
 			u.Log.InfoContext(ctx, "the server is not a working member yet", "database", db.Short(), "error", err)
+		}
+	}
+	return nil
+}
+
+// awaitMember waits until a server that was started is a member. One that the start guard has kept from starting is not
+// waited for.
+func (u *Reconciler) awaitMember(ctx context.Context, db ovndb.Database, patience time.Duration) error {
+	refused, err := observe.RefusedStart(u.Paths, db)
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot tell whether the start was refused; waiting for the server", "database", db.Short(), "error", err)
+	}
+	if refused.Reason != "" {
+		return fmt.Errorf("%s: the start guard keeps the server from starting: %s", db.Short(), refused.Reason)
+	}
+	_, err = u.Observer.AwaitMember(ctx, db, raft.Patience(patience, ovn.FileSize(u.Paths, db)))
+	return err
+}
+
+// forgetRefusal has only the start that follows tell whether the start guard refuses it.
+func (u *Reconciler) forgetRefusal(service ovndb.Service) error {
+	for _, db := range ovndb.Databases() {
+		if ovndb.ServiceOf(db) == service {
+			return startguard.Forget(u.Paths, db)
 		}
 	}
 	return nil
@@ -128,6 +157,9 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service o
 			if err := u.Members.RewriteFile(ctx, db); err != nil {
 				return err
 			}
+			if err := u.forgetRefusal(service); err != nil {
+				return err
+			}
 			if err := u.Services.HandOver(ctx, u.Control, db, gate); err != nil {
 				return err
 			}
@@ -135,8 +167,7 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service o
 			if !server(o, db).Member() {
 				patience = joinPatience
 			}
-			_, err := u.Observer.AwaitMember(ctx, db, raft.Patience(patience, ovn.FileSize(u.Paths, db)))
-			return err
+			return u.awaitMember(ctx, db, patience)
 		})
 		if err != nil {
 			return err

@@ -3,10 +3,12 @@ package reconcile
 import (
 	"context"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,4 +69,17 @@ func northdIsNotLeftDown(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, r.Pending)
 	}
+}
+
+// S5: a server that the start guard refuses would not be there after 30 seconds, either. Only what this start has noted
+// counts.
+func TestServerThatTheStartGuardRefusesIsNotAwaited(t *testing.T) {
+	t.Parallel()
+	u := &Reconciler{Machine: &observe.Machine{Log: slog.New(slog.DiscardHandler)}, Paths: ovndb.Paths{Run: t.TempDir()}}
+	require.NoError(t, os.WriteFile(u.Paths.StartRefusal(ovndb.NB), []byte(`{"reason": "given up"}`), 0o600))
+	assert.ErrorContains(t, u.awaitMember(t.Context(), ovndb.NB, time.Hour), "given up")
+	require.NoError(t, u.forgetRefusal(ovndb.SouthboundServer))
+	assert.FileExists(t, u.Paths.StartRefusal(ovndb.NB))
+	require.NoError(t, u.forgetRefusal(ovndb.NorthboundServer))
+	assert.NoFileExists(t, u.Paths.StartRefusal(ovndb.NB))
 }

@@ -168,7 +168,10 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		return x, nil // it may answer no client, and what it would answer is not the cluster's
 	}
 	if x.IsRaftLeader() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
-		x.Listeners = u.listeners(ctx, a, snapshot.Application, db)
+		x.Listeners, x.WithoutTLS = u.listeners(ctx, a, snapshot.Application, db)
+	}
+	if x.IsRaftLeader() {
+		x.Superseded = u.supersededDrift(ctx, p, db)
 	}
 	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), ovn.FileSize(u.Paths, db)
 	if x.Schema = u.schema(ctx, p, db, x); x.Schema == plan.Drifted {

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -82,6 +83,9 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	}
 	if o.policyFailure != "" {
 		parts = append(parts, o.policyFailure)
+	}
+	if len(d.Exposed) > 0 { // the command that removes it does not fit into the line
+		parts = append(parts, fmt.Sprintf("%s: a listener has no TLS; see cluster-status", d.Exposed[0].Database.Short()))
 	}
 	stalled, runs := acting(o.agentStatus)
 	parts = append(append(parts, stalled...), summary.Health)

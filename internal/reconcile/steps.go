@@ -96,6 +96,8 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 		want := u.wantedListeners(a, o.Snapshot.Application, db)
 		_, err := u.Dialer.EnsureConnections(ctx, db, want, "unix:"+u.Paths.Socket(db))
 		return err
+	case plan.NoteSuperseded:
+		return u.noteSuperseded(ctx, p, db)
 	case plan.ConvertSchema:
 		return u.convert(ctx, p, s)
 	case plan.SetElectionTimer:

@@ -2,10 +2,13 @@ package reconcile
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
@@ -76,4 +79,59 @@ func (u *Reconciler) superseded(ctx context.Context, p pass, db ovndb.Database, 
 		u.Log.InfoContext(ctx, "cannot find out whether the server's cluster was given up", "database", db.Short(), "error", err)
 	}
 	return reason != ""
+}
+
+// supersededDrift compares what this unit's server says of replaced clusters with what the application knows. If it
+// can't be read, it is left alone. Without a recovery there is nothing to read.
+func (u *Reconciler) supersededDrift(ctx context.Context, p pass, db ovndb.Database) plan.Drift {
+	clusters := p.progress.clusters
+	if len(clusters.Superseded) == 0 {
+		return plan.InSync
+	}
+	drift := plan.InSync
+	err := u.onGlobal(ctx, db, func(_ context.Context, _ *ovsdb.Global, ids map[string]string) error {
+		if len(observe.SupersededDrift(db, clusters.IDs, clusters.Superseded, ids)) > 0 {
+			drift = plan.Drifted
+		}
+		return nil
+	})
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read which clusters were replaced", "database", db.Short(), "error", err)
+		return ""
+	}
+	return drift
+}
+
+// noteSuperseded writes what the database lacks of that.
+func (u *Reconciler) noteSuperseded(ctx context.Context, p pass, db ovndb.Database) error {
+	clusters := p.progress.clusters
+	err := u.onGlobal(ctx, db, func(ctx context.Context, global *ovsdb.Global, ids map[string]string) error {
+		drift := observe.SupersededDrift(db, clusters.IDs, clusters.Superseded, ids)
+		if len(drift) == 0 {
+			return nil
+		}
+		return global.Put(ctx, drift)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot note the replaced clusters in %s: %w", db, err)
+	}
+	return nil
+}
+
+// onGlobal reads the external_ids of NB_Global or SB_Global on this unit's server, and hands them over.
+func (u *Reconciler) onGlobal(
+	ctx context.Context, db ovndb.Database, do func(context.Context, *ovsdb.Global, map[string]string) error,
+) error {
+	global, err := u.Global(ctx, db, "unix:"+u.Paths.Socket(db))
+	if err != nil {
+		return err
+	}
+	defer global.Close()
+	ctx, cancel := context.WithTimeout(ctx, u.StorePatience(db))
+	defer cancel()
+	ids, err := global.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return do(ctx, global, ids)
 }

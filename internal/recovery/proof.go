@@ -2,7 +2,6 @@ package recovery
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
@@ -43,11 +42,6 @@ func (p Proof) Complete() bool {
 	return true
 }
 
-// Everywhere says whether it is complete, and every unit of the model a member.
-func (p Proof) Everywhere() bool {
-	return p.Complete() && !slices.ContainsFunc(p.Units, func(u UnitProof) bool { return !u.Member })
-}
-
 // Broken are problems that do not end by themselves.
 func (p Proof) Broken() (all []string) {
 	if p.Failure != "" {
@@ -76,7 +70,7 @@ func (p Proof) Lines() []string {
 		case u.GivenUp:
 			all = append(all, fmt.Sprintf("%s: %s was given up, and is no member; it joins if it returns", db, u.Unit))
 		default:
-			all = append(all, fmt.Sprintf("%s: %s is not a member yet; it joins in its next hook (if it is lost: run the action again, adding %s to give-up)", db, u.Unit, u.Unit))
+			all = append(all, fmt.Sprintf("%s: %s is not a member yet; it joins in its next hook (if it is lost: juju remove-unit --force %s)", db, u.Unit, u.Unit))
 		}
 	}
 	return all

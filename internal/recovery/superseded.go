@@ -11,17 +11,20 @@ import (
 type Answer struct {
 	// Address is where it was asked.
 	Address string
+	// Cluster is the one that it serves; empty if that is not known.
+	Cluster raft.ID
 	// Supersedes are the clusters in whose place its own was put, by their IDs.
 	Supersedes []raft.ID
 }
 
 // Superseded says why a server of the cluster own is not to be started: another unit's
 // server is of one that was put in its place. It is empty where no answer says so; what did
-// not answer says nothing.
+// not answer says nothing, and neither does a server of the cluster own itself: no cluster takes its
+// own place.
 func Superseded(own raft.ID, answers []Answer) string {
 	for _, a := range answers {
-		if own != "" && slices.Contains(a.Supersedes, own) {
-			return fmt.Sprintf("its copy is of cluster %s, which was given up in a recovery: %s serves the cluster that replaced it", own, a.Address)
+		if own != "" && a.Cluster != own && slices.Contains(a.Supersedes, own) {
+			return fmt.Sprintf("its cluster was given up in a recovery (%s serves the cluster that replaced %s)", a.Address, own.Brief())
 		}
 	}
 	return ""

@@ -16,5 +16,7 @@ func TestOnlyACopyOfAClusterThatWasGivenUpIsKeptFromStarting(t *testing.T) {
 	assert.Empty(t, Superseded(old, []Answer{silent, {Address: "10.0.0.3"}}), "none says so")
 	assert.Empty(t, Superseded(old, []Answer{{Address: "10.0.0.3", Supersedes: []raft.ID{other}}}), "another cluster was given up")
 	assert.Empty(t, Superseded("", []Answer{served, {Supersedes: []raft.ID{""}}}), "a copy that has not joined yet")
-	assert.Contains(t, Superseded(old, []Answer{silent, served}), "10.0.0.2 serves the cluster that replaced it")
+	assert.Empty(t, Superseded(old, []Answer{{Cluster: old, Supersedes: []raft.ID{old}}}), "a cluster that names itself")
+	assert.NotEmpty(t, Superseded(old, []Answer{{Cluster: other, Supersedes: []raft.ID{other, old}}}), "one that names itself and the old one")
+	assert.Contains(t, Superseded(old, []Answer{silent, served}), "10.0.0.2 serves the cluster that replaced ")
 }

@@ -2,11 +2,13 @@ package relation
 
 import (
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -41,6 +43,56 @@ func FuzzParseUnit(f *testing.F) {
 		u, _ = ParseIdentities(both)
 		require.Equal(t, Identity{Server: sbServer}, u[ovndb.SB])
 		require.Equal(t, id, u[ovndb.NB])
+	})
+}
+
+// FuzzDatabag gives every reader of relation data a key and a value that another party wrote. What the readers
+// return is clean (R18), and what they say about malformed data is short.
+func FuzzDatabag(f *testing.F) {
+	long := strings.Repeat("h", 110_000)
+	for _, key := range []string{
+		"hostname", "package-source", "certificate-issuer", "trusted-cas", "running-version", "northd", "nb-recovery", "nb-copy", "sb-copy",
+		"nb-recovery-asks", "nb-servers", "nb-members", "nb_cid", "nb_superseded", "created-by", "claim-ovn-central-1", "bound-address",
+		"cms-client-bound-address", "nagios_hostname", "nagios_host_context", "nb-identity", "nb-server-id", "nb-clients", "paused", "unit",
+	} {
+		for _, value := range []string{"\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0", long, `{"cluster":"\u001b[2J","given-up":["\n"],"damage":"` + long + `"}`, "{}", "null"} {
+			f.Add(key, value)
+		}
+	}
+	f.Fuzz(func(t *testing.T, key, value string) {
+		bag := map[string]string{key: value}
+		state, problems := ParseUnitState(bag)
+		cleaned := state
+		foreign.Texts(&cleaned)
+		require.Equal(t, cleaned, state)
+		clusters, more := ParseClusters(bag)
+		problems = append(problems, more...)
+		require.True(t, foreign.IsName(clusters.CreatedBy))
+		require.True(t, foreign.IsName(string(ParseClaim(bag, "ovn-central/1"))))
+		for _, addresses := range ParseMembers(bag) {
+			for _, a := range addresses {
+				require.True(t, foreign.IsName(a))
+			}
+		}
+		history, more := ParseHistory(bag)
+		problems = append(problems, more...)
+		for _, servers := range history {
+			for _, s := range servers {
+				require.True(t, foreign.IsName(s.Unit))
+			}
+		}
+		_, more = ParseIdentities(bag)
+		problems = append(problems, more...)
+		if _, err := ParseNagiosHost("ovn-central/0", "", bag); err != nil {
+			problems = append(problems, err.Error())
+		}
+		if _, _, err := cmsClient(bag); err != nil {
+			problems = append(problems, err.Error())
+		}
+		ParseLeaderAsks(bag, "ovn-central/1")
+		for _, p := range problems {
+			require.Equal(t, foreign.Reason(p), p, "it has no control characters")
+		}
 	})
 }
 

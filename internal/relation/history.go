@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -44,6 +45,9 @@ func (h History) Databag() map[string]string {
 	return databag
 }
 
+// maxProblems limits how many malformed records [ParseHistory] names.
+const maxProblems = 3
+
 // ParseHistory reads the application's data. What is malformed is left out and
 // named in problems.
 func ParseHistory(databag map[string]string) (h History, problems []string) {
@@ -65,11 +69,15 @@ func ParseHistory(databag map[string]string) (h History, problems []string) {
 			} else if err := json.Unmarshal(text, &k); err != nil {
 				problems = append(problems, fmt.Sprintf("%s%s has for %s %.40q, which is no record", d.Short(), keyHistory, id, text))
 			} else {
+				k.Unit = foreign.Name(k.Unit)
 				h.set(d, id, k)
 			}
 		}
 	}
 	slices.Sort(problems)
+	if more := len(problems) - maxProblems; more > 0 {
+		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
+	}
 	return h, problems
 }
 

@@ -150,9 +150,7 @@ func TestParseHistoryLeavesOutWhatIsMalformed(t *testing.T) {
 			`nb-servers has "a", which is no ID`,
 			`nb-servers has "b", which is no ID`,
 			`nb-servers has "c", which is no ID`,
-			`nb-servers has "d", which is no ID`,
-			`nb-servers has "e", which is no ID`,
-			`nb-servers has for 13e4f3b0-1111-4222-8333-444444444444 "0", which is no record`,
+			"and 3 more",
 		}},
 		"much that is damaged": {
 			`{"` + string(nbServer) + `":{"removed":"` + strings.Repeat("9", 100000) + `"}}`, nil,

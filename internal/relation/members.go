@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -33,7 +34,7 @@ func ParseMembers(databag map[string]string) Members {
 	for _, d := range ovndb.Databases() {
 		for address := range strings.SplitSeq(databag[d.Short()+keyMembers], ",") {
 			if address != "" {
-				m[d] = append(m[d], address)
+				m[d] = append(m[d], foreign.Name(address))
 			}
 		}
 	}

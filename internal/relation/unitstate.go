@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -113,14 +114,14 @@ func (d UnitState) Databag() map[string]string {
 	return databag
 }
 
-// ParseUnitState reads what a unit has published. What is malformed is left out
-// and named in problems.
+// ParseUnitState reads what a unit has published, with its texts cleaned (R18). Malformed values
+// are left out and named in problems.
 func ParseUnitState(databag map[string]string) (d UnitState, problems []string) {
 	address, _, err := parseBoundAddress(databag)
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = UnitState{Address: address, Hostname: databag[keyHostname], Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Paused: databag[keyPaused] == "true", Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{}}
+	d = UnitState{Address: address, Hostname: foreign.Name(databag[keyHostname]), Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Paused: databag[keyPaused] == "true", Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{}}
 	for _, db := range ovndb.Databases() {
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n
@@ -148,6 +149,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 			d.Trusts = append(d.Trusts, ca)
 		}
 	}
+	foreign.Texts(&d)
 	slices.Sort(d.Trusts)
 	return d, problems
 }
@@ -262,9 +264,10 @@ func (c Clusters) Settings() map[string]string {
 }
 
 // ParseClusters reads the leader settings. What is malformed is left out and
-// named in problems: then it must not be taken to mean that there are no clusters.
+// named in problems: then it must not be taken to mean that there are no clusters. A cluster that is
+// named as superseded by itself is not: units would put away the files that are served.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
-	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{}, CreatedBy: settings[keyCreatedBy]}
+	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{}, CreatedBy: foreign.Name(settings[keyCreatedBy])}
 	for _, d := range ovndb.Databases() {
 		for text := range strings.SplitSeq(settings[keySuperseded(d)], ",") {
 			if id, ok := raft.ParseID(text); ok {
@@ -283,8 +286,23 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 			continue
 		}
 		c.IDs[d] = id
+		others := slices.DeleteFunc(c.Superseded[d], func(s raft.ID) bool { return s == id })
+		if c.Superseded[d] = others; len(others) == 0 {
+			delete(c.Superseded, d)
+		}
 	}
 	return c, problems
+}
+
+// SupersedeThemselves are the leader settings that name the application's own cluster as superseded.
+func SupersedeThemselves(settings map[string]string) (keys []string) {
+	for _, d := range ovndb.Databases() {
+		id, ok := raft.ParseID(settings[keyLeaderCluster(d)])
+		if ok && slices.Contains(strings.Split(settings[keySuperseded(d)], ","), string(id)) {
+			keys = append(keys, keySuperseded(d))
+		}
+	}
+	return keys
 }
 
 // The keys of the leader settings by which a leader that is being removed asks the units that a recovery was asked
@@ -339,5 +357,5 @@ func Claim(unit string, northbound raft.ID) map[string]string {
 // ParseClaim is the cluster that a unit has claimed, by the application's data; empty
 // where it has claimed none. What is malformed stands for an unknown one.
 func ParseClaim(data map[string]string, unit string) raft.ID {
-	return raft.ID(data[claimKey(unit)])
+	return raft.ID(foreign.Name(data[claimKey(unit)]))
 }

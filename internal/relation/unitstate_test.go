@@ -82,6 +82,14 @@ func TestClustersThatWereSupersededAreRememberedAndDamageIsNamed(t *testing.T) {
 	assert.Equal(t, c, read)
 	assert.Equal(t, []raft.ID{old}, read.Superseded[ovndb.NB])
 	assert.Equal(t, map[ovndb.Database]raft.ID{ovndb.NB: fresh, ovndb.SB: other}, read.IDs)
+	assert.Empty(t, relation.SupersedeThemselves(c.Settings()))
+	settings := map[string]string{
+		"nb_cid": string(fresh), "nb_superseded": string(fresh) + "," + string(old), "sb_cid": string(other), "sb_superseded": string(other),
+	}
+	assert.Equal(t, []string{"nb_superseded", "sb_superseded"}, relation.SupersedeThemselves(settings))
+	itself, problems := relation.ParseClusters(settings)
+	assert.Empty(t, problems)
+	assert.Equal(t, map[ovndb.Database][]raft.ID{ovndb.NB: {old}}, itself.Superseded, "no cluster takes its own place")
 	_, problems = relation.ParseClusters(map[string]string{"nb_superseded": string(old) + ",x"})
 	assert.Len(t, problems, 1, "nothing may be taken for not superseded that can't be read")
 }

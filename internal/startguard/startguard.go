@@ -1,7 +1,7 @@
 // Package startguard keeps a server from starting on a cluster in whose place another one
 // was put by a recovery or a restore, before any hook of its unit has run: systemd asks it
-// right before each start. It asks the other units' servers; what it can't find out in time
-// lets the server start.
+// right before each start. It asks the other units' servers of both databases; what it can't find out
+// in time lets the server start.
 package startguard
 
 import (
@@ -51,55 +51,114 @@ type Guard struct {
 	Dialer *ovsdb.Dialer
 }
 
+// Start is Check as systemd asks for it, right before a start. What is refused is noted, so that the unit's hooks
+// show the reason and don't wait for the server ([observe.RefusedStart]).
+func (g Guard) Start(ctx context.Context, db ovndb.Database) (reason string, err error) {
+	forgotten := Forget(g.Files.Paths, db)
+	refused, err := g.check(ctx, db)
+	if refused.Reason != "" {
+		err = errors.Join(err, note(g.Files.Paths, db, refused))
+	}
+	return refused.Reason, errors.Join(forgotten, err)
+}
+
+// Forget removes the note on a start that was refused.
+func Forget(p ovndb.Paths, db ovndb.Database) error {
+	if err := os.Remove(p.StartRefusal(db)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot remove the note on a refused start: %w", err)
+	}
+	return nil
+}
+
+// note writes it. After a boot its directory may not be there yet.
+func note(p ovndb.Paths, db ovndb.Database, refused observe.Refusal) error {
+	text, err := json.Marshal(refused)
+	if err == nil {
+		err = os.MkdirAll(p.Run, 0o755)
+	}
+	if err == nil {
+		err = atomicfile.Write(p.StartRefusal(db), append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot note that a start was refused: %w", err)
+	}
+	return nil
+}
+
 // Check says why the server of a database is not to be started; empty where it may be. The
 // error says what could not be found out, and then it may be started, too.
 func (g Guard) Check(ctx context.Context, db ovndb.Database) (reason string, err error) {
+	refused, err := g.check(ctx, db)
+	return refused.Reason, err
+}
+
+func (g Guard) check(ctx context.Context, db ovndb.Database) (refused observe.Refusal, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	text, err := os.ReadFile(g.Files.Paths.StartGuard())
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return refused, nil
 	}
 	var c Config
 	if err == nil {
 		err = json.Unmarshal(text, &c)
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot read which servers to ask: %w", err)
+		return refused, fmt.Errorf("cannot read which servers to ask: %w", err)
 	}
 	own, err := g.Files.Cluster(ctx, db)
 	if err != nil {
-		return "", err
+		return refused, err
 	}
-	answers, err := g.ask(ctx, db, c.Peers)
-	return recovery.Superseded(own, answers), err
+	answers, err := g.ask(ctx, c.Peers)
+	about := answers[db]
+	if other, unread := observe.RefusedStart(g.Files.Paths, db.Other()); unread == nil {
+		about = append(about, other.Answers[db]...) // what the other server's guard has learned
+	}
+	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, about), Answers: answers}, err
 }
 
-// ask asks all peers at the same time what their servers say.
-func (g Guard) ask(ctx context.Context, db ovndb.Database, peers []string) ([]recovery.Answer, error) {
+// ask asks all peers at the same time for both databases: a firewall may keep this machine from one of them.
+func (g Guard) ask(ctx context.Context, peers []string) (map[ovndb.Database][]recovery.Answer, error) {
 	var (
+		mu       sync.Mutex
 		wg       sync.WaitGroup
-		answers  = make([]recovery.Answer, len(peers))
-		failures = make([]error, len(peers))
+		all      = map[ovndb.Database][]recovery.Answer{}
+		failures error
 	)
-	for i, peer := range peers {
-		wg.Go(func() { answers[i], failures[i] = g.askOne(ctx, db, peer) })
+	for _, peer := range peers {
+		for _, db := range ovndb.Databases() {
+			wg.Go(func() {
+				answers, err := g.askOne(ctx, db, peer)
+				mu.Lock()
+				defer mu.Unlock()
+				for about, more := range answers {
+					all[about] = append(all[about], more...)
+				}
+				failures = errors.Join(failures, err)
+			})
+		}
 	}
 	wg.Wait()
-	return answers, errors.Join(failures...)
+	return all, failures
 }
 
 // askOne asks until this machine has a network: it may just have been turned on.
-func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (recovery.Answer, error) {
+func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (map[ovndb.Database][]recovery.Answer, error) {
+	endpoints := ovsdb.Endpoints(db, ovndb.RaftAddress(db, peer))
 	for {
-		global, err := g.Dialer.Global(ctx, db, ovsdb.Endpoints(db, ovndb.RaftAddress(db, peer))...)
+		global, err := g.Dialer.Global(ctx, db, endpoints...)
 		switch {
 		case err == nil:
 			defer global.Close()
 			ids, err := global.Read(ctx)
-			return recovery.Answer{Address: peer, Supersedes: observe.SupersededClusters(ids)}, err
+			var server ovsdb.ServerState
+			if len(observe.SupersededClusters(ids)) > 0 {
+				server, err = g.Dialer.Server(ctx, db, endpoints...) // without its cluster they are believed, too
+			}
+			return observe.SupersededAnswers(peer, db, server.Cluster, ids), err
 		case !errors.Is(err, syscall.ENETUNREACH) || poll.Wait(ctx, networkPoll) != nil:
-			return recovery.Answer{}, err
+			return nil, err
 		}
 	}
 }
@@ -154,16 +213,15 @@ func Remove(p ovndb.Paths) (reload bool, err error) {
 			err = errors.Join(err, gone)
 		}
 	}
+	for _, db := range ovndb.Databases() {
+		err = errors.Join(err, Forget(p, db))
+	}
 	return reload, err
 }
 
 // Record is the operation that notes in a database which clusters it takes the place of.
 func Record(db ovndb.Database, clusters []raft.ID) string {
-	var all []string
-	for _, id := range clusters {
-		all = append(all, string(id))
-	}
-	value := strings.Join(all, " ")
+	value := observe.FormatIDs(clusters)
 	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%q]]]]]}]`,
 		db, db.GlobalTable(), observe.SupersededKey, observe.SupersededKey, value)
 }

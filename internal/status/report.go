@@ -70,6 +70,7 @@ func Warnings(r observe.Report) []string {
 		}
 	}
 	all = append(all, foreignClusters(r)...)
+	all = append(all, supersedesItself(r)...)
 	if text := notInNewClusterText(r); text != "" {
 		all = append(all, text)
 	}
@@ -125,12 +126,14 @@ func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 	return ""
 }
 
-// notInNewCluster are the units whose server is in a cluster in whose place this unit's was
+// notInNewCluster are the other units whose server is in a cluster in whose place this unit's was
 // put, and that have not joined this one yet.
 func notInNewCluster(r observe.Report) []string {
 	var all []string
 	for _, unit := range r.Application.Published.Names() {
-		if slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool { return superseded(c, r.Application.Published[unit][c.Database].Cluster) }) {
+		if unit != r.Application.Unit && slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool {
+			return superseded(c, r.Application.Published[unit][c.Database].Cluster)
+		}) {
 			all = append(all, unit)
 		}
 	}
@@ -149,6 +152,29 @@ func notInNewClusterText(r observe.Report) string {
 		return ""
 	}
 	return "not in the new cluster yet; if lost: " + juju.RemoveUnit("--force "+strings.Join(units, " "))
+}
+
+// supersedesItself says of which databases the list of the clusters that were given up has their own, which
+// means nothing.
+func supersedesItself(r observe.Report) (all []string) {
+	for _, c := range r.Clusters {
+		if c.View.SupersedesItself {
+			all = append(all, fmt.Sprintf("%s: the database names its own cluster as replaced (ignored; external_ids:%s of %s)",
+				c.Database.Short(), observe.SupersededKey, c.Database.GlobalTable()))
+		}
+	}
+	return all
+}
+
+// forgetSuperseded are the commands that remove such lists: the charm writes again what belongs there.
+func forgetSuperseded(r observe.Report) (all []string) {
+	for _, c := range r.Clusters {
+		if c.View.SupersedesItself {
+			all = append(all, fmt.Sprintf(`juju ssh %s "sudo ovn-%sctl --no-leader-only remove %s . external_ids '\"%s\"'"`,
+				r.Application.Unit, c.Database.Short(), c.Database.GlobalTable(), observe.SupersededKey))
+		}
+	}
+	return all
 }
 
 // foreignClusters names the units whose server is in a cluster of its own.

@@ -232,6 +232,25 @@ func TestUnitOfAClusterThatWasGivenUpIsToJoinOrToBeRemoved(t *testing.T) {
 	assert.Equal(t, "not in the new cluster yet; if lost: juju remove-unit --force ovn-central/1 ovn-central/2", status.Summarize(r, true).Problem)
 }
 
+// S5: all units are in this unit's cluster, and none is to be removed.
+func TestClusterThatNamesItself(t *testing.T) {
+	s := observetest.Three(t)
+	r := s.Report()
+	r.Clusters[0].View.SupersedesItself = true
+	told := []string{"nb: the database names its own cluster as replaced (ignored; external_ids:ovn-central:superseded of NB_Global)"}
+	assert.Equal(t, told, status.Warnings(r))
+	summary := status.Summarize(r, true)
+	assert.Equal(t, juju.Active, summary.Word)
+	assert.Equal(t, told[0], summary.Problem)
+	assert.Equal(t, []string{`juju ssh ovn-central/0 "sudo ovn-nbctl --no-leader-only remove NB_Global . external_ids '\"ovn-central:superseded\"'"`}, status.Next(r))
+
+	r = s.Report()
+	for i := range r.Clusters { // as if it had taken the list for true
+		r.Clusters[i].View.Superseded = []raft.ID{observetest.Cluster(r.Clusters[i].Database)}
+	}
+	assert.NotContains(t, strings.Join(status.Warnings(r), "; "), "ovn-central/0", "a unit never has itself removed")
+}
+
 func TestWarningsIncludeWhatIsWrongWithTheModel(t *testing.T) {
 	s := observetest.Three(t)
 	r := s.Report()

@@ -34,7 +34,7 @@ func Next(r observe.Report) []string {
 	for _, k := range staleMembers(r) {
 		all = append(all, KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.force))
 	}
-	return all
+	return append(all, forgetSuperseded(r)...)
 }
 
 // KickOf is the command that removes a member which is no unit's any more, and what else its unit has

@@ -51,7 +51,7 @@ func Summarize(r observe.Report, northdActive bool) Summary {
 		return Summary{Word: word, Problem: text}
 	}
 	said := Summary{Word: juju.Active, Health: healthyText(r, northdActive)}
-	for _, pressing := range []func(observe.Report) string{blockedLeaves, notInNewClusterText, staleText, membersDown} {
+	for _, pressing := range []func(observe.Report) string{blockedLeaves, notInNewClusterText, staleText, membersDown, supersedesItselfText} {
 		if said.Problem = pressing(r); said.Problem != "" {
 			break
 		}
@@ -146,6 +146,11 @@ func membersDown(r observe.Report) string {
 		}
 	}
 	return strings.Join(all, ", ")
+}
+
+// supersedesItselfText is what a status says of lists that name their own cluster.
+func supersedesItselfText(r observe.Report) string {
+	return strings.Join(supersedesItself(r), "; ")
 }
 
 // healthyText is the line of a unit that works. Its beginning is the Python charm's

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
@@ -57,6 +58,7 @@ func Ask(ctx context.Context, file string) (s Status, err error) {
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&s); err != nil {
 		return s, fmt.Errorf("cannot understand the agent's answer: %w", err)
 	}
+	foreign.Texts(&s) // another program of this machine may listen there
 	return s, nil
 }
 

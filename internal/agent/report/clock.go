@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
 // ClockSlack is by how much clocks may differ: a certificate that vault issues is valid
@@ -36,7 +38,7 @@ func (c WrongClock) String() string {
 	if c.Ahead < 0 {
 		how = "behind"
 	}
-	return fmt.Sprintf("clock: %s is %s %s this unit: certificates are not valid for both; look at: juju ssh %s timedatectl", c.Unit, Seconds(math.Abs(c.Ahead.Seconds())), how, c.Unit)
+	return fmt.Sprintf("clock: %s is %s %s this unit: certificates are not valid for both; look at: %s", c.Unit, Seconds(math.Abs(c.Ahead.Seconds())), how, shell.Line("juju", "ssh", c.Unit, "timedatectl"))
 }
 
 // WrongClocks are those of the peers, in their order. Where this unit's own is wrong, they

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
 // Outcome is how an operation ended, named as the specification of a node's teardown names the
@@ -35,6 +37,14 @@ type Tag struct {
 	Revision string   `json:"revision"`
 	Body     string   `json:"body"`
 	Cordons  []string `json:"cordons,omitempty"`
+}
+
+// clean has the tag be as it is shown: any client of NB may have written it (R18).
+func (t *Tag) clean() {
+	for _, text := range []*string{&t.ID, &t.Operation, &t.Node, &t.By, (*string)(&t.Outcome), &t.Revision, &t.Body} {
+		*text = foreign.Name(*text)
+	}
+	foreign.Names(t.Cordons)
 }
 
 // text is the tag for people.
@@ -104,6 +114,7 @@ func Read(rows, ids map[string]string) Book {
 		case id != "":
 			b.bodies[id] = r.Packed
 		case r.Tag != nil:
+			r.Tag.clean()
 			id = r.ID
 			b.Tags = append(b.Tags, *r.Tag)
 		}
@@ -116,7 +127,7 @@ func Read(rows, ids map[string]string) Book {
 // pointed is the operation that a pointer names.
 func pointed(pointer string) string {
 	_, operation, _ := strings.Cut(pointer, " ")
-	return operation
+	return foreign.Name(operation)
 }
 
 // Written is what to write for a tag: pairs of external_ids, new rows, and the UUIDs of rows that are
@@ -234,6 +245,11 @@ func (b Book) Layout(v Version) (Layout, error) {
 	l := Layout{Gateways: gateways, Cordons: b.Tags[at].Cordons}
 	if l.id() != b.Tags[at].Revision {
 		return missing("the layout of operation %s is damaged", b.Tags[at].ID)
+	}
+	for name, chassis := range l.Gateways { // names in it are those of no gateway and no chassis if they are none
+		if foreign.Names(chassis); !foreign.IsName(name) {
+			delete(l.Gateways, name)
+		}
 	}
 	return l, nil
 }

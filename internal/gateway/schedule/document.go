@@ -32,6 +32,8 @@ type Plan struct {
 	Cost    Cost   `json:"cost" yaml:"cost"`
 	// Changes are those of groups, by their names.
 	Changes []Change `json:"changes" yaml:"changes"`
+	// Omitted is how many changes there are beside these, where there was no room for all.
+	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 	// Before and After are the loads of each network, by its name.
 	Before []Network `json:"before" yaml:"before"`
 	After  []Network `json:"after" yaml:"after"`
@@ -60,22 +62,56 @@ type Cost struct {
 // Moves counts the groups whose traffic is interrupted.
 func (p Plan) Moves() int { return p.Cost.Interruptions }
 
-// Shortened is the plan with no more changes and problems than so many, for where there is
-// no room for all; its cost is that of the whole.
+// Shortened is the plan with no more changes, problems and chassis of a network than so many, for where there is no room
+// for all, and with how many more there are; its cost is that of the whole.
 func (p Plan) Shortened(most int) Plan {
-	p.Changes, p.Findings = p.Changes[:min(most, len(p.Changes))], shortened(p.Findings, most)
+	kept := min(most, len(p.Changes))
+	p.Changes, p.Omitted = p.Changes[:kept], p.Omitted+len(p.Changes)-kept
+	p.Findings, p.Blocked = Shortened(p.Findings, most), Shortened(p.Blocked, most)
+	p.Before, p.After = slices.Clone(p.Before), slices.Clone(p.After)
+	for i := range p.After {
+		p.Before[i], p.After[i] = shortened(p.Before[i], p.After[i], most)
+	}
 	return p
 }
 
-func shortened(findings []Finding, most int) []Finding {
+// Shortened are the first findings, and one that says how many more there are.
+func Shortened(findings []Finding, most int) []Finding {
 	if len(findings) <= most {
 		return findings
 	}
 	return append(slices.Clone(findings[:most]), Finding{"…", fmt.Sprintf("and %d more", len(findings)-most)})
 }
 
+// shortened is a network before and after a plan with the same chassis in both, in their order: first those that have
+// gateways in either.
+func shortened(before, after Network, most int) (Network, Network) {
+	if len(after.Hosts) <= most {
+		return before, after
+	}
+	used := map[string]int{}
+	for _, h := range slices.Concat(before.Hosts, after.Hosts) {
+		used[h.Chassis] = max(used[h.Chassis], 2*h.Masters+h.Backups)
+	}
+	names := make([]string, len(after.Hosts))
+	for i, h := range after.Hosts {
+		names[i] = h.Chassis
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return used[b] - used[a] })
+	return before.with(names[:most]), after.with(names[:most])
+}
+
+// with is the network with these of its chassis alone.
+func (n Network) with(names []string) Network {
+	n.spread = new(n.Spread())
+	all := len(n.Hosts)
+	n.Hosts = slices.DeleteFunc(slices.Clone(n.Hosts), func(h Host) bool { return !slices.Contains(names, h.Chassis) })
+	n.Omitted += all - len(n.Hosts)
+	return n
+}
+
 // Empty says that there is nothing to do.
-func (p Plan) Empty() bool { return len(p.Changes) == 0 }
+func (p Plan) Empty() bool { return len(p.Changes)+p.Omitted == 0 }
 
 // Change is what happens to one group.
 type Change struct {
@@ -143,6 +179,10 @@ type Network struct {
 	Ports    int    `json:"gateways" yaml:"gateways"`
 	Unhosted int    `json:"unhosted" yaml:"unhosted"`
 	Hosts    []Host `json:"chassis" yaml:"chassis"`
+	// Omitted is how many chassis there are beside these, where there was no room for all.
+	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
+
+	spread *int // of all of them
 }
 
 // Host is a chassis's part in a network.
@@ -174,6 +214,9 @@ type Failure struct {
 // Spread is the difference between the chassis that hosts most and the one that hosts
 // least, of those that may host gateways.
 func (n Network) Spread() int {
+	if n.spread != nil {
+		return *n.spread
+	}
 	var masters []int
 	for _, h := range n.Hosts {
 		if h.Schedulable {
@@ -200,9 +243,12 @@ type Step struct {
 	Cost      Cost   `json:"cost" yaml:"cost"`
 }
 
-// Shortened is the status with no more problems than so many.
+// Shortened is the status with no more problems and chassis of a network than so many, and with how many more there are.
 func (s Status) Shortened(most int) Status {
-	s.Findings = shortened(s.Findings, most)
+	s.Findings, s.Networks = Shortened(s.Findings, most), slices.Clone(s.Networks)
+	for i, n := range s.Networks {
+		_, s.Networks[i] = shortened(n, n, most)
+	}
 	return s
 }
 

@@ -58,7 +58,7 @@ func (c *Charm) Add(unit, address string) {
 // and members by their address, by their unit, or since they were there when the node was drained.
 func (c Charm) On(n Node) (units []string, members []Member) {
 	for _, u := range c.Units {
-		if sameHost(u.Hostname, n.Hostname) || slices.ContainsFunc(u.Addresses, func(a string) bool { return slices.Contains(n.Addresses, a) }) {
+		if sameHost(u.Hostname, n.Hostname) || n.endsAt(u) {
 			units = append(units, u.Name)
 		}
 	}
@@ -69,6 +69,34 @@ func (c Charm) On(n Node) (units []string, members []Member) {
 		}
 	}
 	return units, members
+}
+
+// endsAt reports whether a tunnel of the node ends at an address of a unit.
+func (n Node) endsAt(u Unit) bool {
+	return slices.ContainsFunc(u.Addresses, func(a string) bool { return slices.Contains(n.Addresses, a) })
+}
+
+// Claim says by what [Charm.On] has found what is on a node's machine; empty where it has found nothing. It is what the
+// chassis writes of itself, and it may write any (ovn-controller's role): only a person can check it.
+func (c Charm) Claim(n Node) string {
+	host, tunnel := false, false
+	for _, u := range c.Units {
+		host, tunnel = host || sameHost(u.Hostname, n.Hostname), tunnel || n.endsAt(u)
+	}
+	for _, m := range c.Members {
+		tunnel = tunnel || slices.Contains(n.Addresses, m.Host)
+	}
+	switch _, members := c.On(n); {
+	case host && tunnel:
+		return "by the host name and the tunnel address that the chassis claims"
+	case host:
+		return "by the host name that the chassis claims"
+	case tunnel:
+		return "by the tunnel address that the chassis claims"
+	case len(members) > 0:
+		return "by what the chassis claimed when its drain began"
+	}
+	return ""
 }
 
 // sameHost compares names of machines, as far as both are qualified.
@@ -82,8 +110,8 @@ func sameHost(a, b string) bool {
 }
 
 // memberHold is that of what the charm has on a node's machine; its count is 0 where that is nothing.
-func memberHold(units []string, members []Member) Hold {
-	h := Hold{Name: HoldMember, Derived: true, Examples: slices.Clone(units)}
+func memberHold(units []string, members []Member, claim string) Hold {
+	h := Hold{Name: HoldMember, Derived: true, Examples: slices.Clone(units), Note: Note{Reason: claim}}
 	for _, m := range members {
 		if !slices.Contains(units, m.Unit) {
 			h.Examples = append(h.Examples, m.text())

@@ -26,16 +26,17 @@ func TestUnitIsFoundByAddressOrByTheNameOfItsMachine(t *testing.T) {
 		node    maintenance.Node
 		units   []string
 		members []string
+		claim   string
 	}{
-		"by the name":                       {maintenance.Node{Hostname: "three.maas", Addresses: []string{"192.0.2.3"}}, []string{"ovn-central/3"}, []string{"aa03"}},
-		"by the address":                    {maintenance.Node{Hostname: "3", Addresses: []string{"192.0.2.3", "10.0.0.3"}}, []string{"ovn-central/3"}, []string{"aa03"}},
-		"another domain":                    {maintenance.Node{Hostname: "four.maas"}, nil, nil},
-		"the same domain":                   {maintenance.Node{Hostname: "FOUR.lab"}, []string{"ovn-central/4"}, nil},
-		"a name that begins alike":          {maintenance.Node{Hostname: "three-2.maas"}, nil, nil},
-		"a chassis without a name":          {maintenance.Node{}, nil, nil},
-		"a member without a unit":           {maintenance.Node{Hostname: "nine", Addresses: []string{"10.0.0.9"}}, nil, []string{"aa09"}},
-		"a chassis that was there once":     {maintenance.Node{Drain: &maintenance.Drain{Members: []maintenance.Member{{Database: string(ovndb.NB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}}}}, nil, []string{"aa09"}},
-		"what was there in another cluster": {maintenance.Node{Drain: &maintenance.Drain{Members: []maintenance.Member{{Database: string(ovndb.SB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}}}}, nil, nil},
+		"by the name":                       {maintenance.Node{Hostname: "three.maas", Addresses: []string{"192.0.2.3"}}, []string{"ovn-central/3"}, []string{"aa03"}, "by the host name that the chassis claims"},
+		"by the address":                    {maintenance.Node{Hostname: "3", Addresses: []string{"192.0.2.3", "10.0.0.3"}}, []string{"ovn-central/3"}, []string{"aa03"}, "by the tunnel address that the chassis claims"},
+		"another domain":                    {maintenance.Node{Hostname: "four.maas"}, nil, nil, ""},
+		"the same domain":                   {maintenance.Node{Hostname: "FOUR.lab"}, []string{"ovn-central/4"}, nil, "by the host name that the chassis claims"},
+		"a name that begins alike":          {maintenance.Node{Hostname: "three-2.maas"}, nil, nil, ""},
+		"a chassis without a name":          {maintenance.Node{}, nil, nil, ""},
+		"a member without a unit":           {maintenance.Node{Hostname: "nine", Addresses: []string{"10.0.0.9"}}, nil, []string{"aa09"}, "by the tunnel address that the chassis claims"},
+		"a chassis that was there once":     {maintenance.Node{Drain: &maintenance.Drain{Members: []maintenance.Member{{Database: string(ovndb.NB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}}}}, nil, []string{"aa09"}, "by what the chassis claimed when its drain began"},
+		"what was there in another cluster": {maintenance.Node{Drain: &maintenance.Drain{Members: []maintenance.Member{{Database: string(ovndb.SB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}}}}, nil, nil, ""},
 	} {
 		units, members := charm.On(test.node)
 		var shorts []string
@@ -44,6 +45,7 @@ func TestUnitIsFoundByAddressOrByTheNameOfItsMachine(t *testing.T) {
 		}
 		assert.Equal(t, test.units, units, name)
 		assert.Equal(t, test.members, shorts, name)
+		assert.Equal(t, test.claim, charm.Claim(test.node), name)
 	}
 }
 
@@ -63,14 +65,14 @@ func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
 	observe := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
 		t.Helper()
 		var said []string
-		for _, m := range d.Observe(units, []maintenance.Member{member}, unknown, all) {
+		for _, m := range d.Observe(units, []maintenance.Member{member}, "by the tunnel address that the chassis claims", unknown, all) {
 			assert.True(t, m.Error)
 			said = append(said, m.Message)
 		}
 		assert.Equal(t, says, said)
 	}
 	there := maintenance.MemberHealth{Member: member, Up: true}
-	observe([]string{"ovn-central/3"}, nil, health(12, 0, there), "ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3",
+	observe([]string{"ovn-central/3"}, nil, health(12, 0, there), "ovn-central/3 is still in the application, and on this machine by the tunnel address that the chassis claims: check that it is, and run: juju remove-unit ovn-central/3",
 		"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member, that of ovn-central/3")
 	there.Unit = ""
 	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member, and its unit is not known: see: cluster-status")

@@ -20,9 +20,9 @@ type departing struct {
 	proof  raft.RemovalWatcher
 }
 
-// Observe is told what is on the machine, and how the clusters are. It says what is left, and nothing
-// once it is proved that all is gone. What is unknown is left.
-func (d *Departure) Observe(units []string, members []Member, unknown []string, all []DatabaseHealth) (left []Message) {
+// Observe is told what is on the machine, by which claim of the chassis, and how the clusters are. It says what is left,
+// and nothing once it is proved that all is gone. What is unknown is left.
+func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string, all []DatabaseHealth) (left []Message) {
 	say := func(kind, name, format string, args ...any) {
 		left = append(left, Message{Message: fmt.Sprintf(format, args...), Error: true, Kind: kind, Name: name})
 	}
@@ -30,7 +30,7 @@ func (d *Departure) Observe(units []string, members []Member, unknown []string, 
 		say(MessageStep, "unknown", "cannot tell what is on its machine: %s", what)
 	}
 	for _, u := range units {
-		say(MessageHold, u, "%s is still in the application: run: juju remove-unit %s", u, u)
+		say(MessageHold, u, "%s is still in the application, and on this machine %s: check that it is, and run: juju remove-unit %s", u, claim, u)
 	}
 	for _, m := range members {
 		if !slices.ContainsFunc(d.targets, func(t *departing) bool { return t.member.same(m) }) {

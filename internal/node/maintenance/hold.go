@@ -1,6 +1,7 @@
 package maintenance
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -32,9 +33,15 @@ type Hold struct {
 	Derived bool `json:"derived" yaml:"derived"`
 	// Examples are a few of what is counted.
 	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
-	// Note is that of a hold that was set.
+	// Note is that of a hold that was set. Of a derived one it says what only the chassis claims.
 	Note `yaml:",inline"`
+
+	raw string
 }
+
+// key is the name by which the hold stands in the database: another client may have set it under one that can't be
+// shown as it is.
+func (h Hold) key() string { return cmp.Or(h.raw, h.Name) }
 
 // Age is how long the hold is there; of a derived one it is not known.
 func (h Hold) Age(now time.Time) (age time.Duration, known bool) {
@@ -49,7 +56,7 @@ func (h Hold) Detail(now, since time.Time) string {
 	var parts []string
 	switch {
 	case h.Name == HoldMember && h.Derived:
-		parts = append(parts, strings.Join(h.Examples, ", "))
+		parts = append(parts, strings.TrimSpace(strings.Join(h.Examples, ", ")+" "+h.Reason))
 	case h.Derived:
 		ports := strings.Join(h.Examples, ", ")
 		if more := h.Count - len(h.Examples); more > 0 {

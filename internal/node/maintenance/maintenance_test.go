@@ -1,6 +1,7 @@
 package maintenance_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -97,7 +98,38 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 		require.NoError(t, err)
 		goldentest.Equal(t, name+".json", json+"\n")
 	}
-	assert.Len(t, maintenance.Report{Nodes: nodes}.Shortened(2).Nodes, 2)
+}
+
+// S2: what is left out is counted in every form, and is what matters least.
+func TestReportThatIsShortenedKeepsWhatMattersAndSaysHowManyMoreThereAre(t *testing.T) {
+	t.Parallel()
+	var nodes []maintenance.Node
+	for i := range 1100 {
+		nodes = append(nodes, maintenance.Node{Chassis: fmt.Sprintf("c%04d", i), Life: maintenance.Up, Holds: []maintenance.Hold{}, Lost: []string{}})
+	}
+	nodes[1050].First, nodes[1060].Cordon, nodes[1070].Drain, nodes[1080].Life, nodes[1090].Lost = 1, new(maintenance.Note), new(maintenance.Drain), maintenance.Unresponsive, []string{"lrp-1", "lrp-2"}
+	short := maintenance.Report{At: at, Nodes: nodes}.Shortened(6)
+	var left []string
+	for _, n := range short.Nodes {
+		left = append(left, n.Chassis)
+	}
+	assert.Equal(t, []string{"c0000", "c1050", "c1060", "c1070", "c1080", "c1090"}, left)
+	assert.Equal(t, 1094, short.Omitted)
+	assert.Contains(t, document.Nodes(short), "\n… and 1094 more nodes\n")
+	for _, write := range []func(any) (string, error){render.JSON, render.YAML} {
+		text, err := write(short)
+		require.NoError(t, err)
+		assert.Regexp(t, `"?omitted"?: 1094`, text)
+	}
+	none := document.Nodes(maintenance.Report{At: at, Nodes: nodes}.Shortened(0))
+	assert.NotContains(t, none, "there are no nodes")
+	assert.Contains(t, none, "… and 1100 more nodes\n")
+
+	one := maintenance.Report{At: at, Nodes: nodes[1090:1091]}.Shortened(1)
+	assert.Contains(t, document.Nodes(one), "2 gateways", "all of them are counted")
+	assert.Contains(t, document.Nodes(one), "without a chassis if it stops: lrp-1\n… and 1 more gateways without a chassis if it stops\n")
+	assert.Equal(t, 1, one.Nodes[0].OmittedLost)
+	assert.Len(t, nodes[1090].Lost, 2, "the whole is not touched")
 }
 
 func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
@@ -110,8 +142,10 @@ func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
 		{Chassis: "c5", Hostname: "twin"},
 		{Chassis: "one.maas"},
 		{Chassis: "two.maas.old"},
+		{Chassis: "c6", Hostname: "gw.maas"},
+		{Chassis: "evil", Hostname: "gw"}, // a chassis may claim the short name of another one's host
 	}
-	for id, want := range map[string]string{"chassis:one.maas": "one.maas", "chassis:c1": "c1", "chassis:c4": "c4", "c2": "c2", "two.maas": "c2", "two.lab": "c3", "c4": "c4", "one": "c1"} {
+	for id, want := range map[string]string{"chassis:one.maas": "one.maas", "chassis:c1": "c1", "chassis:c4": "c4", "c2": "c2", "two.maas": "c2", "two.lab": "c3", "c4": "c4", "one": "c1", "gw.maas": "c6", "chassis:evil": "evil"} {
 		n, refused := maintenance.Resolve(nodes, id)
 		require.Nil(t, refused, id)
 		assert.Equal(t, want, n.Chassis, id)
@@ -122,6 +156,7 @@ func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
 	}{
 		"twin":             {409, `"twin" means 2 nodes: c4 (twin), c5 (twin); name the chassis, as chassis:NAME`},
 		"two":              {409, `"two" means 2 nodes: c2 (two.maas), c3 (two.lab); name the chassis, as chassis:NAME`},
+		"gw":               {409, `"gw" means 2 nodes: c6 (gw.maas), evil (gw); name the chassis, as chassis:NAME`},
 		"one.maas":         {409, `"one.maas" means 2 nodes: c1 (one.maas), one.maas; name the chassis, as chassis:NAME`},
 		"chassis:two.maas": {404, `no node is called "chassis:two.maas"; there are c1 (one.maas), c2 (two.maas), `},
 		"three":            {404, `no node is called "three"; there are c1 (one.maas), c2 (two.maas), `},
@@ -175,6 +210,10 @@ func TestEveryReasonHasItsCode(t *testing.T) {
 	}
 	long := maintenance.NewStatus(maintenance.DrainNodeError, "x", make([]maintenance.Message, 5)...).Shortened(2)
 	assert.Equal(t, "and 3 more", long.Details.MessageList[2].Message)
+	assert.Equal(t, 3, long.Details.Omitted)
+	long = maintenance.NewStatus(maintenance.DrainNodeError, "x", maintenance.Message{Message: "done"}, maintenance.Message{Message: "failed", Error: true}, maintenance.Message{Message: "juju run", Kind: maintenance.MessageNext}).Shortened(2)
+	assert.Contains(t, document.Answer(long), "failed\nok     …: and 1 more\n")
+	assert.Contains(t, document.Answer(long), "next: juju run\n")
 }
 
 func TestHoldsAreNamedAsKeysAllow(t *testing.T) {

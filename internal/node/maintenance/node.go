@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -37,6 +38,9 @@ type Node struct {
 	Cordon *Note  `json:"cordoned,omitempty" yaml:"cordoned,omitempty"`
 	Drain  *Drain `json:"drain,omitempty" yaml:"drain,omitempty"`
 	Holds  []Hold `json:"holds" yaml:"holds"`
+	// OmittedHolds and OmittedLost are how many there are beside those that are listed, where there was no room for all.
+	OmittedHolds int `json:"omitted-holds,omitempty" yaml:"omitted-holds,omitempty"`
+	OmittedLost  int `json:"omitted-lost,omitempty" yaml:"omitted-lost,omitempty"`
 	// First and Backups are how many gateways have it as their first candidate, and as
 	// another one.
 	First   int `json:"first-candidate-of" yaml:"first-candidate-of"`
@@ -100,20 +104,32 @@ func ByChassis(chassis string) string { return chassisPrefix + chassis }
 func named(nodes []Node) []Node {
 	meant := map[string]int{}
 	for _, n := range nodes {
-		meant[n.Chassis]++
-		if n.Hostname != n.Chassis {
-			meant[n.Hostname]++
+		for _, name := range n.called() {
+			meant[name]++
 		}
 	}
 	for i, n := range nodes {
 		nodes[i].typed = ByChassis(n.Chassis)
 		for _, name := range []string{n.Chassis, n.Name()} {
-			if meant[name] == 1 && !strings.HasPrefix(name, chassisPrefix) {
+			if meant[name] == 1 && !strings.HasPrefix(name, chassisPrefix) && !strings.HasPrefix(name, "-") {
 				nodes[i].typed = name
 			}
 		}
 	}
 	return nodes
+}
+
+// called are the names that mean the node, each once: that of its chassis, its host name, and the first part of that.
+// None is preferred to another: a chassis may claim any host name, so also the short one of another node.
+func (n Node) called() []string {
+	short, _, _ := strings.Cut(n.Hostname, ".")
+	all := []string{n.Chassis}
+	for _, name := range []string{n.Hostname, short} {
+		if name != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // Seen is what nodes are made of.
@@ -189,7 +205,7 @@ func Nodes(s Seen) []Node {
 		n.Addresses = s.Addresses[name]
 		units, members := s.Charm.On(*n)
 		if n.Members = members; len(units)+len(members) > 0 {
-			n.Holds = append(n.Holds, memberHold(units, members))
+			n.Holds = append(n.Holds, memberHold(units, members, s.Charm.Claim(*n)))
 		}
 		n.Holds = append(n.Holds, s.Records.Holds[name]...)
 		if n.Lost == nil {
@@ -218,18 +234,12 @@ func Resolve(nodes []Node, id string) (Node, *Status) {
 		return some
 	}
 	chassis, alone := strings.CutPrefix(id, chassisPrefix)
-	found := matching(func(n Node) bool { return n.Chassis == chassis || !alone && n.Hostname == id })
-	if len(found) == 0 && !alone {
-		found = matching(func(n Node) bool {
-			short, _, _ := strings.Cut(n.Hostname, ".")
-			return short == id
-		})
-	}
+	found := matching(func(n Node) bool { return n.Chassis == chassis || !alone && slices.Contains(n.called(), id) })
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Node{}, new(NewStatus(NotFound, fmt.Sprintf("no node is called %q; there are %s", id, listed(nodes))))
+		return Node{}, new(NewStatus(NotFound, fmt.Sprintf("no node is called %q; there are %s", foreign.Name(id), listed(nodes))))
 	}
 	return Node{}, new(NewStatus(Conflict, fmt.Sprintf("%q means %d nodes: %s; name the chassis, as %s", id, len(found), listed(found), ByChassis("NAME"))))
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
 // The keys of external_ids of NB_Global, each followed by the name of a chassis. They stand
@@ -64,40 +66,66 @@ type Records struct {
 }
 
 // ParseRecords reads external_ids. What can't be read counts as what keeps a node as it is:
-// a cordon, a hold, a drain.
+// a cordon, a hold, a drain. Of what is read, the texts are cleaned (R18): a record of a chassis whose name is none is
+// left alone, as its row is.
 func ParseRecords(ids map[string]string) Records {
 	r := Records{Cordons: map[string]Note{}, Hosted: map[string][]string{}, Holds: map[string][]Hold{}, Drains: map[string]Drain{}}
 	for _, key := range slices.Sorted(maps.Keys(ids)) {
 		value := ids[key]
-		if chassis, is := strings.CutPrefix(key, cordonKey); is && value != uncordoned {
+		if chassis, is := ofChassis(key, cordonKey); is && value != uncordoned {
 			var n Note
 			_ = json.Unmarshal([]byte(ids[cordonNoteKey+chassis]), &n) // by and reason are for people
-			r.Cordons[chassis] = n
+			r.Cordons[chassis] = n.clean()
 			hosted := []string{}
 			if err := json.Unmarshal([]byte(ids[cordonHostKey+chassis]), &hosted); err == nil {
-				r.Hosted[chassis] = hosted
+				r.Hosted[chassis] = foreign.Names(hosted)
 			}
 		}
 		if rest, is := strings.CutPrefix(key, holdKey); is {
 			at := strings.LastIndex(rest, "/")
-			if at < 0 {
+			if at < 0 || !foreign.IsName(rest[:at]) {
 				continue // of no chassis
 			}
-			h := Hold{Name: rest[at+1:], Count: 1}
-			if err := json.Unmarshal([]byte(value), &h.Note); err != nil {
-				h.Note = Note{Reason: fmt.Sprintf("record %q cannot be read", key)}
+			h := Hold{Name: foreign.Name(rest[at+1:]), Count: 1}
+			if h.Name != rest[at+1:] {
+				h.raw = rest[at+1:]
 			}
+			if err := json.Unmarshal([]byte(value), &h.Note); err != nil {
+				h.Note = unreadable(key)
+			}
+			h.Note = h.Note.clean()
 			r.Holds[rest[:at]] = append(r.Holds[rest[:at]], h)
 		}
-		if chassis, is := strings.CutPrefix(key, drainKey); is {
+		if chassis, is := ofChassis(key, drainKey); is {
 			var d Drain
 			if err := json.Unmarshal([]byte(value), &d); err != nil {
-				d = Drain{Note: Note{Reason: fmt.Sprintf("record %q cannot be read", key)}}
+				d = Drain{Note: unreadable(key)}
+			}
+			d.Note = d.Note.clean()
+			for i, m := range d.Members {
+				d.Members[i] = Member{Database: foreign.Name(m.Database), Short: foreign.Name(m.Short), Address: foreign.Name(m.Address)}
 			}
 			r.Drains[chassis] = d
 		}
 	}
 	return r
+}
+
+// ofChassis is the chassis that a key with this beginning is of.
+func ofChassis(key, beginning string) (chassis string, is bool) {
+	chassis, is = strings.CutPrefix(key, beginning)
+	return chassis, is && foreign.IsName(chassis)
+}
+
+// unreadable is the note of a record that can't be read.
+func unreadable(key string) Note {
+	return Note{Reason: fmt.Sprintf("record %q cannot be read", foreign.Name(key))}
+}
+
+// clean is the note as it is shown, and written again.
+func (n Note) clean() Note {
+	n.By, n.Reason, n.Hostname = foreign.Name(n.By), foreign.Reason(n.Reason), foreign.Name(n.Hostname)
+	return n
 }
 
 // chassis are the names that there are records of, sorted.
@@ -152,15 +180,15 @@ func AddHold(chassis, name string, n Note) Change {
 }
 
 // Release is the change that drops a hold.
-func Release(chassis, name string) Change {
-	return Change{Drop: []string{holdKey + chassis + "/" + name}}
+func Release(chassis string, h Hold) Change {
+	return Change{Drop: []string{holdKey + chassis + "/" + h.key()}}
 }
 
 // Erase is the change that drops all records of a chassis.
 func Erase(chassis string, r Records) Change {
 	c := Change{Drop: []string{cordonKey + chassis, cordonNoteKey + chassis, cordonHostKey + chassis, drainKey + chassis}}
 	for _, h := range r.Holds[chassis] {
-		c.Drop = append(c.Drop, holdKey+chassis+"/"+h.Name)
+		c.Drop = append(c.Drop, holdKey+chassis+"/"+h.key())
 	}
 	return c
 }

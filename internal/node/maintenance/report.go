@@ -2,6 +2,7 @@ package maintenance
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -18,14 +19,53 @@ const (
 type Report struct {
 	At    time.Time `json:"at" yaml:"at"`
 	Nodes []Node    `json:"nodes" yaml:"nodes"`
+	// Omitted is how many nodes there are beside these, where there was no room for all.
+	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 	// Unknown says why units of the charm may be on nodes that no hold tells of.
 	Unknown []string `json:"unknown,omitempty" yaml:"unknown,omitempty"`
 }
 
-// Shortened is the report with no more nodes than so many.
+// Shortened is the report with no more nodes than so many, nor holds and gateways of a node, and with how many more there
+// are. The nodes that matter most stay, in their order.
 func (r Report) Shortened(most int) Report {
-	r.Nodes = r.Nodes[:min(most, len(r.Nodes))]
+	order := make([]int, len(r.Nodes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Nodes[a].matters(), r.Nodes[b].matters()) })
+	kept := min(most, len(order))
+	r.Omitted += len(order) - kept
+	order = order[:kept]
+	slices.Sort(order)
+	nodes := make([]Node, 0, kept)
+	for _, i := range order {
+		n := r.Nodes[i]
+		holds, lost := min(most, len(n.Holds)), min(most, len(n.Lost))
+		n.OmittedHolds, n.OmittedLost = n.OmittedHolds+len(n.Holds)-holds, n.OmittedLost+len(n.Lost)-lost
+		n.Holds, n.Lost = n.Holds[:holds], n.Lost[:lost]
+		nodes = append(nodes, n)
+	}
+	r.Nodes = nodes
 	return r
+}
+
+// matters is how soon a node may be left out: the larger, the sooner. A chassis says itself that it is for gateways;
+// that it hosts any, or is drained, says NB.
+func (n Node) matters() int {
+	set := func(h Hold) bool { return !h.Derived }
+	switch {
+	case n.Drain != nil || n.Cordon != nil || len(n.Lost) > 0:
+		return 0
+	case n.First > 0 || n.Held(HoldGateway).Count > 0:
+		return 1
+	case n.Backups > 0 || slices.ContainsFunc(n.Holds, set) || n.Held(HoldMember).Count > 0:
+		return 2
+	case n.Life != Up || n.Orphan:
+		return 3
+	case n.Gateway:
+		return 4
+	}
+	return 5
 }
 
 // NextOperation is what an operator would do with the node next; empty is nothing.

@@ -61,6 +61,8 @@ type Message struct {
 type Details struct {
 	ErrorCount  int       `json:"errorCount" yaml:"errorCount"`
 	MessageList []Message `json:"messageList" yaml:"messageList"`
+	// Omitted is how many messages there are beside these, where there was no room for all.
+	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 }
 
 // Status is the one form of an answer, that of Airship (Promenade's utils/message.py has the
@@ -103,10 +105,26 @@ func (s Status) With(details ...Message) Status {
 	return s
 }
 
-// Shortened is the answer with no more details than so many.
+// Shortened is the answer with no more details than so many, and with how many more there are. What failed stays, and
+// what to run next, before steps that went well.
 func (s Status) Shortened(most int) Status {
-	if omitted := len(s.Details.MessageList) - most; omitted > 0 {
-		s.Details.MessageList = append(append([]Message{}, s.Details.MessageList[:most]...), Message{fmt.Sprintf("and %d more", omitted), false, MessageStep, "…"})
+	omitted := len(s.Details.MessageList) - most
+	if omitted <= 0 {
+		return s
 	}
+	var kept []Message
+	for _, wanted := range []func(Message) bool{
+		func(m Message) bool { return m.Kind == MessageNext },
+		func(m Message) bool { return m.Kind != MessageNext && m.Error },
+		func(m Message) bool { return m.Kind != MessageNext && !m.Error },
+	} {
+		for _, m := range s.Details.MessageList {
+			if wanted(m) && len(kept) < most {
+				kept = append(kept, m)
+			}
+		}
+	}
+	s.Details.Omitted += omitted
+	s.Details.MessageList = append(kept, Message{fmt.Sprintf("and %d more", omitted), false, MessageStep, "…"})
 	return s
 }

@@ -97,10 +97,11 @@ func Names(units []*lab.Unit) string {
 	return strings.Join(all, ",")
 }
 
-// RequireProof requires of a recover's results that an acknowledged write was read back from
-// both servers of each unit, and that nothing of it is left.
-func (m *Model) RequireProof(shown map[string]string, units ...*lab.Unit) {
+// RequireProof requires of recovery-status on a unit that an acknowledged write was read back from both servers of
+// each unit, and that nothing of it is left. It returns the results.
+func (m *Model) RequireProof(on *lab.Unit, units ...*lab.Unit) map[string]string {
 	m.T.Helper()
+	shown := m.Act(on, "recovery-status")
 	for _, db := range []string{"nb", "sb"} {
 		for _, u := range units {
 			assert.Contains(m.T, shown["proof"], db+": "+u.Name()+" is a member, and an acknowledged write was read back from its server")
@@ -114,6 +115,7 @@ func (m *Model) RequireProof(shown map[string]string, units ...*lab.Unit) {
 	}
 	assert.Contains(m.T, shown["next"], "it is proved: ")
 	m.RequireClientsAreTold(shown)
+	return shown
 }
 
 // RequireClientsAreTold requires of an action's results that they say what clients must do:

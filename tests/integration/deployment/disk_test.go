@@ -298,4 +298,14 @@ func TestFileThatWasTakenAwayUnderItsServerIsWrittenAnewBeforeARestart(t *testin
 	c.RunUpdateStatus(u)
 	c.RequireActive(u)
 	assert.FileExists(t, u.DBFile(lab.SB))
+
+	// It needs no certificate.
+	require.NoError(t, c.Unrelate(t.Context(), c.Certificates))
+	write("without-a-certificate") // a server writes no file anew to which nothing was added since
+	require.NoError(t, os.Remove(filepath.Join(u.SysconfDir(), "ovn", "cert_host")))
+	require.NoError(t, os.Rename(u.DBFile(lab.NB), u.DBFile(lab.NB)+".moved"))
+	c.RunUpdateStatus(u)
+	c.Says(u, "blocked", "'certificates' missing")
+	assert.NotContains(t, u.Workload().Message, "lacks entries")
+	assert.FileExists(t, u.DBFile(lab.NB))
 }

@@ -1,7 +1,7 @@
 package deployment
 
 import (
-	"fmt"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,13 +26,44 @@ func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
 	dispatch := filepath.Join(u.CharmDir(), "dispatch")
 	charm := dispatch + ".charm"
 	require.NoError(c.T, os.Rename(dispatch, charm))
-	script := "#!/bin/sh\nexec relation-set -r ovsdb-peer:1"
-	for key, value := range bag {
-		script += fmt.Sprintf(" '%s=%s'", key, value)
-	}
-	require.NoError(c.T, os.WriteFile(dispatch, []byte(script+"\n"), 0o755))
+	values, err := json.Marshal(bag) // which is YAML, too
+	require.NoError(c.T, err)
+	require.NoError(c.T, os.WriteFile(dispatch+".bag", values, 0o644))
+	require.NoError(c.T, os.WriteFile(dispatch, []byte("#!/bin/sh\nexec relation-set -r ovsdb-peer:1 --file - <"+dispatch+".bag\n"), 0o755))
 	require.NoError(c.T, c.RunHook(c.T.Context(), u, "update-status"))
 	require.NoError(c.T, os.Rename(charm, dispatch))
+}
+
+// A unit that publishes more than a hook tool's answer may have hurts no other unit, whether or not the
+// charm reads the key.
+func TestOversizedDataOfOneUnitHarmsNoOther(t *testing.T) {
+	t.Parallel()
+	oversized := strings.Repeat("x", 9<<20)
+	c, units := deployed(t, 3, lab.Options{})
+	before := c.Processes(units...)
+	const cms = "neutron-api-plugin-ovn/0"
+	for _, key := range []string{"note", "cms-client-bound-address"} { // the second one is read
+		require.NoError(t, c.RemoteSet(t.Context(), c.CMS, cms, map[string]string{key: oversized}))
+		require.NoError(t, c.Settle(t.Context()))
+		c.RequireActive(units...)
+	}
+	c.publishes(units[2], map[string]string{"note": oversized, "running-version": oversized, "hostname": oversized})
+	require.NoError(t, c.Settle(t.Context()))
+	c.RequireActive(units[:2]...)
+	c.publishes(units[2], map[string]string{"nb-identity": oversized})
+	require.NoError(t, c.Settle(t.Context()))
+	for _, u := range units[:2] {
+		require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
+		assert.Equal(t, "idle", u.Agent().Status, u.Agent().Message)
+		assert.NotContains(t, u.Workload().Message, "kick", "the member is the unit's, whatever it publishes")
+	}
+	assert.Equal(t, before, c.Processes(units...))
+	c.RunUpdateStatus(units[2])
+	require.NoError(t, c.Settle(t.Context()))
+	c.Tick("all are active", c.AllActive)
+	joiner := c.AddFresh(1)[0]
+	c.Tick("the unit that joins is active", c.AllActive)
+	c.RequireOneCluster(append(units, joiner)...)
 }
 
 // Leader settings that are damaged must not look like none: no cluster is made

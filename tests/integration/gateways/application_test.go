@@ -165,7 +165,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	s.Unit = unitName(0)
 	said := s.Decommission(t.Context(), r)
 	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
-	assert.Contains(t, document.Answer(said), "error  remove-member: RemoveMemberError (500): after 0s: ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3; "+
+	assert.Contains(t, document.Answer(said), "error  remove-member: RemoveMemberError (500): after 0s: ovn-central/3 is still in the application, and on this machine by the tunnel address that the chassis claims: check that it is, and run: juju remove-unit ovn-central/3; "+
 		"member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is still a member, that of ovn-central/3; ")
 
 	// juju remove-machine --force: the unit is gone, its members stay. And as long as the first try
@@ -247,7 +247,7 @@ func TestUnitThatLeavesWhileItIsWaitedForIsNamed(t *testing.T) {
 	s := c.nodeService()
 	s.Charm, s.Health, s.Unit = a.charm, a.health, unitName(0)
 	s.Gateways.Progress = func(_ context.Context, line string) {
-		assert.Contains(t, line, "waiting for what is on the machine of c1.example to leave: ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3; ")
+		assert.Contains(t, line, "waiting for what is on the machine of c1.example to leave: ovn-central/3 is still in the application, and on this machine by the tunnel address that the chassis claims: check that it is, and run: juju remove-unit ovn-central/3; ")
 		a.units, a.members = []int{0, 1, 2}, []int{0, 1, 2}
 	}
 	said := s.RemoveMember(t.Context(), "c1", time.Minute)

@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +34,18 @@ func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 	}
 	m.Verify(w)
 	first := m.Act(m.Deployed[2], "backup")["backup"]
-	assert.NotEqual(t, first, m.Act(m.Deployed[2], "backup")["backup"], "two in a row")
+	second := m.Act(m.Deployed[2], "backup")["backup"]
+	assert.NotEqual(t, first, second, "two in a row")
+	var listed []struct {
+		Path, Unit string
+		Size       int64
+	}
+	require.NoError(t, json.Unmarshal([]byte(m.Act(m.Deployed[2], "list-backups", "format=json")["backups"]), &listed))
+	require.Len(t, listed, 3)
+	assert.Equal(t, []string{second, first}, []string{listed[0].Path, listed[1].Path}, "the newest first")
+	assert.Equal(t, m.Deployed[2].Name(), listed[0].Unit)
+	assert.Positive(t, listed[0].Size)
+	assert.Contains(t, m.Refuse(m.Deployed[2], "restore", "from=/nope", "dry-run=true"), second, "it names those that exist")
 
 	m.KillServers(m.Deployed[2])
 	planned := m.Act(m.Deployed[2], "backup", "dry-run=true")
@@ -81,7 +93,7 @@ func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
 		assert.NotContains(t, serves, "after")
 		assert.Equal(t, "active", u.Workload().Status, u.Workload().Message)
 	}
-	other.RequireProof(other.Act(u, "restore", "from="+moved, "i-really-mean-it=true"), other.Deployed...)
+	other.RequireProof(u, other.Deployed...)
 	other.RequireWritable()
 
 	require.True(t, labtest.AllMembers(m, m.Deployed...)())

@@ -53,7 +53,7 @@ func TestOneDatabaseIsRecoveredWhileTheOtherIsServed(t *testing.T) {
 	m.Hold(false)
 	require.NoError(t, m.Settle(t.Context()))
 	m.Tick("all are members", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
-	shown := m.Act(kept, "recover", give, "i-really-mean-it=true")
+	shown := m.Act(kept, "recovery-status")
 	for _, u := range m.Deployed {
 		assert.Contains(t, shown["proof"], "sb: "+u.Name()+" is a member, and an acknowledged write was read back from its server")
 	}

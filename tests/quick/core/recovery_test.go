@@ -29,13 +29,15 @@ func TestRecovery(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, still.HasLeader(), "R15")
 
+	assert.NotContains(t, m.Act(m.Deployed[0], "recovery-status"), "proof", "there was none")
+
 	give := "give-up=" + labtest.Names(lost)
 	served := m.WatchServed()
 	m.RefusedRecovery(u, "recover", "i-really-mean-it=true") // without give-up
 	m.RefusedRecovery(u, "recover", give)                    // without a confirmation
 	m.Act(u, "recover", give, "i-really-mean-it=true")
 	m.Tick("a new cluster", labtest.AllMembers(m, u), u)
-	m.RequireProof(m.Act(u, "recover", give, "i-really-mean-it=true"), u)
+	m.RequireProof(u, u)
 	now, err := m.RaftStatus(u, lab.NB)
 	require.NoError(t, err)
 	assert.NotEqual(t, *old.Cluster, *now.Cluster)

@@ -111,7 +111,7 @@ func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
 			long(m, "a new cluster", labtest.AllMembers(m, u), u)
 			took("a new cluster of one", begun)
 			assert.Equal(t, rows, counted(m, u))
-			m.RequireProof(m.Act(u, "recover", lost, "i-really-mean-it=true"), u)
+			m.RequireProof(u, u)
 
 			begun = time.Now()
 			for _, other := range others {
@@ -120,7 +120,7 @@ func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
 			long(m, "all are members", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
 			m.Eventually("all units serve all rows", func() bool { return counted(m, others[0]) == rows && counted(m, others[1]) == rows })
 			took("that the others join", begun)
-			m.RequireProof(m.Act(u, "recover", lost, "i-really-mean-it=true"), m.Deployed...)
+			m.RequireProof(u, m.Deployed...)
 
 			m.AddSwitch("after")
 			begun = time.Now()
@@ -133,7 +133,7 @@ func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
 				m.Eventually("all rows are served", func() bool { return counted(m, each) == rows })
 			}
 			took("that all serve it", begun)
-			m.RequireProof(m.Act(u, "restore", "from="+dir, "i-really-mean-it=true"), m.Deployed...)
+			m.RequireProof(u, m.Deployed...)
 			m.RequireWritable()
 		})
 	}

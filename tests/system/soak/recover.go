@@ -30,6 +30,9 @@ type order struct {
 	lost   []*host
 	// force gives up newer data of what is lost.
 	force bool
+	// begun reports whether the command has begun something in this disaster; again is true if a person must
+	// add again=true first, since an earlier disaster had the same command.
+	begun, again bool
 }
 
 // disasterStep is what only disasters have.
@@ -154,10 +157,17 @@ func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, err
 			args = append(args, "force=true")
 		}
 	}
+	if w.order.again {
+		args = append(args, "again=true")
+	}
 	w.counts.Runs++
 	w.mu.Unlock()
 	r, err = w.RunAction(ctx, h.Unit, w.order.action, args...)
 	w.say("%s %s %v: %s %v %s", h.Name(), w.order.action, args, r.Status, r.Results, r.Message)
+	w.mu.Lock()
+	w.order.begun = w.order.begun || r.Status == "completed" && r.Results["status"] != ""
+	w.order.again = !w.order.begun && strings.Contains(r.Message+r.Results["next"], "add again=true")
+	w.mu.Unlock()
 	if r.Status != "completed" {
 		w.mu.Lock()
 		w.counts.Failed++
@@ -186,6 +196,11 @@ func (w *world) insist(ctx context.Context, s Step) error {
 		}
 		r, err := w.typeOrder(ctx, h)
 		w.note(s, err)
+		if err == nil && w.order.begun && r.Status == "completed" {
+			r, err = w.RunAction(ctx, h.Unit, "recovery-status")
+			w.say("%s recovery-status: %s %v %s", h.Name(), r.Status, r.Results, r.Message)
+			w.note(s, err)
+		}
 		if r.Status == "completed" && strings.Contains(r.Results["next"], "it is proved: ") {
 			w.say("it is proved: %s", r.Results["proof"])
 			return nil

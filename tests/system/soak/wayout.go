@@ -48,8 +48,8 @@ var wayouts = []struct {
 	{regexp.MustCompile(`(\S+) is neither a unit nor an identity of a member`), notAName},
 	{regexp.MustCompile(`stop the old cluster \(it is served at ([^\s;]+);`), stopServer},
 	{regexp.MustCompile(`if (ovn-central/\d+) is lost for good: juju run`), kickLost},
-	{regexp.MustCompile(`(ovn-central/\d+) is not a member yet.*if it is lost: run the action again`), start},
-	{regexp.MustCompile(`run the same command again|to go on with it, run|the unit that leads the application publishes its ID|it continues|it makes the new cluster`), again},
+	{regexp.MustCompile(`(ovn-central/\d+) is not a member yet.*if it is lost: juju remove-unit`), start},
+	{regexp.MustCompile(`add again=true|then run: .* recovery-status|run the same command again|to go on with it, run|the unit that leads the application publishes its ID|it continues|it makes the new cluster`), again},
 }
 
 // waysOut are what a text says to do, each once, in its order.

@@ -53,7 +53,7 @@ func TestOldMajorityThatBootsServesNothingBeforeItsHooks(t *testing.T) {
 			assert.False(t, u.Running(db), "%s serves %s", u.Name(), db)
 			said, err := os.ReadFile(filepath.Join(u.LogDir(), db.Service()+".out"))
 			require.NoError(t, err)
-			assert.Contains(t, string(said), "which was given up in a recovery")
+			assert.Contains(t, string(said), "its cluster was given up in a recovery")
 		}
 	}
 	m.RequireOneServed()

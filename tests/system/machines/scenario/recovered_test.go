@@ -75,18 +75,16 @@ func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string]
 	}
 }
 
-// proves runs the same command until it has read an acknowledged write back from both
-// servers of each of the units.
-func (w *worstNight) proves(ctx context.Context, t *testing.T, units []string, action string, args ...string) {
+// proves runs recovery-status until it has read an acknowledged write back from both servers of each of the units.
+func (w *worstNight) proves(ctx context.Context, t *testing.T, units []string) {
 	t.Helper()
-	args = append(args, "i-really-mean-it=true")
 	eventually(ctx, t, convergence, func() error {
-		results, err := w.Run(ctx, w.left, action, args...)
+		results, err := w.Run(ctx, w.left, "recovery-status")
 		proof := fmt.Sprint(results["proof"])
 		for _, unit := range units {
 			for _, db := range databases {
 				if line := db.short + ": " + unit + " is a member, and an acknowledged write was read back from its server"; !strings.Contains(proof, line) {
-					return errors.Join(err, fmt.Errorf("%s: %v", action, results))
+					return errors.Join(err, fmt.Errorf("recovery-status: %v", results))
 				}
 			}
 		}

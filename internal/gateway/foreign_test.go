@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
+)
+
+const hostile = "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0"
+
+// hostileRecord is a row of the journal all of whose texts are hostile.
+func hostileRecord() string {
+	long := strings.Repeat("h", 110_000)
+	candidates := []schedule.Candidate{{Chassis: hostile, Priority: 1}}
+	text, _ := json.Marshal(journalRecord{
+		ID: hostile, Operation: hostile, By: long, Chassis: hostile, Added: []string{hostile, long}, Left: 1,
+		Changes: []schedule.AppliedChange{{Group: hostile, Storage: hostile, Before: candidates, After: candidates, Base: candidates}},
+	})
+	return string(text)
+}
+
+// Any client of NB may write a row of the journal; what is shown of it, and written again, is clean (R18).
+func FuzzParseJournal(f *testing.F) {
+	for _, text := range []string{hostileRecord(), "garbage", "{}", `{"id":"g1","changes":[{"group":"a\u0000","before":null}]}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		records, findings := parseJournal([]ovsdb.JournalRow{{UUID: "0f7a", Text: text}})
+		require.Equal(t, 1, len(records)+len(findings), "it is read, or told of")
+		for _, p := range records {
+			cleaned := p
+			foreign.Texts(&cleaned)
+			assert.Equal(t, p, cleaned)
+			for _, name := range append([]string{p.ID, p.By, p.Chassis, p.Operation}, p.Added...) {
+				assert.True(t, foreign.IsName(name), "%q", name)
+			}
+		}
+	})
+}
+
+// A chassis writes its own row; what is read from it, and said about it, is clean and short.
+func FuzzChassis(f *testing.F) {
+	for _, text := range []string{hostile, strings.Repeat("h", 110_000), "enable-chassis-as-gw,availability-zones=a:b\x00", "physnet1:br-ex", ":,:,", "{}", ""} {
+		f.Add(text, text)
+	}
+	f.Fuzz(func(t *testing.T, options, mappings string) {
+		inv := BuildInventory(ovsdb.Northbound{}, ovsdb.Southbound{Chassis: []ovsdb.ChassisRow{{Name: "c1", Config: map[string]string{
+			"ovn-cms-options": options, "ovn-bridge-mappings": mappings,
+		}}}})
+		for _, x := range inv.State.Chassis {
+			for _, name := range append(x.Networks, x.Zones...) {
+				assert.True(t, foreign.IsName(name), "%q", name)
+			}
+		}
+		assert.LessOrEqual(t, len(inv.Findings), wrongMappings+2)
+		for _, finding := range inv.Findings {
+			assert.Equal(t, foreign.Name(finding.Where), finding.Where)
+			assert.LessOrEqual(t, len(finding.Text), 4*foreign.MaxReason, "names are quoted")
+			assert.Equal(t, strings.Map(func(r rune) rune {
+				if r < ' ' {
+					return -1
+				}
+				return r
+			}, finding.Text), finding.Text)
+		}
+	})
+}
+
+func TestBridgeMappingsThatAreWrongAreNamedAsFarAsThereIsRoom(t *testing.T) {
+	t.Parallel()
+	inv := BuildInventory(ovsdb.Northbound{}, ovsdb.Southbound{Chassis: []ovsdb.ChassisRow{{Name: "c1", Config: map[string]string{
+		"ovn-bridge-mappings": strings.Repeat(strings.Repeat("x", 400)+"\x1b,", 1000) + "phys\x1bnet:br-ex", "ovn-cms-options": "availability-zones=a\x1b",
+	}}}})
+	require.Len(t, inv.Findings, 2, "equal ones are one")
+	assert.Equal(t, schedule.Finding{Where: "c1", Text: "997 more of its bridge mappings are not NETWORK:BRIDGE"}, inv.Findings[0])
+	assert.Less(t, len(inv.Findings[1].Text), 300)
+	assert.Equal(t, []string{"phys?net"}, inv.State.Chassis[0].Networks)
+	assert.Equal(t, []string{"a?"}, inv.State.Chassis[0].Zones)
+}
+
+func TestRowsThatAreMalformedAreToldOf(t *testing.T) {
+	t.Parallel()
+	inv := BuildInventory(ovsdb.Northbound{Malformed: []ovsdb.Malformed{{Table: "HA_Chassis_Group", UUID: "0f7a", Name: "a?"}}}, ovsdb.Southbound{Malformed: []ovsdb.Malformed{{Table: "Chassis", UUID: "1f7a", Name: "b?"}}})
+	assert.Equal(t, []schedule.Finding{
+		{Where: "Chassis 1f7a", Text: `"b?" is no name, of this row or of a candidate of it: it has control characters, or more than 255 bytes; left alone`},
+		{Where: "HA_Chassis_Group 0f7a", Text: `"a?" is no name, of this row or of a candidate of it: it has control characters, or more than 255 bytes; left alone`},
+	}, inv.Findings)
+}
+
+// S15: a name in the database is not to become a command.
+func TestCommandThatGivesAPortItsGroupIsQuoted(t *testing.T) {
+	t.Parallel()
+	for i, name := range shelltest.Hostile {
+		group, port := name, fmt.Sprintf("p%d%s", i, name)
+		inv := BuildInventory(ovsdb.Northbound{
+			Routers: []ovsdb.LogicalRouter{{UUID: "R", Name: group, Ports: []string{"P", "Q"}}}, Groups: []ovsdb.HAChassisGroup{{UUID: "H", Name: group}},
+			RouterPorts: []ovsdb.LogicalRouterPort{{UUID: "Q", Name: "other", Group: "H"}, {UUID: "P", Name: port, ExternalIDs: map[string]string{gatewayKey: "true"}}},
+		}, ovsdb.Southbound{})
+		require.Len(t, inv.Findings, 1, "%v", inv.Findings)
+		_, command, found := strings.Cut(inv.Findings[0].Text, "give it that: ")
+		require.True(t, found)
+		assert.Equal(t, []string{"ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", group, "--", "set", "Logical_Router_Port", port, "ha_chassis_group=@g"}, shelltest.Words(t, command))
+	}
+}

@@ -1,0 +1,67 @@
+package observe_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+const (
+	nbFirst  raft.ID = "a1000000-0000-4000-8000-000000000000"
+	nbSecond raft.ID = "a2000000-0000-4000-8000-000000000000"
+	nbThird  raft.ID = "a3000000-0000-4000-8000-000000000000"
+	sbFirst  raft.ID = "b1000000-0000-4000-8000-000000000000"
+	sbSecond raft.ID = "b2000000-0000-4000-8000-000000000000"
+)
+
+// Each database tells of the clusters of both that were replaced, and of no present one.
+func TestEachDatabaseTellsOfBoth(t *testing.T) {
+	present := map[ovndb.Database]raft.ID{ovndb.NB: nbThird, ovndb.SB: sbSecond}
+	superseded := map[ovndb.Database][]raft.ID{ovndb.NB: {nbFirst, nbSecond}, ovndb.SB: {sbFirst}}
+	for _, d := range ovndb.Databases() {
+		ids := observe.SupersededDrift(d, present, superseded, nil)
+		assert.Empty(t, observe.SupersededDrift(d, present, superseded, ids), "what stands there is not written again")
+		answers := observe.SupersededAnswers("10.0.0.2", d, present[d], ids)
+		for _, about := range ovndb.Databases() {
+			for _, given := range superseded[about] {
+				assert.NotEmpty(t, recovery.Superseded(given, answers[about]), "%s, asked for %s", given, d)
+			}
+			assert.Empty(t, recovery.Superseded(present[about], answers[about]), "%s, asked for %s", about, d)
+		}
+	}
+}
+
+func TestSupersededDrift(t *testing.T) {
+	present := map[ovndb.Database]raft.ID{ovndb.NB: nbSecond, ovndb.SB: sbSecond}
+	nb, sb := map[ovndb.Database][]raft.ID{ovndb.NB: {nbFirst}}, map[ovndb.Database][]raft.ID{ovndb.SB: {sbFirst}}
+	own, other := observe.SupersededKey, observe.ClustersKey(ovndb.SB)
+	of := func(ids ...raft.ID) string { return observe.FormatIDs(ids) }
+	for name, tt := range map[string]struct {
+		superseded map[ovndb.Database][]raft.ID
+		ids, want  map[string]string
+	}{
+		"none replaced":            {nil, map[string]string{"other": "x"}, map[string]string{}},
+		"none replaced, noted":     {nil, map[string]string{own: of(nbThird)}, map[string]string{}},
+		"own, noted":               {nb, map[string]string{own: of(nbThird, nbFirst)}, map[string]string{}},
+		"own, not noted":           {nb, map[string]string{own: of(nbSecond)}, map[string]string{own: of(nbFirst)}},
+		"other, not noted":         {sb, nil, map[string]string{other: of(sbFirst, sbSecond)}},
+		"other, replaced again":    {sb, map[string]string{other: of(sbFirst)}, map[string]string{other: of(sbFirst, sbSecond)}},
+		"other, noted":             {sb, map[string]string{other: of(sbFirst, sbSecond)}, map[string]string{}},
+		"other, noted by a person": {sb, map[string]string{other: "x"}, map[string]string{other: of(sbFirst, sbSecond)}},
+	} {
+		assert.Equal(t, tt.want, observe.SupersededDrift(ovndb.NB, present, tt.superseded, tt.ids), name)
+	}
+}
+
+// A list that is too short, or names its last cluster, replaces nothing.
+func TestPresentClusterIsNotSupersededByTheOtherDatabase(t *testing.T) {
+	for _, text := range []string{"", string(nbFirst), string(nbFirst) + " " + string(nbFirst), "x " + string(nbFirst)} {
+		answers := observe.SupersededAnswers("10.0.0.2", ovndb.SB, sbFirst, map[string]string{observe.ClustersKey(ovndb.NB): text})
+		assert.Empty(t, recovery.Superseded(nbFirst, answers[ovndb.NB]), text)
+	}
+}

@@ -1,0 +1,60 @@
+package reconcile
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// markKey is the key in external_ids of NB_Global and SB_Global under which a database says which recovery or restore
+// made its cluster.
+const markKey = "ovn-central:recovery"
+
+// mark is the value of [markKey]. It is in the new cluster from its first entry on, so that each unit can read it.
+type mark struct {
+	// Unit made the cluster, At by its clock.
+	Unit string    `json:"unit"`
+	At   time.Time `json:"at"`
+	// Cluster is the one that was replaced.
+	Cluster raft.ID `json:"cluster"`
+	// Backup is the path of the backup on that unit's machine; empty if the cluster was made of the unit's own data.
+	Backup string `json:"backup,omitempty"`
+	// GivenUp are the units and members that the request gave up.
+	GivenUp []string `json:"given-up,omitempty"`
+}
+
+// newMark returns the mark of a request.
+func newMark(unit string, r recovery.Request, at time.Time) mark {
+	return mark{Unit: unit, At: at.UTC().Truncate(time.Second), Cluster: r.Cluster, Backup: r.Backup, GivenUp: r.GivenUp}
+}
+
+// operation returns the transaction, for ovsdb-tool(1), that writes the mark.
+func (m mark) operation(db ovndb.Database) string {
+	value, _ := json.Marshal(m)              // texts and a time only
+	quoted, _ := json.Marshal(string(value)) // a text
+	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%s]]]]]}]`,
+		db, db.GlobalTable(), markKey, markKey, quoted)
+}
+
+// parseMark reads the mark from external_ids. found is false if there is none. The texts are cleaned, since any client
+// of the database may have written them (R18).
+func parseMark(ids map[string]string) (m mark, found bool) {
+	if json.Unmarshal([]byte(ids[markKey]), &m) != nil || m.Unit == "" {
+		return mark{}, false
+	}
+	foreign.Texts(&m)
+	return m, true
+}
+
+// String says how the cluster came about.
+func (m mark) String() string {
+	if m.Backup != "" {
+		return fmt.Sprintf("restored from %s on %s at %s", m.Backup, m.Unit, m.At.Format(time.RFC3339))
+	}
+	return fmt.Sprintf("recovered from the data of %s at %s", m.Unit, m.At.Format(time.RFC3339))
+}

@@ -1,0 +1,34 @@
+package recovery
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Progress returns a line for each recovery or restore of the database that is not finished, by what this unit knows
+// of all units, and then what is waited for.
+func (s State) Progress() (lines []string) {
+	all := s.standing()
+	for _, unit := range slices.Sorted(maps.Keys(all)) {
+		r := all[unit]
+		what := "recover on " + unit
+		if r.Backup != "" {
+			what = "restore of " + r.Backup + " on " + unit
+		}
+		line := fmt.Sprintf("%s: %s, asked at %s", s.Database.Short(), what, r.Asked.Format(time.RFC3339))
+		if len(r.GivenUp) > 0 {
+			line += ", gives up " + strings.Join(r.GivenUp, ", ")
+		}
+		if r.New != "" {
+			line += fmt.Sprintf("; the new cluster %s is made, and not published yet", r.New.Brief())
+		}
+		lines = append(lines, line)
+	}
+	if waiting := s.Next().Waiting; waiting != "" {
+		lines = append(lines, s.Database.Short()+": waiting: "+waiting)
+	}
+	return lines
+}

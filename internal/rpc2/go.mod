@@ -1,0 +1,3 @@
+module github.com/cenkalti/rpc2
+
+go 1.26

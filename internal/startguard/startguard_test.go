@@ -1,0 +1,72 @@
+package startguard
+
+import (
+	"crypto/sha1" //nolint:gosec // the file format's checksum
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// A refusal is noted, also where OVN's directory is not there yet, until the next start.
+func TestRefusalIsNotedUntilTheNextStart(t *testing.T) {
+	dir := t.TempDir()
+	p := ovndb.Paths{Run: filepath.Join(dir, "run"), Etc: filepath.Join(dir, "etc")}
+	refused := observe.Refusal{Cluster: "dd000000-0000-4000-8000-000000000000", Reason: "given up"}
+	require.NoError(t, note(p, ovndb.NB, refused))
+	noted, err := observe.RefusedStart(p, ovndb.NB)
+	require.NoError(t, err)
+	assert.Equal(t, refused, noted)
+	noted, err = observe.RefusedStart(p, ovndb.SB)
+	require.NoError(t, err)
+	assert.Zero(t, noted)
+
+	reason, err := Guard{Files: ovn.Files{Paths: p}}.Start(t.Context(), ovndb.NB) // which has nothing to ask
+	require.NoError(t, err)
+	assert.Empty(t, reason)
+	assert.NoFileExists(t, p.StartRefusal(ovndb.NB))
+}
+
+// What the guard of the other server has learned counts, even if no unit answers this one.
+func TestGuardsOfOneMachineShareWhatTheyLearn(t *testing.T) {
+	const (
+		nb   raft.ID = "a1000000-0000-4000-8000-000000000000"
+		next raft.ID = "a2000000-0000-4000-8000-000000000000"
+		sb   raft.ID = "b1000000-0000-4000-8000-000000000000"
+	)
+	dir := t.TempDir()
+	p := ovndb.Paths{Run: dir, DB: dir, Etc: dir}
+	require.NoError(t, os.WriteFile(p.StartGuard(), []byte(`{"peers": []}`), 0o600))
+	head := fmt.Sprintf(`{"cluster_id":%q,"server_id":%q,"name":%q,"local_address":"ssl:10.0.0.1:6643","servers":{}}`, nb, sb, ovndb.NB) + "\n"
+	file := fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(head), sha1.Sum([]byte(head)), head) //nolint:gosec // the checksum of its format
+	require.NoError(t, os.WriteFile(p.File(ovndb.NB), []byte(file), 0o600))
+	guard := Guard{Files: ovn.Files{Paths: p}}
+	about := func(d ovndb.Database, present raft.ID) map[ovndb.Database][]recovery.Answer {
+		return map[ovndb.Database][]recovery.Answer{d: {{Address: "10.0.0.2", Cluster: present, Supersedes: []raft.ID{nb}}}}
+	}
+	for name, tt := range map[string]struct {
+		answers map[ovndb.Database][]recovery.Answer
+		refused bool
+	}{
+		"of this database":     {about(ovndb.NB, next), true},
+		"of the other alone":   {about(ovndb.SB, next), false},
+		"of a present cluster": {about(ovndb.NB, nb), false},
+	} {
+		require.NoError(t, note(p, ovndb.SB, observe.Refusal{Cluster: sb, Reason: "given up", Answers: tt.answers}))
+		reason, err := guard.Start(t.Context(), ovndb.NB)
+		require.NoError(t, err, name)
+		assert.Equal(t, tt.refused, reason != "", "%s: %s", name, reason)
+		noted, err := observe.RefusedStart(p, ovndb.NB)
+		require.NoError(t, err)
+		assert.Equal(t, reason, noted.Reason, name)
+	}
+}

@@ -1,0 +1,196 @@
+package recovery
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// S5: both databases name their own cluster as one that was given up. No unit says that another is to be removed, all
+// servers start when all machines boot, and the command that the units print ends it.
+func TestClusterThatNamesItselfAsGivenUp(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	for _, db := range lab.Databases {
+		_, err := m.Deployed[0].Exec(t.Context(), "ovn-"+string(db)+"ctl", "--timeout=20", "--db="+m.Remotes(db), "set",
+			strings.ToUpper(string(db))+"_Global", ".", `external_ids:"ovn-central:superseded"=`+m.ClusterID(m.Deployed[0], db))
+		require.NoError(t, err)
+	}
+	m.RunUpdateStatus(m.Deployed...)
+	m.RequireActive(m.Deployed...)
+	for _, u := range m.Deployed {
+		m.Says(u, "active", "its own cluster")
+		assert.NotContains(t, u.Workload().Message, "remove-unit")
+	}
+
+	m.Hold(true)
+	m.PowerOff(m.Deployed...)
+	for _, err := range labtest.AtOnce(m.Deployed, func(u *lab.Unit) error { return u.Boot(t.Context()) }) {
+		require.NoError(t, err)
+	}
+	m.Eventually("all servers are members without a hook", labtest.AllMembers(m, m.Deployed...))
+	m.Hold(false)
+	require.NoError(t, m.Settle(t.Context()))
+
+	u := m.Deployed[0]
+	commands := strings.Split(strings.TrimSpace(m.Act(u, "cluster-status")["next"]), "\n")
+	require.Len(t, commands, 2, commands)
+	for _, command := range commands {
+		typed, is := strings.CutPrefix(command, "juju ssh "+u.Name()+" ")
+		require.True(t, is, command)
+		_, err := u.Exec(t.Context(), "sh", "-c", `sudo() { "$@"; }; eval `+typed)
+		require.NoError(t, err)
+	}
+	m.RunUpdateStatus(u)
+	assert.NotContains(t, u.Workload().Message, "its own cluster")
+}
+
+// S5: a unit's server is kept from starting by what a server at a peer's address says. The status has the reason, and
+// the hook does not wait for the server. It starts once no such server is asked any more.
+func TestStatusHasTheReasonOfTheStartGuard(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	u := m.Deployed[2]
+	at := serveReplacement(m, m.ClusterID(u, lab.NB))
+	guard := filepath.Join(u.SysconfDir(), "ovn", "ovn-central-start-guard.json")
+	require.NoError(t, os.WriteFile(guard, []byte(`{"peers": ["`+at+`"]}`), 0o600))
+	require.NoError(t, u.Stop(t.Context(), lab.NB))
+
+	begun := time.Now()
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	assert.Less(t, time.Since(begun), 20*time.Second, "it would be waited for for 30 seconds")
+	assert.False(t, u.Running(lab.NB))
+	m.Says(u, "waiting", "nb: the server is not running: its cluster was given up in a recovery ("+at)
+
+	m.Tick("the hook has written again which units are asked", func() bool { return m.IsMember(u) }, u)
+	m.RequireActive(u)
+}
+
+// serveReplacement serves a Northbound database in the hub, at the address that it returns, which says that a cluster
+// was replaced.
+func serveReplacement(m *labtest.Model, replaced string) (address string) {
+	m.T.Helper()
+	const hub = "10.99.0.1"
+	dir, c := m.T.TempDir(), m.ClientCredentials()
+	file, socket, pidFile := filepath.Join(dir, "nb.db"), "unix:"+filepath.Join(dir, "nb.sock"), filepath.Join(dir, "nb.pid")
+	do := func(name string, args ...string) {
+		_, err := m.Exec(m.T.Context(), name, args...)
+		require.NoError(m.T, err)
+	}
+	do("ovsdb-tool", "create", file, "/usr/share/ovn/ovn-nb.ovsschema")
+	do("ovsdb-server", file, "--detach", "--no-chdir", "--pidfile="+pidFile, "--log-file="+filepath.Join(dir, "nb.log"),
+		"--unixctl="+filepath.Join(dir, "nb.ctl"), "--remote=p"+socket, "--remote=pssl:6641:"+hub,
+		"--private-key="+c.Key, "--certificate="+c.Certificate, "--ca-cert="+c.CA)
+	m.T.Cleanup(func() {
+		text, err := os.ReadFile(pidFile)
+		assert.NoError(m.T, err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		assert.NoError(m.T, err)
+		assert.NoError(m.T, syscall.Kill(pid, syscall.SIGKILL))
+	})
+	do("ovn-nbctl", "--db="+socket, "init")
+	do("ovn-nbctl", "--db="+socket, "set", "NB_Global", ".", `external_ids:"ovn-central:superseded"=`+replaced)
+	return hub
+}
+
+// Two units were given up and removed by force, so that the firewall of the one that is left admits them to no port but
+// SB's for chassis. Whichever of their machines boots first, none serves either database as long as it reaches that
+// unit. As long as it doesn't, they can't know, and serve the old clusters.
+func TestOldMajorityOfRemovedUnits(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	left, lost := m.Deployed[0], m.Deployed[1:]
+	m.Lose(lost...)
+	m.Eventually("the recovery is accepted", func() bool {
+		r, err := m.RunAction(t.Context(), left, "recover", "give-up="+labtest.Names(lost), "i-really-mean-it=true")
+		require.NoError(t, err)
+		return r.Status == "completed"
+	})
+	require.NoError(t, m.Settle(t.Context()))
+	m.Tick("a new cluster", labtest.AllMembers(m, left), left)
+	for _, u := range lost {
+		m.RemoveByForce(u)
+	}
+	m.RunUpdateStatus(left)
+	enforceFirewall(m, left)
+	served := func(u *lab.Unit) (dbs []lab.DB) {
+		for _, db := range lab.Databases {
+			if u.Running(db) {
+				dbs = append(dbs, db)
+			}
+		}
+		return dbs
+	}
+
+	for _, order := range [][]*lab.Unit{{lost[0], lost[1]}, {lost[1], lost[0]}} {
+		for _, u := range order {
+			require.NoError(t, u.Boot(t.Context()))
+			_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--no-leader-only", "--db=ssl:"+left.Address()+":6641", "show")
+			require.Error(t, err, "the firewall admits %s", u.Name())
+			_, err = u.Exec(t.Context(), "ovn-sbctl", "--timeout=5", "--no-leader-only", "--db=ssl:"+left.Address()+":6642", "show")
+			require.NoError(t, err)
+			assert.Empty(t, served(u), "%s has booted", u.Name())
+		}
+		for _, u := range order {
+			for _, db := range lab.Databases { // one alone, as by a person
+				_, _, err := u.Systemctl(t.Context(), "start", db.Service())
+				require.NoError(t, err)
+			}
+			assert.Empty(t, served(u), "%s was asked to start its servers", u.Name())
+		}
+		m.PowerOff(order...)
+	}
+
+	require.NoError(t, left.Cut(true))
+	for _, u := range lost {
+		require.NoError(t, u.Boot(t.Context()))
+	}
+	for _, db := range lab.Databases {
+		m.Eventually("the old cluster is served", func() bool { return m.HasLeader(lost[0], db) })
+	}
+	require.NoError(t, left.Cut(false))
+	m.PowerOff(lost[1])
+	require.NoError(t, lost[1].Boot(t.Context()))
+	assert.Empty(t, served(lost[1]), "the other one serves the old cluster, but the new one can be reached")
+	for _, db := range lab.Databases {
+		m.Eventually("the old cluster has no quorum", func() bool { return !m.HasLeader(lost[0], db) })
+	}
+	m.AddSwitch("kept")
+}
+
+// enforceFirewall has a unit's machine do what its ufw keeps, for what other machines open until it is off.
+func enforceFirewall(m *labtest.Model, u *lab.Unit) {
+	m.T.Helper()
+	rules := [][]string{{"-A", "INPUT", "-i", "lo", "-j", "ACCEPT"}, {"-A", "INPUT", "-m", "conntrack", "--ctstate", "ESTABLISHED,RELATED", "-j", "ACCEPT"}}
+	for _, rule := range m.FirewallRules(u) {
+		words := strings.Fields(rule)
+		ports, tcp := strings.CutSuffix(words[0], "/tcp")
+		if !tcp || words[1] == "(v6)" {
+			continue
+		}
+		add := []string{"-A", "INPUT", "-p", "tcp", "-m", "multiport", "--dports", ports}
+		if from := words[3]; from != "Anywhere" {
+			add = append(add, "-s", from)
+		}
+		switch words[1] {
+		case "ALLOW":
+			add = append(add, "-j", "ACCEPT")
+		case "REJECT":
+			add = append(add, "-j", "REJECT", "--reject-with", "tcp-reset")
+		default:
+			require.Fail(m.T, "what does ufw do?", rule)
+		}
+		rules = append(rules, add)
+	}
+	for _, rule := range rules {
+		_, err := u.Exec(m.T.Context(), "/usr/sbin/iptables", append([]string{"-w", "20"}, rule...)...)
+		require.NoError(m.T, err)
+	}
+}
