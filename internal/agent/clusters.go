@@ -172,7 +172,7 @@ func (c *clusters) latest(now time.Duration) (seen observe.Report, secondsAgo fl
 func staleMembers(r observe.Report) (all []schedule.Finding) {
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
-			if row.Owner.Unit == "" && !row.Up {
+			if row.Owner.Unit == "" && !row.Up && !row.OneWay {
 				all = append(all, schedule.Finding{
 					Where: c.Database.Short(), Text: fmt.Sprintf("member %s at %s is down and is no unit's: %s", row.Short, row.Address, row.Label()),
 				})

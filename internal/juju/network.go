@@ -19,6 +19,8 @@ type Network struct {
 	Ingress []netip.Addr
 	// Hostnames are names that Juju gives in the place of addresses, or with them.
 	Hostnames []string
+	// Subnets are the networks of the addresses of Bind, as far as Juju knows them.
+	Subnets map[netip.Addr]netip.Prefix
 }
 
 // networkInfo is what network-get answers. A host name comes as hostname, with
@@ -30,6 +32,7 @@ type networkInfo struct {
 		Addresses []struct {
 			Hostname string `json:"hostname"`
 			Value    string `json:"value"`
+			CIDR     string `json:"cidr"`
 		} `json:"addresses"`
 	} `json:"bind-addresses"`
 	Ingress []string `json:"ingress-addresses"`
@@ -58,6 +61,7 @@ func (i networkInfo) network() Network {
 	for _, device := range i.Bind {
 		for _, address := range device.Addresses {
 			n.Bind = n.add(n.Bind, address.Value)
+			n.addSubnet(address.Value, address.CIDR)
 			n.addName(address.Hostname)
 		}
 	}
@@ -79,6 +83,23 @@ func (n *Network) add(list []netip.Addr, text string) []netip.Addr {
 		list = append(list, address)
 	}
 	return list
+}
+
+// addSubnet keeps the largest network of an address: a virtual address may be listed in its own as well.
+func (n *Network) addSubnet(value, cidr string) {
+	address, err := netip.ParseAddr(value)
+	subnet, bad := netip.ParsePrefix(cidr)
+	address = address.Unmap()
+	if err != nil || bad != nil || !slices.Contains(n.Bind, address) {
+		return
+	}
+	if known, found := n.Subnets[address]; found && known.Bits() <= subnet.Bits() {
+		return
+	}
+	if n.Subnets == nil {
+		n.Subnets = map[netip.Addr]netip.Prefix{}
+	}
+	n.Subnets[address] = subnet
 }
 
 // addName adds a name that is one: Juju may repeat an address as hostname.

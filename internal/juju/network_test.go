@@ -19,6 +19,15 @@ func addresses(texts ...string) []netip.Addr {
 	return all
 }
 
+// subnets are addresses, each with its network.
+func subnets(texts ...string) map[netip.Addr]netip.Prefix {
+	all := map[netip.Addr]netip.Prefix{}
+	for i := 0; i < len(texts); i += 2 {
+		all[netip.MustParseAddr(texts[i])] = netip.MustParsePrefix(texts[i+1])
+	}
+	return all
+}
+
 // The answers are what Juju's own code writes: see the comment of networkInfo.
 func TestNetworkIsReadInEveryFormThatJujuGivesIt(t *testing.T) {
 	t.Parallel()
@@ -29,7 +38,11 @@ func TestNetworkIsReadInEveryFormThatJujuGivesIt(t *testing.T) {
 		"one address": {
 			`{"bind-addresses":[{"mac-address":"00:16:3e:01:02:03","interface-name":"eth0","addresses":[{"hostname":"","value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],` +
 				`"egress-subnets":["10.0.0.1/32"],"ingress-addresses":["10.0.0.1"]}` + "\n",
-			juju.Network{Bind: addresses("10.0.0.1"), Ingress: addresses("10.0.0.1")},
+			juju.Network{Bind: addresses("10.0.0.1"), Ingress: addresses("10.0.0.1"), Subnets: subnets("10.0.0.1", "10.0.0.0/24")},
+		},
+		"virtual address, listed twice": {
+			`{"bind-addresses":[{"addresses":[{"value":"10.0.0.5","cidr":"10.0.0.5/32"},{"value":"10.0.0.1","cidr":"10.0.0.1/32"},{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}]}`,
+			juju.Network{Bind: addresses("10.0.0.5", "10.0.0.1"), Subnets: subnets("10.0.0.5", "10.0.0.5/32", "10.0.0.1", "10.0.0.0/24")},
 		},
 		"two devices, two families": {
 			`{"bind-addresses":[{"interface-name":"eth0","addresses":[{"value":"10.0.0.1"},{"value":"2001:db8::1"}]},` +

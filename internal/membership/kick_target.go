@@ -243,7 +243,10 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 		k.target = plan.Target
 	}
 	state := "up"
-	if !k.target.Up {
+	switch {
+	case k.target.OneWay:
+		state = "up (" + k.target.Why + ")"
+	case !k.target.Up:
 		state = "not known to be up (" + k.target.Why + ")"
 	}
 	member := status.Describe(k.application, d, k.target)
@@ -253,7 +256,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	member += ", " + state
 	arithmetic := fmt.Sprintf("; now %s; after it %s", plan.Before, plan.After)
 	switch refusal := plan.Refusal; {
-	case plan.Before.Up == 0: // from here no member can be called up or down
+	case plan.Before.Up == 0 && !plan.Before.Held: // from here no member can be called up or down
 		arithmetic = fmt.Sprintf("; %d members, %d of them needed", plan.Before.Members, raft.Majority(plan.Before.Members))
 	case refusal != nil && (refusal.Reason == raft.WouldLoseQuorum || refusal.Reason == raft.NoQuorum):
 		arithmetic = "" // the refusal's own text has it
@@ -263,11 +266,14 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 		return
 	}
 	k.result.Outcome, k.result.Warnings = WouldRemove, plan.Warnings
-	if text := status.UpWithoutUnit(k.target.Up); text != "" && owner.Unit == "" {
+	if text := status.UpWithoutUnit(k.serves()); text != "" && owner.Unit == "" {
 		k.result.Warnings = append(k.result.Warnings, d.Short()+": "+k.target.Short+" has no unit"+text)
 	}
 	k.result.Text = member + arithmetic
 }
+
+// serves reports whether the target takes part in the cluster, over whichever connections.
+func (k *kickOperation) serves() bool { return k.target.Up || k.target.OneWay }
 
 // advice is the command that would be right.
 func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Owner) []string {
@@ -280,18 +286,18 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Own
 		again := raft.PlanKick(raft.Change{Database: d, View: view, Target: k.id, Force: true})
 		var advice []string
 		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
-		case owner.Unit == "" && k.target.Up && k.application.HasAddress(k.target.Address):
+		case owner.Unit == "" && k.serves() && k.application.HasAddress(k.target.Address):
 			return []string{"wait until the unit at its address has published its IDs, then look again: " + status.StatusCommand(k.application, k.application.Unit)}
-		case owner.Unit != "" && k.target.Up && leave.Refusal != nil:
+		case owner.Unit != "" && k.serves() && leave.Refusal != nil:
 			return status.Remediation(leave.Refusal, view, k.application) // its own leave would be refused too
-		case owner.Unit != "" && k.target.Up:
+		case owner.Unit != "" && k.serves():
 			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.RemoveUnit(owner.Unit))
 		case owner.Unit != "":
 			advice = append(advice, "start its server again; or, if its machine is lost, remove the unit from the model, then kick what it left behind: "+
 				juju.RemoveUnit("--force "+owner.Unit))
 		}
 		switch {
-		case again.Refusal != nil || owner.Unit != "" && k.target.Up:
+		case again.Refusal != nil || owner.Unit != "" && k.serves():
 		case owner.Unit == "" && k.target.Runs():
 			advice = append(advice, "power off its machine, then run the same command again; to kick it while it runs: "+forced)
 		default:

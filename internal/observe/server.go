@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -210,6 +213,9 @@ func (s *Observer) ObserveServers(ctx context.Context) map[ovndb.Database]Server
 const (
 	lagInterval = 50 * time.Millisecond
 	lagTimeout  = time.Second
+	// linkInterval and linkTimeout are the same until members are connected in both directions.
+	linkInterval = 250 * time.Millisecond
+	linkTimeout  = 1500 * time.Millisecond
 )
 
 // View looks at the cluster from this unit's server: on a leader until every
@@ -242,6 +248,11 @@ func (s *Observer) view(ctx context.Context, l ServerState, names []raft.ID, not
 	} else {
 		v.Full = problem != ""
 	}
+	var err error
+	if v.Reached, err = s.awaitLinks(ctx, &l); err != nil {
+		return v, err
+	}
+	v.Status = l.Status
 	if l.Status.Role != raft.Leader || l.Status.AmbiguousIDs() {
 		v.Probes = s.Probe(ctx, l)
 	}
@@ -262,6 +273,41 @@ func (s *Observer) view(ctx context.Context, l ServerState, names []raft.ID, not
 		}
 	}
 	return v, nil
+}
+
+// awaitLinks gives members that were just started a moment to connect in both directions: they try again after a
+// second. It leaves in l what was found last, and returns to which members connections stand where the server
+// itself can't say.
+func (s *Observer) awaitLinks(ctx context.Context, l *ServerState) (reached []string, err error) {
+	patience, cancel := context.WithTimeout(ctx, linkTimeout)
+	defer cancel()
+	for {
+		if reached, err = s.reached(l.Status); err != nil {
+			s.Log.WarnContext(ctx, "cannot tell which members this server is connected to", "database", l.Database.Short(), "error", err)
+		}
+		links := l.Status.Graph(reached).Links
+		if !l.Status.HasLeader() || !slices.ContainsFunc(links, raft.Link.OneWay) || poll.Wait(patience, linkInterval) != nil {
+			return reached, nil
+		}
+		if l.Status, err = s.Control.Status(ctx, l.Database); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// reached are the members to which a connection from this machine stands.
+func (s *Observer) reached(status raft.Status) (all []string, err error) {
+	if !status.AmbiguousLinks() {
+		return nil, nil
+	}
+	connected, err := ovn.ConnectedTo()
+	for _, m := range status.Servers {
+		_, hostPort, _ := strings.Cut(m.Address, ":")
+		if at, bad := netip.ParseAddrPort(hostPort); bad == nil && slices.Contains(connected, at) {
+			all = append(all, m.Address)
+		}
+	}
+	return all, err
 }
 
 // Probe puts the question of rule R0 to all other members at the same time.

@@ -2,12 +2,16 @@ package ovn
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
@@ -48,6 +52,39 @@ func readConnections() (tables [][]byte, err error) {
 		tables = append(tables, text)
 	}
 	return tables, nil
+}
+
+// ConnectedTo returns the addresses and ports to which connections from this machine stand: of a server that does
+// not know which of its connections leads where.
+func ConnectedTo() ([]netip.AddrPort, error) {
+	tables, err := readConnections()
+	if err != nil {
+		return nil, fmt.Errorf("cannot list connections: %w", err)
+	}
+	return connectedTo(tables), nil
+}
+
+// connectedTo reads tables. An address is one or four numbers of 32 bits, each in the machine's own order.
+func connectedTo(tables [][]byte) (all []netip.AddrPort) {
+	for line := range bytes.Lines(bytes.Join(tables, nil)) {
+		words := bytes.Fields(line)
+		if len(words) < 5 || string(words[3]) != established {
+			continue
+		}
+		host, text, _ := strings.Cut(string(words[2]), ":")
+		raw, err := hex.DecodeString(host)
+		port, bad := strconv.ParseUint(text, 16, 16)
+		if err != nil || bad != nil || len(raw)%4 != 0 {
+			continue
+		}
+		for i := 0; i < len(raw); i += 4 {
+			binary.NativeEndian.PutUint32(raw[i:], binary.BigEndian.Uint32(raw[i:]))
+		}
+		if address, ok := netip.AddrFromSlice(raw); ok {
+			all = append(all, netip.AddrPortFrom(address.Unmap(), uint16(port)))
+		}
+	}
+	return all
 }
 
 // established is TCP_ESTABLISHED in the kernel's include/net/tcp_states.h.

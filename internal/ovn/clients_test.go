@@ -52,6 +52,9 @@ func TestConnectionsOfAPortAreCounted(t *testing.T) {
 			}
 		}
 		counts(ovndb.Clients{Connected: 12, Busy: 1})
+		reached, err := ConnectedTo()
+		require.NoError(t, err)
+		assert.Contains(t, reached, bound)
 		require.NoError(t, clients[2].Close())
 		counts(ovndb.Clients{Connected: 11, Busy: 1})
 	}

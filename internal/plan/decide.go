@@ -201,7 +201,7 @@ func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 		d.block("%s: this unit's server is of cluster %s, the application's is %s", name, c.Brief(), s.Clusters.IDs[db].Brief())
 		return
 	}
-	if here := ovndb.RaftAddress(db, s.Address); x.Status.Address != here && x.Status.State == raft.ClusterMember {
+	if here := ovndb.RaftAddress(db, cmp.Or(s.Better, s.Address)); x.Status.Address != here && x.Status.State == raft.ClusterMember {
 		d.note("%s: address changed: %s (the member is at %s, the unit at %s)", name, s.replace(), x.Status.Address, here)
 	}
 	if x.Damage != "" {

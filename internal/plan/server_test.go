@@ -106,6 +106,13 @@ func TestEveryStateOfAServer(t *testing.T) {
 				"sb: this unit's server is of cluster dddd0009, the application's is cccc0002",
 			}},
 		},
+		"Juju offers another address": {
+			func(s *plan.State) { s.Better = "10.0.0.7" },
+			decided{ready: true, notes: []string{
+				"nb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6643, the unit at ssl:10.0.0.7:6643)",
+				"sb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6644, the unit at ssl:10.0.0.7:6644)",
+			}},
+		},
 		"the machine has another address": {
 			func(s *plan.State) { s.Address = "10.0.0.7" },
 			decided{ready: true, notes: []string{

@@ -33,8 +33,9 @@ type State struct {
 	// that says why. One stops only what depends on it.
 	Invalid map[string]string
 	// Address is this unit's on the peer binding, as clients write it, without
-	// brackets. Empty while it is not known.
-	Address string
+	// brackets. Empty while it is not known. Better is the one that a new unit would have in
+	// its place, where it is not one to stay with.
+	Address, Better string
 
 	Packages     Packages
 	Services     map[ovndb.Service]ServiceState

@@ -48,6 +48,9 @@ type View struct {
 	// Full says that this server's own disk is full: it can store nothing more, and counts
 	// as down, as it does for a leader that waits for it.
 	Full bool
+	// Reached are the Raft addresses of members to which a connection of this server stands, by what the system
+	// says; only needed with [Status.AmbiguousLinks].
+	Reached []string
 	// Names are full IDs known from elsewhere: published by units, or recorded.
 	Names []ID
 	// Superseded are the clusters in whose place this one was put. SupersedesItself says that the database
@@ -66,6 +69,10 @@ type Peer struct {
 	// Noted says that it is up but for its unit's note that it takes it down, or that it
 	// has lost entries, or that its disk is full.
 	Noted bool
+	// OneWay says that it is up, and that it and a majority can't connect to each other in both directions.
+	OneWay bool
+	// Link is what connects it with this server.
+	Link Link
 	// Leaving says that its own leave is noted.
 	Leaving bool
 	// Why says what a member that is not up failed to do.
@@ -76,8 +83,8 @@ type Peer struct {
 }
 
 // Runs says whether its server is up, though it may count as down for a reason of its own
-// ([Peer.Noted]).
-func (p Peer) Runs() bool { return p.Up || p.Noted }
+// ([Peer.Noted]), or for its connections ([Peer.OneWay]).
+func (p Peer) Runs() bool { return p.Up || p.Noted || p.OneWay }
 
 // Longest is the longest form of the ID that is known.
 func (p Peer) Longest() string {
@@ -121,21 +128,6 @@ func (s Status) MemberWithLeader() bool { return s.State == ClusterMember && s.H
 // HasLeader says whether this server knows a leader that it follows, or is it.
 func (s Status) HasLeader() bool {
 	return s.Leader != UnknownRef && s.Leader != "" && s.Role != Candidate && s.State != Disconnected
-}
-
-// HearsLeader says whether this server follows a leader that it has heard within
-// the election timer, over a connection that stands. A leader that has lost its
-// majority for that long steps down (raft.c, raft_run()), so there is a quorum.
-func (s Status) HearsLeader() bool {
-	if !s.HasLeader() {
-		return false
-	}
-	for _, m := range s.Servers {
-		if m.Short == string(s.Leader) && !m.Self && s.fresh(m) && s.Hears(m.Short) {
-			return true
-		}
-	}
-	return s.Leader == Self
 }
 
 // CutOff says whether this server has no leader and has heard no other member within the election
@@ -223,16 +215,18 @@ func (s Status) fresh(m Member) bool { return m.LastMsg != nil && *m.LastMsg < s
 
 // Peers judges every member by rule R0. On the leader a member is up if and
 // only if its last message is younger than the election timer, its log keeps up,
-// and its connection to the leader stands: that of a server that was killed is
+// and a connection between it and the leader stands: that of a server that was killed is
 // gone after milliseconds, whatever the election timer. Elsewhere it is up if and
-// only if its connection to this server stands and it has answered on its client
-// port, as the same server of the same cluster, in touch with a majority.
+// only if it has answered on its client
+// port, as the same server of the same cluster, in touch with a majority. On top of that, it and
+// a majority can connect to each other in both directions ([Graph.withMajority]).
 // Whatever is not known counts as down, and so does a member that may be taken down at any
 // moment.
 func (v View) Peers() []Peer {
 	peers := make([]Peer, 0, len(v.Status.Servers))
-	for _, m := range v.Status.Servers {
-		p := Peer{Member: m, ID: v.fullID(m)}
+	links := v.Status.Graph(v.Reached).Links
+	for i, m := range v.Status.Servers {
+		p := Peer{Member: m, ID: v.fullID(m), Link: links[i]}
 		switch {
 		case m.Self:
 			p.ID = v.Status.Server
@@ -258,6 +252,12 @@ func (v View) Peers() []Peer {
 		}
 		peers = append(peers, p)
 	}
+	graph, serves := graphOf(peers)
+	for i, with := range graph.withMajority(serves) {
+		if serves[i] && !with {
+			peers[i].Up, peers[i].OneWay, peers[i].Why = false, true, peers[i].linkText()
+		}
+	}
 	return peers
 }
 
@@ -278,7 +278,7 @@ func (p *Peer) assessAsLeader(v View) {
 		p.Why = "the leader has never heard from it"
 	case !v.Status.fresh(p.Member):
 		p.Why = fmt.Sprintf("its last message is %s old, election timer %s", short(*p.LastMsg), short(v.Status.ElectionTimer))
-	case !v.Status.Hears(p.Short):
+	case !p.Link.any():
 		p.Why = "its connection is gone"
 	case p.Lag == 1:
 		p.Why = "it does not store what it is sent: 1 entry behind"
@@ -292,7 +292,7 @@ func (p *Peer) assessAsLeader(v View) {
 func (p *Peer) assessAsFollower(v View) {
 	answer, answered := v.probe(p.Member)
 	switch {
-	case !v.Status.Hears(p.Short):
+	case !p.Link.any() && !(answered && answer.Connected):
 		p.Why = "it has no connection to this unit"
 	case !answered:
 		p.Why = "it does not answer on its client port"

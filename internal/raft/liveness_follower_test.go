@@ -29,9 +29,9 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 			file: "sb-5member-follower-one-dead", answers: answers(t, five, rest...),
 			up: []string{"6c29", "617e", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf},
 		},
-		"the dead one answers, but is not in touch": {
+		"one answers, and nothing connects it with this one": {
 			file: "sb-5member-follower-one-dead", answers: answers(t, five, append(rest, "431d")...),
-			up: []string{"6c29", "617e", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf},
+			up: []string{"6c29", "617e", "5bb3", "a00e"}, why: map[string]string{"431d": whyNoWay},
 		},
 		"a hung one still stands in Connections": {
 			file: "sb-5member-follower-one-dead", answers: answers(t, five, "5bb3", "a00e"),
@@ -41,14 +41,14 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 			file: "sb-5member-follower-one-dead", answers: answers(t, five, "5bb3", "617e"),
 			up: []string{"6c29", "5bb3", "617e"}, why: map[string]string{"431d": whyDeaf, "a00e": whySilent},
 		},
-		"its connection to this one is broken, but not yet gone": {
+		"it can't connect to this one, and this one can": {
 			file: "sb-5member-follower-one-dead",
 			edit: func(s *Status) {
 				i := slices.Index(s.Connections, Connection{Peer: "617e", Incoming: true, Up: true})
 				s.Connections[i].Up = false
 			},
 			answers: answers(t, five, rest...),
-			up:      []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whyDeaf},
+			up:      []string{"6c29", "617e", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf},
 		},
 		"this server has not learnt its cluster": {
 			file:    "nb-3member-follower2",
@@ -103,7 +103,7 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 		"an address that a stale member shares with this one": {
 			file:    "nb-new-member-same-address-as-stale",
 			answers: answers(t, captureStatus(t, "nb-new-member-same-address-as-stale"), "7f3d", "697f", "8db1"),
-			up:      []string{"7f3d"}, why: map[string]string{"89b2": whyDeaf, "697f": whyDeaf, "8db1": whyDeaf},
+			why:     map[string]string{"7f3d": whyOneWay, "89b2": whySilent, "697f": whyNoWayHere, "8db1": whyNoWayHere},
 		},
 		"a candidate is not up itself": {
 			file:    "nb-candidate-with-votes",
@@ -117,7 +117,7 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 		"kicked while it was down": {
 			file:    "nb-kicked-while-down-then-restarted",
 			answers: answers(t, captureStatus(t, "nb-kicked-while-down-then-restarted"), "c712", "8938"),
-			why:     map[string]string{"d87c": whyNoLeader, "c712": whyDeaf, "8938": whyDeaf},
+			up:      []string{"c712", "8938"}, why: map[string]string{"d87c": whyNoLeader},
 		},
 		"it leads no more": {
 			file: "nb-ex-leader-no-quorum",

@@ -10,6 +10,10 @@ import (
 )
 
 const (
+	whyOneWay      = "it and a majority can't connect to each other in both directions"
+	whyNoWayHere   = "it can't connect to this unit's server"
+	whyNoWayThere  = "this unit's server can't connect to it"
+	whyNoWay       = "neither it nor this unit's server can connect to the other"
 	whyDeaf        = "it has no connection to this unit"
 	whySilent      = "it does not answer on its client port"
 	whyForeign     = "it answers as a member of another cluster"

@@ -108,8 +108,8 @@ func (v View) noLeaderText() string {
 func (c Change) finish(plan Plan) Plan {
 	peers := c.View.Peers()
 	isTarget := func(p Peer) bool { return plan.Target.Short != "" && p.Member.same(plan.Target.Member) }
-	plan.After = quorumOf(peers, isTarget)
-	if plan.Before.Up == 0 {
+	plan.After = quorumOf(peers, isTarget, nil)
+	if !c.View.LeaderUp() {
 		plan.After.Up = 0 // nothing is known from here
 	}
 	if plan.Refusal != nil {
@@ -121,7 +121,7 @@ func (c Change) finish(plan Plan) Plan {
 	}
 	worst := c.worst(peers, isTarget)
 	switch {
-	case !plan.Before.Holds():
+	case !c.View.working().Holds():
 		plan.refuse(NoQuorum, "no majority is up: "+plan.Before.String())
 	case !worst.Holds():
 		text := fmt.Sprintf("of %d members %d are up; without %s there would be %s",
@@ -133,14 +133,7 @@ func (c Change) finish(plan Plan) Plan {
 			text += ", since a removal that was begun earlier may still be carried out"
 		}
 		plan.refuse(WouldLoseQuorum, text)
-		for _, p := range peers {
-			if !p.Up && !isTarget(p) {
-				plan.Refusal.Blockers = append(plan.Refusal.Blockers, p)
-			}
-		}
-		if len(plan.Refusal.Blockers) > 0 {
-			plan.Refusal.Text += "; down: " + list(plan.Refusal.Blockers)
-		}
+		plan.Refusal.blame(peers, isTarget)
 	default:
 		plan.warn()
 	}
@@ -152,7 +145,7 @@ func (c Change) finish(plan Plan) Plan {
 // that is down stays, and one that is absent by an entry that is not committed
 // comes back.
 func (c Change) worst(peers []Peer, isTarget func(Peer) bool) Quorum {
-	q := quorumOf(peers, func(p Peer) bool { return isTarget(p) || p.Up && p.isAny(c.Pending) })
+	q := quorumOf(peers, func(p Peer) bool { return isTarget(p) || (p.Up || p.OneWay) && p.isAny(c.Pending) }, nil)
 	q.Members += c.mayComeBack(peers)
 	return q
 }

@@ -90,7 +90,7 @@ func TestR5FourMembersOneDeadTwoLeaves(t *testing.T) {
 		require.Equal(t, WouldLoseQuorum, reason(plan))
 		assert.Equal(t, "nb: of 4 members 3 are up; without a000 there would be 1 of 2 up, 2 needed, "+
 			"since a removal that was begun earlier may still be carried out; down: a003 at tcp:10.0.0.3:6643", plan.Refusal.Error())
-		assert.Equal(t, Quorum{3, 2}, plan.After, "what is shown is the change itself")
+		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.After, "what is shown is the change itself")
 
 		// The one that has begun may go on, and nobody else is in its way.
 		own := first

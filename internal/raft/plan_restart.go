@@ -1,9 +1,6 @@
 package raft
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // PlanRestart judges that this server goes down for a moment and comes back: the
 // configuration stays as it is, so those that remain up must be a majority of it
@@ -14,9 +11,10 @@ func PlanRestart(c Change) Plan {
 	s := c.View.Status
 	self, member := s.self()
 	plan.Target = Peer{Member: self, Up: true}
-	plan.After = plan.Before
-	if i := slices.IndexFunc(c.View.Peers(), func(p Peer) bool { return p.Self }); i >= 0 && c.View.Peers()[i].Up {
-		plan.After.Up = max(0, plan.Before.Up-1)
+	peers := c.View.Peers()
+	isSelf := func(p Peer) bool { return p.Self }
+	if plan.After = quorumOf(peers, nil, isSelf); !c.View.LeaderUp() {
+		plan.After.Up = 0
 	}
 	switch {
 	case s.State == JoiningCluster || s.State == LeavingCluster:
@@ -27,7 +25,7 @@ func PlanRestart(c Change) Plan {
 		return plan
 	case !c.View.LeaderUp():
 		plan.refuse(NoQuorum, c.View.noLeaderText())
-	case !plan.Before.Holds():
+	case !c.View.working().Holds():
 		plan.refuse(NoQuorum, "no majority is up: "+plan.Before.String())
 	}
 	if plan.Refusal != nil {
@@ -37,24 +35,12 @@ func PlanRestart(c Change) Plan {
 		plan.refuse(ChangePending, phase)
 		return plan
 	}
-	remaining := plan.After
-	remaining.Members += c.mayComeBack(c.View.Peers())
-	var down []Peer
-	for _, p := range c.View.Peers() {
-		switch {
-		case p.Self:
-		case !p.Up:
-			down = append(down, p)
-		case p.isAny(c.Pending): // it may go at any moment
-			remaining.Up--
-		}
-	}
+	remaining := quorumOf(peers, nil, func(p Peer) bool { return p.Self || p.isAny(c.Pending) }) // these may go at any moment
+	remaining.Members += c.mayComeBack(peers)
 	if both := remaining.Members == 2 && remaining.Up == 1; !remaining.Holds() && !both {
 		plan.refuse(WouldLoseQuorum, fmt.Sprintf("of %d members %d are up; while this unit's server is down there would be %s",
 			plan.Before.Members, plan.Before.Up, remaining))
-		if plan.Refusal.Blockers = down; len(down) > 0 {
-			plan.Refusal.Text += "; down: " + list(down)
-		}
+		plan.Refusal.blame(peers, isSelf)
 	}
 	return plan
 }

@@ -48,8 +48,8 @@ func TestR1RestartNamesWhoIsInTheWay(t *testing.T) {
 		assert.EqualError(t, plan.Refusal, "sb: of 3 members 2 are up; while this unit's server is down there would be 1 of 3 up, 2 needed; "+
 			"down: a002 at tcp:10.0.0.2:6643")
 		require.Len(t, plan.Refusal.Blockers, 1)
-		assert.Equal(t, Quorum{3, 2}, plan.Before)
-		assert.Equal(t, Quorum{3, 1}, plan.After)
+		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.Before)
+		assert.Equal(t, Quorum{Members: 3, Up: 1}, plan.After)
 	}
 }
 

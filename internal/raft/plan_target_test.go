@@ -17,8 +17,8 @@ func TestR3OneOfTwoThatShareFourDigits(t *testing.T) {
 	plan := PlanKick(Change{Database: ovndb.NB, View: v, Target: string(silent)})
 	require.Nil(t, plan.Refusal)
 	assert.Equal(t, memberAddress(2), plan.Target.Address)
-	assert.Equal(t, Quorum{4, 3}, plan.Before)
-	assert.Equal(t, Quorum{3, 3}, plan.After)
+	assert.Equal(t, Quorum{Members: 4, Up: 3}, plan.Before)
+	assert.Equal(t, Quorum{Members: 3, Up: 3}, plan.After)
 
 	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: string(answering)})
 	require.Equal(t, LiveMember, reason(plan), "it is not judged as the other, which is down")

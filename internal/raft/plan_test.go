@@ -70,7 +70,7 @@ func TestR1VerdictIsTheFormulaInEveryCase(t *testing.T) {
 					require.Failf(t, "wrong verdict", "%s of %d of %v, leader %d: %q instead of %q", what, target, up, leader, got, want)
 				}
 				require.Equal(t, memberAddress(target), plan.Target.Address)
-				before, after := Quorum{n, count(up)}, Quorum{n - 1, count(up, target)}
+				before, after := Quorum{Members: n, Up: count(up)}, Quorum{Members: n - 1, Up: count(up, target)}
 				if !led {
 					before.Up, after.Up = 0, 0 // nobody is known to be up
 				}

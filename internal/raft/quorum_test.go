@@ -23,20 +23,20 @@ func TestQuorumCountsWhatMayStillFail(t *testing.T) {
 		holds     bool
 		tolerance int
 	}{
-		"0 of 0 up, 1 needed": {Quorum{0, 0}, false, -1},
-		"0 of 1 up, 1 needed": {Quorum{1, 0}, false, -1},
-		"1 of 1 up, 1 needed": {Quorum{1, 1}, true, 0},
-		"1 of 2 up, 2 needed": {Quorum{2, 1}, false, -1},
-		"2 of 2 up, 2 needed": {Quorum{2, 2}, true, 0},
-		"1 of 3 up, 2 needed": {Quorum{3, 1}, false, -1},
-		"2 of 3 up, 2 needed": {Quorum{3, 2}, true, 0},
-		"3 of 3 up, 2 needed": {Quorum{3, 3}, true, 1},
-		"3 of 4 up, 3 needed": {Quorum{4, 3}, true, 0},
-		"4 of 4 up, 3 needed": {Quorum{4, 4}, true, 1},
-		"2 of 5 up, 3 needed": {Quorum{5, 2}, false, -1},
-		"5 of 5 up, 3 needed": {Quorum{5, 5}, true, 2},
-		"7 of 7 up, 4 needed": {Quorum{7, 7}, true, 3},
-		"0 of 7 up, 4 needed": {Quorum{7, 0}, false, -4},
+		"0 of 0 up, 1 needed": {Quorum{Members: 0, Up: 0}, false, -1},
+		"0 of 1 up, 1 needed": {Quorum{Members: 1, Up: 0}, false, -1},
+		"1 of 1 up, 1 needed": {Quorum{Members: 1, Up: 1}, true, 0},
+		"1 of 2 up, 2 needed": {Quorum{Members: 2, Up: 1}, false, -1},
+		"2 of 2 up, 2 needed": {Quorum{Members: 2, Up: 2}, true, 0},
+		"1 of 3 up, 2 needed": {Quorum{Members: 3, Up: 1}, false, -1},
+		"2 of 3 up, 2 needed": {Quorum{Members: 3, Up: 2}, true, 0},
+		"3 of 3 up, 2 needed": {Quorum{Members: 3, Up: 3}, true, 1},
+		"3 of 4 up, 3 needed": {Quorum{Members: 4, Up: 3}, true, 0},
+		"4 of 4 up, 3 needed": {Quorum{Members: 4, Up: 4}, true, 1},
+		"2 of 5 up, 3 needed": {Quorum{Members: 5, Up: 2}, false, -1},
+		"5 of 5 up, 3 needed": {Quorum{Members: 5, Up: 5}, true, 2},
+		"7 of 7 up, 4 needed": {Quorum{Members: 7, Up: 7}, true, 3},
+		"0 of 7 up, 4 needed": {Quorum{Members: 7, Up: 0}, false, -4},
 	}
 	for text, tt := range tests {
 		assert.Equal(t, tt.holds, tt.q.Holds(), text)
@@ -53,22 +53,22 @@ func TestQuorumOfCapturedStates(t *testing.T) {
 		leaderUp bool
 		want     Quorum
 	}{
-		"a leader":                          {"nb-3member-leader", nil, true, Quorum{3, 3}},
-		"a leader with one dead":            {"nb-leader-one-of-three-dead", nil, true, Quorum{3, 2}},
-		"a leader with a full disk beside":  {"nb-leader-with-disk-full-follower", nil, true, Quorum{3, 2}},
-		"a leader of five with one dead":    {"sb-5member-leader-one-dead", nil, true, Quorum{5, 4}},
-		"the only member":                   {"nb-single-server", nil, true, Quorum{1, 1}},
-		"the only member, which is leaving": {"nb-single-after-leave", nil, false, Quorum{1, 0}},
-		"a follower":                        {"nb-3member-follower2", []string{"c14a", "7d80"}, true, Quorum{3, 3}},
-		"a follower of five with one dead":  {"sb-5member-follower-one-dead", []string{"617e", "5bb3", "a00e"}, true, Quorum{5, 4}},
-		"a follower whose leader hangs":     {"sb-5member-follower-one-dead", []string{"617e", "5bb3"}, false, Quorum{5, 0}},
-		"a follower that nobody answers":    {"nb-3member-follower2", nil, false, Quorum{3, 0}},
-		"a follower that knows no leader":   {"nb-follower-leader-unknown-voted-other", []string{"c2ed", "7206", "3253"}, false, Quorum{4, 0}},
-		"a candidate whom others answer":    {"nb-candidate-with-votes", []string{"b72b"}, false, Quorum{3, 0}},
-		"a leader that lost the majority":   {"nb-ex-leader-no-quorum", nil, false, Quorum{3, 0}},
-		"one that was removed while down":   {"nb-kicked-while-down-then-restarted", []string{"c712", "8938"}, false, Quorum{3, 0}},
-		"one that joins":                    {"nb-joining-remote-unreachable", nil, false, Quorum{0, 0}},
-		"one that joins and knows a leader": {"nb-joining-learned-cid", nil, false, Quorum{3, 0}},
+		"a leader":                          {"nb-3member-leader", nil, true, Quorum{Members: 3, Up: 3}},
+		"a leader with one dead":            {"nb-leader-one-of-three-dead", nil, true, Quorum{Members: 3, Up: 2}},
+		"a leader with a full disk beside":  {"nb-leader-with-disk-full-follower", nil, true, Quorum{Members: 3, Up: 2}},
+		"a leader of five with one dead":    {"sb-5member-leader-one-dead", nil, true, Quorum{Members: 5, Up: 4}},
+		"the only member":                   {"nb-single-server", nil, true, Quorum{Members: 1, Up: 1}},
+		"the only member, which is leaving": {"nb-single-after-leave", nil, false, Quorum{Members: 1, Up: 0}},
+		"a follower":                        {"nb-3member-follower2", []string{"c14a", "7d80"}, true, Quorum{Members: 3, Up: 3}},
+		"a follower of five with one dead":  {"sb-5member-follower-one-dead", []string{"617e", "5bb3", "a00e"}, true, Quorum{Members: 5, Up: 4}},
+		"a follower whose leader hangs":     {"sb-5member-follower-one-dead", []string{"617e", "5bb3"}, false, Quorum{Members: 5, Up: 0}},
+		"a follower that nobody answers":    {"nb-3member-follower2", nil, false, Quorum{Members: 3, Up: 0}},
+		"a follower that knows no leader":   {"nb-follower-leader-unknown-voted-other", []string{"c2ed", "7206", "3253"}, false, Quorum{Members: 4, Up: 0}},
+		"a candidate whom others answer":    {"nb-candidate-with-votes", []string{"b72b"}, false, Quorum{Members: 3, Up: 0}},
+		"a leader that lost the majority":   {"nb-ex-leader-no-quorum", nil, false, Quorum{Members: 3, Up: 0}},
+		"one that was removed while down":   {"nb-kicked-while-down-then-restarted", []string{"c712", "8938"}, false, Quorum{Members: 3, Up: 0}},
+		"one that joins":                    {"nb-joining-remote-unreachable", nil, false, Quorum{Members: 0, Up: 0}},
+		"one that joins and knows a leader": {"nb-joining-learned-cid", nil, false, Quorum{Members: 3, Up: 0}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -100,11 +100,11 @@ func TestALeaderThatIsDownIsNone(t *testing.T) {
 	for n := 2; n <= 7; n++ {
 		v := viewOf(1, allUp(n, 1))
 		assert.False(t, v.LeaderUp())
-		assert.Equal(t, Quorum{n, 0}, v.Quorum())
+		assert.Equal(t, Quorum{Members: n, Up: 0}, v.Quorum())
 
 		v = viewOf(1, allUp(n))
 		assert.True(t, v.LeaderUp())
-		assert.Equal(t, Quorum{n, n}, v.Quorum())
+		assert.Equal(t, Quorum{Members: n, Up: n}, v.Quorum())
 	}
 }
 

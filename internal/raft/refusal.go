@@ -1,6 +1,8 @@
 package raft
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -50,6 +52,35 @@ type Refusal struct {
 
 // Error is the text, led by the database's short name.
 func (r *Refusal) Error() string { return r.Database.Short() + ": " + r.Text }
+
+// blame adds which of the remaining members stand in the way: those that are down, and those whose ports are closed to
+// others.
+func (r *Refusal) blame(peers []Peer, gone func(Peer) bool) {
+	var ports, own []string
+	stays := slices.ContainsFunc(peers, func(p Peer) bool { return p.Self && !gone(p) })
+	for _, p := range peers {
+		text := fmt.Sprintf("%s at %s (%s)", p.Short, p.Address, p.Why)
+		switch {
+		case gone(p) || p.Up:
+		case p.OneWay && p.Self:
+			own = append(own, text)
+		case p.OneWay && !stays && p.Link.To: // others may connect to it
+		case p.OneWay:
+			ports = append(ports, text)
+		default:
+			r.Blockers = append(r.Blockers, p)
+		}
+	}
+	if len(ports) == 0 && len(r.Blockers) == 0 {
+		ports = own // else this server is only cut off with them
+	}
+	if len(r.Blockers) > 0 {
+		r.Text += "; down: " + list(r.Blockers)
+	}
+	if len(ports) > 0 {
+		r.Text += "; not connected in both directions: " + strings.Join(ports, ", ")
+	}
+}
 
 func list(peers []Peer) string {
 	names := make([]string, len(peers))

@@ -75,11 +75,6 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 			"sb: its leader a00e is not known to be up (it does not answer on its client port); an election may be under way",
 			"", "",
 		},
-		"a new member at the address of a stale one": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-new-member-same-address-as-stale", "697f", "8db1"), Target: "89b2"}), NoQuorum,
-			"nb: its leader 8db1 is not known to be up (it has no connection to this unit); an election may be under way",
-			"", "",
-		},
 		"two that share four digits": {
 			PlanKick(Change{Database: ovndb.NB, View: View{Status: sharing.Status}, Target: "a001", Force: true}), AmbiguousID,
 			"nb: a001 can mean a001 at tcp:10.0.0.1:6643, a001 at tcp:10.0.0.2:6643",

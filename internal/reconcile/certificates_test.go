@@ -92,7 +92,7 @@ func TestRequestThatHasTheFirstAddressOfEachBindingIsKept(t *testing.T) {
 		_, err = u.credentials().Write(tls.Credentials{Key: []byte(key), Certificate: []byte(certificate), CA: []byte(ca.PEM())})
 		require.NoError(t, err)
 		a := inputs{thorough: true}
-		require.NoError(t, u.observeAddress(t.Context(), &a), name)
+		require.NoError(t, u.observeAddress(t.Context(), &a, nil), name)
 		require.NoError(t, u.observeCertificates(t.Context(), &a), name)
 		assert.Equal(t, tt.kept, a.certificates.request.CommonName == "machine-0", name)
 		if !tt.kept {

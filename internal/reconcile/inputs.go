@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -34,11 +36,13 @@ type inputs struct {
 	// leader settings.
 	blind bool
 	// address is this unit's on the peer binding, addresses are those of all
-	// bindings that were asked for, hosts its names. Of those, primary are the first of each
-	// binding, at which Juju and this unit send others to it, and the Python charm did.
-	address            netip.Addr
-	addresses, primary []netip.Addr
-	hosts              []string
+	// bindings that were asked for, hosts its names. Of those, primary are the ones of each
+	// binding at which this unit sends others to it. Better is what a new unit would have in
+	// the place of address, member the one that stands in the files of the unit's databases;
+	// each is zero if there is none ([juju.Network.Choose]).
+	address, better, member netip.Addr
+	addresses, primary      []netip.Addr
+	hosts                   []string
 	// What follows is known only where thorough is set.
 	certificates certificates
 	// clients are the relations to applications that use the databases.
@@ -78,7 +82,7 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 	if p.progress.jujuLeader, err = u.Tools.IsLeader(ctx); err != nil {
 		return p, err
 	}
-	if err := u.observeAddress(ctx, a); err != nil {
+	if err := u.observeAddress(ctx, a, u.usedAddresses(ctx, o.Snapshot)); err != nil {
 		return p, err
 	}
 	settings, err := u.leaderSettings(ctx, &p, m.AppData)
@@ -112,12 +116,17 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 	return p, nil
 }
 
-func (u *Reconciler) observeAddress(ctx context.Context, a *inputs) error {
+// observeAddress chooses the address of each binding. used are those at which this unit's servers are
+// members.
+func (u *Reconciler) observeAddress(ctx context.Context, a *inputs, used []netip.Addr) error {
 	host, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("cannot find this machine's name: %w", err)
 	}
 	a.hosts = []string{host}
+	if len(used) > 0 {
+		a.member = used[0]
+	}
 	endpoints := []string{relation.Peer}
 	if a.thorough {
 		endpoints = append(endpoints, relation.OVSDB, relation.CMS)
@@ -127,16 +136,58 @@ func (u *Reconciler) observeAddress(ctx context.Context, a *inputs) error {
 		if err != nil {
 			return err
 		}
-		if len(network.Bind) > 0 {
-			a.primary = union(a.primary, network.Bind[:1])
-			if endpoint == relation.Peer {
-				a.address = network.Bind[0]
-			}
+		var primary netip.Addr
+		if endpoint == relation.Peer {
+			a.address, a.better = network.Choose(network.Bind, used, u.machineAddresses(ctx))
+			primary = a.address
+		} else {
+			primary, _ = network.Choose(network.Bind, []netip.Addr{a.address}, nil)
+		}
+		if primary.IsValid() {
+			a.primary = union(a.primary, []netip.Addr{primary})
 		}
 		a.addresses = union(a.addresses, network.Bind, network.Ingress)
 		a.hosts = union(a.hosts, network.Hostnames)
 	}
+	a.addresses = union(a.addresses, a.primary)
 	return nil
+}
+
+// usedAddresses are those at which this unit's servers are members, or join: what their status
+// says, else what stands in their files. They can't be changed.
+func (u *Reconciler) usedAddresses(ctx context.Context, snapshot observe.Snapshot) (all []netip.Addr) {
+	for _, db := range ovndb.Databases() {
+		l := snapshot.Servers[db]
+		raftAddress := l.Status.Address
+		switch l.Condition {
+		case ovndb.Absent, ovndb.Left, ovndb.Standalone:
+			continue
+		case ovndb.Serving:
+		default:
+			var err error
+			if raftAddress, err = u.Files.Address(ctx, db); err != nil {
+				u.Log.WarnContext(ctx, "cannot read the address in the database file", "database", db.Short(), "error", err)
+			}
+		}
+		if address, err := netip.ParseAddr(ovndb.HostOf(raftAddress)); err == nil {
+			all = union(all, []netip.Addr{address})
+		}
+	}
+	return all
+}
+
+// machineAddresses are those that the machine itself has.
+func (u *Reconciler) machineAddresses(ctx context.Context) (all []netip.Addr) {
+	interfaces, err := net.InterfaceAddrs()
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot list this machine's addresses; using those that Juju knows", "error", err)
+	}
+	for _, each := range interfaces {
+		if prefix, err := netip.ParsePrefix(each.String()); err == nil {
+			all = append(all, prefix.Addr())
+		}
+	}
+	return all
 }
 
 // union has each of the parts' items once, in the order in which they come.
@@ -191,9 +242,9 @@ func parseClusters(settings map[string]string) (clusters relation.Clusters, prob
 }
 
 // observeCertificates reads what the provider has issued for what this unit has
-// asked for. A request that still covers the first address of each binding is kept as it is,
+// asked for. A request that still covers the address of each binding is kept as it is,
 // whichever charm made it: every other one would bring a new certificate. The Python charm
-// asked for these alone (get_certificate_sans of charm-helpers), and further ones may come and
+// asked for the first ones alone (get_certificate_sans of charm-helpers), and further ones may come and
 // go, as a virtual address does. Names don't count: Open vSwitch looks at none (stream-ssl.c).
 func (u *Reconciler) observeCertificates(ctx context.Context, a *inputs) (err error) {
 	c := &a.certificates

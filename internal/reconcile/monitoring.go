@@ -116,9 +116,11 @@ func (u *Reconciler) tellPrometheus(ctx context.Context, p pass) error {
 			if err != nil {
 				return err
 			}
-			if all := union(network.Ingress, network.Bind); len(all) > 0 {
-				address = all[0]
+			offered := network.Ingress
+			if len(offered) == 0 {
+				offered = network.Bind
 			}
+			address, _ = network.Choose(offered, []netip.Addr{a.address}, nil)
 		}
 		app, unit := relation.ScrapeDatabag(u.topology(), a.settings.ExporterChannel != "", address, rules)
 		if err := u.Tools.RelationSet(ctx, id, unit); err != nil {

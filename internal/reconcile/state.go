@@ -36,6 +36,9 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	if a.address.IsValid() {
 		s.Address = a.address.String()
 	}
+	if a.better.IsValid() {
+		s.Better = a.better.String()
+	}
 	version, installed, err := u.installed(ctx, p.progress)
 	if err != nil {
 		return s, err

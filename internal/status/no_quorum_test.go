@@ -52,7 +52,7 @@ func TestLostQuorumIsNotToBeRecoveredOnAUnitThatIsBeingRemoved(t *testing.T) {
 			st.Servers = append(st.Servers, raft.Member{Short: short})
 		}
 		for _, short := range test.heard {
-			st.Connections = append(st.Connections, raft.Connection{Peer: short, Incoming: true, Up: true})
+			st.Connections = append(st.Connections, raft.Connection{Peer: short, Incoming: true, Up: true}, raft.Connection{Peer: short, Up: true})
 		}
 		ways := status.NoQuorumRemediation(m, observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: st})
 		assert.Contains(t, ways[1], "if they are lost for good: "+test.want+" (docs/how-to/recover-quorum.md)", name)

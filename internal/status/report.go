@@ -52,6 +52,9 @@ func Warnings(r observe.Report) []string {
 		if _, text := problem(c, r.Application); text != "" && healthOf(c) != noQuorum {
 			all = append(all, text)
 		}
+		for _, text := range closedPorts(r.Application, c) {
+			all = append(all, name+": "+text)
+		}
 		if c.Damage != "" {
 			all = append(all, fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s)", name, c.Damage))
 		}
@@ -83,7 +86,11 @@ func warnings(r observe.Report, c observe.Cluster, row observe.Row) []string {
 	var all []string
 	name := c.Database.Short()
 	member := fmt.Sprintf("%s: %s at %s, %s,", name, row.Short, row.Address, row.Label())
-	if !row.Up && c.Quorum.Up > 0 {
+	switch {
+	case row.Up || c.Quorum.Up == 0 && !c.Quorum.Held:
+	case row.OneWay:
+		all = append(all, fmt.Sprintf("%s does not count: %s", member, row.Why))
+	default:
 		all = append(all, fmt.Sprintf("%s is down: %s", member, row.Why))
 	}
 	if owner := wrongDatabase(r, c.Database, row); owner != "" {

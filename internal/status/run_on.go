@@ -80,12 +80,13 @@ func evidenceOf(m observe.Application, clusters Views, unit string) evidence {
 }
 
 func evidenceIn(m observe.Application, d ovndb.Database, v raft.View, unit string) evidence {
-	holds := v.Quorum().Holds()
+	q := v.Quorum()
+	holds := q.Holds() || q.Held
 	for _, p := range v.Peers() {
 		id := m.Published[unit][d].Server
 		switch mine := p.Self && unit == m.Unit || id != "" && p.Is(id); {
 		case !mine:
-		case holds && p.Up:
+		case holds && (p.Up || p.OneWay):
 			return isUp
 		case holds:
 			return isDown

@@ -24,7 +24,7 @@ func Next(r observe.Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
 		switch {
-		case !c.Member() || c.Quorum.Up > 0:
+		case !c.Member() || c.Quorum.Up > 0 || c.Quorum.Held:
 		case healthOf(c) == electing || healthOf(c) == majorityUnconfirmed:
 			return nil // it ends by itself, and until then each change is refused
 		default:

@@ -135,12 +135,12 @@ func staleText(r observe.Report) string {
 	return lead + " can't be kicked yet; see cluster-status" + rest
 }
 
-// membersDown names the members that are down.
+// membersDown names the members that are down, and the ports of those that others can't connect to.
 func membersDown(r observe.Report) string {
-	var all []string
+	all := closedPorts(r.Application, r.Clusters...)
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
-			if !row.Up {
+			if !row.Up && !row.OneWay {
 				all = append(all, c.Database.Short()+" "+Describe(r.Application, c.Database, row.Peer)+" down")
 			}
 		}

@@ -220,7 +220,7 @@ func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 			})
 		}
 		if i > 0 && !r.Down {
-			status.Connections = append(status.Connections, raft.Connection{Peer: r.Identity, Incoming: true, Up: true})
+			status.Connections = append(status.Connections, raft.Connection{Peer: r.Identity, Incoming: true, Up: true}, raft.Connection{Peer: r.Identity, Up: true})
 		}
 		status.Servers = append(status.Servers, member)
 	}

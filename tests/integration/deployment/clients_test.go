@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -199,64 +198,4 @@ func (k client) counted(from, of *lab.Unit) int {
 	}
 	k.c.T.Fatal("no such member")
 	return 0
-}
-
-func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
-	added := c.AddEmpty()
-	var mu sync.Mutex
-	var when []string
-	added.OnCall(func(call string) {
-		if !strings.HasPrefix(call, "relation-set") || !strings.Contains(call, fmt.Sprintf("ovsdb:%d", c.Chassis)) && !strings.Contains(call, fmt.Sprintf("ovsdb-cms:%d", c.CMS)) {
-			return
-		}
-		states := "published:"
-		for db, name := range map[lab.DB]string{lab.NB: "OVN_Northbound", lab.SB: "OVN_Southbound"} {
-			out, _ := c.Exec(t.Context(), "ovs-appctl", "--timeout=3", "-t", added.Ctl(db), "cluster/status", name)
-			if strings.Contains(out, "Status: cluster member\n") && !strings.Contains(out, "Leader: unknown") {
-				states += " member"
-			}
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		when = append(when, states)
-	})
-	require.NoError(t, c.Settle(t.Context()))
-	c.Tick("two units that work", c.AllActive)
-	added.OnCall(nil)
-	require.NotEmpty(t, when)
-	assert.Equal(t, []string{"published: member member"}, slices.Compact(when))
-	assert.Equal(t, `"`+added.Address()+`"`, c.RelationData(c.Chassis).Units[added.Name()]["bound-address"])
-
-	// Its machine gets another address: clients learn it, and the certificate is for it.
-	u := units[0]
-	old, fresh := u.Address(), "10.99.0.77"
-	require.NoError(t, c.SetAddress(t.Context(), u, fresh, old))
-	c.Tick("the new address is published", func() bool {
-		return c.RelationData(c.CMS).Units[u.Name()]["bound-address"] == `"`+fresh+`"`
-	})
-	assert.Equal(t, `"`+fresh+`"`, c.RelationData(c.Chassis).Units[u.Name()]["bound-address"])
-	assert.Equal(t, `"`+fresh+`"`, u.Data()["bound-address"])
-	assert.Contains(t, c.RelationData(c.Certificates).Units[u.Name()]["sans"], fresh)
-	_, err := c.newClient(c.CMS, "cms", c.CA()).run("ovn-nbctl", "6641", "ls-add", "network")
-	require.NoError(t, err)
-	c.Tick("ovn-northd has both databases again", c.AllActive)
-	c.Says(u, "active", "nb: address changed: juju add-unit", "the member is at ssl:"+old+":6643")
-}
-
-// The order in docs/how-to/change-addresses-or-spaces.md: a unit whose address has changed is
-// a member at the old one still, and there a new unit finds it.
-func TestUnitWithANewAddressTakesThePlaceOfOneWithAnOldOne(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
-	old := units[0].Address()
-	require.NoError(t, c.SetAddress(t.Context(), units[0], "10.99.0.100", old))
-	added, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true})
-	require.NoError(t, err)
-	c.Tick("two units that work", c.AllActive)
-	c.Says(units[0], "active", "nb: address changed", "the member is at ssl:"+old+":6643")
-	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{}))
-	c.Tick("one unit that works", c.AllActive)
-	c.Says(added, "active", "1 of 1 up")
 }

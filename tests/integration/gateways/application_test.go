@@ -81,7 +81,7 @@ func (a *application) report() observe.Report {
 				m.LastMsg = new(time.Hour)
 			}
 			s.Servers = append(s.Servers, m)
-			s.Connections = append(s.Connections, raft.Connection{Peer: m.Short, Incoming: true, Up: true})
+			s.Connections = append(s.Connections, raft.Connection{Peer: m.Short, Incoming: true, Up: true}, raft.Connection{Peer: m.Short, Up: true})
 		}
 		c := observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving, Status: s}, View: raft.View{Status: s, Names: r.Application.Names(d)}}
 		c.Quorum = c.View.Quorum()

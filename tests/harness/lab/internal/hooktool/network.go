@@ -42,16 +42,21 @@ func networkGet(c *call) error {
 	var addresses []string
 	c.Model.Do(func(s *model.State) { addresses = s.Units[c.Unit].AddressesOf(args[0]) })
 	eth0 := bindAddress{Interface: "eth0"} // as the lab's machines have it
+	ingress := []string{}
 	for _, address := range addresses {
-		eth0.Addresses = append(eth0.Addresses, networkAddress{Value: address, CIDR: networkOf(address)})
+		ingress = append(ingress, model.Bare(address))
+		eth0.Addresses = append(eth0.Addresses, networkAddress{Value: model.Bare(address), CIDR: networkOf(address)})
 	}
 	return c.print(networkInfo{
-		BindAddresses: []bindAddress{eth0}, EgressSubnets: model.Subnets(addresses), IngressAddresses: addresses,
+		BindAddresses: []bindAddress{eth0}, EgressSubnets: model.Subnets(addresses), IngressAddresses: ingress,
 	})
 }
 
-// networkOf is the network of an address.
+// networkOf is the network of an address: that of the lab, unless it is written with another.
 func networkOf(address string) string {
+	if own, err := netip.ParsePrefix(address); err == nil {
+		return own.Masked().String()
+	}
 	ip := netip.MustParseAddr(address)
 	bits := 24
 	if ip.Is6() {

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -179,6 +180,9 @@ func prefixed(address string) string {
 	if a, err := netip.ParseAddr(address); err == nil && a.Is6() {
 		return address + "/64 nodad"
 	}
+	if strings.Contains(address, "/") {
+		return address
+	}
 	return address + "/24"
 }
 
@@ -192,6 +196,19 @@ func (m *Machine) AddAddress(ctx context.Context, address string) error {
 		return fmt.Errorf("cannot add %s to %s: %w", address, filepath.Base(m.Dir), err)
 	}
 	m.Others = append(m.Others, address)
+	return m.save()
+}
+
+// DropAddress takes an address from the machine, until it boots if it is its first one.
+func (m *Machine) DropAddress(ctx context.Context, address string) error {
+	namespace, err := m.Namespace()
+	if err == nil {
+		err = ip(ctx, namespace, []string{"addr del " + prefixed(address) + " dev " + inside})
+	}
+	if err != nil {
+		return fmt.Errorf("cannot take %s from %s: %w", address, filepath.Base(m.Dir), err)
+	}
+	m.Others = slices.DeleteFunc(m.Others, func(other string) bool { return other == address })
 	return m.save()
 }
 

@@ -37,19 +37,25 @@ func (s *State) Bind(unit, binding string, addresses []string) {
 func Subnets(addresses []string) []string {
 	subnets := make([]string, 0, len(addresses))
 	for _, address := range addresses {
-		if ip, err := netip.ParseAddr(address); err == nil {
+		if ip, err := netip.ParseAddr(Bare(address)); err == nil {
 			subnets = append(subnets, netip.PrefixFrom(ip, ip.BitLen()).String())
 		}
 	}
 	return subnets
 }
 
+// Bare is an address without the length of its network.
+func Bare(address string) string {
+	bare, _, _ := strings.Cut(address, "/")
+	return bare
+}
+
 // addressSettings are what Juju itself puts on a relation for a unit.
 func addressSettings(addresses ...string) map[string]string {
 	return map[string]string{
 		"egress-subnets":  strings.Join(Subnets(addresses), ","),
-		"ingress-address": addresses[0],
-		"private-address": addresses[0],
+		"ingress-address": Bare(addresses[0]),
+		"private-address": Bare(addresses[0]),
 	}
 }
 

@@ -1,0 +1,152 @@
+package raft
+
+import "slices"
+
+// Link is which connections stand between a member and the server whose status it is, which alone says so.
+type Link struct {
+	// From: the member has connected to the server. To: the server has connected to the member.
+	From, To bool
+}
+
+// any reports whether anything can be sent either way.
+func (l Link) any() bool { return l.From || l.To }
+
+// OneWay reports whether one of the two can connect to the other, and not the reverse.
+func (l Link) OneWay() bool { return l.From != l.To }
+
+// Graph is which members can connect to which, as far as one member's status shows it. A server both
+// accepts connections at its port and makes them, and what one server sends goes over either; but a server that
+// others can't connect to is cut off from all those whose ports it can't reach either.
+type Graph struct {
+	// Links are those of the members, in the order of [Status.Servers].
+	Links []Link
+	// Self is the server's own position; -1 if it is not in the configuration.
+	Self int
+}
+
+// Graph is that of the status. A server that has joined through a member doesn't learn which of its
+// connections is to that one: "->0000". If some of these stand and others don't, reached are the
+// addresses of the members to which one stands, by what the system says; without that, none of them does.
+func (s Status) Graph(reached []string) Graph {
+	g := Graph{Self: -1}
+	unnamed, broken := false, false
+	for _, c := range s.Connections {
+		if c.Peer == unnamedPeer && !c.Incoming {
+			unnamed, broken = unnamed || c.Up, broken || !c.Up
+		}
+	}
+	// One connection leads to an address, also where a new member has that of a stale one.
+	named := map[string]bool{}
+	to := map[string]bool{}
+	for _, m := range s.Servers {
+		for _, c := range s.Connections {
+			if c.Peer == m.Short && !c.Incoming {
+				named[m.Address], to[m.Address] = true, to[m.Address] || c.Up
+			}
+		}
+	}
+	for i, m := range s.Servers {
+		l := Link{From: s.Hears(m.Short), To: to[m.Address]}
+		if !named[m.Address] && unnamed {
+			l.To = !broken || slices.Contains(reached, m.Address)
+		}
+		if m.Self {
+			l, g.Self = Link{}, i
+		}
+		g.Links = append(g.Links, l)
+	}
+	return g
+}
+
+// unnamedPeer is what stands in the place of a member's four digits where the server has not learned them.
+const unnamedPeer = "0000"
+
+// AmbiguousLinks reports whether the status alone can't tell to which members a connection stands
+// ([Status.Graph]).
+func (s Status) AmbiguousLinks() bool {
+	unnamed := func(up bool) bool {
+		return slices.ContainsFunc(s.Connections, func(c Connection) bool { return !c.Incoming && c.Peer == unnamedPeer && c.Up == up })
+	}
+	return unnamed(true) && unnamed(false)
+}
+
+// twoWay reports whether two members can connect to each other. Of two others it is not known: each can, unless
+// this server can't connect to it either.
+func (g Graph) twoWay(a, b int) bool {
+	switch {
+	case a == g.Self:
+		return g.Links[b].From && g.Links[b].To
+	case b == g.Self:
+		return g.Links[a].From && g.Links[a].To
+	}
+	return g.Links[a].To && g.Links[b].To
+}
+
+// withMajority reports of each member whether it serves, and it and a majority of all can connect to each other
+// in both directions. If those that serve are no majority, that is what is wrong, and each of them counts.
+func (g Graph) withMajority(serves []bool) []bool {
+	with := slices.Clone(serves)
+	all := 0
+	for _, s := range serves {
+		if s {
+			all++
+		}
+	}
+	if needed := Majority(len(serves)); all >= needed {
+		for a := range serves {
+			n := 1
+			for b := range serves {
+				if a != b && serves[b] && g.twoWay(a, b) {
+					n++
+				}
+			}
+			with[a] = serves[a] && n >= needed
+		}
+	}
+	return with
+}
+
+// graphOf is the graph of members that were found before.
+func graphOf(peers []Peer) (g Graph, serves []bool) {
+	g.Self = -1
+	for i, p := range peers {
+		if p.Self {
+			g.Self = i
+		}
+		g.Links, serves = append(g.Links, p.Link), append(serves, p.Up || p.OneWay)
+	}
+	return g, serves
+}
+
+// linkText says which connection a member lacks.
+func (p Peer) linkText() string {
+	switch {
+	case p.Self || p.Link.From && p.Link.To:
+		return "it and a majority can't connect to each other in both directions"
+	case p.Link.From && !p.Link.To:
+		return "this unit's server can't connect to it"
+	case p.Link.To && !p.Link.From:
+		return "it can't connect to this unit's server"
+	}
+	return "neither it nor this unit's server can connect to the other"
+}
+
+// HearsLeader says whether this server follows a leader that it has heard within
+// the election timer, over a connection that stands, whichever of the two has made it. A leader that has lost its
+// majority for that long steps down (raft.c, raft_run()), so there is a quorum.
+func (s Status) HearsLeader() bool {
+	if !s.HasLeader() {
+		return false
+	}
+	var all []string
+	for _, m := range s.Servers {
+		all = append(all, m.Address)
+	}
+	links := s.Graph(all).Links // one that may be the leader's is enough: it was heard
+	for i, m := range s.Servers {
+		if m.Short == string(s.Leader) && !m.Self && s.fresh(m) && links[i].any() {
+			return true
+		}
+	}
+	return s.Leader == Self
+}
