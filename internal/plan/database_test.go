@@ -8,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // R10 and what else there can be of a database on a machine, once the application
@@ -210,7 +211,7 @@ func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T
 }
 
 // A rewrite needs no certificate. A start does, and then the status names the file and its remedy, too.
-func TestFileThatLacksEntriesComesBeforeMissingCertificates(t *testing.T) {
+func TestFileThatLacksEntriesComesFirst(t *testing.T) {
 	t.Parallel()
 	const missing = "'certificates' missing; run: juju integrate ovn-central:certificates vault"
 	const serves = "nb: file lacks entries, don't stop it: make space, or run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (it lacks entry 9)"
@@ -234,10 +235,40 @@ func TestFileThatLacksEntriesComesBeforeMissingCertificates(t *testing.T) {
 			issued(s)
 			s.Certificates.Related, s.Certificates.Issued = true, certificate("cert0", "A")
 		}, decided{step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{serves}}},
+		"serving, paused before its server was stopped": {func(s *plan.State) {
+			s.Paused = true
+			edit(s, ovndb.NB, damaged)
+		}, decided{
+			step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{serves},
+			notes: []string{"paused; run: juju run ovn-central/0 resume"},
+		}},
+		"serving, without an address": {func(s *plan.State) {
+			s.Address = ""
+			edit(s, ovndb.NB, damaged)
+		}, decided{
+			step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{serves},
+			waiting: []string{"no ovsdb-peer address: juju exec --unit ovn-central/0 'network-get ovsdb-peer'"},
+		}},
+		"serving, before the firewall and a new certificate": {func(s *plan.State) {
+			s.Firewall, s.Certificates.Issued = plan.Drifted, certificate("cert1", "A")
+			edit(s, ovndb.NB, damaged)
+		}, decided{step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{serves}}},
+		"serving, on a unit that is being removed": {func(s *plan.State) {
+			s.Dying = true
+			edit(s, ovndb.NB, damaged)
+		}, decided{step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{serves}}},
 		"down": {without(stopped(ovndb.Down)), decided{blocked: []string{down, missing}}},
 		"given up": {without(stopped(ovndb.Failed)), decided{blocked: []string{
 			"nb: its file lacks entries; run: rejoin it (it lacks entry 9; )", missing,
 		}}},
+		"superseded": {func(s *plan.State) {
+			edit(s, ovndb.NB, damaged)
+			s.Clusters.IDs[ovndb.NB] = otherCluster
+			s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}}
+		}, decided{
+			step:    "rename the file of nb (it is of a cluster that was given up in a recovery)",
+			waiting: []string{"nb: its copy is of a cluster given up in a recovery; it joins the new one"},
+		}},
 		"paused":  {func(s *plan.State) { without(stopped(ovndb.Down))(s); s.Paused = true }, decided{blocked: []string{missing}}},
 		"removed": {without(func(x *plan.Database) { stopped(ovndb.Down)(x); x.Removed = true }), decided{blocked: []string{missing}}},
 		"of another cluster": {

@@ -42,6 +42,7 @@ func Decide(s State) (d Decision) {
 	case !s.Packages.Installed:
 		d.do(Step{Kind: Install})
 	case s.Address == "":
+		s.planDamagedServers(&d)
 		d.wait("no ovsdb-peer address: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
 	default:
 		s.planWork(&d)
@@ -84,8 +85,8 @@ func (s State) planWork(d *Decision) {
 		s.planFullDisk(d)
 		return
 	}
+	s.planDamagedServers(d)
 	if !s.Certificates.Used.usable() {
-		s.planDamagedServers(d)
 		s.planDamagedFiles(d, held)
 	}
 	if !s.planCertificates(d) {
@@ -204,8 +205,7 @@ func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 	if here := ovndb.RaftAddress(db, cmp.Or(s.Better, s.Address)); x.Status.Address != here && x.Status.State == raft.ClusterMember {
 		d.note("%s: address changed: %s (the member is at %s, the unit at %s)", name, s.replace(), x.Status.Address, here)
 	}
-	if x.Damage != "" {
-		s.planDamaged(d, db, x)
+	if x.Damage != "" { // planDamagedServers has judged it
 		return
 	}
 	if x.Inconsistent != "" {

@@ -18,6 +18,7 @@ func (s State) planDying(d *Decision) {
 	for _, db := range ovndb.Databases() {
 		s.planNewCluster(d, db)
 	}
+	s.planDamagedServers(d)
 	if (s.Packages.Installed || s.Packages.Interrupted()) && s.Address != "" && s.planCertificates(d) {
 		s.planStart(d, s.startsWhileDying)
 	}

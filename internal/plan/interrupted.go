@@ -9,9 +9,12 @@ func (s State) planFullDisk(d *Decision) {
 	s.planDamagedServers(d)
 }
 
+// planDamagedServers has the servers rewrite the files that lack entries. It needs neither a certificate nor an
+// address, and comes before the pause: only the server has these entries, and may be killed at any time.
 func (s State) planDamagedServers(d *Decision) {
 	for _, db := range ovndb.Databases() {
-		if x := s.Databases[db]; x.Condition == ovndb.Serving && x.Damage != "" {
+		x := s.Databases[db]
+		if x.Condition == ovndb.Serving && x.Damage != "" && !s.Clusters.superseded(db, x.Cluster) {
 			s.planDamaged(d, db, x)
 		}
 	}
