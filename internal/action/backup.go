@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
@@ -74,6 +75,9 @@ func listBackups(_ context.Context, u Unit, p params) (results, error) {
 	format, err := p.text("format")
 	if err != nil {
 		return nil, err
+	}
+	if dir != "" && !filepath.IsAbs(dir) {
+		return nil, fmt.Errorf("parameter path is %q: it must be an absolute path", dir)
 	}
 	all, err := backup.List(cmp.Or(dir, u.Backup.Files.Paths.Backups))
 	if err != nil {

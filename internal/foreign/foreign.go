@@ -1,6 +1,6 @@
 // Package foreign cleans and bounds texts that another party has written: rows of the databases, relation data, answers,
-// files (rule R18). A reader passes each text through it that may be shown or written again. So a terminal gets no
-// control characters, a line stays a line, and no text fills an answer.
+// files (rule R18). A reader passes each text through it that may be shown or written again. So no control character
+// reaches a terminal, each line remains one line, and no single text fills an answer.
 package foreign
 
 import (
@@ -16,17 +16,18 @@ const (
 	MaxReason = 1 << 10
 )
 
-// cut is the end of a text that was longer.
+// cut marks the end of a text that was shortened.
 const cut = "…"
 
-// Name returns a name as it is shown: what can't be printed is a question mark, what is longer than [MaxName] is cut.
+// Name returns the form of a name that is shown: each character that can't be printed becomes a question mark, and a
+// name longer than [MaxName] is cut.
 func Name(text string) string { return clean(text, MaxName) }
 
-// Reason returns a text for people as it is shown, in at most [MaxReason] bytes.
+// Reason returns the form of a text for people that is shown. It has at most [MaxReason] bytes.
 func Reason(text string) string { return clean(text, MaxReason) }
 
-// IsName reports whether a text is a name as it stands. Only such a one can be an identity: what goes by its name in
-// the databases is found, and written, by the very bytes, and two of them must not be shown alike.
+// IsName reports whether [Name] returns a text unchanged. Only such a text can be an identity: the databases find and
+// write a row by the exact bytes of its name, and two rows must not be shown with the same name.
 func IsName(text string) bool { return text == Name(text) }
 
 // Names cleans each of them in place, and returns them.
@@ -37,8 +38,8 @@ func Names(all []string) []string {
 	return all
 }
 
-// Texts cleans, as [Reason] does, every text that a pointer leads to: in fields, lists and values of maps. It is for
-// whole answers of another program.
+// Texts applies [Reason] to every text that a pointer leads to: in fields, lists and values of maps. It is for whole
+// answers of another program.
 func Texts(of any) { texts(reflect.ValueOf(of)) }
 
 func texts(v reflect.Value) {
@@ -69,10 +70,10 @@ func texts(v reflect.Value) {
 	}
 }
 
-// clean reads no more of a text than it shows.
+// clean reads only as much of a text as it returns.
 func clean(text string, most int) string {
 	var b strings.Builder
-	whole := 0 // how much there is of b if it has to be cut
+	whole := 0 // the length of b if the text has to be cut
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		if r == utf8.RuneError && size == 1 || !shows(r) {
@@ -90,8 +91,8 @@ func clean(text string, most int) string {
 	return b.String()
 }
 
-// shows reports whether a rune is seen as itself. [unicode.IsPrint] leaves out control characters, line breaks, every
-// space but the plain one, and those that change the direction of a text or have no width.
+// shows reports whether a rune is visible as itself. [unicode.IsPrint] excludes control characters, line breaks, every
+// space except the plain one, and runes that change the direction of a text or have no width.
 func shows(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }

@@ -9,24 +9,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Limits of what is kept of data that others publish, in bytes of JSON. The longest
-// honest value is a list of certificates, which has less than 200 KiB.
+// Limits for data that other units publish, in bytes of JSON. The longest honest value
+// is a list of certificates, of less than 200 KiB.
 const (
 	maxValue = 1 << 20
 	maxData  = 8 << 20
 )
 
-// data reads what others publish: strings by their keys. Data of any size are no error:
-// one unit that publishes them would make the hooks of all others fail. In the place of a
-// value that is too long stands a text that says so, which is as malformed as the value;
-// the other values stay as they are. If all of it is too much, the first keys are kept.
+// data reads the data of another unit or application: strings by their keys. Too much
+// data is not an error, since one unit could then make the hooks of all others fail. A
+// value that is too long is replaced by a text with its length, which every reader
+// refuses as malformed; the other values are unchanged. If the total is too long, only
+// the first keys are kept.
 func (t *Tools) data(ctx context.Context, tool string, args ...string) (map[string]string, error) {
 	kept := new(shortened)
 	out, err := t.call(ctx, run.Command{Name: tool, Args: append([]string{"--format=json"}, args...), Stdout: kept})
 	if err != nil {
 		return nil, err
 	}
-	_, _ = kept.Write(out) // of a runner that returns it all; never fails
+	_, _ = kept.Write(out) // from a runner that ignores Stdout; never fails
 	var values map[string]string
 	if err := decode(kept.text(), &values, tool); err != nil {
 		return nil, err
@@ -43,16 +44,16 @@ func decode(text []byte, answer any, tool string) error {
 	return nil
 }
 
-// shortened keeps JSON that is written to it: an object of strings. It replaces strings
-// that are too long, and leaves out what comes after the first maxData bytes.
+// shortened keeps the JSON that is written to it: an object of strings. It replaces
+// strings that are too long, and drops everything after the first maxData bytes.
 type shortened struct {
 	kept bytes.Buffer
-	// whole is how much of kept are whole pairs.
+	// whole is the length of the complete pairs in kept.
 	whole int
-	// full says that the rest is left out.
+	// full reports whether the rest is dropped.
 	full bool
-	// inside says that a string has begun at start of kept and not ended; escaped that
-	// its last byte is a backslash that escapes the next.
+	// inside reports whether the next byte belongs to a string, which begins at start in
+	// kept; escaped, whether the last byte is a backslash that escapes the next byte.
 	inside, escaped bool
 	start, length   int
 }
@@ -69,7 +70,7 @@ func (s *shortened) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// between takes what stands between two strings, and the quote that begins the next.
+// between takes the bytes between two strings, and the quote that begins the next one.
 func (s *shortened) between(p []byte) (rest []byte) {
 	n := bytes.IndexByte(p, '"') + 1
 	if s.inside = n > 0; !s.inside {
@@ -89,7 +90,7 @@ func (s *shortened) between(p []byte) (rest []byte) {
 	return p[n:]
 }
 
-// string takes what belongs to a string, with the quote that ends it.
+// string takes the bytes of a string, and the quote that ends it.
 func (s *shortened) string(p []byte) (rest []byte) {
 	n := 0
 	for ; n < len(p); n++ {
@@ -115,7 +116,7 @@ func (s *shortened) string(p []byte) (rest []byte) {
 	return p[n+1:]
 }
 
-// text is the JSON that was kept.
+// text returns the JSON that was kept.
 func (s *shortened) text() []byte {
 	if !s.full {
 		return s.kept.Bytes()

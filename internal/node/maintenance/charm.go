@@ -76,8 +76,8 @@ func (n Node) endsAt(u Unit) bool {
 	return slices.ContainsFunc(u.Addresses, func(a string) bool { return slices.Contains(n.Addresses, a) })
 }
 
-// Claim says by what [Charm.On] has found what is on a node's machine; empty where it has found nothing. It is what the
-// chassis writes of itself, and it may write any (ovn-controller's role): only a person can check it.
+// Claim names the data by which [Charm.On] matched units and members to a node's machine; empty if it matched none. The
+// chassis writes these data itself, and OVN's role lets it write anything, so only a person can check them.
 func (c Charm) Claim(n Node) string {
 	host, tunnel := false, false
 	for _, u := range c.Units {

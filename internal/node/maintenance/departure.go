@@ -20,8 +20,8 @@ type departing struct {
 	proof  raft.RemovalWatcher
 }
 
-// Observe is told what is on the machine, by which claim of the chassis, and how the clusters are. It says what is left,
-// and nothing once it is proved that all is gone. What is unknown is left.
+// Observe takes the units and members on the machine, the claim that matched them, and the health of the clusters. It
+// returns what is left: nothing once all is proved to be gone. Anything unknown counts as left.
 func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string, all []DatabaseHealth) (left []Message) {
 	say := func(kind, name, format string, args ...any) {
 		left = append(left, Message{Message: fmt.Sprintf(format, args...), Error: true, Kind: kind, Name: name})

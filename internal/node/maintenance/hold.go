@@ -33,14 +33,14 @@ type Hold struct {
 	Derived bool `json:"derived" yaml:"derived"`
 	// Examples are a few of what is counted.
 	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
-	// Note is that of a hold that was set. Of a derived one it says what only the chassis claims.
+	// Note is set with the hold. In a derived hold, its reason names the claim of the chassis.
 	Note `yaml:",inline"`
 
 	raw string
 }
 
-// key is the name by which the hold stands in the database: another client may have set it under one that can't be
-// shown as it is.
+// key is the hold's name in the database. It differs from Name if another client set a name that can't be shown
+// unchanged.
 func (h Hold) key() string { return cmp.Or(h.raw, h.Name) }
 
 // Age is how long the hold is there; of a derived one it is not known.

@@ -38,7 +38,7 @@ type Node struct {
 	Cordon *Note  `json:"cordoned,omitempty" yaml:"cordoned,omitempty"`
 	Drain  *Drain `json:"drain,omitempty" yaml:"drain,omitempty"`
 	Holds  []Hold `json:"holds" yaml:"holds"`
-	// OmittedHolds and OmittedLost are how many there are beside those that are listed, where there was no room for all.
+	// OmittedHolds and OmittedLost count the entries of Holds and Lost that were left out for lack of room.
 	OmittedHolds int `json:"omitted-holds,omitempty" yaml:"omitted-holds,omitempty"`
 	OmittedLost  int `json:"omitted-lost,omitempty" yaml:"omitted-lost,omitempty"`
 	// First and Backups are how many gateways have it as their first candidate, and as
@@ -119,8 +119,8 @@ func named(nodes []Node) []Node {
 	return nodes
 }
 
-// called are the names that mean the node, each once: that of its chassis, its host name, and the first part of that.
-// None is preferred to another: a chassis may claim any host name, so also the short one of another node.
+// called returns the names that mean the node, each once: the name of its chassis, its host name, and the first part of
+// the host name. No kind is preferred: a chassis may claim any host name, even the short one of another node.
 func (n Node) called() []string {
 	short, _, _ := strings.Cut(n.Hostname, ".")
 	all := []string{n.Chassis}

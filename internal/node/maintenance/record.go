@@ -66,8 +66,8 @@ type Records struct {
 }
 
 // ParseRecords reads external_ids. What can't be read counts as what keeps a node as it is:
-// a cordon, a hold, a drain. Of what is read, the texts are cleaned (R18): a record of a chassis whose name is none is
-// left alone, as its row is.
+// a cordon, a hold, a drain. The texts of all records are cleaned (R18). A record of a chassis with an unclean name is
+// left alone, like the row of that chassis.
 func ParseRecords(ids map[string]string) Records {
 	r := Records{Cordons: map[string]Note{}, Hosted: map[string][]string{}, Holds: map[string][]Hold{}, Drains: map[string]Drain{}}
 	for _, key := range slices.Sorted(maps.Keys(ids)) {
@@ -111,18 +111,18 @@ func ParseRecords(ids map[string]string) Records {
 	return r
 }
 
-// ofChassis is the chassis that a key with this beginning is of.
+// ofChassis returns the chassis that a key with this beginning names.
 func ofChassis(key, beginning string) (chassis string, is bool) {
 	chassis, is = strings.CutPrefix(key, beginning)
 	return chassis, is && foreign.IsName(chassis)
 }
 
-// unreadable is the note of a record that can't be read.
+// unreadable returns the note for a record that can't be read.
 func unreadable(key string) Note {
 	return Note{Reason: fmt.Sprintf("record %q cannot be read", foreign.Name(key))}
 }
 
-// clean is the note as it is shown, and written again.
+// clean returns the form of the note that is shown, and written again.
 func (n Note) clean() Note {
 	n.By, n.Reason, n.Hostname = foreign.Name(n.By), foreign.Reason(n.Reason), foreign.Name(n.Hostname)
 	return n

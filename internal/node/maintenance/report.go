@@ -19,14 +19,14 @@ const (
 type Report struct {
 	At    time.Time `json:"at" yaml:"at"`
 	Nodes []Node    `json:"nodes" yaml:"nodes"`
-	// Omitted is how many nodes there are beside these, where there was no room for all.
+	// Omitted counts the nodes that were left out for lack of room.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 	// Unknown says why units of the charm may be on nodes that no hold tells of.
 	Unknown []string `json:"unknown,omitempty" yaml:"unknown,omitempty"`
 }
 
-// Shortened is the report with no more nodes than so many, nor holds and gateways of a node, and with how many more there
-// are. The nodes that matter most stay, in their order.
+// Shortened returns the report with at most so many nodes, holds of a node and gateways of a node, and counts the
+// omitted ones. The nodes that matter most are kept, in their order.
 func (r Report) Shortened(most int) Report {
 	order := make([]int, len(r.Nodes))
 	for i := range order {
@@ -49,8 +49,8 @@ func (r Report) Shortened(most int) Report {
 	return r
 }
 
-// matters is how soon a node may be left out: the larger, the sooner. A chassis says itself that it is for gateways;
-// that it hosts any, or is drained, says NB.
+// matters returns how soon a node may be left out: the larger, the sooner. That a node is for gateways is a claim of its
+// chassis, so it counts less than the gateways and drains that NB has.
 func (n Node) matters() int {
 	set := func(h Hold) bool { return !h.Derived }
 	switch {

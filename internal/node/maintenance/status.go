@@ -61,7 +61,7 @@ type Message struct {
 type Details struct {
 	ErrorCount  int       `json:"errorCount" yaml:"errorCount"`
 	MessageList []Message `json:"messageList" yaml:"messageList"`
-	// Omitted is how many messages there are beside these, where there was no room for all.
+	// Omitted counts the messages that were left out for lack of room.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 }
 
@@ -105,8 +105,8 @@ func (s Status) With(details ...Message) Status {
 	return s
 }
 
-// Shortened is the answer with no more details than so many, and with how many more there are. What failed stays, and
-// what to run next, before steps that went well.
+// Shortened returns the answer with at most so many details, and counts the omitted ones. Failures and the commands to
+// run next are kept before steps that succeeded.
 func (s Status) Shortened(most int) Status {
 	omitted := len(s.Details.MessageList) - most
 	if omitted <= 0 {
