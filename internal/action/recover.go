@@ -64,9 +64,11 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	}
 	found, failure := u.Reconciler.Recover(ctx, r)
 	if len(found.Done) > 0 {
-		return results{"result": "nothing was done\n" + lines(found.Done), "next": lines([]string{
-			"for progress and proof, run: " + u.command("recovery-status"), "to make it again, and lose what was written since, add again=true",
-		})}, failure
+		next := []string{"for progress and proof, run: " + u.command("recovery-status")}
+		if from != "" {
+			next = append(next, "to restore it again, and lose what was written since, add again=true")
+		}
+		return results{"result": "nothing was done\n" + lines(found.Done), "next": lines(next)}, failure
 	}
 	shown := results{}
 	if len(found.Plan) > 0 {

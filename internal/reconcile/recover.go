@@ -208,7 +208,10 @@ func (r *record) forgetRemade(request RecoverRequest) {
 // It refuses a request that has come about but whose cluster is not served any more: to do it again is a decision that
 // a person must type (R19).
 func (r *record) alreadyDone(request RecoverRequest, states map[ovndb.Database]recovery.State) (done, refusals []string) {
-	for _, db := range request.Databases {
+	for _, db := range ovndb.Databases() {
+		if !slices.Contains(request.Databases, db) {
+			continue
+		}
 		q, remade := r.Remade[db]
 		before := slices.IndexFunc(r.Restored[db], func(x restored) bool { return x.Backup == request.Backup })
 		next, pending := r.Requests[db]

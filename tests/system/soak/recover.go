@@ -196,7 +196,7 @@ func (w *world) insist(ctx context.Context, s Step) error {
 		}
 		r, err := w.typeOrder(ctx, h)
 		w.note(s, err)
-		if err == nil && w.order.begun && r.Status == "completed" {
+		if err == nil && r.Status == "completed" && !w.order.again {
 			r, err = w.RunAction(ctx, h.Unit, "recovery-status")
 			w.say("%s recovery-status: %s %v %s", h.Name(), r.Status, r.Results, r.Message)
 			w.note(s, err)
