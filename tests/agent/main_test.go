@@ -49,7 +49,7 @@ var built string
 
 var build = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(built, "ovn-central-operator")
-	cmd := exec.Command("go", "build", "-o", path, "../../../cmd/ovn-central-operator")
+	cmd := exec.Command("go", "build", "-o", path, "../../cmd/ovn-central-operator")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cannot build the program: %w: %s", err, out)
