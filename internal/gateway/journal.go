@@ -41,7 +41,7 @@ type Entry struct {
 	Added []string `json:"added,omitempty" yaml:"added,omitempty"`
 	// Changes are the candidates before the run and after it, by group.
 	Changes []schedule.AppliedChange `json:"changes,omitempty" yaml:"changes,omitempty"`
-	// Omitted is how many changes there are beside these, where there was no room for all.
+	// Omitted is how many changes are left out because there is no room for them.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 }
 

@@ -36,9 +36,8 @@ func (t *Tools) RelationUnits(ctx context.Context, relationID string) ([]string,
 
 // RelationGet returns everything that a unit, this one or another, has published
 // in a relation: strings as they were set, whatever they look like. Data of units
-// that have left stay readable while the relation exists. In the place of a value
-// above 1 MiB stands "(N bytes, too long)", and of all more than the first 8 MiB is
-// left out. A unit or relation that is not there, or not ours to read, is
+// that have left stay readable while the relation exists. A value above 1 MiB is
+// replaced by "(N bytes, too long)"; data after the first 8 MiB are left out. A unit or relation that is not there, or not ours to read, is
 // [ErrNotFound].
 func (t *Tools) RelationGet(ctx context.Context, relationID, unit string) (map[string]string, error) {
 	return t.relationData(ctx, unit, relationID, "-r", relationID, "-", unit)

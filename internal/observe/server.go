@@ -276,7 +276,7 @@ func (s *Observer) view(ctx context.Context, l ServerState, names []raft.ID, not
 }
 
 // awaitLinks gives members that were just started a moment to connect in both directions: they try again after a
-// second. It leaves in l what was found last, and returns to which members connections stand where the server
+// second. It leaves in l what was found last, and returns to which members connections stand if the server
 // itself can't say.
 func (s *Observer) awaitLinks(ctx context.Context, l *ServerState) (reached []string, err error) {
 	patience, cancel := context.WithTimeout(ctx, linkTimeout)

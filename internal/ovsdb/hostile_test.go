@@ -145,7 +145,7 @@ func TestHonestServer(t *testing.T) {
 	require.NoError(t, use(ctx, newFake(t, honestly).endpoint))
 }
 
-// wrong are answers that are none. Those that name a place ended the program with a panic
+// wrong are malformed answers. Those that name a place ended the program with a panic
 // there: of the library, or of github.com/cenkalti/rpc2.
 var wrong = map[string]struct {
 	// method is that of the request, of which database.

@@ -83,13 +83,13 @@ func milliseconds(probe time.Duration) int64 {
 // would change nothing.
 func Satisfied(rows []Listener, want []Connection) bool { return planListeners(rows, want).empty() }
 
-// Listener is a Connection that stands in the database.
+// Listener is a row of Connection.
 type Listener struct {
 	Connection
 	UUID string
 }
 
-// WithoutTLS says whether another machine may be at the other end of it without TLS, with every
+// WithoutTLS reports whether another machine may be at the other end without TLS, with every
 // right on the database: by ptcp the servers listen, by tcp they connect. One that can't be read is
 // of no such kind: no server opens it.
 func (c Connection) WithoutTLS() bool {

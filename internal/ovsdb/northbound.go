@@ -141,7 +141,7 @@ func (n *Northbound) addGroups(rows []row) {
 	}
 }
 
-// hasUnnamed reports whether the chassis of a candidate has a name that is none, and notes the row that refers to it.
+// hasUnnamed reports whether the chassis of a candidate has a malformed name, and notes the row that refers to it.
 func hasUnnamed(all *[]Malformed, table string, r row, rows map[string]CandidateRow, uuids []string) bool {
 	for _, uuid := range uuids {
 		if unnamed(all, table, r, rows[uuid].Chassis) {

@@ -106,7 +106,7 @@ func (r row) references(column string) (all []string) {
 // another one. Name is how that is shown.
 type Malformed struct{ Table, UUID, Name string }
 
-// unnamed reports whether the name of a row is none, and notes such a row.
+// unnamed reports whether the name of a row is malformed, and notes such a row.
 func unnamed(all *[]Malformed, table string, r row, name string) bool {
 	if foreign.IsName(name) {
 		return false

@@ -34,7 +34,7 @@ type State struct {
 	Invalid map[string]string
 	// Address is this unit's on the peer binding, as clients write it, without
 	// brackets. Empty while it is not known. Better is the one that a new unit would have in
-	// its place, where it is not one to stay with.
+	// its place, if a unit should not stay with it.
 	Address, Better string
 
 	Packages     Packages

@@ -58,7 +58,7 @@ func (s Status) Graph(reached []string) Graph {
 	return g
 }
 
-// unnamedPeer is what stands in the place of a member's four digits where the server has not learned them.
+// unnamedPeer is what cluster/status shows for a member whose four digits the server has not learned.
 const unnamedPeer = "0000"
 
 // AmbiguousLinks reports whether the status alone can't tell to which members a connection stands
@@ -131,7 +131,7 @@ func (p Peer) linkText() string {
 	return "neither it nor this unit's server can connect to the other"
 }
 
-// HearsLeader says whether this server follows a leader that it has heard within
+// HearsLeader reports whether this server follows a leader that it has heard within
 // the election timer, over a connection that stands, whichever of the two has made it. A leader that has lost its
 // majority for that long steps down (raft.c, raft_run()), so there is a quorum.
 func (s Status) HearsLeader() bool {

@@ -37,7 +37,7 @@ func (u *Reconciler) defaults(a inputs) (plan.Drift, error) {
 // is a database file ovn-ctl ignores it, and where there is none the start fails:
 // ovsdb-tool refuses to join a server to itself. With no remote ovn-ctl would make
 // a new cluster then, and with another unit's it would join without looking at
-// the cluster's ID. Where there is a file the address is the one in it, also if the machine has lost that one:
+// the cluster's ID. If there is a database file, the address is the one in it, also if the machine has lost it:
 // a restart would not change the member's.
 func (u *Reconciler) wantedDefaults(a inputs) ovn.Defaults {
 	own := a.address

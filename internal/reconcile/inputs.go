@@ -38,7 +38,7 @@ type inputs struct {
 	// address is this unit's on the peer binding, addresses are those of all
 	// bindings that were asked for, hosts its names. Of those, primary are the ones of each
 	// binding at which this unit sends others to it. Better is what a new unit would have in
-	// the place of address, member the one that stands in the files of the unit's databases;
+	// place of address, member the one in the files of the unit's databases;
 	// each is zero if there is none ([juju.Network.Choose]).
 	address, better, member netip.Addr
 	addresses, primary      []netip.Addr
@@ -154,7 +154,7 @@ func (u *Reconciler) observeAddress(ctx context.Context, a *inputs, used []netip
 }
 
 // usedAddresses are those at which this unit's servers are members, or join: what their status
-// says, else what stands in their files. They can't be changed.
+// says, else what their files say. They can't be changed.
 func (u *Reconciler) usedAddresses(ctx context.Context, snapshot observe.Snapshot) (all []netip.Addr) {
 	for _, db := range ovndb.Databases() {
 		l := snapshot.Servers[db]

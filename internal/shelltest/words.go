@@ -14,7 +14,7 @@ var Hostile = []string{
 	"x;touch /tmp/x;# evil", "$(touch x)", "`id`", "it's", `"`, "--yes", "-x", `a\`, "!!", "*", "~root", "{a,b}", "a b", "a&b", "a|b", "a>b", "#", "größer", "…",
 }
 
-// Words are the words that sh makes of a line. It runs nothing of it, unless the line is no simple command.
+// Words are the words that sh makes of a line. It runs nothing of it, unless the line is not a simple command.
 func Words(t *testing.T, line string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh")

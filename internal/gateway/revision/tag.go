@@ -246,7 +246,7 @@ func (b Book) Layout(v Version) (Layout, error) {
 	if l.id() != b.Tags[at].Revision {
 		return missing("the layout of operation %s is damaged", b.Tags[at].ID)
 	}
-	for name, chassis := range l.Gateways { // names in it are those of no gateway and no chassis if they are none
+	for name, chassis := range l.Gateways { // a malformed name belongs to no gateway and no chassis
 		if foreign.Names(chassis); !foreign.IsName(name) {
 			delete(l.Gateways, name)
 		}

@@ -32,7 +32,7 @@ type Plan struct {
 	Cost    Cost   `json:"cost" yaml:"cost"`
 	// Changes are those of groups, by their names.
 	Changes []Change `json:"changes" yaml:"changes"`
-	// Omitted is how many changes there are beside these, where there was no room for all.
+	// Omitted is how many changes are left out because there is no room for them.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 	// Before and After are the loads of each network, by its name.
 	Before []Network `json:"before" yaml:"before"`
@@ -179,7 +179,7 @@ type Network struct {
 	Ports    int    `json:"gateways" yaml:"gateways"`
 	Unhosted int    `json:"unhosted" yaml:"unhosted"`
 	Hosts    []Host `json:"chassis" yaml:"chassis"`
-	// Omitted is how many chassis there are beside these, where there was no room for all.
+	// Omitted is how many chassis are left out because there is no room for them.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 
 	spread *int // of all of them

@@ -54,7 +54,7 @@ func TestHoldIsReleasedByTheNameThatIsShown(t *testing.T) {
 	assert.Contains(t, maintenance.Erase("c1", r).Drop, key)
 }
 
-// What is typed for a node means it alone, and is no flag.
+// What is typed for a node means that node alone, and is not a flag.
 func TestWhatIsTypedForANodeIsNoClaimOfAnotherAndNoFlag(t *testing.T) {
 	t.Parallel()
 	var chassis []schedule.Chassis

@@ -104,7 +104,7 @@ func command(dir string, first uint64) string {
 	return fmt.Sprintf("go test -v -count=1 -timeout 24h ./tests/system/soak/%s -args -seed=%d -count=%d -for=%v", dir, first, *count, *soakFor)
 }
 
-// shown is what became of disasters, where there were any.
+// shown is the outcome of disasters, if there were any.
 func shown(c Counts) string {
 	if c.Runs == 0 {
 		return ""
@@ -133,7 +133,7 @@ func (t *tally) add(p played) {
 // in a lab with networks of its own. It begins new ones until -for is over or stop is
 // closed.
 func playAll(ctx context.Context, draw func(uint64) Schedule, first uint64, stop <-chan struct{}) <-chan played {
-	results := make(chan played, 4096) // nobody waits until a schedule that failed is short
+	results := make(chan played, 4096) // no reader waits until a schedule that failed is short
 	var next atomic.Uint64
 	var group sync.WaitGroup
 	begun := time.Now()
