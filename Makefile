@@ -82,7 +82,7 @@ test: $(TOOLS)/gotestsum ## unit tests, the charm's files, the documents, a shor
 RACE := ./internal/agent/... ./internal/lease/... ./internal/membership/... ./internal/ovsdb/...
 test-integration: $(TOOLS)/gotestsum ## everything on real servers; what is concurrent with the race detector; needs root; 25 minutes
 	tests/install-deps
-	CGO_ENABLED=1 $(call gotest,$(RACE) ./tests/agent/... ./tests/harness/...,-race -tags programs -count=1 -p 2 -parallel 3)
+	CGO_ENABLED=1 $(call gotest,$(RACE) ./tests/agent/... ./tests/harness/...,-race -tags programs -count=1 -p 2 -parallel 5)
 	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 3)
 	$(call gotest,./tests/dataplane/...,-count=1)
 

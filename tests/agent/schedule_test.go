@@ -23,8 +23,8 @@ import (
 
 var (
 	seed  = flag.Uint64("seed", 1, "the first random schedule on real servers")
-	count = flag.Int("count", 10, "how many of them")
-	long  = flag.Duration("for", 2*time.Minute, "begin further ones for so long")
+	count = flag.Int("count", 5, "how many of them")
+	long  = flag.Duration("for", 0, "begin further ones for so long")
 )
 
 // own is how many gateways are no Neutron's, neutrons how many are; pool are the chassis that

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// interleavings is how often somebody else writes between a plan and its writing.
-const interleavings = 1000
+// interleavings is how often another client writes between a plan and its writing; EXPLORE multiplies it.
+const interleavings = 250
 
 // neutron plays who else writes gateways: it knows what it has written last.
 type neutron struct {
@@ -128,7 +129,7 @@ func TestNothingOfNeutronsIsLostWhateverItWritesMeanwhile(t *testing.T) {
 	}
 	s := c.service()
 	acted := 0
-	for acted < interleavings {
+	for acted < interleavings*exploretest.Factor(t) {
 		n.nbctl(n.setCandidates(n.port(), n.some()...)...) // so that there is something to do
 		plans := 0
 		_, err := s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan {
