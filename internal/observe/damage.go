@@ -21,11 +21,12 @@ import (
 const DamagedPrefix = "ovn-central:unhealthy/"
 
 // DamagedServers returns the full IDs of the servers that ids, the external_ids of
-// NB_Global or SB_Global, say have lost entries; in no order.
+// NB_Global or SB_Global, say have lost entries; in no order. What is not an ID is left out.
 func DamagedServers(ids map[string]string) (lost []raft.ID) {
 	for key := range ids {
-		if id, found := strings.CutPrefix(key, DamagedPrefix); found {
-			lost = append(lost, raft.ID(id))
+		text, found := strings.CutPrefix(key, DamagedPrefix)
+		if id, ok := raft.ParseID(text); found && ok {
+			lost = append(lost, id)
 		}
 	}
 	return lost

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -70,12 +71,13 @@ func (s *Observer) ReadRemovals(ctx context.Context, d ovndb.Database, endpoints
 	return RemovedServers(ids), nil
 }
 
-// RemovedServers picks the records of removals out of external_ids.
+// RemovedServers picks the records of removals out of external_ids. What is not an ID is left out.
 func RemovedServers(ids map[string]string) map[raft.ID]string {
 	all := map[raft.ID]string{}
-	for key, text := range ids {
-		if id, found := strings.CutPrefix(key, RemovedPrefix); found {
-			all[raft.ID(id)] = text
+	for key, record := range ids {
+		text, found := strings.CutPrefix(key, RemovedPrefix)
+		if id, ok := raft.ParseID(text); found && ok {
+			all[id] = foreign.Reason(record)
 		}
 	}
 	return all
