@@ -7,7 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// maxTarget bounds what is shown of a target: it is what a client of the database wrote.
+// maxTarget limits how much of a target is shown, in characters: a client of the database wrote it.
 const maxTarget = 60
 
 // Listeners are warnings of listeners without TLS, each with the command that removes its row. It is

@@ -67,7 +67,7 @@ func FuzzName(f *testing.F) {
 			assert.LessOrEqual(t, len(shown), most)
 			assert.True(t, utf8.ValidString(shown))
 			assert.Equal(t, -1, strings.IndexFunc(shown, func(r rune) bool { return !unicode.IsPrint(r) }), "%q", shown)
-			assert.Equal(t, shown, of(shown), "what is clean stays as it is")
+			assert.Equal(t, shown, of(shown), "a clean text is not changed")
 			assert.Equal(t, text == "", shown == "", "nothing is emptied")
 		}
 	})

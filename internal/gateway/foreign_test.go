@@ -28,14 +28,14 @@ func hostileRecord() string {
 	return string(text)
 }
 
-// Any client of NB may write a row of the journal; what is shown of it, and written again, is clean (R18).
+// Any client of NB may write a row of the journal. The texts that are read from it are clean (R18).
 func FuzzParseJournal(f *testing.F) {
 	for _, text := range []string{hostileRecord(), "garbage", "{}", `{"id":"g1","changes":[{"group":"a\u0000","before":null}]}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		records, findings := parseJournal([]ovsdb.JournalRow{{UUID: "0f7a", Text: text}})
-		require.Equal(t, 1, len(records)+len(findings), "it is read, or told of")
+		require.Equal(t, 1, len(records)+len(findings), "the row is read, or a finding names it")
 		for _, p := range records {
 			cleaned := p
 			foreign.Texts(&cleaned)
@@ -47,7 +47,7 @@ func FuzzParseJournal(f *testing.F) {
 	})
 }
 
-// A chassis writes its own row; what is read from it, and said about it, is clean and short.
+// A chassis writes its own row. Names that are read from it are clean, and findings about it are short.
 func FuzzChassis(f *testing.F) {
 	for _, text := range []string{hostile, strings.Repeat("h", 110_000), "enable-chassis-as-gw,availability-zones=a:b\x00", "physnet1:br-ex", ":,:,", "{}", ""} {
 		f.Add(text, text)

@@ -14,7 +14,7 @@ import (
 
 const hostile = "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0"
 
-// Any client of NB may write these; what is shown of them, and written again, is clean (R18).
+// Any client of NB may write these records. The texts that are read from them are clean (R18).
 func FuzzParseRecords(f *testing.F) {
 	note := `{"by":"\u001b[2Jx","reason":"` + strings.Repeat("r", 90_000) + `","hostname":"` + strings.Repeat("h", 110_000) + `","members":[{"database":"a\n","id":"b\r","address":"c\u0000"}]}`
 	for _, key := range []string{"maintenance/c1", "maintenance/" + hostile, "hold/c1/" + hostile, "hold/" + hostile + "/a", "hold/c1/", "hold/", "drain/c1", "drain/" + hostile, "drain/" + strings.Repeat("c", 300)} {
