@@ -72,22 +72,6 @@ func TestHundredsOfClientsTakeACallEach(t *testing.T) {
 	assert.Len(t, done.Added, 306)
 }
 
-// Addresses that may connect no more are shut out by the next hook, and only drift tells it.
-func TestRuleTooManyIsDrift(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("testdata", "status-another-peer.txt"))
-	require.NoError(t, err)
-	status := strings.ReplaceAll(string(text), "6641,6643,6644,16642/tcp ", "6641,6643,6644,16402,16642/tcp ") +
-		"[12] 16402/tcp                  REJECT IN   Anywhere                   # charm-ovn-central\n" +
-		"[13] 16402/tcp (v6)             REJECT IN   Anywhere (v6)              # charm-ovn-central\n"
-	for wanted, peers := range map[bool][]netip.Addr{false: addrs("10.0.0.9"), true: nil} {
-		f := firewall.Firewall{Runner: runtest.New(t, runtest.Expect("ufw", "status", "numbered").Writes(status))}
-		drifted, err := f.Drifted(t.Context(), firewall.Rules{Peers: peers})
-		require.NoError(t, err)
-		assert.Equal(t, wanted, drifted, "%v", peers)
-	}
-}
-
 func TestOnlyTheCharmsRulesAreRemoved(t *testing.T) {
 	t.Parallel()
 	status := "Status: active\n" +
@@ -125,4 +109,54 @@ func TestAddressThatAnothersRuleKeepsOutIsNamed(t *testing.T) {
 	require.EqualError(t, err, "cannot let 10.0.0.9 in beside a rule that is not the charm's; "+
 		"run: sudo ufw delete deny from 10.0.0.9 to any port 6641,16642 proto tcp")
 	assert.Len(t, done.Added, 5)
+}
+
+// Somebody has taken a rule away, or the charm's are about addresses that may connect no more, which
+// the next hook shuts out.
+func TestRuleTooManyOrTooFewIsDrift(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "status-another-peer.txt"))
+	require.NoError(t, err)
+	status := strings.ReplaceAll(string(text), "6641,6643,6644,16642/tcp ", "6641,6643,6644,16402,16642/tcp ") +
+		"[12] 16402/tcp                  REJECT IN   Anywhere                   # charm-ovn-central\n" +
+		"[13] 16402/tcp (v6)             REJECT IN   Anywhere (v6)              # charm-ovn-central\n"
+	less, _, _ := strings.Cut(status, "[12]")
+	for name, c := range map[string]struct {
+		status  string
+		peers   []netip.Addr
+		drifted bool
+	}{
+		"as it should be":             {status, addrs("10.0.0.9"), false},
+		"an address too many":         {status, nil, true},
+		"an address too few":          {status, addrs("10.0.0.9", "10.0.0.8"), true},
+		"a port that is not shut":     {less, addrs("10.0.0.9"), true},
+		"another's rule beside them":  {status + "[14] 22/tcp                     ALLOW IN    Anywhere                  \n", addrs("10.0.0.9"), false},
+		"another's rule before those": {"Status: active\n[ 1] Anywhere                   DENY IN     10.0.0.9                  \n" + status, addrs("10.0.0.9"), true},
+	} {
+		f := firewall.Firewall{Runner: runtest.New(t, runtest.Expect("ufw", "status", "numbered").Writes(c.status))}
+		drifted, err := f.Drifted(t.Context(), firewall.Rules{Peers: c.peers})
+		require.NoError(t, err)
+		assert.Equal(t, c.drifted, drifted, name)
+	}
+}
+
+// The text is that of the real ufw after that charm's calls. It knew neither an agent nor a port for chassis that is
+// open to all; its rules stay.
+func TestRulesOfThePythonCharmAreTakenOver(t *testing.T) {
+	t.Parallel()
+	status, err := os.ReadFile(filepath.Join("testdata", "status-python-charm.txt"))
+	require.NoError(t, err)
+	call := func(answer string, words ...string) runtest.Call {
+		return runtest.Expect("ufw", words...).Writes(answer)
+	}
+	tail := []string{"proto", "tcp", "comment", firewall.Comment}
+	done, err := firewall.Firewall{Runner: runtest.New(t, call(string(status), "status", "numbered"),
+		call("Rule inserted\n", append([]string{"prepend", "allow", "from", "10.0.0.2", "to", "any", "port", "16402"}, tail...)...),
+		call("Rule inserted\n", append([]string{"prepend", "allow", "from", "fd00::3", "to", "any", "port", "16402"}, tail...)...),
+		call("Rule added\n", append([]string{"allow", "to", "any", "port", "6642"}, tail...)...),
+		call("Rule added\n", append([]string{"reject", "to", "any", "port", "16402"}, tail...)...),
+	)}.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "fd00::3")})
+	require.NoError(t, err)
+	assert.Len(t, done.Added, 4)
+	assert.Empty(t, done.Deleted)
 }
