@@ -78,7 +78,7 @@ func TestNoParameterIsBothRequiredAndDefaulted(t *testing.T) {
 }
 
 func TestClusterKickIsKickUnderTheEarlierNames(t *testing.T) {
-	want := params(t, "kick")
+	want := maps.Clone(params(t, "kick"))
 	want["sb-server-id"], want["nb-server-id"] = want["sb-identity"], want["nb-identity"]
 	delete(want, "sb-identity")
 	delete(want, "nb-identity")

@@ -5,6 +5,7 @@ package charm_test
 import (
 	"os"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/juju/charm/v12"
@@ -33,12 +34,15 @@ var unhandled = map[hooks.Kind]string{
 	hooks.SecretRotate:       "the charm uses no secrets",
 }
 
+// readCharm is read once: no test changes what it returns.
 func readCharm(t *testing.T) *charm.CharmDir {
 	t.Helper()
-	dir, err := charm.ReadCharmDir(root)
+	dir, err := readOnce()
 	require.NoError(t, err)
 	return dir
 }
+
+var readOnce = sync.OnceValues(func() (*charm.CharmDir, error) { return charm.ReadCharmDir(root) })
 
 func TestJujuAcceptsTheFiles(t *testing.T) {
 	dir := readCharm(t)

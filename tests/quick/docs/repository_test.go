@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/juju/charm/v12"
@@ -37,13 +38,20 @@ var (
 	ruleOf   = regexp.MustCompile(`\brules? (R\d+)\b`)
 )
 
+// readRepository is read once.
 func readRepository(t *testing.T) repository {
 	t.Helper()
+	r, err := readOnce()
+	require.NoError(t, err)
+	return r
+}
+
+var readOnce = sync.OnceValues(func() (repository, error) {
 	r := repository{
 		files: map[string]bool{}, documents: map[string]document{},
 		targets: map[string]bool{}, tests: map[string]bool{}, rules: map[string]bool{}, params: map[string]map[string]bool{},
 	}
-	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -60,17 +68,26 @@ func readRepository(t *testing.T) repository {
 			r.add(name, string(text))
 		}
 		return err
-	}))
+	})
+	if err != nil {
+		return r, err
+	}
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	require.NoError(t, err)
+	if err != nil {
+		return r, err
+	}
 	for _, m := range target.FindAllStringSubmatch(string(makefile), -1) {
 		r.targets[m[1]] = true
 	}
 	actions, err := os.Open(filepath.Join(root, "actions.yaml"))
-	require.NoError(t, err)
+	if err != nil {
+		return r, err
+	}
 	defer actions.Close()
 	read, err := charm.ReadActionsYaml("ovn-central", actions)
-	require.NoError(t, err)
+	if err != nil {
+		return r, err
+	}
 	for name, spec := range read.ActionSpecs {
 		r.params[name] = map[string]bool{}
 		properties, _ := spec.Params["properties"].(map[string]any)
@@ -78,8 +95,8 @@ func readRepository(t *testing.T) repository {
 			r.params[name][key] = true
 		}
 	}
-	return r
-}
+	return r, nil
+})
 
 // add takes in a document or a Go file.
 func (r repository) add(name, text string) {
