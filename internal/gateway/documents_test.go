@@ -5,13 +5,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
-	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
 // Programs read these documents: what is in them stays, by name and by kind.
@@ -42,12 +40,7 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 		"no-history":  gateway.History{Plans: []gateway.Entry{}, Findings: []schedule.Finding{}},
 	} {
 		goldentest.Equal(t, name+".txt", text(d))
-		yaml, err := render.YAML(d)
-		require.NoError(t, err)
-		goldentest.Equal(t, name+".yaml", yaml+"\n")
-		json, err := render.JSON(d)
-		require.NoError(t, err)
-		goldentest.Equal(t, name+".json", json+"\n")
+		goldentest.Document(t, name, d)
 	}
 	short := gateway.History{Plans: []gateway.Entry{one}}.Shortened(1)
 	assert.Contains(t, document.History(short), "  … and 1 more\n")

@@ -3,6 +3,7 @@
 package goldentest
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -10,9 +11,27 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
+
+// Document compares a document for programs with the file NAME.json. As YAML it must say the same.
+func Document(t *testing.T, name string, document any) {
+	t.Helper()
+	asJSON, err := render.JSON(document)
+	require.NoError(t, err)
+	Equal(t, name+".json", asJSON+"\n")
+	asYAML, err := render.YAML(document)
+	require.NoError(t, err)
+	var fromYAML any
+	require.NoError(t, yaml.Unmarshal([]byte(asYAML), &fromYAML))
+	said, err := json.Marshal(fromYAML)
+	require.NoError(t, err)
+	assert.JSONEq(t, asJSON, string(said), "%s: YAML says something else than JSON", name)
+}
 
 // Equal fails the test where the text is not that of a file below testdata. With -update
 // it writes the file.
