@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -99,47 +98,6 @@ func TestDrainAsksAgainWhereAGatewayMovesOnWhileItIsProved(t *testing.T) {
 	said := s.Drain(t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}})
 	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, 2, asked)
-}
-
-// So it is where an agent proves the drain of a command that is gone.
-func TestProofOfADrainDoesNotCountWhereAGatewayMovesOnMeanwhile(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2", "c3")
-	c.addNetwork("physnet1")
-	c.addGateways(1, "c1", "c2", "c3")
-	c.bind("c2", "cr-lrp-001")
-	s := c.nodeService()
-	s.Gateways.NorthdTimeout = patience
-	t.Cleanup(s.Close)
-	require.Equal(t, 200, c.answer("drain", "c1").Code)
-
-	var proof maintenance.Proof
-	proof.Moved()
-	looks := func(at time.Duration) (ask, followed bool) {
-		inv, err := s.Gateways.Observe(t.Context())
-		require.NoError(t, err)
-		p, err := s.Where(t.Context(), inv, "c1")
-		require.NoError(t, err)
-		require.True(t, p.Done(), p.Text())
-		ask = proof.Look(maintenance.Claims{Hosts: node.Hosts(inv, "c1"), Asked: inv.NB.Config, Followed: inv.SB.Config}, at)
-		return ask, inv.SB.Config == inv.NB.Config
-	}
-	ask, _ := looks(0)
-	require.True(t, ask)
-	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
-	require.NoError(t, s.Gateways.AskNorthd(t.Context()))
-	c.sbctl("lsp-unbind", "cr-lrp-001")
-	c.sbctl("lsp-bind", "cr-lrp-001", "c3")
-	_, followed := looks(1)
-	require.False(t, followed)
-	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
-	require.Eventually(t, func() bool { ask, followed = looks(2); return followed }, patience, 100*time.Millisecond)
-	assert.False(t, ask, "not again at once")
-	assert.False(t, proof.Proved())
-	ask, _ = looks(time.Minute)
-	require.True(t, ask)
-	require.NoError(t, s.Gateways.AskNorthd(t.Context()))
-	require.Eventually(t, func() bool { looks(time.Minute); return proof.Proved() }, patience, 100*time.Millisecond)
 }
 
 // follows has chassis have followed nb_cfg up to now.

@@ -1,7 +1,6 @@
 package gateways
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 )
 
 // candidates are those of a port, as NB has them: best first.
@@ -147,58 +145,4 @@ func TestDryRunsWriteNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, os.ModeNamedPipe, info.Mode().Type(), "what is no picture is left there")
 	assert.Equal(t, before, dump())
-}
-
-func TestWrongArgumentsAreNamed(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t)
-	for want, args := range map[string][]string{
-		`--scheduler "odd" is neither least-loaded nor random`:  {"reschedule", "--scheduler", "odd"},
-		`--max-moves -1 is less than 0`:                         {"rebalance", "--max-moves", "-1"},
-		`nothing to do: name a command`:                         {},
-		`ssl: needs --private-key, --certificate and --ca-cert`: {"status", "--nb", "ssl:192.0.2.1:6641"},
-		`unknown command "no"`:                                  {"no"},
-		`unknown flag: --no`:                                    {"rebalance", "--no"},
-	} {
-		code, _, stderr := c.operate(args...)
-		assert.Equal(t, 2, code, args)
-		assert.Contains(t, stderr, want)
-	}
-	out := c.operated("reschedule", "--network", "physnet7")
-	assert.Contains(t, out, "physnet7: no gateway is connected to a network of this name")
-}
-
-func TestStatusForPeopleAndForPrograms(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
-	c.addGateways(2, "c1")
-	text := c.operated("status")
-	assert.Contains(t, text, "physnet1: 2 gateways\n")
-	assert.Contains(t, text, "lrp-001: c1 is the only candidate (no failover); 2 chassis are eligible")
-	var fromJSON, fromYAML map[string]any
-	require.NoError(t, json.Unmarshal([]byte(c.operated("status", "--format", "json")), &fromJSON))
-	require.NoError(t, yaml.Unmarshal([]byte(c.operated("status", "--format", "yaml")), &fromYAML))
-	for _, document := range []map[string]any{fromJSON, fromYAML} {
-		network := document["networks"].([]any)[0].(map[string]any)
-		assert.Equal(t, "physnet1", network["network"])
-		assert.EqualValues(t, 2, network["gateways"])
-		assert.Len(t, document["problems"], 2)
-	}
-	// A plan as one document: what is told meanwhile is not in it.
-	require.NoError(t, json.Unmarshal([]byte(c.operated("reschedule", "--format", "json", "--wait", "0")), &fromJSON))
-	assert.Len(t, fromJSON["changes"], 2)
-}
-
-// Without an ovn-controller no gateway is active anywhere: that is not passed over.
-func TestGatewaysThatAreNotWhereTheyShouldBeAreNamed(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	c.addNetwork("physnet1")
-	c.addGateways(1, "c1")
-	code, out, stderr := c.operate("reschedule", "--wait", "300ms")
-	assert.Equal(t, 1, code)
-	assert.Contains(t, out, "lrp-001: not bound to any chassis; expected c1")
-	assert.Contains(t, stderr, "1 port is not bound as expected after 300ms; run: ovn-central-operator gateways status")
-	assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates("lrp-001"), "the rows are written")
 }
