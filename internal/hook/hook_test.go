@@ -266,17 +266,6 @@ var converging = []string{
 	"ovsdb-peer-relation-created", "ovsdb-peer-relation-joined", "ovsdb-peer-relation-changed", "ovsdb-peer-relation-departed",
 }
 
-func TestEveryHookOfTheCharmHasAHandlerAndTheReverse(t *testing.T) {
-	files, err := os.ReadDir(filepath.Join("..", "..", "hooks"))
-	require.NoError(t, err)
-	var names []string
-	for _, f := range files {
-		names = append(names, f.Name())
-	}
-	assert.ElementsMatch(t, names, hook.Names())
-	assert.True(t, slices.IsSorted(hook.Names()))
-}
-
 func TestHookThatIsNotKnownIsNoError(t *testing.T) {
 	m := healthy()
 	require.NoError(t, m.run(t, "collect-metrics"))

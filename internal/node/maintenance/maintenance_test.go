@@ -91,7 +91,9 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 		} else {
 			goldentest.Equal(t, name+".txt", document.Nodes(d.(maintenance.Report)))
 		}
-		goldentest.Document(t, name, d)
+		if name != "node" { // it has the keys of nodes
+			goldentest.Document(t, name, d)
+		}
 	}
 }
 
