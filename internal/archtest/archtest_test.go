@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,8 +44,20 @@ func TestProgramLinksNothingThatOnlyTestsAndToolsNeed(t *testing.T) {
 	assert.Equal(t, linked, slices.Compact(paths))
 }
 
-// list is every package of the module.
+// list is every package of the module, which is asked for once.
 func list(t *testing.T) []pkg {
+	t.Helper()
+	once.Do(func() { packages = listed(t) })
+	require.NotEmpty(t, packages)
+	return packages
+}
+
+var (
+	once     sync.Once
+	packages []pkg
+)
+
+func listed(t *testing.T) []pkg {
 	t.Helper()
 	out := goList(t, "-json=ImportPath,Name,Dir,Imports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
 	var pkgs []pkg
@@ -57,7 +70,6 @@ func list(t *testing.T) []pkg {
 		require.NoError(t, err)
 		pkgs = append(pkgs, p)
 	}
-	require.NotEmpty(t, pkgs)
 	return pkgs
 }
 
