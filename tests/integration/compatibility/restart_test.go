@@ -110,38 +110,6 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	}
 }
 
-// The Python charm forgets restarts that were made since by a reboot, systemd or an operator (check_restart_timestamps() in
-// charm-helpers' contrib/openstack/deferred_events.py).
-func TestRestartsThatARebootHasMadeAreHeldBackNoMore(t *testing.T) {
-	t.Parallel()
-	m, units := labtest.Fresh(t, 3, lab.Options{})
-	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
-	m.Offer("99.1.0-1", units...)
-	require.NoError(t, m.Configure(t.Context(), labtest.Archive(1)))
-	m.Tick("all have the newer version", func() bool { return slices.Equal(labtest.Versions(units), []string{"99.1.0-1"}) })
-	shown := func(u *lab.Unit) string { return m.Act(u, "show-deferred-events", "format=text")["output"] }
-	for _, u := range units {
-		m.Says(u, "active", "restarts are held back; run: ")
-	}
-
-	require.NoError(t, units[1].PowerOff())
-	require.NoError(t, units[1].PowerOn(t.Context()))
-	m.Tick("the machine is back", m.AllActive)
-	assert.Equal(t, "nothing is held back\n", shown(units[1]))
-	assert.NotContains(t, units[1].Workload().Message, "held back")
-
-	require.NoError(t, units[2].Kill(lab.NB))
-	require.NoError(t, units[2].Start(t.Context(), lab.NB))
-	m.Tick("the server is back", m.AllActive)
-	m.RunUpdateStatus(units[2])
-	assert.NotContains(t, shown(units[2]), "ovn-ovsdb-server-nb")
-	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-sb"} {
-		assert.Contains(t, shown(units[2]), "restart "+service)
-		assert.Contains(t, shown(units[0]), "restart "+service)
-	}
-	assert.Contains(t, shown(units[0]), "restart ovn-ovsdb-server-nb")
-}
-
 // OVNCentralDeferredRestartTest of zaza-openstack-tests: what a package's script would
 // restart, outside of the charm, is refused, told, and done by the action.
 func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
@@ -193,6 +161,23 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	assert.Equal(t, before, m.Processes(u), "nothing was restarted")
 	m.RunUpdateStatus(u)
 	m.Says(u, "active", "Services queued for restart: ovn-central, ")
+
+	// The Python charm forgets restarts that were made since by a reboot, systemd or an operator
+	// (check_restart_timestamps() in charm-helpers' contrib/openstack/deferred_events.py).
+	held := func() string { return m.Act(u, "show-deferred-events", "format=text")["output"] }
+	require.NoError(t, u.Kill(lab.NB))
+	require.NoError(t, u.Start(t.Context(), lab.NB))
+	m.RunUpdateStatus(u)
+	assert.NotContains(t, held(), "ovn-ovsdb-server-nb")
+	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-sb"} {
+		assert.Contains(t, held(), "restart "+service)
+	}
+	require.NoError(t, u.PowerOff())
+	require.NoError(t, u.PowerOn(t.Context()))
+	m.Tick("the machine is back", m.AllActive)
+	m.RunUpdateStatus(u)
+	assert.Equal(t, "nothing is held back\n", held())
+	assert.NotContains(t, u.Workload().Message, "held back")
 
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "True"}))
 	assert.NoFileExists(t, policy)

@@ -80,31 +80,3 @@ func TestRestartsThatPackagesAskForOnEachUnitAreMadeOneUnitAfterTheOther(t *test
 	}
 	z.clear()
 }
-
-// services is block_until_service_status for what CentralCharmOperationTest names:
-// ovn-northd and ovsdb-server.
-func (z zaza) services(u *lab.Unit, run bool) {
-	z.T.Helper()
-	assert.Equal(z.T, run, z.NorthdRuns(u), "ovn-northd of %s", u.Name())
-	for _, db := range lab.Databases {
-		assert.Equal(z.T, run, u.Running(db), "ovsdb-server of %s, %s", u.Name(), db)
-	}
-}
-
-// test_pause_resume of CentralCharmOperationTest: pause_resume of test_utils.py, on the
-// unit that leads.
-func TestUnitThatLeadsIsPausedAndResumed(t *testing.T) {
-	t.Parallel()
-	m, _ := labtest.Fresh(t, 3, lab.Options{})
-	z, u := zaza{m}, m.Leader()
-	z.services(u, true)
-	m.Says(u, "active")
-	m.Act(u, "pause")
-	require.NoError(t, m.Settle(t.Context()))
-	m.Says(u, "maintenance")
-	z.services(u, false)
-	m.Act(u, "resume")
-	require.NoError(t, m.Settle(t.Context()))
-	m.Tick("block_until_unit_wl_status", func() bool { return u.Workload().Status == "active" })
-	z.services(u, true)
-}

@@ -2,12 +2,11 @@ package compatibility
 
 import (
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -130,6 +129,26 @@ func (z zaza) verified() {
 	assert.Len(z.T, leaders, 2, "%v", slices.Collect(maps.Keys(leaders)))
 }
 
+// findsItsOwn asserts what the Python charm reads of an application that
+// it is put back to: leadership.set.* of ovn_central_handlers.py, bound-address of
+// ovsdb_cluster/peers.py of charm-interface-ovsdb, and the paths of ovn_central.py.
+func (z zaza) findsItsOwn() {
+	z.T.Helper()
+	settings := z.LeaderSettings()
+	assert.Equal(z.T, "True", settings["ready"])
+	for _, u := range z.Units() {
+		for _, db := range lab.Databases {
+			assert.Equal(z.T, string(*z.Raft(u, db).Cluster), settings[string(db)+"_cid"])
+			assert.FileExists(z.T, filepath.Join(u.DBDir(), "ovn"+string(db)+"_db.db"))
+		}
+		// expected_peers_available: of every unit that Juju expects, or it waits for ever.
+		assert.Equal(z.T, `"`+u.Address()+`"`, u.Data()["bound-address"])
+		for _, file := range []string{"key_host", "cert_host", "ovn-central.crt"} {
+			assert.FileExists(z.T, filepath.Join(u.SysconfDir(), "ovn", file))
+		}
+	}
+}
+
 // A deployment with a vault that is not unsealed yet, then one that is; the tests of
 // membership, and what juju-verify asks on the way.
 func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
@@ -146,6 +165,7 @@ func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
 	z.VaultAnswers()
 	require.NoError(t, z.Settle(t.Context()))
 	z.message("Unit is ready.*")
+	z.findsItsOwn()
 
 	// test_cluster_status
 	sb, nb := z.clusterStatus(z.Leader())
@@ -219,31 +239,3 @@ func TestUnitWhoseServersWereToldToLeaveByHandIsRemoved(t *testing.T) {
 
 // quoted is an ID as programs send it: as text, whatever its digits.
 func quoted(id string) string { return `"` + id + `"` }
-
-// OVNCentralSSLExpireTests: every unit's certificate expires, and is issued again.
-func TestExpiredCertificatesAreSaidAsThePythonCharmDidAndRenewed(t *testing.T) {
-	t.Parallel()
-	m, _ := labtest.Fresh(t, 3, lab.Options{})
-	z := zaza{m}
-	var mu sync.Mutex
-	short := map[string][2]string{}
-	end := time.Now().Add(time.Minute)
-	z.Issue(z.CA(), func(unit string, answer map[string]string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if short[unit] == [2]string{} {
-			i := slices.IndexFunc(z.Units(), func(u *lab.Unit) bool { return strings.ReplaceAll(u.Name(), "/", "_") == unit })
-			if i < 0 {
-				return
-			}
-			cert, key := z.CA().Issue(unit, []string{z.Units()[i].Address()}, time.Now().Add(-time.Minute), end)
-			short[unit] = [2]string{cert, key}
-		}
-		answer[unit+".server.cert"], answer[unit+".server.key"] = short[unit][0], short[unit][1]
-	})
-	m.Wait(time.Until(end)) // certificates end by time alone
-	z.message(".*certificate verify failed: certificate has expired.*")
-	z.Issue(z.CA(), nil)
-	z.message("Unit is ready.*")
-	z.RequireWritable()
-}
