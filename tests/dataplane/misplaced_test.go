@@ -42,23 +42,6 @@ func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
 	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
 }
 
-func TestMoveThatDoesNotComeAboutIsNamed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 4)
-	for range 2 {
-		w.addGateway("ch2", "ch1", "ch3", "ch4")
-		w.addGateway("ch3", "ch1", "ch2", "ch4")
-		w.addGateway("ch2", "ch1", "ch4", "ch3")
-		w.addGateway("ch4", "ch1", "ch2", "ch3")
-	}
-	was := best(w.candidates())
-	w.settles(was)
-	w.named("ch1").plug("down", dataBridge)
-	w.settles(was)
-
-	assert.Len(t, w.unproved("ch1", "rebalance", "--yes", "--wait", "10s"), 2)
-}
-
 // unproved runs the program, which must say of all gateways that were to be on a chassis,
 // and of no others, where they are instead: on their first backups.
 func (w *world) unproved(chassis string, args ...string) []string {
