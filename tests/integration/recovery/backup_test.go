@@ -60,15 +60,15 @@ func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 // nothing but its units: all of them serve it, in clusters of their own, and the one that it
 // was taken of notices nothing.
 func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
-	m := labtest.Deploy(t, 3)
+	m := labtest.Deploy(t, 1)
 	w := m.StartWriter(t.Context(), 0)
 	m.Eventually("writes", func() bool { return w.Acknowledged(lab.NB) > 5 && w.Acknowledged(lab.SB) > 5 })
-	dir := m.Act(m.Deployed[1], "backup")["backup"]
+	dir := m.Act(m.Deployed[0], "backup")["backup"]
 	rows := labtest.Written.FindAllString(m.Switches(dir), -1)
 	require.NotEmpty(t, rows)
 	m.AddSwitch("after")
 	m.Verify(w)
-	taken := m.Raft(m.Deployed[1], lab.NB)
+	taken := m.Raft(m.Deployed[0], lab.NB)
 	moved := filepath.Join(t.TempDir(), "moved")
 	_, err := m.Exec(t.Context(), "cp", "-r", dir, moved)
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
 	require.Empty(t, strings.TrimSpace(other.Seen(u)))
 	empty := other.Raft(u, lab.NB)
 	shown := other.Act(u, "restore", "from="+moved, "i-really-mean-it=true")
-	assert.Contains(t, shown["plan"], "the backup was taken on "+m.Deployed[1].Name())
+	assert.Contains(t, shown["plan"], "the backup was taken on "+m.Deployed[0].Name())
 	other.Tick("all serve the backup", func() bool {
 		return labtest.AllMembers(other, other.Deployed...)() && strings.Contains(other.Seen(u), rows[0])
 	}, other.Deployed...)

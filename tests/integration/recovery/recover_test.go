@@ -105,29 +105,6 @@ func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
 	m.RequireWritable()
 }
 
-// What a unit has published of its copy outlives its machine: force gives it up, by name, and
-// says what is lost.
-func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
-	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
-	left, newest, lost := m.LoseAllButOneThatIsBehind()
-	forced := []string{"give-up=" + labtest.Names(append(lost, newest)), "force=true"}
-	assert.Contains(t, m.RefusedRecovery(left, "recover", append(forced, "i-really-mean-it=true")...), newest.Name()+" has newer data")
-	m.PowerOff(newest)
-	assert.Contains(t, m.RefusedRecovery(left, "recover", forced[0], "i-really-mean-it=true"), "power it off, and add force=true: what it has beyond term")
-	assert.Contains(t, m.RefusedRecovery(left, "recover", "give-up="+labtest.Names(lost), "force=true", "i-really-mean-it=true"), newest.Name()+" has newer data")
-
-	shown := m.Act(left, "recover", append(forced, "dry-run=true")...)
-	assert.Regexp(t, "nb: copy of "+newest.Name()+`: term \d+, index \d+, the newest, as last reported; its server does not answer; given up`, shown["plan"])
-	assert.Contains(t, shown["plan"], "nb: what "+newest.Name()+" has beyond term ")
-	m.Act(left, "recover", append(forced, "i-really-mean-it=true")...)
-	m.Tick("a new cluster", labtest.AllMembers(m, left), left)
-	assert.Contains(t, m.Seen(left), "early")
-	assert.NotContains(t, m.Seen(left), "late")
-	require.NoError(t, newest.PowerOn(t.Context()))
-	m.Tick("what was lost joins if it returns", labtest.AllMembers(m, left, newest), left, newest)
-	assert.NotContains(t, m.Seen(newest), "late")
-}
-
 // A backup takes the place of a database that is served, on all units.
 func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
