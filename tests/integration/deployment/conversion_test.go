@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,52 +42,6 @@ func (c *cloud) upgradeOffered(units ...*lab.Unit) {
 	for _, u := range units {
 		require.NoError(c.T, u.OfferSchemas())
 	}
-}
-
-// A schema that the packages bring is for servers that were started with them: while
-// restarts are held back, no unit converts; after the last one, the databases are, in
-// a hook of whoever leads.
-func TestSchemaIsConvertedOnceEveryServerWasRestarted(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
-	c.upgradeOffered(units...)
-	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
-	c.Tick("all have the newer version", func() bool { return slices.Equal(labtest.Versions(units), []string{"99.1.0-1"}) })
-	w := c.StartWriter(t.Context(), 100*time.Millisecond)
-	for i, u := range units {
-		require.NoError(t, c.UpdateStatus(t.Context()))
-		assert.NotContains(t, c.schemas(units...), lab.NewerSchema, "%d of 3 were restarted", i)
-		for _, u := range units {
-			c.Says(u, "active", "nb: older schema", "sb: older schema")
-		}
-		c.Tick("three members that are up", c.AllActive)
-		c.Act(u, "restart-services", "deferred-only=true")
-	}
-	c.Tick("both databases are of the newer schema", func() bool { return c.converted(units...) })
-	c.Tick("no unit says that a schema is older", func() bool {
-		return c.AllActive() && !slices.ContainsFunc(units, func(u *lab.Unit) bool { return labtest.Shows(u, "schema") })
-	})
-	c.Verify(w)
-}
-
-// A conversion that the disk may have no space for is not begun, and made once it has.
-func TestSchemaIsNotConvertedWhereTheDiskMayBeTooSmall(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, lab.Options{})
-	c.RelateVault()
-	u, small := c.addOnFullDisk()
-	small.free()
-	c.Tick("a unit that works", c.AllActive)
-	c.upgradeOffered(u)
-	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
-	c.Tick("it says what a conversion may take", func() bool {
-		return labtest.Shows(u, "nb: make room, or run: juju ssh "+u.Name()+" sudo ovs-appctl -t "+u.RunDir()+"/ovnnb_db.ctl ovsdb-server/compact (converting the schema may take 64 MiB of the disk, 1 MiB are free)")
-	})
-	assert.Equal(t, "blocked", u.Workload().Status)
-	assert.NotContains(t, c.schemas(u), lab.NewerSchema)
-	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
-	c.Tick("both databases are of the newer schema", func() bool { return c.converted(u) && c.AllActive() })
 }
 
 // Each member converts its own copy: the one that leads waits for another one's disk.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -84,11 +85,13 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 			}
 		})
 	}
+	w := c.StartWriter(t.Context(), time.Second)
 	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
 	c.Tick("both databases are of the newer schema, and the timer is back", func() bool {
 		return c.converted(units...) && c.AllActive() && c.Raft(units[0], lab.SB).ElectionTimer == time.Second
 	})
 	c.RequireConfigured(1, 60)
+	c.Verify(w)
 	mu.Lock()
 	defer mu.Unlock()
 	require.Len(t, conversions, 1)
@@ -97,8 +100,10 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 	assert.Len(t, terms, 1, "there was an election while the timer was raised")
 }
 
-// A unit that is killed with the timer raised, or before it is put back, leaves nothing
-// that the next hook does not see.
+// A schema that the packages bring is for servers that were started with them: while restarts are
+// held back, no unit converts; after the last one, the databases are, in a hook of whoever leads. A unit
+// that is killed with the timer raised, or before it is put back, leaves nothing that the next hook does
+// not see.
 func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
@@ -108,6 +113,10 @@ func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T
 	for _, u := range units[1:] {
 		c.Act(u, "restart-services", "deferred-only=true")
 		c.Tick("three members that are up", c.AllActive)
+		assert.NotContains(t, c.schemas(units...), lab.NewerSchema)
+		for _, each := range units {
+			c.Says(each, "active", "nb: older schema", "sb: older schema")
+		}
 	}
 	c.Hold(true)
 	c.Act(units[0], "restart-services", "deferred-only=true")
@@ -133,4 +142,7 @@ func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T
 	require.NoError(t, c.Settle(t.Context()))
 	c.Tick("both databases are of the newer schema", func() bool { return c.converted(units...) && c.AllActive() })
 	c.RequireConfigured(1, 60)
+	c.Tick("no unit says that a schema is older", func() bool {
+		return !slices.ContainsFunc(units, func(u *lab.Unit) bool { return labtest.Shows(u, "schema") })
+	})
 }

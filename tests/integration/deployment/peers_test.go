@@ -34,66 +34,26 @@ func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
 	require.NoError(c.T, os.Rename(charm, dispatch))
 }
 
-// A unit that publishes more than a hook tool's answer may have hurts no other unit, whether or not the
-// charm reads the key.
-func TestOversizedDataOfOneUnitHarmsNoOther(t *testing.T) {
-	t.Parallel()
-	oversized := strings.Repeat("x", 9<<20)
-	c, units := deployed(t, 3, lab.Options{})
-	before := c.Processes(units...)
-	const cms = "neutron-api-plugin-ovn/0"
-	for _, key := range []string{"note", "cms-client-bound-address"} { // the second one is read
-		require.NoError(t, c.RemoteSet(t.Context(), c.CMS, cms, map[string]string{key: oversized}))
-		require.NoError(t, c.Settle(t.Context()))
-		c.RequireActive(units...)
-	}
-	c.publishes(units[2], map[string]string{"note": oversized, "running-version": oversized, "hostname": oversized})
-	require.NoError(t, c.Settle(t.Context()))
-	c.RequireActive(units[:2]...)
-	c.publishes(units[2], map[string]string{"nb-identity": oversized})
-	require.NoError(t, c.Settle(t.Context()))
-	for _, u := range units[:2] {
-		require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
-		assert.Equal(t, "idle", u.Agent().Status, u.Agent().Message)
-		assert.NotContains(t, u.Workload().Message, "kick", "the member is the unit's, whatever it publishes")
-	}
-	assert.Equal(t, before, c.Processes(units...))
-	c.RunUpdateStatus(units[2])
-	require.NoError(t, c.Settle(t.Context()))
-	c.Tick("all are active", c.AllActive)
-	joiner := c.AddFresh(1)[0]
-	c.Tick("the unit that joins is active", c.AllActive)
-	c.RequireOneCluster(append(units, joiner)...)
-}
-
 // Leader settings that are damaged must not look like none: no cluster is made
 // of them, nor another one beside.
 func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
 	t.Parallel()
-	for name, bad := range map[string]map[string]string{
-		"no IDs":        {"nb_cid": "rubbish", "sb_cid": "{}", "ready": "True"},
-		"only one":      {"nb_cid": "1b047820-c330-4bb7-8eb0-166fdb2b8d6c", "ready": "True"},
-		"one is broken": {"nb_cid": "1b047820-c330-4bb7-8eb0-166fdb2b8d6c", "sb_cid": "1b04", "ready": "True"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
-			require.NoError(t, c.SetLeaderSettings(t.Context(), bad))
-			c.RelateVault()
-			units := c.AddFresh(2)
-			for _, u := range units {
-				c.Says(u, "blocked", "leader setting")
-				for _, db := range lab.Databases {
-					assert.NoFileExists(t, u.DBFile(db))
-				}
-				assert.Empty(t, c.TemporaryFiles(u))
-			}
-			assert.Equal(t, bad, c.LeaderSettings())
-			require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "", "sb_cid": "", "ready": ""}))
-			c.Tick("all are active", c.AllActive)
-			c.RequireOneCluster(units...)
-		})
+	bad := map[string]string{"nb_cid": "1b047820-c330-4bb7-8eb0-166fdb2b8d6c", "sb_cid": "1b04", "ready": "True"}
+	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
+	require.NoError(t, c.SetLeaderSettings(t.Context(), bad))
+	c.RelateVault()
+	units := c.AddFresh(2)
+	for _, u := range units {
+		c.Says(u, "blocked", "leader setting")
+		for _, db := range lab.Databases {
+			assert.NoFileExists(t, u.DBFile(db))
+		}
+		assert.Empty(t, c.TemporaryFiles(u))
 	}
+	assert.Equal(t, bad, c.LeaderSettings())
+	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "", "sb_cid": "", "ready": ""}))
+	c.Tick("all are active", c.AllActive)
+	c.RequireOneCluster(units...)
 }
 
 // Nobody stumbles over nonsense in the leader settings or from a peer, and nothing is made of it.
@@ -137,6 +97,32 @@ func TestNonsenseHarmsNothingThatWorks(t *testing.T) {
 		require.NoError(t, c.Settle(t.Context()))
 		c.Tick("all are active", c.AllActive)
 		c.RequireOneCluster(units...)
+	})
+
+	// One that publishes more than a hook tool's answer may have hurts no other unit, whether or not the charm reads
+	// the key.
+	c.run("more than a hook tool may say", func(c *cloud) {
+		t, oversized, before := c.T, strings.Repeat("x", 9<<20), c.Processes(units...)
+		const cms = "neutron-api-plugin-ovn/0"
+		for _, key := range []string{"note", "cms-client-bound-address"} { // the second one is read
+			require.NoError(t, c.RemoteSet(t.Context(), c.CMS, cms, map[string]string{key: oversized}))
+			require.NoError(t, c.Settle(t.Context()))
+			c.RequireActive(units...)
+		}
+		c.publishes(units[2], map[string]string{"note": oversized, "running-version": oversized, "hostname": oversized})
+		require.NoError(t, c.Settle(t.Context()))
+		c.RequireActive(units[:2]...)
+		c.publishes(units[2], map[string]string{"nb-identity": oversized})
+		require.NoError(t, c.Settle(t.Context()))
+		for _, u := range units[:2] {
+			require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
+			assert.Equal(t, "idle", u.Agent().Status, u.Agent().Message)
+			assert.NotContains(t, u.Workload().Message, "kick", "the member is the unit's, whatever it publishes")
+		}
+		assert.Equal(t, before, c.Processes(units...))
+		c.RunUpdateStatus(units[2])
+		require.NoError(t, c.Settle(t.Context()))
+		c.Tick("all are active", c.AllActive)
 	})
 
 	// A unit that joins leaves out the peer that published invalid data.
