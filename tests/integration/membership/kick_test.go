@@ -2,6 +2,8 @@ package membership
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,9 +14,9 @@ import (
 )
 
 // 000-3, 000-4: on any unit, once, for both databases, by any of the names of the member and of the
-// action. Each subtest leaves one unit less.
+// action. Each subtest leaves fewer units.
 func TestKickRemovesADeadMember(t *testing.T) {
-	m := labtest.DeployWith(t, 6, lab.Options{JujuVersion: lab.Juju4})
+	m := labtest.DeployWith(t, 7, lab.Options{JujuVersion: lab.Juju4})
 	lose := func(m *labtest.Model) (gone, leader, follower *lab.Unit) {
 		leader = m.MakeOneLeader()
 		gone, follower = m.Followers()[0], m.Followers()[1]
@@ -22,28 +24,54 @@ func TestKickRemovesADeadMember(t *testing.T) {
 		m.RequireDown(gone)
 		return gone, leader, follower
 	}
-	kicks := func(m *labtest.Model, from *lab.Unit, action string, gone *lab.Unit, args ...string) {
-		rest := m.Remaining()
-		results := m.Act(from, action, args...)
+	// R4: what is printed is accepted as printed, and ends with nothing more to do.
+	m.Run("as a follower prints, and then the leader", func(m *labtest.Model) {
+		leader := m.MakeOneLeader()
+		gone, follower := m.Followers()[:2], m.Followers()[2]
+		for _, u := range gone {
+			m.RemoveByForce(u)
+		}
+		m.RequireDown(gone...)
+		for _, from := range []*lab.Unit{follower, leader} {
+			command, _, _ := strings.Cut(m.Act(from, "cluster-status")["next"], "\n")
+			require.Equal(m.T, "completed", m.Type(command).Status, "%s: %s", from.Name(), command)
+		}
+		results := m.Act(leader, "cluster-status")
+		assert.NotContains(m.T, results, "next")
+		assert.NotContains(m.T, results["ovnnb"], "UNKNOWN")
+		m.RequireMembers(m.Remaining()...)
+	})
+	m.Run("from a follower, by its IDs", func(m *labtest.Model) {
+		gone, _, follower := lose(m)
+		rest, args := m.Remaining(), labtest.KickArgs(m.ShortID(gone, lab.SB), m.ShortID(gone, lab.NB))
+		results := m.Act(follower, "kick", args...)
 		for _, db := range lab.Databases {
 			assert.Contains(m.T, results["ovn"+string(db)], "removed: "+m.ShortID(gone, db)+" (was "+gone.Name()+")")
-			assert.Len(m.T, m.MemberIDs(from, db), len(rest))
+			assert.Len(m.T, m.MemberIDs(follower, db), len(rest))
 		}
 		m.RequireWritable()
 		for _, u := range rest {
-			again := m.Act(u, action, args...)
-			for _, db := range lab.Databases {
-				assert.Contains(m.T, again["ovn"+string(db)], "already gone", "R8, on every unit")
-			}
+			assert.Contains(m.T, m.Act(u, "kick", args...)["ovnsb"], "already gone", "R8, on every unit")
 		}
-	}
-	m.Run("from the leader", func(m *labtest.Model) {
-		gone, leader, _ := lose(m)
-		kicks(m, leader, "kick", gone, labtest.KickArgs(m.ShortID(gone, lab.SB), m.ShortID(gone, lab.NB))...)
 	})
-	m.Run("from a follower", func(m *labtest.Model) {
-		gone, _, follower := lose(m)
-		kicks(m, follower, "kick", gone, labtest.KickArgs(m.ShortID(gone, lab.SB), m.ShortID(gone, lab.NB))...)
+	// R5, R8: two operators paste the same command on two units.
+	m.Run("by the names of the Python charm, on each unit at once", func(m *labtest.Model) {
+		gone, _, _ := lose(m)
+		rest, removed := m.Remaining(), new(atomic.Int32)
+		for _, err := range labtest.AtOnce(rest, func(u *lab.Unit) error {
+			r, err := m.RunAction(m.T.Context(), u, "cluster-kick", "sb-server-id="+m.ShortID(gone, lab.SB), "nb-server-id="+m.ShortID(gone, lab.NB), "i-really-mean-it=true")
+			assert.Equal(m.T, "completed", r.Status, r.Message)
+			if strings.HasPrefix(r.Results["ovnnb"], "removed") {
+				removed.Add(1)
+			} else {
+				assert.Contains(m.T, r.Results["ovnnb"], "already gone")
+			}
+			return err
+		}) {
+			require.NoError(m.T, err)
+		}
+		assert.EqualValues(m.T, 1, removed.Load())
+		m.RequireMembers(rest...)
 	})
 	m.Run("by the name of its unit, which every unit knows before and after", func(m *labtest.Model) {
 		gone, leader, _ := lose(m)
@@ -57,7 +85,7 @@ func TestKickRemovesADeadMember(t *testing.T) {
 		hooks := len(leader.Hooks())
 		m.Act(leader, "kick", "unit="+gone.Name(), "i-really-mean-it=true")
 		assert.NotContains(m.T, leader.Workload().Message, "stale member")
-		assert.Contains(m.T, leader.Workload().Message, "3 of 3 up")
+		assert.Contains(m.T, leader.Workload().Message, "2 of 2 up")
 		assert.Len(m.T, leader.Hooks(), hooks, "without a hook")
 		assert.Contains(m.T, m.Act(leader, "kick", "unit="+gone.Name(), "i-really-mean-it=true")["ovnnb"], "already gone")
 
@@ -65,10 +93,6 @@ func TestKickRemovesADeadMember(t *testing.T) {
 		require.NoError(m.T, m.UpdateStatus(m.T.Context()))
 		assert.Contains(m.T, m.AppData()["nb-servers"], id)
 		assert.Contains(m.T, m.AppData()["nb-servers"], "removed")
-	})
-	m.Run("by the names of the charm that this one replaces", func(m *labtest.Model) {
-		gone, leader, _ := lose(m)
-		kicks(m, leader, "cluster-kick", gone, "sb-server-id="+m.ShortID(gone, lab.SB), "nb-server-id="+m.ShortID(gone, lab.NB), "i-really-mean-it=true")
 	})
 }
 
@@ -205,37 +229,6 @@ func TestKickOnTheSoleMemberIsNeverSent(t *testing.T) {
 	m.RequireWritable()
 }
 
-// R6: the follower's request was sent, and the leader never did it.
-func TestKickThatGetsLostIsPendingAndNotDone(t *testing.T) {
-	m := labtest.Deploy(t, 5)
-	leader := m.MakeOneLeader()
-	followers := m.Followers()
-	gone, from := followers[0], followers[1]
-	m.RemoveByForce(gone)
-	m.RequireDown(gone)
-	from.OnCall(func(call string) {
-		if strings.Contains(call, "cluster/kick") {
-			assert.NoError(t, leader.Hang(lab.NB))
-		}
-	})
-	said := m.Refuse(from, "kick", labtest.KickArgs("", m.ServerID(gone, lab.NB))...)
-	from.OnCall(nil)
-	assert.Contains(t, said, "nb: pending")
-	assert.Contains(t, said, "the same command again")
-	require.NoError(t, leader.Kill(lab.NB))
-	m.Eventually("a new leader", func() bool {
-		s, err := m.RaftStatus(m.LeaderOf(lab.NB), lab.NB)
-		return err == nil && s.Role == "leader"
-	})
-	require.NoError(t, leader.Start(t.Context(), lab.NB))
-	m.Eventually("all up", func() bool {
-		r, err := m.RunAction(t.Context(), from, "kick", labtest.KickArgs("", m.ServerID(gone, lab.NB))...)
-		require.NoError(t, err)
-		return r.Status == "completed"
-	})
-	assert.NotContains(t, m.MemberIDs(from, lab.NB), m.ShortID(gone, lab.NB))
-}
-
 // R3: an ID that two members share is refused in its short form.
 // (Two servers with the same four digits can't be had on demand within a test's
 // time: that they are refused is shown in package raft. Here: the address that a
@@ -266,30 +259,70 @@ func TestStaleAndNewMemberAtOneAddressAreToldApart(t *testing.T) {
 	m.RequireMembers(rest...)
 }
 
-// R10, 000-3: a server that comes back after it was kicked never serves again by
-// itself, and its unit can still be removed.
-func TestServerThatWasKickedWhileDownCanStillLeave(t *testing.T) {
-	m := labtest.Deploy(t, 5)
-	for name, restarted := range map[string]bool{"peer relation still there": false, "agent restarted, no relation in stop": true} {
-		m.Run(name, func(m *labtest.Model) {
-			leader := m.MakeOneLeader()
-			u := m.Followers()[0]
-			m.KillServers(u)
-			m.RequireDown(u)
-			m.Act(leader, "kick", labtest.KickArgs(m.ServerID(u, lab.SB), m.ServerID(u, lab.NB), "force=true")...)
-			for _, db := range lab.Databases {
-				if err := u.Start(m.T.Context(), db); err != nil { // it has heard of the kick before it was asked
-					require.ErrorContains(m.T, err, "it ended")
-				}
+func TestKicksOfSixMembers(t *testing.T) {
+	m := labtest.Deploy(t, 6)
+	// R6: the follower's request was sent, and the leader never did it.
+	m.Run("one that gets lost is pending and not done", func(m *labtest.Model) {
+		t, leader := m.T, m.MakeOneLeader()
+		gone, from := m.Followers()[0], m.Followers()[1]
+		m.RemoveByForce(gone)
+		m.RequireDown(gone)
+		from.OnCall(func(call string) {
+			if strings.Contains(call, "cluster/kick") {
+				assert.NoError(t, leader.Hang(lab.NB))
 			}
-			if restarted {
-				u.RestartAgent()
-			}
-			m.Remove(u)
-			m.RequirePutAway(u)
-			m.RequireMembers(append(m.Followers(), leader)...)
 		})
-	}
+		said := m.Refuse(from, "kick", labtest.KickArgs("", m.ServerID(gone, lab.NB))...)
+		from.OnCall(nil)
+		assert.Contains(t, said, "nb: pending")
+		assert.Contains(t, said, "the same command again")
+		require.NoError(t, leader.Kill(lab.NB))
+		m.Eventually("a new leader", func() bool {
+			s, err := m.RaftStatus(m.LeaderOf(lab.NB), lab.NB)
+			return err == nil && s.Role == "leader"
+		})
+		require.NoError(t, leader.Start(t.Context(), lab.NB))
+		m.Eventually("all up", func() bool {
+			r, err := m.RunAction(t.Context(), from, "kick", labtest.KickArgs(m.ServerID(gone, lab.SB), m.ServerID(gone, lab.NB))...)
+			require.NoError(t, err)
+			return r.Status == "completed"
+		})
+		m.RequireMembers(m.Remaining()...)
+	})
+
+	// R5: a kick and a leave that are each safe are made one after the other.
+	m.Run("one beside a leave", func(m *labtest.Model) {
+		t, leader := m.T, m.MakeOneLeader()
+		gone, leaver := m.Followers()[0], m.Followers()[1]
+		m.RemoveByForce(gone)
+		m.RequireDown(gone)
+		var left error
+		var leaving sync.WaitGroup
+		leaving.Go(func() { left = m.RemoveUnit(t.Context(), leaver, lab.RemoveOptions{}) })
+		m.Act(leader, "kick", labtest.KickArgs(m.ServerID(gone, lab.SB), m.ServerID(gone, lab.NB))...)
+		leaving.Wait()
+		require.NoError(t, left)
+		m.RequireMembers(m.Remaining()...)
+	})
+
+	// R10, 000-3: a server that comes back after it was kicked never serves again by itself, and
+	// its unit can still be removed: here one whose agent has restarted, so that `stop` has no relation.
+	m.Run("one of a server that is down, whose unit then leaves", func(m *labtest.Model) {
+		t, leader := m.T, m.MakeOneLeader()
+		u := m.Followers()[0]
+		m.KillServers(u)
+		m.RequireDown(u)
+		m.Act(leader, "kick", labtest.KickArgs(m.ServerID(u, lab.SB), m.ServerID(u, lab.NB), "force=true")...)
+		for _, db := range lab.Databases {
+			if err := u.Start(t.Context(), db); err != nil { // it has heard of the kick before it was asked
+				require.ErrorContains(t, err, "it ended")
+			}
+		}
+		u.RestartAgent()
+		m.Remove(u)
+		m.RequirePutAway(u)
+		m.RequireMembers(append(m.Followers(), leader)...)
+	})
 }
 
 // A server that joins, and hangs there, is no member: it can't be kicked, and

@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -49,83 +49,58 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 // R1, R9: a server without its control socket votes on. With another one down, to
 // stop it would leave a candidate for ever; so nothing is done until it can be asked.
 func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
-	t.Parallel()
-	for name, spoil := range map[string]func(*lab.Unit) error{
-		"its control socket is gone": func(u *lab.Unit) error {
-			return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB)))
-		},
-		"the run directory is gone": func(u *lab.Unit) error {
-			return os.Rename(u.RunDir(), filepath.Join(filepath.Dir(u.RunDir()), "run.gone"))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := labtest.Deploy(t, 3)
-			m.MakeOneLeader()
-			off, u := m.Followers()[0], m.Followers()[1]
-			survivor := m.LeaderOf(lab.NB)
-			m.PowerOff(off)
-			m.RequireDown(off)
-			require.NoError(t, spoil(u))
-			said := m.RefuseRemoval(u)
-			assert.Contains(t, said, "which runs without its control socket")
-			assert.Contains(t, said, "juju ssh "+u.Name()+" sudo systemctl restart ovn-ovsdb-server-nb")
-			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
-			for _, db := range lab.Databases {
-				s := m.Raft(survivor, db)
-				assert.True(t, s.HasLeader(), "%s: it votes, and goes on doing so", db)
-			}
-			r, err := m.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb")
-			require.NoError(t, err)
-			assert.Equal(t, "failed", r.Status, "a restart takes the vote away too")
-			m.RequireWritable()
-		})
+	m := labtest.Deploy(t, 3)
+	m.MakeOneLeader()
+	off, u := m.Followers()[0], m.Followers()[1]
+	survivor := m.LeaderOf(lab.NB)
+	m.PowerOff(off)
+	m.RequireDown(off)
+	require.NoError(t, os.Rename(u.RunDir(), filepath.Join(filepath.Dir(u.RunDir()), "run.gone")))
+	said := m.RefuseRemoval(u)
+	assert.Contains(t, said, "which runs without its control socket")
+	assert.Contains(t, said, "juju ssh "+u.Name()+" sudo systemctl restart ovn-ovsdb-server-nb")
+	assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+	for _, db := range lab.Databases {
+		assert.True(t, m.HasLeader(survivor, db), "%s: it votes, and goes on doing so", db)
 	}
+	r, err := m.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb")
+	require.NoError(t, err)
+	assert.Equal(t, "failed", r.Status, "a restart takes the vote away too")
+	m.RequireWritable()
 }
 
 // R1, R9: where the others are a majority without it, a server that can't be told to leave
 // is stopped, and its process is seen to be gone; it stays behind like that of a machine
 // that has died. Of a unit of which the other database is served, nothing is touched.
 func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testing.T) {
-	m := labtest.Deploy(t, 5)
-	for name, spoil := range map[string]func(*lab.Unit) error{
-		"all that is in the run directory": func(u *lab.Unit) error {
-			_, err := u.Exec(t.Context(), "sh", "-c", "rm -rf "+u.RunDir()+"/*")
-			return err
-		},
-		"the control sockets": func(u *lab.Unit) error { return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB))) },
-	} {
-		m.Run(name, func(m *labtest.Model) {
-			t := m.T
-			m.MakeOneLeader()
-			u, survivor := m.LeaderOf(lab.NB), m.Followers()[0]
-			if name == "the control sockets" {
-				u, survivor = survivor, u
-			}
-			ids := map[lab.DB]string{lab.NB: m.ShortID(u, lab.NB), lab.SB: m.ShortID(u, lab.SB)}
-			pids := map[lab.DB]int{}
-			for _, db := range lab.Databases {
-				pid, err := u.ServerPID(db)
-				require.NoError(t, err)
-				pids[db] = pid
-			}
-			w := m.StartWriter(t.Context(), 0)
-			require.NoError(t, spoil(u))
-			require.NoError(t, m.BeginRemoval(t.Context(), u))
-			m.Remove(u)
-			for db, pid := range pids {
-				assert.NoDirExists(t, filepath.Join("/proc", strconv.Itoa(pid)), "its %s server", db)
-			}
+	m := labtest.Deploy(t, 4)
+	m.Run("both databases", func(m *labtest.Model) {
+		t := m.T
+		m.MakeOneLeader()
+		u, survivor := m.LeaderOf(lab.NB), m.Followers()[0]
+		id, pids := m.ShortID(u, lab.NB), map[lab.DB]int{}
+		for _, db := range lab.Databases {
+			pid, err := u.ServerPID(db)
+			require.NoError(t, err)
+			pids[db] = pid
+		}
+		w := m.StartWriter(t.Context(), 0)
+		_, err := u.Exec(t.Context(), "sh", "-c", "rm -rf "+u.RunDir()+"/*")
+		require.NoError(t, err)
+		require.NoError(t, m.BeginRemoval(t.Context(), u))
+		m.Remove(u)
+		for db, pid := range pids {
+			assert.NoDirExists(t, filepath.Join("/proc", strconv.Itoa(pid)), "its %s server", db)
+		}
+		m.Eventually("what it left behind is seen", func() bool {
 			require.NoError(t, m.UpdateStatus(t.Context()))
-			m.Eventually("what it left behind is seen", func() bool {
-				require.NoError(t, m.UpdateStatus(t.Context()))
-				return strings.Contains(survivor.Workload().Message, "stale member: juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true (nb "+ids[lab.NB])
-			})
-			assert.Equal(t, "completed", m.Type("juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true").Status)
-			m.RequireMembers(m.Remaining()...)
-			m.RequireWritable()
-			m.Verify(w)
+			return labtest.Shows(survivor, "stale member: juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true (nb "+id)
 		})
-	}
+		assert.Equal(t, "completed", m.Type("juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true").Status)
+		m.RequireMembers(m.Remaining()...)
+		m.RequireWritable()
+		m.Verify(w)
+	})
 	m.Run("one database is served", func(m *labtest.Model) {
 		t := m.T
 		m.MakeOneLeader()
@@ -143,91 +118,55 @@ func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testin
 // R1, R9: of two the other could commit nothing any more, not even the removal. What is
 // printed starts the servers, and the unit then leaves.
 func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		juju  string
-		spoil func(*labtest.Model, *lab.Unit)
-	}{
-		"paused":                     {lab.Juju3, func(m *labtest.Model, u *lab.Unit) { m.Act(u, "pause") }},
-		"one database's server dead": {lab.Juju4, func(m *labtest.Model, u *lab.Unit) { require.NoError(m.T, u.Kill(lab.SB)) }},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: test.juju})
-			u := m.Followers()[0]
-			test.spoil(m, u)
-			said := m.RefuseRemoval(u)
-			// The other counts as up for as long as it has not seen that it can't be elected.
-			assert.Regexp(t, "sb: without this unit's server the others are no majority: [01] of 2 up, 2 needed", said)
-			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
-			command := labtest.LineWith(t, said, "start it again: ")
-			require.Equal(t, "juju run "+u.Name()+" resume", command)
-			assert.Equal(t, "completed", m.Type(command).Status)
-			_, err := m.RetryUntil(t.Context(), u)
-			require.NoError(t, err)
-			m.RequireMembers(m.Remaining()...)
-			m.RequireWritable()
-		})
-	}
-}
-
-// A pause notes that the unit is paused before it stops anything, so that what is killed in between
-// starts nothing again. Run again it goes on with what is left.
-func TestPauseThatWasKilledIsContinuedByTheNext(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	m.MakeOneLeader()
-	u, other := m.Followers()[0], m.Followers()[1]
-	path := filepath.Join(u.DBDir(), "ovn-central-operator.unit.json")
-	var record map[string]any
-	text, err := os.ReadFile(path)
+	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
+	u := m.Followers()[0]
+	require.NoError(t, u.Kill(lab.SB))
+	said := m.RefuseRemoval(u)
+	// The other counts as up for as long as it has not seen that it can't be elected.
+	assert.Regexp(t, "sb: without this unit's server the others are no majority: [01] of 2 up, 2 needed", said)
+	assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+	command := labtest.LineWith(t, said, "start it again: ")
+	require.Equal(t, "juju run "+u.Name()+" resume", command)
+	assert.Equal(t, "completed", m.Type(command).Status)
+	_, err := m.RetryUntil(t.Context(), u)
 	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &record))
-	record["paused"] = true
-	text, err = json.Marshal(record)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, text, 0o600))
-	require.True(t, u.Running(lab.NB), "the premise")
-	for _, when := range []string{"after it was killed", "and once more, with nothing left to do"} {
-		assert.Contains(t, m.Act(u, "pause")["result"], "paused", when)
-		for _, db := range lab.Databases {
-			assert.False(t, u.Running(db), when)
-		}
-	}
-	assert.Len(t, m.MemberIDs(other, lab.NB), 3)
-	m.Act(u, "resume")
-	assert.True(t, u.Running(lab.NB))
+	m.RequireMembers(m.Remaining()...)
+	m.RequireWritable()
 }
 
 // R6, R9: a leave that can't end fails the hook at its deadline, and the next try
 // waits on for the same leave.
-func TestLeavePendingAtItsDeadlineIsAwaitedByTheRetry(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	u := m.MakeOneLeader()
-	others := m.Followers()
+func TestLeaveThatIsPendingIsAwaitedByTheRetry(t *testing.T) {
+	m := labtest.Deploy(t, 4)
 	// The quorum goes just after it was judged, when the leave has been sent.
-	u.OnCall(func(call string) {
-		if strings.Contains(call, "cluster/leave OVN_Northbound") {
-			for _, other := range others {
-				assert.NoError(t, other.Hang(lab.NB))
+	m.Run("since the quorum was lost", func(m *labtest.Model) {
+		t, u := m.T, m.MakeOneLeader()
+		others := m.Followers()
+		u.OnCall(func(call string) {
+			if strings.Contains(call, "cluster/leave OVN_Northbound") {
+				for _, other := range others {
+					assert.NoError(t, other.Hang(lab.NB))
+				}
 			}
+		})
+		said := m.RefuseRemoval(u)
+		u.OnCall(nil)
+		assert.Contains(t, said, "has not left within")
+		assert.Equal(t, raft.LeavingCluster, m.Raft(u, lab.NB).State)
+		for _, other := range others {
+			require.NoError(t, other.Resume(lab.NB))
 		}
+		_, err := m.RetryUntil(t.Context(), u)
+		require.NoError(t, err)
+		m.RequireMembers(others...)
 	})
-	said := m.RefuseRemoval(u)
-	u.OnCall(nil)
-	assert.Contains(t, said, "has not left within")
-	s := m.Raft(u, lab.NB)
-	assert.Equal(t, "leaving cluster", string(s.State))
-	for _, other := range others {
-		require.NoError(t, other.Resume(lab.NB))
-	}
-	_, err := m.RetryUntil(t.Context(), u)
-	require.NoError(t, err)
-	m.RequireMembers(others...)
+	// A server that hangs carries out later what it was sent.
+	m.Run("since its server hangs", leaveOfAHungServer)
 }
 
-// R6: a server that hangs carries out later what it was sent, so the leave is pending.
-func TestLeaveThatIsQueuedInAHungServerIsPending(t *testing.T) {
-	m := labtest.Deploy(t, 3)
+func leaveOfAHungServer(m *labtest.Model) {
+	t := m.T
+	t.Helper()
 	m.MakeOneLeader()
 	u := m.Followers()[0]
 	rest := append(m.Followers()[1:], m.LeaderOf(lab.NB))
