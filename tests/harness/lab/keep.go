@@ -123,21 +123,26 @@ func Open(_ context.Context, dir string, log io.Writer) (*Lab, error) {
 	}
 	k.Options.Log, k.Options.HookTimeout = log, keptHookTimeout
 	l := newOf(k.Options)
-	l.model = model.New(k.State)
+	return l, l.load(k.State)
+}
+
+// load reads the lab's directory.
+func (l *Lab) load(state *model.State) (err error) {
+	l.model = model.New(state)
 	if l.charm, err = readCharm(l.charmDir()); err != nil {
-		return nil, err
+		return err
 	}
-	if l.hub, err = machine.Load(filepath.Join(dir, machine.HubDir)); err != nil {
-		return nil, err
+	if l.hub, err = machine.Load(filepath.Join(l.o.Dir, machine.HubDir)); err != nil {
+		return err
 	}
-	for _, known := range k.State.Units {
-		m, err := machine.Load(filepath.Join(dir, unitDir(known.Number)))
+	for _, known := range state.Units {
+		m, err := machine.Load(filepath.Join(l.o.Dir, unitDir(known.Number)))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		l.units[known.Name] = newUnitOf(l, known, m)
 	}
-	return l, nil
+	return nil
 }
 
 // asHook is a shell script that runs a command as the hook that [Lab.DebugHook] holds. Its own interpreter is begun

@@ -28,7 +28,8 @@ type Model struct {
 	Certificates, Chassis, CMS int
 }
 
-// Deploy starts a lab with n units that are members of both clusters.
+// Deploy starts a lab with n units that are members of both clusters. Only the first test of a process that asks for
+// so many units has their hooks run; the others get copies of its lab, as it was then.
 func Deploy(t *testing.T, n int) *Model {
 	return DeployWith(t, n, lab.Options{ElectionTimer: time.Second})
 }
@@ -37,10 +38,11 @@ func Deploy(t *testing.T, n int) *Model {
 func DeployWith(t *testing.T, n int, o lab.Options) *Model {
 	t.Helper()
 	t.Parallel()
-	return New(t, n, o)
+	return copied(t, "laid out", n, o, New)
 }
 
-// New makes the lab of deployWith, or another one of the same test.
+// New deploys a lab as [DeployWith] does, and is no copy: for tests of the deployment itself, and for another
+// application in the same test, whose clusters must be others.
 func New(t *testing.T, n int, o lab.Options) *Model {
 	t.Helper()
 	o.Charm = idleCharm

@@ -23,6 +23,7 @@ type manager struct {
 	jobs     int // that nobody waits for
 	services map[string]*service
 	children map[int]*child
+	toResume map[string]running // nil: it boots as any other
 }
 
 // child is a process of a service. Its status is there once done is closed.
@@ -67,8 +68,14 @@ func (m *manager) serve() error {
 	if err := os.Remove(m.initSocket()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	for _, unit := range m.booted() {
-		m.background("start", unit)
+	var err error
+	if m.toResume, err = m.takeRunning(); err != nil {
+		return err
+	}
+	if m.toResume == nil {
+		for _, unit := range m.booted() {
+			m.background("start", unit)
+		}
 	}
 	listener, err := net.Listen("unix", m.initSocket())
 	if err != nil {

@@ -17,6 +17,12 @@ const reapTimeout = 5 * time.Second
 // initFile has the process of the machine's init.
 func (m *Machine) initFile() string { return filepath.Join(m.Dir, "init.json") }
 
+// Transient reports whether a file or directory, by its path, is of what a machine is only while it is on.
+func Transient(path string) bool {
+	m := Machine{Dir: filepath.Dir(path)}
+	return path == m.initFile() || path == m.RunDir()
+}
+
 // init is the process that holds the machine's network namespace, while the machine is on.
 func (m *Machine) init() (p Process, on bool) {
 	data, err := os.ReadFile(m.initFile())

@@ -130,6 +130,10 @@ func (c *command) run(args []string) int {
 		return c.query(verb, units)
 	case "show":
 		return c.show(units)
+	case runningVerb:
+		return c.listRunning()
+	case resumeVerb:
+		return c.resume(units)
 	default:
 		fmt.Fprintf(&c.errs, "Unknown command verb %s.\n", verb)
 		return exitFailure
