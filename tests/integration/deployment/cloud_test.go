@@ -22,9 +22,9 @@ func (c *cloud) run(name string, test func(*cloud)) {
 	c.Run(name, func(m *labtest.Model) { test(&cloud{m}) })
 }
 
-// deployed is a model with a CA, clients, and n units that were empty machines and are active.
+// deployed is a model with a CA, clients, and n units that were empty machines and are active; it may be a copy.
 func deployed(t *testing.T, n int, o lab.Options) (*cloud, []*lab.Unit) {
 	t.Helper()
-	m, units := labtest.Fresh(t, n, o)
+	m, units := labtest.Settled(t, n, o)
 	return &cloud{m}, units
 }
