@@ -99,7 +99,8 @@ func (e *FailedError) Error() string {
 // Unwrap is what the server answers where it failed on another entry.
 func (e *FailedError) Unwrap() error { return ErrUnknownCluster }
 
-// Control talks to the servers of this unit by ovs-appctl.
+// Control talks to the servers of this unit: by ovs-appctl if a command changes something, by the control socket itself
+// if it only reads.
 type Control struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
@@ -111,7 +112,7 @@ type Control struct {
 // Status is what cluster/status says. A text that can't be understood is a
 // *raft.ParseError, that of a server which has given up the database a *[FailedError].
 func (c Control) Status(ctx context.Context, d ovndb.Database) (raft.Status, error) {
-	out, err := c.call(ctx, d, "cluster/status")
+	out, err := c.readServer(ctx, d, "cluster/status", string(d))
 	if err != nil {
 		return raft.Status{}, err
 	}
@@ -150,7 +151,7 @@ func (c Control) ChangeElectionTimer(ctx context.Context, d ovndb.Database, time
 // Version is that of the Open vSwitch which the server runs, as upstream counts:
 // 3.1.0.
 func (c Control) Version(ctx context.Context, d ovndb.Database) (string, error) {
-	out, err := c.askServer(ctx, d, "version")
+	out, err := c.readServer(ctx, d, "version")
 	if err != nil {
 		return "", err
 	}
@@ -178,8 +179,51 @@ func (c Control) call(ctx context.Context, d ovndb.Database, command string, arg
 
 // askServer runs one command on the database's server.
 func (c Control) askServer(ctx context.Context, d ovndb.Database, command ...string) (string, error) {
+	return c.patient(d).ask(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
+}
+
+// readServer is askServer for a command that changes nothing.
+func (c Control) readServer(ctx context.Context, d ovndb.Database, command ...string) (string, error) {
+	return c.patient(d).read(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
+}
+
+// patient gives a server the time that a database of this size needs.
+func (c Control) patient(d ovndb.Database) Control {
 	c.Timeout = cmp.Or(c.Timeout, raft.Patience(controlTimeout, FileSize(c.Paths, d)))
-	return c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
+	return c
+}
+
+// within is how long one command may take.
+func (c Control) within(ctx context.Context) time.Duration {
+	timeout := cmp.Or(c.Timeout, controlTimeout)
+	if until, limited := ctx.Deadline(); limited {
+		timeout = min(timeout, max(time.Until(until), 0))
+	}
+	return timeout
+}
+
+// read is ask for a command that changes nothing. It starts ovs-appctl only if the socket can't be opened, or breaks:
+// that tells why.
+func (c Control) read(ctx context.Context, program, socket string, command ...string) (string, error) {
+	timeout := c.within(ctx)
+	text, err := c.transact(ctx, socket, command[0], command[1:]...)
+	refused := (*ServerError)(nil)
+	switch {
+	case err == nil:
+		return text, nil
+	case errors.As(err, &refused):
+		if err = answered(refused.Text); err == nil {
+			line, _, _ := strings.Cut(refused.Text, "\n")
+			err = &ServerError{line}
+		}
+	case errors.Is(ctx.Err(), context.Canceled):
+		err = ctx.Err()
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("%w within %s", ErrHung, timeout)
+	default:
+		return c.ask(ctx, program, socket, command...)
+	}
+	return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], err)
 }
 
 // ask sends one command to the process at the socket. ovs-appctl's own time-out ends
@@ -187,10 +231,7 @@ func (c Control) askServer(ctx context.Context, d ovndb.Database, command ...str
 // deadline. A command that was sent to a server that hangs is carried out when the
 // server goes on, whatever became of ovs-appctl.
 func (c Control) ask(ctx context.Context, program, socket string, command ...string) (string, error) {
-	timeout := cmp.Or(c.Timeout, controlTimeout)
-	if until, limited := ctx.Deadline(); limited {
-		timeout = min(timeout, max(time.Until(until), 0))
-	}
+	timeout := c.within(ctx)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	own := strconv.Itoa(int(timeout/time.Second) + 1)
@@ -226,13 +267,21 @@ func classify(err error, timeout time.Duration) error {
 	case !errors.As(err, &failed):
 		return err
 	}
-	for _, a := range answers {
-		if strings.Contains(failed.Stderr, a.text) {
-			return a.err
-		}
+	if known := answered(failed.Stderr); known != nil {
+		return known
 	}
 	if first, _, more := strings.Cut(failed.Stderr, "\n"); more && failed.ExitCode == 2 {
 		return &ServerError{first}
 	}
 	return err
+}
+
+// answered is the error above that a text stands for; nil if it is none of them.
+func answered(text string) error {
+	for _, a := range answers {
+		if strings.Contains(text, a.text) {
+			return a.err
+		}
+	}
+	return nil
 }

@@ -111,8 +111,7 @@ func TestSocketOfAnotherUserIsDenied(t *testing.T) {
 	} else {
 		require.NoError(t, os.Chmod(s.Paths.Control(ovndb.NB), 0))
 	}
-	_, err := c.Status(t.Context(), ovndb.NB)
-	require.ErrorIs(t, err, ovn.ErrDenied)
+	require.ErrorIs(t, c.Leave(t.Context(), ovndb.NB), ovn.ErrDenied)
 }
 
 func TestServerOfTheOtherDatabaseServesNotThisOne(t *testing.T) {

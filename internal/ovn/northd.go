@@ -102,7 +102,7 @@ func (c Control) askNorthd(ctx context.Context, command string) (string, error) 
 		return "", fmt.Errorf("cannot ask ovn-northd for %s: file %s has no process ID", command, c.Paths.NorthdPID())
 	}
 	socket := filepath.Join(c.Paths.Run, fmt.Sprintf("%s.%d.ctl", ovndb.Northd, pid))
-	return c.ask(ctx, string(ovndb.Northd), socket, command)
+	return c.read(ctx, string(ovndb.Northd), socket, command)
 }
 
 // NorthdConnected says whether this unit's ovn-northd has both databases. Its

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -72,11 +73,9 @@ func (c Control) transact(ctx context.Context, socket, command string, args ...s
 		return "", err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if until, limited := ctx.Deadline(); limited {
-		if err := conn.SetDeadline(until); err != nil {
-			return "", err
-		}
-	}
+	// It never fails on a socket; that of a context which has ended is over.
+	end := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer end()
 	request := struct {
 		ID     int      `json:"id"`
 		Method string   `json:"method"`
