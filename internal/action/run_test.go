@@ -83,7 +83,7 @@ func (a *agent) Run(ctx context.Context, c run.Command) ([]byte, error) {
 		return []byte(a.status), nil
 	case c.Name == "ovs-appctl":
 		return refuse(1, `ovs-appctl: cannot connect to "ovnsb_db.ctl" (No such file or directory)`)
-	case c.Name == "ovsdb-client" || c.Name == "ovsdb-tool" && c.Args[0] == "schema-version":
+	case c.Name == "ovsdb-client":
 		return []byte("7.0.0\n"), nil
 	case c.Name == "systemctl" && c.Args[0] == "show":
 		return runtest.Stopped(), nil
@@ -98,8 +98,9 @@ func unit(t *testing.T, a *agent) Unit {
 	status, err := os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", "nb-single-server.txt"))
 	require.NoError(t, err)
 	a.status = string(status)
-	paths := ovndb.Paths{Run: t.TempDir(), DB: t.TempDir()}
+	paths := ovndb.Paths{Run: t.TempDir(), DB: t.TempDir(), Data: t.TempDir()}
 	for _, d := range ovndb.Databases() {
+		require.NoError(t, os.WriteFile(paths.Schema(d), []byte(`{"name":"`+string(d)+`","version":"7.0.0"}`), 0o600))
 		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
 	}
 	served, err := raft.Parse(a.status)

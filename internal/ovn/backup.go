@@ -68,11 +68,6 @@ func (f Files) Change(ctx context.Context, path, transaction string) (schema str
 	return f.askTool(ctx, "db-version", path)
 }
 
-// SchemaVersion is that of the schema that the packages bring for database d.
-func (f Files) SchemaVersion(ctx context.Context, d ovndb.Database) (string, error) {
-	return f.askTool(ctx, "schema-version", f.Paths.Schema(d))
-}
-
 // Newer says whether version a of a schema is newer than b. What is not a version is an
 // error.
 func Newer(a, b string) (bool, error) {

@@ -82,7 +82,7 @@ func (p Packages) preview(ctx context.Context, dir string, sources []Source) (of
 	offer.Schemas = map[ovndb.Database]string{}
 	for _, db := range ovndb.Databases() {
 		schema := filepath.Join(contents, "usr/share/ovn", filepath.Base(p.Paths.Schema(db)))
-		if offer.Schemas[db], err = (Files{Runner: p.Runner}).askTool(ctx, "schema-version", schema); err != nil {
+		if offer.Schemas[db], err = schemaVersionIn(schema); err != nil {
 			return offer, err
 		}
 	}

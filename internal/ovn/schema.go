@@ -2,7 +2,9 @@ package ovn
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,11 +26,15 @@ type Schemas struct {
 
 // Schemas compares the schema that this unit's server serves with that of the packages.
 func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
-	served, err := f.schemaVersion(ctx, d, "ovsdb-client", "--no-leader-only", "get-schema-version", "unix:"+f.Paths.Socket(d), string(d))
+	served, err := f.servedSchema(ctx, d)
 	if err != nil {
 		return Schemas{}, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
 	}
-	brought, err := f.schemaVersion(ctx, d, "ovsdb-tool", "schema-version", f.Paths.Schema(d))
+	text, err := f.SchemaVersion(d)
+	if err != nil {
+		return Schemas{}, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
+	}
+	brought, err := parseSchemaVersion(text)
 	if err != nil {
 		return Schemas{}, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
 	}
@@ -62,10 +68,36 @@ func (f Files) Convert(ctx context.Context, d ovndb.Database, timeout time.Durat
 // schemaVersion is X.Y.Z (RFC 7047, section 3.1).
 type schemaVersion [3]uint64
 
-func (f Files) schemaVersion(ctx context.Context, d ovndb.Database, program string, args ...string) (v schemaVersion, err error) {
+// schemaHead is what is read of a schema (RFC 7047, section 3.2).
+type schemaHead struct{ Version string }
+
+// SchemaVersion is that of the schema that the packages bring for database d.
+func (f Files) SchemaVersion(d ovndb.Database) (string, error) {
+	return schemaVersionIn(f.Paths.Schema(d))
+}
+
+func schemaVersionIn(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	var head schemaHead
+	if err := json.Unmarshal(text, &head); err != nil {
+		return "", fmt.Errorf("cannot read %s: %w", file, err)
+	}
+	return head.Version, nil
+}
+
+// servedSchema asks the server; a program is started only if that fails, and tells why.
+func (f Files) servedSchema(ctx context.Context, d ovndb.Database) (v schemaVersion, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, FileSize(f.Paths, d)))
 	defer cancel()
-	out, err := f.Runner.Run(ctx, run.Command{Name: program, Args: args})
+	var head schemaHead
+	if err := call(ctx, f.Paths.Socket(d), "get_schema", []string{string(d)}, &head); err == nil {
+		return parseSchemaVersion(head.Version)
+	}
+	args := []string{"--no-leader-only", "get-schema-version", "unix:" + f.Paths.Socket(d), string(d)}
+	out, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-client", Args: args})
 	if err != nil {
 		return v, err
 	}

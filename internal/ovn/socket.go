@@ -64,35 +64,48 @@ func (c Control) StorageError(ctx context.Context, d ovndb.Database) (string, er
 	return said, nil
 }
 
-// transact sends one command to the socket, as JSON-RPC 1.0, and returns what is answered.
-func (c Control) transact(ctx context.Context, socket, command string, args ...string) (_ string, err error) {
+// transact sends one command to the socket, and returns what is answered.
+func (c Control) transact(ctx context.Context, socket, command string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, controlTimeout))
 	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
-	if err != nil {
+	var answer *string
+	if err := call(ctx, socket, command, args, &answer); err != nil {
 		return "", err
 	}
+	if answer == nil {
+		return "", errors.New("it answers nothing")
+	}
+	return *answer, nil
+}
+
+// call sends one request to a socket of a server, as JSON-RPC 1.0, and decodes what is answered. A refusal is a
+// [*ServerError].
+func call(ctx context.Context, socket, method string, params []string, result any) (err error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+	if err != nil {
+		return err
+	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	// It never fails on a socket; that of a context which has ended is over.
-	end := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	end := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // it never fails on a socket
 	defer end()
 	request := struct {
 		ID     int      `json:"id"`
 		Method string   `json:"method"`
 		Params []string `json:"params"`
-	}{0, command, args}
+	}{0, method, params}
 	if err := json.NewEncoder(conn).Encode(request); err != nil {
-		return "", err
+		return err
 	}
-	var answer struct{ Result, Error *string }
+	var answer struct{ Result, Error json.RawMessage }
 	if err := json.NewDecoder(io.LimitReader(conn, maxControlAnswer)).Decode(&answer); err != nil {
-		return "", err
+		return err
 	}
-	switch {
-	case answer.Error != nil:
-		return "", &ServerError{*answer.Error}
-	case answer.Result == nil:
-		return "", errors.New("it answers nothing")
+	if len(answer.Error) > 0 && string(answer.Error) != "null" {
+		var text string
+		if json.Unmarshal(answer.Error, &text) != nil { // of a database it is an object
+			text = string(answer.Error)
+		}
+		return &ServerError{text}
 	}
-	return *answer.Result, nil
+	return json.Unmarshal(answer.Result, result)
 }

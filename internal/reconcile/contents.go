@@ -98,7 +98,7 @@ func (u *Reconciler) tryContents(ctx context.Context, request recovery.Request, 
 	if err != nil {
 		return err
 	}
-	return u.schemaFits(ctx, db, x.Schema)
+	return u.schemaFits(db, x.Schema)
 }
 
 // load is what reads the contents of a new cluster as a server does, and says which version their
@@ -135,12 +135,12 @@ func (u *Reconciler) contents(ctx context.Context, request recovery.Request, db 
 	if err != nil {
 		return err
 	}
-	return u.schemaFits(ctx, db, schema)
+	return u.schemaFits(db, schema)
 }
 
 // schemaFits says why a server of these packages could not serve a database of that schema.
-func (u *Reconciler) schemaFits(ctx context.Context, db ovndb.Database, schema string) error {
-	brought, err := u.Files.SchemaVersion(ctx, db)
+func (u *Reconciler) schemaFits(db ovndb.Database, schema string) error {
+	brought, err := u.Files.SchemaVersion(db)
 	if err != nil {
 		return err
 	}
