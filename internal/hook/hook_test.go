@@ -342,7 +342,7 @@ func TestLeadershipThatWasLostIsNoError(t *testing.T) {
 // databases are to be moved away.
 func TestHookThatCannotReadWhatOthersPublishFailsAndDoesNothing(t *testing.T) {
 	for _, name := range converging {
-		for _, tool := range []string{"goal-state", "relation-ids", "relation-list", "relation-get", "relation-get --app"} {
+		for _, tool := range []string{"goal-state", "relation-ids", "relation-get", "relation-get --app"} {
 			t.Run(name+" without "+tool, func(t *testing.T) {
 				m := healthy()
 				m.leader, m.broken, m.units = true, []string{tool}, []string{"ovn-central/1"}

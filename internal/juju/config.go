@@ -12,7 +12,7 @@ import (
 // was set to the empty text is there, and empty.
 func (t *Tools) Config(ctx context.Context) (map[string]any, error) {
 	var options map[string]any
-	if err := t.query(ctx, &options, "config-get", "--all"); err != nil {
+	if err := t.queryOnce(ctx, &options, "config-get", "--all"); err != nil {
 		return nil, fmt.Errorf("cannot read the configuration: %w", err)
 	}
 	maps.DeleteFunc(options, func(_ string, value any) bool { return value == nil })

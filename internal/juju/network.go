@@ -49,7 +49,7 @@ func (t *Tools) NetworkGet(ctx context.Context, binding, relationID string) (Net
 		args = []string{"-r", relationID, binding}
 	}
 	var info networkInfo
-	err := t.query(ctx, &info, "network-get", args...)
+	err := t.queryOnce(ctx, &info, "network-get", args...)
 	if err != nil && !errors.Is(err, errNoNetwork) {
 		return Network{}, fmt.Errorf("cannot read the network of %s: %w", binding, err)
 	}

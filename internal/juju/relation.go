@@ -17,7 +17,7 @@ import (
 // joined it.
 func (t *Tools) RelationIDs(ctx context.Context, endpoint string) ([]string, error) {
 	var ids []string
-	if err := t.query(ctx, &ids, "relation-ids", endpoint); err != nil {
+	if err := t.queryOnce(ctx, &ids, "relation-ids", endpoint); err != nil {
 		return nil, fmt.Errorf("cannot list relations of %s: %w", endpoint, err)
 	}
 	return ids, nil
@@ -28,7 +28,7 @@ func (t *Tools) RelationIDs(ctx context.Context, endpoint string) ([]string, err
 // relation is [ErrNotFound].
 func (t *Tools) RelationUnits(ctx context.Context, relationID string) ([]string, error) {
 	var units []string
-	if err := t.query(ctx, &units, "relation-list", "-r", relationID); err != nil {
+	if err := t.queryOnce(ctx, &units, "relation-list", "-r", relationID); err != nil {
 		return nil, fmt.Errorf("cannot list units in %s: %w", relationID, err)
 	}
 	return units, nil

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -84,8 +85,13 @@ var signs = []struct {
 //
 // What is written to relations Juju keeps back until the hook ends well; status,
 // log and the messages of actions are out at once.
+//
+// Options, relations with their units, and networks stay the same for as long as a hook or an action runs, which is one
+// process: each is asked once. Goal state, leadership and what units publish may change meanwhile.
 type Tools struct {
 	runner run.Runner
+	mu     sync.Mutex
+	said   map[string][]byte
 }
 
 // New returns the tools that r runs.
@@ -99,6 +105,27 @@ func (t *Tools) query(ctx context.Context, answer any, tool string, args ...stri
 		return err
 	}
 	return decode(out, answer, tool)
+}
+
+// queryOnce is query for what stays the same in this process. A failure is asked again.
+func (t *Tools) queryOnce(ctx context.Context, answer any, tool string, args ...string) error {
+	question := strings.Join(append([]string{tool}, args...), " ")
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if out, known := t.said[question]; known {
+		return decode(out, answer, tool)
+	}
+	out, err := t.call(ctx, run.Command{Name: tool, Args: append([]string{"--format=json"}, args...)})
+	if err == nil {
+		err = decode(out, answer, tool)
+	}
+	if err == nil {
+		if t.said == nil {
+			t.said = map[string][]byte{}
+		}
+		t.said[question] = out
+	}
+	return err
 }
 
 // tell runs a tool that has nothing to answer.

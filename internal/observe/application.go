@@ -106,20 +106,30 @@ func (m *Application) publish(own relation.Identities) {
 	m.History = m.History.Publish(m.Published)
 }
 
+// readRelation reads what the other units have published on the peer relation. Juju hides a unit that is being removed
+// from the list of the relation's units, but not its data (relation hooks of a dying unit; state/relationunit.go,
+// PrepareLeaveScope); Juju 4 continues to list units that are gone.
 func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env juju.Env, id string) error {
-	listed, err := tools.RelationUnits(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, unit := range m.mayHavePublished(listed) {
-		databag, err := tools.RelationGet(ctx, id, unit)
-		switch {
-		case errors.Is(err, juju.ErrNotFound): // it has yet to join
-			databag = nil
-		case err != nil && !slices.Contains(listed, unit):
-			continue // Juju 4 has other words for one that has yet to join, or is out already
-		case err != nil:
+	// Each unit that is listed and exists is in the goal state.
+	units := m.Others()
+	if m.Goal == nil {
+		var err error
+		if units, err = tools.RelationUnits(ctx, id); err != nil {
 			return err
+		}
+	}
+	for _, unit := range units {
+		databag, err := tools.RelationGet(ctx, id, unit)
+		if errors.Is(err, juju.ErrNotFound) { // it has yet to join
+			databag, err = nil, nil
+		}
+		if err != nil {
+			// Juju 4 has other words for a unit that has yet to join, or has left already.
+			listed, unlisted := tools.RelationUnits(ctx, id)
+			if unlisted != nil || slices.Contains(listed, unit) {
+				return err
+			}
+			continue
 		}
 		m.read(unit, databag)
 	}
@@ -134,20 +144,6 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 	}
 	m.History = m.History.Merge(history)
 	return nil
-}
-
-// mayHavePublished are the other units whose data may stand on the peer relation:
-// those that are listed there and exist, and those of the model that are not listed.
-// Juju hides a unit that is being removed from the list, but not its data (relation
-// hooks of a dying unit; state/relationunit.go, PrepareLeaveScope).
-func (m *Application) mayHavePublished(listed []string) []string {
-	units := slices.DeleteFunc(slices.Clone(listed), func(unit string) bool { return !m.Exists(unit) }) // Juju 4 goes on listing units that are gone
-	for _, unit := range m.Others() {
-		if m.Goal != nil && !slices.Contains(units, unit) {
-			units = append(units, unit)
-		}
-	}
-	return units
 }
 
 func (m *Application) read(unit string, databag map[string]string) {
