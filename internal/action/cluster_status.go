@@ -27,12 +27,12 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := u.Reconciler.Plan(ctx)
+	o, err := u.Reconciler.Look(ctx)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot find out the state of this unit", "error", err)
 	}
 	report := o.Report
-	northds, missing, northdNext := status.NorthdReport(u.northd(ctx), report.Application)
+	northds, missing, northdNext := status.NorthdReport(u.northd(ctx, o), report.Application)
 	found := results{"format": chosen, "fault-tolerance": lines(status.Tolerance(report)), "northd": lines(northds), "clients": lines(status.ClientCounts(report))}
 	for i, c := range report.Clusters {
 		if c.Condition == ovndb.Serving {
@@ -49,7 +49,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	warnings := slices.Concat(status.Warnings(report), missing, servers.Warnings)
 	next := slices.Concat(status.Next(report), northdNext, servers.Next)
-	if agent, err := agentreport.Ask(ctx, u.Members.Control.Paths.AgentConfig()); err == nil {
+	if agent, ok := u.agent(ctx, o); ok {
 		found["lease"] = lines([]string{agent.Lease()})
 		if orphans := agent.Gateways.Orphans; len(orphans) > 0 {
 			found["orphans"] = named(orphans)
@@ -75,13 +75,25 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	return found, nil
 }
 
-// northd is how this unit's ovn-northd is.
-func (u Unit) northd(ctx context.Context) ovndb.NorthdHealth {
+// northd is how this unit's ovn-northd is. It is asked if the look at the unit has failed before that.
+func (u Unit) northd(ctx context.Context, o reconcile.Result) ovndb.NorthdHealth {
+	if found := o.Northd(); found != "" {
+		return found
+	}
 	health := u.Members.Control.NorthdHealth(ctx)
 	if held, err := u.Reconciler.NorthdHeld(); err == nil && held && health == ovndb.NorthdDown {
 		return ovndb.NorthdHeld
 	}
 	return health
+}
+
+// agent is what the unit's agent says. It is asked, too, if the look at the unit has failed before that.
+func (u Unit) agent(ctx context.Context, o reconcile.Result) (s agentreport.Status, ok bool) {
+	if s = o.Agent(); s.Unit != "" {
+		return s, true
+	}
+	s, err := agentreport.Ask(ctx, u.Members.Control.Paths.AgentConfig())
+	return s, err == nil
 }
 
 // statusFormat is how the clusters are to be shown, and how that was chosen: by the

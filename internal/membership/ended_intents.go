@@ -22,10 +22,6 @@ func (s *Changer) ClearEndedIntents(ctx context.Context) {
 }
 
 func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error {
-	l := s.Observer.ObserveServer(ctx, d)
-	if !l.MemberWithLeader() {
-		return nil
-	}
 	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
 		return err
@@ -40,6 +36,10 @@ func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error
 	record, err := lease.Parse(ids[observe.LockKey])
 	if err != nil || record.Holder != "" || len(record.Intents) == 0 {
 		return err
+	}
+	l := s.Observer.ObserveServer(ctx, d)
+	if !l.MemberWithLeader() {
+		return nil
 	}
 	k := &lock{changer: s, database: d}
 	gone, _ := k.provenRemoved(ctx, record, ids, map[string]*raft.RemovalWatcher{})

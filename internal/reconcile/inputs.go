@@ -20,9 +20,9 @@ import (
 // inputs is what Juju said at the beginning of the hook, beside what is in the snapshot. It is
 // not changed afterwards: what this unit's own steps change is in [progress].
 type inputs struct {
-	// thorough says that everything was asked for.
-	thorough bool
-	settings plan.Settings
+	// thorough says that everything was asked for, looks that only [Reconciler.Look] needs it.
+	thorough, looks bool
+	settings        plan.Settings
 	// invalid are the options that can't be used, each with its reason.
 	invalid map[string]string
 	// problem is what is wrong with what the Juju leader published.
@@ -73,21 +73,27 @@ type client struct {
 // peers' are left out, and what the Juju leader has published is what it was.
 func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough bool) (pass, error) {
 	p := pass{record: r, inputs: inputs{thorough: thorough}, progress: newProgress(u.Now()), result: o}
-	a, m := &p.inputs, o.Snapshot.Application
+	err := u.askJuju(ctx, &p)
+	return p, err
+}
+
+// askJuju completes a pass by what Juju says.
+func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
+	r, a, m := p.record, &p.inputs, p.result.Snapshot.Application
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
-		return p, err
+		return err
 	}
 	a.settings, a.invalid = u.parse(config)
 	if p.progress.jujuLeader, err = u.Tools.IsLeader(ctx); err != nil {
-		return p, err
+		return err
 	}
-	if err := u.observeAddress(ctx, a, u.usedAddresses(ctx, o.Snapshot)); err != nil {
-		return p, err
+	if err := u.observeAddress(ctx, a, u.usedAddresses(ctx, p.result.Snapshot)); err != nil {
+		return err
 	}
-	settings, err := u.leaderSettings(ctx, &p, m.AppData)
+	settings, err := u.leaderSettings(ctx, p, m.AppData)
 	if err != nil {
-		return p, err
+		return err
 	}
 	a.leaderSettings = settings
 	for _, key := range relation.SupersedeThemselves(settings) {
@@ -99,21 +105,21 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 	// goal-state leaves out relations of other models' applications.
 	listed := len(m.Remote[relation.Certificates]) > 0
 	// One that can't be used may have been spoiled on the disk only.
-	if thorough || (listed || r.Related) && !u.usable() {
+	if a.thorough || (listed || r.Related) && !u.usable() {
 		if err := u.observeCertificates(ctx, a); err != nil {
-			return p, err
+			return err
 		}
 	}
-	if thorough {
+	if a.thorough {
 		if err := u.observeClients(ctx, a); err != nil {
-			return p, err
+			return err
 		}
 		r.Related = len(a.certificates.relations) > 0
 		r.Unrelated = !r.Related && (r.Unrelated || u.breaksCertificates())
 	}
 	// goal-state has the relation before this unit is in it, and for seconds after it is out.
 	a.certificates.related = len(a.certificates.relations) > 0 || r.Related || listed && !r.Unrelated
-	return p, nil
+	return nil
 }
 
 // observeAddress chooses the address of each binding. used are those at which this unit's servers are
@@ -126,6 +132,10 @@ func (u *Reconciler) observeAddress(ctx context.Context, a *inputs, used []netip
 	a.hosts = []string{host}
 	if len(used) > 0 {
 		a.member = used[0]
+	}
+	if a.looks && !a.thorough && len(used) > 0 && slices.Contains(u.machineAddresses(ctx), used[0]) {
+		a.address, a.primary, a.addresses = used[0], used[:1:1], used[:1:1]
+		return nil
 	}
 	endpoints := []string{relation.Peer}
 	if a.thorough {
