@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cenkalti/rpc2"
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
@@ -104,7 +105,7 @@ type listeners struct {
 }
 
 func (d *Dialer) listeners(ctx context.Context, db ovndb.Database, endpoints ...string) (*listeners, error) {
-	c, err := d.database(ctx, db, endpoints...)
+	c, err := d.database(rpc2.Tables(ctx, db.GlobalTable(), connectionTable), db, endpoints...)
 	if err != nil {
 		return nil, err
 	}

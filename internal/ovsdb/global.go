@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cenkalti/rpc2"
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
@@ -32,7 +33,7 @@ type Global struct {
 // Global connects to the first of the endpoints that serves the database. The
 // caller closes the connection.
 func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...string) (*Global, error) {
-	c, err := d.database(ctx, db, endpoints...)
+	c, err := d.database(rpc2.Tables(ctx, db.GlobalTable()), db, endpoints...)
 	if err != nil {
 		return nil, err
 	}

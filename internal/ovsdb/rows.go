@@ -26,6 +26,8 @@ type row ovsdb.Row
 
 // database connects to any server of a database, whatever its schema: what is not in
 // the schema is not asked for.
+//
+// Callers that read the schema need all of it; others name the tables that they use with [rpc2.Tables].
 func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...string) (client.Client, error) {
 	m, err := model.NewClientDBModel(string(db), map[string]model.Model{db.GlobalTable(): &globalRow{}})
 	if err != nil {

@@ -37,8 +37,10 @@ const writeTimeout = 10 * time.Second
 // Call is a call in progress.
 type Call struct {
 	reply any
-	Error error
-	Done  chan *Call
+	// tables are those of a schema that the caller needs; nil means all.
+	tables []string
+	Error  error
+	Done   chan *Call
 }
 
 func (c *Call) end(err error) {
@@ -116,6 +118,15 @@ func Hold(ctx context.Context) (held context.Context, release func()) {
 	return context.WithValue(ctx, holds{}, (<-chan struct{})(released)), sync.OnceFunc(func() { close(released) })
 }
 
+// tables is the context key of [Tables].
+type tables struct{}
+
+// Tables returns a context for libovsdb's Connect. A schema that is asked for with it has only these tables: libovsdb
+// decodes each column several times, which takes milliseconds for a whole schema.
+func Tables(ctx context.Context, names ...string) context.Context {
+	return context.WithValue(ctx, tables{}, names)
+}
+
 // CallWithContext calls a method of the server and waits for the answer or the end of ctx.
 func (c *Client) CallWithContext(ctx context.Context, method string, args, reply any) error {
 	if err := ctx.Err(); err != nil {
@@ -130,7 +141,11 @@ func (c *Client) CallWithContext(ctx context.Context, method string, args, reply
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(by) {
 		by = deadline
 	}
-	id, call := c.begin(method, args, reply, make(chan *Call, 1), by)
+	call := &Call{reply: reply, Done: make(chan *Call, 1)}
+	if method == "get_schema" {
+		call.tables, _ = ctx.Value(tables{}).([]string)
+	}
+	id := c.begin(method, args, call, by)
 	select {
 	case <-call.Done:
 		return call.Error
@@ -142,20 +157,20 @@ func (c *Client) CallWithContext(ctx context.Context, method string, args, reply
 
 // Go calls a method of the server without waiting. The channel done must have a buffer.
 func (c *Client) Go(method string, args, reply any, done chan *Call) *Call {
-	_, call := c.begin(method, args, reply, done, time.Now().Add(writeTimeout))
+	call := &Call{reply: reply, Done: done}
+	c.begin(method, args, call, time.Now().Add(writeTimeout))
 	return call
 }
 
-func (c *Client) begin(method string, args, reply any, done chan *Call, by time.Time) (uint64, *Call) {
-	call := &Call{reply: reply, Done: done}
+func (c *Client) begin(method string, args any, call *Call, by time.Time) (id uint64) {
 	c.mu.Lock()
 	if c.closed || c.ended != nil {
 		c.mu.Unlock()
 		call.end(ErrShutdown)
-		return 0, call
+		return 0
 	}
 	c.last++
-	id := c.last
+	id = c.last
 	c.pending[id] = call
 	params, ok := args.([]any)
 	if !ok {
@@ -169,7 +184,7 @@ func (c *Client) begin(method string, args, reply any, done chan *Call, by time.
 	if err := c.write(by, map[string]any{"id": id, "method": method, "params": params}); err != nil && c.take(id) != nil {
 		call.end(err)
 	}
-	return id, call
+	return id
 }
 
 // take removes and returns the call with an id; nil if nothing waits for it.

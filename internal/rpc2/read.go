@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -229,9 +231,32 @@ func (c *Client) answer(m message) error {
 	case m.Result == nil:
 		call.end(fmt.Errorf("%w: it has no result", errMessage))
 	default:
-		call.end(decode(*m.Result, call.reply))
+		result := *m.Result
+		if call.tables != nil {
+			result = withTables(result, call.tables)
+		}
+		call.end(decode(result, call.reply))
 	}
 	return nil
+}
+
+// withTables returns a schema without other tables than these. What is not a schema stays as it is.
+func withTables(schema json.RawMessage, names []string) json.RawMessage {
+	var all map[string]json.RawMessage
+	var found map[string]json.RawMessage
+	if json.Unmarshal(schema, &all) != nil || json.Unmarshal(all["tables"], &found) != nil {
+		return schema
+	}
+	maps.DeleteFunc(found, func(name string, _ json.RawMessage) bool { return !slices.Contains(names, name) })
+	text, err := json.Marshal(found)
+	if err == nil {
+		all["tables"] = text
+		text, err = json.Marshal(all)
+	}
+	if err != nil {
+		return schema
+	}
+	return text
 }
 
 // decode decodes a result. A panic of libovsdb's types is an error of this call; the
