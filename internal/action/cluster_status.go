@@ -72,7 +72,27 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if len(next) > 0 {
 		found["next"] = lines(next)
 	}
-	return found, nil
+	return found, u.refuseIncomplete(format, report)
+}
+
+// refuseIncomplete fails a report for programs if a database is not served: they look for a member's keys in each
+// document, and juju-verify ends without the unit's name if one is missing, but names a unit whose action has failed.
+// The Python charm fails, too. The results are there all the same.
+func (u Unit) refuseIncomplete(format string, report observe.Report) error {
+	if format == "" || format == "text" {
+		return nil
+	}
+	var missing []string
+	for _, c := range report.Clusters {
+		if c.Condition != ovndb.Serving {
+			missing = append(missing, fmt.Sprintf("%s: %s", c.Database.Short(), c.ServerState.Text()))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	text := juju.Command{Unit: u.Env.Unit, Action: "cluster-status", Params: []juju.Param{{Key: "format", Value: "text"}}}
+	return fmt.Errorf("%s does not serve each database: %s; run: %s", u.Env.Unit, strings.Join(missing, "; "), u.Env.Version.Render(text))
 }
 
 // northd is how this unit's ovn-northd is. It is asked if the look at the unit has failed before that.

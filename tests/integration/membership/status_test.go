@@ -119,8 +119,11 @@ func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) 
 	require.NoError(t, u.Resume(lab.NB))
 
 	require.NoError(t, u.Kill(lab.NB))
-	results = m.Act(u, "cluster-status", "format=yaml")
-	assert.Contains(t, results["ovnnb"], "condition: down")
+	refused, err := m.RunAction(t.Context(), u, "cluster-status", "format=yaml")
+	require.NoError(t, err)
+	assert.Equal(t, "failed", refused.Status, "a program that looks for a member's keys is told of the unit")
+	assert.Contains(t, refused.Message, u.Name())
+	assert.Contains(t, refused.Results["ovnnb"], "condition: down")
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
 	assert.True(t, u.Running(lab.NB), "the unit starts its server again")
 
@@ -137,7 +140,7 @@ func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) 
 
 	// A standalone database in its place.
 	require.NoError(t, u.Stop(t.Context(), lab.NB))
-	_, err := u.Exec(t.Context(), "rm", u.DBFile(lab.NB))
+	_, err = u.Exec(t.Context(), "rm", u.DBFile(lab.NB))
 	require.NoError(t, err)
 	results = m.Act(u, "cluster-status")
 	assert.Contains(t, results["ovnnb"], "no database file")
