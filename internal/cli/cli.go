@@ -266,7 +266,7 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		Observer:   observer,
 		Members:    members,
 		Paths:      paths,
-		Packages:   ovn.Packages{Runner: runner, Paths: paths, Getenv: getenv},
+		Packages:   ovn.Packages{Runner: runner, Paths: paths, Getenv: getenv, Admin: cmp.Or(getenv("DPKG_ADMINDIR"), ovn.DpkgAdmin)},
 		Firewall:   firewall.Firewall{Runner: runner},
 		Policy:     ovn.Policy{Runner: runner, Paths: paths, App: env.App},
 		Monitoring: monitoring.On(runner, ""),

@@ -41,6 +41,8 @@ type Packages struct {
 	// Getenv gives the variables in which Juju tells charms of proxies
 	// (JUJU_CHARM_HTTPS_PROXY, ...); nil is none. apt has its own settings.
 	Getenv func(string) string
+	// Admin is where dpkg keeps what it knows ([DpkgAdmin]); if it is empty, or can't be read, dpkg-query is asked.
+	Admin string
 	// Patience bounds the wait for another process's lock; 0 is 5 min.
 	Patience time.Duration
 	// Pause is the time between two tries meanwhile; 0 is 5 s.
@@ -51,15 +53,12 @@ type Packages struct {
 // ok is false where ovn-central isn't, which is an empty version, and where dpkg was interrupted
 // before it was configured (dpkg(1), "Package states"); [Packages.Install] mends both.
 func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool, err error) {
-	out, err := p.Runner.Run(ctx, run.Command{Name: "dpkg-query", Args: []string{
-		"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, payload, openvswitch,
-	}})
-	// 1 is for a package that dpkg has never heard of; the other one is shown.
-	if failed := (*run.Error)(nil); err != nil && !(errors.As(err, &failed) && failed.ExitCode == 1) {
+	found, err := p.known(ctx)
+	if err != nil {
 		return version, false, fmt.Errorf("cannot tell whether %s is installed: %w", payload, err)
 	}
-	for line := range strings.Lines(string(out)) {
-		switch fields := strings.Fields(line); {
+	for _, fields := range found {
+		switch {
 		case len(fields) != 3 || fields[1] == "not-installed" || fields[1] == "config-files":
 		case fields[0] == payload:
 			version.OVN, ok = fields[2], fields[1] == "installed"
@@ -71,6 +70,26 @@ func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool
 		return ovndb.Version{}, false, nil
 	}
 	return version, ok, nil
+}
+
+// known is what dpkg knows of the packages: their names, statuses and versions.
+func (p Packages) known(ctx context.Context) (found [][]string, err error) {
+	if p.Admin != "" {
+		if found, err = dpkgStatus(p.Admin, payload, openvswitch); err == nil {
+			return found, nil
+		}
+	}
+	out, err := p.Runner.Run(ctx, run.Command{Name: "dpkg-query", Args: []string{
+		"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, payload, openvswitch,
+	}})
+	// 1 is for a package that dpkg has never heard of; the other one is shown.
+	if failed := (*run.Error)(nil); err != nil && !(errors.As(err, &failed) && failed.ExitCode == 1) {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		found = append(found, strings.Fields(line))
+	}
+	return found, nil
 }
 
 // update fetches the lists of packages.

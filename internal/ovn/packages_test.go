@@ -269,3 +269,14 @@ func TestNewerOpenvSwitchAloneIsAnotherVersion(t *testing.T) {
 	require.NoError(t, p.Upgrade(t.Context()))
 	assert.Equal(t, "23.03.1-1 openvswitch 4.0.0-1", versionOf(t, p))
 }
+
+func TestDpkgsFilesTellWhatDpkgQueryDoes(t *testing.T) {
+	t.Parallel()
+	asked, ok, err := ovn.Packages{Runner: run.Exec{}}.Installed(t.Context())
+	require.NoError(t, err)
+	read, also, err := ovn.Packages{Admin: ovn.DpkgAdmin}.Installed(t.Context())
+	require.NoError(t, err)
+	assert.True(t, ok, "the premise: this machine has the package")
+	assert.Equal(t, asked, read)
+	assert.Equal(t, ok, also)
+}

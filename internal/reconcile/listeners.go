@@ -78,9 +78,12 @@ func (u *Reconciler) schema(ctx context.Context, p pass, db ovndb.Database, x pl
 	return g.schemas[db]
 }
 
-// served is nil where all of this unit's own client ports answer, over TLS.
-func (u *Reconciler) served(ctx context.Context, db ovndb.Database, address netip.Addr) error {
-	for _, port := range ovndb.ClientPorts(db) {
+// served is nil if this unit's own client ports answer, over TLS: all of them if none is named.
+func (u *Reconciler) served(ctx context.Context, db ovndb.Database, address netip.Addr, ports ...uint16) error {
+	if len(ports) == 0 {
+		ports = ovndb.ClientPorts(db)
+	}
+	for _, port := range ports {
 		if err := u.answers(ctx, db, "ssl:"+netip.AddrPortFrom(address, port).String()); err != nil {
 			return err
 		}

@@ -252,7 +252,11 @@ func (u *Reconciler) observeClientPorts(ctx context.Context, p pass, db ovndb.Da
 	if !a.address.IsValid() {
 		return
 	}
-	err := u.served(ctx, db, a.address)
+	ports := ovndb.ClientPorts(db)
+	if a.looks { // of one server
+		ports = ports[:1]
+	}
+	err := u.served(ctx, db, a.address, ports...)
 	if err != nil && x.Listeners != plan.Drifted && a.thorough {
 		err = u.reloaded(ctx, db, a.address)
 	}

@@ -152,6 +152,7 @@ func (m *Machine) TracedDir() string { return filepath.Join(m.Dir, "traced") }
 func (m *Machine) Environment() []string {
 	variables := []string{
 		"OVN_RUNDIR=" + m.RunDir(), "OVN_DBDIR=" + m.DBDir(), "OVN_LOGDIR=" + m.LogDir(), "OVN_SYSCONFDIR=" + m.SysconfDir(),
+		"DPKG_ADMINDIR=" + m.dpkgDir(),
 	}
 	if _, err := os.Stat(m.DataDir()); err == nil {
 		variables = append(variables, "OVN_PKGDATADIR="+m.DataDir())

@@ -58,7 +58,31 @@ func (m *Machine) changePackages(f func(*packages)) error {
 	}
 	p := m.packages()
 	f(&p)
-	return writeJSON(m.packagesFile(), p)
+	return errors.Join(writeJSON(m.packagesFile(), p), m.writeStatus(p))
+}
+
+func (m *Machine) dpkgDir() string { return filepath.Join(m.Dir, "dpkg") }
+
+// writeStatus writes dpkg's own file with what is installed, in the form of deb-status(5).
+func (m *Machine) writeStatus(p packages) error {
+	var text strings.Builder
+	for name, version := range p.Installed {
+		status := "installed"
+		if p.Unconfigured && name == Umbrella {
+			status = "half-configured"
+		}
+		if version != "" {
+			fmt.Fprintf(&text, "Package: %s\nStatus: install ok %s\nVersion: %s\n\n", name, status, version)
+		}
+	}
+	if err := os.MkdirAll(m.dpkgDir(), 0o755); err != nil {
+		return err
+	}
+	file := filepath.Join(m.dpkgDir(), "status")
+	if err := os.WriteFile(file+".new", []byte(text.String()), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
 }
 
 // ships says whether an installed package has a unit.
@@ -229,7 +253,7 @@ func (t *tool) updateAlternatives(args []string) int {
 var hostVersions = sync.OnceValues(func() (map[string]string, error) {
 	versions := map[string]string{}
 	for _, name := range ovnPackages {
-		out, err := exec.Command("/usr/bin/dpkg-query", "-W", "-f=${Version}", name).Output()
+		out, err := exec.Command("/usr/bin/dpkg-query", "--admindir=/var/lib/dpkg", "-W", "-f=${Version}", name).Output()
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("cannot find the version of %s: the lab needs Debian or Ubuntu: %w", name, err)
