@@ -73,7 +73,7 @@ func tools(b *testing.B, l *lab.Lab) string {
 		goal = append(goal, fmt.Sprintf("%q:{\"status\":\"active\"}", u.Name()))
 	}
 	answers := map[string]string{
-		"goal-state": `{"units":{` + strings.Join(goal, ",") + `}}`, "relation-ids": "[]", "is-leader": "false",
+		"goal-state": `{"units":{` + strings.Join(goal, ",") + `}}`, "relation-ids": "[]", "is-leader": "false", "config-get": "{}",
 		"action-get": "{}", "action-set": "", "action-log": "", "action-fail": "", "juju-log": "", "status-set": "",
 	}
 	for name, answer := range answers {
@@ -128,7 +128,7 @@ func BenchmarkClusterStatusAgainstTwoAppctl(b *testing.B) {
 				rss = max(rss, state.SysUsage().(*syscall.Rusage).Maxrss)
 				took, _ = timed(b, env, inside(b, u, "sh", "-c", script)...)
 				shell += took
-				for _, tool := range []string{"action-get", "goal-state", "relation-ids", "action-set"} {
+				for _, tool := range []string{"action-get", "config-get", "goal-state", "relation-ids", "is-leader", "action-set"} {
 					took, _ = timed(b, env, filepath.Join(dir, tool))
 					hookTools += took
 				}
