@@ -85,8 +85,10 @@ func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
 		return err
 	}
 	a.settings, a.invalid = u.parse(config)
-	if p.progress.jujuLeader, err = u.Tools.IsLeader(ctx); err != nil {
-		return err
+	if !p.leaderless() {
+		if p.progress.jujuLeader, err = u.Tools.IsLeader(ctx); err != nil {
+			return err
+		}
 	}
 	if err := u.observeAddress(ctx, a, u.usedAddresses(ctx, p.result.Snapshot)); err != nil {
 		return err

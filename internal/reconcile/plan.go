@@ -40,6 +40,25 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 	return o, err
 }
 
+// leaderless reports whether a look shows the same on Juju's leader as elsewhere: the clusters exist, both servers are
+// members that know a leader, and no recovery was asked for.
+func (p pass) leaderless() bool {
+	if r := p.record; !p.inputs.looks || p.inputs.thorough || len(r.Requests)+len(r.Held)+len(r.Asks) > 0 {
+		return false
+	}
+	for _, db := range ovndb.Databases() {
+		if !server(p.result, db).MemberWithLeader() {
+			return false
+		}
+	}
+	for _, peer := range p.result.Snapshot.Application.Peers {
+		if len(peer.State.Requests)+len(peer.State.Asks) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Northd is how this unit's ovn-northd is; the zero value if that was not found out.
 func (o Result) Northd() ovndb.NorthdHealth {
 	if o.state.NorthdHeld && o.state.Northd == ovndb.NorthdDown {
