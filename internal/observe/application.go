@@ -42,6 +42,8 @@ type Application struct {
 	Members map[ovndb.Database][]string
 	// Places are where the other units are, as far as they have said so.
 	Places map[string]Place
+	// Former are the servers on this machine that are another unit's ([formerServers]).
+	Former map[ovndb.Database]FormerServer
 	// Departed are the units that were in the model some minutes ago and may still be leaving;
 	// DepartedEarlier also those that may be only where their leave is noted.
 	Departed, DepartedEarlier []string

@@ -39,6 +39,9 @@ type Cache struct {
 	Joins map[ovndb.Database]Join `json:"joins,omitempty"`
 	// Places are where the other units last said they are: the agent can't ask Juju.
 	Places map[string]Place `json:"places,omitempty"`
+	// Former are the servers on this machine that another unit's memory, found here, calls its own
+	// ([formerServers]).
+	Former map[ovndb.Database]FormerServer `json:"former,omitempty"`
 }
 
 // Place is what a unit's machine is known by.
@@ -89,7 +92,7 @@ func (s *Observer) loadCache(ctx context.Context) Cache {
 	}
 	if m.Unit != "" && !s.Env.Is(m.Unit, m.Model) {
 		s.Log.InfoContext(ctx, "ignoring the cache of another unit that was on this machine before", "unit", m.Unit, "model", m.Model)
-		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
+		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}, Former: m.leftBehind()}
 	}
 	if m.Configurations == nil {
 		m.Configurations = map[ovndb.Database]relation.Configuration{}
@@ -141,8 +144,9 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 		History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations),
 		Departed: departed(cache, *m, s.Now()), Places: places(cache, *m),
 		Inconsistent: inconsistent(cache.Inconsistent, servers), Joins: joins(cache.Joins, servers, s.Now()),
+		Former: formerServers(cache.Former, *m, servers),
 	}
-	m.Places = next.Places
+	m.Places, m.Former = next.Places, next.Former
 	m.Departed, m.DepartedEarlier = nil, slices.Sorted(maps.Keys(next.Departed))
 	for _, unit := range m.DepartedEarlier {
 		if s.Now().Sub(next.Departed[unit]) < leavePatience {
@@ -151,7 +155,7 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 	}
 	m.Members = map[ovndb.Database][]string{}
 	for _, d := range ovndb.Databases() {
-		if l := servers[d]; l.Condition == ovndb.Serving {
+		if l := servers[d]; l.Condition == ovndb.Serving && l.Status.Server != next.Former[d].Server {
 			seen := relation.Observation{Database: d, Status: l.Status, Published: m.Published, At: s.Now()}
 			next.History, next.Configurations[d] = next.History.Observe(cache.Configurations[d], seen)
 		}
@@ -166,7 +170,7 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 		m.Published[m.Unit] = own
 	}
 	for d, seen := range next.Configurations {
-		if servers[d].MemberWithLeader() {
+		if servers[d].MemberWithLeader() && next.Former[d].Server != servers[d].Status.Server {
 			m.Members[d] = seen.Members
 		}
 	}

@@ -70,7 +70,7 @@ const mostUnread = 32 << 20
 // member is called stale.
 func (s *Observer) ReportRemembered(ctx context.Context) Report {
 	cache := s.loadCache(ctx)
-	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places}
+	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places, Former: cache.Former}
 	seen := map[ovndb.Database]Cluster{}
 	for d, server := range s.ObserveServers(ctx) {
 		c, ok := s.cluster(ctx, server)
@@ -135,6 +135,7 @@ func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report
 	clients, _ := s.CountClients() // of a system that can't be asked, a report has no numbers
 	for _, d := range ovndb.Databases() {
 		c := seen[d]
+		c.ofFormerUnit(m.Former[d])
 		if c.Condition == ovndb.Serving {
 			c.View.Names = m.Names(d)
 			c.Quorum = c.View.Quorum()

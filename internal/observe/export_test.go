@@ -25,3 +25,8 @@ func (s *Observer) SaveCache(c Cache) error { return s.saveCache(c) }
 func (s *Observer) UpdateCache(c Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
 	return s.updateCache(c, m, servers)
 }
+
+// ReportOf adds whose the members of clusters are.
+func (s *Observer) ReportOf(m Application, seen map[ovndb.Database]Cluster) Report {
+	return s.report(m, seen)
+}

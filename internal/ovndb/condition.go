@@ -24,4 +24,7 @@ const (
 	// Unreadable: whether and what the server serves can't be found out. It may be
 	// a member that votes.
 	Unreadable Condition = "unreadable"
+	// Former: the server is of another unit that was on this machine before; only in
+	// a report.
+	Former Condition = "of another unit"
 )

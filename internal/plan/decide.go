@@ -219,6 +219,8 @@ func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server tries to join through units that are gone"})
 		}
 		d.wait("%s: joining the cluster; %s", name, s.joined())
+	case x.Status.State == raft.LeavingCluster && x.Former != "": // this unit's own joins next
+		d.wait("%s: joining the cluster; %s", name, s.joined())
 	case x.Status.State == raft.LeavingCluster:
 		d.wait("%s: leaving the cluster", name)
 	case !x.Status.HasLeader() && x.Removed:

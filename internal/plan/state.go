@@ -163,6 +163,8 @@ type Database struct {
 	// Rival is where a cluster is still served in whose place the staged one was put;
 	// empty where none answers.
 	Rival string
+	// Former is the unit that was on this machine before, whose server it is; empty if it is this unit's.
+	Former string
 	// Removed says that the members that remain have removed this unit's server: it
 	// is recorded by them. A server that was down then can't know it itself.
 	Removed bool

@@ -146,7 +146,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	l := snapshot.Servers[db]
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Text: l.Text(), Starting: l.Starting,
-		File: plan.File{Path: u.Paths.File(db)}, FileUnknown: l.FileErr != nil,
+		File: plan.File{Path: u.Paths.File(db)}, FileUnknown: l.FileErr != nil, Former: snapshot.Application.Former[db].Unit,
 	}
 	if l.Condition != ovndb.Serving {
 		return u.databaseNotServed(ctx, p, db, x)

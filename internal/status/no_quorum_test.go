@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -25,6 +27,16 @@ func TestNoKickIsPrintedWhileTheLeaderLeaves(t *testing.T) {
 	ways := status.NoQuorumRemediation(m, alone)
 	assert.Contains(t, ways[0], "this unit is cut off: ")
 	assert.Contains(t, ways[0], "kick nb-identity=aa00")
+}
+
+// What the server of a unit that was on the machine before sees says nothing of the application.
+func TestServerOfAFormerUnit(t *testing.T) {
+	s := observetest.Three(t)
+	s.NB = observetest.Members{Condition: ovndb.Former, Err: errors.New("of ovn-central/7")}
+	r := s.Report()
+	summary := status.Summarize(r, true)
+	assert.Equal(t, juju.Waiting, summary.Word)
+	assert.Empty(t, status.Next(r))
 }
 
 // A unit that is being removed makes no new cluster: it names one that stays and is there, or else what keeps its data.

@@ -100,6 +100,9 @@ func problem(c observe.Cluster, m observe.Application) (juju.StatusWord, string)
 	case absent:
 		return juju.Waiting, name + ": no database yet"
 	case notServing:
+		if c.Condition == ovndb.Former {
+			return juju.Waiting, name + ": " + c.ServerState.Text()
+		}
 		if c.Starting {
 			return juju.Waiting, name + ": the server is starting"
 		}
