@@ -192,6 +192,17 @@ func OthersStay(goal map[string]juju.UnitGoal, unit string) bool {
 	return false
 }
 
+// KnowsPeers reports whether anything is known of the other units: what they publish, or that there is none.
+func (m Application) KnowsPeers() bool {
+	others := m.Others()
+	if len(others) == 0 {
+		return m.Goal != nil && len(m.Relations) > 0
+	}
+	return slices.ContainsFunc(others, func(unit string) bool {
+		return len(m.Published[unit]) > 0 || !m.Peers[unit].Unread() && !m.Peers[unit].Empty()
+	})
+}
+
 // Others are the other units that exist, in the order of their numbers. Where
 // Juju could not be asked, they are those that this unit knows of.
 func (m Application) Others() []string {

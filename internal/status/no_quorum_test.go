@@ -3,6 +3,8 @@ package status_test
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,6 +29,45 @@ func TestNoKickIsPrintedWhileTheLeaderLeaves(t *testing.T) {
 	ways := status.NoQuorumRemediation(m, alone)
 	assert.Contains(t, ways[0], "this unit is cut off: ")
 	assert.Contains(t, ways[0], "kick nb-identity=aa00")
+}
+
+// A quorum is called lost only if something is known of the other units.
+func TestNoQuorumNeedsPeers(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*observe.Application)
+		lost   bool
+	}{
+		"peers have published":                     {func(*observe.Application) {}, true},
+		"there are no other units":                 {func(m *observe.Application) { m.Goal = map[string]juju.UnitGoal{m.Unit: {}} }, true},
+		"Juju is silent, and peers are remembered": {func(m *observe.Application) { m.Goal, m.Relations = nil, nil }, true},
+		"there is no relation yet": {func(m *observe.Application) {
+			m.Relations, m.Published = nil, relation.UnitIdentities{m.Unit: m.Published[m.Unit]}
+		}, false},
+		"there is no relation yet, and no other unit": {func(m *observe.Application) {
+			m.Goal, m.Relations, m.Published = map[string]juju.UnitGoal{m.Unit: {}}, nil, nil
+		}, false},
+		"peers have published nothing": {func(m *observe.Application) {
+			m.Published = relation.UnitIdentities{m.Unit: m.Published[m.Unit], "ovn-central/1": {}}
+			m.Peers = map[string]observe.Peer{"ovn-central/1": {Data: relation.Read(map[string]string{"private-address": "10.0.0.11"})}}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := observetest.Three(t)
+			s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff()
+			r := s.Report()
+			c.change(&r.Application)
+			word := juju.Waiting
+			if c.lost {
+				word = juju.Blocked
+			}
+			assert.Equal(t, word, status.Summarize(r, false).Word)
+			recovers := slices.ContainsFunc(slices.Concat(status.Next(r), status.Warnings(r), status.Tolerance(r)),
+				func(line string) bool {
+					return strings.Contains(line, " recover ") || strings.Contains(line, "no quorum")
+				})
+			assert.Equal(t, c.lost, recovers)
+		})
+	}
 }
 
 // What the server of a unit that was on the machine before sees says nothing of the application.

@@ -35,9 +35,21 @@ const (
 	electing
 	// noQuorum: no leader is heard, and no majority answers.
 	noQuorum
+	// unjudged: the same, and nothing is known of the other units: the server may be no
+	// member of the application's cluster.
+	unjudged
 )
 
-func healthOf(c observe.Cluster) clusterHealth {
+// healthOf judges a cluster. That a quorum is lost, which leads to a recovery, takes that the peers are known.
+func healthOf(c observe.Cluster, m observe.Application) clusterHealth {
+	if h := seenHealth(c); h != noQuorum || m.KnowsPeers() {
+		return h
+	}
+	return unjudged
+}
+
+// seenHealth is that by what this unit's server sees.
+func seenHealth(c observe.Cluster) clusterHealth {
 	switch {
 	case c.Condition == ovndb.Absent:
 		return absent
@@ -83,7 +95,7 @@ func firstProblem(r observe.Report) (juju.StatusWord, string) {
 	word, text := juju.StatusWord(""), ""
 	for _, c := range r.Clusters {
 		w, t := problem(c, r.Application)
-		if healthOf(c) == noQuorum {
+		if healthOf(c, r.Application) == noQuorum {
 			t = noQuorumText(r)
 		}
 		if t != "" && (text == "" || w == juju.Blocked && word != juju.Blocked) {
@@ -96,7 +108,7 @@ func firstProblem(r observe.Report) (juju.StatusWord, string) {
 // problem is that of one database, without the command that a lost quorum has.
 func problem(c observe.Cluster, m observe.Application) (juju.StatusWord, string) {
 	name := c.Database.Short()
-	switch healthOf(c) {
+	switch healthOf(c, m) {
 	case absent:
 		return juju.Waiting, name + ": no database yet"
 	case notServing:
@@ -111,7 +123,7 @@ func problem(c observe.Cluster, m observe.Application) (juju.StatusWord, string)
 		return juju.Waiting, name + ": joining the cluster"
 	case leaving:
 		return juju.Waiting, name + ": leaving the cluster"
-	case majorityUnconfirmed, cutOff, electing:
+	case majorityUnconfirmed, cutOff, electing, unjudged:
 		return juju.Waiting, name + ": " + leaderText(c, m)
 	case noQuorum:
 		return juju.Blocked, leaderText(c, m)
@@ -123,7 +135,7 @@ func problem(c observe.Cluster, m observe.Application) (juju.StatusWord, string)
 // see at work.
 func leaderText(c observe.Cluster, m observe.Application) string {
 	answering, connected := c.View.Responding()
-	switch n := len(c.Rows); healthOf(c) {
+	switch n := len(c.Rows); healthOf(c, m) {
 	case majorityUnconfirmed:
 		up, why := 0, ""
 		for _, row := range c.Rows {
@@ -136,6 +148,8 @@ func leaderText(c observe.Cluster, m observe.Application) string {
 		return fmt.Sprintf("a leader is known, but this unit sees only %d of %d members up (%s)", up, n, why)
 	case cutOff:
 		return fmt.Sprintf("this unit's server hears no leader, %d of %d members do; is port %s open?", connected, n, ovndb.PortOf(c.Status.Address))
+	case unjudged:
+		return "this unit's server hears no leader; the other units are not known yet"
 	case electing:
 		return fmt.Sprintf("a leader is being elected; %d of %d members answer", answering+1, n)
 	}
@@ -171,7 +185,7 @@ func nameOf(m observe.Application, d ovndb.Database, row observe.Row) string {
 func noQuorumText(r observe.Report) string {
 	var names, texts []string
 	for _, c := range r.Clusters {
-		if healthOf(c) != noQuorum {
+		if healthOf(c, r.Application) != noQuorum {
 			continue
 		}
 		names = append(names, c.Database.Short())

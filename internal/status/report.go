@@ -19,9 +19,9 @@ func tolerance(c observe.Cluster, m observe.Application) string {
 		return fmt.Sprintf("%s: not known (%s)", name, c.Condition)
 	case c.Status.State == raft.JoiningCluster:
 		return name + ": not known (joining)"
-	case healthOf(c) == noQuorum:
+	case healthOf(c, m) == noQuorum:
 		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, leaderText(c, m))
-	case t < 0 && healthOf(c) != working:
+	case t < 0 && healthOf(c, m) != working:
 		return fmt.Sprintf("%s: not known (%s)", name, leaderText(c, m))
 	default:
 		return fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, max(t, 0), c.Quorum.Members, c.Quorum.Up)
@@ -49,7 +49,7 @@ func Warnings(r observe.Report) []string {
 			all = append(all, name+": "+c.ServerState.Text())
 			continue
 		}
-		if _, text := problem(c, r.Application); text != "" && healthOf(c) != noQuorum {
+		if _, text := problem(c, r.Application); text != "" && healthOf(c, r.Application) != noQuorum {
 			all = append(all, text)
 		}
 		for _, text := range closedPorts(r.Application, c) {

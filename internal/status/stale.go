@@ -1,6 +1,8 @@
 package status
 
 import (
+	"slices"
+
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -25,7 +27,7 @@ func Next(r observe.Report) []string {
 	for _, c := range r.Clusters {
 		switch {
 		case !c.Member() || c.Quorum.Up > 0 || c.Quorum.Held:
-		case healthOf(c) == electing || healthOf(c) == majorityUnconfirmed:
+		case slices.Contains([]clusterHealth{electing, majorityUnconfirmed, unjudged}, healthOf(c, r.Application)):
 			return nil // it ends by itself, and until then each change is refused
 		default:
 			return []string{recoveryPlanCommand(r.Application, viewsOf(r))} // first of all, which unit sees a leader
