@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -54,6 +55,8 @@ type Cluster struct {
 type Report struct {
 	Application Application
 	Clusters    []Cluster
+	// At is when it was made.
+	At time.Time
 }
 
 // Report looks at both clusters. What is wrong with one does not hide the other.
@@ -131,7 +134,7 @@ func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]Serv
 
 // report adds whose the members are.
 func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report {
-	report := Report{Application: m}
+	report := Report{Application: m, At: s.Now()}
 	clients, _ := s.CountClients() // of a system that can't be asked, a report has no numbers
 	for _, d := range ovndb.Databases() {
 		c := seen[d]

@@ -26,6 +26,9 @@ func (s *Observer) UpdateCache(c Cache, m *Application, servers map[ovndb.Databa
 	return s.updateCache(c, m, servers)
 }
 
+// MadeBy is madeBy.
+var MadeBy = madeBy
+
 // ReportOf adds whose the members of clusters are.
 func (s *Observer) ReportOf(m Application, seen map[ovndb.Database]Cluster) Report {
 	return s.report(m, seen)

@@ -243,6 +243,7 @@ func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (ra
 func (s *Observer) view(ctx context.Context, l ServerState, names []raft.ID, notes map[string]string) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names, Leaving: leavingServers(notes), Lost: DamagedServers(notes)}
 	v.Superseded, v.SupersedesItself = supersededBy(l.Status.Cluster, notes)
+	v.GivenUp, v.MadeAt = madeBy(notes)
 	if problem, err := ovn.DiskProblem(s.Control.Paths); err != nil {
 		s.Log.WarnContext(ctx, "cannot tell whether the disk is full", "error", err)
 	} else {

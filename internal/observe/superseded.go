@@ -1,9 +1,12 @@
 package observe
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -74,6 +77,23 @@ func parseIDs(texts string) (all []raft.ID) {
 		}
 	}
 	return all
+}
+
+// RecoveryKey is the key in external_ids of NB_Global and SB_Global under which a database says which recovery or
+// restore made its cluster.
+const RecoveryKey = "ovn-central:recovery"
+
+// madeBy returns what the recovery or restore that made the cluster has given up, and when it made it.
+func madeBy(ids map[string]string) (givenUp []string, at time.Time) {
+	var mark struct {
+		At      time.Time `json:"at"`
+		GivenUp []string  `json:"given-up"`
+	}
+	if json.Unmarshal([]byte(ids[RecoveryKey]), &mark) != nil {
+		return nil, time.Time{}
+	}
+	foreign.Texts(&mark)
+	return mark.GivenUp, mark.At
 }
 
 // supersededBy is [SupersededClusters] without the cluster own, whose external_ids they are: a cluster

@@ -2,6 +2,7 @@ package observe_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -63,5 +64,17 @@ func TestPresentClusterIsNotSupersededByTheOtherDatabase(t *testing.T) {
 	for _, text := range []string{"", string(nbFirst), string(nbFirst) + " " + string(nbFirst), "x " + string(nbFirst)} {
 		answers := observe.SupersededAnswers("10.0.0.2", ovndb.SB, sbFirst, map[string]string{observe.ClustersKey(ovndb.NB): text})
 		assert.Empty(t, recovery.Superseded(nbFirst, answers[ovndb.NB]), text)
+	}
+}
+
+func TestMadeBy(t *testing.T) {
+	at := time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
+	given, made := observe.MadeBy(map[string]string{observe.RecoveryKey: `{"unit":"ovn-central/0","at":"2026-11-20T18:00:00Z","cluster":"x","given-up":["ovn-central/1"]}`})
+	assert.Equal(t, []string{"ovn-central/1"}, given)
+	assert.Equal(t, at, made)
+	for _, text := range []string{"", "{", "[]", `{"at":7}`} {
+		given, made = observe.MadeBy(map[string]string{observe.RecoveryKey: text})
+		assert.Empty(t, given, text)
+		assert.True(t, made.IsZero(), text)
 	}
 }

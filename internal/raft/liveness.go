@@ -57,6 +57,10 @@ type View struct {
 	// names its own cluster among them, which is left out.
 	Superseded       []ID
 	SupersedesItself bool
+	// GivenUp are the units that the recovery or restore which made this cluster has given up, and MadeAt is when
+	// that was, by the clock of the unit that made it; zero if it does not say.
+	GivenUp []string
+	MadeAt  time.Time
 }
 
 // Peer is a member together with what was found out about it.

@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// markKey is the key in external_ids of NB_Global and SB_Global under which a database says which recovery or restore
-// made its cluster.
-const markKey = "ovn-central:recovery"
+const markKey = observe.RecoveryKey
 
 // mark is the value of [markKey]. It is in the new cluster from its first entry on, so that each unit can read it.
 type mark struct {

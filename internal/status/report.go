@@ -2,8 +2,10 @@ package status
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -133,18 +135,36 @@ func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 	return ""
 }
 
+// joinPatience is how long units that were not given up may take to join a new cluster: as long as two intervals
+// of update-status.
+const joinPatience = 10 * time.Minute
+
 // notInNewCluster are the other units whose server is in a cluster in whose place this unit's was
-// put, and that have not joined this one yet.
-func notInNewCluster(r observe.Report) []string {
-	var all []string
+// put, and that have not joined this one yet. What they publish comes late: one at whose address this unit's own
+// server has a member has joined. They may be lost if the recovery has given them up, or if they had the time to join.
+func notInNewCluster(r observe.Report) (units, mayBeLost []string) {
 	for _, unit := range r.Application.Published.Names() {
-		if unit != r.Application.Unit && slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool {
-			return superseded(c, r.Application.Published[unit][c.Database].Cluster)
-		}) {
-			all = append(all, unit)
+		awaited, lost := false, false
+		for _, c := range r.Clusters {
+			if unit == r.Application.Unit || !superseded(c, r.Application.Published[unit][c.Database].Cluster) || hasMemberAt(c, r.Application.Peers[unit].State.Address) {
+				continue
+			}
+			awaited = true
+			lost = lost || slices.Contains(c.View.GivenUp, unit) || r.At.Sub(c.View.MadeAt) >= joinPatience
+		}
+		if awaited {
+			units = append(units, unit)
+		}
+		if lost {
+			mayBeLost = append(mayBeLost, unit)
 		}
 	}
-	return all
+	return units, mayBeLost
+}
+
+// hasMemberAt reports whether this unit's server has a member at the address.
+func hasMemberAt(c observe.Cluster, address netip.Addr) bool {
+	return address.IsValid() && slices.ContainsFunc(c.Rows, func(row observe.Row) bool { return ovndb.HostOf(row.Address) == address.String() })
 }
 
 // superseded says whether a cluster is one that was given up for c.
@@ -154,11 +174,14 @@ func superseded(c observe.Cluster, id raft.ID) bool {
 
 // notInNewClusterText is what a status says of them.
 func notInNewClusterText(r observe.Report) string {
-	units := notInNewCluster(r)
-	if len(units) == 0 {
+	units, mayBeLost := notInNewCluster(r)
+	switch {
+	case len(units) == 0:
 		return ""
+	case len(mayBeLost) == 0:
+		return "not in the new cluster yet: " + strings.Join(units, ", ")
 	}
-	return "not in the new cluster yet; if lost: " + juju.RemoveUnit("--force "+strings.Join(units, " "))
+	return "not in the new cluster yet; if lost: " + juju.RemoveUnit("--force "+strings.Join(mayBeLost, " "))
 }
 
 // supersedesItself says of which databases the list of the clusters that were given up has their own, which

@@ -2,8 +2,10 @@ package status_test
 
 import (
 	"errors"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
@@ -230,6 +232,42 @@ func TestUnitOfAClusterThatWasGivenUpIsToJoinOrToBeRemoved(t *testing.T) {
 
 	r.Application.Published["ovn-central/1"][ovndb.SB] = relation.Identity{Server: observetest.Full("bb01"), Cluster: old}
 	assert.Equal(t, "not in the new cluster yet; if lost: juju remove-unit --force ovn-central/1 ovn-central/2", status.Summarize(r, true).Problem)
+}
+
+// What peers published late is no evidence that they are lost.
+func TestUnitsOfTheOldCluster(t *testing.T) {
+	old := raft.ID("dd000000-0000-4000-8000-000000000000")
+	for name, c := range map[string]struct {
+		change func(r *observe.Report)
+		told   string
+	}{
+		"the cluster was just made": {func(*observe.Report) {}, "not in the new cluster yet: ovn-central/2"},
+		"it is given up": {func(r *observe.Report) {
+			r.Clusters[0].View.GivenUp = []string{"ovn-central/2"}
+		}, "not in the new cluster yet; if lost: juju remove-unit --force ovn-central/2"},
+		"another is given up": {func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/4"} }, "not in the new cluster yet: ovn-central/2"},
+		"the cluster was made earlier": {func(r *observe.Report) {
+			r.Clusters[0].View.MadeAt = r.At.Add(-10 * time.Minute)
+		}, "not in the new cluster yet; if lost: juju remove-unit --force ovn-central/2"},
+		"a member is at its address": {func(r *observe.Report) {
+			r.Application.Peers = map[string]observe.Peer{"ovn-central/2": {State: relation.UnitState{Address: netip.MustParseAddr("10.0.0.12")}}}
+			r.Clusters[0].View.GivenUp = []string{"ovn-central/2"}
+		}, ""},
+		"members are elsewhere": {func(r *observe.Report) {
+			r.Application.Peers = map[string]observe.Peer{"ovn-central/2": {State: relation.UnitState{Address: netip.MustParseAddr("10.0.0.19")}}}
+		}, "not in the new cluster yet: ovn-central/2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := observetest.Three(t)
+			r := s.Report()
+			for i := range r.Clusters {
+				r.Clusters[i].View.Superseded, r.Clusters[i].View.MadeAt = []raft.ID{old}, r.At
+			}
+			r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: observetest.Full("aa02"), Cluster: old}
+			c.change(&r)
+			assert.Equal(t, c.told, status.Summarize(r, true).Problem)
+		})
+	}
 }
 
 // S5: all units are in this unit's cluster, and none is to be removed.

@@ -255,7 +255,9 @@ func (s Scenario) Cluster(d ovndb.Database, m Members) observe.Cluster {
 
 // Report is what the unit reports of both.
 func (s Scenario) Report() observe.Report {
-	return observe.Report{Application: s.Application(), Clusters: []observe.Cluster{s.Cluster(ovndb.NB, s.NB), s.Cluster(ovndb.SB, s.SB)}}
+	return observe.Report{
+		At: Now, Application: s.Application(), Clusters: []observe.Cluster{s.Cluster(ovndb.NB, s.NB), s.Cluster(ovndb.SB, s.SB)},
+	}
 }
 
 // Observer is the unit's, on a machine without programs.
