@@ -32,7 +32,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		u.Log.WarnContext(ctx, "cannot find out the state of this unit", "error", err)
 	}
 	report := o.Report
-	northds, missing, northdNext := status.NorthdReport(u.northd(ctx, o), report.Application)
+	northds, missing, northdNext := status.NorthdReport(u.northd(ctx, o), report, o.Northds())
 	found := results{"format": chosen, "fault-tolerance": lines(status.Tolerance(report)), "northd": lines(northds), "clients": lines(status.ClientCounts(report))}
 	for i, c := range report.Clusters {
 		if c.Condition == ovndb.Serving {

@@ -70,7 +70,7 @@ var owners = map[string][]string{
 	"github.com/juju/charm/v12":    {}, // its root links a database driver: for tests and tools
 	"github.com/coreos/go-systemd": {"agent"},
 	"github.com/prometheus":        {"agent"},
-	module + "/internal/plan":      {"reconcile", "action", "membership", "document"},
+	module + "/internal/plan":      {"reconcile", "action", "membership", "document", "status"},
 	"text/tabwriter":               {"document"}, // what decides, or acts, prints no tables
 	"net/http":                     {"agent", "agent/report"},
 	"testing":                      {},

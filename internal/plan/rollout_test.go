@@ -192,8 +192,13 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 	services := func(northd, umbrella plan.ServiceState, up bool) func(*plan.State) {
 		return func(s *plan.State) {
 			s.Services = map[ovndb.Service]plan.ServiceState{ovndb.Northd: northd, ovndb.Umbrella: umbrella}
-			s.NorthdUp = up
+			if s.Northds = (plan.Northd{Found: plan.NorthdActive, Unit: "ovn-central/1"}); !up {
+				s.Northds = plan.Northd{Found: plan.NorthdNone, Since: s.Now}
+			}
 		}
+	}
+	none := func(ago time.Duration, standby bool) plan.Northd {
+		return plan.Northd{Found: plan.NorthdNone, Since: noon.Add(-ago), Standby: standby}
 	}
 	on, boots := plan.ServiceState{Active: true}, plan.ServiceState{Active: true, Enabled: true}
 	const umbrella = "start ovn-central (the services must start at boot)"
@@ -214,15 +219,37 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		},
 		"none is active": {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
 		"it hangs, and so does every other": {
-			func(s *plan.State) { s.Northd, s.NorthdUp = ovndb.NorthdUnresponsive, false },
+			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdUnresponsive, none(0, false) },
 			decided{blocked: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd"}, ready: true},
 		},
 		"it hangs, and another one works": {
-			func(s *plan.State) { s.Northd = ovndb.NorthdUnresponsive },
+			func(s *plan.State) {
+				s.Northd, s.Northds = ovndb.NorthdUnresponsive, plan.Northd{Found: plan.NorthdActive, Unit: "ovn-central/1"}
+			},
 			decided{notes: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd (another unit's works)"}, ready: true},
 		},
+		"it hangs, and another one may take over": {
+			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdUnresponsive, none(119*time.Second, true) },
+			decided{waiting: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd"}, ready: true},
+		},
+		"it hangs, and no other one took over in time": {
+			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdUnresponsive, none(120*time.Second, true) },
+			decided{blocked: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd"}, ready: true},
+		},
+		"all stand by": {
+			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(0, true) },
+			decided{waiting: []string{"no ovn-northd is active"}, ready: true},
+		},
+		"all stand by for too long": {
+			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(120*time.Second, true) },
+			decided{blocked: []string{"no ovn-northd is active"}, ready: true},
+		},
+		"it stands by, and nothing is known of another": {
+			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, plan.Northd{} },
+			decided{ready: true},
+		},
 		"it is paused, and none works": {
-			func(s *plan.State) { s.Northd, s.NorthdUp = ovndb.NorthdPaused, false },
+			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdPaused, none(0, false) },
 			decided{
 				blocked: []string{"ovn-northd paused: juju ssh ovn-central/0 sudo ovn-appctl -t ovn-northd resume"}, ready: true,
 			},
@@ -233,7 +260,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		},
 		"it is held, and none works": {
 			func(s *plan.State) {
-				s.NorthdHeld, s.NorthdUp, s.Services[ovndb.Northd] = true, false, plan.ServiceState{}
+				s.NorthdHeld, s.Northds, s.Services[ovndb.Northd] = true, none(0, false), plan.ServiceState{}
 			},
 			decided{waiting: []string{"ovn-northd is held, none is active; run: juju run ovn-central/0 release-northd"}, ready: true},
 		},

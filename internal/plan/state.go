@@ -75,10 +75,9 @@ type State struct {
 	Resumed bool
 	// Pending are the restarts that are due, each with its reason.
 	Pending map[ovndb.Service]string
-	// Northd is how this unit's ovn-northd is; NorthdUp says that one is known to
-	// work, on this or another unit.
-	Northd   ovndb.NorthdHealth
-	NorthdUp bool
+	// Northd is how this unit's ovn-northd is, Northds what is known of those of all units.
+	Northd  ovndb.NorthdHealth
+	Northds Northd
 }
 
 // usable says whether all of the options are.

@@ -55,7 +55,7 @@ func well() plan.State {
 		Databases:    map[ovndb.Database]plan.Database{},
 		Peers:        []plan.Peer{peer(1), peer(2)},
 		Defaults:     plan.InSync, NorthdParams: plan.InSync, Firewall: plan.InSync,
-		NorthdUp: true,
+		Northds: plan.Northd{Found: plan.NorthdActive, Unit: "ovn-central/1"},
 	}
 	s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 1)
 	return s

@@ -212,7 +212,9 @@ func (w *world) state(u *unit, a asked) plan.State {
 		s.Invalid = map[string]string{plan.OptionElectionTimer: "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds"}
 	}
 	for _, other := range w.units {
-		s.NorthdUp = s.NorthdUp || other.northd
+		if other.northd {
+			s.Northds = plan.Northd{Found: plan.NorthdActive, Unit: other.name}
+		}
 	}
 	for _, db := range ovndb.Databases() {
 		s.Databases[db] = w.database(u, a, db)

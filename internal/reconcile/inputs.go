@@ -80,6 +80,7 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 // askJuju completes a pass by what Juju says.
 func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
 	r, a, m := p.record, &p.inputs, p.result.Snapshot.Application
+	p.progress.northd = r.Northd
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
 		return err

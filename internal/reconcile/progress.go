@@ -29,6 +29,8 @@ type progress struct {
 	// unmended is why a server could not write its file anew, where one could not.
 	unmended map[ovndb.Database]string
 	serving  map[ovndb.Database]serving
+	// northd is what the last hook has found of all units' ovn-northd.
+	northd plan.Northd
 	// guarded says that the firewall was seen to in this hook.
 	guarded bool
 	// firewallDrifted says, once the machine was asked, whether its rules are not those that

@@ -38,6 +38,8 @@ type record struct {
 	Paused bool   `json:"paused,omitempty"`
 	// NorthdHeld says that an operator keeps ovn-northd from running here.
 	NorthdHeld bool `json:"northd-held,omitempty"`
+	// Northd is what was last found of all units' ovn-northd.
+	Northd plan.Northd `json:"northd,omitzero"`
 	// Pending are the restarts that are due, each with its reason.
 	Pending map[ovndb.Service]string `json:"pending,omitempty"`
 	// Running is the version that each service was started with.
@@ -212,6 +214,7 @@ func (u *Reconciler) bringUpToDate(ctx context.Context, p pass) error {
 // observed drops what is over by what was observed.
 func (r *record) observed(s plan.State) {
 	r.seen(s.Services, s.Packages.Version)
+	r.Northd = s.Northds
 	for db, x := range s.Databases {
 		if !asked(r, s, db) || !s.JujuLeader {
 			delete(r.Asks, db)

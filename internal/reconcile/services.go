@@ -194,6 +194,9 @@ func (u *Reconciler) setTimer(ctx context.Context, db ovndb.Database, to time.Du
 	return nil
 }
 
+// lockPatience is how long an ovn-northd that has both databases takes to get the lock, if no other has it.
+const lockPatience = time.Second
+
 // awaitNorthd gives an ovn-northd that was started, or has found no server, the time that
 // it takes to have both databases.
 func (u *Reconciler) awaitNorthd(ctx context.Context, patience time.Duration) {
@@ -206,5 +209,12 @@ func (u *Reconciler) awaitNorthd(ctx context.Context, patience time.Duration) {
 	})
 	if err != nil {
 		u.Log.InfoContext(ctx, "ovn-northd is not connected to both databases yet", "error", err)
+		return
 	}
+	_ = await(ctx, lockPatience, func() error { // it is active right away if no other has the lock
+		if state, err := u.Control.NorthdStatus(ctx); err != nil || state != ovn.NorthdActive {
+			return errors.New("it stands by")
+		}
+		return nil
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +86,9 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 		return s, err
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
-	s.NorthdUp = s.Northd.Works() || anotherNorthd(m)
+	seen := observe.Report{Application: m, Clusters: p.result.Report.Clusters}
+	own := plan.NorthdReport{Unit: s.Unit, Known: true, Health: s.Northd}
+	s.Northds = plan.JudgeNorthd(s.Now, own, status.NorthdReports(seen), p.progress.northd)
 	if (a.thorough || r.FirewallClients != nil) && !p.progress.guarded && u.firewallDrift(ctx, p, u.rules(p)) {
 		s.Firewall = plan.Drifted
 	}
@@ -267,11 +268,6 @@ func (u *Reconciler) observeClientPorts(ctx context.Context, p pass, db ovndb.Da
 	if x.ClientsServed = err == nil; err != nil {
 		u.Log.DebugContext(ctx, "a client port does not answer", "database", db.Short(), "error", err)
 	}
-}
-
-// anotherNorthd says whether another unit has published that its ovn-northd works.
-func anotherNorthd(m observe.Application) bool {
-	return slices.ContainsFunc(m.Others(), func(unit string) bool { return m.Peers[unit].State.Northd != "" })
 }
 
 // command renders an action of this unit as it is typed.

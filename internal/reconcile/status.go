@@ -7,6 +7,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
@@ -26,6 +27,9 @@ func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	}
 	return juju.Blocked, options + "; " + text
 }
+
+// Northds is what is known of all units' ovn-northd.
+func (o Result) Northds() plan.Northd { return o.state.Northds }
 
 // AgentProblem is one line on what is wrong with the unit's agent; empty where nothing is.
 func (o Result) AgentProblem() string { return o.agent }
