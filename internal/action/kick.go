@@ -73,8 +73,14 @@ func kickRequest(p params, keys map[ovndb.Database]string) (r membership.KickReq
 	if r.Confirmed, err = p.flag("i-really-mean-it"); err != nil {
 		return r, err
 	}
-	if r.Force, err = p.flag("force"); err != nil {
-		return r, err
+	for _, permit := range []raft.Permit{raft.PermitUnitInModel, raft.PermitForce} {
+		given, err := p.flag(string(permit))
+		if err != nil {
+			return r, err
+		}
+		if given {
+			r.Permit = r.Permit.Stronger(permit)
+		}
 	}
 	r.DryRun, err = p.flag("dry-run")
 	return r, err

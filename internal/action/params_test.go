@@ -108,7 +108,7 @@ func TestKickRequestUnderBothNames(t *testing.T) {
 
 			r, err = kickRequest(params{"unit": "ovn-central/4", "force": true, keys[ovndb.NB]: ""}, keys)
 			require.NoError(t, err)
-			assert.Equal(t, membership.KickRequest{IDs: map[ovndb.Database]raft.IDArgument{}, Unit: "ovn-central/4", Force: true}, r)
+			assert.Equal(t, membership.KickRequest{IDs: map[ovndb.Database]raft.IDArgument{}, Unit: "ovn-central/4", Permit: raft.PermitForce}, r)
 		})
 	}
 }

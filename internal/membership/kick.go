@@ -26,8 +26,9 @@ type KickRequest struct {
 	IDs map[ovndb.Database]raft.IDArgument
 	// Unit names it instead: what that unit has left behind, in both databases.
 	Unit string
-	// Confirmed is i-really-mean-it; Force permits what rule R4 refuses.
-	Confirmed, Force bool
+	// Confirmed is i-really-mean-it; Permit is what rule R4 refuses.
+	Confirmed bool
+	Permit    raft.Permit
 	// DryRun judges and shows, and changes nothing.
 	DryRun bool
 }

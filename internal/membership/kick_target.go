@@ -229,7 +229,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	s, d := k.changer, k.server.Database
 	owner := k.application.Owner(d, k.target)
 	view, plan, err := s.evaluate(ctx, &k.server, k.application, k.lock, func(v raft.View) raft.Plan {
-		change := raft.Change{Database: d, View: v, Target: k.id, UnitInModel: owner.Unit, Force: k.request.Force}
+		change := raft.Change{Database: d, View: v, Target: k.id, UnitInModel: owner.Unit, Permit: k.request.Permit}
 		if k.lock != nil {
 			change.Pending = k.lock.pending()
 		}
@@ -279,11 +279,11 @@ func (k *kickOperation) serves() bool { return k.target.Up || k.target.OneWay }
 func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Owner) []string {
 	s, d := k.changer, k.server.Database
 	target := map[ovndb.Database]string{d: k.target.Longest()}
-	forced := status.KickCommand(k.application, k.application.Unit, target, true)
 	switch plan.Refusal.Reason {
 	case raft.LiveMember, raft.UnitInModel:
 		// What is advised must not be refused in its turn.
-		again := raft.PlanKick(raft.Change{Database: d, View: view, Target: k.id, Force: true})
+		permit, allowed := raft.WeakestPermit(raft.Change{Database: d, View: view, Target: k.id, UnitInModel: owner.Unit})
+		permitted := status.KickCommand(k.application, k.application.Unit, target, permit)
 		var advice []string
 		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
 		case owner.Unit == "" && k.serves() && k.application.HasAddress(k.target.Address):
@@ -297,11 +297,11 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Own
 				juju.RemoveUnit("--force "+owner.Unit))
 		}
 		switch {
-		case again.Refusal != nil || owner.Unit != "" && k.serves():
+		case !allowed || owner.Unit != "" && k.serves():
 		case owner.Unit == "" && k.target.Runs():
-			advice = append(advice, "power off its machine, then run the same command again; to kick it while it runs: "+forced)
+			advice = append(advice, "power off its machine, then run the same command again; to kick it while it runs: "+permitted)
 		default:
-			advice = append(advice, "to kick it all the same: "+forced)
+			advice = append(advice, "to kick it all the same: "+permitted)
 		}
 		return advice
 	case raft.OwnID:

@@ -24,8 +24,13 @@ func nbKick(id string) membership.KickRequest {
 	return membership.KickRequest{DryRun: true, IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: observetest.Given(id)}}
 }
 
+func inModel(r membership.KickRequest) membership.KickRequest {
+	r.Permit = raft.PermitUnitInModel
+	return r
+}
+
 func forced(r membership.KickRequest) membership.KickRequest {
-	r.Force = true
+	r.Permit = raft.PermitForce
 	return r
 }
 
@@ -61,6 +66,8 @@ func TestKickIsJudged(t *testing.T) {
 		"live stale member":                {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04")},
 		"live stale member with force":     {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, forced(nbKick("aa04"))},
 		"dead member of a unit":            {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, nbKick("aa02")},
+		"dead member of a unit, permitted": {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, inModel(nbKick("aa02"))},
+		"member of a unit that is back":    {func(*observetest.Scenario) {}, inModel(nbKick("aa02"))},
 		"live member while another is dead, with force": {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, forced(nbKick("aa01")),
 		},
@@ -154,7 +161,7 @@ func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
 			"nothing was done: a member that is kicked never comes back; to confirm, add i-really-mean-it=true; to see what would happen, add dry-run=true",
 		},
 		"force is no confirmation": {
-			membership.KickRequest{IDs: id, Force: true},
+			membership.KickRequest{IDs: id, Permit: raft.PermitForce},
 			"nothing was done: a member that is kicked never comes back; to confirm, add i-really-mean-it=true; to see what would happen, add dry-run=true",
 		},
 	}

@@ -27,7 +27,7 @@ func TestR1SecondDatabaseIsJudgedJustBeforeItsKick(t *testing.T) {
 			units[0].until(ovndb.SB, func(s raft.Status) bool { return len((raft.View{Status: s}).Peers()) == 3 && s.HasLeader() })
 		}
 	}
-	results, err := units[0].Kick(t.Context(), m, KickRequest{Confirmed: true, Force: true, IDs: map[ovndb.Database]raft.IDArgument{
+	results, err := units[0].Kick(t.Context(), m, KickRequest{Confirmed: true, Permit: raft.PermitForce, IDs: map[ovndb.Database]raft.IDArgument{
 		ovndb.NB: {Text: string(units[2].id(ovndb.NB))}, ovndb.SB: {Text: string(units[2].id(ovndb.SB))},
 	}})
 	require.NoError(t, err)

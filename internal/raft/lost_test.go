@@ -30,7 +30,7 @@ func TestR0MemberThatHasLostEntriesIsDownForEverybody(t *testing.T) {
 			kick := PlanKick(Change{View: v, Target: string(memberID(2))})
 			require.NotNil(t, kick.Refusal)
 			assert.Equal(t, LiveMember, kick.Refusal.Reason, "it still is one that others may count on")
-			assert.Nil(t, PlanKick(Change{View: v, Target: string(memberID(2)), Force: true}).Refusal)
+			assert.Nil(t, PlanKick(Change{View: v, Target: string(memberID(2)), Permit: PermitForce}).Refusal)
 		})
 	}
 	own := viewOf(1, up)

@@ -16,12 +16,44 @@ type Change struct {
 	// UnitInModel is the unit that the target belongs to, where that unit still
 	// is in the model; empty otherwise.
 	UnitInModel string
-	// Force permits what rule R4 otherwise refuses, and nothing else.
-	Force bool
+	// Permit is what rule R4 otherwise refuses; it permits nothing else.
+	Permit Permit
 	// Pending are the IDs of members whose own leave or kick was begun by a unit
 	// that did not see it end (rule R5): they are judged as if they were going. A member that
 	// is taken down and comes back stands in the view.
 	Pending []ID
+}
+
+// Permit is the parameter by which an operator permits a kick that rule R4 refuses.
+type Permit string
+
+// The values of Permit, each of which permits what the one before does, too.
+const (
+	// PermitNone: only a member that is down, and that belongs to no unit of the model.
+	PermitNone Permit = ""
+	// PermitUnitInModel: a member that is down.
+	PermitUnitInModel Permit = "unit-in-model"
+	// PermitForce: a member that is up, too.
+	PermitForce Permit = "force"
+)
+
+// WeakestPermit is the least that a kick needs, for a command that is printed: once a member that was down is back, the
+// command removes it no more. ok is false if no permit is enough.
+func WeakestPermit(c Change) (p Permit, ok bool) {
+	for _, c.Permit = range []Permit{PermitNone, PermitUnitInModel, PermitForce} {
+		if PlanKick(c).Refusal == nil {
+			return c.Permit, true
+		}
+	}
+	return PermitForce, false
+}
+
+// Stronger is the one of two permits that permits more.
+func (p Permit) Stronger(o Permit) Permit {
+	if o == PermitForce || p == PermitNone {
+		return o
+	}
+	return p
 }
 
 // Plan is a judged change: the arithmetic before and after, and what stands
@@ -50,9 +82,9 @@ func PlanKick(c Change) Plan {
 	case plan.Refusal != nil:
 	case t.Self:
 		plan.refuse(OwnID, fmt.Sprintf("%s is this unit's own server", t.Short))
-	case c.UnitInModel != "" && !c.Force:
+	case c.UnitInModel != "" && c.Permit == PermitNone:
 		plan.refuse(UnitInModel, fmt.Sprintf("%s belongs to %s, which is still in the model", t.Short, c.UnitInModel))
-	case t.Runs() && !c.Force:
+	case t.Runs() && c.Permit != PermitForce:
 		plan.refuse(LiveMember, t.Short+" is up, and a member that is up is kicked only with force=true")
 	}
 	return c.finish(plan)

@@ -18,7 +18,9 @@ func TestR4ForcePermitsNothingElse(t *testing.T) {
 			for _, unit := range []string{"", "ovn-central/7"} {
 				c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), UnitInModel: unit}
 				gentle := PlanKick(c)
-				c.Force = true
+				c.Permit = PermitUnitInModel
+				dead := PlanKick(c)
+				c.Permit = PermitForce
 				forced := PlanKick(c)
 				require.Equal(t, forced.Before, gentle.Before)
 				require.Equal(t, forced.After, gentle.After)
@@ -37,6 +39,24 @@ func TestR4ForcePermitsNothingElse(t *testing.T) {
 					require.Equal(t, reason(forced), reason(gentle), "leader %d of %v", leader, up)
 				}
 				require.NotContains(t, []Reason{LiveMember, UnitInModel}, reason(forced))
+				if live { // a unit that is back keeps its member
+					require.Equal(t, LiveMember, reason(dead))
+				} else {
+					require.Equal(t, reason(forced), reason(dead))
+				}
+
+				c.Permit = PermitForce // is of no weight
+				weakest, ok := WeakestPermit(c)
+				require.Equal(t, forced.Refusal == nil, ok)
+				switch {
+				case !ok:
+				case live:
+					require.Equal(t, PermitForce, weakest)
+				case unit != "":
+					require.Equal(t, PermitUnitInModel, weakest)
+				default:
+					require.Equal(t, PermitNone, weakest)
+				}
 			}
 		}
 	})
@@ -46,7 +66,7 @@ func TestR4ForceDoesNotKickOneself(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= largest; n++ {
 		for leader := range n {
-			c := Change{Database: ovndb.NB, View: viewOf(leader, allUp(n)), Target: string(memberID(0)), Force: true}
+			c := Change{Database: ovndb.NB, View: viewOf(leader, allUp(n)), Target: string(memberID(0)), Permit: PermitForce}
 			assert.Equal(t, OwnID, reason(PlanKick(c)))
 		}
 	}

@@ -32,7 +32,7 @@ func TestR5ChangesThatAreUnderWayAreJudgedAtTheirWorst(t *testing.T) {
 						ids = append(ids, memberID(i))
 					}
 				}
-				c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Force: true, Pending: ids}
+				c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Permit: PermitForce, Pending: ids}
 				plan := PlanLeave(c)
 				require.Equal(t, want, plan.Refusal == nil, "target %d, pending %b of %v", target, pending, up)
 				if !want {
@@ -51,7 +51,7 @@ func TestR5PhasesCountOnTheLeaderOnly(t *testing.T) {
 		for _, phase := range []Phase{AddingCommitting, RemovingPhase} {
 			v := viewOf(leader, allUp(4))
 			v.Status.Servers[3].Phase = phase
-			c := Change{Database: ovndb.NB, View: v, Target: string(memberID(0)), Force: true}
+			c := Change{Database: ovndb.NB, View: v, Target: string(memberID(0)), Permit: PermitForce}
 			assert.Equal(t, want, reason(PlanLeave(c)), "leader %d, %s", leader, phase)
 			c.Target = string(memberID(2))
 			assert.Equal(t, want, reason(PlanKick(c)), "leader %d, %s", leader, phase)

@@ -26,7 +26,7 @@ func TestR1RestartVerdictIsTheFormulaInEveryCase(t *testing.T) {
 		case 2*remain <= n && (n != 2 || remain != 1):
 			want = WouldLoseQuorum
 		}
-		plan := PlanRestart(Change{Database: ovndb.NB, View: v, Target: "ignored", Force: true})
+		plan := PlanRestart(Change{Database: ovndb.NB, View: v, Target: "ignored", Permit: PermitForce})
 		if got := reason(plan); got != want {
 			require.Failf(t, "wrong verdict", "%v, leader %d: %q instead of %q", up, leader, got, want)
 		}

@@ -24,7 +24,7 @@ func TestR3OneOfTwoThatShareFourDigits(t *testing.T) {
 	require.Equal(t, LiveMember, reason(plan), "it is not judged as the other, which is down")
 	assert.Equal(t, answering, plan.Target.ID)
 
-	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: answering.Short(), Force: true})
+	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: answering.Short(), Permit: PermitForce})
 	require.EqualError(t, plan.Refusal, "nb: a001 can mean a001 at tcp:10.0.0.1:6643, a001 at tcp:10.0.0.2:6643")
 	assert.Equal(t, AmbiguousID, plan.Refusal.Reason)
 	assert.Empty(t, plan.Target)
@@ -66,7 +66,7 @@ func TestR3TargetIsFoundThoughMoreIsKnownOfItNow(t *testing.T) {
 func TestNobodyIsNotPlannedToGo(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"", "beef", string(memberID(5)), memberAddress(1), "A001", " a001"} {
-		c := Change{Database: ovndb.NB, View: viewOf(0, allUp(5)), Target: target, Force: true}
+		c := Change{Database: ovndb.NB, View: viewOf(0, allUp(5)), Target: target, Permit: PermitForce}
 		assert.NotNil(t, PlanLeave(c).Refusal, "%q", target)
 		assert.NotNil(t, PlanKick(c).Refusal, "%q", target)
 	}

@@ -60,7 +60,7 @@ func TestR1VerdictIsTheFormulaInEveryCase(t *testing.T) {
 			case !led, !now:
 				want = NoQuorum
 			}
-			c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Force: true}
+			c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Permit: PermitForce}
 			plans := map[string]Plan{"leave": PlanLeave(c)}
 			if target != 0 {
 				plans["kick"] = PlanKick(c)
@@ -145,7 +145,7 @@ func TestR2SoleMemberIsNeverTouched(t *testing.T) {
 	targets := []string{"", "z", "zzzz", "a", "a000", string(memberID(0)), "a000" + strings.Repeat("f", 32), string(memberID(1))}
 	for _, target := range targets {
 		for flags := range 1 << 2 {
-			c := Change{Database: ovndb.NB, View: viewOf(0, allUp(1)), Target: target, Force: flags&1 != 0}
+			c := Change{Database: ovndb.NB, View: viewOf(0, allUp(1)), Target: target, Permit: []Permit{PermitNone, PermitForce}[flags&1]}
 			if flags&2 != 0 {
 				c.UnitInModel = "ovn-central/0"
 			}
@@ -156,7 +156,7 @@ func TestR2SoleMemberIsNeverTouched(t *testing.T) {
 	assert.Equal(t, SoleMember, reason(PlanKick(Change{View: viewOf(0, allUp(1)), Target: string(memberID(0))})))
 	for _, file := range []string{"nb-single-server", "nb-single-after-leave", "nb-ssl-single-after-two-left", "ovs36-nb-single-leaving"} {
 		s := captureStatus(t, file)
-		c := Change{Database: ovndb.NB, View: View{Status: s}, Target: string(s.Server), Force: true}
+		c := Change{Database: ovndb.NB, View: View{Status: s}, Target: string(s.Server), Permit: PermitForce}
 		assert.NotNil(t, PlanLeave(c).Refusal, file)
 		assert.NotNil(t, PlanKick(c).Refusal, file)
 	}

@@ -51,7 +51,7 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 			"2 of 3 up, 2 needed", "1 of 2 up, 2 needed",
 		},
 		"kick of the other live one": {
-			PlanKick(Change{Database: ovndb.NB, View: oneDead, Target: "847c", Force: true}), WouldLoseQuorum,
+			PlanKick(Change{Database: ovndb.NB, View: oneDead, Target: "847c", Permit: PermitForce}), WouldLoseQuorum,
 			"nb: of 3 members 2 are up; without 847c there would be 1 of 2 up, 2 needed; down: ca3c at tcp:127.77.4.3:6643",
 			"2 of 3 up, 2 needed", "1 of 2 up, 2 needed",
 		},
@@ -66,7 +66,7 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 			"", "",
 		},
 		"just restarted, alone": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-just-restarted-alone"), Target: "74e5", Force: true}), NoQuorum,
+			PlanKick(Change{Database: ovndb.NB, View: captured("nb-just-restarted-alone"), Target: "74e5", Permit: PermitForce}), NoQuorum,
 			"nb: this unit's server knows no leader (cluster member, follower): either a majority is down, or this unit is cut off from it",
 			"", "",
 		},
@@ -76,7 +76,7 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 			"", "",
 		},
 		"two that share four digits": {
-			PlanKick(Change{Database: ovndb.NB, View: View{Status: sharing.Status}, Target: "a001", Force: true}), AmbiguousID,
+			PlanKick(Change{Database: ovndb.NB, View: View{Status: sharing.Status}, Target: "a001", Permit: PermitForce}), AmbiguousID,
 			"nb: a001 can mean a001 at tcp:10.0.0.1:6643, a001 at tcp:10.0.0.2:6643",
 			"4 of 4 up, 3 needed", "4 of 4 up, 3 needed",
 		},
@@ -86,7 +86,7 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 			"1 of 1 up, 1 needed", "0 of 0 up, 1 needed",
 		},
 		"the only member is kicked": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-single-server"), Target: "3d688ef7-d508-4110-97ed-35b90c4ace48", Force: true}), SoleMember,
+			PlanKick(Change{Database: ovndb.NB, View: captured("nb-single-server"), Target: "3d688ef7-d508-4110-97ed-35b90c4ace48", Permit: PermitForce}), SoleMember,
 			"nb: 3d68 is the only member, and kicking it would make the only copy unusable",
 			"1 of 1 up, 1 needed", "0 of 0 up, 1 needed",
 		},
@@ -96,7 +96,7 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 			"4 of 5 up, 3 needed", "4 of 5 up, 3 needed",
 		},
 		"its own ID": {
-			PlanKick(Change{Database: ovndb.SB, View: five, Target: own(five), Force: true}), OwnID,
+			PlanKick(Change{Database: ovndb.SB, View: five, Target: own(five), Permit: PermitForce}), OwnID,
 			"sb: 6c29 is this unit's own server",
 			"4 of 5 up, 3 needed", "3 of 4 up, 3 needed",
 		},
@@ -111,17 +111,17 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 			"2 of 3 up, 2 needed", "2 of 2 up, 2 needed",
 		},
 		"another one is being removed": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leader-two-removals-pending"), Target: "3680", Force: true}), ChangePending,
+			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leader-two-removals-pending"), Target: "3680", Permit: PermitForce}), ChangePending,
 			"nb: the removal of 25b7 at tcp:127.77.16.2:6643 is not finished",
 			"4 of 4 up, 3 needed", "3 of 3 up, 2 needed",
 		},
 		"another one is being added": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leader-adding-committing"), Target: "05be", Force: true}), ChangePending,
+			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leader-adding-committing"), Target: "05be", Permit: PermitForce}), ChangePending,
 			`nb: another change is not finished: cluster/status shows 26c4 at tcp:127.77.16.4:6643 as "adding: committing"`,
 			"4 of 4 up, 3 needed", "3 of 3 up, 2 needed",
 		},
 		"this one is leaving": {
-			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leaving-ex-leader-3member", "6afe", "43a8"), Target: string(fullOf("43a8")), Force: true}), NotMember,
+			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leaving-ex-leader-3member", "6afe", "43a8"), Target: string(fullOf("43a8")), Permit: PermitForce}), NotMember,
 			`nb: this unit's server is "leaving cluster"`,
 			"3 of 3 up, 2 needed", "2 of 2 up, 2 needed",
 		},
@@ -131,7 +131,7 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 			"", "",
 		},
 		"this one was removed": {
-			PlanKick(Change{Database: ovndb.NB, View: forgotten, Target: "c14a", Force: true}), NotMember,
+			PlanKick(Change{Database: ovndb.NB, View: forgotten, Target: "c14a", Permit: PermitForce}), NotMember,
 			"nb: this unit's server is not in the cluster's configuration",
 			"1 of 1 up, 1 needed", "0 of 0 up, 1 needed",
 		},
@@ -156,12 +156,12 @@ func TestWhatHindersNobody(t *testing.T) {
 	t.Parallel()
 	tests := map[string]Plan{
 		"a server that only catches up": PlanKick(Change{
-			Database: ovndb.NB, View: View{Status: captureStatus(t, "nb-leader-adding-no-quorum")}, Target: "7206", Force: true,
+			Database: ovndb.NB, View: View{Status: captureStatus(t, "nb-leader-adding-no-quorum")}, Target: "7206", Permit: PermitForce,
 		}),
 		"the removal of the same member": func() Plan {
 			s := captureStatus(t, "nb-leader-two-removals-pending")
 			s.Removing = nil
-			return PlanKick(Change{Database: ovndb.NB, View: View{Status: s}, Target: "2695", Force: true})
+			return PlanKick(Change{Database: ovndb.NB, View: View{Status: s}, Target: "2695", Permit: PermitForce})
 		}(),
 	}
 	for name, plan := range tests {

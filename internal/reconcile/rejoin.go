@@ -160,7 +160,7 @@ var errNotRemoved = errors.New("not removed")
 // its judgement, the lock, the proof.
 func (u *Reconciler) removeDamaged(ctx context.Context, o Result, s plan.Step) error {
 	results, err := u.Members.Kick(ctx, o.Snapshot.Application, membership.KickRequest{
-		IDs: map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}}, Confirmed: true, Force: true,
+		IDs: map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}}, Confirmed: true, Permit: raft.PermitForce,
 	})
 	if err != nil {
 		return err

@@ -29,7 +29,11 @@ func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.Ser
 	if other := servers[d.Other()]; other.Condition == ovndb.Serving {
 		clusters[other.Database] = raft.View{Status: other.Status}
 	}
-	return KickCommand(m, OtherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), true)
+	permit := raft.PermitUnitInModel
+	if servers[d].Condition == ovndb.Serving {
+		permit = raft.PermitForce
+	}
+	return KickCommand(m, OtherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), permit)
 }
 
 // recoveryPlanCommand is the line for a unit that knows no leader: which unit sees one, how
@@ -52,16 +56,16 @@ func recoveryPlanCommand(m observe.Application, clusters Views) string {
 
 // KickCommand is the line that kicks a member of one or of both databases. What
 // it says, the action accepts: a member that is up, or whose unit is still in
-// the model, needs force.
-func KickCommand(m observe.Application, on string, targets map[ovndb.Database]string, force bool) string {
+// the model, needs a permit.
+func KickCommand(m observe.Application, on string, targets map[ovndb.Database]string, permit raft.Permit) string {
 	c := juju.Command{Unit: on, Action: "kick"}
 	for _, d := range []ovndb.Database{ovndb.SB, ovndb.NB} { // the order of the specification's example
 		if id := targets[d]; id != "" {
 			c.Params = append(c.Params, juju.Param{Key: d.Short() + "-identity", Value: id, Text: true})
 		}
 	}
-	if force {
-		c.Params = append(c.Params, juju.Param{Key: "force", Value: "true"})
+	if permit != raft.PermitNone {
+		c.Params = append(c.Params, juju.Param{Key: string(permit), Value: "true"})
 	}
 	c.Params = append(c.Params, juju.Param{Key: "i-really-mean-it", Value: "true"})
 	return m.Version.Render(c)
@@ -80,10 +84,10 @@ func Describe(m observe.Application, d ovndb.Database, p raft.Peer) string {
 }
 
 // kickUnitCommand kicks whatever a unit has, in both databases.
-func kickUnitCommand(m observe.Application, on, unit string, force bool) string {
+func kickUnitCommand(m observe.Application, on, unit string, permit raft.Permit) string {
 	c := juju.Command{Unit: on, Action: "kick", Params: []juju.Param{{Key: "unit", Value: unit}}}
-	if force {
-		c.Params = append(c.Params, juju.Param{Key: "force", Value: "true"})
+	if permit != raft.PermitNone {
+		c.Params = append(c.Params, juju.Param{Key: string(permit), Value: "true"})
 	}
 	c.Params = append(c.Params, juju.Param{Key: "i-really-mean-it", Value: "true"})
 	return m.Version.Render(c)

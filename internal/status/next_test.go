@@ -219,7 +219,7 @@ func TestCommandIsForAUnitThatCanCarryItOut(t *testing.T) {
 	s.Goal["ovn-central/0"], s.Goal["ovn-central/1"] = "dying", "dying"
 	s.NB, s.SB = observetest.Up("aa00", "aa01").Down("aa02"), observetest.Up("bb00", "bb01").Down("bb02").Following("bb01")
 	text := status.Ready(status.Summarize(s.Report(), true).String())
-	assert.Contains(t, text, "juju run ovn-central/0 kick unit=ovn-central/2 force=true i-really-mean-it=true")
+	assert.Contains(t, text, "juju run ovn-central/0 kick unit=ovn-central/2 unit-in-model=true i-really-mean-it=true")
 	assert.Equal(t, 1, strings.Count(text, "juju run"), "one command for both databases: %s", text)
 }
 
@@ -230,7 +230,7 @@ func TestCommandForOneDatabaseLeavesTheOtherAlone(t *testing.T) {
 	s.Goal["ovn-central/1"] = "dying"
 	s.NB = observetest.Up("aa00", "aa01").Down("aa02")
 	text := status.Ready(status.Summarize(s.Report(), true).String())
-	assert.Contains(t, text, "juju run ovn-central/0 kick nb-identity="+string(observetest.Full("aa02"))[:8]+" force=true i-really-mean-it=true")
+	assert.Contains(t, text, "juju run ovn-central/0 kick nb-identity="+string(observetest.Full("aa02"))[:8]+" unit-in-model=true i-really-mean-it=true")
 }
 
 // Of two members that no longer make a majority with this one, the one that still answers

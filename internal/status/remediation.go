@@ -24,7 +24,7 @@ func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string 
 	clusters := Views{l.Database: {Status: l.Status}}
 	other := OtherUnit(m, clusters)
 	return []string{
-		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), KickCommand(m, other, target, true)),
+		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), KickCommand(m, other, target, raft.PermitUnitInModel)),
 		LostQuorumRemediation(m, clusters),
 	}
 }
@@ -49,8 +49,9 @@ type blocker struct {
 	// names are the members, each as it is described; down says of each in which
 	// database it is down.
 	names, down []string
-	// mayGo says that a forced kick would be allowed in each of the databases.
-	mayGo bool
+	// mayGo says that a kick with the permit would be allowed in each of the databases.
+	mayGo  bool
+	permit raft.Permit
 	// noted is why one of them that is up counts as down; empty where none is up.
 	noted string
 }
@@ -116,8 +117,8 @@ func blockersOf(m observe.Application, refusals []*raft.Refusal, clusters Views)
 				all = append(all, b)
 				byUnit[o] = b
 			}
-			plan := raft.PlanKick(raft.Change{Database: r.Database, View: clusters[r.Database], Target: p.Longest(), UnitInModel: o.Unit, Force: true})
-			b.mayGo = b.mayGo && plan.Refusal == nil
+			permit, allowed := raft.WeakestPermit(raft.Change{Database: r.Database, View: clusters[r.Database], Target: p.Longest(), UnitInModel: o.Unit})
+			b.mayGo, b.permit = b.mayGo && allowed, b.permit.Stronger(permit)
 			b.targets[r.Database] = p.Longest()
 			b.names = append(b.names, Describe(m, r.Database, p))
 			b.down = append(b.down, r.Database.Short()+" "+Describe(m, r.Database, p)+" is down")
@@ -140,6 +141,9 @@ const StatusWidth = 120 - len("...")
 func commandFirst(lead, command, rest string) string {
 	if len(ready)+len(lead)+len(": ")+len(command) <= StatusWidth {
 		return lead + ": " + command + rest
+	}
+	if len(ready)+len(command) > StatusWidth { // it works without, and shows its result later
+		command = strings.TrimSuffix(command, " --wait")
 	}
 	return command + rest + "; " + lead
 }
@@ -167,13 +171,12 @@ func resumeCommand(m observe.Application, unit string) string {
 // kickBlocker names the unit where that means these members and no others, which
 // is the shorter line and the same for both databases; else these IDs of them.
 func kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters Views, m observe.Application) string {
-	force := b.owner.Unit != "" || b.noted != ""
 	unit := cmp.Or(b.owner.Unit, b.owner.Was)
 	on := runOn(m, clusters, b.owner.Unit)
 	if hasOnly(m, clusters, unit, b.targets) {
-		return kickUnitCommand(m, on, unit, force)
+		return kickUnitCommand(m, on, unit, b.permit)
 	}
-	return KickCommand(m, on, ids, force)
+	return KickCommand(m, on, ids, b.permit)
 }
 
 // hasOnly says whether a kick of the unit means these members and no others, in

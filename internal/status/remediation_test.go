@@ -84,7 +84,7 @@ func TestStaleMemberThatRunsAndHasLostEntriesIsKickedWithForce(t *testing.T) {
 	require.Equal(t, []string{"juju run ovn-central/0 kick nb-identity=" + string(observetest.Full("aa04")) + " force=true i-really-mean-it=true"}, next)
 	change := raft.Change{Database: ovndb.NB, View: r.Clusters[0].View, Target: "aa04"}
 	require.Equal(t, raft.LiveMember, raft.PlanKick(change).Refusal.Reason)
-	change.Force = true
+	change.Permit = raft.PermitForce
 	require.Nil(t, raft.PlanKick(change).Refusal)
 	assert.Contains(t, status.Summarize(r, false).String(), ", which is up)")
 }

@@ -13,7 +13,7 @@ type stale struct {
 	// unit is the one that it was of; empty where that is not known.
 	unit    string
 	targets map[ovndb.Database]string
-	force   bool
+	permit  raft.Permit
 	rows    map[ovndb.Database]observe.Row
 }
 
@@ -34,7 +34,7 @@ func Next(r observe.Report) []string {
 		}
 	}
 	for _, k := range staleMembers(r) {
-		all = append(all, KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.force))
+		all = append(all, KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.permit))
 	}
 	return append(all, forgetSuperseded(r)...)
 }
@@ -44,7 +44,7 @@ func Next(r observe.Report) []string {
 func KickOf(r observe.Report, d ovndb.Database, row observe.Row) string {
 	for _, k := range staleMembers(r) {
 		if k.targets[d] == row.Longest() {
-			return KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.force)
+			return KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.permit)
 		}
 	}
 	return ""
@@ -55,9 +55,9 @@ func KickOf(r observe.Report, d ovndb.Database, row observe.Row) string {
 func kickStale(r observe.Report, k *stale) string {
 	on := runOn(r.Application, viewsOf(r))
 	if hasOnly(r.Application, viewsOf(r), k.unit, k.targets) {
-		return kickUnitCommand(r.Application, on, k.unit, k.force)
+		return kickUnitCommand(r.Application, on, k.unit, k.permit)
 	}
-	return KickCommand(r.Application, on, shortened(k.targets), k.force)
+	return KickCommand(r.Application, on, shortened(k.targets), k.permit)
 }
 
 // staleMembers lists the members that belong to no unit and that may be kicked now,
@@ -70,8 +70,8 @@ func staleMembers(r observe.Report) []*stale {
 			if !row.Owner.Stale {
 				continue
 			}
-			plan := raft.PlanKick(raft.Change{Database: c.Database, View: c.View, Target: row.Longest(), Force: row.Runs()})
-			if plan.Refusal != nil {
+			permit, allowed := raft.WeakestPermit(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()})
+			if !allowed {
 				continue
 			}
 			k := byUnit[row.Owner.Was]
@@ -81,7 +81,7 @@ func staleMembers(r observe.Report) []*stale {
 				byUnit[row.Owner.Was] = k
 			}
 			k.targets[c.Database], k.rows[c.Database] = row.Longest(), row
-			k.force = k.force || row.Runs()
+			k.permit = k.permit.Stronger(permit)
 		}
 	}
 	return all

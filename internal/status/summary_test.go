@@ -106,7 +106,7 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 				s.Goal["ovn-central/2"] = "dying"
 				s.SB = observetest.Up("bb00", "bb02").Down("bb01")
 			},
-			juju.Active, "juju run ovn-central/0 kick sb-identity=" + string(observetest.Full("bb01"))[:8] + " force=true i-really-mean-it=true " +
+			juju.Active, "juju run ovn-central/0 kick sb-identity=" + string(observetest.Full("bb01"))[:8] + " unit-in-model=true i-really-mean-it=true " +
 				"(if it is lost; else start its servers; sb bb01 (ovn-central/1) is down); ovn-central/2 waits to leave; leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail",
 		},
 		"a unit waits to leave while another one is leaving": {

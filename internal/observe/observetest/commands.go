@@ -16,7 +16,7 @@ type Typed struct {
 	Unit   string
 	IDs    map[ovndb.Database]raft.IDArgument
 	Target string
-	Force  bool
+	Permit raft.Permit
 	Really bool
 }
 
@@ -39,8 +39,9 @@ func Parse(t require.TestingT, line string) Typed {
 			k.IDs[ovndb.SB] = Given(value)
 		case "unit":
 			k.Target = value
-		case "force":
-			k.Force = value == "true"
+		case "force", "unit-in-model":
+			require.Equal(t, "true", value, line)
+			k.Permit = raft.Permit(key)
 		case "i-really-mean-it":
 			k.Really = value == "true"
 		default:
@@ -94,7 +95,7 @@ func Accepts(t require.TestingT, s Scenario, line string) {
 			kicks++
 			owner := model.Owner(d, p).Unit
 			targets[owner] = owner != ""
-			plan := raft.PlanKick(raft.Change{Database: d, View: view, Target: p.Longest(), UnitInModel: owner, Force: k.Force})
+			plan := raft.PlanKick(raft.Change{Database: d, View: view, Target: p.Longest(), UnitInModel: owner, Permit: k.Permit})
 			require.Nil(t, plan.Refusal, line)
 		}
 	}

@@ -46,7 +46,7 @@ func Judge(scene Scene, word, message string) string {
 		return "to move a database away loses a member, and none is in the way"
 	case (has("no quorum") || has("quorum is lost")) && !scene.Blackout:
 		return "there is a quorum all the time"
-	case has("force=true") && !scene.Cut:
+	case (has("force=true") || has("unit-in-model=true")) && !scene.Cut:
 		return "nothing here needs force"
 	case word == "error":
 		return "no hook may fail here"

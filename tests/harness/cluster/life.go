@@ -193,7 +193,7 @@ func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 		switch {
 		case len(typed) == 1:
 			return fmt.Errorf("%s printed an action without a name: %q", unit, typed)
-		case slices.Contains(typed, "force=true"):
+		case slices.Contains(typed, "force=true") || slices.Contains(typed, "unit-in-model=true"):
 			s.watch.wrongly(fmt.Sprintf("%s printed %q, and nothing here needs force", unit, typed))
 		case len(typed) > 0:
 			fmt.Fprintf(s.Out, "   typed: juju run %s\n", strings.Join(typed, " "))

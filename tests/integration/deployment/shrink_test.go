@@ -83,7 +83,7 @@ func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
 
 	c.RunUpdateStatus(stays)
 	c.Says(stays, "active", leader.Name()+" waits to leave", dead.Name()+") is down",
-		"juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers; ")
+		"juju run "+stays.Name()+" kick unit="+dead.Name()+" unit-in-model=true i-really-mean-it=true (if it is lost; else start its servers; ")
 	connected, err := stays.Exec(t.Context(), "ovn-appctl", "-t", "ovn-northd", "sb-connection-status")
 	require.NoError(t, err)
 	assert.Equal(t, "connected\n", connected)

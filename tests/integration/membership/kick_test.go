@@ -135,7 +135,7 @@ func TestKickIsRefused(t *testing.T) {
 		assert.Contains(m.T, said, "belongs to "+live.Name()+", which is still in the model")
 		assert.Contains(m.T, said, "now 3 of 3 up, 2 needed; after it 2 of 2 up, 2 needed")
 		assert.Contains(m.T, said, "juju remove-unit "+live.Name())
-		assert.NotContains(m.T, said, "force=true i-really-mean-it=true", "no command by which a unit of the model loses a server that is up")
+		assert.NotContains(m.T, said, "=true i-really-mean-it=true", "no command by which a unit of the model loses a server that is up")
 	})
 
 	m.RemoveByForce(other)
@@ -207,7 +207,7 @@ func TestWithoutQuorum(t *testing.T) {
 			assert.NotContains(m.T, said, m.ShortID(other, lab.NB))
 		}
 		assert.Contains(m.T, said, "knows no leader")
-		assert.Contains(m.T, said, "nb-identity="+m.ServerID(u, lab.NB)+" force=true i-really-mean-it=true", "the way out if it is cut off")
+		assert.Contains(m.T, said, "nb-identity="+m.ServerID(u, lab.NB)+" unit-in-model=true i-really-mean-it=true", "the way out if it is cut off")
 		assert.Contains(m.T, said, "docs/how-to/recover-quorum.md")
 		assert.True(m.T, u.Running(lab.NB))
 	})

@@ -74,7 +74,7 @@ func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
 	require.NoError(t, m.RunHook(t.Context(), stays, "update-status"))
 	said := stays.Workload().Message
 	assert.Contains(t, said, waits.Name()+" waits to leave")
-	assert.Contains(t, said, "juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers; ")
+	assert.Contains(t, said, "juju run "+stays.Name()+" kick unit="+dead.Name()+" unit-in-model=true i-really-mean-it=true (if it is lost; else start its servers; ")
 }
 
 // R4: of five, one is off, and two leave, the leader among them: both may. What is

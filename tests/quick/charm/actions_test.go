@@ -91,8 +91,8 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		want   map[string]any
 	}{
 		"cluster-status": {"cluster-status", map[string]any{}},
-		"kick":           {"kick", map[string]any{"force": false, "dry-run": false}},
-		"cluster-kick":   {"cluster-kick", map[string]any{"force": false, "dry-run": false}},
+		"kick":           {"kick", map[string]any{"unit-in-model": false, "force": false, "dry-run": false}},
+		"cluster-kick":   {"cluster-kick", map[string]any{"unit-in-model": false, "force": false, "dry-run": false}},
 		"backup":         {"backup", map[string]any{"path": "", "keep": 7.0, "dry-run": false}},
 		"restart-services": {"restart-services", map[string]any{
 			"deferred-only": false, "services": "", "run-hooks": true,
