@@ -62,10 +62,16 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 		if err := u.ownCopy(ctx, &state, x, p.result.Snapshot, served[db].answering); err != nil {
 			return nil, err
 		}
-		state.Serving = served[db].connected
+		state.Serving = elsewhere(served[db].connected, x.Status.Address)
 		all[db] = state
 	}
 	return all, nil
+}
+
+// elsewhere are the addresses that are not this unit's own. Its server may call itself connected for a while without a
+// leader, and whether it has one is known of it.
+func elsewhere(addresses []string, own string) []string {
+	return slices.DeleteFunc(slices.Clone(addresses), func(address string) bool { return address == own })
 }
 
 // asked says whether any unit was asked for a recovery of the application's cluster.

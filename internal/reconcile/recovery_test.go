@@ -26,3 +26,11 @@ func TestWritesChangeNothingThatPeersAreToldOfACopyWithALeader(t *testing.T) {
 	assert.Equal(t, alone, told(alone))
 	assert.NotContains(t, copies(map[ovndb.Database]recovery.State{ovndb.SB: {}}), ovndb.SB)
 }
+
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	all := []string{"ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643"}
+	assert.Equal(t, []string{"ssl:10.0.0.2:6643"}, elsewhere(all, "ssl:10.0.0.1:6643"))
+	assert.Equal(t, all, elsewhere(all, ""))
+	assert.Len(t, all, 2)
+}

@@ -34,6 +34,9 @@ func (s State) Judge(r Request) Verdict {
 	case s.Own == nil:
 		refuse("this unit has no copy of cluster %s; run it on a unit that has one", s.Cluster)
 		return v
+	case r.Backup == "" && len(s.Members) == 0 && s.Own.Damage == "":
+		refuse("this unit's server has not joined cluster %s: its copy is empty; run it on a unit that has one", s.Cluster)
+		return v
 	case r.Backup == "" && s.Own.HasRaftLeader:
 		refuse("this unit's server knows a leader: the quorum is not lost")
 	case r.Backup == "" && s.Own.Damage != "":

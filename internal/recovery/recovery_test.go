@@ -106,6 +106,9 @@ func TestRefusals(t *testing.T) {
 		"a server is connected to a leader": {
 			func() State { s := of(3); s.Serving = []string{"ssl:10.0.0.2:6643"}; return s }(), givingUp(1, 2), "the cluster has a quorum: ssl:10.0.0.2:6643",
 		},
+		"its server still joins": {
+			State{Database: ovndb.NB, Unit: unit(0), Cluster: old, Own: &Copy{Cluster: old}}, Request{Cluster: old}, "its copy is empty",
+		},
 		"a unit says that it has a leader":       {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(2), "ovn-central/1 has a leader"},
 		"the others went on without this unit":   {of(3).publishes(Copy{Term: 3, Index: 90, HasRaftLeader: true}), givingUp(2), "ovn-central/1 has a leader: the quorum is not lost; this unit is cut off"},
 		"a unit has a longer log":                {of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), "ovn-central/1 has newer data, run it there (term 2, index 11;"},

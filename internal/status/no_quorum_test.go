@@ -111,3 +111,10 @@ func TestLostQuorumIsNotToBeRecoveredOnAUnitThatIsBeingRemoved(t *testing.T) {
 		assert.Contains(t, ways[1], "if they are lost for good: "+test.want+" (docs/how-to/recover-quorum.md)", name)
 	}
 }
+
+// A unit that is cut off from a quorum recovers nothing.
+func TestNextOfAUnitThatIsCutOff(t *testing.T) {
+	s := observetest.Three(t)
+	s.NB = observetest.Up("aa00", "aa01", "aa02").CutOff()
+	assert.Equal(t, []string{"juju run ovn-central/1 cluster-status"}, status.Next(s.Report()))
+}

@@ -29,6 +29,8 @@ func Next(r observe.Report) []string {
 		case !c.Member() || c.Quorum.Up > 0 || c.Quorum.Held:
 		case slices.Contains([]clusterHealth{electing, majorityUnconfirmed, unjudged}, healthOf(c, r.Application)):
 			return nil // it ends by itself, and until then each change is refused
+		case healthOf(c, r.Application) == cutOff: // there is a quorum, so nothing is to be recovered
+			return []string{StatusCommand(r.Application, OtherUnit(r.Application, viewsOf(r)))}
 		default:
 			return []string{recoveryPlanCommand(r.Application, viewsOf(r))} // first of all, which unit sees a leader
 		}
