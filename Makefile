@@ -23,9 +23,12 @@ DEB_VERSION  = 0~$(subst -,+,$(VERSION))
 DEB_DATE    := $(shell git log -1 --format=%cs 2>/dev/null || date +%F)
 DEB_SHARE   := build/$(ARCH)/deb
 
+# Where the documents are to which texts link, with a slash at the end. Empty: as internal/version has it.
+DOCS     ?=
+
 # What keeps directories, times and build IDs out of the binary.
 STATIC := CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH)
-REPRODUCIBLE := -trimpath -ldflags='-s -w -buildid= -X $(MODULE)/internal/version.Version=$(VERSION)'
+REPRODUCIBLE := -trimpath -ldflags='-s -w -buildid= -X $(MODULE)/internal/version.Version=$(VERSION)$(if $(DOCS), -X $(MODULE)/internal/version.Docs=$(DOCS))'
 
 # One kind of build for everything but the race detector: each further kind is compiled from the
 # standard library on. A checkout of another user has no version control to ask. `make lint` does
@@ -61,7 +64,7 @@ deb: build $(TOOLS)/nfpm ## a package with the command ovn-gateways, for any OVN
 
 # .goreleaser.yaml has charm and deb made once for each architecture.
 release: $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod $(TOOLS)/nfpm ## binary, charm and deb for all architectures, checksums, lists of components; publishes nothing
-	VERSION='$(VERSION)' $(TOOLS)/goreleaser release --snapshot --clean
+	VERSION='$(VERSION)' DOCS='$(DOCS)' $(TOOLS)/goreleaser release --snapshot --clean
 
 install-deps: ## install what tests, demo and documents need from the system's packages; starts no service
 	tests/install-deps ovn machines docs browser

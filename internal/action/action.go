@@ -17,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // actionTimeout bounds a whole action, but for those that wait for a node.
@@ -43,6 +44,9 @@ type results map[string]string
 var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"agent-status":   agentStatus,
 	"cluster-status": clusterStatus,
+	"health":         health,
+	"ok-to-stop":     okTo(status.OKToStop),
+	"ok-to-remove":   okTo(status.OKToRemove),
 	"kick":           kick("sb-identity", "nb-identity"),
 	"cluster-kick":   kick("sb-server-id", "nb-server-id"),
 

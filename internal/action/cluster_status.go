@@ -7,17 +7,20 @@ import (
 	"strings"
 
 	agentreport "github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// clusterStatus shows both clusters with the units of their members.
+// clusterStatus shows both clusters with the units of their members. Juju prints results in the order of their
+// names: what people need is in the first one, and what programs read has a name of its own in the formats for programs.
 func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	format, chosen, err := u.statusFormat(ctx, p)
 	if err != nil {
@@ -27,52 +30,31 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := u.Reconciler.Look(ctx)
-	if err != nil {
-		u.Log.WarnContext(ctx, "cannot find out the state of this unit", "error", err)
-	}
-	report := o.Report
-	northds, missing, northdNext := status.NorthdReport(u.northd(ctx, o), report, o.Northds())
-	found := results{"format": chosen, "fault-tolerance": lines(status.Tolerance(report)), "northd": lines(northds), "clients": lines(status.ClientCounts(report))}
-	for i, c := range report.Clusters {
-		if c.Condition == ovndb.Serving {
-			report.Clusters[i].Facts = u.Observer.ServerFacts(ctx, c.Database)
-			c = report.Clusters[i]
-		}
+	l := u.look(ctx)
+	found := results{"format": chosen, "at-a-glance": present.Screen(u.Env.Version, u.Env.Unit, l.rows, l.findings, l.summary)}
+	for _, c := range l.report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
 		}
 	}
-	servers := status.Servers(report)
-	if len(servers.Lines) > 0 {
-		found["servers"] = lines(servers.Lines)
+	details := map[string][]string{
+		"clients": status.ClientCounts(l.report), "fault-tolerance": status.Tolerance(l.report), "northd": l.northds, "servers": l.servers,
+		"lease": l.lease,
 	}
-	warnings := slices.Concat(status.Warnings(report), missing, servers.Warnings)
-	next := slices.Concat(status.Next(report), northdNext, servers.Next)
-	if agent, ok := u.agent(ctx, o); ok {
-		found["lease"] = lines([]string{agent.Lease()})
-		if orphans := agent.Gateways.Orphans; len(orphans) > 0 {
-			found["orphans"] = named(orphans)
+	if l.orphans != "" {
+		found["orphans"] = l.orphans
+	}
+	if format == "" || format == "text" { // all in one that comes after the clusters
+		details = map[string][]string{"servers": slices.Concat(l.servers, prefixed("clients of ", details["clients"]), prefixed("agents: ", l.lease))}
+	} else if found["findings"], err = rendered(format, present.Documents(u.Env.Version, l.findings), nil); err != nil {
+		return nil, err
+	}
+	for key, all := range details {
+		if len(all) > 0 {
+			found[key] = lines(all)
 		}
-		for _, c := range agent.WrongClocks() {
-			warnings = append(warnings, c.String())
-		}
 	}
-	if problem := o.AgentProblem(); problem != "" {
-		warnings = append(warnings, "agent: "+problem)
-	}
-	warnings = append(warnings, document.Listeners(u.Env.Unit, o.Decision.Exposed)...)
-	if own := u.ownStatusWarning(o, err); own != "" {
-		warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(own, w) })
-		warnings = slices.Insert(warnings, 0, own)
-	}
-	if len(warnings) > 0 {
-		found["warnings"] = lines(warnings)
-	}
-	if len(next) > 0 {
-		found["next"] = lines(next)
-	}
-	return found, u.refuseIncomplete(format, report)
+	return found, u.refuseIncomplete(format, l.report)
 }
 
 // refuseIncomplete fails a report for programs if a database is not served: they look for a member's keys in each
@@ -91,8 +73,53 @@ func (u Unit) refuseIncomplete(format string, report observe.Report) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	text := juju.Command{Unit: u.Env.Unit, Action: "cluster-status", Params: []juju.Param{{Key: "format", Value: "text"}}}
+	text := command.Command{Unit: u.Env.Unit, Action: "cluster-status", Params: []command.Param{{Key: "format", Value: "text"}}}
 	return fmt.Errorf("%s does not serve each database: %s; run: %s", u.Env.Unit, strings.Join(missing, "; "), u.Env.Version.Render(text))
+}
+
+// look is one look at this unit and its clusters.
+type look struct {
+	report                  observe.Report
+	findings                []finding.Finding
+	rows                    []present.Row
+	northds, servers, lease []string
+	summary, orphans        string
+}
+
+func (u Unit) look(ctx context.Context) (l look) {
+	o, err := u.Reconciler.Look(ctx)
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot find out the state of this unit", "error", err)
+		l.findings = append(l.findings, finding.New(finding.StateUnknown, finding.Subject{}, finding.Args{Detail: err.Error()}))
+	}
+	l.report = o.Report
+	for i, c := range l.report.Clusters {
+		if c.Condition == ovndb.Serving {
+			l.report.Clusters[i].Facts = u.Observer.ServerFacts(ctx, c.Database)
+		}
+	}
+	var found []finding.Finding
+	l.servers, found = status.Servers(l.report)
+	l.findings = slices.Concat(l.findings, u.Reconciler.Findings(o), found)
+	if agent, ok := u.agent(ctx, o); ok {
+		l.lease = []string{agent.Lease()}
+		l.orphans = named(agent.Gateways.Orphans)
+		for _, c := range agent.WrongClocks() {
+			l.findings = append(l.findings, finding.New(finding.ClockWrong, finding.Subject{}, finding.Args{Value: c.String()}))
+		}
+	}
+	northd := u.northd(ctx, o)
+	l.northds, l.rows = status.Northds(northd, l.report), status.Rows(l.report, northd)
+	l.summary = status.Health(l.report, northd == ovndb.NorthdActive)
+	return l
+}
+
+func prefixed(prefix string, all []string) []string {
+	texts := make([]string, len(all))
+	for i, text := range all {
+		texts[i] = prefix + text
+	}
+	return texts
 }
 
 // northd is how this unit's ovn-northd is. It is asked if the look at the unit has failed before that.
@@ -129,18 +156,6 @@ func (u Unit) statusFormat(ctx context.Context, p params) (format, chosen string
 	}
 	s, _ := plan.ParseSettings(config) // what can't be used is in the unit's status
 	return s.StatusFormat, s.StatusFormat + " (option " + plan.OptionStatusFormat + ")", nil
-}
-
-// ownStatusWarning is the status of this unit where it is not active, or why it can't be found
-// out; what is wrong with the unit is not seen in its clusters.
-func (u Unit) ownStatusWarning(o reconcile.Result, err error) string {
-	if err != nil {
-		return "cannot find out the state of " + u.Env.Unit + ": " + err.Error()
-	}
-	if word, text := u.Reconciler.Status(o); word != juju.Active {
-		return u.Env.Unit + " is " + string(word) + ": " + text
-	}
-	return ""
 }
 
 // lines is a result of whole lines. With the last one ended, Juju's client prints

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
@@ -130,21 +130,21 @@ func named(all []schedule.Finding) string {
 }
 
 // command is what a person types to run an action on this unit.
-func (u Unit) command(action string, given ...juju.Param) string {
-	return u.Env.Version.Render(juju.Command{Unit: u.Env.Unit, Action: action, Params: given})
+func (u Unit) command(action string, given ...command.Param) string {
+	return u.Env.Version.Render(command.Command{Unit: u.Env.Unit, Action: action, Params: given})
 }
 
 // again is the command that was given, with a yes.
 func (u Unit) again(action string, p params) string {
-	var given []juju.Param
+	var given []command.Param
 	for _, key := range []string{"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits"} {
 		switch value := fmt.Sprint(p[key]); value {
 		case "<nil>", "", "0", "false":
 		default:
-			given = append(given, juju.Param{Key: key, Value: value})
+			given = append(given, command.Param{Key: key, Value: value})
 		}
 	}
-	return u.command(action, append(given, juju.Param{Key: "i-really-mean-it", Value: "true"})...)
+	return u.command(action, append(given, command.Param{Key: "i-really-mean-it", Value: "true"})...)
 }
 
 // gateways asks this unit's own servers, and where these do not answer those of the

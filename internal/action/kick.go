@@ -25,13 +25,22 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 		}
 		found := results{}
 		var failures []string
+		failed := map[string][]string{} // Juju shows results and failures: a reason is in the failure, the ways on in the results
 		changed := false
 		for _, o := range outcomes {
-			found["ovn"+o.Database.Short()] = lines(o.Lines())
+			said := o.Lines()
 			changed = changed || !request.DryRun && o.Outcome != membership.Refused && o.Outcome != membership.Untouched
 			if !o.Done() {
-				failures = append(failures, o.Database.Short()+": "+strings.Join(o.Lines(), "\n"))
+				if failed[said[0]] == nil {
+					failures = append(failures, said[0])
+				}
+				failed[said[0]] = append(failed[said[0]], o.Database.Short())
+				said[0] = string(o.Outcome)
 			}
+			found["ovn"+o.Database.Short()] = lines(said)
+		}
+		for i, text := range failures {
+			failures[i] = strings.Join(failed[text], ", ") + ": " + text
 		}
 		if changed {
 			u.refreshStatus(ctx)

@@ -6,9 +6,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -134,9 +134,9 @@ func answered(format string, status maintenance.Status) (results, error) {
 func (u Unit) nodes(ctx context.Context) *node.Service {
 	s := &node.Service{Gateways: u.gateways(ctx), Unit: u.Env.Unit, Charm: u.charm, Health: u.health}
 	s.Command = func(operation, name string, given ...string) string {
-		all := []juju.Param{{Key: "node", Value: name}}
+		all := []command.Param{{Key: "node", Value: name}}
 		for i := 0; i+1 < len(given); i += 2 {
-			all = append(all, juju.Param{Key: given[i], Value: given[i+1]})
+			all = append(all, command.Param{Key: given[i], Value: given[i+1]})
 		}
 		return u.command(operation, all...)
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
@@ -25,7 +27,7 @@ func pause(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	shown, err := u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
 	if err != nil { // its status would go on saying that all is well
-		err = errors.Join(fmt.Errorf("the unit is paused, and could not tell its peers: %w", err), u.Tools.StatusSet(ctx, juju.Maintenance, "paused; run: "+u.Env.Version.Render(juju.Command{Unit: u.Env.Unit, Action: "resume"})))
+		err = errors.Join(fmt.Errorf("the unit is paused, and could not tell its peers: %w", err), u.setPaused(ctx))
 	}
 	return shown, err
 }
@@ -179,4 +181,12 @@ func deferredOutput(pending map[ovndb.Service]string, format string) (shown stri
 		return render.JSON(events)
 	}
 	return "", fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
+}
+
+// setPaused sets the status of a unit whose state could not be found out after the pause.
+func (u Unit) setPaused(ctx context.Context) error {
+	word, text := present.Workload(u.Env.Version, []finding.Finding{
+		finding.New(finding.Paused, finding.Subject{}, finding.Args{}, finding.Do(command.Command{Unit: u.Env.Unit, Action: "resume"})),
+	})
+	return u.Tools.StatusSet(ctx, word, text)
 }

@@ -74,18 +74,50 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	if len(found.Plan) > 0 {
 		shown["plan"] = lines(found.Plan)
 	}
+	if len(found.Lacking) > 0 && failure == nil { // else it is the message
+		var all []string
+		for _, refusal := range found.Lacking {
+			all = append(all, refusal.String())
+		}
+		shown["lacking"] = lines(all)
+	}
+	if next := u.completed(found); len(next) > 0 {
+		shown["next"] = lines(next)
+	}
 	if len(found.Waiting) > 0 && found.Result == nil {
 		shown["waiting"] = lines(found.Waiting)
 	}
 	if found.Result != nil {
 		word, text := u.Reconciler.Status(*found.Result)
 		shown["status"] = fmt.Sprintf("%s: %s", word, text)
+		all := "all units"
+		if len(found.GiveUp) > 0 {
+			all += " but those given up"
+		}
 		shown["next"] = lines(append([]string{
-			"watch juju status until all units are active, then run: " + u.command("recovery-status") + " (it writes to the new cluster and reads that back from each unit)",
+			"watch juju status until " + all + " are active, then run: " + u.command("recovery-status") +
+				" (it writes to the new cluster and reads that back from each unit)",
 		}, clientsAfter...))
 		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
 	}
 	return shown, failure
+}
+
+// completed is the command to type after a judgement, whole on its line, under the condition that what it gives up is
+// lost.
+func (u Unit) completed(found reconcile.RecoverResult) (next []string) {
+	line := u.Env.Version.Render(found.Next)
+	if line == "" {
+		return nil
+	}
+	switch len(found.GiveUp) {
+	case 0:
+	case 1:
+		next = append(next, "if "+found.GiveUp[0]+" is lost for good, power it off, then:")
+	default:
+		next = append(next, "if "+recovery.List(found.GiveUp)+" are lost for good, power them off, then:")
+	}
+	return append(next, line)
 }
 
 // prove shows what was seen of clusters that were written to.

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -30,6 +31,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -124,6 +126,13 @@ func unit(t *testing.T, a *agent) Unit {
 	}}
 }
 
+// findings are those of cluster-status in the format json.
+func findings(t *testing.T, found results) (all []present.Document) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(found["findings"]), &all))
+	return all
+}
+
 func TestClusterStatusReportsWhatThereIs(t *testing.T) {
 	for _, format := range []string{"", "text", "yaml", "json"} {
 		a := &agent{params: map[string]any{"format": format}}
@@ -131,13 +140,33 @@ func TestClusterStatusReportsWhatThereIs(t *testing.T) {
 		for _, fact := range []string{"ovn-central/0", "sb: ", "cluster-status format=text"} {
 			assert.Equal(t, format == "yaml" || format == "json", strings.Contains(a.failed, fact), "a program is told by a failure: %s", a.failed)
 		}
-		assert.Equal(t, []string{"clients", "fault-tolerance", "format", "northd", "ovnnb", "ovnsb", "servers", "warnings"}, slices.Sorted(maps.Keys(a.results)))
+		keys := []string{"at-a-glance", "format", "ovnnb", "ovnsb", "servers"}
+		if format == "yaml" || format == "json" {
+			keys = []string{"at-a-glance", "clients", "fault-tolerance", "findings", "format", "northd", "ovnnb", "ovnsb", "servers"}
+			assert.Contains(t, a.results["findings"], finding.FewMembers)
+			assert.Contains(t, a.results["fault-tolerance"], "nb: 0 more of 1 members may fail (1 up)")
+		}
+		assert.Equal(t, keys, slices.Sorted(maps.Keys(a.results)), format)
 		assert.Contains(t, a.results["ovnnb"], "OVN_Northbound", "one database is reported in full")
 		assert.Contains(t, a.results["ovnsb"], "there is no database file, and no server runs", "the other by why it is not")
-		assert.Contains(t, a.results["fault-tolerance"], "nb: 0 more of 1 members may fail (1 up)")
 		assert.Contains(t, a.results["servers"], "nb: schema 7.0.0, the packages'; file 0.3 KiB, ")
-		assert.Contains(t, a.results["warnings"], "nb: 1 members; fewer than 3 tolerate no failure")
 		assert.Empty(t, a.other, "nothing else is run")
+	}
+}
+
+func TestActionHealth(t *testing.T) {
+	for _, c := range []struct {
+		params map[string]any
+		keys   []string
+	}{
+		{nil, []string{"health", "verdict"}},
+		{map[string]any{"detail": true}, []string{"details", "health", "verdict"}},
+		{map[string]any{"format": "json"}, []string{"findings", "health", "verdict"}},
+	} {
+		a := &agent{params: c.params}
+		require.NoError(t, Run(t.Context(), unit(t, a), "health"))
+		assert.Equal(t, c.keys, slices.Sorted(maps.Keys(a.results)))
+		assert.Equal(t, "ERR", a.results["verdict"], "the options can't be read")
 	}
 }
 
@@ -182,10 +211,16 @@ func TestClusterStatusHasTheLeaseTheOrphansAndWhoseClockDiffers(t *testing.T) {
 		}))
 	}))
 	require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
-	found, err := clusterStatus(t.Context(), u, params{})
-	require.NoError(t, err)
-	assert.Contains(t, found["warnings"], "clock: ovn-central/1 is 2h0m behind this unit: certificates are not valid for both; look at: juju ssh ovn-central/1 timedatectl")
-	assert.NotContains(t, found["warnings"], "clock: ovn-central/2")
+	found, err := clusterStatus(t.Context(), u, params{"format": "json"})
+	require.ErrorContains(t, err, "sb: ", "only for the database that is not served")
+	var wrong []string
+	for _, f := range findings(t, found) {
+		if f.Code == string(finding.ClockWrong) {
+			wrong = append(wrong, f.Message)
+		}
+	}
+	require.Len(t, wrong, 1, "20 seconds are allowed")
+	assert.Contains(t, wrong[0], "ovn-central/1 is 2h0m behind this unit")
 	assert.Equal(t, "ovn-central/1 acts for gateways; term 3, seen for 1m\n", found["lease"])
 	assert.Equal(t, "c4: Chassis without Chassis_Private\n", found["orphans"])
 }
@@ -229,11 +264,16 @@ func TestListsOfTheAgentAreShownAsFarAsThereIsRoom(t *testing.T) {
 
 func TestClusterStatusWithoutJuju(t *testing.T) {
 	for _, broken := range []string{"goal-state", "relation-ids"} {
-		a := &agent{broken: broken}
+		a := &agent{broken: broken, params: map[string]any{"format": "json"}}
 		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
 		assert.Contains(t, a.results["ovnnb"], "OVN_Northbound")
-		assert.Contains(t, a.results["warnings"], "connection is shut down")
-		assert.NotContains(t, a.results, "next")
+		all := findings(t, a.results)
+		require.NotEmpty(t, all)
+		assert.Equal(t, string(finding.StateUnknown), all[0].Code)
+		assert.Contains(t, all[0].Message, "connection is shut down")
+		for _, f := range all {
+			assert.Empty(t, f.Remedies, f.Code)
+		}
 	}
 }
 
@@ -267,8 +307,8 @@ func TestActionThatIsRefusedTellsJujuAndEndsWell(t *testing.T) {
 func TestR7KickReportsEachDatabase(t *testing.T) {
 	a := &agent{params: map[string]any{"nb-identity": "abcd", "sb-identity": "abcd", "dry-run": true}}
 	require.NoError(t, Run(t.Context(), unit(t, a), "kick"))
-	assert.Contains(t, a.results["ovnnb"], "refused: ")
-	assert.Contains(t, a.results["ovnsb"], "refused: ")
+	assert.Contains(t, a.results["ovnnb"], "refused\n")
+	assert.Contains(t, a.results["ovnsb"], "refused\n")
 	assert.Contains(t, a.failed, "nb: refused: ")
 	assert.Contains(t, a.failed, "sb: refused: ")
 }
@@ -281,7 +321,7 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	assert.Empty(t, a.failed)
 	assert.Equal(t, []string{
 		"agent-status", "backup", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission", "drain", "gateway-history", "gateway-status",
-		"hold", "hold-northd", "kick", "list-backups", "node-status", "pause", "rebalance-gateways", "recover", "recovery-status", "rejoin", "release", "release-northd",
+		"health", "hold", "hold-northd", "kick", "list-backups", "node-status", "ok-to-remove", "ok-to-stop", "pause", "rebalance-gateways", "recover", "recovery-status", "rejoin", "release", "release-northd",
 		"remove-node", "reschedule-gateways", "restart-services", "restore", "resume", "revisions", "run-deferred-hooks", "show-deferred-events",
 		"uncordon", "undrain", "upgrade-check",
 	}, Names())

@@ -19,7 +19,7 @@ var Layers = [][]string{
 	{"reconcile", "node"},
 	{"membership", "gateway", "backup", "startguard"},
 	{"status"},
-	{"observe"},
+	{"observe", "present"},
 	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
 	{"run", "atomicfile", "version", "poll", "ctxio", "agent/config"},
 }
@@ -27,7 +27,7 @@ var Layers = [][]string{
 // Pure are the packages that decide and never act. Every layer may import
 // them; they import each other and the standard library, without what reaches
 // out of the process: time, randomness and I/O come in as values.
-var Pure = []string{"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/revision", "gateway/drift", "gateway/picture", "mincost", "node/maintenance", "unitname", "foreign", "shell"}
+var Pure = []string{"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/revision", "gateway/drift", "gateway/picture", "mincost", "node/maintenance", "unitname", "foreign", "shell", "command", "finding"}
 
 // formats are the pure packages that have a form of their own, of records that are stored
 // and of a picture, and so may import encoding and what is below it. The others decide, and
@@ -38,7 +38,7 @@ var formats = []string{"lease", "plan", "gateway/revision", "gateway/picture", "
 // the log; files that other programs read; ovsdb-server's own text, as it is parsed; and, in
 // relation and tls, what stands in a log for a secret.
 var printers = []string{
-	"cli", "action", "document", "gateway/picture", "juju", "ovn", "raft", "relation", "tls",
+	"cli", "action", "document", "present", "gateway/picture", "juju", "ovn", "raft", "relation", "tls",
 }
 
 // lined are the pure packages whose texts have lines: that of ovsdb-server, what digests are made
@@ -71,7 +71,7 @@ var owners = map[string][]string{
 	"github.com/coreos/go-systemd": {"agent"},
 	"github.com/prometheus":        {"agent"},
 	module + "/internal/plan":      {"reconcile", "action", "membership", "document", "status"},
-	"text/tabwriter":               {"document"}, // what decides, or acts, prints no tables
+	"text/tabwriter":               {"document", "present"}, // what decides, or acts, prints no tables
 	"net/http":                     {"agent", "agent/report"},
 	"testing":                      {},
 	"github.com/stretchr/testify":  {},
@@ -91,7 +91,7 @@ var linked = []string{
 // narrow are packages that may import no other packages of internal/ than these and the
 // pure ones: what says how a unit is must not be able to ask or to act.
 var narrow = map[string][]string{
-	"status":  {"observe", "juju", "relation"},
+	"status":  {"observe", "present", "juju", "relation"},
 	"observe": {"ovn", "ovsdb", "juju", "relation", "atomicfile", "poll"},
 }
 

@@ -52,6 +52,7 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	snapshot, err := u.PutAwaySuperseded(ctx, snapshot)
 	var results []membership.LeaveResult
 	if err == nil {
+		snapshot = u.ResumeToLeave(ctx, snapshot)
 		results, err = u.Members.Stop(ctx, snapshot.Application, snapshot.Cache)
 	}
 	for _, f := range results {

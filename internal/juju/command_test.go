@@ -11,17 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v2" // by go.mod the fork that Juju reads with
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 func TestCommandIsInTheSyntaxOfItsJuju(t *testing.T) {
 	t.Parallel()
-	kick := juju.Command{Unit: "ovn-central/0", Action: "kick", Params: []juju.Param{{Key: "nb-identity", Value: "77eb"}, {Key: "i-really-mean-it", Value: "true"}}}
-	status := juju.Command{Unit: "ovn-central/0", Action: "cluster-status"}
+	kick := command.Command{Unit: "ovn-central/0", Action: "kick", Params: []command.Param{{Key: "nb-identity", Value: "77eb"}, {Key: "i-really-mean-it", Value: "true"}}}
+	status := command.Command{Unit: "ovn-central/0", Action: "cluster-status"}
 	tests := map[string]struct {
 		version juju.Version
-		command juju.Command
+		command command.Command
 		want    string
 	}{
 		"2.9":                    {juju.Version{Major: 2, Minor: 9}, kick, "juju run-action ovn-central/0 kick nb-identity=77eb i-really-mean-it=true --wait"},
@@ -31,9 +32,9 @@ func TestCommandIsInTheSyntaxOfItsJuju(t *testing.T) {
 		"unknown":                {juju.Version{}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
 		"2.9 no params":          {juju.Version{Major: 2, Minor: 9}, status, "juju run-action ovn-central/0 cluster-status --wait"},
 		"3.6 no params":          {juju.Version{Major: 3, Minor: 6}, status, "juju run ovn-central/0 cluster-status"},
-		"3.6 full IDs":           {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "kick", Params: []juju.Param{{Key: "sb-identity", Value: "00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"}}}, "juju run a/0 kick sb-identity=00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"},
-		"3.6 text like a number": {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "kick", Params: []juju.Param{{Key: "sb-identity", Value: "0010", Text: true}}}, `juju run a/0 kick sb-identity='"0010"'`},
-		"3.6 with words":         {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "hold", Params: []juju.Param{{Key: "reason", Value: "rack 3"}}}, "juju run a/0 hold reason='rack 3'"},
+		"3.6 full IDs":           {juju.Version{Major: 3, Minor: 6}, command.Command{Unit: "a/0", Action: "kick", Params: []command.Param{{Key: "sb-identity", Value: "00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"}}}, "juju run a/0 kick sb-identity=00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"},
+		"3.6 text like a number": {juju.Version{Major: 3, Minor: 6}, command.Command{Unit: "a/0", Action: "kick", Params: []command.Param{{Key: "sb-identity", Value: "0010", Text: true}}}, `juju run a/0 kick sb-identity='"0010"'`},
+		"3.6 with words":         {juju.Version{Major: 3, Minor: 6}, command.Command{Unit: "a/0", Action: "hold", Params: []command.Param{{Key: "reason", Value: "rack 3"}}}, "juju run a/0 hold reason='rack 3'"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -43,11 +44,21 @@ func TestCommandIsInTheSyntaxOfItsJuju(t *testing.T) {
 	}
 }
 
-func TestUnitCommandsAreTheSameInEveryJuju(t *testing.T) {
+func TestOtherCommandsAreTheSameInEveryJuju(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "juju remove-unit ovn-central/4", juju.RemoveUnit("ovn-central/4"))
-	assert.Equal(t, "juju resolved ovn-central/4", juju.Resolved("ovn-central/4", false))
-	assert.Equal(t, "juju resolved --no-retry ovn-central/4", juju.Resolved("ovn-central/4", true))
+	for want, c := range map[string]command.Command{
+		"juju remove-unit ovn-central/4":                           command.RemoveUnit("ovn-central/4"),
+		"juju remove-unit --force ovn-central/4 ovn-central/5":     command.RemoveByForce("ovn-central/4", "ovn-central/5"),
+		"juju resolved ovn-central/4":                              command.Resolved("ovn-central/4", false),
+		"juju resolved --no-retry ovn-central/4":                   command.Resolved("ovn-central/4", true),
+		"juju ssh ovn-central/4 sudo systemctl restart 'a b'":      command.OnMachine("ovn-central/4", "sudo", "systemctl", "restart", "a b"),
+		"juju config ovn-central ovsdb-server-inactivity-probe=60": command.Client("config", "ovn-central", "ovsdb-server-inactivity-probe=60"),
+		"": {},
+	} {
+		for _, version := range []juju.Version{{}, {Major: 2, Minor: 9}, {Major: 4}} {
+			assert.Equal(t, want, version.Render(c))
+		}
+	}
 }
 
 func TestValueIsQuotedNoMoreThanItNeeds(t *testing.T) {
@@ -58,7 +69,7 @@ func TestValueIsQuotedNoMoreThanItNeeds(t *testing.T) {
 		"ticket: 7": `'"ticket: 7"'`, "a\nb": `'"a\nb"'`, "": `'""'`, "~": `'"~"'`, "-1": `'"-1"'`,
 	}
 	for value, want := range tests {
-		line := juju.Version{}.Render(juju.Command{Unit: "a/0", Action: "b", Params: []juju.Param{{Key: "k", Value: value}}})
+		line := juju.Version{}.Render(command.Command{Unit: "a/0", Action: "b", Params: []command.Param{{Key: "k", Value: value}}})
 		assert.Equal(t, "juju run a/0 b k="+want, line)
 	}
 }
@@ -80,12 +91,12 @@ func TestValueSurvivesShellAndYAML(t *testing.T) {
 		values[fmt.Sprintf("%04x-spaced", r)] = "a " + string(r) + " b"
 		values[fmt.Sprintf("%04x-last", r)] = "ab" + string(r)
 	}
-	command := juju.Command{Unit: "a/0", Action: "b"}
+	c := command.Command{Unit: "a/0", Action: "b"}
 	names := slices.Sorted(maps.Keys(values))
 	for _, name := range names {
-		command.Params = append(command.Params, juju.Param{Key: "k", Value: values[name]})
+		c.Params = append(c.Params, command.Param{Key: "k", Value: values[name]})
 	}
-	line := juju.Version{}.Render(command)
+	line := juju.Version{}.Render(c)
 	assert.NotContains(t, line, "\n", "it is one line to type")
 
 	script := run.Command{Name: "sh", Stdin: []byte(`juju() { printf '%s\000' "$@"; }; ` + line)}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -283,7 +284,7 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Own
 	case raft.LiveMember, raft.UnitInModel:
 		// What is advised must not be refused in its turn.
 		permit, allowed := raft.WeakestPermit(raft.Change{Database: d, View: view, Target: k.id, UnitInModel: owner.Unit})
-		permitted := status.KickCommand(k.application, k.application.Unit, target, permit)
+		permitted := k.application.Version.Render(status.KickCommand(k.application.Unit, target, permit))
 		var advice []string
 		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
 		case owner.Unit == "" && k.serves() && k.application.HasAddress(k.target.Address):
@@ -291,10 +292,10 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Own
 		case owner.Unit != "" && k.serves() && leave.Refusal != nil:
 			return status.Remediation(leave.Refusal, view, k.application) // its own leave would be refused too
 		case owner.Unit != "" && k.serves():
-			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.RemoveUnit(owner.Unit))
+			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.Version{}.Render(command.RemoveUnit(owner.Unit)))
 		case owner.Unit != "":
 			advice = append(advice, "start its server again; or, if its machine is lost, remove the unit from the model, then kick what it left behind: "+
-				juju.RemoveUnit("--force "+owner.Unit))
+				juju.Version{}.Render(command.RemoveByForce(owner.Unit)))
 		}
 		switch {
 		case !allowed || owner.Unit != "" && k.serves():
@@ -305,7 +306,7 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Own
 		}
 		return advice
 	case raft.OwnID:
-		return []string{"a unit leaves when it is removed: " + juju.RemoveUnit(k.application.Unit)}
+		return []string{"a unit leaves when it is removed: " + juju.Version{}.Render(command.RemoveUnit(k.application.Unit))}
 	case raft.WouldLoseQuorum:
 		return status.Remediation(plan.Refusal, view, k.application)
 	case raft.NoQuorum, raft.NotMember:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
@@ -59,7 +60,7 @@ type needed struct {
 // their unit is gone the others can commit nothing, not even a removal. A file that can be
 // read brings the quorum back.
 func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cache observe.Cache, servers []stopped) needed {
-	n := needed{refused: &RefusedError{Advice: []string{"then the unit leaves by itself: Juju tries again", overrideAdvice + juju.Resolved(m.Unit, true)}}}
+	n := needed{refused: &RefusedError{Advice: []string{"then the unit leaves by itself: Juju tries again", overrideAdvice + juju.Version{}.Render(command.Resolved(m.Unit, true))}}}
 	for _, l := range servers {
 		if _, member := l.end.Addresses[l.File.Server]; !l.whole || !member || len(l.end.Members) == 1 {
 			continue // an only copy is judged by itself
@@ -115,7 +116,7 @@ func (s *Changer) startCommand(unit string, servers []stopped) string {
 		services, down = append(services, string(ovndb.ServiceOf(l.Database))), down && l.Condition == ovndb.Down
 	}
 	if down {
-		return s.Env.Version.Render(juju.Command{Unit: unit, Action: "resume"})
+		return s.Env.Version.Render(command.Command{Unit: unit, Action: "resume"})
 	}
 	return restartCommand(unit, services)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -15,7 +16,7 @@ import (
 // their databases: then they are in this unit's files alone (rule R9).
 func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers []stopped) needed {
 	n := needed{refused: &RefusedError{Advice: []string{
-		"then wait until another unit has joined: Juju tries again by itself", OnlyCopyAdvice + juju.Resolved(m.Unit, true),
+		"then wait until another unit has joined: Juju tries again by itself", OnlyCopyAdvice + juju.Version{}.Render(command.Resolved(m.Unit, true)),
 	}}}
 	for _, l := range servers {
 		// A file that can't be read may be mended.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -121,7 +122,7 @@ func (s *Changer) refuseUnreadable(m observe.Application, servers map[ovndb.Data
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	refused.Advice = append(refused.Advice, overrideAdvice+juju.Resolved(m.Unit, true))
+	refused.Advice = append(refused.Advice, overrideAdvice+juju.Version{}.Render(command.Resolved(m.Unit, true)))
 	return refused
 }
 
@@ -272,7 +273,7 @@ func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, goi
 	if len(refused.Advice) > 0 {
 		wait = "or " + wait
 	}
-	refused.Advice = append(refused.Advice, wait, override+juju.Resolved(m.Unit, true))
+	refused.Advice = append(refused.Advice, wait, override+juju.Version{}.Render(command.Resolved(m.Unit, true)))
 	return refused
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -142,7 +143,7 @@ func (h *haltOperation) act(ctx context.Context) error {
 	}
 	defer cancel()
 	if err := h.evaluate(limited); err != nil {
-		return fmt.Errorf("cannot stop the server of %s: %w; %s", db, err, overrideAdvice+juju.Resolved(h.application.Unit, true))
+		return fmt.Errorf("cannot stop the server of %s: %w; %s", db, err, overrideAdvice+juju.Version{}.Render(command.Resolved(h.application.Unit, true)))
 	}
 	if _, err := h.lock.mayAct(); err != nil {
 		return err

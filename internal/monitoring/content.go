@@ -22,10 +22,6 @@ var (
 	dashboard []byte
 )
 
-// AlertRules are the alert rules, in the JSON that relation.ParseAlertRules reads.
-// Labels of Juju are still to be put in.
-func AlertRules() []byte { return bytes.Clone(alertRules) }
-
 // Dashboards are the dashboards for Grafana as the relation cos-agent wants them: each
 // as JSON, in the format of xz, in base64. They are the same for every unit.
 func Dashboards() ([]string, error) {

@@ -40,7 +40,7 @@ func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 			one.Accessible, one.Why = c.Condition == ovndb.Serving, string(c.Condition)
 			one.HasRaftLeader, one.Members, one.Up, one.Status = leads, c.Quorum.Members, c.Quorum.Up, c.Status
 			for _, row := range c.Rows {
-				one.Each = append(one.Each, maintenance.MemberHealth{Member: member(d, row.Peer, row.Owner), Up: row.Up, Kick: status.KickOf(seen, d, row)})
+				one.Each = append(one.Each, maintenance.MemberHealth{Member: member(d, row.Peer, row.Owner), Up: row.Up, Kick: seen.Application.Version.Render(status.KickOf(seen, d, row))})
 			}
 		}
 		all = append(all, one)

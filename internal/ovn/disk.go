@@ -29,7 +29,7 @@ func DiskProblem(p ovndb.Paths) (problem string, err error) {
 	if outOfFiles := stat.Files > 0 && stat.Ffree == 0; free >= minFree && !outOfFiles {
 		return "", nil
 	}
-	return fmt.Sprintf("no space left on the disk of %s (%d KiB free); make space", p.DB, free>>10), nil
+	return fmt.Sprintf("no space left on the disk of %s (%d KiB free)", p.DB, free>>10), nil
 }
 
 // FreeSpace is what is free on the disk of a directory, in bytes.

@@ -117,6 +117,9 @@ func (p Paths) unit(name string) string {
 	return filepath.Join(filepath.Dir(p.Etc), "systemd", "system", name)
 }
 
+// Findings is the file with what the unit's last hook has found.
+func (p Paths) Findings() string { return filepath.Join(p.Run, "ovn-central-findings.json") }
+
 // AgentConfig is the file that the agent is configured by.
 func (p Paths) AgentConfig() string { return filepath.Join(p.Etc, string(Agent)+".json") }
 

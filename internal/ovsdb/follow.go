@@ -153,17 +153,26 @@ func (f *Followed) Changed() <-chan struct{} { return f.changed }
 // them. It does so on connections of their own, since the library keeps the buffer of the
 // longest answer for as long as a connection lasts: of 10,000 routers that is tens of MB.
 func (f *Followed) Read(ctx context.Context, what func(*Gateways) error) error {
-	nb, err := f.dialer.database(ctx, ovndb.NB, f.nb.CurrentEndpoint())
+	nb, err := f.again(ctx, ovndb.NB, f.nb)
 	if err != nil {
 		return err
 	}
 	defer nb.Close()
-	sb, err := f.dialer.database(ctx, ovndb.SB, f.sb.CurrentEndpoint())
+	sb, err := f.again(ctx, ovndb.SB, f.sb)
 	if err != nil {
 		return err
 	}
 	defer sb.Close()
 	return what(&Gateways{nb: nb, sb: sb})
+}
+
+// again connects once more to the server of a connection. One that is lost names no server.
+func (f *Followed) again(ctx context.Context, db ovndb.Database, c client.Client) (client.Client, error) {
+	endpoint := c.CurrentEndpoint()
+	if endpoint == "" {
+		return nil, fmt.Errorf("cannot read %s: the connection to the server that is followed is lost", db)
+	}
+	return f.dialer.database(ctx, db, endpoint)
 }
 
 // Close ends the connections.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -23,35 +24,34 @@ func (s State) planClusters(d *Decision) bool {
 	}
 	for _, db := range ovndb.Databases() {
 		if clusters := running[db]; len(clusters) > 1 || len(clusters) == 1 && s.Clusters.known() && clusters[s.Clusters.IDs[db]] == nil {
-			d.block("%s", s.twoClusters(db, clusters))
+			d.findIn(db, finding.TwoClusters, finding.Args{Detail: s.whichClusters(db, clusters)}, finding.ByHand(finding.RemoveUnits))
 		}
 	}
 	if s.Clusters.known() {
 		return true
 	}
 	if s.Unrelated {
-		d.wait("peers: waiting for Juju to set up the relation to the other units")
+		d.find(finding.ClustersAwaited, finding.Args{Value: "waiting for Juju to set up the relation to the other units"})
 		return false
 	}
-	if here := s.foreign(); here != "" {
-		d.block("%s", here)
+	if s.findForeign(d) {
 		return false
 	}
 	switch found := len(running[ovndb.NB]) + len(running[ovndb.SB]); {
-	case len(d.Blocked) > 0:
+	case finding.Worst(d.Findings) == finding.Error:
 	case !s.JujuLeader && found == 0:
 		s.planDiscard(d)
-		d.wait("peers: the leader unit has not created the clusters yet")
+		d.find(finding.ClustersAwaited, finding.Args{Value: "the leader unit has not created the clusters yet"})
 	case !s.JujuLeader:
 		s.planDiscard(d)
-		d.wait("peers: the leader unit has not published the clusters' IDs yet")
+		d.find(finding.ClustersAwaited, finding.Args{Value: "the leader unit has not published the clusters' IDs yet"})
 	case found == 2:
 		s.planDiscard(d)
 		d.do(Step{Kind: PublishClusters, IDs: only(running), Reason: "the clusters exist already"})
 	case found == 1:
-		d.wait("peers: a unit has a server of one database only; waiting for the other")
+		d.find(finding.ClustersAwaited, finding.Args{Value: "a unit has a server of one database only; waiting for the other"})
 	case s.unread() != "":
-		d.wait("peers: cannot read what %s publishes; it may have the clusters", s.unread())
+		d.find(finding.ClustersAwaited, finding.Args{Value: "cannot read what " + s.unread() + " publishes; it may have the clusters"})
 	default:
 		s.planCreation(d)
 	}
@@ -79,7 +79,7 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 		if s.JujuLeader {
 			d.do(Step{Kind: PublishClusters, IDs: only(running), Reason: p.Unit + " serves them already"})
 		}
-		d.wait("peers: %s serves other clusters; the leader unit will publish them", p.Unit)
+		d.find(finding.ClustersAwaited, finding.Args{Value: p.Unit + " serves other clusters; the leader unit will publish them"})
 		return true
 	}
 	return s.Databases[ovndb.NB].Staged == claimed && s.awaitsClaims(d)
@@ -89,12 +89,12 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 func (s State) awaitsClaims(d *Decision) bool {
 	claimed := s.Clusters.IDs[ovndb.NB]
 	if s.Blind {
-		d.wait("peers: waiting for Juju to set up the relation to the other units")
+		d.find(finding.ClustersAwaited, finding.Args{Value: "waiting for Juju to set up the relation to the other units"})
 		return true
 	}
 	for _, p := range s.Peers {
 		if p.Claim != "" && p.Claim != claimed && !s.Clusters.superseded(ovndb.NB, p.Claim) {
-			d.wait("peers: %s has claimed clusters too; it will serve or discard them", p.Unit)
+			d.find(finding.ClaimContested, finding.Args{Unit: p.Unit, Value: "it will serve or discard them"})
 			return true
 		}
 	}
@@ -125,7 +125,7 @@ func (s State) planOwnClusters(d *Decision) bool {
 	if len(d.starting) > 0 {
 		d.do(Step{Kind: Start, Services: d.starting, Reason: "this unit has claimed their clusters"})
 	}
-	d.wait("peers: %s has claimed clusters too; it will discard its own", cmp.Or(s.Clusters.CreatedBy, "another unit"))
+	d.find(finding.ClaimContested, finding.Args{Unit: cmp.Or(s.Clusters.CreatedBy, "another unit"), Value: "it will discard its own"})
 	return true
 }
 
@@ -186,7 +186,8 @@ func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 	return all
 }
 
-func (s State) twoClusters(db ovndb.Database, clusters map[raft.ID][]string) string {
+// whichClusters names the clusters of a database, each with its units.
+func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) string {
 	var parts []string
 	for _, id := range slices.Sorted(maps.Keys(clusters)) {
 		parts = append(parts, fmt.Sprintf("%s on %s", id.Brief(), strings.Join(clusters[id], " and ")))
@@ -194,26 +195,29 @@ func (s State) twoClusters(db ovndb.Database, clusters map[raft.ID][]string) str
 	if s.Clusters.known() && clusters[s.Clusters.IDs[db]] == nil {
 		parts = append(parts, fmt.Sprintf("%s is the application's", s.Clusters.IDs[db].Brief()))
 	}
-	return fmt.Sprintf("%s: two clusters under one application; remove the wrong one's units (%s)", db.Short(), strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
-// foreign names a database that was on this machine before the application, or
-// may be there.
-func (s State) foreign() string {
+// findForeign reports whether there is, or may be, a database that was on this machine before the application,
+// and adds the finding.
+func (s State) findForeign(d *Decision) bool {
 	for _, db := range ovndb.Databases() {
 		x := s.Databases[db]
 		switch {
 		case x.Condition == ovndb.Absent, x.Condition == ovndb.Left, x.Condition == ovndb.Serving && s.Packages.Adopted:
 		case x.Condition == ovndb.Standalone:
-			return fmt.Sprintf("%s: %s", db.Short(), x.standalone(db))
+			x.findStandalone(d, db)
 		case x.Condition != ovndb.Serving && (x.Condition != ovndb.Down || x.FileUnknown): // it may be a member that votes
-			return fmt.Sprintf("%s: %s", db.Short(), x.Text)
+			x.findUnserved(d, db)
 		case !s.JujuLeader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
 		default:
-			return fmt.Sprintf("%s: file of cluster %s, made elsewhere; move %s away (stop %s first; this application has no cluster yet)", db.Short(), cmp.Or(x.Cluster.Brief(), "unknown"), x.File.Path, ovndb.ServiceOf(db))
+			d.findIn(db, finding.FileMadeElsewhere, x.fileArgs(db, finding.Args{Cluster: cmp.Or(x.Cluster.Brief(), "unknown")}), finding.ByHand(finding.MoveAway))
+		}
+		if finding.Worst(d.Findings) == finding.Error {
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // only is the one cluster of each database.

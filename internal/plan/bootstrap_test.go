@@ -1,13 +1,13 @@
 package plan_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -35,38 +35,51 @@ func staged(nb, sb raft.ID) func(*plan.State) {
 func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 	t.Parallel()
 	as := func(*plan.State) {}
-	const created, published = "peers: the leader unit has not created the clusters yet", "peers: the leader unit has not published the clusters' IDs yet"
 	check(t, map[string]situation{
 		"nothing is staged": {fresh(true, as), decided{step: "create the cluster of nb with an election timer of 4000 ms"}},
 		"nb is staged":      {fresh(true, staged(nbCluster, "")), decided{step: "create the cluster of sb with an election timer of 4000 ms"}},
 		"both are":          {fresh(true, staged(nbCluster, sbCluster)), decided{step: "publish the clusters' IDs (the application has no clusters yet)"}},
 		"a peer could not be read": {
 			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.Unread }),
-			decided{waiting: []string{"peers: cannot read what ovn-central/1 publishes; it may have the clusters"}},
+			decided{found: []string{
+				"waiting CLUSTERS_AWAITED Value=cannot read what ovn-central/1 publishes; it may have the clusters",
+			}},
 		},
 		"a peer has published nothing": {
 			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.NothingPublished }), decided{step: "create the cluster of nb with an election timer of 4000 ms"},
 		},
 		"there is no relation to the peers": {
 			fresh(true, func(s *plan.State) { s.Unrelated = true }),
-			decided{waiting: []string{"peers: waiting for Juju to set up the relation to the other units"}},
+			decided{found: []string{
+				"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units",
+			}},
 		},
 		"there is none, and this unit has a server that serves": {
 			fresh(true, func(s *plan.State) {
 				s.Unrelated = true
 				s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
 			}),
-			decided{waiting: []string{"peers: waiting for Juju to set up the relation to the other units"}},
+			decided{found: []string{
+				"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units",
+			}},
 		},
-		"not the leader": {fresh(false, as), decided{waiting: []string{created}}},
+		"not the leader": {fresh(false, as), decided{found: []string{
+			"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet",
+		}}},
 		"no longer the leader": {
-			fresh(false, staged(nbCluster, sbCluster)), decided{step: "discard the unpublished cluster of nb (another unit leads)", waiting: []string{created}},
+			fresh(false, staged(nbCluster, sbCluster)), decided{step: "discard the unpublished cluster of nb (another unit leads)", found: []string{
+				"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet",
+			}},
 		},
 		"no longer the leader, nb is discarded": {
-			fresh(false, staged("", sbCluster)), decided{step: "discard the unpublished cluster of sb (another unit leads)", waiting: []string{created}},
+			fresh(false, staged("", sbCluster)), decided{step: "discard the unpublished cluster of sb (another unit leads)", found: []string{
+				"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet",
+			}},
 		},
 		"not the leader, and a peer has servers": {
-			fresh(false, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{waiting: []string{published}},
+			fresh(false, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{found: []string{
+				"waiting CLUSTERS_AWAITED Value=the leader unit has not published the clusters' IDs yet",
+			}},
 		},
 		"a peer has servers of both, as after a refresh": {
 			fresh(true, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{step: "publish the clusters' IDs (the clusters exist already)"},
@@ -80,7 +93,9 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 		},
 		"a peer has a server of one database only": {
 			fresh(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.SB: sbCluster} }),
-			decided{waiting: []string{"peers: a unit has a server of one database only; waiting for the other"}},
+			decided{found: []string{
+				"waiting CLUSTERS_AWAITED Value=a unit has a server of one database only; waiting for the other",
+			}},
 		},
 		"adopted: the servers that run are the application's": {
 			fresh(true, func(s *plan.State) {
@@ -94,7 +109,9 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 			fresh(true, func(s *plan.State) {
 				s.Certificates.Issued = &plan.Certificate{Problem: "certificate is malformed"}
 			}),
-			decided{blocked: []string{"the new certificate can't be used; the old one stays in use (certificate is malformed)"}},
+			decided{found: []string{
+				"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is malformed -> vault/leader reissue-certificates",
+			}},
 		},
 		"a file that has left is put away first": {
 			fresh(true, func(s *plan.State) {
@@ -137,13 +154,15 @@ func TestDatabaseFromBeforeIsNotToBeMovedAwayUntilTheClustersAreKnown(t *testing
 	t.Parallel()
 	before := plan.Database{Condition: ovndb.Down, Cluster: otherCluster}
 	check(t, map[string]situation{
-		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, ovndb.SB) }), decided{
-			waiting: []string{"peers: the leader unit has not created the clusters yet"},
-		}},
+		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, ovndb.SB) }), decided{found: []string{
+			"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet",
+		}}},
 		"a peer could not be read": {fresh(true, func(s *plan.State) {
 			set(s, before, ovndb.SB)
 			s.Peers[0].Data = plan.Unread
-		}), decided{waiting: []string{"peers: cannot read what ovn-central/1 publishes; it may have the clusters"}}},
+		}), decided{found: []string{
+			"waiting CLUSTERS_AWAITED Value=cannot read what ovn-central/1 publishes; it may have the clusters",
+		}}},
 	})
 }
 
@@ -160,25 +179,32 @@ func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 	other.Cluster = otherCluster
 	joining := serving(ovndb.SB, 0)
 	joining.Cluster = ""
-	const foreign = "; move /var/lib/ovn/ovnsb_db.db away (stop ovn-ovsdb-server-sb first; this application has no cluster yet)"
 	check(t, map[string]situation{
-		"hung":       {here(plan.Database{Condition: ovndb.Hung, Text: "the server hangs"}), decided{blocked: []string{"sb: the server hangs"}}},
-		"unreadable": {here(plan.Database{Condition: ovndb.Unreadable, Text: "no status"}), decided{blocked: []string{"sb: no status"}}},
-		"failed":     {here(plan.Database{Condition: ovndb.Failed, Text: "given up"}), decided{blocked: []string{"sb: given up"}}},
+		"hung": {here(plan.Database{Condition: ovndb.Hung, Text: "the server hangs"}), decided{found: []string{
+			"error SERVER_UNREADABLE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb Detail=the server hangs",
+		}}},
+		"unreadable": {here(plan.Database{Condition: ovndb.Unreadable, Text: "no status"}), decided{found: []string{
+			"error SERVER_UNREADABLE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb Detail=no status",
+		}}},
+		"failed": {here(plan.Database{Condition: ovndb.Failed, Text: "given up"}), decided{found: []string{
+			"error SERVER_UNREADABLE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb Detail=given up",
+		}}},
 		"a file that can't be read": {
-			here(plan.Database{Condition: ovndb.Down, FileUnknown: true, Text: "EOF"}), decided{blocked: []string{"sb: EOF"}},
+			here(plan.Database{Condition: ovndb.Down, FileUnknown: true, Text: "EOF"}), decided{found: []string{
+				"error FILE_UNREADABLE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb Detail=EOF",
+			}},
 		},
-		"standalone": {here(plan.Database{Condition: ovndb.Standalone}), decided{blocked: []string{
-			"sb: standalone; stop ovn-ovsdb-server-sb and move /var/lib/ovn/ovnsb_db.db away",
+		"standalone": {here(plan.Database{Condition: ovndb.Standalone}), decided{found: []string{
+			"error DATABASE_STANDALONE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb -> stop {service} and move {path} away",
 		}}},
-		"a file": {here(plan.Database{Condition: ovndb.Down, Cluster: otherCluster}), decided{blocked: []string{
-			"sb: file of cluster dddd0009, made elsewhere" + foreign,
+		"a file": {here(plan.Database{Condition: ovndb.Down, Cluster: otherCluster}), decided{found: []string{
+			"error FILE_MADE_ELSEWHERE sb Cluster=dddd0009 Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb -> stop {service} and move {path} away",
 		}}},
-		"a server": {here(other), decided{blocked: []string{
-			"sb: file of cluster dddd0009, made elsewhere" + foreign,
+		"a server": {here(other), decided{found: []string{
+			"error FILE_MADE_ELSEWHERE sb Cluster=dddd0009 Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb -> stop {service} and move {path} away",
 		}}},
-		"a server of an unknown cluster": {here(joining), decided{blocked: []string{
-			"sb: file of cluster unknown, made elsewhere" + foreign,
+		"a server of an unknown cluster": {here(joining), decided{found: []string{
+			"error FILE_MADE_ELSEWHERE sb Cluster=unknown Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb -> stop {service} and move {path} away",
 		}}},
 	})
 }
@@ -190,20 +216,17 @@ func TestTwoClustersAreNamedWithTheirUnits(t *testing.T) {
 		s.Peers[0].Servers, s.Peers[1] = peer(1).Servers, peer(2)
 	}
 	check(t, map[string]situation{
-		"before any was agreed on": {fresh(true, two), decided{blocked: []string{
-			"nb: two clusters under one application; remove the wrong one's units (cccc0001 on ovn-central/2, " +
-				"dddd0009 on ovn-central/1)",
+		"before any was agreed on": {fresh(true, two), decided{found: []string{
+			"error TWO_CLUSTERS nb Detail=cccc0001 on ovn-central/2, dddd0009 on ovn-central/1 -> remove the units of the wrong cluster",
 		}}},
-		"a member of the right one": {two, decided{ready: true, blocked: []string{
-			"nb: two clusters under one application; remove the wrong one's units (cccc0001 on ovn-central/0 and ovn-central/2, " +
-				"dddd0009 on ovn-central/1)",
-		}}},
+		"a member of the right one": {two, decided{found: []string{
+			"error TWO_CLUSTERS nb Detail=cccc0001 on ovn-central/0 and ovn-central/2, dddd0009 on ovn-central/1 -> remove the units of the wrong cluster",
+		}, ready: true}},
 		"all of them have another than was agreed on": {func(s *plan.State) {
 			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
-		}, decided{blocked: []string{
-			"nb: two clusters under one application; remove the wrong one's units (cccc0001 on ovn-central/0 and ovn-central/1 and ovn-central/2, " +
-				"dddd0009 is the application's)",
-			"nb: this unit's server is of cluster cccc0001, the application's is dddd0009",
+		}, decided{found: []string{
+			"error TWO_CLUSTERS nb Detail=cccc0001 on ovn-central/0 and ovn-central/1 and ovn-central/2, dddd0009 is the application's -> remove the units of the wrong cluster",
+			"error SERVER_OF_OTHER_CLUSTER nb Cluster=cccc0001 Other=dddd0009",
 		}}},
 	})
 }
@@ -220,27 +243,34 @@ func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
 			change(s)
 		})
 	}
-	const anew = "peers: ovn-central/1 serves other clusters; the leader unit will publish them"
 	serves := func(s *plan.State) {
 		s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 	}
 	check(t, map[string]situation{
-		"it may serve them": {mine(true, func(*plan.State) {}), decided{waiting: []string{
-			"peers: ovn-central/1 has claimed clusters too; it will serve or discard them",
+		"it may serve them": {mine(true, func(*plan.State) {}), decided{found: []string{
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will serve or discard them",
 		}}},
-		"claims could not be read": {mine(true, func(s *plan.State) { s.Blind, s.Peers[0].Claim = true, "" }), decided{waiting: []string{
-			"peers: waiting for Juju to set up the relation to the other units",
+		"claims could not be read": {mine(true, func(s *plan.State) { s.Blind, s.Peers[0].Claim = true, "" }), decided{found: []string{
+			"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units",
 		}}},
-		"it has put them away":  {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), decided{step: "put in place the cluster of nb"}},
-		"it is gone":            {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), decided{step: "put in place the cluster of nb"}},
-		"it serves them":        {mine(true, serves), decided{step: "publish the clusters' IDs (ovn-central/1 serves them already)", waiting: []string{anew}}},
-		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; it will serve or discard them"}}},
-		"another unit leads":    {mine(false, serves), decided{waiting: []string{anew}}},
+		"it has put them away": {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), decided{step: "put in place the cluster of nb"}},
+		"it is gone":           {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), decided{step: "put in place the cluster of nb"}},
+		"it serves them": {mine(true, serves), decided{step: "publish the clusters' IDs (ovn-central/1 serves them already)", found: []string{
+			"waiting CLUSTERS_AWAITED Value=ovn-central/1 serves other clusters; the leader unit will publish them",
+		}}},
+		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), decided{found: []string{
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will serve or discard them",
+		}}},
+		"another unit leads": {mine(false, serves), decided{found: []string{
+			"waiting CLUSTERS_AWAITED Value=ovn-central/1 serves other clusters; the leader unit will publish them",
+		}}},
 		"this one is the server": {fresh(true, func(s *plan.State) {
 			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
 			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 			s.Claim = nbCluster
-		}), decided{step: "publish the clusters' IDs (ovn-central/0 serves them already)", waiting: []string{strings.ReplaceAll(anew, "/1", "/0")}}},
+		}), decided{step: "publish the clusters' IDs (ovn-central/0 serves them already)", found: []string{
+			"waiting CLUSTERS_AWAITED Value=ovn-central/0 serves other clusters; the leader unit will publish them",
+		}}},
 	})
 }
 
@@ -258,17 +288,23 @@ func TestUnitGoesOnWithTheClustersThatItHasBegunToServe(t *testing.T) {
 			change(s)
 		})
 	}
-	const dispute = "peers: ovn-central/1 has claimed clusters too; it will discard its own"
-	const nb, sb = "nb: starting the server", "sb: starting the server"
 	const because = " (this unit has claimed their clusters)"
 	check(t, map[string]situation{
-		"neither is started": {mine(func(*plan.State) {}), decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb" + because, waiting: []string{nb, sb, dispute}}},
-		"one is started": {mine(func(s *plan.State) { s.Databases[ovndb.SB] = serving(ovndb.SB, 0) }), decided{
-			step: "start ovn-ovsdb-server-nb" + because, waiting: []string{nb, dispute},
-		}},
+		"neither is started": {mine(func(*plan.State) {}), decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb" + because, found: []string{
+			"waiting SERVER_DOWN nb",
+			"waiting SERVER_DOWN sb",
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will discard its own",
+		}}},
+		"one is started": {mine(func(s *plan.State) { s.Databases[ovndb.SB] = serving(ovndb.SB, 0) }), decided{step: "start ovn-ovsdb-server-nb" + because, found: []string{
+			"waiting SERVER_DOWN nb",
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will discard its own",
+		}}},
 		"one is not in place yet": {mine(func(s *plan.State) {
 			set(s, plan.Database{Condition: ovndb.Absent, Staged: sbCluster}, ovndb.SB)
-		}), decided{step: "put in place the cluster of sb", waiting: []string{nb, dispute}}},
+		}), decided{step: "put in place the cluster of sb", found: []string{
+			"waiting SERVER_DOWN nb",
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will discard its own",
+		}}},
 		"its claim was given up by a recovery": {mine(func(s *plan.State) {
 			s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}, ovndb.SB: {sbCluster}}
 			for _, db := range ovndb.Databases() {
@@ -282,5 +318,5 @@ func TestUnitGoesOnWithTheClustersThatItHasBegunToServe(t *testing.T) {
 	})(&s)
 	d := plan.Decide(s)
 	assert.Nil(t, d.Step, "the other clusters are served: nobody may choose")
-	assert.NotEmpty(t, d.Blocked)
+	assert.Equal(t, finding.Error, finding.Worst(d.Findings))
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
@@ -62,6 +64,15 @@ func (c Certificates) unfit() string {
 	return cmp.Or(c.Issued.Problem, c.Issued.Lacks)
 }
 
+// reissue is how the provider issues certificates again: the action of vault's charm. Other providers
+// have none, or one of another name.
+func (c Certificates) reissue() []finding.Remedy {
+	if c.Provider == "" {
+		return nil
+	}
+	return []finding.Remedy{finding.Do(command.Command{Unit: unitname.Application(c.Provider) + "/leader", Action: "reissue-certificates"})}
+}
+
 // planCertificates brings the certificate that was issued into use, so that no
 // connection is refused on the way: first every unit trusts the new CA, then
 // each uses its new certificate, then the old CA goes. It says whether there is
@@ -71,26 +82,27 @@ func (s State) planCertificates(d *Decision) bool {
 	switch {
 	case !c.Related && s.Dying: // Juju takes the relations away before the unit
 	case !c.Related:
-		d.block("'certificates' missing; run: juju %s %s:certificates vault", cmp.Or(s.Integrate, "integrate"), unitname.Application(s.Unit))
+		d.find(finding.CertificatesMissing, finding.Args{},
+			finding.Do(command.Client(cmp.Or(s.Integrate, "integrate"), unitname.Application(s.Unit)+":certificates", "vault")))
 	case c.Issued == nil && !c.Used.usable():
 		// It begins as the Python charm's (states_to_check of its ovn_central.py), which
 		// deployments wait for.
-		d.wait("'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from %s for %s", cmp.Or(c.Provider, "the provider"), cmp.Or(s.Address, "this unit"))
+		d.find(finding.CertificatesAwaited, finding.Args{Detail: "from " + cmp.Or(c.Provider, "the provider") + " for " + cmp.Or(s.Address, "this unit")})
 	case c.unfit() != "" && !c.Used.usable():
-		d.block("reissue the certificate (%s; docs/how-to/rotate-certificates.md)", c.unfit())
+		d.find(finding.CertificateUnusable, finding.Args{Detail: c.unfit()}, c.reissue()...)
 	case c.unfit() != "":
-		d.block("the new certificate can't be used; the old one stays in use (%s)", c.unfit())
+		d.find(finding.CertificateNewUnusable, finding.Args{Detail: c.unfit()}, c.reissue()...)
 	case c.Issued != nil:
 		s.planRotation(d, c)
 	}
 	if c.Used != nil && c.Issued == nil && c.Used.Problem != "" && c.Related {
-		d.block("reissue the certificate (%s; docs/how-to/rotate-certificates.md)", c.Used.Problem)
+		d.find(finding.CertificateUnusable, finding.Args{Detail: c.Used.Problem}, c.reissue()...)
 	}
 	if c.Awaited() {
-		d.note("new certificate awaited from %s (%s)", cmp.Or(c.Provider, "the provider"), c.Used.Lacks)
+		d.find(finding.CertificateChanges, finding.Args{Value: "a new one is awaited from " + cmp.Or(c.Provider, "the provider"), Detail: c.Used.Lacks})
 	}
 	if c.Used.usable() && c.Used.NotAfter.Before(s.Now.Add(expiryNotice)) {
-		d.note("certificate expires on %s", c.Used.NotAfter.UTC().Format(time.DateOnly))
+		d.find(finding.CertificateExpires, finding.Args{Time: c.Used.NotAfter}, c.reissue()...)
 	}
 	return c.Used.usable()
 }
@@ -109,7 +121,7 @@ func (s State) planRotation(d *Decision, c Certificates) {
 		} else if late := s.others(func(p Peer) bool { return p.Issuer == c.Issued.Issuer }); late == "" {
 			d.do(Step{Kind: DropCAs, Reason: "every unit uses the new CA"})
 		} else {
-			d.note("certificates: old CA kept until %s uses the new one", late)
+			d.find(finding.CertificateChanges, finding.Args{Value: "old CA kept until " + late + " uses the new one"})
 		}
 	case missing(c.Issued.Trusts, c.Used.Trusts):
 		d.do(Step{Kind: TrustCA, Reason: "the CA is new"})
@@ -117,7 +129,7 @@ func (s State) planRotation(d *Decision, c Certificates) {
 		if late := s.others(func(p Peer) bool { return len(p.Trusts) == 0 || p.trusts(c.Issued.Issuer) }); late == "" {
 			d.do(Step{Kind: InstallCertificate, Reason: "the certificate was issued again"})
 		} else {
-			d.note("certificates: new one used once %s trusts its CA", late)
+			d.find(finding.CertificateChanges, finding.Args{Value: "new one used once " + late + " trusts its CA"})
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -35,42 +34,45 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 	expired.Problem = "certificate expired on 2026-11-01"
 	untrusted := certificate("cert0", "", "B")
 	untrusted.Problem = "certificate is not from the CA beside it"
-	const missing = "'certificates' missing; run: juju integrate ovn-central:certificates vault"
 	check(t, map[string]situation{
 		"no relation": {
-			having(nil, nil, func(s *plan.State) { s.Certificates.Related = false }), decided{blocked: []string{missing}, ready: true},
+			having(nil, nil, func(s *plan.State) { s.Certificates.Related = false }), decided{found: []string{"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"}, ready: true},
 		},
 		"no relation, and Juju 2.9": {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Related, s.Integrate = false, "relate" }),
-			decided{blocked: []string{strings.Replace(missing, "integrate", "relate", 1)}, ready: true},
+			decided{found: []string{"error CERTIFICATES_MISSING -> relate ovn-central:certificates vault"}, ready: true},
 		},
 		"the relation was removed, and the certificate is good": {
 			having(nil, good, func(s *plan.State) { s.Certificates.Related, s.Firewall = false, plan.Drifted }),
-			decided{step: "set the firewall", blocked: []string{missing}, ready: true},
+			decided{step: "set the firewall", found: []string{"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"}, ready: true},
 		},
 		"the relation was removed, and the certificate has expired": {
-			having(nil, expired, func(s *plan.State) { s.Certificates.Related = false }), decided{blocked: []string{missing}, ready: true},
+			having(nil, expired, func(s *plan.State) { s.Certificates.Related = false }), decided{found: []string{"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"}, ready: true},
 		},
 		"nobody has answered": {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Provider = "" }),
-			decided{waiting: []string{"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from the provider for 10.0.0.0"}, ready: true},
+			decided{found: []string{"waiting CERTIFICATES_AWAITED Detail=from the provider for 10.0.0.0"}, ready: true},
 		},
 		"none issued yet": {
-			having(nil, nil), decided{waiting: []string{"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for 10.0.0.0"}, ready: true},
+			having(nil, nil), decided{found: []string{"waiting CERTIFICATES_AWAITED Detail=from vault/0 for 10.0.0.0"}, ready: true},
 		},
 		"the first": {having(good, nil), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true}},
 		"the first can't be used": {
 			having(problem("certificate is for 10.0.0.9, this unit is 10.0.0.0"), nil),
-			decided{blocked: []string{"reissue the certificate (certificate is for 10.0.0.9, this unit is 10.0.0.0; docs/how-to/rotate-certificates.md)"}, ready: true},
+			decided{found: []string{
+				"error CERTIFICATE_UNUSABLE Detail=certificate is for 10.0.0.9, this unit is 10.0.0.0 -> vault/leader reissue-certificates",
+			}, ready: true},
 		},
 		"expired": {
-			having(expired, expired), decided{blocked: []string{"reissue the certificate (certificate expired on 2026-11-01; docs/how-to/rotate-certificates.md)"}, ready: true},
+			having(expired, expired), decided{found: []string{
+				"error CERTIFICATE_UNUSABLE Detail=certificate expired on 2026-11-01 -> vault/leader reissue-certificates",
+			}, ready: true},
 		},
 		"expired, and the provider says nothing": {
-			having(nil, expired), decided{
-				waiting: []string{"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for 10.0.0.0"},
-				blocked: []string{"reissue the certificate (certificate expired on 2026-11-01; docs/how-to/rotate-certificates.md)"}, ready: true,
-			},
+			having(nil, expired), decided{found: []string{
+				"waiting CERTIFICATES_AWAITED Detail=from vault/0 for 10.0.0.0",
+				"error CERTIFICATE_UNUSABLE Detail=certificate expired on 2026-11-01 -> vault/leader reissue-certificates",
+			}, ready: true},
 		},
 		"expired, and issued again": {having(certificate("cert1", "A"), expired), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true}},
 		"expired, and issued again by a new CA": {
@@ -81,11 +83,15 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 		},
 		"the new one can't be used": {
 			having(problem("certificate is malformed"), good),
-			decided{blocked: []string{"the new certificate can't be used; the old one stays in use (certificate is malformed)"}, ready: true},
+			decided{found: []string{
+				"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is malformed -> vault/leader reissue-certificates",
+			}, ready: true},
 		},
 		"the provider has a new CA, and has not issued again": {
 			having(untrusted, good),
-			decided{blocked: []string{"the new certificate can't be used; the old one stays in use (certificate is not from the CA beside it)"}, ready: true},
+			decided{found: []string{
+				"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is not from the CA beside it -> vault/leader reissue-certificates",
+			}, ready: true},
 		},
 		"the provider is silent for a while": {having(nil, good), decided{ready: true}},
 	})
@@ -105,14 +111,29 @@ func TestCertificateThatLacksAnAddressIsUsedUntilThereIsABetterOne(t *testing.T)
 		set(s, plan.Database{Condition: ovndb.Down, Cluster: nbCluster, Text: "the server is not running"}, ovndb.NB)
 	}
 	check(t, map[string]situation{
-		"the provider is silent":   {having(nil, addressless("cert0"), drifted), decided{step: "set the firewall", notes: []string{awaited}, ready: true}},
-		"its answer is the old":    {having(addressless("cert0"), addressless("cert0"), drifted), decided{step: "set the firewall", notes: []string{awaited}, ready: true}},
-		"a server is down":         {having(addressless("cert0"), addressless("cert0"), down), decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}, notes: []string{awaited}}},
-		"issued again without it":  {having(addressless("cert1"), addressless("cert0")), decided{step: certify, notes: []string{awaited}, ready: true}},
-		"issued with it":           {having(certificate("cert1", "A"), addressless("cert0")), decided{step: certify, notes: []string{awaited}, ready: true}},
-		"the one in use has it":    {having(addressless("cert1"), certificate("cert0", "A")), decided{blocked: []string{"the new certificate can't be used; the old one stays in use (" + why + ")"}, ready: true}},
-		"the first lacks it":       {having(addressless("cert0"), nil), decided{blocked: []string{"reissue the certificate (" + why + "; docs/how-to/rotate-certificates.md)"}, ready: true}},
-		"the relation was removed": {having(nil, addressless("cert0"), func(s *plan.State) { s.Certificates.Related = false }), decided{blocked: []string{"'certificates' missing; run: juju integrate ovn-central:certificates vault"}, ready: true}},
+		"the provider is silent": {having(nil, addressless("cert0"), drifted), decided{step: "set the firewall", found: []string{
+			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
+		}, ready: true}},
+		"its answer is the old": {having(addressless("cert0"), addressless("cert0"), drifted), decided{step: "set the firewall", found: []string{
+			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
+		}, ready: true}},
+		"a server is down": {having(addressless("cert0"), addressless("cert0"), down), decided{step: "start ovn-ovsdb-server-nb", found: []string{
+			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
+			"waiting SERVER_DOWN nb",
+		}}},
+		"issued again without it": {having(addressless("cert1"), addressless("cert0")), decided{step: certify, found: []string{
+			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
+		}, ready: true}},
+		"issued with it": {having(certificate("cert1", "A"), addressless("cert0")), decided{step: certify, found: []string{
+			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
+		}, ready: true}},
+		"the one in use has it": {having(addressless("cert1"), certificate("cert0", "A")), decided{found: []string{
+			"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is for 10.0.0.0, this unit is fd42::1 -> vault/leader reissue-certificates",
+		}, ready: true}},
+		"the first lacks it": {having(addressless("cert0"), nil), decided{found: []string{
+			"error CERTIFICATE_UNUSABLE Detail=certificate is for 10.0.0.0, this unit is fd42::1 -> vault/leader reissue-certificates",
+		}, ready: true}},
+		"the relation was removed": {having(nil, addressless("cert0"), func(s *plan.State) { s.Certificates.Related = false }), decided{found: []string{"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"}, ready: true}},
 	})
 }
 
@@ -125,9 +146,13 @@ func TestExpiryIsSaidThirtyDaysBefore(t *testing.T) {
 		}
 	}
 	check(t, map[string]situation{
-		"on the day":             {until(30 * 24 * time.Hour), decided{ready: true}},
-		"a moment later":         {until(30*24*time.Hour - time.Second), decided{ready: true, notes: []string{"certificate expires on 2026-12-20"}}},
-		"the last hour of a day": {until(time.Hour), decided{ready: true, notes: []string{"certificate expires on 2026-11-20"}}},
+		"on the day": {until(30 * 24 * time.Hour), decided{ready: true}},
+		"a moment later": {until(30*24*time.Hour - time.Second), decided{found: []string{
+			"warning CERTIFICATE_EXPIRES Time=2026-12-20 11:59:59 +0000 UTC -> vault/leader reissue-certificates",
+		}, ready: true}},
+		"the last hour of a day": {until(time.Hour), decided{found: []string{
+			"warning CERTIFICATE_EXPIRES Time=2026-11-20 13:00:00 +0000 UTC -> vault/leader reissue-certificates",
+		}, ready: true}},
 	})
 }
 
@@ -168,23 +193,42 @@ func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
 	)
 	fromB, trusting, using := certificate("cert1", "B"), certificate("cert0", "A", "B"), certificate("cert1", "B", "A")
 	check(t, map[string]situation{
-		"nobody trusts it":                       {having(fromB, certificate("cert0", "A")), decided{step: trust, ready: true}},
-		"only this unit does":                    {having(fromB, trusting), decided{notes: []string{late}, ready: true}},
-		"one does not":                           {having(fromB, trusting, allTrust, peers([]string{"A"}, "A")), decided{notes: []string{late2}, ready: true}},
-		"one that is dying does not":             {having(fromB, trusting, func(s *plan.State) { s.Peers[0].Dying = true }), decided{notes: []string{late}, ready: true}},
-		"one that is down does not":              {having(fromB, trusting, allTrust, peers([]string{"A"}, "A"), func(s *plan.State) { silence(s, 2) }), decided{step: certify, ready: true}},
-		"one says nothing":                       {having(fromB, trusting, allTrust, peers(nil, "")), decided{step: certify, ready: true}},
-		"one could not be read":                  {having(fromB, trusting, allTrust, unread), decided{notes: []string{late}, ready: true}},
-		"one could not be read for what it uses": {having(fromB, using, allUse, unread), decided{notes: []string{kept}, ready: true}},
-		"all do":                                 {having(fromB, trusting, allTrust), decided{step: certify, ready: true}},
-		"nobody is heard":                        {having(fromB, trusting, silent), decided{step: certify, ready: true}},
-		"this unit's servers are down":           {having(fromB, trusting, paused), decided{notes: []string{late, paused1}}},
-		"only this unit uses it":                 {having(fromB, using, allTrust), decided{notes: []string{kept}, ready: true}},
-		"one uses the old one":                   {having(fromB, using, allUse, peers([]string{"A", "B"}, "A")), decided{notes: []string{kept2}, ready: true}},
-		"one does not say what it uses":          {having(fromB, using, allUse, peers(nil, "")), decided{notes: []string{kept2}, ready: true}},
-		"all use it":                             {having(fromB, using, allUse), decided{step: "drop the CAs from before (every unit uses the new CA)", ready: true}},
+		"nobody trusts it": {having(fromB, certificate("cert0", "A")), decided{step: trust, ready: true}},
+		"only this unit does": {having(fromB, trusting), decided{found: []string{
+			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
+		}, ready: true}},
+		"one does not": {having(fromB, trusting, allTrust, peers([]string{"A"}, "A")), decided{found: []string{
+			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/2 trusts its CA",
+		}, ready: true}},
+		"one that is dying does not": {having(fromB, trusting, func(s *plan.State) { s.Peers[0].Dying = true }), decided{found: []string{
+			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
+		}, ready: true}},
+		"one that is down does not": {having(fromB, trusting, allTrust, peers([]string{"A"}, "A"), func(s *plan.State) { silence(s, 2) }), decided{step: certify, ready: true}},
+		"one says nothing":          {having(fromB, trusting, allTrust, peers(nil, "")), decided{step: certify, ready: true}},
+		"one could not be read": {having(fromB, trusting, allTrust, unread), decided{found: []string{
+			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
+		}, ready: true}},
+		"one could not be read for what it uses": {having(fromB, using, allUse, unread), decided{found: []string{
+			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/1 uses the new one",
+		}, ready: true}},
+		"all do":          {having(fromB, trusting, allTrust), decided{step: certify, ready: true}},
+		"nobody is heard": {having(fromB, trusting, silent), decided{step: certify, ready: true}},
+		"this unit's servers are down": {having(fromB, trusting, paused), decided{found: []string{
+			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
+			"warning PAUSED -> ovn-central/0 resume",
+		}}},
+		"only this unit uses it": {having(fromB, using, allTrust), decided{found: []string{
+			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/1 uses the new one",
+		}, ready: true}},
+		"one uses the old one": {having(fromB, using, allUse, peers([]string{"A", "B"}, "A")), decided{found: []string{
+			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/2 uses the new one",
+		}, ready: true}},
+		"one does not say what it uses": {having(fromB, using, allUse, peers(nil, "")), decided{found: []string{
+			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/2 uses the new one",
+		}, ready: true}},
+		"all use it": {having(fromB, using, allUse), decided{step: "drop the CAs from before (every unit uses the new CA)", ready: true}},
 		"all use it, and this one is paused": {
-			having(fromB, using, allUse, paused), decided{step: "drop the CAs from before (every unit uses the new CA)", notes: []string{paused1}},
+			having(fromB, using, allUse, paused), decided{step: "drop the CAs from before (every unit uses the new CA)", found: []string{"warning PAUSED -> ovn-central/0 resume"}},
 		},
 		"the chain has changed": {
 			having(certificate("cert0", "A", "root"), certificate("cert0", "A")),

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -62,7 +64,7 @@ func atLeastVersion(ovs string, major, minor int) bool {
 // when there is nothing to convert any more. So no note of it is needed, and a unit that
 // is killed in between, or loses the lead, is followed by the next hook of any.
 func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
-	x, name := s.Databases[db], db.Short()
+	x := s.Databases[db]
 	if x.Schema != Drifted {
 		return false
 	}
@@ -70,26 +72,28 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 	now := x.Status.ElectionTimer
 	switch late := s.runsAnother(); {
 	case len(s.Pending) > 0:
-		d.note("%s: older schema; converted after the restarts", name)
+		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: "converted after the restarts"})
 		return false
 	case late != "":
-		d.note("%s: older schema; %s", name, late)
+		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: late})
 		return false
 	case x.ConversionLacks() != "": // each member's own copy is converted
-		d.block("%s: make room, or run: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact (converting the schema may take %s)", name, s.Unit, x.control(), x.ConversionLacks())
+		d.findIn(db, finding.ConversionLacksRoom, finding.Args{Detail: "it may take " + x.ConversionLacks()},
+			finding.If(finding.IfNoSpace, command.OnMachine(s.Unit, "sudo", "ovs-appctl", "-t", x.control(), "ovsdb-server/compact")))
 		return false
 	case !x.IsRaftLeader():
-		d.note("%s: older schema; the leader converts it", name)
+		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: "the leader converts it"})
 	case s.withoutRoom(db) != "":
-		d.note("%s: older schema; converted once %s has room", name, s.withoutRoom(db))
+		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: "converted once " + s.withoutRoom(db) + " has room"})
 		return false
 	case x.Tried >= longestConversionTimer:
-		d.block("juju ssh %s sudo ovsdb-client convert unix:%s %s (run it when clients may wait; %s was not converted at an election timer of %d s)", s.Unit, x.Socket, x.SchemaFile, name, x.Tried/time.Second)
+		d.findIn(db, finding.ConversionFailed, finding.Args{Duration: x.Tried},
+			finding.If(finding.WhenClients, command.OnMachine(s.Unit, "sudo", "ovsdb-client", "convert", "unix:"+x.Socket, x.SchemaFile)))
 		return false
 	case now < needed && !s.usable(OptionElectionTimer):
-		d.note("%s: older schema; needs a valid %s (the election timer is raised first)", name, OptionElectionTimer)
+		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: "the conversion needs a valid " + OptionElectionTimer + ", since it raises the election timer"})
 	case now < needed:
-		d.note("%s: older schema; election timer rises to %d ms to convert it", name, needed.Milliseconds())
+		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: fmt.Sprintf("the election timer rises to %d ms to convert it", needed.Milliseconds())})
 		if x.Status.ChangingTo == 0 {
 			d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(now, needed)})
 		}

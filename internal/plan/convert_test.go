@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
@@ -65,7 +67,7 @@ func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
 			d := plan.Decide(s)
 			if d.Step == nil {
 				require.Equal(t, s.Settings.ElectionTimer, x.Status.ElectionTimer)
-				require.True(t, x.Schema == plan.InSync || len(d.Blocked) == 1 && x.Tried == 5*time.Minute, "%v", d)
+				require.True(t, x.Schema == plan.InSync || finding.Has(d.Findings, finding.ConversionFailed) && x.Tried == 5*time.Minute, "%v", d)
 				break
 			}
 			switch d.Step.Kind {
@@ -113,7 +115,8 @@ func TestConversionWaitsForTheDiskAndTheMemoryThatItMayTake(t *testing.T) {
 			assert.Equal(t, plan.ConvertSchema, d.Step.Kind, name)
 			continue
 		}
-		assert.Equal(t, []string{"nb: make room, or run: juju ssh ovn-central/0 sudo ovs-appctl -t /run/nb.ctl ovsdb-server/compact (converting the schema may take " + tt.lacks + ")"}, d.Blocked, name)
+		require.NotEmpty(t, d.Findings, name)
+		assert.Equal(t, "error CONVERSION_LACKS_ROOM nb Detail=it may take "+tt.lacks+" -> if there is no space to make: ssh ovn-central/0 sudo ovs-appctl -t /run/nb.ctl ovsdb-server/compact", findingtest.Brief(d.Findings[0]), name)
 		require.NotNil(t, d.Step, name)
 		assert.Equal(t, plan.SetElectionTimer, d.Step.Kind, "%s: the option's timer comes back meanwhile", name)
 	}
@@ -129,7 +132,8 @@ func TestConversionWaitsForTheMachineOfEachMember(t *testing.T) {
 	})
 	s.Peers[1].NoRoom = map[ovndb.Database]bool{ovndb.NB: true}
 	d := plan.Decide(s)
-	assert.Contains(t, d.Notes, "nb: older schema; converted once ovn-central/2 has room")
+	require.NotEmpty(t, d.Findings)
+	assert.Equal(t, "info SCHEMA_OLDER nb Detail=converted once ovn-central/2 has room", findingtest.Brief(d.Findings[0]))
 	require.NotNil(t, d.Step)
 	assert.Equal(t, plan.SetElectionTimer, d.Step.Kind, "the option's timer comes back meanwhile")
 
@@ -143,8 +147,7 @@ func TestConversionWaitsForTheMachineOfEachMember(t *testing.T) {
 		x.Schema, x.Size, x.FreeDisk, x.FreeMemory, x.Socket = plan.Drifted, 80<<20, 100<<20, 1<<40, "/run/sb.sock"
 	})
 	assert.False(t, follower.Databases[ovndb.SB].IsRaftLeader())
-	assert.Equal(t, []string{"sb: make room, or run: juju ssh ovn-central/0 sudo ovs-appctl -t /run/sb.ctl ovsdb-server/compact (converting the schema may take 224 MiB of the disk, 100 MiB are free)"},
-		plan.Decide(follower).Blocked)
+	assert.True(t, finding.Has(plan.Decide(follower).Findings, finding.ConversionLacksRoom))
 }
 
 func TestServersBeforeOpenVSwitch3AreToldToTrimTheirMemory(t *testing.T) {

@@ -2,10 +2,12 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
+	"path"
 	"slices"
+	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
@@ -15,39 +17,27 @@ import (
 // then found out; where it gives no step, the unit is as it should be, or waits.
 func Decide(s State) (d Decision) {
 	d.Ready = s.ready()
-	harmless := []string{OptionExporter, OptionStatusFormat} // the charm works with their defaults
-	for _, option := range slices.Sorted(maps.Keys(s.Invalid)) {
-		if !slices.Contains(harmless, option) {
-			d.Options = append(d.Options, s.Invalid[option])
-		}
-	}
-	defer func() {
-		for _, option := range harmless {
-			if text := s.Invalid[option]; text != "" {
-				d.note("%s", text)
-			}
-		}
-	}()
 	switch {
 	case s.Problem != "":
-		d.block("%s", s.Problem)
+		d.find(finding.PublishedDataInvalid, finding.Args{Value: s.Problem})
 	case s.Dying:
 		s.planDying(&d)
 	case !s.Packages.Installed && s.Disk != "":
 		s.planFullDisk(&d)
 	case !s.Packages.Installed && !s.Packages.Interrupted() && !s.usable(OptionSource, OptionOverlay): // dpkg needs none to finish
-		d.wait("the packages are not installed until their source can be used")
+		d.find(finding.PackagesAwaited, finding.Args{})
 	case s.Packages.Interrupted() && s.Packages.Unavailable:
 		s.planInterrupted(&d)
 	case !s.Packages.Installed:
 		d.do(Step{Kind: Install})
 	case s.Address == "":
 		s.planDamagedServers(&d)
-		d.wait("no ovsdb-peer address: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
+		d.find(finding.AddressUnknown, finding.Args{}, finding.Do(command.Client("exec", "--unit", s.Unit, "network-get ovsdb-peer")))
 	default:
 		s.planWork(&d)
-		d.Exposed = s.exposed()
+		s.findExposed(&d)
 	}
+	s.findOptions(&d) // last: only what depends on an option waits for it
 	return d
 }
 
@@ -69,7 +59,11 @@ func (s State) planStart(d *Decision, why func(ovndb.Database, Database) string)
 			reason = cmp.Or(reason, because)
 		}
 		services = append(services, found.starting...)
-		d.Blocked = append(d.Blocked, found.Blocked...)
+		for _, f := range found.Findings {
+			if f.Severity == finding.Error {
+				d.Findings = append(d.Findings, f)
+			}
+		}
 	}
 	if len(services) > 0 && !s.Services[ovndb.Northd].Active && !s.NorthdHeld {
 		services = append(services, ovndb.Northd)
@@ -99,7 +93,7 @@ func (s State) planWork(d *Decision) {
 		d.do(Step{Kind: ConfigureFirewall})
 	}
 	if s.Paused {
-		d.note("paused; run: %s", s.Command("resume"))
+		d.find(finding.Paused, finding.Args{}, finding.Do(s.action("resume")))
 		return
 	}
 	if !s.planClusters(d) {
@@ -150,7 +144,7 @@ func (s State) ready() bool {
 
 // planDatabase takes this unit's part of one database a step further.
 func (s State) planDatabase(d *Decision, db ovndb.Database) {
-	x, name := s.Databases[db], db.Short()
+	x := s.Databases[db]
 	switch x.Condition {
 	case ovndb.Serving:
 		s.planServing(d, db, x)
@@ -160,56 +154,51 @@ func (s State) planDatabase(d *Decision, db ovndb.Database) {
 		s.planDown(d, db, x)
 	case ovndb.Left:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server has left the cluster or was removed"})
-		d.wait("%s: this unit's server was removed; it joins again as a new member", name)
+		d.findIn(db, finding.ServerRemoved, finding.Args{})
 	case ovndb.Failed:
 		s.planFailed(d, db, x)
 	case ovndb.Standalone:
-		d.block("%s: %s", name, x.standalone(db))
+		x.findStandalone(d, db)
 	case ovndb.Hung:
-		d.block("%s: the server hangs; if this lasts, run: %s (%s)", name, s.restart(ovndb.ServiceOf(db)), x.Text)
+		d.findIn(db, finding.ServerHangs, finding.Args{Detail: strings.TrimPrefix(x.Text, "the server hangs: ")}, finding.If(finding.IfThisLasts, s.restart(ovndb.ServiceOf(db))))
 	default:
 		if x.Starting {
-			d.wait("%s: the server is starting (if this lasts, look at: juju ssh %s systemctl status %s)", name, s.Unit, ovndb.ServiceOf(db))
+			d.findIn(db, finding.ServerStarting, finding.Args{},
+				finding.If(finding.IfThisLasts, command.OnMachine(s.Unit, "systemctl", "status", string(ovndb.ServiceOf(db)))))
 			return
 		}
-		d.block("%s: %s", name, x.Text)
+		x.findUnserved(d, db)
 	}
 }
 
 // planFailed judges a server that has given up the database, and is down for all others:
 // it is started anew, if one can be started on its file with all that was acknowledged.
 func (s State) planFailed(d *Decision, db ovndb.Database, x Database) {
-	switch name := db.Short(); {
+	switch {
 	case x.File.Damage == "":
 		d.do(Step{Kind: Restart, Service: ovndb.ServiceOf(db), Reason: "the server has given up the database"})
-		d.block("%s: %s", name, x.Text)
+		d.findIn(db, finding.ServerFailed, finding.Args{Path: path.Dir(x.File.Path)}, finding.ByHand(finding.MakeSpace))
 	case x.Removed:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server was removed and can't be started on this file"})
-		d.wait("%s: this unit's server was removed; it joins again as a new member", name)
+		d.findIn(db, finding.ServerRemoved, finding.Args{})
 	default:
-		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage+"; "+x.Text)
+		d.findIn(db, finding.FileUnusable, x.fileArgs(db, finding.Args{Detail: strings.TrimSuffix(x.File.Damage+"; "+x.Text, "; ")}), x.rejoin())
 	}
-}
-
-// standalone says what to do with a database that is no cluster's.
-func (x Database) standalone(db ovndb.Database) string {
-	return fmt.Sprintf("standalone; stop %s and move %s away", ovndb.ServiceOf(db), x.File.Path)
 }
 
 func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
-	name := db.Short()
 	if c := x.Cluster; c != "" && c != s.Clusters.IDs[db] {
-		d.block("%s: this unit's server is of cluster %s, the application's is %s", name, c.Brief(), s.Clusters.IDs[db].Brief())
+		d.findIn(db, finding.ServerOfOtherCluster, finding.Args{Cluster: c.Brief(), Other: s.Clusters.IDs[db].Brief()})
 		return
 	}
 	if here := ovndb.RaftAddress(db, cmp.Or(s.Better, s.Address)); x.Status.Address != here && x.Status.State == raft.ClusterMember {
-		d.note("%s: address changed: %s (the member is at %s, the unit at %s)", name, s.replace(), x.Status.Address, here)
+		d.findIn(db, finding.AddressChanged, finding.Args{Address: x.Status.Address, Other: here}, s.replace())
 	}
 	if x.Damage != "" { // planDamagedServers has judged it
 		return
 	}
 	if x.Inconsistent != "" {
-		d.block("%s: its data differ; %s (%s)", name, x.rejoin(), x.Inconsistent)
+		d.findIn(db, finding.DataDiffer, x.fileArgs(db, finding.Args{Detail: x.Inconsistent}), x.rejoin())
 	}
 	switch {
 	case x.Status.State == raft.JoiningCluster:
@@ -218,14 +207,14 @@ func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 		} else if s.cannotJoin(db, x) {
 			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server tries to join through units that are gone"})
 		}
-		d.wait("%s: joining the cluster; %s", name, s.joined())
+		d.findIn(db, finding.ServerJoining, s.joined())
 	case x.Status.State == raft.LeavingCluster && x.Former != "": // this unit's own joins next
-		d.wait("%s: joining the cluster; %s", name, s.joined())
+		d.findIn(db, finding.ServerJoining, s.joined())
 	case x.Status.State == raft.LeavingCluster:
-		d.wait("%s: leaving the cluster", name)
+		d.findIn(db, finding.ServerLeaving, finding.Args{})
 	case !x.Status.HasLeader() && x.Removed:
 		d.do(Step{Kind: Leave, Database: db, Reason: "the other members have removed this server"})
-		d.wait("%s: this unit's server was removed while it was down; it joins again", name)
+		d.findIn(db, finding.ServerRemoved, finding.Args{})
 	}
 }
 
@@ -234,7 +223,9 @@ func (s State) planDamaged(d *Decision, db ovndb.Database, x Database) {
 	if x.Unmended == "" {
 		d.do(Step{Kind: RewriteFile, Database: db, Reason: x.Damage})
 	}
-	d.block("%s: file lacks entries, don't stop it: make space, or run: %s (%s)", db.Short(), s.replace(), cmp.Or(x.Unmended, x.Damage))
+	replace := s.replace()
+	replace.When = finding.IfNoSpace
+	d.findIn(db, finding.FileLacksEntries, finding.Args{Path: path.Dir(x.File.Path), Detail: cmp.Or(x.Unmended, x.Damage)}, finding.ByHand(finding.MakeSpace), replace)
 }
 
 // cannotJoin says whether a server can't join through those that its file names,
@@ -259,7 +250,7 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 	cluster := s.Clusters.IDs[db]
 	switch {
 	case x.Staged == cluster && cluster != "" && x.Rival != "":
-		d.wait("%s: the old cluster is still served at %s: stop it there", db.Short(), x.Rival)
+		d.findIn(db, finding.OldClusterServed, finding.Args{Address: x.Rival}, finding.ByHand(finding.StopOldServer))
 		return
 	case x.Staged == cluster && cluster != "":
 		d.do(Step{Kind: CommitCluster, Database: db})
@@ -268,27 +259,28 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 		d.do(Step{Kind: DiscardCluster, Database: db, Reason: "the application's cluster is another one"})
 		return
 	}
-	remotes, name := s.remotes(db), db.Short()
+	remotes := s.remotes(db)
 	if len(remotes) > 0 {
 		d.do(Step{Kind: JoinCluster, Database: db, Cluster: cluster, Remotes: remotes})
-		d.wait("%s: joining the cluster; %s", name, s.joined())
+		d.findIn(db, finding.ServerJoining, s.joined())
 		return
 	}
 	creator, alone := s.Clusters.CreatedBy, len(s.Peers) == 0
 	if unit, why := s.mayServe(db); unit != "" {
-		d.wait("%s: waiting for %s to serve cluster %s; %s", name, unit, cluster.Short(), why)
+		d.findIn(db, finding.ClusterAwaited, finding.Args{Unit: unit, Cluster: cluster.Short(), Detail: why})
 		return
 	}
 	switch {
 	case creator == s.Unit:
-		d.block("%s: cluster %s was created here, its file is gone, no other unit has it", name, cluster.Brief())
+		d.findIn(db, finding.ClusterLost, finding.Args{Cluster: cluster.Brief(), Detail: "it was created here, and its file is gone"}, finding.ByHand(finding.DeployAgain))
 	case alone:
-		d.block("%s: no unit has cluster %s any more; deploy the application again%s", name, cluster.Brief(), creatorIsGone(creator))
+		d.findIn(db, finding.ClusterLost, finding.Args{Cluster: cluster.Brief(), Detail: creatorIsGone(creator)}, finding.ByHand(finding.DeployAgain))
 	case creator != "" && !s.exists(creator):
 		// One that has joined in a hook that has not ended yet has not said so.
-		d.block("%s: no unit says that it has cluster %s: see cluster-status on each (%s, which created it, is gone; if none shows it, deploy the application again)", name, cluster.Brief(), creator)
+		d.findIn(db, finding.ClusterLost, finding.Args{Cluster: cluster.Brief(), Detail: "none says that it has it: see cluster-status on each; " + creatorIsGone(creator)},
+			finding.Remedy{When: finding.IfGone, Deed: finding.DeployAgain})
 	default:
-		d.wait("%s: waiting for %s to serve cluster %s", name, cmp.Or(creator, "a unit"), cluster.Short())
+		d.findIn(db, finding.ClusterAwaited, finding.Args{Unit: cmp.Or(creator, "a unit"), Cluster: cluster.Short()})
 	}
 }
 
@@ -321,7 +313,7 @@ func creatorIsGone(creator string) string {
 	if creator == "" {
 		return ""
 	}
-	return " (" + creator + ", which created it, is gone)"
+	return creator + ", which created it, is gone"
 }
 
 func (s State) exists(unit string) bool {
@@ -330,51 +322,37 @@ func (s State) exists(unit string) bool {
 
 // planDown judges a file on which no server runs (rule R10).
 func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
-	name, cluster := db.Short(), s.Clusters.IDs[db]
+	cluster := s.Clusters.IDs[db]
 	here := ovndb.RaftAddress(db, s.Address)
 	switch {
 	case x.Unusable() && x.Removed:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server was removed and can't be started on this file"})
-		d.wait("%s: this unit's server was removed while it was down; it joins again", name)
+		d.findIn(db, finding.ServerRemoved, finding.Args{})
 	case x.TooNew:
 		if !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay) {
-			d.do(Step{Kind: Upgrade, Reason: name + ": its file is of a newer Open vSwitch"})
+			d.do(Step{Kind: Upgrade, Reason: db.Short() + ": its file is of a newer Open vSwitch"})
 		}
-		d.block("%s: file of a newer Open vSwitch than %s; look at: juju ssh %s apt-cache policy openvswitch-common", name, s.Packages.Version.OVS, s.Unit)
+		d.findIn(db, finding.FileTooNew, finding.Args{Version: s.Packages.Version.OVS}, finding.Do(command.OnMachine(s.Unit, "apt-cache", "policy", "openvswitch-common")))
 	case x.FileUnknown:
-		d.block("%s: its file can't be read; %s (%s)", name, x.rejoin(), x.Text)
+		d.findIn(db, finding.FileUnreadable, x.fileArgs(db, finding.Args{Detail: x.Text}), x.rejoin())
 	case x.Cluster != "" && x.Cluster != cluster:
-		d.block("%s: file of cluster %s, not %s; move %s away", name, x.Cluster.Brief(), cluster.Brief(), x.File.Path)
+		d.findIn(db, finding.FileOfOtherCluster, x.fileArgs(db, finding.Args{Cluster: x.Cluster.Brief(), Other: cluster.Brief()}), finding.ByHand(finding.MoveAway))
 	case x.File.Outside && x.File.WasMember: // its removal may have been undone, and then its vote still counts
-		d.block("%s: file ends amid a removal; %s", name, x.rejoin())
+		d.findIn(db, finding.FileCutOff, x.fileArgs(db, finding.Args{}), x.rejoin())
 	case x.File.Outside:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server was killed while it joined, and is not a member"})
-		d.wait("%s: joining the cluster again; %s", name, s.joined())
+		d.findIn(db, finding.ServerJoining, s.joined())
 	case x.File.Damage != "":
-		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage)
+		d.findIn(db, finding.FileUnusable, x.fileArgs(db, finding.Args{Detail: x.File.Damage}), x.rejoin())
 	case x.File.Address != "" && x.File.Address != here:
-		d.block("%s: address changed: %s (the member is at %s, the unit at %s)", name, s.replace(), x.File.Address, here)
+		d.Findings = append(d.Findings, finding.Of(finding.AddressChanged, db, finding.Args{Address: x.File.Address, Other: here}, s.replace()).As(finding.Error))
 	default:
 		d.starting = append(d.starting, ovndb.ServiceOf(db))
-		d.wait("%s: %s", name, cmp.Or(x.Text, "starting the server"))
+		d.findIn(db, finding.ServerDown, finding.Args{Detail: x.Cause})
 	}
 }
 
 // replace is what an operator types to have another unit in this one's place.
-func (s State) replace() string {
-	return fmt.Sprintf("juju add-unit %s; juju remove-unit %s", unitname.Application(s.Unit), s.Unit)
-}
-
-// joined counts the units that have servers in both clusters.
-func (s State) joined() string {
-	n := 0
-	if s.members() {
-		n++
-	}
-	for _, p := range s.Peers {
-		if p.Clusters[ovndb.NB] != "" && p.Clusters[ovndb.SB] != "" {
-			n++
-		}
-	}
-	return fmt.Sprintf("%d of %d units joined", n, max(s.Units, n))
+func (s State) replace() finding.Remedy {
+	return finding.Do(command.Client("add-unit", unitname.Application(s.Unit)), command.RemoveUnit(s.Unit))
 }

@@ -49,22 +49,26 @@ func TestUpgradeThatWasCutOffKeepsNoServerDownAndHidesNoDamage(t *testing.T) {
 	down := plan.Database{Condition: ovndb.Down, Cluster: nbCluster}
 	damaged := serving(ovndb.NB, 0)
 	damaged.Damage = "it lacks entry 9"
-	const lacks = "nb: file lacks entries, don't stop it: make space, or run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (it lacks entry 9)"
 	check(t, map[string]situation{
 		"it is finished first": {cutOff(false, down), decided{step: "install"}},
 		"a server is down": {cutOff(true, down), decided{
 			step: "start ovn-ovsdb-server-nb (it is down, and the upgrade of the packages can't be finished now)",
 		}},
 		"and the unit is paused": {func(s *plan.State) { cutOff(true, down)(s); s.Paused = true }, decided{}},
-		"a file lacks entries":   {cutOff(true, damaged), decided{step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{lacks}}},
-		"and the disk is full": {func(s *plan.State) { cutOff(false, damaged)(s); s.Disk = "no space left" }, decided{
-			step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{"no space left", lacks},
-		}},
+		"a file lacks entries": {cutOff(true, damaged), decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+		}}},
+		"and the disk is full": {func(s *plan.State) { cutOff(false, damaged)(s); s.Disk = "no space left" }, decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
+			"error DISK_FULL Value=no space left -> make space there",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+		}}},
 		// Dpkg needs none to finish what is unpacked.
-		"its source can't be used": {without(cutOff(false, down)), decided{step: "install"}},
-		"and it can't be finished": {without(cutOff(true, down)), decided{
-			step: "start ovn-ovsdb-server-nb (it is down, and the upgrade of the packages can't be finished now)",
-		}},
+		"its source can't be used": {without(cutOff(false, down)), decided{step: "install", found: []string{
+			"error OPTION_INVALID source Value=option source: none -> config ovn-central --reset source",
+		}}},
+		"and it can't be finished": {without(cutOff(true, down)), decided{step: "start ovn-ovsdb-server-nb (it is down, and the upgrade of the packages can't be finished now)", found: []string{
+			"error OPTION_INVALID source Value=option source: none -> config ovn-central --reset source",
+		}}},
 		"nothing was installed before": {func(s *plan.State) { cutOff(true, down)(s); s.Packages.Source = "" }, decided{step: "install"}},
 	})
 }
@@ -74,45 +78,71 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 	check(t, map[string]situation{
 		"what the leader has published is damaged": {
 			func(s *plan.State) { s.Problem = "the leader setting nb_cid is no ID" },
-			decided{blocked: []string{"the leader setting nb_cid is no ID"}, ready: true},
+			decided{found: []string{"error PUBLISHED_DATA_INVALID Value=the leader setting nb_cid is no ID"}, ready: true},
 		},
 		"a source that can't be used, and no packages": {
 			func(s *plan.State) {
 				s.Invalid = map[string]string{plan.OptionSource: "option source: no"}
 				s.Packages = plan.Packages{}
 			},
-			decided{waiting: []string{"the packages are not installed until their source can be used"}, ready: true},
+			decided{found: []string{
+				"waiting PACKAGES_AWAITED",
+				"error OPTION_INVALID source Value=option source: no -> config ovn-central --reset source",
+			}, ready: true},
 		},
 		"a source that can't be used hinders no start": {
 			func(s *plan.State) {
 				s.Invalid, s.Settings.Source = map[string]string{plan.OptionSource: "option source: no"}, "no"
 				s.Services[ovndb.Northd] = plan.ServiceState{}
 			},
-			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here (another unit's works)"}, ready: true},
+			decided{step: "start ovn-northd (it was not running)", found: []string{
+				"info NORTHD_DOWN",
+				"error OPTION_INVALID source Value=option source: no -> config ovn-central --reset source",
+			}, ready: true},
 		},
 		"a source that can't be used is not upgraded from": {
 			func(s *plan.State) {
 				s.Invalid, s.Settings.Source = map[string]string{plan.OptionSource: "option source: no"}, "no"
 			},
-			decided{ready: true},
+			decided{found: []string{
+				"error OPTION_INVALID source Value=option source: no -> config ovn-central --reset source",
+			}, ready: true},
 		},
 		"an election timer that can't be used stays as it is": {
 			func(s *plan.State) {
 				s.Invalid = map[string]string{plan.OptionElectionTimer: "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds"}
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Status.ElectionTimer = 8 * time.Second })
 			},
-			decided{ready: true},
+			decided{found: []string{
+				"error OPTION_INVALID ovsdb-server-election-timer Value=option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds -> config ovn-central --reset ovsdb-server-election-timer",
+			}, ready: true},
 		},
 		"options that only change what is shown": {
 			func(s *plan.State) {
 				s.Invalid = map[string]string{plan.OptionStatusFormat: "option cluster-status-format is foo", plan.OptionExporter: "option ovn-exporter-channel is foo"}
 			},
-			decided{notes: []string{"option ovn-exporter-channel is foo", "option cluster-status-format is foo"}, ready: true},
+			decided{found: []string{
+				"warning OPTION_INVALID cluster-status-format Value=option cluster-status-format is foo -> config ovn-central --reset cluster-status-format",
+				"warning OPTION_INVALID ovn-exporter-channel Value=option ovn-exporter-channel is foo -> config ovn-central --reset ovn-exporter-channel",
+			}, ready: true},
 		},
 		"no packages": {func(s *plan.State) { *s = plan.State{} }, decided{step: "install"}},
+		"an option that can't be used keeps no clusters from being created": {
+			func(s *plan.State) {
+				fresh(true, func(*plan.State) {})(s)
+				s.Invalid = map[string]string{plan.OptionElectionTimer: "no number"}
+			},
+			decided{
+				step: "create the cluster of nb with an election timer of 4000 ms", found: []string{
+					"error OPTION_INVALID ovsdb-server-election-timer Value=no number -> config ovn-central --reset ovsdb-server-election-timer",
+				},
+			},
+		},
 		"no address": {
 			func(s *plan.State) { s.Address = "" },
-			decided{waiting: []string{"no ovsdb-peer address: juju exec --unit ovn-central/0 'network-get ovsdb-peer'"}},
+			decided{found: []string{
+				"waiting ADDRESS_UNKNOWN -> exec --unit ovn-central/0 network-get ovsdb-peer",
+			}},
 		},
 		"other options for the services": {
 			func(s *plan.State) { s.Defaults = plan.Drifted }, decided{step: "write defaults", ready: true},
@@ -128,7 +158,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 				s.Paused = true
 				set(s, plan.Database{Condition: ovndb.Down, Text: "the server is not running"}, ovndb.NB, ovndb.SB)
 			},
-			decided{notes: []string{"paused; run: juju run ovn-central/0 resume"}},
+			decided{found: []string{"warning PAUSED -> ovn-central/0 resume"}},
 		},
 		"paused, and its certificate expires": {
 			func(s *plan.State) {
@@ -136,7 +166,10 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 				s.Certificates.Used.NotAfter = noon.AddDate(0, 0, 7)
 				s.Certificates.Issued = certificate("cert1", "A")
 			},
-			decided{step: "install the certificate (the certificate was issued again)", notes: []string{"certificate expires on 2026-11-27", "paused; run: juju run ovn-central/0 resume"}},
+			decided{step: "install the certificate (the certificate was issued again)", found: []string{
+				"warning CERTIFICATE_EXPIRES Time=2026-11-27 12:00:00 +0000 UTC -> vault/leader reissue-certificates",
+				"warning PAUSED -> ovn-central/0 resume",
+			}},
 		},
 	})
 }

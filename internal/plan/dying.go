@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
@@ -14,6 +15,9 @@ import (
 // it was stopped for once that is over. It begins nothing: what it was asked for itself is over, it stops no server,
 // and none of the others waits for it.
 func (s State) planDying(d *Decision) {
+	if s.Paused {
+		d.find(finding.Paused, finding.Args{}, finding.Do(s.action("resume")))
+	}
 	s.planRecovery(d)
 	for _, db := range ovndb.Databases() {
 		s.planNewCluster(d, db)

@@ -30,6 +30,10 @@ func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
 			},
 			decided{step: "trust the CA (the CA is new)", ready: true},
 		},
+		"paused": {
+			func(s *plan.State) { s.Dying, s.Paused = true, true },
+			decided{found: []string{"warning PAUSED -> ovn-central/0 resume"}},
+		},
 		"never installed": {func(s *plan.State) { *s = plan.State{Dying: true} }, decided{}},
 	})
 }
@@ -61,18 +65,22 @@ func TestDyingUnitPutsAwayWhatItHasOfAClusterThatWasGivenUp(t *testing.T) {
 		}), decided{step: "put in place the cluster of nb"}},
 		"not while the old one is served": {givenUp(func(s *plan.State) {
 			set(s, plan.Database{Condition: ovndb.Absent, Staged: otherCluster, Rival: "ssl:10.0.0.2:6643"}, ovndb.NB)
-		}), decided{waiting: []string{"nb: the old cluster is still served at ssl:10.0.0.2:6643: stop it there"}}},
+		}), decided{found: []string{
+			"waiting OLD_CLUSTER_SERVED nb Address=ssl:10.0.0.2:6643 -> stop the server at {address}",
+		}}},
 		"nor while other claims can't be read": {givenUp(func(s *plan.State) {
 			s.Blind = true
 			set(s, plan.Database{Condition: ovndb.Down, Cluster: nbCluster, Staged: otherCluster}, ovndb.NB)
-		}), decided{waiting: []string{"peers: waiting for Juju to set up the relation to the other units"}}},
+		}), decided{found: []string{
+			"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units",
+		}}},
 		"and starts it": {givenUp(func(s *plan.State) {
 			set(s, down(otherCluster, plan.File{Sole: true}), ovndb.NB)
 		}), decided{step: "start ovn-ovsdb-server-nb (no other unit has the new cluster yet)"}},
 		"not where it is paused": {givenUp(func(s *plan.State) {
 			s.Paused = true
 			set(s, down(otherCluster, plan.File{Sole: true}), ovndb.NB)
-		}), decided{}},
+		}), decided{found: []string{"warning PAUSED -> ovn-central/0 resume"}}},
 		"not what was a member and has failed": {givenUp(func(s *plan.State) {
 			set(s, down(otherCluster, plan.File{Sole: true, WasMember: true}), ovndb.NB)
 		}), decided{}},
@@ -145,9 +153,11 @@ func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 		}), decided{}},
 		"its file lacks entries": {resumed(func(s *plan.State) {
 			damaged := paused
-			damaged.File.Damage, damaged.Rejoin = "there is a gap", "kick it"
+			damaged.File.Damage, damaged.Rejoin = "there is a gap", rejoin
 			set(s, damaged, ovndb.NB)
-		}), decided{blocked: []string{"nb: its file lacks entries; run: kick it (there is a gap)"}}},
+		}), decided{found: []string{
+			"error FILE_UNUSABLE nb Path=/var/lib/ovn/ovnnb_db.db Service=ovn-ovsdb-server-nb Detail=there is a gap -> ovn-central/0 rejoin database=nb",
+		}}},
 		"a new CA comes first": {resumed(func(s *plan.State) {
 			s.Certificates.Issued = certificate("cert1", "B")
 			set(s, paused, ovndb.NB)
@@ -204,18 +214,19 @@ func TestDyingUnitDoesOfARecoveryWhatNoOtherUnitCan(t *testing.T) {
 		"as one that was stopped for a peer":  {held(peer, func(*plan.State, *recovery.State) {}), decided{step: over}},
 		"as one of a peer that goes too":      {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Dying, r.Peers[0].Request = true, &request }), decided{step: over}},
 		"and what was noted of it is dropped": {held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }), decided{step: "let the server start again after the recovery of nb", ready: true}},
-		"it is paused, and stays so":          {held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }), decided{step: "let the server start again after the recovery of nb"}},
-		"not while the peer's request stands": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{
-			waiting: []string{"nb: stopped for recovery on ovn-central/1; it makes the new cluster (if ovn-central/1 is lost: run the same action on another unit, adding ovn-central/1 to give-up)"},
+		"it is paused, and stays so": {held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }), decided{
+			step: "let the server start again after the recovery of nb", found: []string{"warning PAUSED -> ovn-central/0 resume"},
 		}},
-		"nor while that can't be read": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0] = recovery.Peer{Unit: peer} }), decided{
-			waiting: []string{"nb: stopped for recovery on ovn-central/1; what that unit publishes could not be read"},
-		}},
+		"not while the peer's request stands": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{found: []string{
+			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 Value=it makes the new cluster (if ovn-central/1 is lost: run the same action on another unit, adding ovn-central/1 to give-up)",
+		}}},
+		"nor while that can't be read": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0] = recovery.Peer{Unit: peer} }), decided{found: []string{
+			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 Value=what that unit publishes could not be read",
+		}}},
 		"unless an operator resumes the unit": {held(peer, func(s *plan.State, r *recovery.State) {
 			s.Resumed, r.Peers[0] = true, recovery.Peer{Unit: peer}
-		}), decided{
-			step:    "start ovn-ovsdb-server-nb (the unit was resumed, and the stop hook needs its servers)",
-			waiting: []string{"nb: stopped for recovery on ovn-central/1; what that unit publishes could not be read"},
-		}},
+		}), decided{step: "start ovn-ovsdb-server-nb (the unit was resumed, and the stop hook needs its servers)", found: []string{
+			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 Value=what that unit publishes could not be read",
+		}}},
 	})
 }

@@ -1,11 +1,14 @@
 package plan
 
-import "github.com/ovn-central/ovn-central-operator/internal/ovndb"
+import (
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
 
 // planFullDisk says that the disk is full. What there is of space may be enough for the file of a
 // server that lacks entries.
 func (s State) planFullDisk(d *Decision) {
-	d.block("%s", s.Disk)
+	d.find(finding.DiskFull, finding.Args{Value: s.Disk}, finding.ByHand(finding.MakeSpaceThere))
 	s.planDamagedServers(d)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
@@ -59,10 +60,12 @@ func TestClaimIsKeptByAUnitThatNoLongerLeads(t *testing.T) {
 	deliver(w.units[1], creator)
 	w.run(w.units[1])
 	d := plan.Decide(w.state(w.units[1], w.ask(w.units[1])))
-	assert.Equal(t, []string{
-		"nb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[ovndb.NB].Short() + "; it has published nothing",
-		"sb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[ovndb.SB].Short() + "; it has published nothing",
-	}, d.Waiting)
+	require.Len(t, d.Findings, 2)
+	for i, db := range ovndb.Databases() {
+		assert.Equal(t, finding.ClusterAwaited, d.Findings[i].Code)
+		assert.Equal(t, creator.name, d.Findings[i].Args.Unit)
+		assert.Equal(t, w.settings.IDs[db].Short(), d.Findings[i].Args.Cluster)
+	}
 	for range rounds {
 		w.settle()
 	}
@@ -94,10 +97,10 @@ func TestClaimThatOverwritesAnotherIsSaidByEveryUnit(t *testing.T) {
 		}
 		d := plan.Decide(w.state(u, w.ask(u)))
 		for i, db := range ovndb.Databases() {
-			require.Greater(t, len(d.Blocked), i)
-			assert.Contains(t, d.Blocked[i], db.Short()+": two clusters under one application; ")
+			require.Greater(t, len(d.Findings), i)
+			assert.Equal(t, finding.TwoClusters, d.Findings[i].Code)
 			for _, claim := range w.claims {
-				assert.Contains(t, d.Blocked[i], claim.IDs[db].Brief())
+				assert.Contains(t, d.Findings[i].Args.Detail, claim.IDs[db].Brief())
 			}
 		}
 	}

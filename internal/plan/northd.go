@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
@@ -15,43 +17,53 @@ func (s State) planNorthd(d *Decision) {
 	// Of a client whose machine has lost its power the server hears nothing any more: only
 	// the probe ends the connection, and with it the lock of the active ovn-northd.
 	if s.Settings.InactivityProbe == 0 && s.usable(OptionInactivityProbe) {
-		d.note("a dead ovn-northd keeps its lock: juju config %s ovsdb-server-inactivity-probe=60", unitname.Application(s.Unit))
+		d.find(finding.NorthdProbeOff, finding.Args{}, finding.Do(command.Client("config", unitname.Application(s.Unit), OptionInactivityProbe+"=60")))
 	}
 	elsewhere := s.Northds.Found == NorthdActive && s.Northds.Unit != s.Unit
-	none := d.wait // at first: another may take over
-	if s.Northds.Overdue(s.Now, s.Settings.InactivityProbe) {
-		none = d.block
+	none := func(detail string, remedies ...finding.Remedy) { // at first, another may take over
+		f := finding.New(finding.NorthdNoneActive, finding.Subject{}, finding.Args{Detail: detail}, remedies...)
+		if s.Northds.Proved(s.Settings.InactivityProbe) {
+			f = f.As(finding.Error)
+		}
+		d.Findings = append(d.Findings, f)
 	}
+	restart := finding.Do(s.restart(ovndb.Northd))
 	switch state := s.Services[ovndb.Northd]; {
 	case s.NorthdHeld && s.Northds.Found != NorthdNone:
-		d.note("ovn-northd is held; run: %s", s.Command("release-northd"))
+		d.find(finding.NorthdHeld, finding.Args{}, finding.Do(s.action("release-northd")))
 	case s.NorthdHeld:
-		d.wait("ovn-northd is held, none is active; run: %s", s.Command("release-northd"))
+		none("this unit's is held", finding.Do(s.action("release-northd")))
 	case !state.Active:
 		d.do(Step{Kind: Start, Services: []ovndb.Service{ovndb.Northd}, Reason: "it was not running"})
 		if elsewhere {
-			d.note("ovn-northd is not running here (another unit's works)")
+			d.find(finding.NorthdDown, finding.Args{})
 		} else {
-			d.wait("ovn-northd is not running")
+			d.find(finding.NorthdNoneActive, finding.Args{Detail: "this unit's is not running"})
 		}
 	case s.Northd == ovndb.NorthdUnresponsive && elsewhere:
-		d.note("ovn-northd hangs: %s (another unit's works)", s.restart(ovndb.Northd))
+		d.find(finding.NorthdHangs, finding.Args{Detail: "another unit's is active"}, restart)
 	case s.Northd == ovndb.NorthdUnresponsive && !s.Northds.Standby:
-		d.block("ovn-northd hangs: %s", s.restart(ovndb.Northd))
-	case s.Northd == ovndb.NorthdUnresponsive:
-		none("ovn-northd hangs: %s", s.restart(ovndb.Northd))
+		d.Findings = append(d.Findings, finding.New(finding.NorthdHangs, finding.Subject{}, finding.Args{}, restart).As(finding.Error))
+	case s.Northd == ovndb.NorthdUnresponsive: // the lock is its until its connection ends
+		none("this unit's hangs", restart)
 	case s.Northd == ovndb.NorthdPaused && !elsewhere && !s.Northds.Standby:
-		d.block("ovn-northd paused: juju ssh %s sudo ovn-appctl -t ovn-northd resume", s.Unit)
+		d.Findings = append(d.Findings, finding.New(finding.NorthdPaused, finding.Subject{}, finding.Args{},
+			finding.Do(command.OnMachine(s.Unit, "sudo", "ovn-appctl", "-t", "ovn-northd", "resume"))).As(finding.Error))
 	case s.Northds.Found == NorthdNone:
-		none("no ovn-northd is active")
+		none("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd}) // to restart this one frees no lock
 	case s.Northds.Found == NorthdUnknown && !s.Northd.Works():
-		d.wait("no ovn-northd is active")
+		d.find(finding.NorthdNoneActive, finding.Args{})
 	case !s.Services[ovndb.Umbrella].Enabled || !s.Services[ovndb.Umbrella].Active:
 		d.do(Step{Kind: Start, Services: []ovndb.Service{ovndb.Umbrella}, Reason: "the services must start at boot"})
 	}
 }
 
 // restart is what an operator types to restart a service of this unit.
-func (s State) restart(service ovndb.Service) string {
-	return s.Command("restart-services", "services="+string(service))
+func (s State) restart(service ovndb.Service) command.Command {
+	return s.action("restart-services", command.Param{Key: "services", Value: string(service)})
+}
+
+// action is one of this unit.
+func (s State) action(name string, params ...command.Param) command.Command {
+	return command.Command{Unit: s.Unit, Action: name, Params: params}
 }

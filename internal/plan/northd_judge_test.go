@@ -20,7 +20,7 @@ func TestJudgeNorthd(t *testing.T) {
 		return plan.Northd{Found: plan.NorthdActive, Unit: unit, Standby: standby}
 	}
 	none := func(since time.Time, standby bool) plan.Northd {
-		return plan.Northd{Found: plan.NorthdNone, Since: since, Standby: standby}
+		return plan.Northd{Found: plan.NorthdNone, Since: since, Standby: standby, Asked: since, Answered: true}
 	}
 	earlier := noon.Add(-time.Minute)
 	for name, c := range map[string]struct {
@@ -43,17 +43,48 @@ func TestJudgeNorthd(t *testing.T) {
 		"a peer can't be read":              {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{{Unit: u1}, says(u2, "")}, none(earlier, false), plan.Northd{}},
 		"a report that does not count":      {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{{Unit: u1, Health: ovndb.NorthdActive}}, plan.Northd{}, plan.Northd{}},
 	} {
-		assert.Equal(t, c.want, plan.JudgeNorthd(noon, c.own, c.peers, c.before), name)
+		assert.Equal(t, c.want, plan.JudgeNorthd(noon, time.Minute, c.own, c.peers, c.before), name)
 	}
 }
 
-func TestNorthdOverdue(t *testing.T) {
+// What a peer has reported before it was asked is no evidence: another may have taken over since. After a takeover the
+// unit that is active is asked, and says so, before a third unit calls it an error.
+func TestNorthdProved(t *testing.T) {
 	t.Parallel()
-	none := plan.Northd{Found: plan.NorthdNone, Since: noon}
-	assert.False(t, none.Overdue(noon.Add(9*time.Second), 5*time.Second))
-	assert.True(t, none.Overdue(noon.Add(10*time.Second), 5*time.Second))
-	assert.False(t, none.Overdue(noon.Add(time.Minute), 0), "without probes")
-	assert.True(t, none.Overdue(noon.Add(2*time.Minute), 0))
-	assert.False(t, plan.Northd{}.Overdue(noon, time.Second))
-	assert.False(t, plan.Northd{Found: plan.NorthdActive}.Overdue(noon, time.Second))
+	const probe = 5 * time.Second
+	own := plan.NorthdReport{Unit: "ovn-central/0", Known: true, Health: ovndb.NorthdStandby}
+	peer := plan.NorthdReport{Unit: "ovn-central/1", Known: true, Health: ovndb.NorthdStandby, Up: true}
+	dead := plan.NorthdReport{Unit: "ovn-central/2", Known: true}
+	judge := func(after time.Duration, before plan.Northd) plan.Northd {
+		return plan.JudgeNorthd(noon.Add(after), probe, own, []plan.NorthdReport{peer, dead}, before)
+	}
+	n := judge(0, plan.Northd{Found: plan.NorthdActive, Unit: dead.Unit})
+	assert.Equal(t, noon, n.Asked)
+	assert.False(t, n.Answered, "the one that is up has not reported since")
+
+	peer.Heard = n.Asked
+	n = judge(9*time.Second, n)
+	assert.Equal(t, noon, n.Asked, "it asks once")
+	assert.True(t, n.Answered)
+	assert.False(t, n.Proved(probe), "the other has answered before it could take over")
+
+	n = judge(10*time.Second, n)
+	assert.Equal(t, noon.Add(10*time.Second), n.Asked, "it asks once more")
+	assert.False(t, n.Proved(probe))
+
+	peer.Heard = n.Asked
+	n = judge(11*time.Second, n)
+	assert.Equal(t, noon.Add(10*time.Second), n.Asked)
+	assert.True(t, n.Proved(probe))
+	assert.False(t, n.Proved(0), "without probes it takes longer")
+	assert.True(t, judge(time.Hour, n).Proved(probe))
+
+	peer.Health = ovndb.NorthdActive
+	assert.Equal(t, plan.Northd{Found: plan.NorthdActive, Unit: peer.Unit}, judge(12*time.Second, n))
+
+	peer.Up = false
+	assert.True(t, plan.JudgeNorthd(noon.Add(time.Hour), probe, own, []plan.NorthdReport{dead}, plan.Northd{Found: plan.NorthdNone, Since: noon, Asked: noon}).Proved(probe),
+		"nothing else is up")
+	assert.False(t, plan.Northd{}.Proved(probe))
+	assert.False(t, plan.Northd{Found: plan.NorthdActive, Answered: true, Asked: noon}.Proved(probe))
 }

@@ -130,10 +130,9 @@ func (w *world) checkSettled() {
 	}
 	for _, u := range w.units {
 		d := plan.Decide(w.state(u, w.ask(u)))
-		lines := slices.Concat(d.Blocked, d.Waiting, d.Notes)
 		switch {
-		case d.Step != nil || !d.Ready || len(lines) > 0:
-			w.fail("in the end %s is not well: ready %v, step %v, %q", u.name, d.Ready, d.Step, lines)
+		case d.Step != nil || !d.Ready || len(d.Findings) > 0:
+			w.fail("in the end %s is not well: ready %v, step %v, %v", u.name, d.Ready, d.Step, d.Findings)
 		case w.run(u) != 0:
 			w.fail("a hook of %s that is run again does something", u.name)
 		case !slices.Equal(u.used.Trusts, []string{w.caName()}) || u.used.Fingerprint != u.issued.Fingerprint:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -26,7 +27,7 @@ func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 	held = map[ovndb.Database]bool{}
 	for _, db := range ovndb.Databases() {
 		if why := s.Refused[db]; why != "" {
-			d.block("recovery withdrawn: %s", why)
+			d.findIn(db, finding.RecoveryWithdrawn, finding.Args{Value: why})
 		}
 		r, known := s.Recovery[db]
 		if !known {
@@ -37,7 +38,7 @@ func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 			d.do(Step{Kind: kind, Database: db, Unit: next.For, Cluster: next.New, Reason: next.Reason})
 		}
 		if held[db] = next.Held; next.Held {
-			d.wait("%s: stopped for recovery on %s; %s", db.Short(), next.For, cmp.Or(next.Waiting, "it continues"))
+			d.findIn(db, finding.RecoveryHolds, finding.Args{Unit: next.For, Value: cmp.Or(next.Waiting, "it continues")})
 		}
 	}
 	return held
@@ -52,7 +53,7 @@ func (s State) planSuperseded(d *Decision, db ovndb.Database) bool {
 	}
 	d.do(Step{Kind: ArchiveFile, Database: db, Reason: "it is of a cluster that was given up in a recovery"})
 	if !s.Dying {
-		d.wait("%s: its copy is of a cluster given up in a recovery; it joins the new one", db.Short())
+		d.findIn(db, finding.CopyGivenUp, finding.Args{})
 	}
 	return true
 }

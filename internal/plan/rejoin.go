@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
@@ -52,9 +53,9 @@ func (x Database) Replaceable() bool {
 
 // rejoin is what an operator types to have a new server in the place of one that can't
 // be started: this unit puts the file away and joins again once that was kicked.
-func (x Database) rejoin() string {
-	if x.Rejoin == "" {
-		return "bring " + x.File.Path + " back from a backup"
+func (x Database) rejoin() finding.Remedy {
+	if x.Rejoin.Action == "" {
+		return finding.ByHand(finding.RestoreFile)
 	}
-	return "run: " + x.Rejoin
+	return finding.Do(x.Rejoin)
 }

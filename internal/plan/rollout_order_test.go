@@ -85,7 +85,7 @@ func TestUnitsUpgradeOneAfterTheOther(t *testing.T) {
 			for i := range n {
 				if !upgraded[i] && i != first {
 					d := decide(look(i, n, upgraded, leaders))
-					assert.Equal(t, []string{fmt.Sprintf("upgrade: waiting for ovn-central/%d, which upgrades first", first)}, d.notes)
+					assert.Equal(t, []string{fmt.Sprintf("info UPGRADE_WAITS Unit=ovn-central/%d", first)}, d.found)
 					assert.LessOrEqual(t, leads(leaders, first), leads(leaders, i), "a leader before a follower")
 				}
 			}
@@ -114,7 +114,7 @@ func TestUpgradeWaitsForNobodyWhoMayNeverUpgrade(t *testing.T) {
 	}
 	const upgrade = "upgrade (the source has changed)"
 	check(t, map[string]situation{
-		"it is up":           {behind(func(*plan.State) {}), decided{notes: []string{"upgrade: waiting for ovn-central/2, which upgrades first"}, ready: true}},
+		"it is up":           {behind(func(*plan.State) {}), decided{found: []string{"info UPGRADE_WAITS Unit=ovn-central/2"}, ready: true}},
 		"it is down":         {behind(func(s *plan.State) { silence(s, 2) }), decided{step: upgrade, ready: true}},
 		"it is dying":        {behind(func(s *plan.State) { s.Peers[1].Dying = true }), decided{step: upgrade, ready: true}},
 		"it says no source":  {behind(func(s *plan.State) { s.Peers[1].Source = "" }), decided{step: upgrade, ready: true}},

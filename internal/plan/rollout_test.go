@@ -23,7 +23,6 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			more(s)
 		}
 	}
-	const older = "nb: older schema; "
 	check(t, map[string]situation{
 		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), decided{step: "configure the listeners of nb", ready: true}},
 		"other listeners, not the leader": {
@@ -33,9 +32,9 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		"a cluster was replaced, not the leader": {func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Superseded = plan.Drifted }) }, decided{ready: true}},
 		"chassis may write what they like until the server is restarted": {
 			nb(func(x *plan.Database) { x.Unrestricted = true }),
-			decided{ready: true, notes: []string{
-				"nb: roles not enforced; run: juju run ovn-central/0 restart-services services=ovn-ovsdb-server-nb",
-			}},
+			decided{found: []string{
+				"warning ROLES_NOT_ENFORCED nb -> ovn-central/0 restart-services services=ovn-ovsdb-server-nb",
+			}, ready: true},
 		},
 		"an older schema": {
 			newSchema(func(*plan.State) {}), decided{step: "convert the schema of nb at an election timer of 4000 ms (every unit runs the packages that bring the new schema)", ready: true},
@@ -47,34 +46,35 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 					edit(s, db, func(x *plan.Database) { x.Status.ElectionTimer = time.Second })
 				}
 			}),
-			decided{step: "set the election timer of nb to 2000 ms", ready: true, notes: []string{
-				older + "election timer rises to 4000 ms to convert it",
-			}},
+			decided{step: "set the election timer of nb to 2000 ms", found: []string{
+				"info SCHEMA_OLDER nb Detail=the election timer rises to 4000 ms to convert it",
+			}, ready: true},
 		},
 		"an older schema of a large database, and the change of the timer is under way": {
 			newSchema(func(s *plan.State) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Size, x.Runs, x.Status.ChangingTo = 160<<20, "3.5.0", 8*time.Second })
 			}),
-			decided{ready: true, notes: []string{
-				older + "election timer rises to 14000 ms to convert it",
-			}},
+			decided{found: []string{
+				"info SCHEMA_OLDER nb Detail=the election timer rises to 14000 ms to convert it",
+			}, ready: true},
 		},
 		"an older schema of a large database, and the option can't be used, so that there is no way back": {
 			newSchema(func(s *plan.State) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Size = 160 << 20 })
 				s.Invalid = map[string]string{plan.OptionElectionTimer: "no number"}
 			}),
-			decided{ready: true, notes: []string{
-				older + "needs a valid ovsdb-server-election-timer (the election timer is raised first)",
-			}},
+			decided{found: []string{
+				"info SCHEMA_OLDER nb Detail=the conversion needs a valid ovsdb-server-election-timer, since it raises the election timer",
+				"error OPTION_INVALID ovsdb-server-election-timer Value=no number -> config ovn-central --reset ovsdb-server-election-timer",
+			}, ready: true},
 		},
 		"an older schema that was not converted at this election timer": {
 			newSchema(func(s *plan.State) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Tried = 4 * time.Second })
 			}),
-			decided{step: "set the election timer of nb to 8000 ms", ready: true, notes: []string{
-				older + "election timer rises to 8000 ms to convert it",
-			}},
+			decided{step: "set the election timer of nb to 8000 ms", found: []string{
+				"info SCHEMA_OLDER nb Detail=the election timer rises to 8000 ms to convert it",
+			}, ready: true},
 		},
 		"an older schema that was not converted at the longest one": {
 			newSchema(func(s *plan.State) {
@@ -83,63 +83,75 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 					x.Socket, x.SchemaFile = "/run/nb.sock", "/usr/nb.ovsschema"
 				})
 			}),
-			decided{
-				step: "set the election timer of nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, changing to 4000 ms"},
-				blocked: []string{"juju ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema (run it when clients may wait; nb was not converted at an election timer of 300 s)"},
-			},
+			decided{step: "set the election timer of nb to 4000 ms", found: []string{
+				"error CONVERSION_FAILED nb Duration=5m0s -> when clients may wait: ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema",
+				"info ELECTION_TIMER_CHANGES nb Value=4000 ms Duration=5m0s",
+			}, ready: true},
 		},
 		"an older schema, and another member leads": {
 			func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Schema = plan.Drifted }) },
-			decided{notes: []string{"sb: older schema; the leader converts it"}, ready: true},
+			decided{found: []string{"info SCHEMA_OLDER sb Detail=the leader converts it"}, ready: true},
 		},
 		"an older schema, and a unit that runs older packages": {
 			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03" }),
-			decided{notes: []string{older + "converted once ovn-central/1 runs 24.03"}, ready: true},
+			decided{found: []string{"info SCHEMA_OLDER nb Detail=converted once ovn-central/1 runs 24.03"}, ready: true},
 		},
 		"an older schema, and a unit that runs an older Open vSwitch": {
 			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVS = "3.1" }),
-			decided{notes: []string{older + "converted once ovn-central/1 runs 24.03"}, ready: true},
+			decided{found: []string{"info SCHEMA_OLDER nb Detail=converted once ovn-central/1 runs 24.03"}, ready: true},
 		},
 		"an older schema, and a unit with a service that was not restarted": {
 			newSchema(func(s *plan.State) {
 				s.Peers[0].Running = append(s.Peers[0].Running, ovndb.Version{OVN: "23.03", OVS: "3.1"})
 			}),
-			decided{notes: []string{older + "converted once ovn-central/1 runs 24.03"}, ready: true},
+			decided{found: []string{"info SCHEMA_OLDER nb Detail=converted once ovn-central/1 runs 24.03"}, ready: true},
 		},
 		"an older schema, and a unit that does not say what it runs": {
 			newSchema(func(s *plan.State) { s.Peers[1].Running = nil }),
-			decided{notes: []string{older + "converted once ovn-central/2 says what it runs"}, ready: true},
+			decided{found: []string{
+				"info SCHEMA_OLDER nb Detail=converted once ovn-central/2 says what it runs",
+			}, ready: true},
 		},
 		"an older schema, and a unit that was never heard": {
 			newSchema(func(s *plan.State) { s.Peers = append(s.Peers, plan.Peer{Unit: "ovn-central/3"}) }),
-			decided{notes: []string{older + "converted once ovn-central/3 has joined (if it can't, remove it)"}, ready: true},
+			decided{found: []string{
+				"info SCHEMA_OLDER nb Detail=converted once ovn-central/3 has joined (if it can't, remove it)",
+			}, ready: true},
 		},
 		"an older schema, and a unit of which nothing was read": {
 			newSchema(func(s *plan.State) {
 				s.Peers[0] = plan.Peer{Unit: "ovn-central/1", Data: plan.Unread, Servers: peer(1).Servers, Clusters: peer(1).Clusters}
 			}),
-			decided{notes: []string{older + "converted once ovn-central/1 says what it runs"}, ready: true},
+			decided{found: []string{
+				"info SCHEMA_OLDER nb Detail=converted once ovn-central/1 says what it runs",
+			}, ready: true},
 		},
 		"an older schema, and a unit that is down with older packages": {
 			newSchema(func(s *plan.State) {
 				s.Peers[0].Running[0].OVN = "23.03"
 				silence(s, 1)
 			}),
-			decided{notes: []string{older + "start or remove ovn-central/1, which is down (it must run 24.03)"}, ready: true},
+			decided{found: []string{
+				"info SCHEMA_OLDER nb Detail=start or remove ovn-central/1, which is down (it must run 24.03)",
+			}, ready: true},
 		},
 		"an older schema, and a unit that is going with older packages": {
 			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }),
-			decided{notes: []string{older + "converted once ovn-central/1 is removed"}, ready: true},
+			decided{found: []string{"info SCHEMA_OLDER nb Detail=converted once ovn-central/1 is removed"}, ready: true},
 		},
 		"an older schema, and this unit is to restart": {
 			newSchema(func(s *plan.State) { s.Pending = map[ovndb.Service]string{ovndb.Northd: "upgrade"} }),
-			decided{step: "restart ovn-northd (upgrade)", notes: []string{older + "converted after the restarts", "restart due: ovn-northd (upgrade)"}, ready: true},
+			decided{step: "restart ovn-northd (upgrade)", found: []string{
+				"info SCHEMA_OLDER nb Detail=converted after the restarts",
+				"info RESTART_DUE Value=ovn-northd (upgrade)",
+			}, ready: true},
 		},
 		"another election timer, which the leader of nb sets": {
 			func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second },
-			decided{step: "set the election timer of nb to 8000 ms", ready: true, notes: []string{
-				"nb: election timer is 4000 ms, changing to 16000 ms", "sb: election timer is 4000 ms, changing to 16000 ms",
-			}},
+			decided{step: "set the election timer of nb to 8000 ms", found: []string{
+				"info ELECTION_TIMER_CHANGES nb Value=16000 ms Duration=4s",
+				"info ELECTION_TIMER_CHANGES sb Value=16000 ms Duration=4s",
+			}, ready: true},
 		},
 		"a change of it is under way": {
 			func(s *plan.State) {
@@ -147,14 +159,14 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Status.ChangingTo = 8 * time.Second })
 				edit(s, ovndb.SB, func(x *plan.Database) { x.Status.ElectionTimer = 16 * time.Second })
 			},
-			decided{ready: true, notes: []string{"nb: election timer is 4000 ms, changing to 16000 ms"}},
+			decided{found: []string{"info ELECTION_TIMER_CHANGES nb Value=16000 ms Duration=4s"}, ready: true},
 		},
 		"the servers of one database are not members yet": {
 			func(s *plan.State) {
 				s.Settings.ElectionTimer = 16 * time.Second
 				edit(s, ovndb.SB, func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.JoiningCluster, raft.UnknownRef })
 			},
-			decided{waiting: []string{"sb: joining the cluster; 2 of 3 units joined"}},
+			decided{found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}},
 		},
 	})
 }
@@ -198,7 +210,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		}
 	}
 	none := func(ago time.Duration, standby bool) plan.Northd {
-		return plan.Northd{Found: plan.NorthdNone, Since: noon.Add(-ago), Standby: standby}
+		return plan.Northd{Found: plan.NorthdNone, Since: noon.Add(-ago), Standby: standby, Asked: noon, Answered: true}
 	}
 	on, boots := plan.ServiceState{Active: true}, plan.ServiceState{Active: true, Enabled: true}
 	const umbrella = "start ovn-central (the services must start at boot)"
@@ -211,38 +223,61 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		},
 		"it does not run, nor does any": {
 			services(plan.ServiceState{}, boots, false),
-			decided{step: "start ovn-northd (it was not running)", waiting: []string{"ovn-northd is not running"}, ready: true},
+			decided{step: "start ovn-northd (it was not running)", found: []string{"waiting NORTHD_NONE_ACTIVE Detail=this unit's is not running"}, ready: true},
 		},
 		"it does not run, but another one does": {
 			services(plan.ServiceState{}, boots, true),
-			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here (another unit's works)"}, ready: true},
+			decided{step: "start ovn-northd (it was not running)", found: []string{"info NORTHD_DOWN"}, ready: true},
 		},
-		"none is active": {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
+		"none is active": {services(on, boots, false), decided{found: []string{
+			"waiting NORTHD_NONE_ACTIVE -> if this lasts: restart the ovn-northd that hangs: its unit's status has the command",
+		}, ready: true}},
 		"it hangs, and so does every other": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdUnresponsive, none(0, false) },
-			decided{blocked: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd"}, ready: true},
+			decided{found: []string{
+				"error NORTHD_HANGS -> ovn-central/0 restart-services services=ovn-northd",
+			}, ready: true},
 		},
 		"it hangs, and another one works": {
 			func(s *plan.State) {
 				s.Northd, s.Northds = ovndb.NorthdUnresponsive, plan.Northd{Found: plan.NorthdActive, Unit: "ovn-central/1"}
 			},
-			decided{notes: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd (another unit's works)"}, ready: true},
+			decided{found: []string{
+				"warning NORTHD_HANGS Detail=another unit's is active -> ovn-central/0 restart-services services=ovn-northd",
+			}, ready: true},
 		},
 		"it hangs, and another one may take over": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdUnresponsive, none(119*time.Second, true) },
-			decided{waiting: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd"}, ready: true},
+			decided{found: []string{
+				"waiting NORTHD_NONE_ACTIVE Detail=this unit's hangs -> ovn-central/0 restart-services services=ovn-northd",
+			}, ready: true},
 		},
 		"it hangs, and no other one took over in time": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdUnresponsive, none(120*time.Second, true) },
-			decided{blocked: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd"}, ready: true},
+			decided{found: []string{
+				"error NORTHD_NONE_ACTIVE Detail=this unit's hangs -> ovn-central/0 restart-services services=ovn-northd",
+			}, ready: true},
 		},
 		"all stand by": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(0, true) },
-			decided{waiting: []string{"no ovn-northd is active"}, ready: true},
+			decided{found: []string{
+				"waiting NORTHD_NONE_ACTIVE -> if this lasts: restart the ovn-northd that hangs: its unit's status has the command",
+			}, ready: true},
+		},
+		"all stood by for too long, and not all have reported since": {
+			func(s *plan.State) {
+				s.Northd, s.Northds = ovndb.NorthdStandby, none(120*time.Second, true)
+				s.Northds.Answered = false
+			},
+			decided{found: []string{
+				"waiting NORTHD_NONE_ACTIVE -> if this lasts: restart the ovn-northd that hangs: its unit's status has the command",
+			}, ready: true},
 		},
 		"all stand by for too long": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(120*time.Second, true) },
-			decided{blocked: []string{"no ovn-northd is active"}, ready: true},
+			decided{found: []string{
+				"error NORTHD_NONE_ACTIVE -> if this lasts: restart the ovn-northd that hangs: its unit's status has the command",
+			}, ready: true},
 		},
 		"it stands by, and nothing is known of another": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, plan.Northd{} },
@@ -250,29 +285,31 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		},
 		"it is paused, and none works": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdPaused, none(0, false) },
-			decided{
-				blocked: []string{"ovn-northd paused: juju ssh ovn-central/0 sudo ovn-appctl -t ovn-northd resume"}, ready: true,
-			},
+			decided{found: []string{
+				"error NORTHD_PAUSED -> ssh ovn-central/0 sudo ovn-appctl -t ovn-northd resume",
+			}, ready: true},
 		},
 		"it is held, and another one works": {
 			func(s *plan.State) { s.NorthdHeld, s.Services[ovndb.Northd] = true, plan.ServiceState{} },
-			decided{notes: []string{"ovn-northd is held; run: juju run ovn-central/0 release-northd"}, ready: true},
+			decided{found: []string{"info NORTHD_HELD -> ovn-central/0 release-northd"}, ready: true},
 		},
 		"it is held, and none works": {
 			func(s *plan.State) {
 				s.NorthdHeld, s.Northds, s.Services[ovndb.Northd] = true, none(0, false), plan.ServiceState{}
 			},
-			decided{waiting: []string{"ovn-northd is held, none is active; run: juju run ovn-central/0 release-northd"}, ready: true},
+			decided{found: []string{
+				"waiting NORTHD_NONE_ACTIVE Detail=this unit's is held -> ovn-central/0 release-northd",
+			}, ready: true},
 		},
 		"one that loses its power would stay the active one": {
 			func(s *plan.State) { s.Settings.InactivityProbe = 0 },
-			decided{notes: []string{
-				"a dead ovn-northd keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60",
+			decided{found: []string{
+				"warning NORTHD_PROBE_OFF -> config ovn-central ovsdb-server-inactivity-probe=60",
 			}, ready: true},
 		},
 		"nothing starts at boot":       {services(on, plan.ServiceState{Active: true}, true), decided{step: umbrella, ready: true}},
 		"what starts at boot is off":   {services(on, plan.ServiceState{Enabled: true}, true), decided{step: umbrella, ready: true}},
-		"nothing is known of services": {services(plan.ServiceState{}, boots, true), decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here (another unit's works)"}, ready: true}},
+		"nothing is known of services": {services(plan.ServiceState{}, boots, true), decided{step: "start ovn-northd (it was not running)", found: []string{"info NORTHD_DOWN"}, ready: true}},
 	})
 }
 
@@ -286,30 +323,27 @@ func TestRestartsThatAreDue(t *testing.T) {
 			}
 		}
 	}
-	const all = "ovn-northd (options changed), ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"
 	check(t, map[string]situation{
 		"northd goes first": {
 			due(false, ovndb.SouthboundServer, ovndb.NorthboundServer, ovndb.Northd),
-			decided{step: "restart ovn-northd (options changed)", notes: []string{"restart due: " + all}, ready: true},
+			decided{step: "restart ovn-northd (options changed)", found: []string{
+				"info RESTART_DUE Value=ovn-northd (options changed), ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)",
+			}, ready: true},
 		},
 		"then nb": {
 			due(false, ovndb.SouthboundServer, ovndb.NorthboundServer),
-			decided{
-				step:  "restart ovn-ovsdb-server-nb (options changed)",
-				notes: []string{"restart due: ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"}, ready: true,
-			},
+			decided{step: "restart ovn-ovsdb-server-nb (options changed)", found: []string{
+				"info RESTART_DUE Value=ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)",
+			}, ready: true},
 		},
 		"then sb": {
 			due(false, ovndb.SouthboundServer),
-			decided{
-				step:  "restart ovn-ovsdb-server-sb (options changed)",
-				notes: []string{"restart due: ovn-ovsdb-server-sb (options changed)"}, ready: true,
-			},
+			decided{step: "restart ovn-ovsdb-server-sb (options changed)", found: []string{"info RESTART_DUE Value=ovn-ovsdb-server-sb (options changed)"}, ready: true},
 		},
 		"held back": {
 			due(true, ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer),
-			decided{notes: []string{
-				"restarts are held back; run: juju run ovn-central/0 restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)",
+			decided{found: []string{
+				"info RESTARTS_HELD Detail=Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb -> ovn-central/0 restart-services deferred-only=true",
 			}, ready: true},
 		},
 		"held back, while another unit upgrades": {
@@ -317,9 +351,9 @@ func TestRestartsThatAreDue(t *testing.T) {
 				due(true, ovndb.Northd)(s)
 				s.Settings.Source = "dalmatian"
 			},
-			decided{notes: []string{
-				"upgrade: waiting for ovn-central/2, which upgrades first",
-				"restarts are held back; run: juju run ovn-central/0 restart-services deferred-only=true (Services queued for restart: ovn-northd)",
+			decided{found: []string{
+				"info UPGRADE_WAITS Unit=ovn-central/2",
+				"info RESTARTS_HELD Detail=Services queued for restart: ovn-northd -> ovn-central/0 restart-services deferred-only=true",
 			}, ready: true},
 		},
 		"nothing is restarted that is no member": {

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
@@ -17,7 +20,7 @@ import (
 func (s State) planRaftLeader(d *Decision, db ovndb.Database) {
 	x, want := s.Databases[db], s.Settings.ElectionTimer
 	if x.Unrestricted {
-		d.note("%s: roles not enforced; run: %s", db.Short(), s.restart(ovndb.ServiceOf(db)))
+		d.findIn(db, finding.RolesNotEnforced, finding.Args{}, finding.Do(s.restart(ovndb.ServiceOf(db))))
 	}
 	if x.IsRaftLeader() && x.Listeners == Drifted {
 		d.do(Step{Kind: ConfigureListeners, Database: db})
@@ -34,7 +37,7 @@ func (s State) planRaftLeader(d *Decision, db ovndb.Database) {
 	if x.Status.ElectionTimer == want || !s.usable(OptionElectionTimer) {
 		return
 	}
-	d.note("%s: election timer is %d ms, changing to %d ms", db.Short(), x.Status.ElectionTimer.Milliseconds(), want.Milliseconds())
+	d.findIn(db, finding.ElectionTimerChanges, finding.Args{Duration: x.Status.ElectionTimer, Value: fmt.Sprintf("%d ms", want.Milliseconds())})
 	if x.IsRaftLeader() && x.Status.ChangingTo == 0 {
 		d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(x.Status.ElectionTimer, want)})
 	}
@@ -55,14 +58,15 @@ func (s State) planRollout(d *Decision) {
 		if first == "" {
 			d.do(Step{Kind: Upgrade, Reason: "the source has changed"})
 		} else {
-			d.note("upgrade: waiting for %s, which upgrades first", first)
+			d.find(finding.UpgradeWaits, finding.Args{Unit: first})
 		}
 	}
 	switch {
 	case len(s.Pending) == 0:
 		return
 	case !s.Settings.AutoRestarts:
-		d.note("restarts are held back; run: %s (Services queued for restart: %s)", s.Command("restart-services", "deferred-only=true"), s.queued())
+		d.find(finding.RestartsHeld, finding.Args{Detail: "Services queued for restart: " + s.queued()},
+			finding.Do(s.action("restart-services", command.Param{Key: "deferred-only", Value: "true"})))
 		return
 	}
 	for _, service := range RestartOrder() {
@@ -70,7 +74,7 @@ func (s State) planRollout(d *Decision) {
 			d.do(Step{Kind: Restart, Service: service, Reason: reason})
 		}
 	}
-	d.note("restart due: %s", s.pending())
+	d.find(finding.RestartDue, finding.Args{Value: s.pending()})
 }
 
 // AllSources stands for both sources of packages, to compare. It is a digest: a

@@ -42,52 +42,46 @@ func TestEveryStateOfAServer(t *testing.T) {
 			x.Status.State, x.Status.Leader, x.Status.Remotes = raft.JoiningCluster, raft.UnknownRef, remotes
 		}
 	}
-	const wait = "sb: joining the cluster; 2 of 3 units joined"
 	check(t, map[string]situation{
-		"joining": {status(joining("ssl:10.0.0.1:6644")), decided{waiting: []string{wait}}},
+		"joining": {status(joining("ssl:10.0.0.1:6644")), decided{found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}}},
 		"joining through one that is dying": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			s.Peers[0].Dying = true
-		}, decided{waiting: []string{wait}}},
+		}, decided{found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}}},
 		"joining through one that is gone": {
 			status(joining("ssl:10.0.0.8:6644")),
-			decided{step: "rename the file of sb (the server tries to join through units that are gone)", waiting: []string{wait}},
+			decided{step: "rename the file of sb (the server tries to join through units that are gone)", found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}},
 		},
 		"joining through one that joins itself": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: nbCluster}
-		}, decided{
-			step: "rename the file of sb (the server tries to join through units that are gone)", waiting: []string{"sb: joining the cluster; 1 of 3 units joined"},
-		}},
+		}, decided{step: "rename the file of sb (the server tries to join through units that are gone)", found: []string{"waiting SERVER_JOINING sb Count=1 Total=3"}}},
 		"joining through one that is gone, while the leader adds it": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = "b001" })
-		}, decided{waiting: []string{wait}}},
+		}, decided{found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}}},
 		"joining through a leader that has stopped adding it": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
-		}, decided{step: "rename the file of sb (the leader has stopped adding this server)", waiting: []string{wait}}},
+		}, decided{step: "rename the file of sb (the leader has stopped adding this server)", found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}}},
 		"joining through a leader that has stopped adding it, and there is nobody else": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
 			s.Peers, s.Units = nil, 1
-		}, decided{waiting: []string{"sb: joining the cluster; 0 of 1 units joined"}}},
+		}, decided{found: []string{"waiting SERVER_JOINING sb Total=1"}}},
 		"joining through one that is gone, and there is nobody else": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
 			s.Peers, s.Units = nil, 1
-		}, decided{waiting: []string{"sb: joining the cluster; 0 of 1 units joined"}}},
+		}, decided{found: []string{"waiting SERVER_JOINING sb Total=1"}}},
 		"leaving": {
 			status(func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.LeavingCluster, raft.UnknownRef }),
-			decided{waiting: []string{"sb: leaving the cluster"}},
+			decided{found: []string{"waiting SERVER_LEAVING sb"}},
 		},
 		"removed while it was down": {
 			status(func(x *plan.Database) {
 				x.Status.State, x.Status.Role, x.Status.Leader, x.Removed = raft.Disconnected, raft.Candidate, raft.UnknownRef, true
 			}),
-			decided{
-				step:    "leave the cluster of sb (the other members have removed this server)",
-				waiting: []string{"sb: this unit's server was removed while it was down; it joins again"},
-			},
+			decided{step: "leave the cluster of sb (the other members have removed this server)", found: []string{"waiting SERVER_REMOVED sb"}},
 		},
 		"without a leader, of which the report of the membership tells": {
 			status(func(x *plan.Database) {
@@ -100,25 +94,24 @@ func TestEveryStateOfAServer(t *testing.T) {
 		},
 		"of another cluster": {
 			status(func(x *plan.Database) { x.Cluster = otherCluster }),
-			decided{blocked: []string{
-				"sb: two clusters under one application; remove the wrong one's units (cccc0002 on ovn-central/1 and ovn-central/2, " +
-					"dddd0009 on ovn-central/0)",
-				"sb: this unit's server is of cluster dddd0009, the application's is cccc0002",
+			decided{found: []string{
+				"error TWO_CLUSTERS sb Detail=cccc0002 on ovn-central/1 and ovn-central/2, dddd0009 on ovn-central/0 -> remove the units of the wrong cluster",
+				"error SERVER_OF_OTHER_CLUSTER sb Cluster=dddd0009 Other=cccc0002",
 			}},
 		},
 		"Juju offers another address": {
 			func(s *plan.State) { s.Better = "10.0.0.7" },
-			decided{ready: true, notes: []string{
-				"nb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6643, the unit at ssl:10.0.0.7:6643)",
-				"sb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6644, the unit at ssl:10.0.0.7:6644)",
-			}},
+			decided{found: []string{
+				"warning ADDRESS_CHANGED nb Other=ssl:10.0.0.7:6643 Address=ssl:10.0.0.0:6643 -> add-unit ovn-central remove-unit ovn-central/0",
+				"warning ADDRESS_CHANGED sb Other=ssl:10.0.0.7:6644 Address=ssl:10.0.0.0:6644 -> add-unit ovn-central remove-unit ovn-central/0",
+			}, ready: true},
 		},
 		"the machine has another address": {
 			func(s *plan.State) { s.Address = "10.0.0.7" },
-			decided{ready: true, notes: []string{
-				"nb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6643, the unit at ssl:10.0.0.7:6643)",
-				"sb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6644, the unit at ssl:10.0.0.7:6644)",
-			}},
+			decided{found: []string{
+				"warning ADDRESS_CHANGED nb Other=ssl:10.0.0.7:6643 Address=ssl:10.0.0.0:6643 -> add-unit ovn-central remove-unit ovn-central/0",
+				"warning ADDRESS_CHANGED sb Other=ssl:10.0.0.7:6644 Address=ssl:10.0.0.0:6644 -> add-unit ovn-central remove-unit ovn-central/0",
+			}, ready: true},
 		},
 	})
 }
@@ -153,75 +146,94 @@ func TestNobodyToJoinThrough(t *testing.T) {
 			change(s)
 		}
 	}
-	const id = "cccc0001"
 	check(t, map[string]situation{
 		"its creator is not there yet": {
-			alone(func(*plan.State) {}), decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc"}},
+			alone(func(*plan.State) {}), decided{found: []string{"waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc"}},
 		},
 		"nobody knows who created it": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy = "" }),
-			decided{waiting: []string{"nb: waiting for a unit to serve cluster cccc"}},
+			decided{found: []string{"waiting CLUSTER_AWAITED nb Unit=a unit Cluster=cccc"}},
 		},
 		"this unit has created it": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/0" }),
-			decided{blocked: []string{"nb: cluster " + id + " was created here, its file is gone, no other unit has it"}},
+			decided{found: []string{
+				"error CLUSTER_LOST nb Cluster=cccc0001 Detail=it was created here, and its file is gone -> deploy the application again",
+			}},
 		},
 		"its creator is gone": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/9" }),
-			decided{blocked: []string{"nb: no unit says that it has cluster " + id + ": see cluster-status on each (ovn-central/9, which created it, is gone; if none shows it, deploy the application again)"}},
+			decided{found: []string{
+				"error CLUSTER_LOST nb Cluster=cccc0001 Detail=none says that it has it: see cluster-status on each; ovn-central/9, which created it, is gone -> if no unit shows it: deploy the application again",
+			}},
 		},
 		"its creator is gone, and nothing is known of another unit": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.NothingPublished }),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it has published nothing"}},
+			decided{found: []string{
+				"waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc Detail=it has published nothing",
+			}},
 		},
 		"its creator is gone, and another unit can't be read": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.Unread }),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; what it publishes can't be read"}},
+			decided{found: []string{
+				"waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc Detail=what it publishes can't be read",
+			}},
 		},
 		"its creator is gone, and another unit joins it": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Servers = "ovn-central/9", peer(2).Servers }),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is joining"}},
+			decided{found: []string{
+				"waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc Detail=it is joining",
+			}},
 		},
 		"its creator is going, and can't be read": {
 			alone(func(s *plan.State) {
 				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Unread}
 			}),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and what it publishes can't be read"}},
+			decided{found: []string{
+				"waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc Detail=it is being removed, and what it publishes can't be read",
+			}},
 		},
 		"its creator is going, and has left the relation": {
 			alone(func(s *plan.State) {
 				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.NothingPublished}
 			}),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and publishes nothing"}},
+			decided{found: []string{
+				"waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc Detail=it is being removed, and publishes nothing",
+			}},
 		},
 		"its creator is going, and has not said that it joined": {
 			alone(func(s *plan.State) { s.Peers[1].Dying = true }),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and may have joined"}},
+			decided{found: []string{
+				"waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc Detail=it is being removed, and may have joined",
+			}},
 		},
 		"its creator is gone, and the leader has seen another unit as a member": {
 			alone(func(s *plan.State) {
 				s.Clusters.CreatedBy = "ovn-central/9"
 				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(2))}}
 			}),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is known as a member"}},
+			decided{found: []string{
+				"waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc Detail=it is known as a member",
+			}},
 		},
 		"its creator is going, can't be read, and is known as a member": {
 			alone(func(s *plan.State) {
 				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Unread}
 				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(0)), ovndb.RaftAddress(ovndb.NB, addressOf(2))}}
 			}),
-			decided{step: "join the cluster of nb", waiting: []string{"nb: joining the cluster; 0 of 3 units joined"}},
+			decided{step: "join the cluster of nb", found: []string{"waiting SERVER_JOINING nb Total=3"}},
 		},
 		"members that are known, and all units have spoken": {
 			alone(func(s *plan.State) {
 				s.Clusters.CreatedBy = "ovn-central/9"
 				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(9))}}
 			}),
-			decided{blocked: []string{"nb: no unit says that it has cluster " + id + ": see cluster-status on each (ovn-central/9, which created it, is gone; if none shows it, deploy the application again)"}},
+			decided{found: []string{
+				"error CLUSTER_LOST nb Cluster=cccc0001 Detail=none says that it has it: see cluster-status on each; ovn-central/9, which created it, is gone -> if no unit shows it: deploy the application again",
+			}},
 		},
 		"there is no other unit": {
 			alone(func(s *plan.State) { s.Peers, s.Clusters.CreatedBy = nil, "" }),
-			decided{blocked: []string{"nb: no unit has cluster " + id + " any more; deploy the application again"}},
+			decided{found: []string{"error CLUSTER_LOST nb Cluster=cccc0001 -> deploy the application again"}},
 		},
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -23,9 +25,7 @@ type State struct {
 	// Integrate is the word by which the Juju that runs relates two applications; empty is
 	// that of Juju 3.
 	Integrate string
-	// Command renders an action of this unit, with parameters as KEY=VALUE, as it is typed.
-	Command  func(action string, params ...string) string
-	Settings Settings
+	Settings  Settings
 	// Problem is what is wrong with what the Juju leader has published; then nothing is
 	// changed.
 	Problem string
@@ -150,6 +150,8 @@ type Database struct {
 	Cluster raft.ID
 	// Text is for people: what is the matter where Condition is not Serving.
 	Text string
+	// Cause is why a server that is down did not start; empty if that is not known.
+	Cause string
 	// Starting says of one that is Unreadable that its server may not have read its file yet.
 	Starting bool
 	// File is set where the server could not be asked.
@@ -177,8 +179,8 @@ type Database struct {
 	// JoinLost says of a server that joins that the leader it knows has stopped adding it.
 	JoinLost bool
 	// Rejoin is the command that has a new server join in the place of this unit's, which can't
-	// be started any more or has other data; empty where none can.
-	Rejoin string
+	// be started any more or has other data; the zero value if none can.
+	Rejoin command.Command
 	// WithoutTLS are the listeners among those rows that other machines reach without TLS.
 	WithoutTLS []Listener
 	// Listeners compares the rows of Connections with those wanted; only looked at
@@ -284,3 +286,17 @@ type Peer struct {
 }
 
 func (p Peer) trusts(ca string) bool { return slices.Contains(p.Trusts, ca) }
+
+// joined counts the units that have servers in both clusters.
+func (s State) joined() finding.Args {
+	n := 0
+	if s.members() {
+		n++
+	}
+	for _, p := range s.Peers {
+		if p.Clusters[ovndb.NB] != "" && p.Clusters[ovndb.SB] != "" {
+			n++
+		}
+	}
+	return finding.Args{Count: n, Total: max(s.Units, n)}
+}

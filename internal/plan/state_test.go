@@ -2,12 +2,12 @@ package plan_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -34,17 +34,10 @@ func serverOf(db ovndb.Database, n int) raft.ID {
 
 func addressOf(n int) string { return fmt.Sprintf("10.0.0.%d", n) }
 
-// typed renders a unit's actions as Juju 3 takes them.
-func typed(unit string) func(string, ...string) string {
-	return func(action string, params ...string) string {
-		return strings.Join(append([]string{"juju run", unit, action}, params...), " ")
-	}
-}
-
 // well is a unit of three that has nothing to do: ovn-central/0, which leads nb.
 func well() plan.State {
 	s := plan.State{
-		Now: noon, Unit: "ovn-central/0", Command: typed("ovn-central/0"), Address: addressOf(0), Units: 3,
+		Now: noon, Unit: "ovn-central/0", Address: addressOf(0), Units: 3,
 		Settings: plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, Source: "caracal", AutoRestarts: true},
 		Packages: plan.Packages{Installed: true, Source: applied("caracal"), Version: ovndb.Version{OVN: "24.03", OVS: "3.3"}},
 		Services: map[ovndb.Service]plan.ServiceState{
@@ -131,16 +124,20 @@ func silence(s *plan.State, n int) {
 // applied stands for a source, as units publish it.
 func applied(source string) string { return plan.Settings{Source: source}.AllSources() }
 
-// decided is a decision as people read it.
+// decided is a decision in a form that is easy to compare.
 type decided struct {
-	step                    string
-	blocked, waiting, notes []string
-	ready                   bool
+	step string
+	// found are the findings, each as [brief] has it.
+	found []string
+	ready bool
 }
 
 func decide(s plan.State) decided {
 	d := plan.Decide(s)
-	got := decided{blocked: d.Blocked, waiting: d.Waiting, notes: d.Notes, ready: d.Ready}
+	got := decided{ready: d.Ready}
+	for _, f := range d.Findings {
+		got.found = append(got.found, findingtest.Brief(f))
+	}
 	if d.Step != nil {
 		got.step = d.Step.String()
 	}

@@ -2,9 +2,12 @@ package plan
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -126,35 +129,40 @@ func (s Step) String() string {
 	return strings.Join(words, " ")
 }
 
+// Same reports whether both steps do the same, for whatever reason.
+func (s Step) Same(other Step) bool {
+	s.Reason, other.Reason = "", ""
+	return reflect.DeepEqual(s, other)
+}
+
 // Decision is what comes out.
 type Decision struct {
 	// Step is nil where there is nothing to do.
 	Step *Step
-	// Blocked is what an operator has to mend, Waiting what ends by itself, Notes what
-	// an operator should know of a unit that works. Each is one line; the first is
-	// the most pressing.
-	Blocked, Waiting, Notes []string
-	// Options are those that can't be used, each a line. An operator has to mend them,
-	// but nothing else waits for that.
-	Options []string
-	// Exposed are the listeners without TLS, of both databases as far as this unit leads them.
-	Exposed []Listener
+	// Findings are what keeps this unit from being as it should be, and what an operator should know of it.
+	Findings []finding.Finding
 	// Ready says that this unit's servers are members that clients may be sent to.
 	Ready bool
 	// starting are the servers to be started, which is done at once.
 	starting []ovndb.Service
 }
 
-func (d *Decision) block(format string, args ...any) {
-	d.Blocked = append(d.Blocked, fmt.Sprintf(format, args...))
+// Settled reports whether nothing keeps the unit from working, and nothing is waited for. Options that can't be used
+// do not: only what depends on them waits.
+func (d *Decision) Settled() bool {
+	return !slices.ContainsFunc(d.Findings, func(f finding.Finding) bool {
+		return f.Severity >= finding.Waiting && f.Code != finding.OptionInvalid
+	})
 }
 
-func (d *Decision) wait(format string, args ...any) {
-	d.Waiting = append(d.Waiting, fmt.Sprintf(format, args...))
+// find adds a finding about this unit.
+func (d *Decision) find(code finding.Code, args finding.Args, remedies ...finding.Remedy) {
+	d.Findings = append(d.Findings, finding.New(code, finding.Subject{}, args, remedies...))
 }
 
-func (d *Decision) note(format string, args ...any) {
-	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
+// findIn adds a finding about what this unit has of one database.
+func (d *Decision) findIn(db ovndb.Database, code finding.Code, args finding.Args, remedies ...finding.Remedy) {
+	d.Findings = append(d.Findings, finding.Of(code, db, args, remedies...))
 }
 
 // do sets the step, if nothing else is to be done before.

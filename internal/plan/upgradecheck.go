@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -20,6 +21,8 @@ type UpgradeCandidate struct {
 	Schemas map[ovndb.Database]UpgradeSchema
 	// Disk and Memory are what is free on this machine, in bytes; 0 where it is not known.
 	Disk, Memory int64
+	// Typed is a command as it is typed.
+	Typed func(command.Command) string
 }
 
 // UpgradeSchema are the versions of a database's schema: what is served, and what the
@@ -111,10 +114,10 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 		r.First = append(r.First, "bring back or remove each unit that is named: restarts and schema conversions wait for it")
 	}
 	if r.Newer || u.Unknown != "" {
-		r.First = append(r.First, "a backup: "+s.Command("backup"))
+		r.First = append(r.First, "a backup: "+u.Typed(s.action("backup")))
 	}
 	if r.Newer && !s.NorthdHeld {
-		r.First = append(r.First, "if chassis still run older packages: on every unit, before the upgrade: "+s.Command("hold-northd")+"; once the chassis are upgraded, on every unit: "+s.Command("release-northd"))
+		r.First = append(r.First, "if chassis still run older packages: on every unit, before the upgrade: "+u.Typed(s.action("hold-northd"))+"; once the chassis are upgraded, on every unit: "+u.Typed(s.action("release-northd")))
 	}
 	return r
 }

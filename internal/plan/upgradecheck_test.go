@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -26,11 +27,11 @@ func upgradable(sb int64) (plan.State, plan.UpgradeCandidate) {
 	}
 	old := ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}
 	s := plan.State{
-		Unit: "ovn-central/0", Command: typed("ovn-central/0"), Packages: plan.Packages{Installed: true, Version: old},
+		Unit: "ovn-central/0", Packages: plan.Packages{Installed: true, Version: old},
 		Databases: map[ovndb.Database]plan.Database{ovndb.NB: member(ovndb.NB, 4), ovndb.SB: member(ovndb.SB, sb)},
 	}
 	u := plan.UpgradeCandidate{
-		Source: "cloud:jammy-caracal", Offered: ovndb.Version{OVN: "24.03.1-0", OVS: "3.1.5-0"}, Disk: 100 << 30, Memory: 16 << 30,
+		Source: "cloud:jammy-caracal", Offered: ovndb.Version{OVN: "24.03.1-0", OVS: "3.1.5-0"}, Disk: 100 << 30, Memory: 16 << 30, Typed: juju.Version{}.Render,
 		Schemas: map[ovndb.Database]plan.UpgradeSchema{
 			ovndb.NB: {Served: "7.0.0", Brought: "7.0.0"}, ovndb.SB: {Served: "20.27.0", Brought: "20.33.0", Newer: true},
 		},

@@ -2,8 +2,9 @@ package plan_test
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
@@ -65,12 +66,10 @@ func (w *world) judge(u *unit, s plan.State, d plan.Decision) {
 	case d.Ready && (s.Paused || !w.serves(u)):
 		w.fail("%s says that it is ready", u.name)
 	}
-	for _, line := range append(append(d.Blocked, d.Waiting...), d.Notes...) {
-		if holder := w.holder(u); strings.Contains(line, "deploy the application again") && holder != "" {
-			w.fail("%s says %q, and %s has a copy", u.name, line, holder)
-		}
-		if line == "" {
-			w.fail("%s says nothing, in a line of its own", u.name)
+	for _, f := range d.Findings {
+		again := slices.ContainsFunc(f.Remedies, func(r finding.Remedy) bool { return r.Deed == finding.DeployAgain })
+		if holder := w.holder(u); again && holder != "" {
+			w.fail("%s has %s, and %s has a copy", u.name, findingtest.Brief(f), holder)
 		}
 	}
 }

@@ -195,7 +195,7 @@ func (w *world) members() map[ovndb.Database][]string {
 // state is what a unit finds out of itself.
 func (w *world) state(u *unit, a asked) plan.State {
 	s := plan.State{
-		Now: noon, Unit: u.name, Command: typed(u.name), JujuLeader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused, Pending: u.pending,
+		Now: noon, Unit: u.name, JujuLeader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused, Pending: u.pending,
 		Settings: plan.Settings{Source: a.config.source, ElectionTimer: a.config.timer, InactivityProbe: a.config.probe, AutoRestarts: !a.config.held},
 		Packages: plan.Packages{Installed: u.installed, Source: u.source, Version: ovndb.Version{OVN: u.version}},
 		Services: map[ovndb.Service]plan.ServiceState{

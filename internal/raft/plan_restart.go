@@ -2,6 +2,35 @@ package raft
 
 import "fmt"
 
+// PlanStop judges that a member goes down for an unknown time, and keeps its vote: those that remain up must be a
+// majority of all (rule R1).
+func PlanStop(c Change) Plan {
+	plan := c.begin("stopping it")
+	peers := c.View.Peers()
+	isTarget := func(p Peer) bool { return plan.Target.Short != "" && p.Member.same(plan.Target.Member) }
+	if plan.After = quorumOf(peers, nil, isTarget); !c.View.LeaderUp() {
+		plan.After.Up = 0
+	}
+	if plan.Refusal != nil {
+		return plan
+	}
+	if phase := c.pendingPhase(plan.Target); phase != "" {
+		plan.refuse(ChangePending, phase)
+		return plan
+	}
+	remaining := quorumOf(peers, nil, func(p Peer) bool { return isTarget(p) || p.isAny(c.Pending) }) // these may go at any moment
+	remaining.Members += c.mayComeBack(peers)
+	switch {
+	case !c.View.working().Holds():
+		plan.refuse(NoQuorum, "no majority is up: "+plan.Before.String())
+	case !remaining.Holds():
+		plan.refuse(WouldLoseQuorum, fmt.Sprintf("of %d members %d are up; while %s is down there would be %s",
+			plan.Before.Members, plan.Before.Up, plan.Target.Short, remaining))
+		plan.Refusal.blame(peers, isTarget)
+	}
+	return plan
+}
+
 // PlanRestart judges that this server goes down for a moment and comes back: the
 // configuration stays as it is, so those that remain up must be a majority of it
 // (rule R1). Of two members none can restart without a standstill; that is

@@ -42,15 +42,22 @@ func (u *Reconciler) scheduleBackups(ctx context.Context, p pass) (problem, age 
 	if ctx.Err() != nil {
 		return "", "", ctx.Err()
 	}
-	var found backup.State
-	if err == nil {
-		found, err = backup.Observe(u.Paths.Backups)
-	}
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot set up backups", "error", err)
 		return "backup: " + firstLine(err.Error()), "", nil
 	}
-	return found.Problem(settings.Interval, r.Backup.Since, u.Now()), found.Age(settings.Interval, u.Now()), nil
+	problem, age = u.backups(ctx, r, settings)
+	return problem, age, nil
+}
+
+// backups is what is wrong with the backups that are there, if something is, and how old the newest is.
+func (u *Reconciler) backups(ctx context.Context, r *record, settings plan.BackupSettings) (problem, age string) {
+	found, err := backup.Observe(u.Paths.Backups)
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot look for backups", "error", err)
+		return "backup: " + firstLine(err.Error()), ""
+	}
+	return found.Problem(settings.Interval, r.Backup.Since, u.Now()), found.Age(settings.Interval, u.Now())
 }
 
 // setBackups sets the timer where it differs from the option, which a hook that looks at

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -31,7 +34,41 @@ func (u *Reconciler) FinishRecoveries(ctx context.Context, snapshot observe.Snap
 		u.Log.WarnContext(ctx, "cannot do this unit's part of the recovery; continuing", "error", err)
 		return p.result.Snapshot, nil
 	}
-	return p.result.Snapshot, p.result.Decision.Waiting
+	for _, f := range p.result.Decision.Findings {
+		if f.Severity == finding.Waiting {
+			waiting = append(waiting, f.Message())
+		}
+	}
+	return p.result.Snapshot, waiting
+}
+
+// ResumeToLeave starts the servers of a paused unit that is being removed while others stay: a server that doesn't run
+// can't leave, and a removal is to leave no member behind (rule R9). It is one attempt, within a bounded time;
+// what a server is then is judged as ever.
+func (u *Reconciler) ResumeToLeave(ctx context.Context, snapshot observe.Snapshot) observe.Snapshot {
+	r, err := u.loadRecord()
+	if err != nil || !r.Paused || !snapshot.Application.OthersStay() {
+		return snapshot
+	}
+	if err := u.notePaused(r, false); err != nil {
+		u.Log.WarnContext(ctx, "cannot note that the unit is resumed; leaving its servers stopped", "error", err)
+		return snapshot
+	}
+	var wg sync.WaitGroup
+	for _, db := range ovndb.Databases() {
+		if l := server(Result{Snapshot: snapshot}, db); l.Condition != ovndb.Down || r.Held[db] != "" {
+			continue
+		}
+		wg.Go(func() {
+			log := u.Log.With("database", db.Short())
+			log.InfoContext(ctx, "starting the server that a pause has stopped, so that it can leave")
+			if err := u.startOne(ctx, ovndb.ServiceOf(db)); err != nil {
+				log.WarnContext(ctx, "cannot start the server; continuing without it", "error", err)
+			}
+		})
+	}
+	wg.Wait()
+	return u.Observer.Refresh(ctx, snapshot)
 }
 
 // recovers says whether this unit may have a part in a recovery: it was asked for one or stopped for one, has made a
@@ -64,7 +101,7 @@ func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) *m
 	}
 	refused.Advice = []string{
 		"put it in its place and start it: " + refused.Command, "then wait until another unit has joined: Juju tries again by itself",
-		membership.OnlyCopyAdvice + juju.Resolved(m.Unit, true),
+		membership.OnlyCopyAdvice + juju.Version{}.Render(command.Resolved(m.Unit, true)),
 	}
 	return refused
 }

@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // inputs is what Juju said at the beginning of the hook, beside what is in the snapshot. It is
@@ -106,7 +109,8 @@ func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
 		r.LeaderSettings = settings
 	}
 	// goal-state leaves out relations of other models' applications.
-	listed := len(m.Remote[relation.Certificates]) > 0
+	providers := slices.SortedFunc(maps.Keys(m.Remote[relation.Certificates]), unitname.Compare)
+	listed := len(providers) > 0
 	// One that can't be used may have been spoiled on the disk only.
 	if a.thorough || (listed || r.Related) && !u.usable() {
 		if err := u.observeCertificates(ctx, a); err != nil {
@@ -119,6 +123,9 @@ func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
 		}
 		r.Related = len(a.certificates.relations) > 0
 		r.Unrelated = !r.Related && (r.Unrelated || u.breaksCertificates())
+	}
+	if listed && a.certificates.provider == "" { // its answers were not read
+		a.certificates.provider = providers[len(providers)-1]
 	}
 	// goal-state has the relation before this unit is in it, and for seconds after it is out.
 	a.certificates.related = len(a.certificates.relations) > 0 || r.Related || listed && !r.Unrelated
@@ -136,7 +143,7 @@ func (u *Reconciler) observeAddress(ctx context.Context, a *inputs, used []netip
 	if len(used) > 0 {
 		a.member = used[0]
 	}
-	if a.looks && !a.thorough && len(used) > 0 && slices.Contains(u.machineAddresses(ctx), used[0]) {
+	if a.looks && !a.thorough && len(used) > 0 && !u.lastFound(finding.AddressChanged) && slices.Contains(u.machineAddresses(ctx), used[0]) {
 		a.address, a.primary, a.addresses = used[0], used[:1:1], used[:1:1]
 		return nil
 	}

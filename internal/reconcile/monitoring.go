@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -92,9 +94,13 @@ func (u *Reconciler) topology() relation.Topology {
 }
 
 func (u *Reconciler) alertRules() (relation.AlertRules, error) {
-	rules, err := relation.ParseAlertRules(monitoring.AlertRules())
-	command := juju.Command{Unit: u.Env.App + "/leader", Action: "cluster-status"}
-	return rules.For(u.topology(), u.Env.Version.Render(command)), err
+	text, err := monitoring.AlertRules(present.URL)
+	if err != nil {
+		return relation.AlertRules{}, err
+	}
+	rules, err := relation.ParseAlertRules(text)
+	c := command.Command{Unit: u.Env.App + "/leader", Action: "cluster-status"}
+	return rules.For(u.topology(), u.Env.Version.Render(c)), err
 }
 
 // tellPrometheus asks for the relations in any case: those by an offer are not seen

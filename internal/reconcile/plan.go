@@ -34,7 +34,10 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 		return o, err
 	}
 	p.progress.guarded = true
-	o.firewallFailure = record.FirewallFailure
+	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure
+	if record.Backup.Set != "" {
+		o.backup, o.backupAge = u.backups(ctx, record, p.inputs.settings.Backup)
+	}
 	o.agentStatus, o.agent = u.askAgent(ctx, record)
 	err = u.decide(ctx, p, &o)
 	return o, err

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -130,6 +131,7 @@ func (u *Reconciler) unitState(p pass) relation.UnitState {
 	if o.state.Northd.Works() {
 		d.Northd = string(o.state.Northd)
 	}
+	d.NorthdAsked, d.NorthdHeard = o.state.Northds.Asked, northdHeard(o.Snapshot.Application)
 	d.Clients = u.aboutClients(r, o)
 	d.Requests, d.Copies, d.Asks, d.Rejoin = r.answered(o.state.Recovery), copies(o.state.Recovery), r.Asks, r.Rejoin
 	d.NoRoom = map[ovndb.Database]bool{}
@@ -140,6 +142,17 @@ func (u *Reconciler) unitState(p pass) relation.UnitState {
 		d.Trusts, d.Issuer = used.Trusts, used.Issuer
 	}
 	return d
+}
+
+// northdHeard is when each other unit has asked how this unit's ovn-northd is, by what this hook has read.
+func northdHeard(m observe.Application) map[string]time.Time {
+	heard := map[string]time.Time{}
+	for _, unit := range m.Others() {
+		if asked := m.Peers[unit].State.NorthdAsked; !asked.IsZero() {
+			heard[unit] = asked
+		}
+	}
+	return heard
 }
 
 // aboutClients counts the clients of the servers that run, for the peers.

@@ -8,9 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -124,6 +126,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	}
 	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure
 	o.agentStatus, o.agent = u.askAgent(ctx, record)
+	u.saveFindings(ctx, p.result)
 	record.Settled = o.settled()
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
@@ -134,7 +137,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 // converge makes steps until none is left, or none that changes anything, and says whether it has made any.
 func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err error) {
 	record, o := p.record, &p.result
-	made := map[string]bool{}
+	var made []plan.Step
 	for steps := 0; ; steps++ {
 		u.keepDeferred(ctx, record)
 		if err := u.decide(ctx, *p, o); err != nil {
@@ -142,13 +145,13 @@ func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err e
 		}
 		record.observed(o.state)
 		step := o.Decision.Step
-		if step == nil || made[step.String()] {
+		if step == nil || slices.ContainsFunc(made, step.Same) {
 			break // one that changed nothing would change nothing again
 		}
 		if steps == maxSteps {
 			return false, fmt.Errorf("cannot settle: after %d steps the next is %q", steps, step)
 		}
-		made[step.String()] = true
+		made = append(made, *step)
 		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // told to people: the steps of a hook
 		err := u.apply(ctx, *p, *step)
 		if kept := u.saveRecord(record); kept != nil {
@@ -159,7 +162,7 @@ func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err e
 				return false, err
 			}
 			if errors.Is(err, errClaimed) {
-				o.Decision.Waiting = append(o.Decision.Waiting, "peers: "+err.Error())
+				o.Decision.Findings = append(o.Decision.Findings, finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()}))
 				break
 			}
 			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
@@ -179,7 +182,7 @@ func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err e
 // ask for less, since it can't see what this one has found where it does not ask.
 func (o Result) settled() bool {
 	d, c := o.Decision, o.state.Certificates
-	return d.Step == nil && o.Failure == nil && d.Ready && len(d.Blocked)+len(d.Waiting) == 0 && !c.Drifted() && !c.Awaited()
+	return d.Step == nil && o.Failure == nil && d.Ready && d.Settled() && !c.Drifted() && !c.Awaited()
 }
 
 // decide plans by what was observed, and changes nothing but what the pass knows.

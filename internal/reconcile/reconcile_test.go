@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
@@ -19,19 +20,22 @@ func TestUnitHasSettledOnlyOnceNothingStandsOpen(t *testing.T) {
 		change(c)
 		o.state.Certificates.Issued = c
 	}
+	found := func(o *Result, code finding.Code) {
+		o.Decision.Findings = []finding.Finding{finding.New(code, finding.Subject{}, finding.Args{})}
+	}
 	for name, tt := range map[string]struct {
 		change func(*Result)
 		want   bool
 	}{
 		"nothing was asked of the provider": {func(*Result) {}, true},
 		"what was issued is used":           {func(o *Result) { issued(o, func(*plan.Certificate) {}) }, true},
-		"a note":                            {func(o *Result) { o.Decision.Notes = []string{"certificate expires on 2027-01-31"} }, true},
+		"a warning":                         {func(o *Result) { found(o, finding.CertificateExpires) }, true},
 
 		"a step":                       {func(o *Result) { o.Decision.Step = &plan.Step{} }, false},
 		"a failure":                    {func(o *Result) { o.Failure = errors.New("x") }, false},
 		"no client port":               {func(o *Result) { o.Decision.Ready = false }, false},
-		"blocked":                      {func(o *Result) { o.Decision.Blocked = []string{"reissue the certificate"} }, false},
-		"waiting":                      {func(o *Result) { o.Decision.Waiting = []string{"awaiting server certificate data"} }, false},
+		"blocked":                      {func(o *Result) { found(o, finding.CertificateUnusable) }, false},
+		"waiting":                      {func(o *Result) { found(o, finding.CertificatesAwaited) }, false},
 		"a new one, for its turn":      {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Fingerprint = "b" }) }, false},
 		"one that can't be read":       {func(o *Result) { o.state.Certificates.Issued = &plan.Certificate{Problem: "it can't be read"} }, false},
 		"a new CA":                     {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = []string{"x", "y"} }) }, false},

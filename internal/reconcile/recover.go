@@ -3,15 +3,18 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // RecoverRequest is what an operator asks for.
@@ -35,6 +38,13 @@ type RecoverRequest struct {
 type RecoverResult struct {
 	// Plan and Waiting are as in [recovery.Verdict].
 	Plan, Waiting []string
+	// Lacking are the refusals that end once what they name is given up. In a dry run they are no error.
+	Lacking []recovery.Refusal
+	// GiveUp are the units, and IDs of members, that the request gives up or would have to give up, in their order.
+	GiveUp []string
+	// Next is the same command, completed: it gives all of these up, and acts if nothing is lacking. It is the zero
+	// command if the request was refused for something else, or was begun.
+	Next command.Command
 	// Done says of each database that was asked for that the same request has come about before; then nothing was done.
 	Done []string
 	// Result is how the unit is afterwards; nil where nothing was begun.
@@ -57,6 +67,8 @@ func (e *RecoverError) Error() string {
 // called again it continues too, and does nothing if all has come about.
 func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (RecoverResult, error) {
 	var found RecoverResult
+	typed := request
+	u.Members.Progress(ctx, "looking at this unit's servers and at what the other units have published")
 	r, state, err := u.recoveryState(ctx)
 	if err != nil {
 		return found, err
@@ -65,14 +77,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	if request.Again {
 		r.forgetRemade(request)
 	}
-	if len(request.Databases) == 0 {
-		request.Databases = withoutRaftLeader(states, request.Backup != "")
-		for _, db := range ovndb.Databases() {
-			if r.remade(request, states[db], db) && !slices.Contains(request.Databases, db) {
-				request.Databases = append(request.Databases, db)
-			}
-		}
-	}
+	request.Databases = r.databases(request, states)
 	if len(request.Databases) == 0 {
 		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost; if the other units have just failed, run it again in a minute"}}
 	}
@@ -99,11 +104,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		}
 		found.Plan = append(found.Plan, fmt.Sprintf("the backup was taken on %s at %s, %s ago", manifest.Unit, manifest.Taken.Format(time.RFC3339), u.Now().Sub(manifest.Taken).Truncate(time.Second)))
 	}
-	asked, refusals := u.judgeRecovery(r, request, states, &found)
-	if len(refusals) == 0 && len(asked) > 0 {
-		refusals = append(u.refuseDying(state), u.refuseContents(ctx, asked)...)
-	}
-	slices.Sort(refusals)
+	asked, refusals := u.judgeCompletely(ctx, r, request, typed, state, &found)
 	switch {
 	case len(refusals) > 0:
 		return found, &RecoverError{refusals}
@@ -112,6 +113,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	case !request.Confirmed:
 		return found, &RecoverError{[]string{request.lost() + "; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true"}}
 	}
+	found.Next = command.Command{}
 	if r.Requests == nil {
 		r.Requests = map[ovndb.Database]recovery.Request{}
 	}
@@ -145,6 +147,7 @@ func (r RecoverRequest) lost() string {
 func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map[ovndb.Database]recovery.State, found *RecoverResult) (asked map[ovndb.Database]recovery.Request, refusals []string) {
 	asked = map[ovndb.Database]recovery.Request{}
 	unknown := map[string]int{}
+	var judged []recovery.Refusal
 	for _, db := range request.Databases {
 		state := states[db]
 		state.Database, state.Unit = db, u.Env.Unit
@@ -166,7 +169,7 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 		}
 		v := state.Judge(q)
 		found.Plan, found.Waiting = append(found.Plan, v.Plan...), append(found.Waiting, v.Waiting...)
-		refusals = append(refusals, v.Refusals...)
+		judged = append(judged, v.Refusals...)
 		for _, name := range state.Unknown(q) {
 			if state.Request == nil || !slices.Contains(state.Request.GivenUp, name) { // else its unit was removed since
 				unknown[name]++
@@ -174,8 +177,22 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 		}
 		asked[db] = state.WithUnits(q)
 	}
-	for name, databases := range unknown {
-		if databases == len(asked) && !slices.ContainsFunc(request.GivenUp, func(given raft.IDArgument) bool { return given.Text == name && r.gaveUp(given) }) {
+	for _, refusal := range recovery.Once(judged) {
+		if len(refusal.GiveUp) == 0 {
+			refusals = append(refusals, refusal.String())
+			continue
+		}
+		found.Lacking = append(found.Lacking, refusal)
+		found.GiveUp = append(found.GiveUp, refusal.GiveUp...)
+	}
+	for _, given := range request.GivenUp {
+		found.GiveUp = append(found.GiveUp, nameOf(given, states))
+	}
+	slices.SortFunc(found.GiveUp, unitname.Compare)
+	found.GiveUp = slices.Compact(found.GiveUp)
+	for _, name := range slices.Sorted(maps.Keys(unknown)) {
+		past := func(given raft.IDArgument) bool { return given.Text == name && r.gaveUp(given) }
+		if unknown[name] == len(asked) && !slices.ContainsFunc(request.GivenUp, past) {
 			refusals = append(refusals, name+" is neither a unit nor an identity of a member")
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
 // RejoinRequest is what an operator asks for.
@@ -63,7 +64,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 		case len(id) < fullID:
 			refusals = append(refusals, db.Short()+": cannot tell which member this unit's server was; on another unit, run the action cluster-status and the kick that it prints")
 		case len(u.askServing(ctx, o.Snapshot, db, []raft.ID{o.state.Clusters.IDs[db]})) == 0:
-			refusals = append(refusals, db.Short()+": no other unit serves it with a leader: there is nothing to join; see docs/how-to/recover-quorum.md")
+			refusals = append(refusals, db.Short()+": no other unit serves it with a leader: there is nothing to join; see "+version.Linked("docs/how-to/recover-quorum.md"))
 		default:
 			asked[db] = id
 			found.Plan = append(found.Plan, fmt.Sprintf("%s: %s removes member %s, if the others are a quorum without it; then this unit renames %s and joins as a new member", db.Short(), remover(x), id.Short(), x.File.Path))

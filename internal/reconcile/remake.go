@@ -156,6 +156,20 @@ func (u *Reconciler) ask(ctx context.Context, p pass, db ovndb.Database) error {
 	return err
 }
 
+// databases are those of a request; if it names none, those without a leader and those that the same request has made.
+func (r *record) databases(request RecoverRequest, states map[ovndb.Database]recovery.State) []ovndb.Database {
+	if len(request.Databases) > 0 {
+		return request.Databases
+	}
+	all := withoutRaftLeader(states, request.Backup != "")
+	for _, db := range ovndb.Databases() {
+		if r.remade(request, states[db], db) && !slices.Contains(all, db) {
+			all = append(all, db)
+		}
+	}
+	return all
+}
+
 // answered are this unit's requests as its peers are told them.
 func (r *record) answered(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Request {
 	all := maps.Clone(r.Requests)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -23,8 +23,8 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	m := snapshot.Application
 	s := plan.State{
 		Now: u.Now(), Unit: u.Env.Unit, JujuLeader: p.progress.jujuLeader, Dying: m.Dying(u.Env.Unit),
-		Integrate: m.Version.Integrate(), Command: u.command,
-		Settings: a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
+		Integrate: m.Version.Integrate(),
+		Settings:  a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
 		Claim: relation.ParseClaim(m.AppData.Values(), u.Env.Unit), Blind: a.blind,
 		Clusters: plan.Clusters(p.progress.clusters),
 		Units:    len(m.Goal),
@@ -88,7 +88,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	s.Northd = u.Control.NorthdHealth(ctx)
 	seen := observe.Report{Application: m, Clusters: p.result.Report.Clusters}
 	own := plan.NorthdReport{Unit: s.Unit, Known: true, Health: s.Northd}
-	s.Northds = plan.JudgeNorthd(s.Now, own, status.NorthdReports(seen), p.progress.northd)
+	s.Northds = plan.JudgeNorthd(s.Now, s.Settings.InactivityProbe, own, status.NorthdReports(seen), p.progress.northd)
 	if (a.thorough || r.FirewallClients != nil) && !p.progress.guarded && u.firewallDrift(ctx, p, u.rules(p)) {
 		s.Firewall = plan.Drifted
 	}
@@ -146,7 +146,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	a, snapshot := p.inputs, p.result.Snapshot
 	l := snapshot.Servers[db]
 	x := plan.Database{
-		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Text: l.Text(), Starting: l.Starting,
+		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Text: l.Text(), Cause: l.Cause, Starting: l.Starting,
 		File: plan.File{Path: u.Paths.File(db)}, FileUnknown: l.FileErr != nil, Former: snapshot.Application.Former[db].Unit,
 	}
 	if l.Condition != ovndb.Serving {
@@ -272,10 +272,10 @@ func (u *Reconciler) observeClientPorts(ctx context.Context, p pass, db ovndb.Da
 
 // command renders an action of this unit as it is typed.
 func (u *Reconciler) command(action string, params ...string) string {
-	c := juju.Command{Unit: u.Env.Unit, Action: action}
+	c := command.Command{Unit: u.Env.Unit, Action: action}
 	for _, param := range params {
 		key, value, _ := strings.Cut(param, "=")
-		c.Params = append(c.Params, juju.Param{Key: key, Value: value})
+		c.Params = append(c.Params, command.Param{Key: key, Value: value})
 	}
 	return u.Env.Version.Render(c)
 }

@@ -1,106 +1,104 @@
 package reconcile
 
 import (
-	"fmt"
+	"context"
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// Status is the unit's workload status: one word and one line, what an operator has
-// to mend first. Options that can't be used come behind a quorum that is lost and a
-// server that does not run, and before all else.
+// Status is the unit's workload status: one word and one line.
 func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
-	word, text := u.status(o)
-	options := strings.Join(o.Decision.Options, "; ")
-	switch {
-	case options == "" && word == juju.Active:
-		return word, status.Ready(text)
-	case options == "":
-		return word, text
-	case word == juju.Blocked || word == juju.Maintenance || serverDown(o):
-		return word, text + "; " + options
+	var tail []string
+	if !o.state.Paused {
+		_, runs := acting(o.agentStatus)
+		tail = append([]string{status.Health(o.Report, o.state.Northd == ovndb.NorthdActive), o.backupAge}, runs...)
 	}
-	return juju.Blocked, options + "; " + text
+	return present.Workload(u.Env.Version, u.Findings(o), tail...)
 }
 
-// Northds is what is known of all units' ovn-northd.
-func (o Result) Northds() plan.Northd { return o.state.Northds }
+// saveFindings keeps what was found, with the times since when.
+func (u *Reconciler) saveFindings(ctx context.Context, o Result) {
+	if err := present.Save(u.Paths.Findings(), present.Documents(u.Env.Version, u.Findings(o))); err != nil {
+		u.Log.WarnContext(ctx, "cannot keep the findings for the agent; continuing", "error", err)
+	}
+}
 
-// AgentProblem is one line on what is wrong with the unit's agent; empty where nothing is.
-func (o Result) AgentProblem() string { return o.agent }
+// Findings is all that is wrong, as this unit sees it, the most important first.
+func (u *Reconciler) Findings(o Result) []finding.Finding {
+	before, err := present.Load(u.Paths.Findings())
+	if err != nil {
+		u.Log.Warn("cannot read what was found before; it counts as new", "error", err)
+	}
+	return present.Dated(u.found(o), before, u.Now())
+}
 
-// serverDown says whether a server that should run, since there is its file, does
-// not answer.
-func serverDown(o Result) bool {
-	for _, l := range o.Snapshot.Servers {
-		if l.Condition != ovndb.Serving && l.Condition != ovndb.Absent {
-			return true
+// lastFound reports whether the last hook has found it.
+func (u *Reconciler) lastFound(code finding.Code) bool {
+	docs, err := present.Load(u.Paths.Findings())
+	return err != nil || slices.ContainsFunc(docs, func(d present.Document) bool { return d.Code == string(code) })
+}
+
+func (u *Reconciler) found(o Result) []finding.Finding {
+	all := o.Decision.Findings
+	unit := func(code finding.Code, value, detail string, remedies ...finding.Remedy) {
+		if value != "" || detail != "" {
+			all = append(all, finding.New(code, finding.Subject{}, finding.Args{Value: value, Detail: detail}, remedies...))
 		}
 	}
-	return false
-}
-
-func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
-	d := o.Decision
-	summary := status.Summarize(o.Report, o.state.Northd == ovndb.NorthdActive)
-	word, text := summary.Word, summary.String()
-	switch {
-	case len(d.Blocked) > 0:
-		return juju.Blocked, strings.Join(d.Blocked, "; ")
-	case o.state.Paused:
-		return juju.Maintenance, strings.Join(d.Notes, "; ")
-	case o.Failure != nil && !busy(o.Failure):
-		return juju.Blocked, firstLine(o.Failure.Error()) + "; Juju tries again by itself, details: juju debug-log --include " + u.Env.Unit
-	case word == juju.Blocked && (serves(o) || o.state.Dying):
-		return word, text
-	case len(d.Waiting) > 0 && word == juju.Active:
-		// The members' own state may well be why.
-		return juju.Waiting, strings.Join(append(slices.Clone(d.Waiting), text), "; ")
-	case len(d.Waiting) > 0:
-		return juju.Waiting, strings.Join(d.Waiting, "; ")
-	case word != juju.Active:
-		return word, text
-	case !d.Ready && !o.state.Dying:
-		return juju.Waiting, "the client ports do not answer yet; " + text
-	}
-	var parts []string
-	if summary.Problem != "" {
-		parts = append(parts, summary.Problem)
-	}
 	if o.Failure != nil {
-		parts = append(parts, firstLine(o.Failure.Error()))
+		code := finding.StepFailed
+		if busy(o.Failure) {
+			code = finding.StepPostponed
+		}
+		unit(code, firstLine(o.Failure.Error()), "", finding.Do(command.Client("debug-log", "--include", u.Env.Unit)))
 	}
-	parts = append(parts, d.Notes...)
-	if o.agent != "" {
-		parts = append(parts, "agent: "+o.agent)
+	if o.state.Paused {
+		return all
 	}
-	if o.backup != "" {
-		parts = append(parts, o.backup)
+	all = append(all, clusters(o, pressing(all))...)
+	if !pressing(all) && !o.Decision.Ready && !o.state.Dying {
+		all = append(all, finding.New(finding.ClientPortsClosed, finding.Subject{}, finding.Args{}))
 	}
-	if o.firewallFailure != "" {
-		parts = append(parts, "the firewall is not configured: "+o.firewallFailure)
-	}
-	if o.policyFailure != "" {
-		parts = append(parts, o.policyFailure)
-	}
-	if len(d.Exposed) > 0 { // the command that removes it does not fit into the line
-		parts = append(parts, fmt.Sprintf("%s: a listener has no TLS; see cluster-status", d.Exposed[0].Database.Short()))
-	}
-	stalled, runs := acting(o.agentStatus)
-	parts = append(append(parts, stalled...), summary.Health)
-	if o.backupAge != "" {
-		parts = append(parts, o.backupAge)
-	}
-	parts = append(parts, runs...)
-	return word, strings.Join(parts, "; ")
+	stalled, _ := acting(o.agentStatus)
+	unit(finding.AgentFailed, o.agent, "")
+	unit(finding.BackupOverdue, o.backup, "")
+	unit(finding.FirewallFailed, "", o.firewallFailure)
+	unit(finding.PolicyFailed, o.policyFailure, "")
+	unit(finding.DrainStalled, strings.Join(stalled, "; "), "")
+	return all
 }
 
-// serves says whether both servers answer: of others the decision says more.
+// pressing reports whether something keeps the unit from working, or is waited for. An option that can't be used does not:
+// only what depends on it waits.
+func pressing(all []finding.Finding) bool {
+	return slices.ContainsFunc(all, func(f finding.Finding) bool { return f.Severity >= finding.Waiting && f.Code != finding.OptionInvalid })
+}
+
+// clusters is what is wrong with the clusters. What this unit itself waits for may well be why, and says more: then
+// only a lost quorum that both servers see counts.
+func clusters(o Result, waits bool) []finding.Finding {
+	found := status.Clusters(o.Report)
+	if !waits {
+		return append(status.Own(o.Report), found...)
+	}
+	judges := serves(o) || o.state.Dying
+	var all []finding.Finding
+	for _, f := range found {
+		if f.Severity < finding.Waiting || f.Severity == finding.Error && judges {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// serves reports whether both servers answer.
 func serves(o Result) bool {
 	for _, l := range o.Snapshot.Servers {
 		if l.Condition != ovndb.Serving {

@@ -20,7 +20,7 @@ func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.Upgr
 	}
 	source = cmp.Or(source, o.state.Settings.Source, "distro")
 	x := plan.UpgradeCandidate{
-		Source: shownSources(source, o.state.Settings.Overlay), Schemas: map[ovndb.Database]plan.UpgradeSchema{},
+		Source: shownSources(source, o.state.Settings.Overlay), Schemas: map[ovndb.Database]plan.UpgradeSchema{}, Typed: u.Env.Version.Render,
 	}
 	var sources []ovn.Source
 	for _, value := range []string{source, o.state.Settings.Overlay} {

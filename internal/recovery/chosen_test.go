@@ -119,7 +119,7 @@ func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
 	assert.Equal(t, Make, s.Next().Action)
 	assert.Contains(t, s.Judge(asked).Plan, "nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known")
 	s.Peers[2].Copy.Index = 11
-	assert.Contains(t, s.Judge(asked).Refusals[0], "ovn-central/4 has newer data, run it there")
+	assert.Contains(t, s.Judge(asked).Refusals[0].String(), "ovn-central/4 has newer data, run it there")
 	s.Peers[2].Dying = true
 	assert.Empty(t, s.Judge(asked).Refusals, "one that is being removed takes no part")
 }

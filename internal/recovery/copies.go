@@ -9,12 +9,15 @@ import (
 // end is how far a copy goes, for people.
 func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.Index) }
 
-// copies are what is known of the copies that there are, a line for each: whose is
-// the newest, and which could not be asked.
+// copies are what is known of the copies that there are, a line for each: which could not
+// be asked, and, if each was, whose is the newest.
 func (s State) copies(r Request) (lines []string) {
-	newest, judged := *s.Own, s.judged()
+	newest, judged, allKnown := *s.Own, s.inOrder(), true
 	for _, m := range judged {
-		if c := s.copyOf(m.Unit); c != nil && !c.HasRaftLeader && c.newer(newest) {
+		c := s.copyOf(m.Unit)
+		if c == nil || c.HasRaftLeader && m.Unit != s.Unit {
+			allKnown = false
+		} else if c.newer(newest) {
 			newest = *c
 		}
 	}
@@ -33,7 +36,7 @@ func (s State) copies(r Request) (lines []string) {
 			}
 		default:
 			line = fmt.Sprintf("copy of %s: %s", name, c.end())
-			if !newest.newer(*c) {
+			if allKnown && !newest.newer(*c) {
 				line += ", the newest"
 			}
 			if m.Unit != s.Unit && !m.Answers && !c.Stopped {
@@ -53,7 +56,7 @@ func (s State) copies(r Request) (lines []string) {
 
 // forced says what is lost of units that are given up though they had more.
 func (s State) forced(r Request) (lines []string) {
-	for _, m := range s.judged() {
+	for _, m := range s.inOrder() {
 		c := s.copyOf(m.Unit)
 		if c == nil || m.Unit == s.Unit || !r.Force || !r.givesUp(m) || !c.HasRaftLeader && !c.newer(*s.Own) {
 			continue

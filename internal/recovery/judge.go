@@ -14,7 +14,7 @@ import (
 // Verdict is what is to be said of a request.
 type Verdict struct {
 	// Refusals are why it can't be done, each with what to do about it.
-	Refusals []string
+	Refusals []Refusal
 	// Waiting is what has to come first, and comes by itself.
 	Waiting []string
 	// Plan is what will be done, and what is lost, each a line.
@@ -24,9 +24,7 @@ type Verdict struct {
 // Judge says what stands against a request r of this unit, what it waits for, and what it would do.
 func (s State) Judge(r Request) Verdict {
 	var v Verdict
-	refuse := func(format string, args ...any) {
-		v.Refusals = append(v.Refusals, s.Database.Short()+": "+fmt.Sprintf(format, args...))
-	}
+	refuse := func(format string, args ...any) { v.refuse(s.Database, format, args...) }
 	switch {
 	case s.Cluster == "":
 		refuse("the application has no cluster yet")
@@ -52,10 +50,7 @@ func (s State) Judge(r Request) Verdict {
 	}
 	var away, joining []string
 	looked := 0 // copies that are compared before the new cluster is made
-	byUnit := slices.SortedFunc(slices.Values(s.judged()), func(a, b Member) int {
-		return cmp.Or(unitname.Compare(a.Unit, b.Unit), cmp.Compare(a.ID, b.ID))
-	})
-	for _, m := range byUnit {
+	for _, m := range s.inOrder() {
 		name := m.name()
 		given := r.givesUp(m)
 		copied := s.copyOf(m.Unit)
@@ -69,11 +64,12 @@ func (s State) Judge(r Request) Verdict {
 			away = append(away, name)
 			continue
 		case copied != nil && copied.Damage != "" && r.Backup == "" && s.final(m, *copied):
-			refuse("the file of %s is damaged: %s; what it had beyond that is not known: to do without it, add it to give-up=", m.Unit, copied.Damage)
+			v.lacks(s.Database, damaged, m, fmt.Sprintf(
+				"the file of %s is damaged: %s; what it had beyond that is not known", m.Unit, copied.Damage))
 			continue
 		case copied != nil && copied.Stopped && !s.dying(m.Unit): // else it may have been started since, and can't say so
 		case copied == nil && r.Backup == "" && m.Exists && !s.dying(m.Unit):
-			refuse("%s has not reported how far its copy goes: start it, then the quorum is back or its next update-status reports it; if it is lost for good, power off its machine and add it to give-up=", m.Unit)
+			v.lacks(s.Database, notReported, m, "")
 			continue
 		case m.Exists && !s.dying(m.Unit) && copied != nil && copied.Damage != "" && r.Backup == "":
 			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server, whose file lacks entries (if it is lost: run the action again, adding %s to give-up)", s.Database.Short(), m.Unit, m.Unit))
@@ -82,7 +78,7 @@ func (s State) Judge(r Request) Verdict {
 		case m.Exists && !s.dying(m.Unit):
 			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server (if it is lost: run the action again, adding %s to give-up)", s.Database.Short(), m.Unit, m.Unit))
 		default:
-			refuse("%s may come back: nothing says that its server stays off; power off its machine, and add it to give-up=", name)
+			v.lacks(s.Database, mayReturn, m, "")
 			continue
 		}
 		if m.ID != "" { // else no majority counts it
@@ -92,6 +88,13 @@ func (s State) Judge(r Request) Verdict {
 	}
 	v.Plan = s.plan(r, looked, joining, away)
 	return v
+}
+
+// inOrder are the members and units that are judged, in the order of the units.
+func (s State) inOrder() []Member {
+	return slices.SortedFunc(slices.Values(s.judged()), func(a, b Member) int {
+		return cmp.Or(unitname.Compare(a.Unit, b.Unit), cmp.Compare(a.ID, b.ID))
+	})
 }
 
 // final says whether nothing more comes of a member's copy: its server is off, and writes it no

@@ -110,7 +110,7 @@ func (s State) own(r Request, all map[string]Request) Step {
 	v := s.Judge(r)
 	switch {
 	case len(v.Refusals) > 0:
-		return Step{Action: Withdraw, For: s.Unit, Reason: v.Refusals[0]}
+		return Step{Action: Withdraw, For: s.Unit, Reason: v.Refusals[0].alone()}
 	case !s.Own.Stopped:
 		return Step{Action: Stop, For: s.Unit}
 	case len(v.Waiting) > 0:

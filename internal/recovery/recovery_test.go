@@ -161,11 +161,11 @@ func TestRefusals(t *testing.T) {
 		},
 		"the file of a unit that has stopped is damaged": {
 			of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true, Damage: "record 7"}), givingUp(2),
-			"the file of ovn-central/1 is damaged: record 7; what it had beyond that is not known: to do without it, add it to give-up=",
+			"the file of ovn-central/1 is damaged: record 7; what it had beyond that is not known",
 		},
 		"the file of a unit whose server is down is damaged": {
 			of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}), givingUp(2),
-			"the file of ovn-central/1 is damaged: record 7; what it had beyond that is not known: to do without it, add it to give-up=",
+			"the file of ovn-central/1 is damaged: record 7; what it had beyond that is not known",
 		},
 		"the file here is damaged": {func() State { s := of(3); s.Own.Damage = "record 7"; return s }(), givingUp(1, 2), "this unit's file is damaged: record 7"},
 		"there is no copy here":    {func() State { s := of(3); s.Own = nil; return s }(), givingUp(1, 2), "this unit has no copy of cluster"},
@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			refusals := test.state.Judge(test.asked).Refusals
 			require.NotEmpty(t, refusals)
-			assert.Contains(t, refusals[0], test.want)
+			assert.Contains(t, refusals[0].String(), test.want)
 		})
 	}
 	assert.Empty(t, of(3).publishes(behind).Judge(givingUp(2)).Refusals)
@@ -231,7 +231,7 @@ func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testi
 	assert.Empty(t, v.Refusals)
 	assert.Equal(t, []string{
 		"nb: copy of ovn-central/0: term 2, index 10",
-		"nb: copy of ovn-central/1: term 3, index 40, the newest, as last reported; its server does not answer; given up",
+		"nb: copy of ovn-central/1: term 3, index 40, as last reported; its server does not answer; given up",
 		"nb: copy of ovn-central/2: not known, it can't be asked; given up",
 		"nb: a new cluster is made of the file of ovn-central/0 (term 2, index 10) and replaces " + string(old),
 		"nb: ovn-central/1, ovn-central/2 must never serve the old cluster again: power off their machines, or remove them; a unit that comes back renames its file",
@@ -244,17 +244,23 @@ func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testi
 	assert.NotContains(t, fmt.Sprint(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan), " is lost: it had")
 }
 
-// The plan says whose copy is the newest, and which is not known.
+// The plan says whose copy is the newest, if all are known, and which is not known.
 func TestPlanHasALineForEachCopy(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 10, Stopped: true})
 	s.Peers[1].Copy = &Copy{Cluster: old, Term: 1, Index: 90, Damage: "entries 5 to 7"}
 	s.Members[3] = Member{ID: id(3), Answers: true}
 	assert.Equal(t, []string{
+		"nb: copy of member 0003, whose unit is not known: not known; its server answers, and its next update-status reports it; given up",
+		"nb: copy of ovn-central/0: term 2, index 10",
+		"nb: copy of ovn-central/1: term 2, index 10",
+		"nb: copy of ovn-central/2: term 1, index 90, damaged",
+	}, s.answers(2).Judge(Request{Cluster: old, GivenUp: []string{"0003"}}).Plan[:4])
+	s.Members = s.Members[:3]
+	assert.Equal(t, []string{
 		"nb: copy of ovn-central/0: term 2, index 10, the newest",
 		"nb: copy of ovn-central/1: term 2, index 10, the newest",
 		"nb: copy of ovn-central/2: term 1, index 90, damaged",
-		"nb: copy of member 0003, whose unit is not known: not known; its server answers, and its next update-status reports it; given up",
-	}, s.answers(2).Judge(Request{Cluster: old, GivenUp: []string{"0003"}}).Plan[:4])
+	}, s.answers(2).Judge(Request{Cluster: old}).Plan[:3])
 	restored := givingUp(2)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
 	plan := s.Judge(restored).Plan
@@ -284,4 +290,32 @@ func TestMemberIsGivenUpByTheBeginningOfItsIdentity(t *testing.T) {
 		assert.Equal(t, known, len(s.Unknown(r)) == 0, name)
 		assert.Equal(t, known, slices.Contains(s.WithUnits(r).GivenUp, unit(1)), name)
 	}
+}
+
+// Each reason is said once, with its units in their order and both databases, and names what would have to be given up.
+func TestOnce(t *testing.T) {
+	judged := func(db ovndb.Database, s State) []Refusal {
+		s.Database = db
+		slices.Reverse(s.Members)
+		return s.Judge(Request{Cluster: old}).Refusals
+	}
+	gone := of(12)
+	gone.Members[3], gone.Members[4] = Member{ID: id(3), Unit: unit(3)}, Member{ID: id(4)}
+	once := Once(append(judged(ovndb.NB, of(3)), judged(ovndb.SB, of(3))...))
+	require.Len(t, once, 1)
+	assert.Equal(t, []string{unit(1), unit(2)}, once[0].GiveUp)
+	assert.Equal(t, "nb, sb: ovn-central/1 and ovn-central/2 have not reported how far their copies go: start them, then the quorum is back or their next update-status reports it", once[0].String())
+
+	once = Once(append(judged(ovndb.NB, gone), judged(ovndb.SB, of(3))...))
+	require.Len(t, once, 3)
+	assert.Equal(t, []string{string(id(4)), unit(3)}, once[0].GiveUp)
+	assert.Equal(t, []string{unit(1), unit(2), unit(5), unit(6), unit(7), unit(8), unit(9), unit(10), unit(11)}, once[1].GiveUp)
+	assert.Equal(t, []ovndb.Database{ovndb.SB}, once[2].Databases)
+
+	led := of(3)
+	led.Own.HasRaftLeader = true
+	once = Once(append(judged(ovndb.NB, led), judged(ovndb.SB, led)...))
+	require.Len(t, once, 2)
+	assert.Empty(t, once[0].GiveUp)
+	assert.Equal(t, "nb, sb: this unit's server knows a leader: the quorum is not lost", once[0].String())
 }

@@ -51,7 +51,7 @@ func FuzzParseUnit(f *testing.F) {
 func FuzzDatabag(f *testing.F) {
 	long := strings.Repeat("h", 110_000)
 	for _, key := range []string{
-		"hostname", "package-source", "certificate-issuer", "trusted-cas", "running-version", "northd", "nb-recovery", "nb-copy", "sb-copy",
+		"hostname", "package-source", "certificate-issuer", "trusted-cas", "running-version", "northd", "northd-none-active", "northd-none-active-heard", "nb-recovery", "nb-copy", "sb-copy",
 		"nb-recovery-asks", "nb-servers", "nb-members", "nb_cid", "nb_superseded", "created-by", "claim-ovn-central-1", "bound-address",
 		"cms-client-bound-address", "nagios_hostname", "nagios_host_context", "nb-identity", "nb-server-id", "nb-clients", "paused", "unit",
 	} {

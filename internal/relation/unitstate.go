@@ -35,6 +35,10 @@ type UnitState struct {
 	// empty where it does not answer, or lacks a database. A release before this one
 	// wrote "running" of any that systemd called active.
 	Northd string
+	// NorthdAsked is when it has published last that it finds no ovn-northd active; zero if one is. NorthdHeard is, for
+	// each unit that has, that time: what it says of its own was found out after that.
+	NorthdAsked time.Time
+	NorthdHeard map[string]time.Time
 	// Paused says that an operator has paused it: its servers don't run until it is resumed.
 	Paused bool
 	// Clients is about how many clients each of its servers has; one that is not in it was
@@ -71,7 +75,11 @@ const (
 	keyTrusts  = "trusted-cas"
 	keyIssuer  = "certificate-issuer"
 	keyNorthd  = "northd"
-	keyPaused  = "paused"
+	// keyNorthdAsked and keyNorthdHeard have peers report anew: a change of a unit's data has Juju run a hook on each.
+	keyNorthdAsked = "northd-none-active"
+	keyNorthdHeard = "northd-none-active-heard"
+
+	keyPaused = "paused"
 	// keyClients follows the database's short name.
 	keyClients = "-clients"
 	// keyWithdrawn is read next to the application's keyClaim.
@@ -98,6 +106,15 @@ func (d UnitState) Databag() map[string]string {
 		keyPaused:   flag(d.Paused),
 
 		keyWithdrawn: string(d.Withdrawn),
+
+		keyNorthdAsked: "", keyNorthdHeard: "",
+	}
+	if !d.NorthdAsked.IsZero() {
+		databag[keyNorthdAsked] = d.NorthdAsked.UTC().Format(time.RFC3339Nano)
+	}
+	if len(d.NorthdHeard) > 0 {
+		text, _ := json.Marshal(d.NorthdHeard) // times always marshal
+		databag[keyNorthdHeard] = string(text)
 	}
 	for _, db := range ovndb.Databases() {
 		databag[db.Short()+keyClients] = ""
@@ -136,6 +153,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 		problems = append(problems, fromJSON(databag, db.Short()+keyCopy, db, &d.Copies)...)
 		problems = append(problems, fromJSON(databag, db.Short()+keyAsks, db, &d.Asks)...)
 	}
+	problems = append(problems, d.parseNorthd(databag)...)
 	if id, ok := raft.ParseID(databag[keyWithdrawn]); ok {
 		d.Withdrawn = id
 	}
@@ -152,6 +170,22 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	foreign.Texts(&d)
 	slices.Sort(d.Trusts)
 	return d, problems
+}
+
+// parseNorthd reads what the unit has asked and heard of ovn-northd.
+func (d *UnitState) parseNorthd(databag map[string]string) (problems []string) {
+	if text := databag[keyNorthdAsked]; text != "" {
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if at = at.UTC(); err != nil || at.Year() < 0 || at.Year() > 9999 { // else it can't be told again
+			problems, at = append(problems, fmt.Sprintf("%s is %.40q, not a time", keyNorthdAsked, text)), time.Time{}
+		}
+		d.NorthdAsked = at
+	}
+	if text := databag[keyNorthdHeard]; text != "" && json.Unmarshal([]byte(text), &d.NorthdHeard) != nil {
+		problems = append(problems, fmt.Sprintf("%s is %.40q, not the JSON that it has to be", keyNorthdHeard, text))
+		d.NorthdHeard = nil
+	}
+	return problems
 }
 
 // asJSON is the database's value; empty where there is none.

@@ -48,6 +48,22 @@ func TestMachinesNameIsToldToPeers(t *testing.T) {
 	assert.Equal(t, "juju-3", relation.UnitState{Hostname: "juju-3"}.Databag()["hostname"])
 }
 
+func TestNorthdAsked(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1764000000, 7).UTC()
+	told := relation.UnitState{NorthdAsked: at, NorthdHeard: map[string]time.Time{"ovn-central/1": at.Add(time.Second)}}
+	d, problems := relation.ParseUnitState(told.Databag())
+	assert.Empty(t, problems)
+	assert.Equal(t, []any{told.NorthdAsked, told.NorthdHeard}, []any{d.NorthdAsked, d.NorthdHeard})
+	for _, key := range []string{"northd-none-active", "northd-none-active-heard"} {
+		value, there := relation.UnitState{}.Databag()[key]
+		assert.True(t, there && value == "", key)
+		d, problems = relation.ParseUnitState(map[string]string{key: "yes"})
+		assert.Len(t, problems, 1, key)
+		assert.True(t, d.NorthdAsked.IsZero() && len(d.NorthdHeard) == 0)
+	}
+}
+
 func TestRecoveryIsToldAsItIsReadAndTakenBackByEmptyValues(t *testing.T) {
 	t.Parallel()
 	told := relation.UnitState{

@@ -2,9 +2,7 @@ package status
 
 import (
 	"fmt"
-	"slices"
 
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -16,8 +14,10 @@ func NorthdReports(r observe.Report) []plan.NorthdReport {
 	var all []plan.NorthdReport
 	for _, unit := range r.Application.Others() {
 		p := r.Application.Peers[unit]
-		report := plan.NorthdReport{Unit: unit}
-		switch member, up := memberOf(r, unit); {
+		report := plan.NorthdReport{Unit: unit, Heard: p.State.NorthdHeard[r.Application.Unit]}
+		member, up := memberOf(r, unit)
+		report.Up = up
+		switch {
 		case member && !up:
 			report.Known = true
 		case member && p.State.Hostname != "": // else it is of a charm that reports none
@@ -40,45 +40,21 @@ func memberOf(r observe.Report, unit string) (member, up bool) {
 	return member, up
 }
 
-// NorthdReport says, a line for each unit, how its ovn-northd is: this unit's now, the
-// others' as of their last hook; and what is to be done about this unit's.
-func NorthdReport(own ovndb.NorthdHealth, r observe.Report, n plan.Northd) (lines, warnings, next []string) {
-	m := r.Application
-	lines = append(lines, fmt.Sprintf("%s: %s", m.Unit, own))
+// Northds says, a line for each unit, how its ovn-northd is: this unit's now, the others' as of their last hook, if
+// they are up.
+func Northds(own ovndb.NorthdHealth, r observe.Report) []string {
+	all := []string{fmt.Sprintf("%s: %s", r.Application.Unit, own)}
 	for _, report := range NorthdReports(r) {
 		switch member, up := memberOf(r, report.Unit); {
 		case member && !up:
-			lines = append(lines, report.Unit+": not known (its members are down)")
+			all = append(all, report.Unit+": not known (its members are down)")
 		case report.Known && report.Health != "":
-			lines = append(lines, fmt.Sprintf("%s: %s (as of its last hook)", report.Unit, report.Health))
+			all = append(all, fmt.Sprintf("%s: %s (as of its last hook)", report.Unit, report.Health))
 		case report.Known:
-			lines = append(lines, report.Unit+": not reported as working (as of its last hook)")
+			all = append(all, report.Unit+": not reported as working (as of its last hook)")
 		default:
-			lines = append(lines, report.Unit+": not known")
+			all = append(all, report.Unit+": not known")
 		}
 	}
-	restart := m.Version.Render(juju.Command{Unit: m.Unit, Action: "restart-services", Params: []juju.Param{{Key: "services", Value: string(ovndb.Northd)}}})
-	elsewhere := n.Found == plan.NorthdActive && n.Unit != m.Unit
-	switch {
-	case elsewhere && own == ovndb.NorthdUnresponsive:
-		warnings = append(warnings, "ovn-northd: this unit's does not answer; another unit's is active")
-		next = append(next, restart)
-	case elsewhere && !slices.Contains([]ovndb.NorthdHealth{ovndb.NorthdActive, ovndb.NorthdStandby, ovndb.NorthdDown, ovndb.NorthdHeld}, own):
-		warnings = append(warnings, fmt.Sprintf("ovn-northd: this unit's is %q; another unit's works", own))
-	case elsewhere || own == ovndb.NorthdActive:
-	case own == ovndb.NorthdHeld && n.Found == plan.NorthdNone:
-		warnings = append(warnings, "ovn-northd: no unit reports a working one, and this unit's is held: changes do not reach the networks")
-		next = append(next, m.Version.Render(juju.Command{Unit: m.Unit, Action: "release-northd"}))
-	case own == ovndb.NorthdUnresponsive && n.Standby: // the lock is its until its connection ends
-		warnings = append(warnings, "ovn-northd: this unit's does not answer and may be the active one; no other unit reports an active one")
-		next = append(next, restart)
-	case own == ovndb.NorthdUnresponsive:
-		warnings = append(warnings, "ovn-northd: no unit reports a working one, and this unit's does not answer")
-		next = append(next, restart)
-	case n.Found == plan.NorthdNone && (n.Standby || own == ovndb.NorthdStandby):
-		warnings = append(warnings, "ovn-northd: none is active; another may take over within two inactivity probes")
-	case n.Found == plan.NorthdNone || !own.Works():
-		warnings = append(warnings, "ovn-northd: no unit reports a working one; see docs/how-to/when-a-unit-is-blocked-or-waits.md")
-	}
-	return lines, warnings, next
+	return all
 }

@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -28,7 +29,7 @@ func reporting(s observetest.Scenario, northds ...string) observe.Report {
 func TestNorthdReports(t *testing.T) {
 	t.Parallel()
 	known := func(unit string, h ovndb.NorthdHealth) plan.NorthdReport {
-		return plan.NorthdReport{Unit: unit, Known: true, Health: h}
+		return plan.NorthdReport{Unit: unit, Known: true, Health: h, Up: h != ""}
 	}
 	unknown := func(unit string) plan.NorthdReport { return plan.NorthdReport{Unit: unit} }
 	const u1, u2 = "ovn-central/1", "ovn-central/2"
@@ -56,52 +57,20 @@ func TestNorthdReports(t *testing.T) {
 	}
 	r := reporting(observetest.Three(t), "active")
 	r.Application.Peers["ovn-central/1"] = observe.Peer{}
-	assert.Equal(t, []plan.NorthdReport{unknown(u1), unknown(u2)}, status.NorthdReports(r), "of a charm that reports none")
+	up := func(unit string) plan.NorthdReport { return plan.NorthdReport{Unit: unit, Up: true} }
+	assert.Equal(t, []plan.NorthdReport{up(u1), up(u2)}, status.NorthdReports(r), "of a charm that reports none")
+
+	asked := time.Unix(1764000000, 0)
+	r.Application.Peers[u1] = observe.Peer{State: relation.UnitState{Hostname: "m", NorthdHeard: map[string]time.Time{u2: asked.Add(1), r.Application.Unit: asked}}}
+	assert.Equal(t, asked, status.NorthdReports(r)[0].Heard)
 }
 
-func TestNorthdIsReportedWithWhatIsToBeDone(t *testing.T) {
+func TestNorthds(t *testing.T) {
 	t.Parallel()
-	const (
-		restart = "juju run ovn-central/0 restart-services services=ovn-northd"
-		release = "juju run ovn-central/0 release-northd"
-	)
-	elsewhere := plan.Northd{Found: plan.NorthdActive, Unit: "ovn-central/1"}
-	none, standby := plan.Northd{Found: plan.NorthdNone}, plan.Northd{Found: plan.NorthdNone, Standby: true}
-	for title, c := range map[string]struct {
-		own    ovndb.NorthdHealth
-		judged plan.Northd
-		warned bool
-		next   string
-	}{
-		"active":                       {ovndb.NorthdActive, plan.Northd{Found: plan.NorthdActive, Unit: "ovn-central/0"}, false, ""},
-		"standby":                      {ovndb.NorthdStandby, elsewhere, false, ""},
-		"restarts, another works":      {ovndb.NorthdDown, elsewhere, false, ""},
-		"held, another works":          {ovndb.NorthdHeld, elsewhere, false, ""},
-		"held, none active":            {ovndb.NorthdHeld, none, true, release},
-		"none works":                   {ovndb.NorthdUnconnected, none, true, ""},
-		"none answers":                 {ovndb.NorthdUnresponsive, none, true, restart},
-		"hangs, and may have the lock": {ovndb.NorthdUnresponsive, standby, true, restart},
-		"hangs, another is active":     {ovndb.NorthdUnresponsive, elsewhere, true, restart},
-		"paused, another is active":    {ovndb.NorthdPaused, elsewhere, true, ""},
-		"all stand by":                 {ovndb.NorthdStandby, standby, true, ""},
-		"standby, others not known":    {ovndb.NorthdStandby, plan.Northd{}, false, ""},
-	} {
-		lines, warnings, next := status.NorthdReport(c.own, reporting(observetest.Three(t), "standby", ""), c.judged)
-		assert.Equal(t, []string{
-			"ovn-central/0: " + string(c.own), "ovn-central/1: standby (as of its last hook)", "ovn-central/2: not reported as working (as of its last hook)",
-		}, lines, title)
-		assert.Equal(t, c.warned, len(warnings) == 1, title)
-		assert.Equal(t, one(c.next), next, title)
-	}
+	assert.Equal(t, []string{
+		"ovn-central/0: standby", "ovn-central/1: active (as of its last hook)", "ovn-central/2: not reported as working (as of its last hook)",
+	}, status.Northds(ovndb.NorthdStandby, reporting(observetest.Three(t), "active", "")))
 	s := observetest.Three(t)
 	s.NB, s.SB = observetest.Up("aa00", "aa02").Down("aa01"), observetest.Up("bb00", "bb02").Down("bb01")
-	lines, _, _ := status.NorthdReport(ovndb.NorthdStandby, reporting(s, "active", "standby"), none)
-	assert.Equal(t, "ovn-central/1: not known (its members are down)", lines[1])
-}
-
-func one(line string) []string {
-	if line == "" {
-		return nil
-	}
-	return []string{line}
+	assert.Equal(t, "ovn-central/1: not known (its members are down)", status.Northds(ovndb.NorthdStandby, reporting(s, "active", "standby"))[1])
 }

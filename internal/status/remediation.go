@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -24,14 +25,14 @@ func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string 
 	clusters := Views{l.Database: {Status: l.Status}}
 	other := OtherUnit(m, clusters)
 	return []string{
-		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), KickCommand(m, other, target, raft.PermitUnitInModel)),
+		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), m.Version.Render(KickCommand(other, target, raft.PermitUnitInModel))),
 		LostQuorumRemediation(m, clusters),
 	}
 }
 
 // LostQuorumRemediation is what to do where no unit has a leader, in one line.
 func LostQuorumRemediation(m observe.Application, clusters Views) string {
-	return "if no unit shows a leader, start the servers that are down; if they are lost for good: " + recoveryPlanCommand(m, clusters) +
+	return "if no unit shows a leader, start the servers that are down; if they are lost for good: " + m.Version.Render(recoveryPlanCommand(m, clusters)) +
 		" (docs/how-to/recover-quorum.md)"
 }
 
@@ -49,7 +50,7 @@ type blocker struct {
 	// names are the members, each as it is described; down says of each in which
 	// database it is down.
 	names, down []string
-	// mayGo says that a kick with the permit would be allowed in each of the databases.
+	// mayGo reports that a kick with the permit would be allowed in each of the databases.
 	mayGo  bool
 	permit raft.Permit
 	// noted is why one of them that is up counts as down; empty where none is up.
@@ -70,21 +71,21 @@ func Remediations(refusals []*raft.Refusal, clusters Views, m observe.Applicatio
 		}
 		paused := m.Peers[b.owner.Unit].State.Paused
 		if paused { // systemd doesn't start its services
-			advice = append(advice, fmt.Sprintf("resume %s, which is paused: %s", b.owner.Unit, resumeCommand(m, b.owner.Unit)))
+			advice = append(advice, fmt.Sprintf("resume %s, which is paused: %s", b.owner.Unit, m.Version.Render(resumeCommand(b.owner.Unit))))
 		}
 		switch {
 		case b.noted != "" && b.owner.Unit != "": // its unit ends that by itself: nothing is to be kicked for it
 			advice = append(advice, fmt.Sprintf("wait for the next hook of %s, or see its status: %s", b.owner.Unit, b.noted))
 		case paused && !b.mayGo:
 		case paused:
-			advice = append(advice, fmt.Sprintf("if the machine of %s is lost, kick %s first: %s", b.owner.Unit, what, kickBlocker(b, b.targets, clusters, m)))
+			advice = append(advice, fmt.Sprintf("if the machine of %s is lost, kick %s first: %s", b.owner.Unit, what, m.Version.Render(kickBlocker(b, b.targets, clusters, m))))
 		case !b.mayGo:
 			advice = append(advice, fmt.Sprintf("start the %s of %s again", server, what))
 		case b.owner.Unit != "":
 			advice = append(advice, fmt.Sprintf("start the %s of %s again, or, if %s lost, kick %s first: %s",
-				server, what, it, them, kickBlocker(b, b.targets, clusters, m)))
+				server, what, it, them, m.Version.Render(kickBlocker(b, b.targets, clusters, m))))
 		case b.owner.Stale:
-			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, kickBlocker(b, b.targets, clusters, m)))
+			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, m.Version.Render(kickBlocker(b, b.targets, clusters, m))))
 		default:
 			advice = append(advice, fmt.Sprintf("find out which unit %s belongs to before you kick it (%s)", what, strings.Join(m.Unpublished(), "; ")))
 		}
@@ -130,56 +131,55 @@ func blockersOf(m observe.Application, refusals []*raft.Refusal, clusters Views)
 	return all
 }
 
-// StatusWidth is how much of a longer message `juju status` shows, in characters, an
-// ellipsis behind it left out (maxMessageLength in
-// cmd/juju/status/output_tabular.go of Juju 3.6 and 4.0): what is to be typed stands
-// within.
-const StatusWidth = 120 - len("...")
-
-// commandFirst is the status of an active unit with a command: led by what it is
-// about, where the command then still is seen as a whole.
-func commandFirst(lead, command, rest string) string {
-	if len(ready)+len(lead)+len(": ")+len(command) <= StatusWidth {
-		return lead + ": " + command + rest
+// ways are the ways out of refusals, the best first: for each unit whose members are down, what brings them back, and
+// what removes them.
+func ways(m observe.Application, refusals []*raft.Refusal, clusters Views) (all []finding.Remedy) {
+	for _, b := range blockersOf(m, refusals, clusters) {
+		unit := b.owner.Unit
+		kick := func(when finding.Condition) finding.Remedy {
+			return finding.If(when, kickBlocker(b, shortened(b.targets), clusters, m))
+		}
+		switch {
+		case m.Peers[unit].State.Paused:
+			all = append(all, finding.Do(resumeCommand(unit)))
+		case b.noted != "" && unit != "": // its unit ends that by itself: nothing is to be kicked for it
+			all = append(all, finding.ByHand(finding.AwaitHook).For(unit))
+			continue
+		case unit != "":
+			all = append(all, finding.ByHand(finding.StartMachine).For(unit))
+		case b.owner.Stale && b.mayGo:
+			all = append(all, kick(""))
+			continue
+		case !b.mayGo:
+			all = append(all, finding.ByHand(finding.StartServer).For(strings.Join(b.names, " and ")))
+			continue
+		default:
+			all = append(all, finding.ByHand(finding.FindOwner))
+			continue
+		}
+		if b.mayGo {
+			all = append(all, kick(finding.IfLost).For(unit))
+		}
 	}
-	if len(ready)+len(command) > StatusWidth { // it works without, and shows its result later
-		command = strings.TrimSuffix(command, " --wait")
-	}
-	return command + rest + "; " + lead
+	return all
 }
 
-// leaveRemediation is the first thing to do so that a unit can leave, led by the
-// command, if there is one.
-func leaveRemediation(lead string, refusals []*raft.Refusal, clusters Views, m observe.Application) string {
-	b := blockersOf(m, refusals, clusters)[0]
-	down := strings.Join(b.down, ", ")
-	switch {
-	case m.Peers[b.owner.Unit].State.Paused:
-		return commandFirst(lead, resumeCommand(m, b.owner.Unit), " ("+b.owner.Unit+" is paused)")
-	case b.mayGo && b.owner.Unit != "" && b.noted == "":
-		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), " (if it is lost; else start its servers; "+down+")")
-	case b.mayGo && b.owner.Stale:
-		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), " ("+down+")")
-	}
-	return lead + ": " + Remediations(refusals, clusters, m)[0] + "; " + down
-}
-
-func resumeCommand(m observe.Application, unit string) string {
-	return m.Version.Render(juju.Command{Unit: unit, Action: "resume"})
+func resumeCommand(unit string) command.Command {
+	return command.Command{Unit: unit, Action: "resume"}
 }
 
 // kickBlocker names the unit where that means these members and no others, which
 // is the shorter line and the same for both databases; else these IDs of them.
-func kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters Views, m observe.Application) string {
+func kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters Views, m observe.Application) command.Command {
 	unit := cmp.Or(b.owner.Unit, b.owner.Was)
 	on := runOn(m, clusters, b.owner.Unit)
 	if hasOnly(m, clusters, unit, b.targets) {
-		return kickUnitCommand(m, on, unit, b.permit)
+		return kickUnitCommand(on, unit, b.permit)
 	}
-	return KickCommand(m, on, ids, b.permit)
+	return KickCommand(on, ids, b.permit)
 }
 
-// hasOnly says whether a kick of the unit means these members and no others, in
+// hasOnly reports whether a kick of the unit means these members and no others, in
 // both databases, each of which has a record of it.
 func hasOnly(m observe.Application, clusters Views, unit string, targets map[ovndb.Database]string) bool {
 	if unit == "" || len(clusters) < len(ovndb.Databases()) {

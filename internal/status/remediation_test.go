@@ -1,11 +1,13 @@
 package status_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -13,6 +15,73 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
+
+// goal is what Juju wants if it has these units.
+func goal(units ...string) map[string]juju.UnitGoal {
+	goal := map[string]juju.UnitGoal{}
+	for _, unit := range units {
+		goal[unit] = juju.UnitGoal{Status: "active"}
+	}
+	return goal
+}
+
+// R4: of several units that are removed at once the leader's leave takes an election
+// timer; meanwhile a good member is not to be kicked.
+func TestNoKickIsPrintedWhileTheLeaderLeaves(t *testing.T) {
+	m := observe.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "dying"}, "ovn-central/1": {Status: "active"}}}
+	follower := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Role: raft.Follower, Leader: "aa01", State: raft.ClusterMember, Server: "aa00"}}
+	assert.Equal(t, []string{"wait: the leader is leaving, or an election is under way"}, status.NoQuorumRemediation(m, follower))
+	alone := follower
+	alone.Status.Role, alone.Status.Leader = raft.Candidate, ""
+	ways := status.NoQuorumRemediation(m, alone)
+	assert.Contains(t, ways[0], "this unit is cut off: ")
+	assert.Contains(t, ways[0], "kick nb-identity=aa00")
+}
+
+// Of two members that no longer make a majority with this one, the operator is sent to the one that still answers.
+func TestOperatorIsSentToAUnitThatIsHeard(t *testing.T) {
+	t.Parallel()
+	s := observetest.Three(t)
+	s.NB = observetest.Up("aa00").Down("aa01")
+	s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa02"})
+	s.NB = s.NB.Down("aa03", "aa04").CutOff()
+	r := s.Report()
+	ways := status.NoQuorumRemediation(r.Application, r.Clusters[0].ServerState)
+	assert.Contains(t, ways[0], "juju run ovn-central/2 cluster-status")
+	assert.Contains(t, ways[1], "juju run ovn-central/0 recover dry-run=true")
+}
+
+// A unit that is being removed makes no new cluster: it names one that stays and is there, or else what keeps its data.
+func TestLostQuorumIsNotToBeRecoveredOnAUnitThatIsBeingRemoved(t *testing.T) {
+	for name, test := range map[string]struct {
+		goal  map[string]string
+		heard []string
+		want  string
+	}{
+		"it stays":                 {map[string]string{"ovn-central/1": "active"}, nil, "juju run ovn-central/0 recover dry-run=true"},
+		"another stays, is heard":  {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}, []string{"aa01"}, "juju run ovn-central/1 recover dry-run=true"},
+		"another stays, is silent": {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}, nil, "juju run ovn-central/0 backup"},
+		"the one that is heard goes too": {
+			map[string]string{"ovn-central/0": "dying", "ovn-central/1": "dying", "ovn-central/2": "active"}, []string{"aa01", "aa02"}, "juju run ovn-central/2 recover dry-run=true",
+		},
+		"none stays": {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "dying"}, []string{"aa01"}, "juju run ovn-central/0 backup"},
+	} {
+		m := observe.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "active"}}, Published: relation.UnitIdentities{}}
+		st := raft.Status{Role: raft.Candidate, State: raft.ClusterMember, Server: "aa00", Servers: []raft.Member{{Short: "aa00", Self: true}}}
+		for unit, status := range test.goal {
+			m.Goal[unit] = juju.UnitGoal{Status: status}
+		}
+		for i, short := range []string{"aa01", "aa02"} {
+			m.Published[fmt.Sprintf("ovn-central/%d", i+1)] = relation.Identities{ovndb.NB: {Server: raft.ID(short)}}
+			st.Servers = append(st.Servers, raft.Member{Short: short})
+		}
+		for _, short := range test.heard {
+			st.Connections = append(st.Connections, raft.Connection{Peer: short, Incoming: true, Up: true}, raft.Connection{Peer: short, Up: true})
+		}
+		ways := status.NoQuorumRemediation(m, observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: st})
+		assert.Contains(t, ways[1], "if they are lost for good: "+test.want+" (docs/how-to/recover-quorum.md)", name)
+	}
+}
 
 // Its services are masked, and its data are whole: neither systemctl nor a kick is what helps.
 func TestUnitThatIsPausedIsResumedAndNotKicked(t *testing.T) {
@@ -31,9 +100,11 @@ func TestUnitThatIsPausedIsResumedAndNotKicked(t *testing.T) {
 	assert.Equal(t, "resume ovn-central/1, which is paused: juju run ovn-central/1 resume", advice[0])
 	assert.Regexp(t, "^if the machine of ovn-central/1 is lost, kick aa01 .* first: juju run ovn-central/0 kick ", advice[1])
 
-	waits := status.Summarize(r, false).String()
-	assert.Contains(t, waits, "ovn-central/2 waits to leave: juju run ovn-central/1 resume (ovn-central/1 is paused)")
-	assert.NotContains(t, waits, "kick")
+	const resume = " -> ovn-central/1 resume"
+	assert.Equal(t, []string{
+		"warning LEAVE_BLOCKED ovn-central/2" + resume + " -> if {unit} is lost for good: ovn-central/0 kick unit=ovn-central/1 unit-in-model=true i-really-mean-it=true {unit=ovn-central/1}",
+		"warning MEMBER_DOWN nb sb ovn-central/1 Unit=ovn-central/1" + resume,
+	}, briefs(whatIsWrong(r)))
 }
 
 // F7, P2: a member that is up, and whose unit is in the model, is not to be kicked: that unit has
@@ -57,9 +128,8 @@ func TestMemberThatIsUpAndCountsAsDownIsWaitedForAndNotKicked(t *testing.T) {
 		require.Len(t, advice, 1, name)
 		assert.Regexp(t, `^wait for the next hook of ovn-central/1, or see its status: aa01 \(ovn-central/1\) is up, but counts as down: it`, advice[0], name)
 
-		waits := status.Summarize(r, false).String()
-		assert.Contains(t, waits, "ovn-central/2 waits to leave: wait for the next hook of ovn-central/1, or see its status: aa01 (ovn-central/1) is up", name)
-		assert.NotContains(t, waits, "kick", name)
+		const waits = " -> wait for the next hook of {unit}, or look at its status"
+		assert.Contains(t, briefs(whatIsWrong(r)), "warning LEAVE_BLOCKED ovn-central/2"+waits+" {unit=ovn-central/1}", name)
 
 		// Of a unit that is gone no hook ends it; as printed the command is not refused.
 		delete(r.Application.Goal, "ovn-central/1")
@@ -71,20 +141,23 @@ func TestMemberThatIsUpAndCountsAsDownIsWaitedForAndNotKicked(t *testing.T) {
 	}
 }
 
-// R4: a member that no unit has any more and that counts as down, as its file lacks entries, is
-// up all the same: the command says force, or it would be refused.
-func TestStaleMemberThatRunsAndHasLostEntriesIsKickedWithForce(t *testing.T) {
+// A unit whose server can't be started any more is mended by one action on itself, as long as
+// it knows which member that was.
+func TestUnitThatCannotStartItsServerIsToRejoinOrToBeKicked(t *testing.T) {
 	t.Parallel()
-	s := observetest.JoinedBy4(t)
-	s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"})
-	s.NB.Lost = []string{"aa04"}
-	r := s.Report()
-	require.False(t, r.Clusters[0].Rows[3].Up, "the premise")
-	next := status.Next(r)
-	require.Equal(t, []string{"juju run ovn-central/0 kick nb-identity=" + string(observetest.Full("aa04")) + " force=true i-really-mean-it=true"}, next)
-	change := raft.Change{Database: ovndb.NB, View: r.Clusters[0].View, Target: "aa04"}
-	require.Equal(t, raft.LiveMember, raft.PlanKick(change).Refusal.Reason)
-	change.Permit = raft.PermitForce
-	require.Nil(t, raft.PlanKick(change).Refusal)
-	assert.Contains(t, status.Summarize(r, false).String(), ", which is up)")
+	s := observetest.Three(t)
+	m := s.Report().Application
+	line := func(servers map[ovndb.Database]observe.ServerState) string {
+		return m.Version.Render(status.RejoinCommand(m, servers, ovndb.NB))
+	}
+	assert.Equal(t, "juju run "+m.Unit+" rejoin database=nb i-really-mean-it=true", line(nil))
+
+	m.Published[m.Unit][ovndb.NB] = relation.Identity{Server: "aa01"}
+	assert.Equal(t, "juju run "+m.Others()[0]+" kick nb-identity=aa01 unit-in-model=true i-really-mean-it=true", line(nil), "it does not know which member")
+
+	running := map[ovndb.Database]observe.ServerState{ovndb.NB: {Database: ovndb.NB, Condition: ovndb.Serving}}
+	assert.Contains(t, line(running), " force=true", "a server that runs")
+
+	m.Goal = goal(m.Unit)
+	assert.Empty(t, line(nil), "no other unit could remove it")
 }

@@ -6,18 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// ServerReport is what is said of this unit's own servers.
-type ServerReport struct {
-	// Lines are one for each database that is served here; Warnings what an operator
-	// should know, and Next the commands for it.
-	Lines, Warnings, Next []string
-}
-
-// A file counts as overgrown where its server should have compacted it long before: it
+// A file counts as overgrown if its server should have compacted it long before: it
 // does so at twice the size, from 10 MB on (ovsdb-server(1)). Our own choice, with room
 // for a server that is busy.
 const (
@@ -25,28 +20,29 @@ const (
 	overgrownSize   = 64 << 20 // bytes
 )
 
-// Servers says how this unit's servers and their files are.
-func Servers(r observe.Report) (s ServerReport) {
+// Servers is what this unit's servers and their files are like, a line for each database that is served here, and
+// what is wrong with them.
+func Servers(r observe.Report) (lines []string, all []finding.Finding) {
 	for _, c := range r.Clusters {
-		if c.Facts != nil {
-			s.add(r.Application, c)
+		if c.Facts == nil {
+			continue
+		}
+		all = append(all, serverFindings(r.Application, c)...)
+		if text := serverLine(c.Facts); text != "" {
+			lines = append(lines, c.Database.Short()+": "+text)
 		}
 	}
-	return s
+	return lines, all
 }
 
-func (s *ServerReport) add(m observe.Application, c observe.Cluster) {
-	name, f := c.Database.Short(), c.Facts
-	application := unitname.Application(m.Unit)
+func serverLine(f *observe.ServerFacts) string {
 	var parts []string
 	if v := f.Schemas; v != nil {
 		switch {
 		case v.Older:
 			parts = append(parts, fmt.Sprintf("schema %s, older than the packages' %s", v.Served, v.Packages))
-			s.warn("juju status "+application, "%s: schema %s is served, the packages expect %s; the unit's status says what the conversion waits for", name, v.Served, v.Packages)
 		case v.Newer:
 			parts = append(parts, fmt.Sprintf("schema %s, newer than the packages' %s", v.Served, v.Packages))
-			s.warn(fmt.Sprintf("juju ssh %s apt-cache policy ovn-central", m.Unit), "%s: schema %s is served, this unit's packages expect %s: they are older than another unit's", name, v.Served, v.Packages)
 		default:
 			parts = append(parts, "schema "+v.Served+", the packages'")
 		}
@@ -57,27 +53,30 @@ func (s *ServerReport) add(m observe.Application, c observe.Cluster) {
 			text += " at " + f.Written.Format("2006-01-02 15:04 MST")
 		}
 		parts = append(parts, text)
-		if f.Size >= overgrownSize && f.Size >= overgrownFactor*f.Compacted {
-			s.warn(fmt.Sprintf("juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact %s", m.Unit, c.Facts.Socket, c.Database),
-				"%s: the file has grown to %s (%s after its last compaction): its server does not compact it", name, size(f.Size), size(f.Compacted))
-		}
 	}
 	if p := f.LongPolls; p != nil && p.Count > 0 {
 		parts = append(parts, fmt.Sprintf("silent %d times for a second or more in the last hour, at most for %s", p.Count, p.Longest.Round(100*time.Millisecond)))
-		if timer := c.Status.ElectionTimer; timer > 0 && p.Longest >= timer {
-			// It may have been a busy moment of the machine: whether the timer is to be longer is the operator's to say.
-			s.Warnings = append(s.Warnings, fmt.Sprintf("%s: the server was silent for %s, and the election timer is %s: a leader that is silent for so long loses the leadership; if it happens again: juju config %s ovsdb-server-election-timer=%d",
-				name, p.Longest.Round(100*time.Millisecond), timer, application, longerTimer(p.Longest)/time.Second))
-		}
 	}
-	if len(parts) > 0 {
-		s.Lines = append(s.Lines, name+": "+strings.Join(parts, "; "))
-	}
+	return strings.Join(parts, "; ")
 }
 
-func (s *ServerReport) warn(next, format string, args ...any) {
-	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
-	s.Next = append(s.Next, next)
+func serverFindings(m observe.Application, c observe.Cluster) (all []finding.Finding) {
+	f := c.Facts
+	if v := f.Schemas; v != nil && v.Newer {
+		all = append(all, finding.Of(finding.SchemaNewer, c.Database, finding.Args{Version: v.Served, Detail: "they expect " + v.Packages},
+			finding.Do(command.OnMachine(m.Unit, "apt-cache", "policy", "ovn-central"))))
+	}
+	if s := f.Storage; s != nil && s.Size >= overgrownSize && s.Size >= overgrownFactor*s.Compacted {
+		all = append(all, finding.Of(finding.FileOvergrown, c.Database,
+			finding.Args{Value: size(s.Size), Detail: size(s.Compacted) + " after its last compaction"},
+			finding.Do(command.OnMachine(m.Unit, "sudo", "ovs-appctl", "-t", f.Socket, "ovsdb-server/compact", string(c.Database)))))
+	}
+	if p, timer := f.LongPolls, c.Status.ElectionTimer; p != nil && timer > 0 && p.Longest >= timer {
+		// It may have been a busy moment of the machine: the operator decides whether the timer has to be longer.
+		all = append(all, finding.Of(finding.ServerSilent, c.Database, finding.Args{Value: p.Longest.Round(100 * time.Millisecond).String(), Duration: timer},
+			finding.If(finding.IfItRepeats, command.Client("config", unitname.Application(m.Unit), fmt.Sprintf("ovsdb-server-election-timer=%d", longerTimer(p.Longest)/time.Second)))))
+	}
+	return all
 }
 
 // maxElectionTimer is the option's range (maxElectionTimer of package plan).

@@ -1,90 +1,131 @@
 package status
 
 import (
-	"slices"
+	"cmp"
+	"fmt"
+	"maps"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// stale is a member to kick, in one database or in both.
-type stale struct {
-	// unit is the one that it was of; empty where that is not known.
+// leftover is what a unit that is gone has left behind: a member in one database, or in both.
+type leftover struct {
+	// unit is the one that it belonged to; empty if that is not known.
 	unit    string
 	targets map[ovndb.Database]string
 	permit  raft.Permit
-	rows    map[ovndb.Database]observe.Row
+	finding finding.Finding
+	// refused are the databases in which it can't be kicked now.
+	refused map[ovndb.Database]bool
+	// runs reports whether a member is up that can be kicked, needed whether a quorum needs it until it is.
+	runs, needed bool
+	// wrong reports that it is a server of the other database.
+	wrong bool
 }
 
-// Next lists the commands to run, where something needs doing: each one passes
-// the rules of the action as printed.
-func Next(r observe.Report) []string {
-	if r.Application.Goes() {
-		return nil
-	}
-	var all []string
-	for _, c := range r.Clusters {
+// stale finds the members that belong to no unit (R16), those of one former unit together.
+func stale(r observe.Report) (all []finding.Finding) {
+	for _, k := range leftovers(r) {
+		f := k.finding
 		switch {
-		case !c.Member() || c.Quorum.Up > 0 || c.Quorum.Held:
-		case slices.Contains([]clusterHealth{electing, majorityUnconfirmed, unjudged}, healthOf(c, r.Application)):
-			return nil // it ends by itself, and until then each change is refused
-		case healthOf(c, r.Application) == cutOff: // there is a quorum, so nothing is to be recovered
-			return []string{StatusCommand(r.Application, OtherUnit(r.Application, viewsOf(r)))}
+		case k.wrong: // another finding says so
+			continue
+		case len(k.refused) == len(k.targets):
+		case k.runs && !k.needed:
+			f.Remedies = []finding.Remedy{finding.ByHand(finding.PowerOff), finding.If(finding.OnceMachineOff, k.kick(r, raft.PermitNone))}
 		default:
-			return []string{recoveryPlanCommand(r.Application, viewsOf(r))} // first of all, which unit sees a leader
+			f.Remedies = []finding.Remedy{finding.Do(k.kick(r, k.permit))}
 		}
+		all = append(all, f)
 	}
-	for _, k := range staleMembers(r) {
-		all = append(all, KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.permit))
-	}
-	return append(all, forgetSuperseded(r)...)
+	return all
 }
 
-// KickOf is the command that removes a member which is no unit's any more, and what else its unit has
-// left behind; empty where it is not to be removed, or may not be now.
-func KickOf(r observe.Report, d ovndb.Database, row observe.Row) string {
-	for _, k := range staleMembers(r) {
-		if k.targets[d] == row.Longest() {
-			return KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.permit)
-		}
-	}
-	return ""
-}
-
-// kickStale is the shorter line for a status: it names the former unit where that
-// means these members and no others.
-func kickStale(r observe.Report, k *stale) string {
-	on := runOn(r.Application, viewsOf(r))
-	if hasOnly(r.Application, viewsOf(r), k.unit, k.targets) {
-		return kickUnitCommand(r.Application, on, k.unit, k.permit)
-	}
-	return KickCommand(r.Application, on, shortened(k.targets), k.permit)
-}
-
-// staleMembers lists the members that belong to no unit and that may be kicked now,
-// those of one former unit together.
-func staleMembers(r observe.Report) []*stale {
-	var all []*stale
-	byUnit := map[string]*stale{}
+// leftovers lists the stale members, those of one former unit together.
+func leftovers(r observe.Report) []*leftover {
+	var all []*leftover
+	byUnit := map[string]*leftover{}
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
-			if !row.Owner.Stale {
+			if !row.Owner.Stale || healthOf(c, r.Application) != working {
 				continue
 			}
-			permit, allowed := raft.WeakestPermit(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()})
-			if !allowed {
-				continue
-			}
-			k := byUnit[row.Owner.Was]
-			if k == nil || row.Owner.Was == "" || k.targets[c.Database] != "" {
-				k = &stale{unit: row.Owner.Was, targets: map[ovndb.Database]string{}, rows: map[ovndb.Database]observe.Row{}}
+			k, wrong := byUnit[row.Owner.Was], wrongDatabase(r, c.Database, row) != ""
+			if k == nil || wrong || k.wrong || row.Owner.Was == "" || k.targets[c.Database] != "" {
+				k = &leftover{unit: row.Owner.Was, targets: map[ovndb.Database]string{}, refused: map[ovndb.Database]bool{}, wrong: wrong}
+				k.finding = finding.New(finding.StaleMember, finding.Subject{Name: cmp.Or(row.Owner.Was, Describe(r.Application, c.Database, row.Peer))}, finding.Args{})
 				all = append(all, k)
 				byUnit[row.Owner.Was] = k
 			}
-			k.targets[c.Database], k.rows[c.Database] = row.Longest(), row
-			k.permit = k.permit.Stronger(permit)
+			k.add(c, row)
 		}
 	}
 	return all
+}
+
+func (k *leftover) add(c observe.Cluster, row observe.Row) {
+	k.targets[c.Database] = row.Longest()
+	k.finding.Subject.Databases = append(k.finding.Subject.Databases, c.Database)
+	state := "down"
+	if row.Runs() {
+		state = "up: its servers and its ovn-northd run until its machine is off"
+	}
+	detail := fmt.Sprintf("%s %s at %s, %s", c.Database.Short(), row.Short, row.Address, state)
+	change := raft.Change{Database: c.Database, View: c.View, Target: row.Longest()}
+	permit, allowed := raft.WeakestPermit(change)
+	if allowed {
+		k.permit = k.permit.Stronger(permit)
+		k.runs = k.runs || row.Runs()
+		k.needed = k.needed || row.Up && c.Quorum.Tolerance() <= 0
+	} else {
+		k.refused[c.Database] = true
+		change.Permit = raft.PermitForce
+		if plan := raft.PlanKick(change); plan.Refusal != nil {
+			detail += "; can't be kicked yet: " + plan.Refusal.Text
+		}
+	}
+	if k.finding.Args.Detail != "" {
+		detail = k.finding.Args.Detail + "; " + detail
+	}
+	k.finding.Args.Detail = detail
+}
+
+// kick is the command that removes them: it names the former unit if that means these members and no others.
+func (k *leftover) kick(r observe.Report, permit raft.Permit) command.Command {
+	on, targets := runOn(r.Application, viewsOf(r)), k.allowed()
+	if hasOnly(r.Application, viewsOf(r), k.unit, targets) {
+		return kickUnitCommand(on, k.unit, permit)
+	}
+	return KickCommand(on, shortened(targets), permit)
+}
+
+// allowed are the members that may be kicked now.
+func (k *leftover) allowed() map[ovndb.Database]string {
+	targets := maps.Clone(k.targets)
+	maps.DeleteFunc(targets, func(d ovndb.Database, _ string) bool { return k.refused[d] })
+	return targets
+}
+
+// KickOf is the command that removes a member which belongs to no unit any more, and what else its unit has
+// left behind; the zero value if it is not to be removed, or may not be now.
+func KickOf(r observe.Report, d ovndb.Database, row observe.Row) command.Command {
+	for _, k := range leftovers(r) {
+		if k.targets[d] == row.Longest() && !k.refused[d] {
+			return KickCommand(runOn(r.Application, viewsOf(r)), k.allowed(), k.permit)
+		}
+	}
+	return command.Command{}
+}
+
+// UpWithoutUnit is what a member that is up does without a unit: nothing has stopped its
+// services, and ovn-northd needs no membership to write.
+func UpWithoutUnit(up bool) string {
+	if !up {
+		return ""
+	}
+	return "; it is up: its servers and its ovn-northd keep running until its machine is off"
 }

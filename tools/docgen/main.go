@@ -31,6 +31,7 @@ var pages = []page{
 	{name: "cli.md", render: func(string) ([]byte, error) {
 		return cliPage(cli.Root(func(string) string { return "" }, io.Discard)), nil
 	}},
+	{name: "findings.md", render: findingsPage},
 	{name: "layers.svg", render: layersPicture},
 	{name: "../tutorial/watch-the-demo.md", render: fromFile("docs/tutorial/demo.cast", demoPage)},
 }

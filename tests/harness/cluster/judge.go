@@ -27,7 +27,7 @@ type Scene struct {
 const shown = 117
 
 var (
-	staleMember = regexp.MustCompile(`stale member.*? [0-9a-f]{4,} \(was ([^)]+)\)`)
+	staleMember = regexp.MustCompile(`stale member ([a-z0-9-]+/[0-9]+)`)
 	runsOn      = regexp.MustCompile(`juju (?:run|run-action|ssh|exec --unit) ([a-z0-9-]+/[0-9]+)`)
 	tally       = regexp.MustCompile(`\b([0-9]+) of ([0-9]+) up\b`)
 )

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -182,11 +183,11 @@ func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		results, err := s.App.Run(ctx, unit, "cluster-status")
+		results, err := s.App.Run(ctx, unit, "cluster-status", "format=json")
 		if err != nil {
 			return err
 		}
-		typed := printed(text(results["next"]))
+		typed := printed(findings(results).Next())
 		if len(typed) == 0 && complete(results, n) {
 			return s.members(ctx, n)
 		}
@@ -207,11 +208,10 @@ func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 	}
 }
 
-// printed is the first command of what cluster-status prints, as what is typed
-// after `juju run`.
-func printed(next string) []string {
-	for line := range strings.Lines(next) {
-		if typed, is := strings.CutPrefix(strings.TrimSpace(line), "juju run "); is {
+// printed is the first action of the commands that cluster-status prints, as what is typed after `juju run`.
+func printed(next []string) []string {
+	for _, line := range next {
+		if typed, is := strings.CutPrefix(line, "juju run "); is {
 			return strings.Fields(typed)
 		}
 	}
@@ -230,7 +230,10 @@ func timer(values ...string) func(*Story, context.Context) error {
 			}
 			err := s.reports(ctx, func(results map[string]any) string {
 				for _, db := range []string{"ovnnb", "ovnsb"} {
-					if !strings.Contains(text(results[db]), "Election timer: "+seconds+"000") {
+					var shown struct {
+						Timer int `json:"election_timer"`
+					}
+					if err := json.Unmarshal([]byte(text(results[db])), &shown); err != nil || fmt.Sprint(shown.Timer) != seconds+"000" {
 						return db + " has another election timer: " + text(results[db])
 					}
 				}

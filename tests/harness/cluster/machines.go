@@ -76,7 +76,7 @@ func (s *Story) cut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	results, err := app.Run(ctx, survivor, "cluster-status")
+	results, err := app.Run(ctx, survivor, "cluster-status", "format=json")
 	if err == nil && !complete(results, 2) {
 		err = fmt.Errorf("two members are not all that %s tells of: %v", survivor, results)
 	}

@@ -50,14 +50,20 @@ func number(units map[string]Unit, n int) string {
 // and prints no command.
 func (s *Story) members(ctx context.Context, n int) error {
 	return s.reports(ctx, func(results map[string]any) string {
-		if next := text(results["next"]); strings.Contains(next, "juju ") {
-			return "it prints " + next
+		if next := findings(results).Next(); len(next) > 0 {
+			return "it prints " + strings.Join(next, "; ")
 		}
 		if !complete(results, n) {
 			return "it says " + text(results["fault-tolerance"])
 		}
 		return ""
 	})
+}
+
+// findings are what cluster-status with format=json finds wrong; none if it shows none.
+func findings(results map[string]any) Findings {
+	all, _ := ReadFindings(results["findings"])
+	return all
 }
 
 // complete says whether cluster-status shows n members of both databases, and all
@@ -72,7 +78,7 @@ func complete(results map[string]any, n int) bool {
 func (s *Story) reports(ctx context.Context, missing func(results map[string]any) string) error {
 	return s.until(ctx, func(units map[string]Unit) string {
 		err := atOnce(ctx, slices.Collect(maps.Keys(units)), func(ctx context.Context, unit string) error {
-			results, err := s.App.Run(ctx, unit, "cluster-status")
+			results, err := s.App.Run(ctx, unit, "cluster-status", "format=json")
 			if what := missing(results); err == nil && what != "" {
 				err = fmt.Errorf("%s: %s", unit, what)
 			}

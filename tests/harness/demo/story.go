@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -117,12 +119,11 @@ func (s *story) dieWithoutLeaving() error {
 		if err := s.UpdateStatus(s.ctx); err != nil {
 			return err
 		}
-		stale = strings.Contains(leader.Workload().Message, "stale member")
-		result, err := s.RunAction(s.ctx, leader, "cluster-status")
+		next, err := s.next(leader)
 		if err != nil {
 			return err
 		}
-		stale = stale && strings.Contains(result.Results["warnings"], "is down")
+		stale = next != "" && strings.Contains(leader.Workload().Message, next)
 	}
 	if err := s.status(); err != nil {
 		return err
@@ -178,14 +179,13 @@ func (s *story) kickWhatIsDead() error {
 	if err != nil {
 		return err
 	}
-	status, err := s.RunAction(s.ctx, leader, "cluster-status")
+	next, err := s.next(leader)
 	if err != nil {
 		return err
 	}
-	next, _, _ := strings.Cut(status.Results["next"], "\n")
 	words := strings.Fields(next)
 	if len(words) < 4 {
-		return fmt.Errorf("cluster-status has no next command, but says: %v", status.Results)
+		return fmt.Errorf("health has no command to type, but %q", next)
 	}
 	on, err := s.Unit(words[2])
 	if err != nil {
@@ -202,6 +202,23 @@ func (s *story) kickWhatIsDead() error {
 		return err
 	}
 	return s.status()
+}
+
+// next is the kick of a stale member that a unit tells to type; empty if it tells none.
+func (s *story) next(on *lab.Unit) (string, error) {
+	result, err := s.RunAction(s.ctx, on, "health", "format=json")
+	if err != nil {
+		return "", err
+	}
+	all, err := cluster.ReadFindings(result.Results["findings"])
+	if err != nil {
+		return "", err
+	}
+	stale, is := all.Find(finding.StaleMember, s.lost.Name())
+	if commands := cluster.Commands(stale); is && stale.Remedies[0].Deed == "" {
+		return commands[0], nil
+	}
+	return "", nil
 }
 
 func (s *story) countWrites() error {

@@ -34,6 +34,9 @@ func TestLabAnswersAsJuju(t *testing.T) {
 					if want.Result != nil {
 						want.Result.Results = flatten(map[string]any{}, "", want.Result.Results)
 					}
+					for i := range got.Answers { // the lab's machines have dpkg's files in their own directories
+						got.Answers[i].Stdout = strings.ReplaceAll(got.Answers[i].Stdout, "DPKG_ADMINDIR\n", "")
+					}
 					assert.Equal(t, want, got.Outcome(), "step %d: %s %s", i+1, step.Do, step.Args)
 				}
 			})

@@ -56,7 +56,7 @@ func (l *Lab) takeSnapshot(ctx context.Context, s *Snapshot) error {
 		if err := u.Machine.NoteRunning(ctx); err != nil {
 			return err
 		}
-		defer u.Machine.RemoveNote()
+		defer func() { _ = u.Machine.RemoveNote() }() // of a process that is only copied
 	}
 	err := await(ctx, func() (bool, error) {
 		before, err := l.writtenDBs()

@@ -58,7 +58,7 @@ func copied(t *testing.T, how string, n int, o lab.Options, deploy deployment) *
 	}
 	defer first.mu.Unlock()
 	m := deploy(t, n, o)
-	dir, err := os.MkdirTemp(filepath.Dir(program), "lab-")
+	dir, err := os.MkdirTemp(filepath.Dir(program), "lab-") //nolint:usetesting // it outlives the test
 	require.NoError(t, err)
 	first.lab, err = m.Snapshot(t.Context(), dir)
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package labtest
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,14 +259,20 @@ func (m *Model) Act(u *lab.Unit, action string, args ...string) map[string]strin
 	return r.Results
 }
 
-// Refuse runs an action and requires that it fails; it returns the message.
+// Refuse runs an action and requires that it fails; it returns the message and the results.
 func (m *Model) Refuse(u *lab.Unit, action string, args ...string) string {
 	m.T.Helper()
 	r, err := m.RunAction(m.T.Context(), u, action, args...)
 	require.NoError(m.T, err)
 	require.Equal(m.T, "failed", r.Status, "%v", r.Results)
 	require.Equal(m.T, "0", r.Results["return-code"], "Juju drops the message of an action that exits with another code")
-	return r.Message
+	said := []string{r.Message}
+	for _, key := range slices.Sorted(maps.Keys(r.Results)) {
+		if key != "return-code" {
+			said = append(said, r.Results[key])
+		}
+	}
+	return strings.Join(said, "\n")
 }
 
 // KickArgs is the command that an operator types for members of both databases.
@@ -278,19 +285,6 @@ func KickArgs(sb, nb string, more ...string) []string {
 		args = append(args, "nb-identity="+nb)
 	}
 	return append(append(args, "i-really-mean-it=true"), more...)
-}
-
-// Type runs a command that the charm has printed, as an operator would paste it.
-func (m *Model) Type(command string) lab.ActionResult {
-	m.T.Helper()
-	words := strings.Fields(strings.ReplaceAll(command, "'", "")) // around an ID that is a number, for the shell
-	require.GreaterOrEqual(m.T, len(words), 4, command)
-	require.Equal(m.T, []string{"juju", "run"}, words[:2])
-	u, err := m.Unit(words[2])
-	require.NoError(m.T, err)
-	r, err := m.RunAction(m.T.Context(), u, words[3], words[4:]...)
-	require.NoError(m.T, err, command)
-	return r
 }
 
 // KillServers makes a unit's servers die without leaving, while the unit stays

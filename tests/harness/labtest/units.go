@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
@@ -24,13 +25,29 @@ const AgentService = "ovn-central-agent"
 func (m *Model) RequireActive(units ...*lab.Unit) {
 	m.T.Helper()
 	for _, u := range units {
+		m.awaitNorthd(u)
 		require.Equal(m.T, "active", u.Workload().Status, "%s: %s", u.Name(), u.Workload().Message)
+	}
+}
+
+// awaitNorthd lets a unit see which ovn-northd has taken over, if it waits for that: the unit that was lost may have had
+// the active one.
+func (m *Model) awaitNorthd(u *lab.Unit) {
+	m.T.Helper()
+	none := func() bool {
+		return u.Workload().Status == "waiting" && Shows(u, finding.Lookup(finding.NorthdNoneActive).Line)
+	}
+	if none() {
+		m.Tick(u.Name()+" sees an active ovn-northd", func() bool { return !none() }, u)
 	}
 }
 
 // Says asserts a unit's status, and parts of its message.
 func (m *Model) Says(u *lab.Unit, status string, parts ...string) {
 	m.T.Helper()
+	if status == "active" {
+		m.awaitNorthd(u)
+	}
 	assert.Equal(m.T, status, u.Workload().Status, "%s: %s", u.Name(), u.Workload().Message)
 	for _, part := range parts {
 		assert.Contains(m.T, u.Workload().Message, part, u.Name())

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -67,8 +68,10 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 	require.NoError(t, m.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": wrong}))
 	m.RefreshCharm()
 	for _, u := range units {
-		m.Says(u, "blocked", "nb: ", raft.ID(wrong).Brief(), raft.ID(right).Brief())
-		assert.NotContains(t, u.Workload().Message, "sb: ")
+		m.Says(u, "blocked", raft.ID(wrong).Brief(), raft.ID(right).Brief())
+		all := m.Findings(u)
+		assert.True(t, all.Has(finding.ServerOfOtherCluster, "nb"), "%s", all)
+		assert.False(t, all.Has(finding.ServerOfOtherCluster, "sb"), "%s", all)
 	}
 	assert.Empty(t, called("systemctl restart"))
 	require.NoError(t, m.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": right}))
@@ -132,7 +135,7 @@ func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T)
 	before := leftBy(m, units)
 	m.RefreshCharm()
 	m.RequireActive(units...)
-	assert.NotContains(t, units[0].Workload().Message, "certificate")
+	m.FindsNone(units[0], finding.CertificateUnusable, finding.CertificateNewUnusable, finding.CertificateChanges)
 	assert.Equal(t, before, leftBy(m, units))
 }
 

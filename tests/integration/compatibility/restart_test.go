@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -31,7 +32,9 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	assert.Equal(t, before, m.Processes(units...), "nothing was restarted")
 	reason := "upgrade from " + was + " to 99.1.0-1"
 	for _, u := range units {
-		m.Says(u, "active", "restarts are held back; run: juju run "+u.Name()+" restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
+		m.Says(u, "active", "Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
+		m.Finds(u, finding.RestartsHeld, "")
+		assert.Contains(t, m.NextCommands(u), "juju run "+u.Name()+" restart-services deferred-only=true")
 		// check_show_deferred_events_action_restart of zaza-openstack-tests.
 		var shown struct{ Restarts, Hooks []string }
 		require.NoError(t, yaml.Unmarshal([]byte(m.Act(u, "show-deferred-events")["output"]), &shown))
@@ -96,7 +99,7 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	down := labtest.WatchServers(units)
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "true"}))
 	m.Tick("nothing is due any more", func() bool {
-		return !slices.ContainsFunc(units, func(u *lab.Unit) bool { return labtest.Shows(u, "restart") }) && m.AllActive()
+		return !slices.ContainsFunc(units, func(u *lab.Unit) bool { return m.HasFinding(u, finding.RestartDue, "") }) && m.AllActive()
 	})
 	down.End()
 	assert.Empty(t, down.Broken)
@@ -124,10 +127,11 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(asked), 0o755))
 	require.NoError(t, os.WriteFile(asked, []byte("#!/bin/sh\nexit 0\n"), 0o755))
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
-	m.Says(u, "active", "cannot hold packages' restarts: move "+asked+" away (it does not read ")
+	m.Says(u, "active", "move "+asked+" away")
+	m.Finds(u, finding.PolicyFailed, "")
 	require.NoError(t, os.Remove(asked))
 	m.RunUpdateStatus(u)
-	assert.NotContains(t, u.Workload().Message, "cannot hold packages")
+	m.FindsNone(u, finding.PolicyFailed)
 
 	text, err := os.ReadFile(policy)
 	require.NoError(t, err)
@@ -177,7 +181,7 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	m.Tick("the machine is back", m.AllActive)
 	m.RunUpdateStatus(u)
 	assert.Equal(t, "nothing is held back\n", held())
-	assert.NotContains(t, u.Workload().Message, "held back")
+	m.FindsNone(u, finding.RestartsHeld)
 
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"enable-auto-restarts": "True"}))
 	assert.NoFileExists(t, policy)

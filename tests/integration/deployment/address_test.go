@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -61,7 +62,7 @@ func TestAddress(t *testing.T) {
 			c.RunUpdateStatus(u)
 			published(c, u, old)
 			c.Says(u, said.Status)
-			assert.NotContains(c.T, u.Workload().Message, "address", addresses)
+			c.FindsNone(u, finding.AddressChanged)
 			assert.Equal(c.T, before, c.services(u), "%s: servers were restarted", addresses)
 		}
 		require.NoError(c.T, c.LoseAddress(c.T.Context(), u, virtual+"/32"))
@@ -111,7 +112,8 @@ func TestUnitWithANewAddressTakesThePlaceOfOneWithAnOldOne(t *testing.T) {
 	added, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true})
 	require.NoError(t, err)
 	c.Tick("two units that work", c.AllActive)
-	c.Says(units[0], "active", "nb: address changed", "the member is at ssl:"+old+":6643")
+	c.Says(units[0], "active")
+	assert.Contains(t, c.Finds(units[0], finding.AddressChanged, "nb").Message, "ssl:"+old+":6643")
 	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{}))
 	c.Tick("one unit that works", c.AllActive)
 	c.Says(added, "active", "1 of 1 up")

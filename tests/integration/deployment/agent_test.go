@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -78,12 +79,13 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 			assert.NotContains(t, u.Workload().Message, "acts for gateways")
 		}
 		assert.Contains(t, c.Act(u, "agent-status")["agent"], "lease: "+first.Name()+" acts for gateways")
-		assert.Contains(t, c.Act(u, "cluster-status")["lease"], first.Name()+" acts for gateways")
+		assert.Contains(t, c.Act(u, "cluster-status", "format=json")["lease"], first.Name()+" acts for gateways")
 	}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "on"}))
 	require.Eventually(t, func() bool { return labtest.AgentOf(t, first).Mode == "on" }, labtest.Patience, 100*time.Millisecond)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "sometimes"}))
-	c.Says(first, "blocked", "option agent-mode", "off, advise, on")
+	c.Says(first, "blocked")
+	assert.Contains(t, c.Finds(first, finding.OptionInvalid, "agent-mode").Message, "off, advise, on")
 	assert.Equal(t, "on", labtest.AgentOf(t, first).Mode, "it goes on as it was told before")
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "advise", "leader-lease-ttl": "4"}))
 	assert.Equal(t, before, pid(first), "no option needs another process")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -36,7 +37,10 @@ func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
 	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{Force: true}))
 	require.NoError(t, c.Settle(t.Context()))
 	for _, u := range units[1:] {
-		c.Says(u, "blocked", raft.ID(claimed["nb_cid"]).Brief(), "ovn-central/0", "is gone", "cluster-status")
+		c.Says(u, "blocked")
+		said := c.Finds(u, finding.ClusterLost, "nb").Message
+		assert.Contains(t, said, raft.ID(claimed["nb_cid"]).Brief())
+		assert.Contains(t, said, "ovn-central/0")
 		assert.NoFileExists(t, u.DBFile(lab.NB))
 	}
 	assert.Equal(t, claimed, c.LeaderSettings())

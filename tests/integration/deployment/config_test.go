@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -37,7 +38,10 @@ func TestOptions(t *testing.T) {
 			require.NoError(t, c.Configure(t.Context(), map[string]string{test.option: test.value}))
 			for range 2 {
 				for _, u := range units {
-					c.Says(u, "blocked", test.option, test.value, test.wants)
+					c.Says(u, "blocked")
+					said := c.Finds(u, finding.OptionInvalid, test.option).Message
+					assert.Contains(t, said, test.value)
+					assert.Contains(t, said, test.wants)
 					assert.NotContains(t, u.Workload().Message, "\n")
 					require.Equal(t, before[u.Name()], c.besidesStatus(u), "%s with %s=%s", u.Name(), test.option, test.value)
 				}
@@ -54,7 +58,8 @@ func TestOptions(t *testing.T) {
 		t := c.T
 		u := c.LeaderOf(lab.NB)
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "61"}))
-		c.Says(u, "blocked", "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds; leader: ")
+		c.Says(u, "blocked", "leader: ")
+		c.Finds(u, finding.OptionInvalid, "ovsdb-server-election-timer")
 
 		require.NoError(t, u.Kill(lab.NB))
 		c.RunUpdateStatus(u)
@@ -62,8 +67,9 @@ func TestOptions(t *testing.T) {
 
 		require.NoError(t, u.Hang(lab.NB))
 		c.RunUpdateStatus(u)
-		c.Says(u, "blocked", "option ovsdb-server-election-timer is 61")
-		assert.Regexp(t, "^nb: the server hangs.*; option ovsdb-server-election-timer", u.Workload().Message)
+		c.Says(u, "blocked")
+		assert.Equal(t, string(finding.ServerHangs), c.Findings(u)[0].Code, "it goes first")
+		c.Finds(u, finding.OptionInvalid, "ovsdb-server-election-timer")
 		require.NoError(t, u.Resume(lab.NB))
 
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "4"}))
@@ -86,12 +92,17 @@ func TestOptions(t *testing.T) {
 		c.Hold(true)
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "16"}))
 		c.DeliverAll(follower)
-		c.Says(follower, "active", "nb: election timer is 1000 ms", "sb: election timer is 1000 ms", "16000 ms")
+		c.Says(follower, "active")
+		for _, db := range lab.Databases {
+			said := c.Finds(follower, finding.ElectionTimerChanges, string(db)).Message
+			assert.Contains(t, said, "1000 ms")
+			assert.Contains(t, said, "16000 ms")
+		}
 		c.Hold(false)
 		require.NoError(t, c.Settle(t.Context()))
 		c.RequireConfigured(16, 0)
 		c.RunUpdateStatus(follower)
-		assert.NotContains(t, follower.Workload().Message, "election timer")
+		c.FindsNone(follower, finding.ElectionTimerChanges)
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
 		c.RequireConfigured(1, 0)
 		c.RequireActive(units...)
@@ -124,7 +135,9 @@ func TestOptions(t *testing.T) {
 func (c *cloud) besidesStatus(u *lab.Unit) map[string]string {
 	c.T.Helper()
 	all := c.Everything(u)
-	maps.DeleteFunc(all, func(name, _ string) bool { return name == "status" || name == "/db/ovn-central-operator.unit.json" })
+	maps.DeleteFunc(all, func(name, _ string) bool {
+		return slices.Contains([]string{"status", "/db/ovn-central-operator.unit.json", "/run/ovn-central-findings.json"}, name)
+	})
 	return all
 }
 
@@ -136,7 +149,8 @@ func TestBadOptionFromTheBeginningIsMended(t *testing.T) {
 	c.RelateVault()
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "100"}))
 	u := c.AddFresh(1)[0]
-	c.Says(u, "blocked", "ovsdb-server-election-timer", "100", "1 to 60")
+	c.Says(u, "blocked")
+	assert.Contains(t, c.Finds(u, finding.OptionInvalid, "ovsdb-server-election-timer").Message, "1 to 60")
 	c.RequireConfigured(4, 60)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "6"}))
 	c.RequireActive(u)

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -55,11 +57,12 @@ func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) 
 	c.upgradeOffered(leader, u)
 	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
 	c.Tick("it says what its machine lacks", func() bool {
-		return labtest.Shows(u, "(converting the schema may take 64 MiB of the disk, 1 MiB are free)")
+		return c.HasFinding(u, finding.ConversionLacksRoom, "")
 	})
 	c.Act(u, "restart-services", "services=ovn-central") // and leads neither database after it
 	c.Tick("the unit that leads waits for the other one's room", func() bool {
-		return labtest.Shows(leader, "older schema; converted once "+u.Name()+" has room")
+		waits, _ := c.Findings(leader).Find(finding.SchemaOlder, "")
+		return strings.Contains(waits.Message, u.Name())
 	})
 	assert.NotContains(t, c.schemas(leader, u), lab.NewerSchema)
 	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
@@ -77,12 +80,13 @@ func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
 	mend := breakApt(t, away)
 	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
 	c.Tick("the others run the newer version", func() bool {
-		return slices.Equal(labtest.Versions(others), []string{"99.1.0-1"}) && !slices.ContainsFunc(others, func(u *lab.Unit) bool { return labtest.Shows(u, "restart") })
+		return slices.Equal(labtest.Versions(others), []string{"99.1.0-1"}) && !slices.ContainsFunc(others, func(u *lab.Unit) bool { return c.HasFinding(u, finding.RestartDue, "") })
 	})
 	require.NoError(t, away.PowerOff())
 	c.Tick("the others say what they wait for", func() bool {
 		return !slices.ContainsFunc(others, func(u *lab.Unit) bool {
-			return !labtest.Shows(u, ": older schema; start or remove "+away.Name()+", which is down (it must run 99.1.0-1)")
+			waits, _ := c.Findings(u).Find(finding.SchemaOlder, "")
+			return !strings.Contains(waits.Message, away.Name())
 		})
 	})
 	assert.NotContains(t, c.schemas(others...), lab.NewerSchema)
@@ -155,7 +159,8 @@ func TestServerOnAFileOfANewerReleaseIsMendedByNewerPackages(t *testing.T) {
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
 	c.RunUpdateStatus(u)
-	c.Says(u, "blocked", "sb: file of a newer Open vSwitch than ", "apt-cache policy openvswitch-common")
+	c.Says(u, "blocked")
+	assert.Contains(t, cluster.Commands(c.Finds(u, finding.FileTooNew, "sb"))[0], "apt-cache policy openvswitch-common")
 	require.True(t, u.Running(lab.NB), "the other database is served")
 
 	// The lab has one Open vSwitch only: the file that it can read stands for a newer one.

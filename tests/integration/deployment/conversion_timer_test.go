@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -115,7 +116,9 @@ func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T
 		c.Tick("three members that are up", c.AllActive)
 		assert.NotContains(t, c.schemas(units...), lab.NewerSchema)
 		for _, each := range units {
-			c.Says(each, "active", "nb: older schema", "sb: older schema")
+			c.Says(each, "active")
+			c.Finds(each, finding.SchemaOlder, "nb")
+			c.Finds(each, finding.SchemaOlder, "sb")
 		}
 	}
 	c.Hold(true)

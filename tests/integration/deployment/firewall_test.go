@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -106,7 +107,8 @@ func TestUnitWithoutUfwWorksAndSaysThatItsPortsAreNotGuarded(t *testing.T) {
 	c.RelateVault()
 	u := c.addUsed(func(u *lab.Unit) { withoutUfw(t, u) })
 	require.NoError(t, c.Settle(t.Context()))
-	c.Says(u, "active", "there is no ufw on this machine")
+	c.Says(u, "active")
+	c.Finds(u, finding.FirewallFailed, "")
 	c.RequireWritable()
 	require.NoError(t, c.RemoveApplication(t.Context()))
 	assert.True(t, u.Removed(), "nor does it hinder the end")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -50,14 +51,6 @@ func (c *cloud) makeFile(u *lab.Unit, db lab.DB, command ...string) {
 	args := append([]string{command[0], u.DBFile(db), "/usr/share/ovn/ovn-" + string(db) + ".ovsschema"}, command[1:]...)
 	_, err := c.Exec(c.T.Context(), "ovsdb-tool", args...)
 	require.NoError(c.T, err)
-}
-
-// idIn is the ID of the cluster that a file is of.
-func (c *cloud) idIn(u *lab.Unit, db lab.DB) string {
-	c.T.Helper()
-	out, err := c.Exec(c.T.Context(), "ovsdb-tool", "db-cid", u.DBFile(db))
-	require.NoError(c.T, err)
-	return out[:36]
 }
 
 // contents are both databases as they stand on a unit's disk.
@@ -155,14 +148,19 @@ func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
 	require.NoError(t, c.Settle(t.Context()))
 	c.RunUpdateStatus(c.Units()...)
 	for _, db := range lab.Databases {
-		c.Says(file, "blocked", string(db)+": ", raft.ID(c.idIn(file, db)).Brief(), raft.ID(ours[db]).Brief())
-		c.Says(standalone, "blocked", string(db)+": ", "standalone")
-		c.Says(running, "blocked", string(db)+": ", "standalone")
-		c.Says(member, "blocked", string(db)+": ", raft.ID(c.ClusterID(member, db)).Brief(), raft.ID(ours[db]).Brief())
+		for u, code := range map[*lab.Unit]finding.Code{
+			file: finding.FileOfOtherCluster, standalone: finding.DatabaseStandalone, running: finding.DatabaseStandalone, member: finding.ServerOfOtherCluster,
+		} {
+			c.Says(u, "blocked")
+			c.Finds(u, code, string(db))
+		}
 	}
 	// The one that works says so too, and is not harmed.
 	for _, db := range lab.Databases {
-		c.Says(units[0], "blocked", string(db)+": two clusters under one application; ", raft.ID(c.ClusterID(member, db)).Brief()+" on "+member.Name(), raft.ID(ours[db]).Brief())
+		c.Says(units[0], "blocked")
+		said := c.Finds(units[0], finding.TwoClusters, string(db)).Message
+		assert.Contains(t, said, raft.ID(c.ClusterID(member, db)).Brief()+" on "+member.Name())
+		assert.Contains(t, said, raft.ID(ours[db]).Brief())
 	}
 	assert.Equal(t, running1, c.Processes(units[0]))
 	c.RequireWritable()

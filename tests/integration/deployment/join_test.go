@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -219,7 +220,8 @@ func TestMemberThatLostItsPowerAmidItsRemovalIsKickedBeforeItJoinsAgain(t *testi
 	require.NoError(t, c.Settle(t.Context()))
 	c.RunUpdateStatus(u)
 	c.Says(u, "blocked")
-	assert.True(t, strings.HasPrefix(u.Workload().Message, "nb: file ends amid a removal; run: juju run "+u.Name()+" rejoin database=nb i-really-mean-it=true"), u.Workload().Message)
+	c.Finds(u, finding.FileCutOff, "nb")
+	assert.Equal(t, "juju run "+u.Name()+" rejoin database=nb i-really-mean-it=true", c.NextCommands(u)[0])
 	assert.Empty(t, c.PutAway(u, lab.NB))
 	c.Act(other, "kick", "nb-identity="+id[:8], "force=true", "i-really-mean-it=true")
 	c.Tick("it has joined again", c.AllActive)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
@@ -42,9 +43,10 @@ func TestUnitWhoseJoinItsLeaderHasLostJoinsByAnotherServer(t *testing.T) {
 	require.NoError(t, err)
 
 	before := c.Raft(u, lab.SB)
-	c.Says(u, "waiting", "sb: joining the cluster")
+	c.Says(u, "waiting")
 	c.RunUpdateStatus(u)
-	c.Says(u, "waiting", "sb: joining the cluster")
+	c.Says(u, "waiting")
+	c.Finds(u, finding.ServerJoining, "sb")
 	assert.Empty(t, c.PutAway(u, lab.SB), "it is waited for")
 	after := c.Raft(u, lab.SB)
 	require.Equal(t, raft.JoiningCluster, after.State, "the servers were repaired: this test is of a defect")

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -26,7 +27,7 @@ func TestOvnNorthd(t *testing.T) {
 	c.run("that hangs is shown", func(c *cloud) {
 		t := c.T
 		first, second := units[0], units[1]
-		shown := c.Act(first, "cluster-status")["northd"]
+		shown := northds(c, first)
 		assert.Contains(t, shown, "active")
 		assert.Contains(t, shown, second.Name()+": ")
 		assert.NotContains(t, shown, "not known")
@@ -38,25 +39,27 @@ func TestOvnNorthd(t *testing.T) {
 		hang(t, first)
 		require.NoError(t, c.UpdateStatus(t.Context()))
 		restart := func(u *lab.Unit) string { return "juju run " + u.Name() + " restart-services services=ovn-northd" }
-		c.Says(first, "waiting", "ovn-northd hangs: "+restart(first))
-		c.Says(second, "waiting", "no ovn-northd is active")
+		c.Says(first, "waiting")
+		c.Finds(first, finding.NorthdNoneActive, "")
+		assert.Contains(t, c.NextCommands(first), restart(first))
+		c.Says(second, "waiting")
+		c.Finds(second, finding.NorthdNoneActive, "")
 
 		hang(t, second)
 		require.NoError(t, c.UpdateStatus(t.Context()))
 		require.NoError(t, c.UpdateStatus(t.Context()))
 		for _, u := range units {
-			c.Says(u, "blocked", "ovn-northd hangs: "+restart(u))
-			results := c.Act(u, "cluster-status")
-			assert.Contains(t, results["northd"], u.Name()+": does not answer\n")
-			assert.Contains(t, results["northd"], ": not reported as working (as of its last hook)\n")
-			assert.Contains(t, results["warnings"], "ovn-northd: no unit reports a working one")
+			c.Says(u, "blocked")
+			c.Finds(u, finding.NorthdHangs, "")
+			assert.Contains(t, c.NextCommands(u), restart(u))
+			assert.NotContains(t, northds(c, u), "active")
 		}
 		for _, u := range units {
 			c.Act(u, "restart-services", "services=ovn-northd")
 		}
 		require.NoError(t, c.UpdateStatus(t.Context()))
 		c.RequireActive(units...)
-		assert.Contains(t, c.Act(first, "cluster-status")["northd"], first.Name()+": ")
+		assert.Contains(t, northds(c, first), first.Name()+": ")
 
 		// P3: what a hook has found and ended no status tells of any more; the log does.
 		_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
@@ -65,7 +68,7 @@ func TestOvnNorthd(t *testing.T) {
 		from := labtest.HookLogSize(t, second)
 		c.RunUpdateStatus(second)
 		c.Says(second, "active")
-		assert.NotContains(t, second.Workload().Message, "ovn-northd")
+		c.FindsNone(second, finding.NorthdNoneActive, finding.NorthdDown, finding.NorthdHangs)
 		assert.Contains(t, labtest.HookLogFrom(t, second, from), "INFO start ovn-northd (it was not running)\n")
 	})
 
@@ -77,16 +80,17 @@ func TestOvnNorthd(t *testing.T) {
 			c.Act(u, "hold-northd")
 			assert.False(t, c.NorthdRuns(u))
 			if i == 0 {
-				c.Says(u, "active", "ovn-northd is held; run: juju run "+u.Name()+" release-northd")
+				c.Says(u, "active")
+				c.Finds(u, finding.NorthdHeld, "")
+				assert.Contains(t, c.NextCommands(u), "juju run "+u.Name()+" release-northd")
 			}
 		}
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "0"}))
 		c.Tick("none is active", func() bool {
-			return labtest.Shows(units[0], "ovn-northd is held, none is active") && labtest.Shows(units[1], "ovn-northd is held, none is active")
+			return c.HasFinding(units[0], finding.NorthdNoneActive, "") && c.HasFinding(units[1], finding.NorthdNoneActive, "")
 		})
-		shown := c.Act(units[0], "cluster-status")
-		assert.Contains(t, shown["northd"], units[0].Name()+": held, by action hold-northd\n")
-		assert.Contains(t, shown["next"], "juju run "+units[0].Name()+" release-northd\n")
+		assert.Contains(t, northds(c, units[0]), units[0].Name()+": held, by action hold-northd\n")
+		assert.Contains(t, c.NextCommands(units[0]), "juju run "+units[0].Name()+" release-northd")
 		for _, u := range units {
 			assert.False(t, c.NorthdRuns(u), "hooks leave it down")
 			assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-northd"), "it is held; run: juju run "+u.Name()+" release-northd")
@@ -95,7 +99,9 @@ func TestOvnNorthd(t *testing.T) {
 			assert.Equal(t, "ovn-northd was not held here", c.Act(u, "release-northd")["result"])
 		}
 		c.Tick("both are active", c.AllActive)
-		c.Says(units[0], "active", "a dead ovn-northd keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60")
+		c.Says(units[0], "active")
+		c.Finds(units[0], finding.NorthdProbeOff, "")
+		assert.Contains(t, c.NextCommands(units[0]), "juju config ovn-central ovsdb-server-inactivity-probe=60")
 	})
 }
 
@@ -124,7 +130,7 @@ func TestOvnNorthdThatIsHeldStaysDownThroughAllThatHappensToTheUnit(t *testing.T
 		happens()
 		c.RunUpdateStatus(u)
 		assert.False(t, c.NorthdRuns(u), title)
-		assert.Contains(t, u.Workload().Message, "ovn-northd is held", title)
+		assert.Contains(t, northds(c, u), "held, by action hold-northd", title)
 		for _, db := range lab.Databases {
 			assert.True(t, u.Running(db), title)
 		}
@@ -132,6 +138,12 @@ func TestOvnNorthdThatIsHeldStaysDownThroughAllThatHappensToTheUnit(t *testing.T
 	c.Act(u, "release-northd")
 	assert.True(t, c.NorthdRuns(u))
 	c.Tick("it is active", c.AllActive)
+}
+
+// northds is what a unit's cluster-status shows of the ovn-northd of each unit.
+func northds(c *cloud, u *lab.Unit) string {
+	c.T.Helper()
+	return c.Act(u, "cluster-status", "format=json")["northd"]
 }
 
 // hang stops the unit's ovn-northd where it stands.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -74,7 +75,8 @@ func TestPausedUnitStaysDownUntilItIsResumed(t *testing.T) {
 
 func (c *cloud) requirePaused(u *lab.Unit) {
 	c.T.Helper()
-	c.Says(u, "maintenance", "paused", "resume")
+	c.Says(u, "maintenance")
+	c.Finds(u, finding.Paused, "")
 	for _, db := range lab.Databases {
 		require.False(c.T, u.Running(db), "%s of %s", db, u.Name())
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -44,7 +45,8 @@ func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
 	c.RelateVault()
 	units := c.AddFresh(2)
 	for _, u := range units {
-		c.Says(u, "blocked", "leader setting")
+		c.Says(u, "blocked")
+		c.Finds(u, finding.PublishedDataInvalid, "")
 		for _, db := range lab.Databases {
 			assert.NoFileExists(t, u.DBFile(db))
 		}
@@ -68,7 +70,8 @@ func TestNonsenseHarmsNothingThatWorks(t *testing.T) {
 		require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "rubbish", "sb_cid": ""}))
 		require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))
 		for _, u := range units {
-			c.Says(u, "blocked", "nb_cid", "rubbish")
+			c.Says(u, "blocked")
+			assert.Contains(t, c.Finds(u, finding.PublishedDataInvalid, "").Message, "rubbish")
 		}
 		assert.Equal(t, before, c.Processes(units...))
 		c.RequireWritable()

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -42,7 +44,13 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 	require.NoError(t, next.Settle(t.Context()))
 	c.RequireActive(fresh[0])
 	held := fresh[1]
-	c.Says(held, "blocked", raft.ID(former["nb_cid"]).Brief(), raft.ID(next.LeaderSettings()["nb_cid"]).Brief(), held.DBFile(lab.NB))
+	c.Says(held, "blocked")
+	found := next.Finds(held, finding.FileOfOtherCluster, "nb")
+	require.NotEmpty(t, found.Remedies)
+	assert.Contains(t, found.Remedies[0].Deed, held.DBFile(lab.NB))
+	said := found.Message
+	assert.Contains(t, said, raft.ID(former["nb_cid"]).Brief())
+	assert.Contains(t, said, raft.ID(next.LeaderSettings()["nb_cid"]).Brief())
 	for _, db := range lab.Databases {
 		require.False(t, held.Running(db))
 		require.NoError(t, os.Rename(held.DBFile(db), held.DBFile(db)+".moved"))
@@ -82,14 +90,16 @@ func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
 	require.Equal(t, "stop", failed.Hook)
 
 	c.RunUpdateStatus(stays)
-	c.Says(stays, "active", leader.Name()+" waits to leave", dead.Name()+") is down",
-		"juju run "+stays.Name()+" kick unit="+dead.Name()+" unit-in-model=true i-really-mean-it=true (if it is lost; else start its servers; ")
+	c.Says(stays, "active")
+	c.Finds(stays, finding.MemberDown, "nb sb "+dead.Name())
+	assert.Equal(t, []string{"juju run " + stays.Name() + " kick unit=" + dead.Name() + " unit-in-model=true i-really-mean-it=true"},
+		cluster.Commands(c.Finds(stays, finding.LeaveBlocked, leader.Name())))
 	connected, err := stays.Exec(t.Context(), "ovn-appctl", "-t", "ovn-northd", "sb-connection-status")
 	require.NoError(t, err)
 	assert.Equal(t, "connected\n", connected)
 
 	require.NoError(t, dead.PowerOn(t.Context()))
-	c.Tick("all three are up again", func() bool { return !labtest.Shows(stays, "down") && labtest.Shows(dead, "3 of 3 up") })
+	c.Tick("all three are up again", func() bool { return !c.HasFinding(stays, finding.MemberDown, "") && labtest.Shows(dead, "3 of 3 up") })
 	_, err = c.RetryUntil(t.Context(), leader)
 	require.NoError(t, err)
 	c.Tick("the others are active", c.AllActive)

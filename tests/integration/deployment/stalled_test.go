@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -28,7 +29,7 @@ func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
 		require.NoError(t, u.SetBoottime(fast))
 		labtest.ActingUnit(t, u) // it may act again once it has seen the database; one that looks before forgets what it saw
 		labtest.Tool(t, u, "ovn-nbctl", lab.NB, "set", "NB_Global", ".", "external_ids:touched="+fast.String())
-		return labtest.Shows(u, "drain of gw1 STALLED: hold bgp")
+		return c.HasFinding(u, finding.DrainStalled, "")
 	})
 	assert.Contains(t, c.Act(u, "agent-status")["agent"], "STALLED")
 }

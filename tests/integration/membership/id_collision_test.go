@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -24,9 +26,8 @@ func TestKickOfAnAmbiguousIdentityIsRefused(t *testing.T) {
 	require.Equal(t, short, m.ShortID(twins[1], lab.NB))
 	m.RemoveByForce(twins[1])
 	m.Eventually("a leader that misses it", func() bool {
-		r, err := m.RunAction(t.Context(), m.LeaderOf(lab.NB), "cluster-status")
-		require.NoError(t, err)
-		return regexp.MustCompile(`nb: ` + short + `.* is down`).MatchString(r.Results["warnings"])
+		gone, is := m.Findings(m.LeaderOf(lab.NB)).Find(finding.StaleMember, "")
+		return is && strings.Contains(gone.Message, short+" at ssl:"+twins[1].Address()+":6643, down")
 	})
 	for _, from := range []*lab.Unit{m.LeaderOf(lab.NB), m.Followers()[0]} {
 		said := m.Refuse(from, "kick", labtest.KickArgs("", short, "force=true")...)

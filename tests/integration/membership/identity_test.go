@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
@@ -132,11 +133,11 @@ func TestMemberThatHasJoinedAnewAndWasNotYetPublishedIsNotCalledStale(t *testing
 			continue
 		}
 		require.NoError(t, m.RunHook(t.Context(), other, "update-status"))
-		assert.NotContains(t, other.Workload().Message, "stale", other.Name())
+		m.FindsNone(other, finding.StaleMember)
 		assert.NotContains(t, other.Workload().Message, "kick", other.Name())
 		said := m.Act(other, "cluster-status")
 		assert.NotContains(t, said["ovnnb"], "stale", other.Name())
-		assert.NotContains(t, said["next"]+said["warnings"], " kick ", other.Name())
+		assert.NotContains(t, said["at-a-glance"], " kick ", other.Name())
 		refused := m.Refuse(other, "kick", labtest.KickArgs("", m.ServerID(u, lab.NB))...)
 		assert.NotContains(t, refused, "force=true i-really-mean-it=true", other.Name())
 	}

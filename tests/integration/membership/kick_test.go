@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -33,12 +34,12 @@ func TestKickRemovesADeadMember(t *testing.T) {
 		}
 		m.RequireDown(gone...)
 		for _, from := range []*lab.Unit{follower, leader} {
-			command, _, _ := strings.Cut(m.Act(from, "cluster-status")["next"], "\n")
-			require.Equal(m.T, "completed", m.Type(command).Status, "%s: %s", from.Name(), command)
+			next := m.NextCommands(from)
+			require.NotEmpty(m.T, next, from.Name())
+			require.Equal(m.T, "completed", m.Type(next[0]).Status, "%s: %s", from.Name(), next[0])
 		}
-		results := m.Act(leader, "cluster-status")
-		assert.NotContains(m.T, results, "next")
-		assert.NotContains(m.T, results["ovnnb"], "UNKNOWN")
+		assert.Empty(m.T, m.NextCommands(leader))
+		assert.NotContains(m.T, m.Act(leader, "cluster-status")["ovnnb"], "UNKNOWN")
 		m.RequireMembers(m.Remaining()...)
 	})
 	m.Run("from a follower, by its IDs", func(m *labtest.Model) {
@@ -81,10 +82,10 @@ func TestKickRemovesADeadMember(t *testing.T) {
 			assert.Contains(m.T, m.Act(u, "cluster-status")["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
 		}
 		// The unit's own status follows the kick at once, not with the next update-status.
-		require.Contains(m.T, leader.Workload().Message, "stale member: juju run "+leader.Name()+" kick unit="+gone.Name())
+		require.Contains(m.T, m.NextCommands(leader), "juju run "+leader.Name()+" kick unit="+gone.Name()+" i-really-mean-it=true")
 		hooks := len(leader.Hooks())
 		m.Act(leader, "kick", "unit="+gone.Name(), "i-really-mean-it=true")
-		assert.NotContains(m.T, leader.Workload().Message, "stale member")
+		assert.NotContains(m.T, leader.Workload().Message, "kick")
 		assert.Contains(m.T, leader.Workload().Message, "2 of 2 up")
 		assert.Len(m.T, leader.Hooks(), hooks, "without a hook")
 		assert.Contains(m.T, m.Act(leader, "kick", "unit="+gone.Name(), "i-really-mean-it=true")["ovnnb"], "already gone")
@@ -180,7 +181,9 @@ func TestWithoutQuorum(t *testing.T) {
 	m.Eventually("a quorum that is lost", leaderless)
 	m.Run("the status says that it is lost", func(m *labtest.Model) {
 		require.NoError(m.T, m.RunHook(m.T.Context(), u, "update-status"))
-		m.Says(u, "blocked", "nb, sb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer; none from ovn-central/1, ovn-central/2)")
+		m.Says(u, "blocked")
+		assert.Contains(m.T, m.Finds(u, finding.NoQuorum, "nb sb").Message, "ovn-central/1, ovn-central/2")
+		assert.Equal(m.T, []string{"juju run ovn-central/0 recover dry-run=true"}, m.NextCommands(u))
 	})
 	m.Run("a kick is refused", func(m *labtest.Model) {
 		said := m.Refuse(u, "kick", labtest.KickArgs(m.ShortID(others[0], lab.SB), m.ShortID(others[0], lab.NB), "force=true")...)
@@ -243,11 +246,10 @@ func TestStaleAndNewMemberAtOneAddressAreToldApart(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, m.UpdateStatus(t.Context()))
 	results := m.Act(leader, "cluster-status")
-	assert.Contains(t, results["warnings"], "two members have the address ssl:"+gone.Address()+":6643")
+	assert.Contains(t, m.Finds(leader, finding.SameAddress, "nb").Message, "ssl:"+gone.Address()+":6643")
 	assert.Contains(t, results["ovnnb"], m.ShortID(gone, lab.NB)+" at ssl:"+gone.Address()+":6643) ")
 	assert.Contains(t, results["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
-	command := labtest.LineWith(t, results["next"]+"\n", "juju run ")
-	r := m.Type("juju run " + command)
+	r := m.Type(m.NextCommands(leader)[0])
 	assert.Equal(t, "completed", r.Status, r.Message)
 	m.Deployed = append(m.Deployed, fresh)
 	var rest []*lab.Unit

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -72,9 +74,9 @@ func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
 	stays := m.LeaderOf(lab.NB)
 	require.NotContains(t, going, stays, "the premise")
 	require.NoError(t, m.RunHook(t.Context(), stays, "update-status"))
-	said := stays.Workload().Message
-	assert.Contains(t, said, waits.Name()+" waits to leave")
-	assert.Contains(t, said, "juju run "+stays.Name()+" kick unit="+dead.Name()+" unit-in-model=true i-really-mean-it=true (if it is lost; else start its servers; ")
+	blocked := m.Finds(stays, finding.LeaveBlocked, waits.Name())
+	assert.Equal(t, []string{"juju run " + stays.Name() + " kick unit=" + dead.Name() + " unit-in-model=true i-really-mean-it=true"}, cluster.Commands(blocked))
+	assert.NotContains(t, m.NextCommands(stays), cluster.Commands(blocked)[0], "only if it is lost")
 }
 
 // R4: of five, one is off, and two leave, the leader among them: both may. What is
@@ -150,12 +152,10 @@ func TestLeaveWithOneOfThreeDeadIsRefusedUntilTheDeadOneIsKicked(t *testing.T) {
 
 	survivor := m.LeaderOf(lab.NB)
 	require.NoError(t, m.RunHook(t.Context(), survivor, "update-status"))
-	status := survivor.Workload().Message
-	assert.Contains(t, status, u.Name()+" waits to leave: juju run "+survivor.Name()+" kick unit="+gone.Name()+" i-really-mean-it=true ("+
-		"nb "+m.ShortID(gone, lab.NB)+" (was "+gone.Name()+") is down, sb "+m.ShortID(gone, lab.SB)+" (was "+gone.Name()+") is down)")
+	printed := cluster.Commands(m.Finds(survivor, finding.LeaveBlocked, u.Name()))
 
 	command := labtest.LineWith(t, said, "kick "+m.ShortID(gone, lab.NB)+" (was "+gone.Name()+") and "+m.ShortID(gone, lab.SB)+" (was "+gone.Name()+") first: ")
-	assert.Contains(t, status, command, "one command for both databases, and the same one")
+	assert.Equal(t, []string{command}, printed, "one command for both databases, and the same one")
 	assert.Equal(t, "completed", m.Type(command).Status, command)
 	_, err := m.RetryUntil(t.Context(), u)
 	require.NoError(t, err)
@@ -168,8 +168,8 @@ func TestLeaveWithOneOfThreeDeadIsRefusedUntilTheDeadOneIsKicked(t *testing.T) {
 func TestOnlyCopyIsNotTakenAway(t *testing.T) {
 	m := labtest.DeployWith(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	for name, spoil := range map[string]func(*labtest.Model, *lab.Unit){
-		"paused": func(m *labtest.Model, u *lab.Unit) { m.Act(u, "pause") },
-		"up":     func(*labtest.Model, *lab.Unit) {},
+		"up":   func(*labtest.Model, *lab.Unit) {},
+		"dead": func(m *labtest.Model, u *lab.Unit) { m.KillServers(u) },
 		"hung": func(m *labtest.Model, u *lab.Unit) {
 			for _, db := range lab.Databases {
 				require.NoError(m.T, u.Hang(db))
@@ -191,7 +191,7 @@ func TestOnlyCopyIsNotTakenAway(t *testing.T) {
 				command = labtest.LineWith(t, said, "start it again: juju ")
 			}
 			switch name {
-			case "paused":
+			case "dead":
 				require.Equal(t, "run "+u.Name()+" resume", command)
 				m.Act(u, "resume")
 			case "hung":

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -33,10 +34,8 @@ func TestClusterStatus(t *testing.T) {
 					assert.Regexp(m.T, line, text)
 				}
 			}
-			assert.Equal(m.T, "nb: 1 more of 3 members may fail (3 up)\nsb: 1 more of 3 members may fail (3 up)\n", results["fault-tolerance"])
-			assert.NotContains(m.T, results, "next")
-			for line := range strings.Lines(results["warnings"]) {
-				assert.Contains(m.T, line, "the server was silent for", "a busy machine is warned of, and nothing else")
+			for _, d := range m.Findings(u) {
+				assert.Equal(m.T, string(finding.ServerSilent), d.Code, "a busy machine is warned of, and nothing else")
 			}
 			assert.Regexp(m.T, `(?m)^nb: schema [\d.]+, the packages'; file .* KiB, grown by .* since it was compacted`, results["servers"])
 			assert.Regexp(m.T, `(?m)^sb: schema `, results["servers"])
@@ -55,7 +54,9 @@ func TestClusterStatus(t *testing.T) {
 	// The YAML keeps the keys of the charm that this one replaces.
 	m.Run("is a document for programs", func(m *labtest.Model) {
 		leader := m.LeaderOf(lab.NB)
-		assert.Regexp(m.T, `^juju run-action ovn-central/\d kick .* --wait\n$`, m.Act(leader, "cluster-status")["next"])
+		next := m.NextCommands(leader)
+		require.Len(m.T, next, 1)
+		assert.Regexp(m.T, `^juju run-action ovn-central/\d kick .* --wait$`, next[0])
 		type document struct {
 			Name    string         `json:"name" yaml:"name"`
 			UnitMap map[string]any `json:"unit_map" yaml:"unit_map"`
@@ -72,7 +73,9 @@ func TestClusterStatus(t *testing.T) {
 		}
 		for format, decode := range map[string]func([]byte, any) error{"yaml": yaml.Unmarshal, "json": json.Unmarshal} {
 			var d document
-			require.NoError(m.T, decode([]byte(m.Act(leader, "cluster-status", "format="+format)["ovnnb"]), &d), format)
+			results := m.Act(leader, "cluster-status", "format="+format)
+			assert.Equal(m.T, "nb: 0 more of 3 members may fail (2 up)\nsb: 0 more of 3 members may fail (2 up)\n", results["fault-tolerance"])
+			require.NoError(m.T, decode([]byte(results["ovnnb"]), &d), format)
 			assert.Equal(m.T, "OVN_Northbound", d.Name)
 			assert.Equal(m.T, 1000, d.Timer)
 			assert.Len(m.T, d.Servers, 3)
@@ -97,9 +100,8 @@ func TestClusterStatus(t *testing.T) {
 		silent := m.AddSilent()
 		results := m.Act(m.LeaderOf(lab.NB), "cluster-status")
 		assert.Contains(m.T, results["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
-		assert.NotContains(m.T, results, "next")
-		assert.Contains(m.T, results["warnings"], silent.Name()+" has published no nb and no sb identity")
-		assert.NotContains(m.T, results["warnings"], "stale")
+		assert.Contains(m.T, m.Finds(m.LeaderOf(lab.NB), finding.NotPublished, "").Message, silent.Name())
+		m.FindsNone(m.LeaderOf(lab.NB), finding.StaleMember)
 	})
 }
 
@@ -110,7 +112,9 @@ func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) 
 	healthy := func(results map[string]string) {
 		t.Helper()
 		assert.Contains(t, results["ovnsb"], "Status: cluster member")
-		assert.Contains(t, results["fault-tolerance"], "sb: 1 more of 3 members may fail")
+		r, err := m.RunAction(t.Context(), u, "cluster-status", "format=json") // it fails for the other database
+		require.NoError(t, err)
+		assert.Contains(t, r.Results["fault-tolerance"], "sb: 1 more of 3 members may fail")
 	}
 	require.NoError(t, u.Hang(lab.NB))
 	results := m.Act(u, "cluster-status")
@@ -165,7 +169,6 @@ func TestMemberOfTheWrongDatabaseIsToldApart(t *testing.T) {
 	}))
 	m.Eventually("a server that was let in", func() bool { return len(m.MemberIDs(m.LeaderOf(lab.SB), lab.SB)) == 4 })
 	require.NoError(t, m.Settle(t.Context()))
-	results := m.Act(m.LeaderOf(lab.SB), "cluster-status")
-	assert.Contains(t, results["warnings"], "is a server of OVN_Northbound")
-	assert.Contains(t, results["warnings"], wrong.Name()+" is in another cluster")
+	m.Finds(m.LeaderOf(lab.SB), finding.WrongDatabase, "sb")
+	assert.Contains(t, m.Finds(m.LeaderOf(lab.SB), finding.ClusterElsewhere, "nb").Message, wrong.Name())
 }

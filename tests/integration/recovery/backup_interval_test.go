@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -58,7 +59,7 @@ func TestBackupsAreMadeAtTheIntervalOfTheOption(t *testing.T) {
 	assert.Equal(t, u.Name(), labtest.ReadManifest(t, kept[0]).Unit)
 
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"backup-interval": "9999"}))
-	assert.Contains(t, u.Workload().Message, "option backup-interval")
+	m.Finds(u, finding.OptionInvalid, "backup-interval")
 	require.Equal(t, "active", timer("is-active"), "it goes on as it was told before")
 	require.NoError(t, m.Configure(t.Context(), map[string]string{"backup-interval": "0"}))
 	assert.NotEqual(t, "active", timer("is-active"))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -87,8 +88,9 @@ func TestR15LostQuorumStaysLostWhateverHooksRun(t *testing.T) {
 		unchanged(hook)
 	}
 	assert.Equal(t, "blocked", left[0].Workload().Status, left[0].Workload().Message)
-	assert.Contains(t, left[0].Workload().Message, "recover dry-run=true", "an operator is told what to run")
-	assert.Contains(t, damaged.Workload().Message, "nb: its file can't be read")
+	m.Finds(left[0], finding.NoQuorum, "")
+	assert.Equal(t, []string{"juju run " + left[0].Name() + " recover dry-run=true"}, m.NextCommands(left[0]), "an operator is told what to run")
+	m.Finds(damaged, finding.FileUnreadable, "nb")
 
 	for _, u := range lost {
 		require.NoError(t, u.PowerOn(t.Context()))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -28,8 +29,9 @@ func TestClusterThatNamesItselfAsGivenUp(t *testing.T) {
 	m.RunUpdateStatus(m.Deployed...)
 	m.RequireActive(m.Deployed...)
 	for _, u := range m.Deployed {
-		m.Says(u, "active", "its own cluster")
-		assert.NotContains(t, u.Workload().Message, "remove-unit")
+		m.Finds(u, finding.ReplacesItself, "nb")
+		m.Finds(u, finding.ReplacesItself, "sb")
+		m.FindsNone(u, finding.NotInNewCluster)
 	}
 
 	m.Hold(true)
@@ -42,7 +44,7 @@ func TestClusterThatNamesItselfAsGivenUp(t *testing.T) {
 	require.NoError(t, m.Settle(t.Context()))
 
 	u := m.Deployed[0]
-	commands := strings.Split(strings.TrimSpace(m.Act(u, "cluster-status")["next"]), "\n")
+	commands := m.NextCommands(u)
 	require.Len(t, commands, 2, commands)
 	for _, command := range commands {
 		typed, is := strings.CutPrefix(command, "juju ssh "+u.Name()+" ")
@@ -51,7 +53,7 @@ func TestClusterThatNamesItselfAsGivenUp(t *testing.T) {
 		require.NoError(t, err)
 	}
 	m.RunUpdateStatus(u)
-	assert.NotContains(t, u.Workload().Message, "its own cluster")
+	m.FindsNone(u, finding.ReplacesItself)
 }
 
 // S5: a unit's server is kept from starting by what a server at a peer's address says. The status has the reason, and
@@ -68,7 +70,8 @@ func TestStatusHasTheReasonOfTheStartGuard(t *testing.T) {
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
 	assert.Less(t, time.Since(begun), 20*time.Second, "it would be waited for for 30 seconds")
 	assert.False(t, u.Running(lab.NB))
-	m.Says(u, "waiting", "nb: the server is not running: its cluster was given up in a recovery ("+at)
+	m.Says(u, "waiting")
+	assert.Contains(t, m.Finds(u, finding.ServerDown, "nb").Message, at)
 
 	m.Tick("the hook has written again which units are asked", func() bool { return m.IsMember(u) }, u)
 	m.RequireActive(u)

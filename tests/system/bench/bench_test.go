@@ -41,13 +41,13 @@ func empty(b *testing.B, o lab.Options) *lab.Lab {
 	return l
 }
 
-// cluster is a lab with n units that work.
-func cluster(b *testing.B, n int) *lab.Lab {
+// cluster is a lab with three units that work.
+func cluster(b *testing.B) *lab.Lab {
 	b.Helper()
 	l := empty(b, lab.Options{})
 	_, err := l.RelateCA(b.Context())
 	require.NoError(b, err)
-	units, err := l.AddUnits(b.Context(), n)
+	units, err := l.AddUnits(b.Context(), 3)
 	require.NoError(b, err)
 	require.True(b, working(units), "%v", units[0].Workload())
 	return l
@@ -114,7 +114,7 @@ func timed(b testing.TB, env []string, command ...string) (time.Duration, *os.Pr
 // The action against the same two ovs-appctl run by a shell. Bound: 1.5, without
 // what the hook tools take.
 func BenchmarkClusterStatusAgainstTwoAppctl(b *testing.B) {
-	l := cluster(b, 3)
+	l := cluster(b)
 	dir := tools(b, l)
 	for _, u := range l.Units()[:2] {
 		b.Run(u.Name(), func(b *testing.B) {
@@ -170,7 +170,7 @@ func BenchmarkStartToFirstAction(b *testing.B) {
 // A follower's whole hook stop against its bare leave and the stop of its
 // services. Bound: 0.3 s over the leave itself.
 func BenchmarkFollowersStopAgainstBareLeave(b *testing.B) {
-	l := cluster(b, 3)
+	l := cluster(b)
 	var hook, bare, services time.Duration
 	for b.Loop() {
 		u, err := l.AddUnit(b.Context())

@@ -18,7 +18,7 @@ import (
 // the charm if BESIDE names its dispatch. The time of a hook that does nothing is subtracted from all of them. The lab's hook
 // tools are small programs, so that a controller's cost more; TestLookAtAHealthyUnitIsLight bounds how many there are.
 func BenchmarkProcessorTime(b *testing.B) {
-	l := cluster(b, 3)
+	l := cluster(b)
 	leader, err := l.RaftLeader(b.Context(), lab.NB)
 	require.NoError(b, err)
 	for _, u := range l.Units() {

@@ -16,7 +16,7 @@ import (
 // by a shell in the same hook. What a hook takes that does nothing is taken off
 // both. Bounds: 12 hook tools, 2 ovs-appctl for each database, 5 times.
 func BenchmarkUpdateStatusAgainstItsCalls(b *testing.B) {
-	l := cluster(b, 3)
+	l := cluster(b)
 	for _, u := range l.Units()[:2] {
 		b.Run(u.Name(), func(b *testing.B) {
 			seen, err := l.RunHookKilledAt(b.Context(), u, "update-status", 0)

@@ -32,7 +32,7 @@ func TestWaitsHoldForADatabaseOf160MiB(t *testing.T) {
 		assert.Less(t, time.Since(begun), most, what)
 	}
 	allUp := func() bool {
-		return strings.Contains(m.Act(other, "cluster-status")["fault-tolerance"], "nb: 1 more of 3 members may fail (3 up)")
+		return strings.Contains(m.Act(other, "cluster-status", "format=json")["fault-tolerance"], "nb: 1 more of 3 members may fail (3 up)")
 	}
 	m.Eventually("all are up", allUp)
 

@@ -14,12 +14,8 @@ var charm Charm
 
 // Main is the TestMain of a package that plays schedules.
 func Main(m interface{ Run() int }) {
-	lab.Main(m, func(ctx context.Context, dir, root string) (err error) {
+	lab.Main(m, func(ctx context.Context, dir, root string) error {
 		charm = Charm{Dir: filepath.Join(dir, "charm"), Program: filepath.Join(dir, "ovn-lab")}
-		if err = errors.Join(os.Mkdir(charm.Dir, 0o755), lab.LayOutWithClock(ctx, charm.Dir, root), lab.BuildTools(ctx, root, charm.Program)); err != nil {
-			return err
-		}
-		charm.Told, err = Told(filepath.Join(root, "docs", "how-to", "when-a-unit-is-blocked-or-waits.md"))
-		return err
+		return errors.Join(os.Mkdir(charm.Dir, 0o755), lab.LayOutWithClock(ctx, charm.Dir, root), lab.BuildTools(ctx, root, charm.Program))
 	})
 }

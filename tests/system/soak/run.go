@@ -217,10 +217,7 @@ func (w *world) again(ctx context.Context, h *host) error {
 func (w *world) typeAll(ctx context.Context) *refused {
 	for _, h := range w.inModel() {
 		typed := w.typed
-		err := w.typeNext(ctx, h)
-		if w.typed == typed && err == nil {
-			err = w.typeStatus(ctx, h)
-		}
+		err := w.typeFound(ctx, h)
 		if no := (*refused)(nil); errors.As(err, &no) {
 			return no
 		}
@@ -245,7 +242,7 @@ func (w *world) unfinished(ctx context.Context) string {
 		if h.Dying() {
 			return h.Name() + " has not gone"
 		}
-		if s := h.Workload(); s.Status != "active" || strings.Contains(s.Message, "stale") {
+		if s := h.Workload(); s.Status != "active" || strings.Contains(s.Message, " kick ") {
 			return fmt.Sprintf("%s is %s: %s", h.Name(), s.Status, s.Message)
 		}
 	}
@@ -267,6 +264,16 @@ func (w *world) unfinished(ctx context.Context) string {
 			if s, err := raft.Parse(text); err != nil || !s.HasLeader() || len(s.Servers) != len(units) {
 				return fmt.Sprintf("%s of %s has not %d members and a leader", db, h.Name(), len(units))
 			}
+		}
+	}
+	return ""
+}
+
+// silent is a unit that waits or is blocked without saying why.
+func (w *world) silent() string {
+	for _, h := range w.inModel() {
+		if s := h.Workload(); !h.Dying() && (s.Status == "waiting" || s.Status == "blocked") && s.Message == "" {
+			return fmt.Sprintf("%s is %s, and does not say why", h.Name(), s.Status)
 		}
 	}
 	return ""

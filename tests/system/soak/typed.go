@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -54,71 +57,64 @@ func ways(output string) (all []string) {
 	return all
 }
 
-// typeStatus types what stands in the unit's status line, as it stands there. What is
-// printed for something that is lost is typed only where it is lost: its machine is off.
-// The first that adds a unit in the place of another is typed once.
-func (w *world) typeStatus(ctx context.Context, h *host) error {
-	message := h.Workload().Message
-	if w.has(h, "power-off") {
-		return nil // Juju shows the unit as lost: what it said last is old
-	}
-	if ifLost.MatchString(message) && !w.lost(message) || strings.Contains(message, "; if lost: ") {
-		return nil
-	}
-	all := commands(message)
-	if slices.ContainsFunc(all, func(command string) bool { return strings.HasPrefix(command, "juju add-unit") }) {
-		w.mu.Lock()
-		again := w.replaced[h.Name()]
-		w.replaced[h.Name()] = true
-		w.mu.Unlock()
-		if again {
-			return nil
-		}
-	}
-	for _, command := range all {
-		if err := w.enter(ctx, command); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// typeShown types what stands in a unit's status line, as its next hook shows it, and
-// then what its cluster-status says.
+// typeShown types what a unit finds wrong after its next hook.
 func (w *world) typeShown(ctx context.Context, h *host) error {
 	if h.Agent().Status == "error" || h.Dying() {
 		w.note(Step{Do: "retry", Unit: h.number}, w.again(ctx, h))
 	} else {
 		w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
 	}
-	return errors.Join(w.typeStatus(ctx, h), w.typeNext(ctx, h))
+	return w.typeFound(ctx, h)
 }
 
-// lost says whether a message names a unit to be kicked whose machine is off.
-func (w *world) lost(message string) bool {
-	return slices.ContainsFunc(w.inModel(), func(h *host) bool {
-		return w.has(h, "power-off") && strings.Contains(message, "unit="+h.Name()+" ")
-	})
-}
-
-// typeNext types what cluster-status of a unit says is next, as it stands there.
-func (w *world) typeNext(ctx context.Context, h *host) error {
+// typeFound types what the findings of a unit say, as it is printed: of each the first remedy that is right now. One
+// that puts another unit in the place of a unit is typed once.
+func (w *world) typeFound(ctx context.Context, h *host) error {
 	if w.has(h, "power-off") {
 		return nil
 	}
-	r, err := w.RunAction(ctx, h.Unit, "cluster-status")
+	r, err := w.RunAction(ctx, h.Unit, "health", "format=json")
 	if err != nil {
 		return err
 	}
-	if r.Status != "completed" {
-		return fmt.Errorf("cluster-status of %s: %s", h.Name(), r.Message)
+	all, err := cluster.ReadFindings(r.Results["findings"])
+	if err != nil {
+		return fmt.Errorf("health of %s: %s: %w", h.Name(), r.Message, err)
 	}
-	for _, command := range commands(r.Results["next"]) {
-		if err := w.enter(ctx, command); err != nil {
-			return err
+	for _, d := range all {
+		i := slices.IndexFunc(d.Remedies, func(r present.RemedyDocument) bool { return w.applies(d, r) })
+		if i < 0 || strings.HasPrefix(d.Remedies[i].Commands[0], "juju add-unit") && !w.replaces(h) {
+			continue
+		}
+		for _, command := range d.Remedies[i].Commands {
+			if err := w.enter(ctx, command); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// applies reports whether commands are right now. Those for something that is lost are if the machine of a unit that
+// they name is off. No unit is removed by force for that: its machine comes back.
+func (w *world) applies(d present.Document, r present.RemedyDocument) bool {
+	if len(r.Commands) == 0 || slices.ContainsFunc(r.Commands, func(c string) bool { return !printed.MatchString(c) || strings.Contains(c, " --force ") }) {
+		return false
+	}
+	if r.When == "" || r.When == string(finding.IfThisLasts) {
+		return true
+	}
+	words := strings.Fields(r.When + " " + d.Subject)
+	return slices.ContainsFunc(w.all(), func(h *host) bool { return w.has(h, "power-off") && slices.Contains(words, h.Name()) })
+}
+
+// replaces reports whether another unit is now to be put in the place of this one, for the first time.
+func (w *world) replaces(h *host) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.replaced[h.Name()]
+	w.replaced[h.Name()] = true
+	return !before
 }
 
 // refused is a printed command that does not do what it says.
@@ -171,7 +167,7 @@ func (w *world) enter(ctx context.Context, command string) error {
 		w.harmful(command, before)
 	}
 	if r.Status != "completed" && !looks { // a plan that can't be carried out says so
-		return &refused{command, r.Message}
+		return &refused{command, strings.Join([]string{r.Message, r.Results["ovnnb"], r.Results["ovnsb"]}, "\n")}
 	}
 	return nil
 }

@@ -23,3 +23,11 @@ ERROR next: start it again: juju run ovn-central/0 resume
 	assert.Len(t, found, 1)
 	assert.Equal(t, []string{"juju run ovn-central/0 resume"}, commands(found[0]))
 }
+
+func TestCommandsAreFoundInWhatIsPrinted(t *testing.T) {
+	t.Parallel()
+	line := "nb: x; run: juju add-unit ovn-central; juju remove-unit ovn-central/0"
+	assert.Equal(t, []string{"juju add-unit ovn-central", "juju remove-unit ovn-central/0"}, commands(line))
+	assert.Empty(t, commands("run action kick"))
+	assert.Equal(t, []string{`nb-identity="1234"`, "force=true"}, unquoted([]string{`nb-identity='"1234"'`, "force=true"}))
+}

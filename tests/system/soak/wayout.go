@@ -37,12 +37,10 @@ var wayouts = []struct {
 	{regexp.MustCompile(`the cluster has a quorum|knows a leader|has a leader: the quorum is not lost|no quorum is lost`), hasQuorum},
 	{regexp.MustCompile(`(ovn-central/\d+) has newer data`), runThere},
 	{regexp.MustCompile(`recovery or restore on (ovn-central/\d+) (?:gives this unit up, and )?goes first`), runThere},
-	{regexp.MustCompile(`(ovn-central/\d+) has not reported how far its copy goes`), start},
+	{regexp.MustCompile(`(ovn-central/\d+.*) ha(?:s|ve) not reported how far`), start},
 	{regexp.MustCompile(`(ovn-central/\d+) must stop its server`), start},
 	{regexp.MustCompile(`(?:start the machine of|waiting for) (ovn-central/\d+)(?: to answer)? \(it has the new cluster`), start},
-	{regexp.MustCompile(`([0-9a-f]{4}) \(was ovn-central/\d+\) may come back`), giveUp},
-	{regexp.MustCompile(`member ([0-9a-f]{4}), whose unit is not known, may come back`), giveUp},
-	{regexp.MustCompile(`(ovn-central/\d+) may come back`), giveUp},
+	{regexp.MustCompile(`((?:[0-9a-f]{4} |member |ovn-central/).*) may come back`), giveUp},
 	{regexp.MustCompile(`the file of (ovn-central/\d+) is damaged`), giveUp},
 	{regexp.MustCompile(`this unit's file is damaged|this unit has no copy`), runOther},
 	{regexp.MustCompile(`(\S+) is neither a unit nor an identity of a member`), notAName},
@@ -50,6 +48,20 @@ var wayouts = []struct {
 	{regexp.MustCompile(`if (ovn-central/\d+) is lost for good: juju run`), kickLost},
 	{regexp.MustCompile(`(ovn-central/\d+) is not a member yet.*if it is lost: juju remove-unit`), start},
 	{regexp.MustCompile(`add again=true|then run: .* recovery-status|run the same command again|to go on with it, run|the unit that leads the application publishes its ID|it continues|it makes the new cluster`), again},
+}
+
+// listed are the units and members in a list; of a member that a unit had, its digits.
+var listed = regexp.MustCompile(`([0-9a-f]{4}) \(was ovn-central/\d+\)|member ([0-9a-f]{4}),|(ovn-central/\d+)`)
+
+// names are those of a list; what is none is one name.
+func names(text string) (all []string) {
+	for _, found := range listed.FindAllStringSubmatch(text, -1) {
+		all = append(all, strings.Join(found[1:], ""))
+	}
+	if all == nil {
+		return []string{text}
+	}
+	return all
 }
 
 // waysOut are what a text says to do, each once, in its order.
@@ -60,12 +72,10 @@ func waysOut(text string) (all []way) {
 			if found == nil {
 				continue
 			}
-			out := way{do: w.do}
-			if len(found) > 1 {
-				out.name = found[1]
-			}
-			if !slices.Contains(all, out) {
-				all = append(all, out)
+			for _, name := range names(strings.Join(found[1:], "")) {
+				if out := (way{w.do, name}); !slices.Contains(all, out) {
+					all = append(all, out)
+				}
 			}
 			break
 		}

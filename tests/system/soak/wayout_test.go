@@ -51,15 +51,25 @@ func TestEachRefusalOfARecoveryHasAWayOut(t *testing.T) {
 	} {
 		v := c.state.Judge(recovery.Request{Cluster: "c"})
 		text := ""
-		for _, line := range append(v.Refusals, v.Waiting...) {
-			text += line + "\n"
+		for _, refusal := range v.Refusals {
+			text += refusal.String() + "\n"
 		}
+		text += strings.Join(v.Waiting, "\n")
 		assert.Contains(t, waysOut(text), c.want, "%s: %s", name, text)
 	}
 	newer := state(func(s *recovery.State) { s.Peers = peer(&recovery.Copy{Cluster: "c", Term: 3}) })
 	v := newer.Judge(recovery.Request{Cluster: "c", GivenUp: []string{"ovn-central/1"}})
-	assert.Contains(t, waysOut(v.Refusals[0]), way{force, "ovn-central/1"})
+	assert.Contains(t, waysOut(v.Refusals[0].String()), way{force, "ovn-central/1"})
 	assert.Equal(t, []way{{notAName, "ovn-central/9"}}, waysOut("nothing was done: ovn-central/9 is neither a unit nor an identity of a member"))
+	both := state(func(s *recovery.State) {
+		s.Members = append(s.Members, recovery.Member{ID: "cccc0000", Unit: "ovn-central/2", Exists: true}, recovery.Member{ID: "dddd0000"}, recovery.Member{ID: "eeee0000", Unit: "ovn-central/4"})
+		s.Peers = append(s.Peers, recovery.Peer{Unit: "ovn-central/2", Read: true})
+	}).Judge(recovery.Request{Cluster: "c"})
+	var refused []way
+	for _, r := range both.Refusals {
+		refused = append(refused, waysOut(r.String())...)
+	}
+	assert.ElementsMatch(t, []way{{start, "ovn-central/1"}, {start, "ovn-central/2"}, {giveUp, "dddd"}, {giveUp, "eeee"}}, refused)
 	assert.Empty(t, waysOut("terminated"))
 	assert.Equal(t, []way{{start, "ovn-central/1"}}, waysOut(strings.Join(recovery.Proof{Units: []recovery.UnitProof{{Unit: "ovn-central/1"}}}.Lines(), "\n")))
 	assert.Equal(t, []way{{kickLost, "ovn-central/2"}},

@@ -19,11 +19,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// Charm is what a schedule is run with: the charm as Juju unpacks it, what plays
-// the lab's tools, and [Told].
+// Charm is what a schedule is run with: the charm as Juju unpacks it, and what plays
+// the lab's tools.
 type Charm struct {
 	Dir, Program string
-	Told         [][]string
 	// Slow is how many times as long as usual everything may take, where the machine has
 	// other things to do; 0 is 1.
 	Slow int

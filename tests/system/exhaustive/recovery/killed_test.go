@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -87,7 +88,8 @@ func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, m.Settle(t.Context()))
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
-	require.Contains(t, u.Workload().Message, "nb: its file can't be read; run: juju run "+u.Name()+" rejoin database=nb")
+	m.Finds(u, finding.FileUnreadable, "nb")
+	require.Contains(t, m.NextCommands(u)[0], "juju run "+u.Name()+" rejoin database=nb")
 
 	w := m.StartWriter(t.Context(), 0)
 	m.Hold(true)

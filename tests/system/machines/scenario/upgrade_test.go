@@ -105,7 +105,7 @@ func (u *upgrade) restartTwo(ctx context.Context, t *testing.T) {
 	for _, unit := range []string{u.first, u.second} {
 		assert.NotEqual(t, runs(ctx, t, u.Machines[u.last]), runs(ctx, t, u.Machines[unit]), "%s runs the newer release", unit)
 		require.NoError(t, u.UpdateStatus(ctx, unit))
-		u.says(ctx, t, unit, "older schema; converted once "+u.last+" runs ")
+		u.says(ctx, t, unit, "converted once "+u.last+" runs ")
 	}
 	u.writes(ctx, t)
 }
@@ -116,7 +116,7 @@ func (u *upgrade) lastIsOff(ctx context.Context, t *testing.T) {
 	for range 2 {
 		for _, unit := range []string{u.first, u.second} {
 			u.updates(ctx, t, unit)
-			u.says(ctx, t, unit, "older schema; start or remove "+u.last+", which is down (it must run ")
+			u.says(ctx, t, unit, "start or remove "+u.last+", which is down (it must run ")
 			u.notConverted(ctx, t, unit)
 		}
 	}

@@ -97,6 +97,7 @@ var varies = []struct {
 	{regexp.MustCompile(`: (standby|active)( \(as of its last hook\))?$`), ": STATE"},
 	{regexp.MustCompile(`acts for gateways.*`), "acts for gateways"},
 	{regexp.MustCompile(`, (leader|follower)$`), ", ROLE"},
+	{regexp.MustCompile(`\b(leader|follower|active|standby)(\s)`), "ROLE$2"},
 	{regexp.MustCompile(`is down: .*`), "is down"},
 	{regexp.MustCompile(`^  (Role|Term|Leader|Vote|Log|Connections|Disconnections|Entries not yet (committed|applied)):? .*`), "  $1"},
 	{regexp.MustCompile(`( next_index=\d+ match_index=\d+)`), ""},

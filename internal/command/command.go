@@ -1,0 +1,45 @@
+// Package command has the commands that a person is told to type, as data. Package juju writes them
+// in the syntax of the Juju that runs.
+package command
+
+// Command is an action, if Action is set; a command on the machine of Unit, if that is set; else
+// a command of Juju's client. The zero value is no command.
+type Command struct {
+	// Unit and Action are names by Juju's rules, which need no quotes.
+	Unit, Action string
+	// Params are the action's, in the order in which they are to be read.
+	Params []Param
+	// Words are those of a command that is no action, without `juju`, `ssh` and the unit.
+	Words []string
+}
+
+// Param is one parameter of an action. Juju reads Value as YAML: `true` is a boolean and 3974 a
+// number, as the schemas of our actions allow.
+type Param struct {
+	Key, Value string
+	// Text tells Juju to read Value as a text, even if YAML would take it for a number: 0010.
+	Text bool
+}
+
+// Client is a command of Juju's client: `config ovn-central source=distro`.
+func Client(words ...string) Command { return Command{Words: words} }
+
+// OnMachine is a command on the machine of a unit.
+func OnMachine(unit string, words ...string) Command { return Command{Unit: unit, Words: words} }
+
+// RemoveUnit removes a unit, which leaves the clusters by itself.
+func RemoveUnit(unit string) Command { return Client("remove-unit", unit) }
+
+// RemoveByForce removes units whose machines are gone: their `stop` hooks don't run, and their members
+// stay in the clusters.
+func RemoveByForce(units ...string) Command {
+	return Client(append([]string{"remove-unit", "--force"}, units...)...)
+}
+
+// Resolved ends the error state of a unit: the failed hook runs again, or with noRetry counts as done.
+func Resolved(unit string, noRetry bool) Command {
+	if noRetry {
+		return Client("resolved", "--no-retry", unit)
+	}
+	return Client("resolved", unit)
+}

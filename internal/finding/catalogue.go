@@ -1,0 +1,47 @@
+package finding
+
+import (
+	"slices"
+	"time"
+)
+
+// Entry describes a code.
+type Entry struct {
+	Code     Code
+	Severity Severity
+	Kind     Kind
+	// Line is what is wrong, at most 80 characters. Words in braces are arguments.
+	Line string
+	// Meaning explains it, and Do what to do about it, for the page of findings.
+	Meaning, Do string
+	// Quiet findings are listed, but not in the status line.
+	Quiet bool
+	// For is how long it lasts before it is an alert; 0 if it is none, or if alerts.json has one on a metric.
+	For time.Duration
+}
+
+// catalogue has every code, in the order of importance among those of the same severity.
+var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, memberEntries, certificateEntries, northdEntries, unitEntries, noteEntries)
+
+var (
+	entries  = map[Code]Entry{}
+	position = map[Code]int{}
+)
+
+func init() {
+	for i, e := range catalogue {
+		entries[e.Code], position[e.Code] = e, i
+	}
+}
+
+// Catalogue is every entry, the most important first.
+func Catalogue() []Entry { return slices.Clone(catalogue) }
+
+// Lookup is the entry of a code. It panics if there is none: codes are constants.
+func Lookup(code Code) Entry {
+	e, found := entries[code]
+	if !found {
+		panic("finding: no entry for " + string(code))
+	}
+	return e
+}

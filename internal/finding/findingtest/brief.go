@@ -1,0 +1,55 @@
+// Package findingtest writes findings as tests compare them: by what programs see, without the catalogue's words.
+package findingtest
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+)
+
+// Brief is a finding in one line: severity, code, subject, the arguments that are set, and after an arrow
+// each remedy.
+func Brief(f finding.Finding) string {
+	words := []string{f.Severity.String(), string(f.Code)}
+	if subject := f.Subject.String(); subject != "" {
+		words = append(words, subject)
+	}
+	args := reflect.ValueOf(f.Args)
+	for i := range args.NumField() {
+		if value := args.Field(i); !value.IsZero() {
+			words = append(words, fmt.Sprintf("%s=%v", args.Type().Field(i).Name, value))
+		}
+	}
+	for _, r := range f.Remedies {
+		words = append(words, "->")
+		if r.When != "" {
+			words = append(words, string(r.When)+":")
+		}
+		if r.Deed != "" {
+			words = append(words, string(r.Deed))
+		}
+		for _, c := range append([]command.Command{r.Command}, r.Then...) {
+			words = append(words, commandWords(c)...)
+		}
+		if r.Unit != "" {
+			words = append(words, "{unit="+r.Unit+"}")
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func commandWords(c command.Command) (words []string) {
+	if c.Action != "" {
+		words = append(words, c.Unit, c.Action)
+	}
+	for _, p := range c.Params {
+		words = append(words, p.Key+"="+p.Value)
+	}
+	if c.Action == "" && c.Unit != "" {
+		words = append(words, "ssh", c.Unit)
+	}
+	return append(words, c.Words...)
+}

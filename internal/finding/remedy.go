@@ -1,0 +1,82 @@
+package finding
+
+import "github.com/ovn-central/ovn-central-operator/internal/command"
+
+// Remedy is one way out: a command, or a deed that no command of Juju does.
+type Remedy struct {
+	// When is the condition under which it is right; empty if it always is.
+	When Condition
+	// Command is what to type. It is the zero value if Deed is set.
+	Command command.Command
+	Deed    Deed
+	// Then is what to type after that, in this order.
+	Then []command.Command
+	// Unit is the unit that the condition or the deed names; empty if it is an argument of the finding.
+	Unit string
+}
+
+// Condition is the text of a condition. It may name the finding's arguments, as a line does.
+type Condition string
+
+// The conditions.
+const (
+	IfThisLasts    Condition = "if this lasts"
+	IfItRepeats    Condition = "if it happens again"
+	IfLost         Condition = "if {unit} is lost for good"
+	IfNoSpace      Condition = "if there is no space to make"
+	IfGone         Condition = "if no unit shows it"
+	OnceMachineOff Condition = "once its machine is off"
+	WhenClients    Condition = "when clients may wait"
+)
+
+// Deed is what an operator does without Juju. It may name the finding's arguments.
+type Deed string
+
+// The deeds.
+const (
+	MakeSpace      Deed = "make space on the disk of {path}"
+	MakeSpaceThere Deed = "make space there"
+	MoveAway       Deed = "stop {service} and move {path} away"
+	RestoreFile    Deed = "bring {path} back from a backup"
+	StartMachine   Deed = "start the machine of {unit}"
+	StartServer    Deed = "start the server of {unit}"
+	PowerOff       Deed = "power off its machine"
+	RestartNorthd  Deed = "restart the ovn-northd that hangs: its unit's status has the command"
+	AwaitHook      Deed = "wait for the next hook of {unit}, or look at its status"
+	FindOwner      Deed = "find out which unit it belongs to"
+	OpenPort       Deed = "open {value} of this unit's machine"
+	OpenPorts      Deed = "open these ports of the machine of {unit}"
+	DeployAgain    Deed = "deploy the application again"
+	StopOldServer  Deed = "stop the server at {address}"
+	RemoveUnits    Deed = "remove the units of the wrong cluster"
+)
+
+// Do is a command, unconditionally.
+func Do(c command.Command, then ...command.Command) Remedy { return Remedy{Command: c, Then: then} }
+
+// If is a command under a condition.
+func If(when Condition, c command.Command, then ...command.Command) Remedy {
+	return Remedy{When: when, Command: c, Then: then}
+}
+
+// ByHand is a deed.
+func ByHand(deed Deed) Remedy { return Remedy{Deed: deed} }
+
+// For is the remedy for a unit that is no argument of the finding.
+func (r Remedy) For(unit string) Remedy {
+	r.Unit = unit
+	return r
+}
+
+// Condition is the text of a remedy's condition; empty if there is none.
+func (f Finding) Condition(r Remedy) string { return f.with(r).expand(string(r.When)) }
+
+// Deed is the text of a remedy's deed; empty if the remedy is a command.
+func (f Finding) Deed(r Remedy) string { return f.with(r).expand(string(r.Deed)) }
+
+func (f Finding) with(r Remedy) Finding {
+	if r.Unit != "" {
+		f.Args.Unit = r.Unit
+	}
+	return f
+}

@@ -1,0 +1,45 @@
+package present
+
+import (
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+)
+
+// Document is a finding for programs. Fields are only ever added.
+type Document struct {
+	Code     string           `json:"code" yaml:"code"`
+	Severity string           `json:"severity" yaml:"severity"`
+	Subject  string           `json:"subject" yaml:"subject"`
+	Message  string           `json:"message" yaml:"message"`
+	Since    string           `json:"since,omitempty" yaml:"since,omitempty"`
+	Remedies []RemedyDocument `json:"remedies" yaml:"remedies"`
+	Docs     string           `json:"docs" yaml:"docs"`
+}
+
+// RemedyDocument is one way out: Commands are typed in this order; Deed is what no command does.
+type RemedyDocument struct {
+	When     string   `json:"when,omitempty" yaml:"when,omitempty"`
+	Commands []string `json:"commands,omitempty" yaml:"commands,omitempty"`
+	Deed     string   `json:"deed,omitempty" yaml:"deed,omitempty"`
+}
+
+// Documents are findings for programs, the most important first.
+func Documents(v juju.Version, all []finding.Finding) []Document {
+	docs := []Document{}
+	for _, f := range finding.Sort(all) {
+		d := Document{
+			Code: string(f.Code), Severity: f.Severity.String(), Subject: f.Subject.String(), Message: f.Message(),
+			Remedies: []RemedyDocument{}, Docs: URL(f.Code),
+		}
+		if !f.Since.IsZero() {
+			d.Since = f.Since.UTC().Format(time.RFC3339)
+		}
+		for _, r := range f.Remedies {
+			d.Remedies = append(d.Remedies, RemedyDocument{When: f.Condition(r), Commands: commands(v, r), Deed: f.Deed(r)})
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}

@@ -1,0 +1,118 @@
+// Package present puts findings into words: the line of juju status, the first screen of the action
+// cluster-status, the action health, and documents for programs. Nothing else in the product does.
+package present
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+)
+
+// StatusWidth is how much of a longer message `juju status` shows, in characters, without the
+// ellipsis (maxMessageLength in cmd/juju/status/output_tabular.go of Juju 3.6 and 4.0).
+const StatusWidth = 120 - len("...")
+
+// ready begins the message of an active unit. Programs wait for it, as they did with the Python charm
+// (wait_for_application_states of zaza's model.py).
+const ready = "Unit is ready ("
+
+// Ready is the message of an active unit; text says more about it, in parentheses.
+func Ready(text string) string { return ready + text + ")" }
+
+// Workload is the word and the message of a unit's workload status: the most important finding with
+// its first remedy and its details, then the lines of the other findings, then tail, which says how the unit's clusters are. Of a
+// command, all of it is within [StatusWidth], with its condition; otherwise the message says where to
+// find it. In documents, findings that are quiet by the catalogue are listed, but not here.
+func Workload(v juju.Version, all []finding.Finding, tail ...string) (juju.StatusWord, string) {
+	word := wordOf(all)
+	width := StatusWidth
+	if word == juju.Active {
+		width -= len(ready)
+	}
+	var parts []string
+	for _, f := range finding.Sort(all) {
+		if finding.Lookup(f.Code).Quiet {
+			continue
+		}
+		text := f.Line()
+		if len(parts) == 0 {
+			text = headline(v, f, width)
+		}
+		parts = append(parts, text)
+	}
+	for _, text := range tail {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	text := strings.Join(parts, "; ")
+	if word == juju.Active {
+		return word, Ready(text)
+	}
+	return word, text
+}
+
+func wordOf(all []finding.Finding) juju.StatusWord {
+	switch worst := finding.Worst(all); {
+	case worst == finding.Error:
+		return juju.Blocked
+	case finding.Has(all, finding.Paused):
+		return juju.Maintenance
+	case worst == finding.Waiting:
+		return juju.Waiting
+	}
+	return juju.Active
+}
+
+// headline is a finding with its first remedy, if both are shown whole in width characters, and then
+// the details.
+func headline(v juju.Version, f finding.Finding, width int) string {
+	text := f.Line()
+	if len(f.Remedies) > 0 {
+		first := Remedy(v, f, f.Remedies[0])
+		fits := func(whole string) bool { return utf8.RuneCountInString(whole) <= width }
+		switch command, unconditional := strings.CutPrefix(first, runs); {
+		case fits(text + "; " + first):
+			text += "; " + first
+		case unconditional && fits(text+": "+command):
+			text += ": " + command
+		default:
+			text += "; run cluster-status"
+		}
+	}
+	if f.Args.Detail != "" {
+		text += " (" + f.Args.Detail + ")"
+	}
+	return text
+}
+
+// runs comes before a command that has no condition.
+const runs = "run: "
+
+// Remedy is one way out in words, the condition first: `if this lasts: juju run …`.
+func Remedy(v juju.Version, f finding.Finding, r finding.Remedy) string {
+	condition, what := f.Condition(r), f.Deed(r)
+	if what == "" {
+		what = strings.Join(commands(v, r), "; ")
+		if condition == "" {
+			return runs + what
+		}
+	}
+	if condition == "" {
+		return what
+	}
+	return condition + ": " + what
+}
+
+// commands are those of a remedy, as they are typed.
+func commands(v juju.Version, r finding.Remedy) (all []string) {
+	if line := v.Render(r.Command); line != "" {
+		all = append(all, line)
+	}
+	for _, c := range r.Then {
+		all = append(all, v.Render(c))
+	}
+	return all
+}

@@ -1,0 +1,258 @@
+package present_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
+)
+
+var juju3 = juju.Version{Major: 3, Minor: 6}
+
+// reported is what a unit reports: [observetest.JoinedBy4] as it is changed.
+func reported(t *testing.T, change func(*observetest.Scenario)) observe.Report {
+	t.Helper()
+	s := observetest.JoinedBy4(t)
+	change(&s)
+	r := s.Report()
+	r.Application.Peers = map[string]observe.Peer{
+		"ovn-central/1": {State: relation.UnitState{Hostname: "m1", Northd: "standby"}}, "ovn-central/2": {State: relation.UnitState{Hostname: "m2", Northd: "standby"}},
+	}
+	return r
+}
+
+func healthy(*observetest.Scenario) {}
+
+// What a person sees, in one file for each situation.
+func TestWhatAPersonSees(t *testing.T) {
+	t.Parallel()
+	up := observetest.Up
+	unit := func(code finding.Code, args finding.Args, remedies ...finding.Remedy) finding.Finding {
+		return finding.New(code, finding.Subject{}, args, remedies...)
+	}
+	action := func(name string, params ...command.Param) finding.Remedy {
+		return finding.Do(command.Command{Unit: "ovn-central/0", Action: name, Params: params})
+	}
+	for name, test := range map[string]struct {
+		change func(*observetest.Scenario)
+		own    []finding.Finding
+	}{
+		"healthy": {healthy, nil},
+		"machine-down": {func(s *observetest.Scenario) {
+			s.NB, s.SB = up("aa00", "aa01").Down("aa02"), up("bb00", "bb01").Down("bb02")
+		}, nil},
+		"no-quorum": {func(s *observetest.Scenario) {
+			s.NB, s.SB = up("aa00").Down("aa01", "aa02").CutOff(), up("bb00").Down("bb01", "bb02").CutOff()
+		}, []finding.Finding{unit(finding.NorthdNoneActive, finding.Args{}).As(finding.Error)}},
+		"leave-blocked": {func(s *observetest.Scenario) {
+			s.Goal["ovn-central/1"] = "dying"
+			s.NB, s.SB = up("aa00", "aa01").Down("aa02"), up("bb00", "bb01").Down("bb02")
+		}, nil},
+		"stale":       {func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04"), s.SB.Down("13fe") }, nil},
+		"stale-is-up": {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nil},
+		"cut-off": {func(s *observetest.Scenario) {
+			s.NB, s.SB = up("aa00", "aa01", "aa02").CutOff(), up("bb00", "bb01", "bb02").CutOff()
+		}, nil},
+		"server-hangs": {func(s *observetest.Scenario) {
+			s.NB = observetest.Members{Condition: ovndb.Hung, Err: fmt.Errorf("no answer within 5s")}
+		}, []finding.Finding{finding.Of(finding.ServerHangs, ovndb.NB, finding.Args{Detail: "no answer within 5s"},
+			finding.If(finding.IfThisLasts, command.Command{Unit: "ovn-central/0", Action: "restart-services", Params: []command.Param{{Key: "services", Value: "ovn-ovsdb-server-nb"}}}))}},
+		"paused": {func(s *observetest.Scenario) {
+			s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Down}
+		}, []finding.Finding{unit(finding.Paused, finding.Args{}, action("resume"))}},
+		"many": {func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04", "aa05", "aa06"), s.SB.Down("13fe") }, []finding.Finding{
+			finding.New(finding.OptionInvalid, finding.Subject{Name: "source"}, finding.Args{Value: "source=what: no such release"}, finding.Do(command.Client("config", "ovn-central", "--reset", "source"))),
+			unit(finding.FirewallFailed, finding.Args{Detail: "ufw is not installed"}), unit(finding.CertificateExpires, finding.Args{Time: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}),
+			finding.Of(finding.ListenerWithoutTLS, ovndb.SB, finding.Args{Value: "ptcp:16642"}), unit(finding.RestartDue, finding.Args{Value: "ovn-northd"}),
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := reported(t, test.change)
+			all := slices.Concat(test.own, status.Clusters(r))
+			if len(test.own) == 0 {
+				all = slices.Concat(status.Own(r), all)
+			}
+			northd := ovndb.NorthdActive
+			if finding.Has(all, finding.NorthdNoneActive) {
+				northd = ovndb.NorthdUnconnected
+			}
+			summary := status.Health(r, northd == ovndb.NorthdActive)
+			word, message := present.Workload(juju3, all, summary)
+			screen := present.Screen(juju3, "ovn-central/0", status.Rows(r, northd), all, summary)
+			goldentest.Equal(t, name+".txt", strings.Join([]string{
+				"--- juju status", string(word) + ": " + message, "--- cluster-status", strings.TrimSuffix(screen, "\n"),
+				"--- health", present.Health(all), "--- health detail=true", present.Details(juju3, all),
+			}, "\n"))
+			assert.LessOrEqual(t, strings.Count(screen, "\n"), 24)
+			if name == "healthy" {
+				assert.LessOrEqual(t, len(strings.Fields(screen)), 60)
+			}
+		})
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	r := reported(t, func(s *observetest.Scenario) {
+		s.NB, s.SB = observetest.Up("aa00", "aa01").Down("aa02"), observetest.Up("bb00", "bb01").Down("bb02", "13fe")
+	})
+	all := status.Clusters(r)
+	all[0].Since = observetest.Now
+	goldentest.Document(t, "documents", present.Documents(juju3, all))
+	goldentest.Document(t, "documents-none", present.Documents(juju3, nil))
+}
+
+// each is a finding of each entry of the catalogue with arguments as long as they are in use.
+func each() (all []finding.Finding) {
+	for _, e := range finding.Catalogue() {
+		s := finding.Subject{Databases: ovndb.Databases()}
+		switch e.Kind {
+		case finding.Member, finding.Unit, finding.Northd, finding.Option:
+			s = finding.Subject{Name: "ovn-central/12"}
+		}
+		all = append(all, finding.New(e.Code, s, finding.Args{
+			Unit: "ovn-central/11", Units: []string{"ovn-central/13"}, Cluster: "77eb6ddc", Other: "f3be898b", Path: "/var/lib/ovn/ovnnb_db.db",
+			Service: "ovn-ovsdb-server-nb", Address: "10.246.113.209", Version: "3.3", Value: "VALUE", Count: 2, Total: 3, Duration: 4 * time.Second,
+			Detail: "DETAIL",
+		}))
+	}
+	return all
+}
+
+// remedies are the conditions and the kinds of commands that are in use.
+func remedies() (all []finding.Remedy) {
+	kick := command.Command{Unit: "ovn-central/11", Action: "kick", Params: []command.Param{
+		{Key: "sb-identity", Value: "39744b2d", Text: true}, {Key: "nb-identity", Value: "aa017c1a", Text: true}, {Key: "unit-in-model", Value: "true"}, {Key: "i-really-mean-it", Value: "true"},
+	}}
+	for _, when := range []finding.Condition{"", finding.IfLost, finding.OnceMachineOff, finding.IfThisLasts} {
+		all = append(all,
+			finding.If(when, command.Command{Unit: "ovn-central/11", Action: "resume"}), finding.If(when, kick),
+			finding.If(when, command.RemoveByForce("ovn-central/11"), command.Client("add-unit", "ovn-central")),
+			finding.If(when, command.Command{Unit: "ovn-central/11", Action: "recover", Params: []command.Param{{Key: "dry-run", Value: "true"}}}))
+	}
+	return append(all, finding.ByHand(finding.StartMachine), finding.ByHand(finding.MoveAway))
+}
+
+// What is to be typed is seen whole with its condition, or else the line says where to find it. What is wrong comes first.
+func TestStatusLineOfEveryFinding(t *testing.T) {
+	t.Parallel()
+	shown, hidden := 0, 0
+	for i, f := range each() {
+		for k, r := range remedies() {
+			v := []juju.Version{{Major: 2, Minor: 9}, juju3}[(i+k)%2]
+			f.Remedies = []finding.Remedy{r}
+			_, text := present.Workload(v, []finding.Finding{f}, "3 of 3 up, 1 may fail")
+			if finding.Lookup(f.Code).Quiet {
+				assert.NotContains(t, text, f.Line())
+				continue
+			}
+			seen := text
+			if runes := []rune(text); len(runes) > present.StatusWidth {
+				seen = string(runes[:present.StatusWidth])
+			}
+			before, _, _ := strings.Cut(seen, f.Line())
+			assert.Contains(t, []string{"", "Unit is ready ("}, before, text)
+			switch remedy := present.Remedy(v, f, r); {
+			case strings.Contains(seen, "; "+remedy), strings.Contains(seen, f.Line()+": "+strings.TrimPrefix(remedy, "run: ")) && r.When == "":
+				shown++
+			default:
+				hidden++
+				assert.NotContains(t, text, "juju ", text)
+				assert.Contains(t, seen, "; run cluster-status", text)
+			}
+		}
+	}
+	assert.Positive(t, shown)
+	assert.Positive(t, hidden)
+}
+
+func TestNothingIsSaidTwice(t *testing.T) {
+	t.Parallel()
+	count := func(text string, f finding.Finding) int {
+		return len(regexp.MustCompile(`(^|[^\w#])`+regexp.QuoteMeta(f.Line())).FindAllString(text, -1))
+	}
+	for _, f := range each() {
+		if len(f.Subject.Databases) == 0 {
+			f.Subject.Databases = ovndb.Databases()
+		}
+		f.Remedies = []finding.Remedy{finding.Do(command.Command{Unit: "ovn-central/0", Action: "resume"})}
+		nb, sb := f, f
+		nb.Subject.Databases, sb.Subject.Databases = []ovndb.Database{ovndb.NB}, []ovndb.Database{ovndb.SB}
+		all := []finding.Finding{nb, sb, sb}
+		_, line := present.Workload(juju3, all)
+		texts := map[string]string{
+			"details": present.Details(juju3, all), "screen": present.Screen(juju3, "ovn-central/0", nil, all, ""), "health": present.Health(all), "status": line,
+		}
+		if finding.Lookup(f.Code).Quiet {
+			delete(texts, "status")
+		}
+		if f.Severity == finding.Info {
+			delete(texts, "screen")
+			delete(texts, "health")
+		}
+		for name, text := range texts {
+			assert.Equal(t, 1, count(text, f), "%s: %s", name, text)
+			if name != "health" {
+				assert.Equal(t, 1, strings.Count(text, "juju run ovn-central/0 resume")+strings.Count(text, "; run cluster-status"), "%s: %s", name, text)
+			}
+		}
+		assert.Len(t, present.Documents(juju3, all), 1)
+	}
+}
+
+func TestScreenOfEverythingFitsATerminal(t *testing.T) {
+	t.Parallel()
+	rows := make([]present.Row, 9)
+	for units := range rows {
+		for n := range len(each()) {
+			all := each()[n:]
+			for i := range all {
+				all[i].Remedies = remedies()[i%8 : i%8+3]
+			}
+			screen := present.Screen(juju3, "ovn-central/0", rows[:units], all, "summary")
+			assert.LessOrEqual(t, strings.Count(screen, "\n"), 24)
+			if strings.Contains(screen, " more; run: ") {
+				assert.True(t, strings.HasSuffix(screen, "juju run ovn-central/0 health detail=true\n"), screen)
+			}
+		}
+	}
+}
+
+func TestVerdictAndAnchor(t *testing.T) {
+	t.Parallel()
+	one := func(code finding.Code) []finding.Finding {
+		return []finding.Finding{finding.New(code, finding.Subject{}, finding.Args{})}
+	}
+	assert.Equal(t, "OK", present.Health(nil))
+	assert.Equal(t, "OK", present.Verdict(one(finding.RestartDue)))
+	assert.Equal(t, "WARN", present.Verdict(one(finding.StaleMember)))
+	assert.Equal(t, "WARN", present.Verdict(one(finding.Electing)))
+	assert.Equal(t, "ERR", present.Verdict(one(finding.NoQuorum)))
+	assert.Equal(t, "no-quorum", present.Anchor(finding.NoQuorum))
+	assert.True(t, strings.HasSuffix(present.URL(finding.NoQuorum), "/reference/findings.html#no-quorum"))
+}
+
+// As the Python charm says it: programs wait for messages that begin so.
+func TestActiveUnitIsReady(t *testing.T) {
+	t.Parallel()
+	word, text := present.Workload(juju3, nil, "3 of 3 up, 1 may fail", "", "drained")
+	assert.Equal(t, juju.Active, word)
+	assert.Equal(t, "Unit is ready (3 of 3 up, 1 may fail; drained)", text)
+	assert.Equal(t, "Unit is ready (x)", present.Ready("x"))
+}

@@ -1,0 +1,260 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
+)
+
+// memberName tells members apart: the unit that they belong to or belonged to, or what else they are known by.
+func memberName(m observe.Application, d ovndb.Database, row observe.Row) string {
+	return cmp.Or(row.Owner.Unit, row.Owner.Was, Describe(m, d, row.Peer))
+}
+
+// down finds the members that are down, those of one unit together. Without a quorum, this unit may be the one
+// that is cut off: nothing is said of others then.
+func down(r observe.Report) (all []finding.Finding) {
+	at := map[string]int{}
+	for _, c := range r.Clusters {
+		if healthOf(c, r.Application) != working {
+			continue
+		}
+		for _, row := range c.Rows {
+			if row.Self || row.Up || row.OneWay || row.Owner.Stale { // what is wrong with its own, this unit says itself
+				continue
+			}
+			name, detail := memberName(r.Application, c.Database, row), fmt.Sprintf("%s %s at %s: %s", c.Database.Short(), row.Short, row.Address, row.Why)
+			i, found := at[name]
+			if !found {
+				at[name] = len(all)
+				all = append(all, finding.Of(finding.MemberDown, c.Database, finding.Args{Unit: row.Owner.Unit, Detail: detail}, whileDown(r.Application, row)...))
+				all[len(all)-1].Subject.Name = name
+				continue
+			}
+			all[i].Subject.Databases = append(all[i].Subject.Databases, c.Database)
+			all[i].Args.Detail += "; " + detail
+		}
+	}
+	return all
+}
+
+// whileDown is what to do about a member that is down.
+func whileDown(m observe.Application, row observe.Row) []finding.Remedy {
+	unit := row.Owner.Unit
+	switch {
+	case unit == "":
+		return []finding.Remedy{finding.ByHand(finding.FindOwner)}
+	case m.Peers[unit].State.Paused:
+		return []finding.Remedy{finding.Do(resumeCommand(unit))}
+	case row.Noted: // its unit ends that by itself
+		return []finding.Remedy{finding.ByHand(finding.AwaitHook)}
+	case m.Dying(unit): // Juju waits for its machine
+		return []finding.Remedy{finding.ByHand(finding.StartMachine), finding.If(finding.IfLost, command.RemoveByForce(unit))}
+	}
+	return []finding.Remedy{
+		finding.ByHand(finding.StartMachine),
+		finding.If(finding.IfLost, command.RemoveByForce(unit), command.Client("add-unit", unitname.Application(unit))),
+	}
+}
+
+// leaves finds the units that are being removed and may not leave yet. Juju itself shows only that
+// a hook failed.
+func leaves(r observe.Report) (all []finding.Finding) {
+	m := r.Application
+	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), unitname.Compare) {
+		if unit == m.Unit || !m.Dying(unit) {
+			continue
+		}
+		refusals := leaveRefusals(r, unit)
+		subject := finding.Subject{Name: unit}
+		by := changedByAnother(viewsOf(r), m.Unit)
+		switch {
+		case len(refusals) == 0 || by == unit: // it is leaving
+		case by != "":
+			all = append(all, finding.New(finding.LeaveWaits, subject, finding.Args{Value: by + " is changing the membership"}))
+		default:
+			texts := make([]string, len(refusals))
+			for i, refusal := range refusals {
+				texts[i] = refusal.Error()
+			}
+			all = append(all, finding.New(finding.LeaveBlocked, subject, finding.Args{Detail: strings.Join(texts, "; ")}, ways(m, refusals, viewsOf(r))...))
+		}
+	}
+	return all
+}
+
+// leaveRefusals judges the leave of another unit in both databases.
+func leaveRefusals(r observe.Report, unit string) (refusals []*raft.Refusal) {
+	for _, c := range r.Clusters {
+		for _, row := range c.Rows {
+			if row.Owner.Unit != unit {
+				continue
+			}
+			if plan := raft.PlanLeave(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()}); plan.Refusal != nil {
+				refusals = append(refusals, plan.Refusal)
+			}
+		}
+	}
+	return refusals
+}
+
+// joinPatience is how long units that were not given up may take to join a new cluster: two intervals of
+// update-status.
+const joinPatience = 10 * time.Minute
+
+// notInNewCluster finds the other units whose server is in a cluster in whose place this unit's was
+// put, and that have not joined this one yet. What they publish comes late: one at whose address this unit's own
+// server has a member has joined. They may be lost if the recovery has given them up, or if they had the time to join.
+func notInNewCluster(r observe.Report) (all []finding.Finding) {
+	for _, unit := range r.Application.Published.Names() {
+		awaited, lost := false, false
+		for _, c := range r.Clusters {
+			if unit == r.Application.Unit || !superseded(c, r.Application.Published[unit][c.Database].Cluster) || hasMemberAt(c, r.Application.Peers[unit].State.Address) {
+				continue
+			}
+			awaited = true
+			lost = lost || slices.Contains(c.View.GivenUp, unit) || r.At.Sub(c.View.MadeAt) >= joinPatience
+		}
+		if !awaited {
+			continue
+		}
+		f := finding.New(finding.NotInNewCluster, finding.Subject{Name: unit}, finding.Args{Unit: unit})
+		if lost {
+			f.Remedies = []finding.Remedy{finding.ByHand(finding.StartMachine), finding.If(finding.IfLost, command.RemoveByForce(unit))}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// hasMemberAt reports whether this unit's server has a member at the address.
+func hasMemberAt(c observe.Cluster, address netip.Addr) bool {
+	return address.IsValid() && slices.ContainsFunc(c.Rows, func(row observe.Row) bool { return ovndb.HostOf(row.Address) == address.String() })
+}
+
+// oddMembers finds what is strange about members: what they are servers of, their addresses, their number, and texts
+// of a newer ovsdb-server.
+func oddMembers(r observe.Report) (all []finding.Finding) {
+	for _, c := range r.Clusters {
+		if c.Condition != ovndb.Serving {
+			continue
+		}
+		add := func(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
+			f := finding.Of(code, c.Database, args, remedies...)
+			f.Subject.Name = name
+			all = append(all, f)
+		}
+		for _, row := range c.Rows {
+			name := Describe(r.Application, c.Database, row.Peer)
+			if owner := wrongDatabase(r, c.Database, row); owner != "" {
+				add(finding.WrongDatabase, name, finding.Args{Value: owner}, removeWrong(r, c, row)...)
+			}
+			if row.Extra != "" {
+				add(finding.UnknownText, name, finding.Args{Value: fmt.Sprintf("%q", row.Extra)})
+			}
+			for _, other := range c.Rows {
+				if other.Address == row.Address && other.Short < row.Short {
+					add(finding.SameAddress, Describe(r.Application, c.Database, other.Peer)+" and "+name, finding.Args{Address: row.Address})
+				}
+			}
+		}
+		for _, line := range c.Status.Unknown {
+			add(finding.UnknownText, "", finding.Args{Value: fmt.Sprintf("%q", line.Text)})
+		}
+		if n := len(c.Rows); c.Status.State != raft.JoiningCluster && (n < 3 || n%2 == 0) {
+			add(finding.FewMembers, "", finding.Args{Count: n, Total: max(0, (n-1)/2)})
+		}
+	}
+	return all
+}
+
+// removeWrong kicks a server of the other database. Its machine may be another unit's, which stays on.
+func removeWrong(r observe.Report, c observe.Cluster, row observe.Row) []finding.Remedy {
+	permit, allowed := raft.WeakestPermit(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()})
+	if !allowed || !row.Owner.Stale || healthOf(c, r.Application) != working {
+		return nil
+	}
+	targets := shortened(map[ovndb.Database]string{c.Database: row.Longest()})
+	return []finding.Remedy{finding.Do(KickCommand(runOn(r.Application, viewsOf(r)), targets, permit))}
+}
+
+// wrongDatabase recognises a server of the other database, which ovsdb-server
+// lets in: by its ID, or by its port.
+func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
+	other := d.Other()
+	for _, unit := range r.Application.Published.Names() {
+		if id := r.Application.Published[unit][other].Server; id != "" && len(id) > 4 && id == row.ID {
+			return fmt.Sprintf("%s, of %s", other, unit)
+		}
+	}
+	if ovndb.PortOf(row.Address) == fmt.Sprint(ovndb.RaftPort(other)) {
+		return string(other)
+	}
+	return ""
+}
+
+// replacesItself finds the databases whose list of the clusters that were given up has their own, which means nothing.
+func replacesItself(r observe.Report) (all []finding.Finding) {
+	for _, c := range r.Clusters {
+		if c.View.SupersedesItself {
+			tool := "ovn-" + c.Database.Short() + "ctl"
+			all = append(all, finding.Of(finding.ReplacesItself, c.Database,
+				finding.Args{Detail: "external_ids:" + observe.SupersededKey + " of " + c.Database.GlobalTable()},
+				finding.Do(command.OnMachine(r.Application.Unit, fmt.Sprintf(`sudo %s --no-leader-only remove %s . external_ids '"%s"'`, tool, c.Database.GlobalTable(), observe.SupersededKey)))))
+		}
+	}
+	return all
+}
+
+// closedPorts finds which units can't connect to which, and at which ports, as far as this unit's servers show it.
+// What is down is not among them.
+func closedPorts(r observe.Report) (all []finding.Finding) {
+	m := r.Application
+	type pair struct{ from, to string }
+	ports := map[pair][]string{}
+	add := func(from, to, address string) {
+		ports[pair{from, to}] = append(ports[pair{from, to}], ovndb.PortOf(address))
+	}
+	for _, c := range r.Clusters {
+		for _, row := range c.Rows {
+			if row.Self || !row.Up && !row.OneWay || !c.View.LeaderUp() {
+				continue
+			}
+			name := nameOf(m, c.Database, row)
+			if !row.Link.To {
+				add(m.Unit, name, row.Address)
+			}
+			if !row.Link.From {
+				add(name, m.Unit, c.Status.Address)
+			}
+		}
+	}
+	pairs := slices.SortedFunc(maps.Keys(ports), func(a, b pair) int {
+		return cmp.Or(unitname.Compare(a.to, b.to), unitname.Compare(a.from, b.from))
+	})
+	for i := 0; i < len(pairs); {
+		to, at := pairs[i].to, ports[pairs[i]]
+		var from []string
+		for ; i < len(pairs) && pairs[i].to == to && slices.Equal(ports[pairs[i]], at); i++ {
+			from = append(from, pairs[i].from)
+		}
+		word := "port "
+		if len(at) > 1 {
+			word = "ports "
+		}
+		all = append(all, finding.New(finding.PortsClosed, finding.Subject{Name: to},
+			finding.Args{Unit: to, Units: from, Value: word + strings.Join(at, ", ")}, finding.ByHand(finding.OpenPorts)))
+	}
+	return all
+}

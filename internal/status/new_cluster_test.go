@@ -1,0 +1,70 @@
+package status_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
+)
+
+// What peers published late is no evidence that they are lost.
+func TestUnitsOfTheOldCluster(t *testing.T) {
+	t.Parallel()
+	const (
+		waits = "warning NOT_IN_NEW_CLUSTER ovn-central/2 Unit=ovn-central/2"
+		lost  = waits + " -> start the machine of {unit} -> if {unit} is lost for good: remove-unit --force ovn-central/2"
+	)
+	old := raft.ID("dd000000-0000-4000-8000-000000000000")
+	at := func(r *observe.Report, address string) {
+		r.Application.Peers = map[string]observe.Peer{"ovn-central/2": {State: relation.UnitState{Address: netip.MustParseAddr(address)}}}
+	}
+	for name, c := range map[string]struct {
+		change func(r *observe.Report)
+		want   []string
+	}{
+		"the cluster was just made":    {func(*observe.Report) {}, []string{waits}},
+		"it is given up":               {func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/2"} }, []string{lost}},
+		"another is given up":          {func(r *observe.Report) { r.Clusters[0].View.GivenUp = []string{"ovn-central/4"} }, []string{waits}},
+		"the cluster was made earlier": {func(r *observe.Report) { r.Clusters[0].View.MadeAt = r.At.Add(-10 * time.Minute) }, []string{lost}},
+		"a member is at its address": {
+			func(r *observe.Report) { at(r, "10.0.0.12"); r.Clusters[0].View.GivenUp = []string{"ovn-central/2"} }, []string{},
+		},
+		"members are elsewhere": {func(r *observe.Report) { at(r, "10.0.0.19") }, []string{waits}},
+	} {
+		r := observetest.Three(t).Report()
+		for i := range r.Clusters {
+			r.Clusters[i].View.Superseded, r.Clusters[i].View.MadeAt = []raft.ID{old}, r.At
+		}
+		r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: observetest.Full("aa02"), Cluster: old}
+		c.change(&r)
+		assert.Equal(t, c.want, briefs(status.Clusters(r)), name)
+	}
+}
+
+// S5: all units are in this unit's cluster, and none is to be removed.
+func TestClusterThatNamesItselfAsReplaced(t *testing.T) {
+	t.Parallel()
+	s := observetest.Three(t)
+	r := s.Report()
+	r.Clusters[0].View.SupersedesItself = true
+	all := status.Clusters(r)
+	assert.Equal(t, []string{`warning REPLACES_ITSELF nb -> ssh ovn-central/0 sudo ovn-nbctl --no-leader-only remove NB_Global . external_ids '"ovn-central:superseded"'`}, briefs(all))
+	assert.Equal(t, `juju ssh ovn-central/0 'sudo ovn-nbctl --no-leader-only remove NB_Global . external_ids '\''"ovn-central:superseded"'\'''`,
+		r.Application.Version.Render(all[0].Remedies[0].Command))
+
+	r = s.Report()
+	for i := range r.Clusters { // as if it had taken the list for true
+		r.Clusters[i].View.Superseded = []raft.ID{observetest.Cluster(r.Clusters[i].Database)}
+	}
+	for _, f := range status.Clusters(r) {
+		assert.NotEqual(t, r.Application.Unit, f.Subject.Name, "a unit never has itself removed")
+	}
+}

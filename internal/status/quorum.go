@@ -1,0 +1,212 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
+)
+
+// clusterHealth is what one database of this unit can do, as this unit sees it.
+type clusterHealth int
+
+const (
+	// working: a leader is up, and with it a majority.
+	working clusterHealth = iota
+	// absent: there is no database yet.
+	absent
+	// notServing: there is a file, or a server, and no member that can be asked.
+	notServing
+	joining
+	leaving
+	// majorityUnconfirmed: the server hears a leader, so there is a quorum, but this unit itself
+	// can't make sure that a majority is up: client ports are closed, or the
+	// certificate is not there yet.
+	majorityUnconfirmed
+	// cutOff: a majority of the members says that it has a leader, and this server
+	// does not hear it.
+	cutOff
+	// electing: no leader is heard, and a majority answers.
+	electing
+	// noQuorum: no leader is heard, and no majority answers.
+	noQuorum
+	// unjudged: the same, and nothing is known of the other units: the server may be no
+	// member of the application's cluster.
+	unjudged
+)
+
+// healthOf judges a cluster. A lost quorum leads to a recovery, so the peers must be known.
+func healthOf(c observe.Cluster, m observe.Application) clusterHealth {
+	if h := seenHealth(c); h != noQuorum || m.KnowsPeers() {
+		return h
+	}
+	return unjudged
+}
+
+// seenHealth is that by what this unit's server sees.
+func seenHealth(c observe.Cluster) clusterHealth {
+	switch {
+	case c.Condition == ovndb.Absent:
+		return absent
+	case c.Condition != ovndb.Serving:
+		return notServing
+	case c.Status.State == raft.JoiningCluster:
+		return joining
+	case c.Status.State == raft.LeavingCluster:
+		return leaving
+	case c.View.LeaderUp() && hasWorkingMajority(c):
+		return working
+	case c.Status.Role == raft.Leader:
+		return noQuorum
+	case c.Status.HearsLeader():
+		return majorityUnconfirmed
+	}
+	answering, connected := c.View.Responding()
+	switch majority := raft.Majority(len(c.Rows)); {
+	case connected >= majority:
+		return cutOff
+	case answering+1 >= majority:
+		return electing
+	}
+	return noQuorum
+}
+
+// hasWorkingMajority reports whether a majority takes part in what the leader commits. A member that
+// only counts as down, since its disk is full or its unit is about to stop it, does so
+// still: there is a quorum, and what is wrong with it is said of the member.
+func hasWorkingMajority(c observe.Cluster) bool {
+	up := 0
+	for _, row := range c.Rows {
+		if row.Runs() {
+			up++
+		}
+	}
+	return raft.Quorum{Members: len(c.Rows), Up: up}.Holds()
+}
+
+// quorum finds the clusters whose leader this unit does not see at work.
+func quorum(r observe.Report) (all []finding.Finding) {
+	m := r.Application
+	cut := map[int]int{} // where the finding is, by how many members hear a leader
+	for _, c := range r.Clusters {
+		answering, connected := c.View.Responding()
+		n, up, first := len(c.Rows), 0, ""
+		for _, row := range c.Rows {
+			if row.Up {
+				up++
+			} else if first == "" {
+				first = nameOf(m, c.Database, row) + ": " + row.Why
+			}
+		}
+		switch healthOf(c, m) {
+		case majorityUnconfirmed:
+			all = append(all, finding.Of(finding.MajorityUnseen, c.Database, finding.Args{Count: up, Total: n, Detail: first}))
+		case cutOff:
+			port := ovndb.PortOf(c.Status.Address)
+			if i, found := cut[connected]; found && all[i].Args.Total == n {
+				all[i].Subject.Databases = append(all[i].Subject.Databases, c.Database)
+				all[i].Args.Value = "ports " + strings.TrimPrefix(all[i].Args.Value, "port ") + " and " + port
+				continue
+			}
+			cut[connected] = len(all)
+			all = append(all, finding.Of(finding.CutOff, c.Database,
+				finding.Args{Count: connected, Total: n, Value: "port " + port}, finding.ByHand(finding.OpenPort)))
+		case electing:
+			all = append(all, finding.Of(finding.Electing, c.Database, finding.Args{Count: answering + 1, Total: n}))
+		case unjudged:
+			all = append(all, finding.Of(finding.PeersUnknown, c.Database, finding.Args{}))
+		case noQuorum:
+			silent := silent(c, m)
+			text := fmt.Sprintf("%d of %d members answer", n-len(silent), n)
+			if len(silent) > 0 {
+				text += "; none from " + strings.Join(silent, ", ")
+			}
+			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: text}, finding.Do(recoveryPlanCommand(m, viewsOf(r)))))
+		}
+	}
+	return all
+}
+
+// silent names the members that do not answer: by their units, if these are known.
+func silent(c observe.Cluster, m observe.Application) []string {
+	var all []string
+	for _, row := range c.Rows {
+		if up := row.Up || row.Self; !up && (c.Status.Role == raft.Leader || !c.View.Responded(row.Member)) {
+			all = append(all, nameOf(m, c.Database, row))
+		}
+	}
+	slices.SortFunc(all, unitname.Compare)
+	return all
+}
+
+// nameOf is the member's unit, or what else it is known by.
+func nameOf(m observe.Application, d ovndb.Database, row observe.Row) string {
+	if row.Owner.Unit != "" {
+		return row.Owner.Unit
+	}
+	return Describe(m, d, row.Peer)
+}
+
+// works reports whether this unit sees both clusters work.
+func works(r observe.Report) bool {
+	return !slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool { return healthOf(c, r.Application) != working })
+}
+
+// Health is the end of an active unit's line: what it leads, how many members are up and how many more
+// may fail. Its beginning is the Python charm's (cluster_status_message of its ovn_central.py), which
+// runbooks look for. It is empty unless both clusters work.
+func Health(r observe.Report, northdActive bool) string {
+	if !works(r) {
+		return ""
+	}
+	var leads, part, counts []string
+	tolerance := len(r.Clusters[0].Rows)
+	for _, c := range r.Clusters {
+		name := c.Database.Short()
+		if c.Status.Role == raft.Leader {
+			leads = append(leads, "ovn"+name+"_db")
+		}
+		counts = append(counts, fmt.Sprintf("%d of %d up", c.Quorum.Up, c.Quorum.Members))
+		tolerance = min(tolerance, c.Quorum.Tolerance())
+	}
+	if len(leads) > 0 {
+		part = append(part, "leader: "+strings.Join(leads, ", "))
+	}
+	if northdActive {
+		part = append(part, "northd: active")
+	}
+	text := strings.Join(part, " ")
+	if text != "" {
+		text += "; "
+	}
+	if counts[0] == counts[1] {
+		text += counts[0]
+	} else {
+		text += fmt.Sprintf("nb %s, sb %s", counts[0], counts[1])
+	}
+	if tolerance <= 0 {
+		return text + ", none may fail"
+	}
+	return text + fmt.Sprintf(", %d may fail", tolerance)
+}
+
+// Tolerance says for both clusters, a line each, how many failures they survive from now on.
+func Tolerance(r observe.Report) (all []string) {
+	for _, c := range r.Clusters {
+		name, t := c.Database.Short(), c.Quorum.Tolerance()
+		switch h := healthOf(c, r.Application); {
+		case h == noQuorum:
+			all = append(all, name+": no quorum")
+		case c.Condition != ovndb.Serving, h == joining, t < 0 && h != working:
+			all = append(all, name+": not known")
+		default:
+			all = append(all, fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, max(t, 0), c.Quorum.Members, c.Quorum.Up))
+		}
+	}
+	return all
+}

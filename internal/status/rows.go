@@ -1,0 +1,122 @@
+package status
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
+)
+
+// unknown stands in a table for what this unit can't know.
+const unknown = "?"
+
+// Rows is the table of the units and of the members that no unit owns: units in their order first. How another
+// unit's ovn-northd is is as of that unit's last hook, and only said if one of its members is up.
+func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
+	m := r.Application
+	at := map[string]int{}
+	none := present.Row{Address: unknown, NB: "-", SB: "-", Northd: unknown}
+	judged := 0
+	for _, c := range r.Clusters {
+		if healthOf(c, m) == working {
+			judged++
+		}
+		if !c.Member() {
+			*cell(&none, c.Database) = unknown
+		}
+	}
+	var rows []present.Row
+	row := func(name string) *present.Row {
+		i, found := at[name]
+		if !found {
+			i = len(rows)
+			at[name] = i
+			rows = append(rows, none)
+			rows[i].Unit = name
+		}
+		return &rows[i]
+	}
+	units := slices.SortedFunc(slices.Values(append(m.Others(), m.Unit)), unitname.Compare)
+	for _, unit := range units {
+		row(unit)
+	}
+	up := map[string]int{}
+	for _, c := range r.Clusters {
+		if c.Condition != ovndb.Serving {
+			*cell(row(m.Unit), c.Database) = string(c.Condition)
+			continue
+		}
+		for _, member := range c.Rows {
+			name := cmp.Or(member.Owner.Unit, member.Short+" (unknown unit)")
+			if member.Owner.Unit == "" && member.Owner.Was != "" {
+				name = "(was " + member.Owner.Was + ")"
+			}
+			x := row(name)
+			x.Address = ovndb.HostOf(member.Address)
+			*cell(x, c.Database) = role(c, member, healthOf(c, m) == working)
+			if member.Up {
+				up[name]++
+			}
+		}
+	}
+	for i := range rows {
+		x := &rows[i]
+		switch n := up[x.Unit]; {
+		case n == len(ovndb.Databases()):
+			x.Up = "yes"
+		case x.Unit != m.Unit && judged < len(ovndb.Databases()): // this unit may be the one that is cut off
+			x.Up = unknown
+		case n > 0:
+			x.Up = "half"
+		default:
+			x.Up = "no"
+		}
+		switch {
+		case x.Unit == m.Unit:
+			x.Northd = northdWord(northd)
+		case up[x.Unit] > 0:
+			x.Northd = cmp.Or(m.Peers[x.Unit].State.Northd, unknown)
+		}
+	}
+	return rows
+}
+
+// northdWord is how an ovn-northd is, in a word or two.
+func northdWord(h ovndb.NorthdHealth) string {
+	switch h {
+	case ovndb.NorthdActive, ovndb.NorthdStandby, ovndb.NorthdPaused, ovndb.NorthdDown:
+		return string(h)
+	case ovndb.NorthdHeld:
+		return "held"
+	case ovndb.NorthdUnresponsive:
+		return "hangs"
+	}
+	return "no database"
+}
+
+func cell(x *present.Row, db ovndb.Database) *string {
+	if db == ovndb.NB {
+		return &x.NB
+	}
+	return &x.SB
+}
+
+func role(c observe.Cluster, member observe.Row, judged bool) string {
+	switch {
+	case member.Self && c.Status.State == raft.JoiningCluster:
+		return "joining"
+	case !member.Runs() && !member.Self && !judged:
+		return "no answer"
+	case !member.Runs() && !member.Self:
+		return "down"
+	case string(c.Status.Leader) == member.Short || member.Self && c.Status.Role == raft.Leader:
+		return "leader"
+	case member.Self && !c.Status.HasLeader():
+		return "no leader"
+	}
+	return "follower"
+}
