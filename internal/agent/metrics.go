@@ -69,6 +69,15 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 			gauge("ovn_central_fault_tolerance", "How many more members may fail; below 0 there is no quorum.", float64(c.Quorum.Tolerance()), "database", name)
 		}
 	}
+	told := map[[3]string]bool{} // two series with the same labels would fail all metrics
+	for _, f := range m.agent.findings(seen) {
+		labels := [3]string{f.Code, f.Severity, f.Subject}
+		if told[labels] {
+			continue
+		}
+		told[labels] = true
+		gauge("ovn_central_finding", "1 for each finding, by its code in the page of findings: what this unit's agent sees of the clusters, and what the unit's last hook has found.", 1, "code", f.Code, "severity", f.Severity, "subject", f.Subject)
+	}
 	if g.LookedSecondsAgo >= 0 {
 		gauge("ovn_central_gateways_last_look_seconds", "Seconds since chassis and gateways were last read; no series where they never were.", g.LookedSecondsAgo)
 		gauge("ovn_central_gateways", "Gateways that the agent sees.", float64(g.Gateways))

@@ -16,11 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
 func TestMetricsSayWhatTheStatusSays(t *testing.T) {
@@ -108,7 +110,11 @@ func TestMetricsAreWellNamedExplainedAndInTheReference(t *testing.T) {
 	c := a.live()
 	c.Backups, c.BackupInterval = t.TempDir(), time.Hour
 	a.current.Store(&c)
-	a.paths = ovndb.Paths{DB: t.TempDir(), Logs: t.TempDir()}
+	a.paths = ovndb.Paths{DB: t.TempDir(), Logs: t.TempDir(), Run: t.TempDir()}
+	one := present.Document{Code: string(finding.NotPublished), Severity: "info", Message: "u/3 has published nothing yet"}
+	other := one
+	other.Message = "u/4 has published nothing yet"
+	require.NoError(t, present.Save(a.paths.Findings(), []present.Document{one, other}), "they differ by no label")
 	require.NoError(t, os.WriteFile(a.paths.File(ovndb.SB), []byte("OVSDB CLUSTER 2 0123456789012345678901234567890123456789\n{}"), 0o600))
 	require.NoError(t, os.WriteFile(a.paths.Log(ovndb.SB), nil, 0o600))
 	text := get(t, a, "/metrics").Body.String()

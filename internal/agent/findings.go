@@ -1,0 +1,31 @@
+package agent
+
+import (
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
+)
+
+// seenByAgent are the codes that need nothing of Juju: the agent sees them itself, more often than a hook.
+var seenByAgent = []finding.Code{
+	finding.NoQuorum, finding.CutOff, finding.Electing, finding.MajorityUnseen, finding.MemberDown, finding.PortsClosed,
+}
+
+// findings are what the agent sees of the clusters, and what else the unit's last hook has found.
+func (a *Agent) findings(seen observe.Report) []present.Document {
+	byAgent := func(code string) bool { return slices.Contains(seenByAgent, finding.Code(code)) }
+	all, err := present.Load(a.paths.Findings())
+	if err != nil {
+		a.log.Warn("cannot read what the last hook has found", "error", err)
+	}
+	if len(seen.Clusters) == 0 {
+		return all
+	}
+	all = slices.DeleteFunc(all, func(d present.Document) bool { return byAgent(d.Code) })
+	own := slices.DeleteFunc(present.Documents(juju.Version{}, status.Clusters(seen)), func(d present.Document) bool { return !byAgent(d.Code) })
+	return append(all, own...)
+}
