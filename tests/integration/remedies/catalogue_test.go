@@ -1,0 +1,142 @@
+package remedies
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// scenario is how a finding comes about on the lab, and what ends it.
+type scenario struct {
+	// name tells the scenarios of one code apart.
+	name string
+	// units are deployed; 3 if it is 0.
+	units   int
+	options lab.Options
+	// deploy is another way to deploy.
+	deploy func(t *testing.T, s scenario) *labtest.Model
+	// arrange makes the finding come about, and sets the unit that is looked at.
+	arrange func(w *world)
+	// remedy is the one that is carried out: the number in its list.
+	remedy int
+	// next are the findings that appear once that is done, one after the other, each with its first remedy.
+	next []finding.Code
+	// after is what else must be so.
+	after func(w *world)
+}
+
+// play lets the finding appear, carries out its remedy as printed, and requires that it ends.
+func (s scenario) play(t *testing.T, code finding.Code) {
+	t.Helper()
+	if s.units == 0 {
+		s.units = 3
+	}
+	if s.deploy == nil {
+		s.deploy = func(t *testing.T, s scenario) *labtest.Model {
+			t.Helper()
+			return labtest.DeployWith(t, s.units, s.options)
+		}
+	}
+	w := &world{Model: s.deploy(t, s)}
+	w.on = w.Leader()
+	s.arrange(w)
+	ended, remedy := []finding.Code{}, s.remedy
+	for _, code := range append([]finding.Code{code}, s.next...) {
+		for shown, subjects := w.appears(code), []string{}; ; {
+			require.Greater(t, len(shown.Remedies), remedy, "%+v", shown)
+			w.do(shown.Remedies[remedy])
+			subjects = append(subjects, shown.Subject)
+			all := w.all()
+			i := slices.IndexFunc(all, func(d present.Document) bool {
+				return d.Code == string(code) && !slices.Contains(subjects, d.Subject)
+			})
+			if i < 0 {
+				break
+			}
+			shown = all[i]
+		}
+		ended, remedy = append(ended, code), 0
+	}
+	w.ends(ended...)
+	if s.after != nil {
+		s.after(w)
+	}
+}
+
+// R4: every remedy works as printed. Each code is shown once: on the lab, or by another test, or it has no remedy.
+func TestEveryRemedyWorksAsPrinted(t *testing.T) {
+	t.Parallel()
+	for _, e := range finding.Catalogue() {
+		for _, s := range scenarios[e.Code] {
+			name := string(e.Code)
+			if s.name != "" {
+				name += "/" + s.name
+			}
+			t.Run(name, func(t *testing.T) { s.play(t, e.Code) }) //nolint:paralleltest // deploying makes it parallel
+		}
+	}
+}
+
+func TestEveryCodeIsShownOnce(t *testing.T) {
+	t.Parallel()
+	known := map[finding.Code]bool{}
+	tests := testsOfTheProject(t)
+	for _, e := range finding.Catalogue() {
+		known[e.Code] = true
+		ways := 0
+		if len(scenarios[e.Code]) > 0 {
+			ways++
+		}
+		if test, is := elsewhere[e.Code]; is {
+			ways++
+			assert.Contains(t, tests, test, e.Code)
+		}
+		if slices.Contains(withoutRemedy, e.Code) {
+			ways++
+		}
+		assert.Equal(t, 1, ways, e.Code)
+	}
+	for code := range scenarios {
+		assert.True(t, known[code], code)
+	}
+	for code := range elsewhere {
+		assert.True(t, known[code], code)
+	}
+	for _, code := range withoutRemedy {
+		assert.True(t, known[code], code)
+	}
+}
+
+var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+
+// testsOfTheProject are the names of all tests.
+func testsOfTheProject(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for _, dir := range []string{"internal", "tests"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", "..", dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, found := range testFunction.FindAllStringSubmatch(string(text), -1) {
+				all[found[1]] = true
+			}
+			return err
+		})
+		require.NoError(t, err)
+	}
+	return all
+}

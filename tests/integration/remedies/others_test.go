@@ -1,0 +1,73 @@
+package remedies
+
+import "github.com/ovn-central/ovn-central-operator/internal/finding"
+
+// elsewhere are the tests that show the remedies of the other codes: most of these need packages, sizes or delays that
+// the lab doesn't have. Each is named by its test.
+var elsewhere = map[finding.Code]string{
+	finding.FileCutOff:          "TestEveryConditionOfADatabase",
+	finding.FileTooNew:          "TestEveryConditionOfADatabase",
+	finding.FileMadeElsewhere:   "TestNothingIsCreatedBesideADatabaseFromBefore",
+	finding.DataDiffer:          "TestUnitWhoseDataDifferRejoinsByOneAction",
+	finding.ServerFailed:        "TestEveryConditionOfADatabase",
+	finding.ServerStarting:      "TestEveryConditionOfADatabase",
+	finding.ConversionLacksRoom: "TestConversionWaitsForTheDiskAndTheMemoryThatItMayTake",
+	finding.ConversionFailed:    "TestLeaderOfADatabaseWorksForAllMembers",
+	finding.RolesNotEnforced:    "TestLeaderOfADatabaseWorksForAllMembers",
+	finding.AddressUnknown:      "TestWhatComesBeforeTheClusters",
+	finding.ClusterLost:         "TestNobodyToJoinThrough",
+	finding.TwoClusters:         "TestTwoClustersAreNamedWithTheirUnits",
+	finding.OldClusterServed:    "TestDyingUnitPutsAwayWhatItHasOfAClusterThatWasGivenUp",
+	finding.StopUnsafe:          "TestOKTo",
+	finding.RemovalUnsafe:       "TestOKTo",
+	finding.FileOvergrown:       "TestServersAreReportedWithWhatIsToBeDone",
+	finding.ServerSilent:        "TestServersAreReportedWithWhatIsToBeDone",
+	finding.SchemaNewer:         "TestServersAreReportedWithWhatIsToBeDone",
+}
+
+// withoutRemedy are the codes that end by themselves, or whose line says all there is to do. The command of the failed
+// and postponed steps shows the log, and changes nothing.
+var withoutRemedy = []finding.Code{
+	finding.PublishedDataInvalid,
+	finding.ServerOfOtherCluster,
+	finding.ServerUnreadable,
+	finding.ServerDown,
+	finding.ServerRemoved,
+	finding.ServerJoining,
+	finding.ServerLeaving,
+	finding.SchemaOlder,
+	finding.ElectionTimerChanges,
+	finding.CertificatesAwaited,
+	finding.CertificateChanges,
+	finding.NorthdDown,
+	finding.StateUnknown,
+	finding.StepFailed,
+	finding.StepPostponed,
+	finding.PackagesAwaited,
+	finding.ClientPortsClosed,
+	finding.ApplicationRemoved,
+	finding.RestartDue,
+	finding.UpgradeWaits,
+	finding.AgentFailed,
+	finding.BackupOverdue,
+	finding.FirewallFailed,
+	finding.PolicyFailed,
+	finding.DrainStalled,
+	finding.ClockWrong,
+	finding.ClusterElsewhere,
+	finding.RecoveryWithdrawn,
+	finding.RecoveryHolds,
+	finding.CopyGivenUp,
+	finding.ClusterAwaited,
+	finding.ClustersAwaited,
+	finding.ClaimContested,
+	finding.Electing,
+	finding.PeersUnknown,
+	finding.MajorityUnseen,
+	finding.LeaveWaits,
+	finding.WrongDatabase,
+	finding.SameAddress,
+	finding.UnknownText,
+	finding.FewMembers,
+	finding.NotPublished,
+}

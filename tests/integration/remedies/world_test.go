@@ -1,0 +1,229 @@
+package remedies
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// world is a lab in which findings appear and end.
+type world struct {
+	*labtest.Model
+	// on is the unit that is looked at.
+	on *lab.Unit
+	// next is what the last command has printed as the next thing to do.
+	next string
+}
+
+// found is the first finding with the code on the unit that is looked at.
+func (w *world) found(code finding.Code) (found present.Document, is bool) {
+	w.T.Helper()
+	all := w.all()
+	i := slices.IndexFunc(all, func(d present.Document) bool { return d.Code == string(code) })
+	if i < 0 {
+		return found, false
+	}
+	return all[i], true
+}
+
+// all is everything that the unit finds wrong.
+func (w *world) all() (all []present.Document) {
+	w.T.Helper()
+	if w.on.Removed() {
+		return nil
+	}
+	require.NoError(w.T, json.Unmarshal([]byte(w.Act(w.on, "health", "format=json")["findings"]), &all))
+	for _, d := range all {
+		if !slices.Contains(withoutRemedy, finding.Code(d.Code)) {
+			continue
+		}
+		for _, r := range d.Remedies {
+			for _, line := range r.Commands {
+				require.Contains(w.T, line, "juju debug-log ", "%s has a remedy, and no scenario", d.Code)
+			}
+			require.Empty(w.T, r.Deed, "%s has a remedy, and no scenario", d.Code)
+		}
+	}
+	return all
+}
+
+func (w *world) text() string {
+	w.T.Helper()
+	var lines []string
+	for _, d := range w.all() {
+		lines = append(lines, fmt.Sprintf("%s %s: %s %+v", d.Code, d.Subject, d.Message, d.Remedies))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// appears waits until the unit has the finding, running the hooks that Juju runs.
+func (w *world) appears(code finding.Code) (found present.Document) {
+	w.T.Helper()
+	is := false
+	if !w.Within(labtest.Patience, func() bool {
+		if found, is = w.found(code); is {
+			return true
+		}
+		w.hooks()
+		return false
+	}) {
+		require.Fail(w.T, "no finding "+string(code), "%s\n%s", w.text(), w.Statuses())
+	}
+	w.T.Logf("%s: %s %s %q: %s", w.on.Name(), found.Severity, found.Code, found.Subject, found.Message)
+	return found
+}
+
+// ends waits until none of these findings is there, running the hooks that Juju runs.
+func (w *world) ends(codes ...finding.Code) {
+	w.T.Helper()
+	left := func() bool {
+		return slices.ContainsFunc(w.all(), func(d present.Document) bool {
+			return slices.Contains(codes, finding.Code(d.Code))
+		})
+	}
+	if !w.Within(labtest.Patience, func() bool {
+		if !left() {
+			return true
+		}
+		w.hooks()
+		return false
+	}) {
+		require.Fail(w.T, "a finding has not ended", "%v\n%s\n%s", codes, w.text(), w.Statuses())
+	}
+}
+
+// hooks runs update-status on all units. Of one that is being removed the failed hook is Juju's to try again.
+func (w *world) hooks() {
+	w.T.Helper()
+	require.NoError(w.T, w.UpdateStatus(w.T.Context()))
+}
+
+// do carries out a remedy as it is printed, and then whatever its commands print as the next ones.
+func (w *world) do(r present.RemedyDocument) {
+	w.T.Helper()
+	for _, line := range r.Commands {
+		w.follow(line)
+	}
+	if r.Deed != "" {
+		w.perform(r.Deed)
+	}
+}
+
+// follow types a command, and each that the one before it prints as the next, to the end.
+func (w *world) follow(line string) {
+	w.T.Helper()
+	for ; line != ""; line = w.nextOf(line) {
+		result := w.Type(line)
+		require.Equal(w.T, "completed", result.Status, "%s: %s\n%v", line, result.Message, result.Results)
+		w.next = result.Results["next"]
+	}
+}
+
+// command finds an action in what is printed as the next thing to do.
+var command = regexp.MustCompile(`(?m)juju run \S+ [a-z-]+(?: [a-z-]+=\S+)*`)
+
+// nextOf is the command that one has printed as the next. A proof comes once the units are active.
+func (w *world) nextOf(line string) string {
+	w.T.Helper()
+	next := command.FindString(w.next)
+	if !strings.HasSuffix(next, " recovery-status") {
+		return next
+	}
+	if next == line {
+		w.hooks()
+	} else {
+		w.Tick("the survivors are active", func() bool { return w.on.Workload().Status == "active" })
+	}
+	return next
+}
+
+// deeds are what an operator does without Juju.
+var deeds = map[finding.Deed]func(w *world, args map[string]string){
+	finding.StartMachine: func(w *world, args map[string]string) {
+		require.NoError(w.T, w.unit(args["unit"]).PowerOn(w.T.Context()))
+	},
+	finding.MakeSpace:      func(w *world, args map[string]string) { w.makeSpace(args["path"]) },
+	finding.MakeSpaceThere: func(w *world, _ map[string]string) { w.makeSpace(w.on.DBDir()) },
+	finding.MoveAway: func(w *world, args map[string]string) {
+		_, code, err := w.on.Systemctl(w.T.Context(), "stop", args["service"])
+		require.NoError(w.T, err)
+		require.Zero(w.T, code)
+		require.NoError(w.T, os.Rename(args["path"], args["path"]+".mine"))
+	},
+	finding.OpenPorts: func(w *world, args map[string]string) {
+		w.ports(w.unit(args["unit"]), "--delete", "INPUT", "6643,6644")
+	},
+	finding.OpenPort: func(w *world, args map[string]string) {
+		port := strings.TrimPrefix(args["value"], "port ")
+		w.ports(w.on, "--delete", "INPUT", port)
+		w.ports(w.on, "--delete", "OUTPUT", port)
+	},
+	finding.AwaitHook: func(w *world, args map[string]string) {
+		w.RunUpdateStatus(w.unit(args["unit"]))
+	},
+}
+
+// argument stands for one in the text of a deed.
+var argument = regexp.MustCompile(`\\\{(\w+)\\\}`)
+
+// perform does what a person does who reads the text of a deed.
+func (w *world) perform(text string) {
+	w.T.Helper()
+	for deed, do := range deeds {
+		pattern := regexp.MustCompile("^" + argument.ReplaceAllString(regexp.QuoteMeta(string(deed)), `(?P<$1>.+)`) + "$")
+		matched := pattern.FindStringSubmatch(text)
+		if matched == nil {
+			continue
+		}
+		args := map[string]string{}
+		for i, name := range pattern.SubexpNames() {
+			args[name] = matched[i]
+		}
+		w.T.Logf("done: %s", text)
+		do(w, args)
+		return
+	}
+	require.Fail(w.T, "no such deed", text)
+}
+
+func (w *world) unit(name string) *lab.Unit {
+	w.T.Helper()
+	u, err := w.Unit(name)
+	require.NoError(w.T, err)
+	return u
+}
+
+// ports has iptables on a unit's machine refuse what comes to ports there, or what goes to such ports, or no longer.
+func (w *world) ports(u *lab.Unit, action, chain, ports string) {
+	w.T.Helper()
+	namespace, err := u.Machine.Namespace()
+	require.NoError(w.T, err)
+	out, err := exec.CommandContext(w.T.Context(), "nsenter", "--net="+namespace,
+		"/usr/sbin/iptables", "--wait", action, chain, "-p", "tcp", "-m", "multiport", "--dports", ports, "-j", "REJECT", "--reject-with", "tcp-reset").CombinedOutput()
+	require.NoError(w.T, err, string(out))
+}
+
+// makeSpace removes what fills the disk of a directory, if anything does still.
+func (w *world) makeSpace(dir string) {
+	w.T.Helper()
+	if err := os.Remove(filler(dir)); !errors.Is(err, fs.ErrNotExist) {
+		require.NoError(w.T, err)
+	}
+}
+
+// filler is a file that fills a disk.
+func filler(dir string) string { return filepath.Join(dir, "filler") }
