@@ -20,7 +20,7 @@ import (
 )
 
 // clusterStatus shows both clusters with the units of their members. Juju prints results in the order of their
-// names: what people need is in the first one, and what programs read has a name of its own in the formats for programs.
+// names: the first one has what people need. In the formats for programs, each fact has a result of its own.
 func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	format, chosen, err := u.statusFormat(ctx, p)
 	if err != nil {
@@ -31,21 +31,23 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		return nil, err
 	}
 	l := u.look(ctx)
-	found := results{"format": chosen, "at-a-glance": present.Screen(u.Env.Version, u.Env.Unit, l.rows, l.findings, l.summary)}
+	screen := present.Screen(u.Env.Version, u.Env.Unit, l.rows, l.findings, l.summary)
+	found := results{"format": chosen, "at-a-glance": screen}
 	for _, c := range l.report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
 		}
 	}
 	details := map[string][]string{
-		"clients": status.ClientCounts(l.report), "fault-tolerance": status.Tolerance(l.report), "northd": l.northds, "servers": l.servers,
-		"lease": l.lease,
+		"clients": status.ClientCounts(l.report), "fault-tolerance": status.Tolerance(l.report),
+		"northd": l.northds, "servers": l.servers, "lease": l.lease,
 	}
 	if l.orphans != "" {
 		found["orphans"] = l.orphans
 	}
 	if format == "" || format == "text" { // all in one that comes after the clusters
-		details = map[string][]string{"servers": slices.Concat(l.servers, prefixed("clients of ", details["clients"]), prefixed("agents: ", l.lease))}
+		all := slices.Concat(l.servers, prefixed("clients of ", details["clients"]), prefixed("agents: ", l.lease))
+		details = map[string][]string{"servers": all}
 	} else if found["findings"], err = rendered(format, present.Documents(u.Env.Version, l.findings), nil); err != nil {
 		return nil, err
 	}
@@ -73,8 +75,11 @@ func (u Unit) refuseIncomplete(format string, report observe.Report) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	text := command.Command{Unit: u.Env.Unit, Action: "cluster-status", Params: []command.Param{{Key: "format", Value: "text"}}}
-	return fmt.Errorf("%s does not serve each database: %s; run: %s", u.Env.Unit, strings.Join(missing, "; "), u.Env.Version.Render(text))
+	text := command.Command{
+		Unit: u.Env.Unit, Action: "cluster-status", Params: []command.Param{{Key: "format", Value: "text"}},
+	}
+	return fmt.Errorf("%s does not serve each database: %s; run: %s",
+		u.Env.Unit, strings.Join(missing, "; "), u.Env.Version.Render(text))
 }
 
 // look is one look at this unit and its clusters.
@@ -90,7 +95,8 @@ func (u Unit) look(ctx context.Context) (l look) {
 	o, err := u.Reconciler.Look(ctx)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot find out the state of this unit", "error", err)
-		l.findings = append(l.findings, finding.New(finding.StateUnknown, finding.Subject{}, finding.Args{Detail: err.Error()}))
+		unknown := finding.New(finding.StateUnknown, finding.Subject{}, finding.Args{Detail: err.Error()})
+		l.findings = append(l.findings, unknown)
 	}
 	l.report = o.Report
 	for i, c := range l.report.Clusters {

@@ -25,7 +25,8 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 		}
 		found := results{}
 		var failures []string
-		failed := map[string][]string{} // Juju shows results and failures: a reason is in the failure, the ways on in the results
+		// Juju shows the failure and the results: the failure has the reasons, the results have the commands to type.
+		failed := map[string][]string{}
 		changed := false
 		for _, o := range outcomes {
 			said := o.Lines()

@@ -10,8 +10,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// okTo answers whether something may be done with a unit now. An answer of no is a failure, for scripts.
-func okTo(judge func(observe.Report, string) (status.Answer, error)) func(context.Context, Unit, params) (results, error) {
+// judge judges a unit by what this unit sees of the clusters.
+type judge func(observe.Report, string) (status.Answer, error)
+
+// okTo is an action that answers whether something may be done with a unit now. If the answer is no, it fails, for
+// scripts.
+func okTo(judge judge) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
 		unit, err := p.text("unit")
 		if err != nil {

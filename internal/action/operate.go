@@ -185,8 +185,8 @@ func deferredOutput(pending map[ovndb.Service]string, format string) (shown stri
 
 // setPaused sets the status of a unit whose state could not be found out after the pause.
 func (u Unit) setPaused(ctx context.Context) error {
-	word, text := present.Workload(u.Env.Version, []finding.Finding{
-		finding.New(finding.Paused, finding.Subject{}, finding.Args{}, finding.Do(command.Command{Unit: u.Env.Unit, Action: "resume"})),
-	})
+	resume := finding.Do(command.Command{Unit: u.Env.Unit, Action: "resume"})
+	paused := finding.New(finding.Paused, finding.Subject{}, finding.Args{}, resume)
+	word, text := present.Workload(u.Env.Version, []finding.Finding{paused})
 	return u.Tools.StatusSet(ctx, word, text)
 }
