@@ -10,13 +10,14 @@ type Entry struct {
 	Code     Code
 	Severity Severity
 	Kind     Kind
-	// Line is what is wrong, at most 80 characters. Words in braces are arguments.
+	// Line names the problem in at most 80 characters. Words in braces are arguments.
 	Line string
 	// Meaning explains it, and Do what to do about it, for the page of findings.
 	Meaning, Do string
 	// Quiet findings are listed, but not in the status line.
 	Quiet bool
-	// For is how long it lasts before it is an alert; 0 if it is none, or if alerts.json has one on a metric.
+	// For is how long the finding lasts before the alert fires. It is 0 if there is no such alert, or if alerts.json
+	// has one on a metric.
 	For time.Duration
 }
 
@@ -37,7 +38,7 @@ func init() {
 // Catalogue is every entry, the most important first.
 func Catalogue() []Entry { return slices.Clone(catalogue) }
 
-// Lookup is the entry of a code. It panics if there is none: codes are constants.
+// Lookup returns the entry of a code. It panics if the code has no entry: codes are constants.
 func Lookup(code Code) Entry {
 	e, found := entries[code]
 	if !found {

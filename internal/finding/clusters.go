@@ -146,7 +146,7 @@ var memberEntries = []Entry{
 		Code: LeaveBlocked, Severity: Warning, Kind: Unit, For: time.Minute,
 		Line:    "{name} waits to leave",
 		Meaning: "The `stop` hook of that unit is refused: leaving would break a quorum. Juju itself shows only that a hook failed.",
-		Do:      "Start what is down. If it is lost for good, run the printed command, and then `juju resolved` if Juju doesn't try again.",
+		Do:      "Start the machine that is down. If it is lost for good, run the printed command. Juju then retries the hook; if it doesn't, run `juju resolved`.",
 	},
 	{
 		Code: LeaveWaits, Severity: Info, Kind: Unit,

@@ -118,8 +118,8 @@ func (f Finding) As(severity Severity) Finding {
 	return f
 }
 
-// Line is what is wrong, in one line without the details: `nb, sb: no quorum`. A name without a database is
-// about both.
+// Line names the problem in one line, without the details: `nb, sb: no quorum`. A line with a name but no database
+// is about both databases.
 func (f Finding) Line() string {
 	line := f.expand(Lookup(f.Code).Line)
 	var names []string

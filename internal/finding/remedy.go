@@ -68,7 +68,7 @@ func (r Remedy) For(unit string) Remedy {
 	return r
 }
 
-// Condition is the text of a remedy's condition; empty if there is none.
+// Condition returns the text of a remedy's condition. It is empty for a remedy that is always right.
 func (f Finding) Condition(r Remedy) string { return f.with(r).expand(string(r.When)) }
 
 // Deed is the text of a remedy's deed; empty if the remedy is a command.
