@@ -40,7 +40,7 @@ func TestRenewedCertificateIsServedWithoutRestart(t *testing.T) {
 	for _, s := range []*server{a, b} {
 		renewed := credentials(t, ca, s.host)
 		write(t, s.files, renewed)
-		assert.Equal(t, leaf(t, renewed).SerialNumber, served(t, s, visitor).SerialNumber)
+		awaitServed(t, s, visitor, renewed)
 		insert(t, held, "after "+s.host)
 	}
 
@@ -120,11 +120,11 @@ func TestReplacedFilesAreLoaded(t *testing.T) {
 			for _, do := range tt.steps {
 				do(t, s)
 			}
-			want := old
 			if tt.loaded {
-				want = fresh
+				awaitServed(t, s, visitor, fresh)
+			} else {
+				assert.Equal(t, leaf(t, old).SerialNumber, served(t, s, visitor).SerialNumber)
 			}
-			assert.Equal(t, leaf(t, want).SerialNumber, served(t, s, visitor).SerialNumber)
 			if s.Pid == process {
 				_, err = held.call("echo")
 				require.NoError(t, err, "the connection that stands goes on")
@@ -156,5 +156,5 @@ func TestCertificateRenewedForTheSameKeyIsLoaded(t *testing.T) {
 	write(t, s.files, old)
 	served(t, s, old)
 	write(t, s.files, renewed)
-	assert.Equal(t, leaf(t, renewed).SerialNumber, served(t, s, old).SerialNumber)
+	awaitServed(t, s, old, renewed)
 }

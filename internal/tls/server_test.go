@@ -134,3 +134,11 @@ func served(t *testing.T, s *server, c tls.Credentials) *x509.Certificate {
 	defer opened.Close()
 	return opened.ConnectionState().PeerCertificates[0]
 }
+
+// awaitServed waits until the server presents the certificate to a new connection. A server that
+// was awake while the files were written may accept one more before it looks at them again.
+func awaitServed(t *testing.T, s *server, c, want tls.Credentials) {
+	t.Helper()
+	serial := leaf(t, want).SerialNumber
+	require.Eventually(t, func() bool { return served(t, s, c).SerialNumber.Cmp(serial) == 0 }, patience, 10*time.Millisecond)
+}
