@@ -12,10 +12,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
@@ -66,10 +66,10 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"rebalance-gateways":  operateGateways((*gateway.Service).Rebalance),
 
 	"node-status": nodeStatus,
-	"cordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+	"cordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
 		return s.Cordon(ctx, p.node, p.reason)
 	}),
-	"uncordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+	"uncordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
 		return s.Uncordon(ctx, p.node)
 	}),
 	"drain":          operateNode(drain),
@@ -77,10 +77,10 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"decommission":   operateNode(decommission),
 	"remove-node":    operateNode(removeNode),
 	"cluster-health": clusterHealth,
-	"hold": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+	"hold": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
 		return s.Hold(ctx, p.node, p.name, p.reason)
 	}),
-	"release": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+	"release": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
 		return s.Release(ctx, p.node, p.name)
 	}),
 

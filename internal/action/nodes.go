@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
@@ -31,7 +32,7 @@ func nodeStatus(ctx context.Context, u Unit, p params) (results, error) {
 }
 
 // operateNode runs an operation on one node, which ends in an answer.
-func operateNode(operate func(context.Context, *node.Service, nodeParams) maintenance.Status) func(context.Context, Unit, params) (results, error) {
+func operateNode(operate func(context.Context, *node.Service, nodeParams) answer.Status) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
 		given, err := p.node()
 		if err != nil {
@@ -95,7 +96,7 @@ func (p params) node() (given nodeParams, err error) {
 }
 
 // decommission retires a node.
-func decommission(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+func decommission(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
 	return s.Decommission(ctx, p.decommission())
 }
 
@@ -107,22 +108,22 @@ func (p nodeParams) decommission() node.DecommissionRequest {
 }
 
 // removeNode deletes a node that is dead.
-func removeNode(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+func removeNode(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
 	return s.Remove(ctx, node.RemoveRequest{Node: p.node, DryRun: p.dryRun, Confirmed: p.confirmed})
 }
 
 // drain empties a node.
-func drain(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+func drain(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
 	return s.Drain(ctx, node.DrainRequest{Node: p.node, Reason: p.reason, Limits: p.limits, DryRun: p.dryRun})
 }
 
 // undrain puts a node back.
-func undrain(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+func undrain(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
 	return s.Undrain(ctx, p.node, p.wait, p.dryRun)
 }
 
 // answered shows how an operation ended, and fails the action where it did not end well.
-func answered(format string, status maintenance.Status) (results, error) {
+func answered(format string, status answer.Status) (results, error) {
 	text, err := shown(format, status, document.Answer)
 	if err == nil && !status.OK() {
 		err = errors.New(status.Message)

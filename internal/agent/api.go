@@ -116,9 +116,9 @@ func (a *Agent) handler() http.Handler {
 	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) {
 		d := a.document() // which may take seconds: what is left is the time of a client that reads slowly
 		_ = http.NewResponseController(w).SetWriteDeadline(wall().Add(writeTimeout))
-		answer(w, d)
+		respond(w, d)
 	})
-	mux.HandleFunc(report.Path, func(w http.ResponseWriter, _ *http.Request) { answer(w, a.status()) })
+	mux.HandleFunc(report.Path, func(w http.ResponseWriter, _ *http.Request) { respond(w, a.status()) })
 	mux.Handle("/metrics", a.metricsHandler())
 	mux.HandleFunc(leasePath, a.serveLease)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +134,7 @@ func (a *Agent) handler() http.Handler {
 // serveName is the API of the leader election that document 003 describes, of
 // kubernetes/contrib/election: an empty name is a holder that is not known.
 func (a *Agent) serveName(w http.ResponseWriter, _ *http.Request) {
-	answer(w, struct {
+	respond(w, struct {
 		Name string `json:"name"`
 	}{a.status().Acting})
 }
@@ -156,10 +156,10 @@ func (a *Agent) serveLease(w http.ResponseWriter, _ *http.Request) {
 	a.mu.Lock()
 	said := a.election.Tell(a.now())
 	a.mu.Unlock()
-	answer(w, said)
+	respond(w, said)
 }
 
-func answer(w http.ResponseWriter, document any) {
+func respond(w http.ResponseWriter, document any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = json.NewEncoder(w).Encode(document) // to a client that is gone

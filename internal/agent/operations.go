@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -26,34 +27,34 @@ import (
 const maxOperations = 8
 
 // operation is what a request asks for.
-type operation func(ctx context.Context, s *node.Service, id string) maintenance.Status
+type operation func(ctx context.Context, s *node.Service, id string) answer.Status
 
 // routes are the paths of document 002, and what each makes of its query. Its names of what is
 // etcd there are accepted beside ours.
 func routes() map[string]func(*query) operation {
 	member := func(q *query) operation {
 		timeout := q.seconds(node.DefaultMemberTimeout, 0, "timeout")
-		return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+		return func(ctx context.Context, s *node.Service, id string) answer.Status {
 			return s.RemoveMember(ctx, id, timeout)
 		}
 	}
 	health := func(q *query) operation {
 		least := q.number("min-members", 100)
-		return func(ctx context.Context, s *node.Service, _ string) maintenance.Status {
+		return func(ctx context.Context, s *node.Service, _ string) answer.Status {
 			return maintenance.ClusterHealth(s.Health(ctx), least)
 		}
 	}
 	return map[string]func(*query) operation{
 		"POST /nodes/{id}/drain": func(q *query) operation {
 			r := node.DrainRequest{Limits: q.limits("timeout", "grace-period")}
-			return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+			return func(ctx context.Context, s *node.Service, id string) answer.Status {
 				r.Node = id
 				return s.Drain(ctx, r)
 			}
 		},
 		"POST /nodes/{id}/clear-labels": func(q *query) operation {
 			timeout := q.seconds(node.DefaultClearTimeout, 1, "timeout")
-			return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+			return func(ctx context.Context, s *node.Service, id string) answer.Status {
 				return s.ClearLabels(ctx, id, timeout)
 			}
 		},
@@ -66,13 +67,13 @@ func routes() map[string]func(*query) operation {
 				Ready:      q.seconds(node.DefaultReadyTimeout, 0, "cluster-ready-timeout", "etcd-ready-timeout"),
 				MinMembers: q.number("min-members", 100), Force: q.flag("force"), Confirmed: true,
 			}
-			return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+			return func(ctx context.Context, s *node.Service, id string) answer.Status {
 				r.Node = id
 				return s.Decommission(ctx, r)
 			}
 		},
 		"POST /nodes/{id}/remove-from-cluster": func(*query) operation {
-			return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+			return func(ctx context.Context, s *node.Service, id string) answer.Status {
 				return s.Remove(ctx, node.RemoveRequest{Node: id, Confirmed: true})
 			}
 		},
@@ -93,7 +94,7 @@ type operations struct {
 // report: no other user can take this socket, or all of its connections.
 func (o *operations) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+report.Path, func(w http.ResponseWriter, _ *http.Request) { answer(w, o.agent.status()) })
+	mux.HandleFunc("GET "+report.Path, func(w http.ResponseWriter, _ *http.Request) { respond(w, o.agent.status()) })
 	for pattern, route := range routes() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			q := newQuery(r.URL.Query())
@@ -106,7 +107,7 @@ func (o *operations) handler() http.Handler {
 			case o.running <- struct{}{}:
 				defer func() { <-o.running }()
 			default:
-				answerStatus(w, maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%d operations are running already", maxOperations)))
+				answerStatus(w, answer.New(answer.Conflict, fmt.Sprintf("%d operations are running already", maxOperations)))
 				return
 			}
 			ctx, cancel := context.WithTimeoutCause(r.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
@@ -119,7 +120,7 @@ func (o *operations) handler() http.Handler {
 	return mux
 }
 
-func answerStatus(w http.ResponseWriter, s maintenance.Status) {
+func answerStatus(w http.ResponseWriter, s answer.Status) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(s.Code)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -58,9 +59,9 @@ func TestRequestsThatCannotWorkAreRefused(t *testing.T) {
 		w := httptest.NewRecorder()
 		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody))
 		assert.Equal(t, http.StatusBadRequest, w.Code, request)
-		var s maintenance.Status
+		var s answer.Status
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &s), request)
-		assert.Equal(t, maintenance.BadRequest, s.Reason)
+		assert.Equal(t, answer.BadRequest, s.Reason)
 		assert.Contains(t, s.Message, says, request)
 	}
 	for request, code := range map[string]int{"GET /nodes/c1/drain": 405, "POST /cluster-health-statuses": 405, "POST /nodes/c1/shutdown": 404, "GET /": 404} {
@@ -79,7 +80,7 @@ func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
 	a.clusters.report, a.clusters.at = wellReport(), time.Second
 	*now = 24 * time.Hour
 	o := &operations{running: make(chan struct{}, maxOperations), open: a.nodes}
-	ask := func() (s maintenance.Status) {
+	ask := func() (s answer.Status) {
 		w := httptest.NewRecorder()
 		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/cluster-health-statuses", http.NoBody))
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &s))
@@ -87,7 +88,7 @@ func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
 		return s
 	}
 	said := ask()
-	assert.Equal(t, maintenance.ClusterNotAccessible, said.Reason, document.Answer(said))
+	assert.Equal(t, answer.ClusterNotAccessible, said.Reason, document.Answer(said))
 	assert.Equal(t, 2, said.Details.ErrorCount)
 	assert.Contains(t, document.Answer(said), "OVN_Southbound: Unable to access OVN_Southbound: it was not checked")
 

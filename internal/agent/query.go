@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
@@ -22,7 +23,7 @@ type query struct {
 func newQuery(values url.Values) *query { return &query{values: values, known: map[string]bool{}} }
 
 // wrong is the answer to a request of which something can't be understood; nil where all can.
-func (q *query) wrong() *maintenance.Status {
+func (q *query) wrong() *answer.Status {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if !q.known[name] {
 			q.bad = append(q.bad, fmt.Sprintf("there is no parameter %s; there are %v", name, slices.Sorted(maps.Keys(q.known))))
@@ -31,7 +32,7 @@ func (q *query) wrong() *maintenance.Status {
 	if len(q.bad) == 0 {
 		return nil
 	}
-	return new(maintenance.NewStatus(maintenance.BadRequest, strings.Join(q.bad, "; ")))
+	return new(answer.New(answer.BadRequest, strings.Join(q.bad, "; ")))
 }
 
 // one is the value of a parameter under the first of its names that is given.

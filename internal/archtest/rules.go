@@ -27,7 +27,7 @@ var Layers = [][]string{
 // Pure are the packages that decide and never act. Every layer may import
 // them; they import each other and the standard library, without what reaches
 // out of the process: time, randomness and I/O come in as values.
-var Pure = []string{"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/revision", "gateway/drift", "gateway/picture", "mincost", "node/maintenance", "unitname", "foreign", "shell", "command", "finding"}
+var Pure = []string{"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/revision", "gateway/drift", "gateway/cordon", "gateway/picture", "mincost", "answer", "node/maintenance", "unitname", "foreign", "shell", "command", "finding"}
 
 // formats are the pure packages that have a form of their own, of records that are stored
 // and of a picture, and so may import encoding and what is below it. The others decide, and

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
@@ -170,7 +170,7 @@ func show[T any](out io.Writer, output string, d T, text func(T) string) (err er
 }
 
 // answer shows how an operation ended: what failed, to a person, where errors stand.
-func (f *databaseFlags) answer(cmd *cobra.Command, status maintenance.Status) error {
+func (f *databaseFlags) answer(cmd *cobra.Command, status answer.Status) error {
 	out := cmd.OutOrStdout()
 	if !status.OK() && f.output == "text" {
 		out = cmd.ErrOrStderr()
@@ -179,7 +179,7 @@ func (f *databaseFlags) answer(cmd *cobra.Command, status maintenance.Status) er
 		return err
 	}
 	failed := errors.New(status.Message)
-	if status.Reason == maintenance.BadRequest {
+	if status.Reason == answer.BadRequest {
 		failed = usageError{failed}
 	}
 	if f.output == "text" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -53,19 +54,19 @@ can be reached: without --nb and --sb, with those of this machine.`,
 		f.shows("list", "List every node: whether it responds, what it hosts, what holds it", cobra.NoArgs),
 		f.shows("show NODE", "Show one node, with all of its holds", cobra.ExactArgs(1)),
 		reason(f.operates("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", cobra.ExactArgs(1),
-			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Cordon(ctx, args[0], f.reason)
 			})),
 		f.operates("uncordon NODE", "Let a node take new gateways again", cobra.ExactArgs(1),
-			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Uncordon(ctx, args[0])
 			}),
 		reason(f.operates("hold NODE NAME", "Keep a node from being drained or removed until the hold is released", cobra.ExactArgs(2),
-			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Hold(ctx, args[0], args[1], f.reason)
 			})),
 		f.operates("release NODE NAME", "Release a hold that was set", cobra.ExactArgs(2),
-			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Release(ctx, args[0], args[1])
 			}),
 	)
@@ -80,7 +81,7 @@ can be reached: without --nb and --sb, with those of this machine.`,
 func (f *nodeFlags) drains(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	var c *cobra.Command
 	c = reason(f.operates("drain NODE", "Move every gateway off a node, and wait until the node is empty", cobra.ExactArgs(1),
-		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			if !c.Flags().Changed("grace-period") {
 				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
 			}
@@ -101,7 +102,7 @@ func (f *nodeFlags) limited(c *cobra.Command) {
 func (f *nodeFlags) decommissions(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	var c *cobra.Command
 	c = reason(f.operates("decommission NODE", "Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
-		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			if !c.Flags().Changed("grace-period") {
 				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
 			}
@@ -122,7 +123,7 @@ of the clusters without them: where the charm is deployed, run its action decomm
 // removes is the command that deletes a node.
 func (f *nodeFlags) removes() *cobra.Command {
 	c := f.operates("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to", cobra.ExactArgs(1),
-		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			return s.Remove(ctx, node.RemoveRequest{Node: args[0], DryRun: f.dryRun, Confirmed: f.yes})
 		})
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
@@ -133,7 +134,7 @@ func (f *nodeFlags) removes() *cobra.Command {
 // undrains is the command that puts a node back.
 func (f *nodeFlags) undrains() *cobra.Command {
 	c := f.operates("undrain NODE", "Put a node back: its gateways' ranks are as before the drain", cobra.ExactArgs(1),
-		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			return s.Undrain(ctx, args[0], f.wait, f.dryRun)
 		})
 	secondsVar(c.Flags(), &f.wait, "wait", gateway.DefaultWait, "how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
@@ -169,7 +170,7 @@ func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.C
 }
 
 // operates is a command that ends in an answer.
-func (f *nodeFlags) operates(use, short string, args cobra.PositionalArgs, operate func(context.Context, *node.Service, []string) maintenance.Status) *cobra.Command {
+func (f *nodeFlags) operates(use, short string, args cobra.PositionalArgs, operate func(context.Context, *node.Service, []string) answer.Status) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 		if err := f.complete(); err != nil {
 			return err

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 )
 
 // Answer is how an operation ended, for people: a line for each step, then how it ended, then what
 // to run.
-func Answer(s maintenance.Status) string {
+func Answer(s answer.Status) string {
 	var b, next strings.Builder
 	for _, m := range s.Details.MessageList {
 		switch {
-		case m.Kind == maintenance.MessageNext:
+		case m.Kind == answer.MessageNext:
 			fmt.Fprintf(&next, "next: %s\n", m.Message)
 		case m.Error:
 			fmt.Fprintf(&b, "error  %s: %s\n", m.Name, m.Message)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
@@ -205,7 +205,7 @@ func (s *Service) guard(state schedule.State, changes []schedule.Change) ovsdb.G
 	for _, c := range changes {
 		for _, r := range c.Rows {
 			if open[r.Chassis] && r.After != nil && (r.Before == nil || *r.After > *r.Before) {
-				key, value := maintenance.CordonPair(r.Chassis)
+				key, value := cordon.Pair(r.Chassis)
 				g.Lacks[key] = value
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -59,7 +59,7 @@ func (s *Service) unfinishedOf(ctx context.Context, chassis string, operations .
 }
 
 func (s *Service) whileCordoned(ctx context.Context, read *Inventory, chassis string, plan Planner, earlier ...Entry) ([]schedule.Change, error) {
-	key, value := maintenance.CordonPair(chassis)
+	key, value := cordon.Pair(chassis)
 	s.cordon = map[string]string{key: value}
 	defer func() { s.cordon = nil }()
 	return s.applyFrom(ctx, read, plan, earlier...)

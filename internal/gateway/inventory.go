@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
@@ -79,9 +79,9 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	for _, m := range slices.Concat(nb.Malformed, sb.Malformed) {
 		c.find(m.Table+" "+m.UUID, "%q is no name, of this row or of a candidate of it: it has control characters, or more than %d bytes; left alone", m.Name, foreign.MaxName)
 	}
-	cordons := maintenance.ParseRecords(nb.IDs).Cordons
+	cordons := cordon.Names(nb.IDs)
 	for _, row := range sb.Chassis {
-		_, cordoned := cordons[row.Name]
+		cordoned := slices.Contains(cordons, row.Name)
 		c.State.Chassis = append(c.State.Chassis, c.chassis(row, cordoned))
 	}
 	if sb.Config < nb.Config { // no ovn-controller was asked yet

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -145,7 +145,7 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 	plan := schedule.Rebalance
 	switch {
 	case r.Revert != "" && r.Target != "":
-		return nil, &RefusedError{maintenance.NewStatus(maintenance.BadRequest, "revert a plan or bring back a layout, not both at once")}
+		return nil, &RefusedError{answer.New(answer.BadRequest, "revert a plan or bring back a layout, not both at once")}
 	case r.Target != "":
 		if plan, err = s.restoring(ctx, r.Target); err != nil {
 			return nil, err

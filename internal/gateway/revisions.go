@@ -4,19 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // Layout is what stands in the databases.
 func (inv *Inventory) Layout() revision.Layout {
-	return revision.Of(inv.State, slices.Collect(maps.Keys(maintenance.ParseRecords(inv.NB.IDs).Cordons)))
+	return revision.Of(inv.State, cordon.Names(inv.NB.IDs))
 }
 
 // book reads what is kept of revisions.
@@ -90,7 +90,7 @@ func (s *Service) Tagging(ctx context.Context, inventory *Inventory, l revision.
 }
 
 // RefusedError is a refusal, in the form of the specification.
-type RefusedError struct{ Status maintenance.Status }
+type RefusedError struct{ Status answer.Status }
 
 // Error is its message.
 func (e *RefusedError) Error() string { return e.Status.Message }
@@ -98,7 +98,7 @@ func (e *RefusedError) Error() string { return e.Status.Message }
 // missing has a layout that is not there fail a precondition.
 func missing(err error) error {
 	if errors.As(err, new(*revision.MissingError)) {
-		return &RefusedError{maintenance.NewStatus(maintenance.PreconditionFailed, err.Error())}
+		return &RefusedError{answer.New(answer.PreconditionFailed, err.Error())}
 	}
 	return err
 }
@@ -166,7 +166,7 @@ func (s *Service) reviewed(ctx context.Context, r Request, inventory *Inventory,
 	if r.ReviewID != "" {
 		review, err := revision.ParseReview(r.ReviewID)
 		if err != nil {
-			return nil, &RefusedError{maintenance.NewStatus(maintenance.BadRequest, err.Error())}
+			return nil, &RefusedError{answer.New(answer.BadRequest, err.Error())}
 		}
 		since := review.Since(inventory.Layout(), operations, *p)
 		switch {
@@ -211,7 +211,7 @@ type RevisionsRequest struct {
 }
 
 // Revisions lists revisions, or compares two layouts.
-func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) maintenance.Status {
+func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) answer.Status {
 	base, diff := r.Base, r.Diff
 	if base == "" {
 		base = revision.Committed
@@ -222,14 +222,14 @@ func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) maintenance
 	named := []revision.Version{revision.Committed, revision.Successful, revision.Last}
 	switch {
 	case !slices.Contains(named, base):
-		return maintenance.NewStatus(maintenance.BadRequest, fmt.Sprintf("base is %q: it takes %s, %s or %s", base, named[0], named[1], named[2]))
+		return answer.New(answer.BadRequest, fmt.Sprintf("base is %q: it takes %s, %s or %s", base, named[0], named[1], named[2]))
 	case diff != revision.Planned && !slices.Contains(named, diff):
-		return maintenance.NewStatus(maintenance.BadRequest, fmt.Sprintf("diff is %q: it takes %s, %s, %s or %s", diff, revision.Planned, named[0], named[1], named[2]))
+		return answer.New(answer.BadRequest, fmt.Sprintf("diff is %q: it takes %s, %s, %s or %s", diff, revision.Planned, named[0], named[1], named[2]))
 	case base == diff:
-		return maintenance.NewStatus(maintenance.BadRequest, fmt.Sprintf("base and diff are both %s: there is nothing to compare", base))
+		return answer.New(answer.BadRequest, fmt.Sprintf("base and diff are both %s: there is nothing to compare", base))
 	}
 	if lists := r.Base == "" && r.Diff == ""; (lists || diff != revision.Planned) && (r.Reschedule || len(r.Options.Networks) > 0) {
-		return maintenance.NewStatus(maintenance.BadRequest, fmt.Sprintf("networks and a plan can only be given where diff is %s", revision.Planned))
+		return answer.New(answer.BadRequest, fmt.Sprintf("networks and a plan can only be given where diff is %s", revision.Planned))
 	}
 	inventory, err := s.Observe(ctx)
 	if err != nil {
@@ -259,10 +259,10 @@ func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) maintenance
 	return revision.Compare(base, diff, from, to)
 }
 
-func refusedBy(err error) maintenance.Status {
+func refusedBy(err error) answer.Status {
 	var refused *RefusedError
 	if errors.As(err, &refused) {
 		return refused.Status
 	}
-	return maintenance.NewStatus(maintenance.ClusterNotAccessible, err.Error())
+	return answer.New(answer.ClusterNotAccessible, err.Error())
 }

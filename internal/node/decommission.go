@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -40,15 +41,15 @@ type DecommissionRequest struct {
 // what the charm has on its machine is waited for, and the clusters must be well without it: now, and
 // in the end. Each
 // step that is done is said to be, so that it can be run again after it was cut short.
-func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maintenance.Status {
+func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answer.Status {
 	x, n, refused := s.findIn(ctx, r.Node)
 	switch {
 	case refused != nil:
 		return *refused
 	case slices.Contains(n.Held(maintenance.HoldMember).Examples, s.Unit):
-		return maintenance.NewStatus(maintenance.Conflict, s.Unit+" is on the machine of "+n.Name()+" itself, "+n.Held(maintenance.HoldMember).Reason+": run this on another unit")
+		return answer.New(answer.Conflict, s.Unit+" is on the machine of "+n.Name()+" itself, "+n.Held(maintenance.HoldMember).Reason+": run this on another unit")
 	case !r.DryRun && !r.Confirmed:
-		return maintenance.NewStatus(maintenance.BadRequest, "this takes "+n.Name()+" out of the cloud: confirm it", s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
+		return answer.New(answer.BadRequest, "this takes "+n.Name()+" out of the cloud: confirm it", s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
 	}
 	if wrong := r.Drain.Check(); wrong != nil {
 		return *wrong
@@ -61,70 +62,70 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maint
 			return *refused
 		}
 	}
-	begun, answer := s.beginDrain(ctx, DrainRequest{Node: maintenance.ByChassis(n.Chassis), Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force})
-	if answer != nil && (r.DryRun || answer.Reason == maintenance.BadRequest) {
-		return *answer
+	begun, status := s.beginDrain(ctx, DrainRequest{Node: maintenance.ByChassis(n.Chassis), Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force})
+	if status != nil && (r.DryRun || status.Reason == answer.BadRequest) {
+		return *status
 	}
-	if answer != nil {
-		return s.decommission(ctx, r, n, *answer)
+	if status != nil {
+		return s.decommission(ctx, r, n, *status)
 	}
-	return s.tagged(ctx, maintenance.OperationDecommission, n, func() maintenance.Status {
+	return s.tagged(ctx, maintenance.OperationDecommission, n, func() answer.Status {
 		return s.decommission(ctx, r, n, s.await(ctx, begun, r.Drain, r.Force))
 	})
 }
 
 // decommission makes the steps behind the drain.
-func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n maintenance.Node, drained maintenance.Status) maintenance.Status {
-	var steps []maintenance.Message
+func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n maintenance.Node, drained answer.Status) answer.Status {
+	var steps []answer.Message
 	for _, step := range []struct {
 		name string
-		do   func() maintenance.Status
+		do   func() answer.Status
 	}{
-		{"drain", func() maintenance.Status { return drained }},
-		{"clear-labels", func() maintenance.Status { return s.clear(ctx, n, r.Clear) }},
-		{"evict", func() maintenance.Status { return s.evict(ctx, n) }},
-		{"remove-member", func() maintenance.Status { return s.awaitMembers(ctx, n, r.Member) }},
-		{"cluster-ready", func() maintenance.Status { return s.awaitReady(ctx, n, r.Ready, r.MinMembers) }},
-		{"shutdown", func() maintenance.Status { return s.shutdown(ctx, n) }},
+		{"drain", func() answer.Status { return drained }},
+		{"clear-labels", func() answer.Status { return s.clear(ctx, n, r.Clear) }},
+		{"evict", func() answer.Status { return s.evict(ctx, n) }},
+		{"remove-member", func() answer.Status { return s.awaitMembers(ctx, n, r.Member) }},
+		{"cluster-ready", func() answer.Status { return s.awaitReady(ctx, n, r.Ready, r.MinMembers) }},
+		{"shutdown", func() answer.Status { return s.shutdown(ctx, n) }},
 	} {
 		if step.name == "evict" && !r.Force {
 			continue
 		}
 		done := step.do()
 		s.progress(ctx, "decommission %s: %s: %s", n.Name(), step.name, done.Message)
-		steps = append(steps, maintenance.Message{Message: fmt.Sprintf("%s (%d): %s", done.Reason, done.Code, done.Message), Error: !done.OK(), Kind: maintenance.MessageStep, Name: step.name})
+		steps = append(steps, answer.Message{Message: fmt.Sprintf("%s (%d): %s", done.Reason, done.Code, done.Message), Error: !done.OK(), Kind: answer.MessageStep, Name: step.name})
 		if !done.OK() {
-			steps = append(steps, slices.DeleteFunc(done.Details.MessageList, func(m maintenance.Message) bool { return m.Kind == maintenance.MessageNext })...)
-			return maintenance.NewStatus(maintenance.DisassociateFailure, fmt.Sprintf("%s is not decommissioned: step %s: %s", n.Name(), step.name, done.Message), steps...).
+			steps = append(steps, slices.DeleteFunc(done.Details.MessageList, func(m answer.Message) bool { return m.Kind == answer.MessageNext })...)
+			return answer.New(answer.DisassociateFailure, fmt.Sprintf("%s is not decommissioned: step %s: %s", n.Name(), step.name, done.Message), steps...).
 				With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
 		}
 	}
 	if r.DropFiles {
-		steps = append(steps, maintenance.Message{Message: "what a unit of this charm has left stays on the machine, renamed; delete it there: rm /var/lib/ovn/*.left-*", Kind: maintenance.MessageStep, Name: "files"})
+		steps = append(steps, answer.Message{Message: "what a unit of this charm has left stays on the machine, renamed; delete it there: rm /var/lib/ovn/*.left-*", Kind: answer.MessageStep, Name: "files"})
 	}
-	return maintenance.NewStatus(maintenance.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
+	return answer.New(answer.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
 		With(s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
 }
 
 // ClearLabels takes a node that is drained out of all lists of candidates: that step of a
 // decommission alone.
-func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Duration) maintenance.Status {
+func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Duration) answer.Status {
 	n, refused := s.find(ctx, id)
 	switch {
 	case refused != nil:
 		return *refused
 	case n.Drain == nil:
-		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is not drained: it hosts gateways, or may get them again", s.next(maintenance.OperationDrain, n))
+		return answer.New(answer.Conflict, n.Name()+" is not drained: it hosts gateways, or may get them again", s.next(maintenance.OperationDrain, n))
 	}
-	return s.tagged(ctx, "clear-labels", n, func() maintenance.Status { return s.clear(ctx, n, timeout) })
+	return s.tagged(ctx, "clear-labels", n, func() answer.Status { return s.clear(ctx, n, timeout) })
 }
 
 // clear takes the node out of all lists of candidates.
-func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Duration) maintenance.Status {
+func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
 	defer cancel()
-	failed := func(why string, details ...maintenance.Message) maintenance.Status {
-		return maintenance.NewStatus(maintenance.ClearLabelsError, why, details...)
+	failed := func(why string, details ...answer.Message) answer.Status {
+		return answer.New(answer.ClearLabelsError, why, details...)
 	}
 	changed, err := s.Gateways.Clear(ctx, n.Chassis)
 	if err != nil {
@@ -138,23 +139,23 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 		return failed(fmt.Sprintf("it remains a candidate of %d gateways", len(left.Blocked)), blocked(left.Blocked)...)
 	}
 	if len(changed) == 0 {
-		return maintenance.NewStatus(maintenance.Success, "it is not a candidate of any gateway")
+		return answer.New(answer.Success, "it is not a candidate of any gateway")
 	}
 	done := fmt.Sprintf("taken out of the candidates of %d gateways", len(changed))
 	if n.Gateway {
 		done += "; as long as its ovn-cms-options have enable-chassis-as-gw Neutron may add it again"
 	}
-	return maintenance.NewStatus(maintenance.Success, done)
+	return answer.New(answer.Success, done)
 }
 
 // shutdown only looks: nothing on the machine can be reached from here.
-func (s *Service) shutdown(ctx context.Context, n maintenance.Node) maintenance.Status {
+func (s *Service) shutdown(ctx context.Context, n maintenance.Node) answer.Status {
 	found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
 	switch {
 	case refused == nil && found.Life == maintenance.Up:
-		return maintenance.NewStatus(maintenance.Success, "WARNING: its ovn-controller still responds: stop it, before remove-node")
-	case refused != nil && refused.Reason != maintenance.NotFound:
-		return maintenance.NewStatus(maintenance.Success, "WARNING: cannot tell whether its ovn-controller responds: stop it, before remove-node: "+refused.Message)
+		return answer.New(answer.Success, "WARNING: its ovn-controller still responds: stop it, before remove-node")
+	case refused != nil && refused.Reason != answer.NotFound:
+		return answer.New(answer.Success, "WARNING: cannot tell whether its ovn-controller responds: stop it, before remove-node: "+refused.Message)
 	}
-	return maintenance.NewStatus(maintenance.Success, "its ovn-controller does not respond")
+	return answer.New(answer.Success, "its ovn-controller does not respond")
 }

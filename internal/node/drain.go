@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -31,18 +33,18 @@ const attempts = 20
 // Drain empties a node: it is cordoned, its gateways move to others, and it is waited until
 // nothing holds it. The intent stands in the database: the drain goes on where the command is
 // ended, and the command joins one that runs.
-func (s *Service) Drain(ctx context.Context, r DrainRequest) maintenance.Status {
+func (s *Service) Drain(ctx context.Context, r DrainRequest) answer.Status {
 	n, refused := s.beginDrain(ctx, r)
 	if refused != nil {
 		return *refused
 	}
-	return s.tagged(ctx, maintenance.OperationDrain, n, func() maintenance.Status { return s.await(ctx, n, r.Limits, r.Force) })
+	return s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { return s.await(ctx, n, r.Limits, r.Force) })
 }
 
 // beginDrain takes a drain to where its intent stands in the database; the answer is nil there.
-func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.Node, *maintenance.Status) {
-	ends := func(answer maintenance.Status) (maintenance.Node, *maintenance.Status) {
-		return maintenance.Node{}, &answer
+func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.Node, *answer.Status) {
+	ends := func(status answer.Status) (maintenance.Node, *answer.Status) {
+		return maintenance.Node{}, &status
 	}
 	if wrong := r.Limits.Check(); wrong != nil {
 		return ends(*wrong)
@@ -55,27 +57,27 @@ func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.N
 		case errors.Is(err, ovsdb.ErrChanged):
 			continue // another node was cordoned: it is judged again
 		case errors.Is(err, gateway.ErrBehind):
-			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() maintenance.Status { // the intent stands
-				return maintenance.NewStatus(maintenance.DrainNodeError, err.Error(), s.next("drain", n))
+			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { // the intent stands
+				return answer.New(answer.DrainNodeError, err.Error(), s.next("drain", n))
 			}))
 		case err != nil:
 			return ends(inaccessible(err))
 		}
 		return n, refused
 	}
-	return ends(maintenance.NewStatus(maintenance.Conflict, "other clients keep cordoning nodes; run it again"))
+	return ends(answer.New(answer.Conflict, "other clients keep cordoning nodes; run it again"))
 }
 
 // begin records the intent, unless it stands there, or the drain is refused or only shown. Every
 // ovn-controller is asked for a sign of life before anything moves.
-func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node, answer *maintenance.Status, err error) {
+func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node, status *answer.Status, err error) {
 	x, err := s.observe(ctx)
 	if err != nil {
 		return n, nil, err
 	}
-	n, answer = maintenance.Resolve(x.nodes, r.Node)
-	if answer != nil {
-		return n, answer, nil
+	n, status = maintenance.Resolve(x.nodes, r.Node)
+	if status != nil {
+		return n, status, nil
 	}
 	p, err := s.Gateways.PlanDrain(ctx, x.inventory, n.Chassis)
 	if err != nil {
@@ -95,7 +97,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 	guard := ovsdb.Guard{Has: maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs), Lacks: map[string]string{}}
 	for _, c := range x.inventory.State.Chassis {
 		if c.Gateway && !c.Cordoned && c.Name != n.Chassis {
-			key, value := maintenance.CordonPair(c.Name)
+			key, value := cordon.Pair(c.Name)
 			guard.Lacks[key] = value
 		}
 	}
@@ -132,33 +134,33 @@ const namedNodes = 20
 
 // refuse answers that a drain would leave gateways without a chassis that lives (R12), since
 // other nodes are cordoned.
-func (s *Service) refuse(x snapshot, n maintenance.Node, p schedule.Plan, others []string) maintenance.Status {
+func (s *Service) refuse(x snapshot, n maintenance.Node, p schedule.Plan, others []string) answer.Status {
 	named := slices.Clone(others[:min(namedNodes, len(others))])
 	if more := len(others) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("and %d more", more))
 	}
-	refused := maintenance.NewStatus(maintenance.Conflict,
+	refused := answer.New(answer.Conflict,
 		fmt.Sprintf("%s cannot be drained now: %d gateways would be without a live chassis that is not cordoned; of the nodes that are cordoned %v could host them", n.Name(), len(p.Blocked), named),
 		blocked(p.Blocked)...)
 	for _, name := range others {
 		if _, unclear := maintenance.Resolve(x.nodes, name); unclear != nil {
 			name = maintenance.ByChassis(name)
 		}
-		refused = refused.With(maintenance.Message{Message: s.Command(maintenance.OperationUndrain, name), Kind: maintenance.MessageNext, Name: "undrain"})
+		refused = refused.With(answer.Message{Message: s.Command(maintenance.OperationUndrain, name), Kind: answer.MessageNext, Name: "undrain"})
 	}
 	return refused
 }
 
-func blocked(findings []schedule.Finding) (messages []maintenance.Message) {
+func blocked(findings []schedule.Finding) (messages []answer.Message) {
 	for _, f := range findings {
-		messages = append(messages, maintenance.Message{Message: f.Text, Error: true, Kind: maintenance.MessageGateway, Name: f.Where})
+		messages = append(messages, answer.Message{Message: f.Text, Error: true, Kind: answer.MessageGateway, Name: f.Where})
 	}
 	return messages
 }
 
 // shown says what a drain would do.
-func (s *Service) shown(n maintenance.Node, p schedule.Plan) maintenance.Status {
-	answer := maintenance.NewStatus(maintenance.Success, fmt.Sprintf("dry run: drain would move %d gateways off %s, rank it last for %d and leave %d", p.Cost.Interruptions, n.Name(), p.Cost.Gateways-p.Cost.Interruptions, len(p.Blocked)))
+func (s *Service) shown(n maintenance.Node, p schedule.Plan) answer.Status {
+	status := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %d gateways off %s, rank it last for %d and leave %d", p.Cost.Interruptions, n.Name(), p.Cost.Gateways-p.Cost.Interruptions, len(p.Blocked)))
 	to := map[string]int{}
 	for _, c := range p.Changes {
 		if c.Interrupts {
@@ -166,13 +168,13 @@ func (s *Service) shown(n maintenance.Node, p schedule.Plan) maintenance.Status 
 		}
 	}
 	for _, c := range slices.Sorted(maps.Keys(to)) {
-		answer = answer.With(maintenance.Message{Message: fmt.Sprintf("%d gateways, each interrupted for about a second", to[c]), Kind: maintenance.MessageStep, Name: "to " + c})
+		status = status.With(answer.Message{Message: fmt.Sprintf("%d gateways, each interrupted for about a second", to[c]), Kind: answer.MessageStep, Name: "to " + c})
 	}
 	waits := s.holds(slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldGateway }), time.Time{})
 	for i := range waits {
 		waits[i].Message, waits[i].Error = "would be waited for: "+waits[i].Message, false
 	}
-	return answer.With(blocked(p.Blocked)...).With(waits...)
+	return status.With(blocked(p.Blocked)...).With(waits...)
 }
 
 // Step makes the next step of a drain whose intent stands in the database, and says where it
@@ -229,7 +231,7 @@ func progress(x snapshot, n maintenance.Node, p schedule.Plan) maintenance.Progr
 }
 
 // await makes the steps of a drain until nothing holds the node, or the limits are over.
-func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) maintenance.Status {
+func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) answer.Status {
 	watch := maintenance.Watch{Limits: l, Begun: s.Gateways.Now()}
 	var recheck maintenance.Recheck
 	c := clearance{s: s, chassis: n.Chassis}
@@ -252,7 +254,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 		if err != nil {
 			s.progress(ctx, "drain %s: %v", n.Name(), err)
 			if now.Sub(watch.Begun) >= l.Timeout || ctx.Err() != nil {
-				return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is not drained: %v; the drain is recorded; run it again to continue", n.Name(), err), s.next("drain", n))
+				return answer.New(answer.DrainNodeError, fmt.Sprintf("%s is not drained: %v; the drain is recorded; run it again to continue", n.Name(), err), s.next("drain", n))
 			}
 		} else {
 			outcome, line := watch.Next(p, now)
@@ -277,26 +279,26 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 			err = poll.Wait(ctx, pauseAfter(now.Sub(begun)))
 		}
 		if err != nil {
-			return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the drain is recorded; run it again to continue", n.Name(), context.Cause(ctx)), s.next("drain", n))
+			return answer.New(answer.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the drain is recorded; run it again to continue", n.Name(), context.Cause(ctx)), s.next("drain", n))
 		}
 	}
 }
 
 // ended is how a drain has ended.
-func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, p maintenance.Progress, w maintenance.Watch) maintenance.Status {
+func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, p maintenance.Progress, w maintenance.Watch) answer.Status {
 	if outcome == maintenance.Drained {
-		return maintenance.NewStatus(maintenance.Success, n.Name()+" is drained: it is empty, and nothing new is scheduled on it", s.next("undrain", n))
+		return answer.New(answer.Success, n.Name()+" is drained: it is empty, and nothing new is scheduled on it", s.next("undrain", n))
 	}
 	if outcome == maintenance.GivenUp {
-		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is no longer drained: the drain was undone meanwhile")
+		return answer.New(answer.Conflict, n.Name()+" is no longer drained: the drain was undone meanwhile")
 	}
 	message := fmt.Sprintf("%s is not drained within %s: %s", n.Name(), w.Timeout, p.Text())
 	if outcome == maintenance.GraceOver {
 		message = fmt.Sprintf("%s is not drained: what is left did not go away within the grace period of %s: %s", n.Name(), w.Grace, p.Text())
 	}
-	failed := maintenance.NewStatus(maintenance.DrainNodeError, message+"; the drain is recorded; run it again to continue", blocked(p.Blocked)...)
+	failed := answer.New(answer.DrainNodeError, message+"; the drain is recorded; run it again to continue", blocked(p.Blocked)...)
 	for _, name := range p.Unbound {
-		failed = failed.With(maintenance.Message{Message: "not bound to any chassis", Error: true, Kind: maintenance.MessageGateway, Name: name})
+		failed = failed.With(answer.Message{Message: "not bound to any chassis", Error: true, Kind: answer.MessageGateway, Name: name})
 	}
 	return failed.With(s.holds(p.Holds, w.Since())...).With(s.next("drain", n), s.next("undrain", n))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -17,16 +18,16 @@ const silenceInterval = 5 * time.Second
 
 // unreachable waits until it is proved that a node can't be reached; the answer is nil then. It
 // is refused where nothing would be forced.
-func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintenance.Status {
-	refused := func(reason maintenance.Reason, format string, args ...any) *maintenance.Status {
-		return new(maintenance.NewStatus(reason, fmt.Sprintf(format, args...), s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true")))
+func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.Status {
+	refused := func(reason answer.Reason, format string, args ...any) *answer.Status {
+		return new(answer.New(reason, fmt.Sprintf(format, args...), s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true")))
 	}
 	held := maintenance.PortHolds(n.Holds)
 	if len(held) == 0 {
-		return refused(maintenance.Conflict, "there is nothing to force: no port is bound to %s; run it without force", n.Name())
+		return refused(answer.Conflict, "there is nothing to force: no port is bound to %s; run it without force", n.Name())
 	}
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // it asks every ovn-controller for a sign of life
-		return refused(maintenance.ClusterNotAccessible, "cannot tell whether %s is reachable: %v", n.Name(), err)
+		return refused(answer.ClusterNotAccessible, "cannot tell whether %s is reachable: %v", n.Name(), err)
 	}
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
@@ -37,7 +38,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 		return new(inaccessible(err))
 	}
 	if len(p.Blocked) > 0 { // nothing would come of it, however long it is waited for
-		return new(refused(maintenance.Conflict, "%s cannot be forced: %d gateways would be without a live chassis (R12)", n.Name(), len(p.Blocked)).With(blocked(p.Blocked)...))
+		return new(refused(answer.Conflict, "%s cannot be forced: %d gateways would be without a live chassis (R12)", n.Name(), len(p.Blocked)).With(blocked(p.Blocked)...))
 	}
 	proof, said := maintenance.Silence{Chassis: n.Chassis}, false
 	for {
@@ -56,25 +57,25 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 			s.progress(ctx, "decommission %s: its ovn-controller is unreachable", n.Name())
 			return nil
 		case maintenance.Reachable:
-			return refused(maintenance.Conflict, "%s cannot be forced: its ovn-controller responds; run it without force", n.Name())
+			return refused(answer.Conflict, "%s cannot be forced: its ovn-controller responds; run it without force", n.Name())
 		case maintenance.Unprovable:
-			return refused(maintenance.Conflict, "%s cannot be forced: it is not proved that this node, and no other, is unreachable; see node-status", n.Name())
+			return refused(answer.Conflict, "%s cannot be forced: it is not proved that this node, and no other, is unreachable; see node-status", n.Name())
 		}
 		if !said {
 			said = true
 			s.progress(ctx, "decommission %s: waiting 180 s to see whether its ovn-controller responds", n.Name())
 		}
 		if poll.Wait(ctx, silenceInterval) != nil {
-			return refused(maintenance.DisassociateFailure, "%v", context.Cause(ctx))
+			return refused(answer.DisassociateFailure, "%v", context.Cause(ctx))
 		}
 	}
 }
 
 // evict takes all ports off a node that is unreachable, at once, as long as its ovn-controller
 // does not respond. What they belong to may run on.
-func (s *Service) evict(ctx context.Context, n maintenance.Node) maintenance.Status {
-	failed := func(why string) maintenance.Status {
-		return maintenance.NewStatus(maintenance.DrainNodeError, why)
+func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
+	failed := func(why string) answer.Status {
+		return answer.New(answer.DrainNodeError, why)
 	}
 	x, err := s.observe(ctx)
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) maintenance.Sta
 	}
 	at := slices.IndexFunc(x.inventory.SB.Chassis, func(c ovsdb.ChassisRow) bool { return c.Name == n.Chassis })
 	if at < 0 {
-		return maintenance.NewStatus(maintenance.Success, "its chassis is gone, and with it what was bound to it")
+		return answer.New(answer.Success, "its chassis is gone, and with it what was bound to it")
 	}
 	was := x.inventory.SB.Chassis[at]
 	if x.inventory.SB.Responds(was) {
@@ -94,5 +95,5 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) maintenance.Sta
 	if err != nil {
 		return failed(err.Error())
 	}
-	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%d ports are released; virtual machines may run on there: cut its power before they are started elsewhere", released))
+	return answer.New(answer.Success, fmt.Sprintf("%d ports are released; virtual machines may run on there: cut its power before they are started elsewhere", released))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -19,7 +20,7 @@ import (
 
 // RemoveMember waits until what the charm has on a node's machine has left: that step of a
 // decommission alone.
-func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Duration) maintenance.Status {
+func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Duration) answer.Status {
 	n, refused := s.find(ctx, id)
 	if refused != nil {
 		return *refused
@@ -100,54 +101,54 @@ func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerSta
 
 // mayGo says why a node may not be decommissioned, by what the clusters would be without what is on its
 // machine (R1, 002-6); nil where it may. That is judged again when its unit leaves.
-func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []string, minMembers int) *maintenance.Status {
-	var why []maintenance.Message
-	say := func(step string, reason maintenance.Reason, format string, args ...any) {
-		why = append(why, maintenance.Message{Message: fmt.Sprintf("%s (%d): ", reason, reason.Code()) + fmt.Sprintf(format, args...), Error: true, Kind: maintenance.MessageStep, Name: step})
+func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []string, minMembers int) *answer.Status {
+	var why []answer.Message
+	say := func(step string, reason answer.Reason, format string, args ...any) {
+		why = append(why, answer.Message{Message: fmt.Sprintf("%s (%d): ", reason, reason.Code()) + fmt.Sprintf(format, args...), Error: true, Kind: answer.MessageStep, Name: step})
 	}
 	for _, what := range unknown {
-		say("remove-member", maintenance.RemoveMemberError, "cannot tell what is on its machine: %s", what)
+		say("remove-member", answer.RemoveMemberError, "cannot tell what is on its machine: %s", what)
 	}
 	if s.Health != nil {
 		all := s.Health(ctx)
 		if len(all) == 0 {
-			say("cluster-ready", maintenance.ClusterNotAccessible, "no database was checked")
+			say("cluster-ready", answer.ClusterNotAccessible, "no database was checked")
 		}
 		for _, now := range all {
 			then := now.Without(n.Members)
 			switch {
 			case !now.Accessible:
-				say("cluster-ready", maintenance.ClusterNotAccessible, "%s cannot be accessed: %s", now.Name, now.Why)
+				say("cluster-ready", answer.ClusterNotAccessible, "%s cannot be accessed: %s", now.Name, now.Why)
 			case !now.Healthy(0):
-				say("cluster-ready", maintenance.ClusterNotAccessible, "%s is unhealthy: %s", now.Name, now.Quorum())
+				say("cluster-ready", answer.ClusterNotAccessible, "%s is unhealthy: %s", now.Name, now.Quorum())
 			case !then.Healthy(0):
-				say("remove-member", maintenance.RemoveMemberError, "%s would lose its quorum: it has %s; without what is on the machine %s", now.Name, now.Quorum(), then.Quorum())
+				say("remove-member", answer.RemoveMemberError, "%s would lose its quorum: it has %s; without what is on the machine %s", now.Name, now.Quorum(), then.Quorum())
 			case !then.Healthy(minMembers):
-				say("cluster-ready", maintenance.ClusterNotAccessible, "%s would have %d members that are up, and min-members is %d", now.Name, then.Up, minMembers)
+				say("cluster-ready", answer.ClusterNotAccessible, "%s would have %d members that are up, and min-members is %d", now.Name, then.Up, minMembers)
 			}
 		}
 	}
 	if len(why) == 0 {
 		return nil
 	}
-	return new(maintenance.NewStatus(maintenance.DisassociateFailure, n.Name()+" cannot be decommissioned now, and nothing was done: "+why[0].Message, why...).
+	return new(answer.New(answer.DisassociateFailure, n.Name()+" cannot be decommissioned now, and nothing was done: "+why[0].Message, why...).
 		With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true")))
 }
 
 // awaitMembers waits until the units on the node's machine have left the application, and until its
 // members are proved to have left both clusters.
-func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) maintenance.Status {
+func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
 	if s.Charm == nil || s.Health == nil {
-		return maintenance.NewStatus(maintenance.Success, "this command cannot tell which units are on its machine: where the charm is deployed, run its action")
+		return answer.New(answer.Success, "this command cannot tell which units are on its machine: where the charm is deployed, run its action")
 	}
 	begun, said := s.Gateways.Now(), ""
 	var departure maintenance.Departure
 	carried := map[string]bool{}
 	for {
-		var left []maintenance.Message
+		var left []answer.Message
 		x, found, refused := s.findIn(ctx, maintenance.ByChassis(n.Chassis))
 		switch {
-		case refused == nil || refused.Reason == maintenance.NotFound: // the chassis may go meanwhile
+		case refused == nil || refused.Reason == answer.NotFound: // the chassis may go meanwhile
 			if refused == nil {
 				n = found
 			}
@@ -161,23 +162,23 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 			if left = departure.Observe(units, members, x.charm.Claim(n), x.charm.Unknown, s.Health(ctx)); len(left) == 0 {
 				return departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
 			}
-		case refused.Reason == maintenance.ClusterNotAccessible: // the server that was connected to may be the one that leaves
-			left = []maintenance.Message{{Message: "cannot look for it: " + refused.Message, Error: true, Kind: maintenance.MessageStep, Name: "unknown"}}
+		case refused.Reason == answer.ClusterNotAccessible: // the server that was connected to may be the one that leaves
+			left = []answer.Message{{Message: "cannot look for it: " + refused.Message, Error: true, Kind: answer.MessageStep, Name: "unknown"}}
 		default:
-			return maintenance.NewStatus(maintenance.RemoveMemberError, refused.Message)
+			return answer.New(answer.RemoveMemberError, refused.Message)
 		}
 		if text := texts(left); text != said {
 			said = text
 			s.progress(ctx, "waiting for what is on the machine of %s to leave: %s", n.Name(), said)
 		}
 		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(memberInterval, timeout)) != nil {
-			return maintenance.NewStatus(maintenance.RemoveMemberError, fmt.Sprintf("after %s: %s", timeout, said), left...)
+			return answer.New(answer.RemoveMemberError, fmt.Sprintf("after %s: %s", timeout, said), left...)
 		}
 	}
 }
 
 // departed says what has left.
-func departed(units, members []string) maintenance.Status {
+func departed(units, members []string) answer.Status {
 	var parts []string
 	switch len(units) {
 	case 0:
@@ -192,10 +193,10 @@ func departed(units, members []string) maintenance.Status {
 	if len(parts) == 0 {
 		parts = append(parts, "no unit of this application is on its machine, and no member of either cluster")
 	}
-	return maintenance.NewStatus(maintenance.Success, strings.Join(parts, "; "))
+	return answer.New(answer.Success, strings.Join(parts, "; "))
 }
 
-func texts(all []maintenance.Message) string {
+func texts(all []answer.Message) string {
 	var parts []string
 	for _, m := range all {
 		parts = append(parts, m.Message)
@@ -204,9 +205,9 @@ func texts(all []maintenance.Message) string {
 }
 
 // awaitReady waits until every database is healthy; members on the node's machine count for nothing.
-func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout time.Duration, minMembers int) maintenance.Status {
+func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout time.Duration, minMembers int) answer.Status {
 	if s.Health == nil {
-		return maintenance.NewStatus(maintenance.Success, "this command cannot tell the health of the clusters: see cluster-health")
+		return answer.New(answer.Success, "this command cannot tell the health of the clusters: see cluster-health")
 	}
 	begun := s.Gateways.Now()
 	for {
@@ -220,7 +221,7 @@ func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout ti
 		}
 		s.progress(ctx, "waiting for the clusters: %s", health.Message)
 		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(readyInterval, timeout)) != nil {
-			health.Reason, health.Code, health.Status = maintenance.ClusterNotAccessible, maintenance.ClusterNotAccessible.Code(), "Failure"
+			health.Reason, health.Code, health.Status = answer.ClusterNotAccessible, answer.ClusterNotAccessible.Code(), "Failure"
 			return health
 		}
 	}

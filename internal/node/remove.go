@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -28,7 +29,7 @@ const deadFor = 15 * time.Second
 
 // Remove deletes what SB has of a node, and all records of it: only where it is dead, nothing
 // holds it and no gateway has it as a candidate (R13).
-func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Status {
+func (s *Service) Remove(ctx context.Context, r RemoveRequest) answer.Status {
 	id := r.Node
 	if !r.DryRun {
 		// Whether there is such a node, neither Juju need say nor ovn-northd.
@@ -39,7 +40,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 		}
 		id = maintenance.ByChassis(n.Chassis)
 		if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
-			return maintenance.NewStatus(maintenance.DeleteNodeError, err.Error())
+			return answer.New(answer.DeleteNodeError, err.Error())
 		}
 	}
 	begun, changed, said := s.Gateways.Now(), 0, false
@@ -57,16 +58,16 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 		}
 		switch {
 		case r.DryRun:
-			return maintenance.NewStatus(maintenance.Success, "dry run: "+n.Name()+" would be removed")
+			return answer.New(answer.Success, "dry run: "+n.Name()+" would be removed")
 		case !r.Confirmed:
-			return maintenance.NewStatus(maintenance.BadRequest, "this deletes the chassis of "+n.Name()+": confirm it", s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+			return answer.New(answer.BadRequest, "this deletes the chassis of "+n.Name()+": confirm it", s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
 		case n.Life == maintenance.Absent || s.Gateways.Now().Sub(begun) >= deadFor:
 			removed, err := s.remove(ctx, x, n)
 			if err == nil {
-				return s.tagged(ctx, maintenance.OperationRemove, n, func() maintenance.Status { return removed })
+				return s.tagged(ctx, maintenance.OperationRemove, n, func() answer.Status { return removed })
 			}
 			if changed++; !errors.Is(err, ovsdb.ErrChanged) || changed >= attempts {
-				return maintenance.NewStatus(maintenance.DeleteNodeError, fmt.Sprintf("%s is not removed: %v", n.Name(), err), s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+				return answer.New(answer.DeleteNodeError, fmt.Sprintf("%s is not removed: %v", n.Name(), err), s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
 			}
 			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
 		case !said:
@@ -74,35 +75,35 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 			s.progress(ctx, "remove-node %s: waiting %.0f s to see whether its ovn-controller responds", n.Name(), deadFor.Seconds())
 		}
 		if poll.Wait(ctx, time.Second) != nil {
-			return maintenance.NewStatus(maintenance.DeleteNodeError, context.Cause(ctx).Error())
+			return answer.New(answer.DeleteNodeError, context.Cause(ctx).Error())
 		}
 	}
 }
 
 // keeps says why a node may not be removed; nil where it may (R13).
-func (s *Service) keeps(x snapshot, n maintenance.Node) *maintenance.Status {
-	var why []maintenance.Message
+func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
+	var why []answer.Message
 	if n.Life == maintenance.Up {
-		why = append(why, maintenance.Message{Message: "ovn-controller responds; stop it on the machine", Error: true, Kind: maintenance.MessageStep, Name: n.Chassis})
+		why = append(why, answer.Message{Message: "ovn-controller responds; stop it on the machine", Error: true, Kind: answer.MessageStep, Name: n.Chassis})
 	}
 	for _, what := range x.charm.Unknown {
-		why = append(why, maintenance.Message{Message: "cannot tell whether a unit is on its machine: " + what, Error: true, Kind: maintenance.MessageHold, Name: maintenance.HoldMember})
+		why = append(why, answer.Message{Message: "cannot tell whether a unit is on its machine: " + what, Error: true, Kind: answer.MessageHold, Name: maintenance.HoldMember})
 	}
 	why = append(why, s.holds(n.Holds, time.Time{})...)
 	for _, g := range slices.SortedFunc(slices.Values(x.inventory.State.Groups), func(a, b schedule.Group) int { return strings.Compare(a.Name, b.Name) }) {
 		for i, name := range g.Ranked() {
 			if name == n.Chassis {
-				why = append(why, maintenance.Message{Message: fmt.Sprintf("it is candidate %d of %d", i+1, len(g.Candidates)), Error: true, Kind: maintenance.MessageGateway, Name: g.Name})
+				why = append(why, answer.Message{Message: fmt.Sprintf("it is candidate %d of %d", i+1, len(g.Candidates)), Error: true, Kind: answer.MessageGateway, Name: g.Name})
 			}
 		}
 	}
 	for _, name := range x.inventory.Unused(n.Chassis) {
-		why = append(why, maintenance.Message{Message: "it is a member of this group, which no port uses: run: " + shell.Line("ovn-nbctl", "ha-chassis-group-remove-chassis", name, n.Chassis), Error: true, Kind: maintenance.MessageGateway, Name: name})
+		why = append(why, answer.Message{Message: "it is a member of this group, which no port uses: run: " + shell.Line("ovn-nbctl", "ha-chassis-group-remove-chassis", name, n.Chassis), Error: true, Kind: answer.MessageGateway, Name: name})
 	}
 	if len(why) == 0 {
 		return nil
 	}
-	refused := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be removed: %d reasons", n.Name(), len(why)), why...)
+	refused := answer.New(answer.Conflict, fmt.Sprintf("%s cannot be removed: %d reasons", n.Name(), len(why)), why...)
 	if n.First+n.Backups > 0 {
 		refused = refused.With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
 	}
@@ -111,7 +112,7 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *maintenance.Status {
 
 // remove deletes the node where it is still as it was judged, and its records where no gateway
 // has it as a candidate; else it returns [ovsdb.ErrChanged].
-func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (maintenance.Status, error) {
+func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (answer.Status, error) {
 	was := ovsdb.ChassisRow{Name: n.Chassis}
 	for _, row := range x.inventory.SB.Chassis {
 		if row.Name == n.Chassis {
@@ -119,15 +120,15 @@ func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (m
 		}
 	}
 	if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.RemoveChassis(ctx, was, maintenance.HoldTypes()) }); err != nil {
-		return maintenance.Status{}, err
+		return answer.Status{}, err
 	}
 	forgotten, err := s.Gateways.Forgetting(ctx, n.Chassis)
 	if err != nil {
-		return maintenance.Status{}, err
+		return answer.Status{}, err
 	}
 	if err := s.amend(ctx, ovsdb.Guard{NoCandidate: n.Chassis}, maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs)), forgotten); err != nil {
-		return maintenance.Status{}, err
+		return answer.Status{}, err
 	}
-	return maintenance.NewStatus(maintenance.Success, n.Name()+" is removed: its chassis, and all records of it",
-		maintenance.Message{Message: "cut its power, or remove its packages: an ovn-controller that starts again makes the chassis again", Kind: maintenance.MessageStep, Name: n.Chassis}), nil
+	return answer.New(answer.Success, n.Name()+" is removed: its chassis, and all records of it",
+		answer.Message{Message: "cut its power, or remove its packages: an ovn-controller that starts again makes the chassis again", Kind: answer.MessageStep, Name: n.Chassis}), nil
 }

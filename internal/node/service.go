@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -83,13 +85,13 @@ func bindings(o ovsdb.Occupied) []maintenance.Binding {
 }
 
 // find looks for a node; the answer is nil where there is one.
-func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *maintenance.Status) {
+func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *answer.Status) {
 	_, n, refused := s.findIn(ctx, id)
 	return n, refused
 }
 
 // findIn also returns all else that there is.
-func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.Node, *maintenance.Status) {
+func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.Node, *answer.Status) {
 	x, err := s.observe(ctx)
 	if err != nil {
 		return x, maintenance.Node{}, new(inaccessible(err))
@@ -98,8 +100,8 @@ func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.
 	return x, n, refused
 }
 
-func inaccessible(err error) maintenance.Status {
-	return maintenance.NewStatus(maintenance.ClusterNotAccessible, err.Error())
+func inaccessible(err error) answer.Status {
+	return answer.New(answer.ClusterNotAccessible, err.Error())
 }
 
 // amend writes records, and more in the same transaction, if external_ids of NB_Global fit the guard.
@@ -112,18 +114,18 @@ func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenan
 }
 
 // again judges, and writes by that, until no other client has changed meanwhile what it was judged by.
-func again(judge func() (maintenance.Status, error)) maintenance.Status {
+func again(judge func() (answer.Status, error)) answer.Status {
 	for range attempts {
-		answer, err := judge()
+		status, err := judge()
 		switch {
 		case errors.Is(err, ovsdb.ErrChanged):
 			continue
 		case err != nil:
 			return inaccessible(err)
 		}
-		return answer
+		return status
 	}
-	return maintenance.NewStatus(maintenance.Conflict, "other clients keep changing the cordon; run it again")
+	return answer.New(answer.Conflict, "other clients keep changing the cordon; run it again")
 }
 
 // cordon makes a change of a cordon that is as it was read, and tags the revision that it leads to in the same
@@ -139,18 +141,18 @@ func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordon
 	}
 	guard := ovsdb.Guard{Has: maintenance.CordonNotePair(chassis, x.inventory.NB.IDs)}
 	if cordoned {
-		key, value := maintenance.CordonPair(chassis)
+		key, value := cordon.Pair(chassis)
 		guard.Lacks = map[string]string{key: value}
 	}
 	return s.amend(ctx, guard, change, tag)
 }
 
 // tagged tags the revision that an operation on a node leaves behind: what it does is past all checks.
-func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node, do func() maintenance.Status) maintenance.Status {
+func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node, do func() answer.Status) answer.Status {
 	begun := s.Gateways.Now()
-	answer := do()
-	s.Gateways.Tag(ctx, gateway.Ended{Operation: operation, Chassis: n.Chassis, Begun: begun, OK: answer.OK()})
-	return answer
+	status := do()
+	s.Gateways.Tag(ctx, gateway.Ended{Operation: operation, Chassis: n.Chassis, Begun: begun, OK: status.OK()})
+	return status
 }
 
 // note is what stands with a cordon, a hold or a drain; the reason is one line, as it is shown.
@@ -160,7 +162,7 @@ func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
 }
 
 // List shows every node, or one of them; the answer is nil where it can.
-func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *maintenance.Status) {
+func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *answer.Status) {
 	if id == "" {
 		x, err := s.observe(ctx)
 		if err != nil {
@@ -173,68 +175,68 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *mai
 }
 
 // Cordon keeps new gateways from a node; what is there stays.
-func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Status {
-	return again(func() (maintenance.Status, error) { return s.cordonOnce(ctx, id, reason) })
+func (s *Service) Cordon(ctx context.Context, id, reason string) answer.Status {
+	return again(func() (answer.Status, error) { return s.cordonOnce(ctx, id, reason) })
 }
 
-func (s *Service) cordonOnce(ctx context.Context, id, reason string) (answer maintenance.Status, err error) {
+func (s *Service) cordonOnce(ctx context.Context, id, reason string) (status answer.Status, err error) {
 	x, n, refused := s.findIn(ctx, id)
 	switch {
 	case refused != nil:
 		return *refused, nil
 	case n.Cordon != nil && n.Drain != nil:
-		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is drained, and so cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("undrain", n)), nil
+		return answer.New(answer.Success, fmt.Sprintf("%s is drained, and so cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("undrain", n)), nil
 	case n.Cordon != nil:
-		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n)), nil
+		return answer.New(answer.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n)), nil
 	}
 	hosted := x.inventory.State.Mastered(n.Chassis)
 	if err := s.cordon(ctx, x, n.Chassis, true, maintenance.CordonHosting(n.Chassis, s.note(n, reason), hosted)); err != nil {
-		return answer, err
+		return status, err
 	}
-	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n)), nil
+	return answer.New(answer.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n)), nil
 }
 
 // Uncordon takes a cordon back. A node that is drained is put back by undrain.
-func (s *Service) Uncordon(ctx context.Context, id string) maintenance.Status {
-	return again(func() (maintenance.Status, error) { return s.uncordonOnce(ctx, id) })
+func (s *Service) Uncordon(ctx context.Context, id string) answer.Status {
+	return again(func() (answer.Status, error) { return s.uncordonOnce(ctx, id) })
 }
 
-func (s *Service) uncordonOnce(ctx context.Context, id string) (answer maintenance.Status, err error) {
+func (s *Service) uncordonOnce(ctx context.Context, id string) (status answer.Status, err error) {
 	x, n, refused := s.findIn(ctx, id)
 	switch {
 	case refused != nil:
 		return *refused, nil
 	case n.Drain != nil:
-		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is drained; undrain puts its gateways back and ends the cordon", s.next("undrain", n)), nil
+		return answer.New(answer.Conflict, n.Name()+" is drained; undrain puts its gateways back and ends the cordon", s.next("undrain", n)), nil
 	case n.Cordon == nil:
-		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not cordoned"), nil
+		return answer.New(answer.Success, n.Name()+" is not cordoned"), nil
 	}
 	if err := s.cordon(ctx, x, n.Chassis, false, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
-		return answer, err
+		return status, err
 	}
-	return maintenance.NewStatus(maintenance.Success, n.Name()+" is no longer cordoned"), nil
+	return answer.New(answer.Success, n.Name()+" is no longer cordoned"), nil
 }
 
 // Hold keeps a node from going, under a name, until it is released.
-func (s *Service) Hold(ctx context.Context, id, name, reason string) maintenance.Status {
+func (s *Service) Hold(ctx context.Context, id, name, reason string) answer.Status {
 	if wrong := maintenance.CheckHoldName(name); wrong != "" {
-		return maintenance.NewStatus(maintenance.BadRequest, wrong)
+		return answer.New(answer.BadRequest, wrong)
 	}
 	n, refused := s.find(ctx, id)
 	if refused != nil {
 		return *refused
 	}
 	if h := n.Held(name); h.Count > 0 {
-		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is held by %s already: %s", n.Name(), name, h.Detail(s.Gateways.Now(), time.Time{})))
+		return answer.New(answer.Success, fmt.Sprintf("%s is held by %s already: %s", n.Name(), name, h.Detail(s.Gateways.Now(), time.Time{})))
 	}
 	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.AddHold(n.Chassis, name, s.note(n, reason))); err != nil {
 		return inaccessible(err)
 	}
-	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is held by %s", n.Name(), name), s.next("release", n, "name", name))
+	return answer.New(answer.Success, fmt.Sprintf("%s is held by %s", n.Name(), name), s.next("release", n, "name", name))
 }
 
 // Release drops a hold that was set.
-func (s *Service) Release(ctx context.Context, id, name string) maintenance.Status {
+func (s *Service) Release(ctx context.Context, id, name string) answer.Status {
 	n, refused := s.find(ctx, id)
 	if refused != nil {
 		return *refused
@@ -242,27 +244,27 @@ func (s *Service) Release(ctx context.Context, id, name string) maintenance.Stat
 	h := n.Held(name)
 	switch {
 	case h.Derived:
-		return maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("hold %s of %s follows from what is on the node: it ends when that is gone", name, n.Name()), s.holds([]maintenance.Hold{h}, time.Time{})...)
+		return answer.New(answer.Conflict, fmt.Sprintf("hold %s of %s follows from what is on the node: it ends when that is gone", name, n.Name()), s.holds([]maintenance.Hold{h}, time.Time{})...)
 	case h.Count == 0:
-		return maintenance.NewStatus(maintenance.NotFound, fmt.Sprintf("%s has no hold %q", n.Name(), name), s.holds(n.Holds, time.Time{})...)
+		return answer.New(answer.NotFound, fmt.Sprintf("%s has no hold %q", n.Name(), name), s.holds(n.Holds, time.Time{})...)
 	}
 	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, h)); err != nil {
 		return inaccessible(err)
 	}
-	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("hold %s of %s is released", name, n.Name()))
+	return answer.New(answer.Success, fmt.Sprintf("hold %s of %s is released", name, n.Name()))
 }
 
 // holds name holds; since is when those that are derived were first seen.
-func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []maintenance.Message) {
+func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []answer.Message) {
 	for _, h := range all {
-		messages = append(messages, maintenance.Message{Message: h.Detail(s.Gateways.Now(), since), Error: true, Kind: maintenance.MessageHold, Name: h.Name})
+		messages = append(messages, answer.Message{Message: h.Detail(s.Gateways.Now(), since), Error: true, Kind: answer.MessageHold, Name: h.Name})
 	}
 	return messages
 }
 
 // next names a command.
-func (s *Service) next(operation string, n maintenance.Node, given ...string) maintenance.Message {
-	return maintenance.Message{Message: s.Command(operation, n.Typed(), given...), Kind: maintenance.MessageNext, Name: operation}
+func (s *Service) next(operation string, n maintenance.Node, given ...string) answer.Message {
+	return answer.Message{Message: s.Command(operation, n.Typed(), given...), Kind: answer.MessageNext, Name: operation}
 }
 
 func (s *Service) progress(ctx context.Context, format string, args ...any) {

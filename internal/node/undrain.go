@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -19,7 +21,7 @@ const stableFor = 5 * time.Second
 // Undrain puts a node back: the cordon ends, and its ranks are as before it was drained, as far
 // as gateways and candidates still exist. It waits for its ovn-controller, and afterwards for
 // the gateways.
-func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dryRun bool) maintenance.Status {
+func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dryRun bool) answer.Status {
 	x, err := s.observe(ctx)
 	if err != nil {
 		return inaccessible(err)
@@ -29,22 +31,22 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 	case refused != nil:
 		return *refused
 	case n.Drain == nil && n.Cordon != nil:
-		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not drained; it is cordoned", s.next("uncordon", n))
+		return answer.New(answer.Success, n.Name()+" is not drained; it is cordoned", s.next("uncordon", n))
 	case n.Drain == nil:
-		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not drained")
+		return answer.New(answer.Success, n.Name()+" is not drained")
 	case dryRun:
 		p, err := s.Gateways.PlanUndrain(ctx, x.inventory, n.Chassis)
 		if err != nil {
 			return inaccessible(err)
 		}
-		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("dry run: undrain would put back the ranks of %d gateways and interrupt %d for about a second each", len(p.Changes), p.Cost.Interruptions), blocked(p.Blocked)...)
+		return answer.New(answer.Success, fmt.Sprintf("dry run: undrain would put back the ranks of %d gateways and interrupt %d for about a second each", len(p.Changes), p.Cost.Interruptions), blocked(p.Blocked)...)
 	}
 	x, n, refused = s.alive(ctx, n, wait)
 	switch {
 	case refused != nil:
 		return *refused
 	case n.Drain == nil:
-		return maintenance.NewStatus(maintenance.Success, n.Name()+" is no longer drained: the drain was undone meanwhile")
+		return answer.New(answer.Success, n.Name()+" is no longer drained: the drain was undone meanwhile")
 	}
 	record := maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs)
 	if !n.Drain.Undrain || n.Cordon != nil {
@@ -58,12 +60,12 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 		}
 		record = maintenance.DrainPair(n.Chassis, begin.Set)
 	}
-	return s.tagged(ctx, "undrain", n, func() maintenance.Status { return s.undrain(ctx, n, record, wait) })
+	return s.tagged(ctx, "undrain", n, func() answer.Status { return s.undrain(ctx, n, record, wait) })
 }
 
 // undrain puts back the ranks of a node whose intent says so. It ends the drain of that record alone: where
 // the node was cordoned or drained meanwhile, the ranks are still needed.
-func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[string]string, wait time.Duration) maintenance.Status {
+func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[string]string, wait time.Duration) answer.Status {
 	changed, first, err := s.Gateways.Undrain(ctx, n.Chassis)
 	if err != nil {
 		return s.unfinished(n, err)
@@ -72,17 +74,17 @@ func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[st
 	if err != nil {
 		return s.unfinished(n, err)
 	}
-	key, value := maintenance.CordonPair(n.Chassis)
+	key, value := cordon.Pair(n.Chassis)
 	if err := s.amend(ctx, ovsdb.Guard{Has: record, Lacks: map[string]string{key: value}}, maintenance.End(n.Chassis), forgotten); err != nil {
 		return s.unfinished(n, err)
 	}
-	var details []maintenance.Message
+	var details []answer.Message
 	for _, f := range first.Blocked {
-		details = append(details, maintenance.Message{Message: f.Text, Kind: maintenance.MessageGateway, Name: f.Where})
+		details = append(details, answer.Message{Message: f.Text, Kind: answer.MessageGateway, Name: f.Where})
 	}
 	if wait > 0 && len(changed) > 0 {
 		err := s.Gateways.Prove(ctx, changed, wait)
-		failed := maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is undrained, but %v", n.Name(), err), details...)
+		failed := answer.New(answer.DrainNodeError, fmt.Sprintf("%s is undrained, but %v", n.Name(), err), details...)
 		var misplaced *gateway.MisplacedError
 		switch {
 		case errors.As(err, &misplaced):
@@ -93,16 +95,16 @@ func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[st
 			return failed
 		}
 	}
-	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(), gateway.Groups(changed)), details...)
+	return answer.New(answer.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(), gateway.Groups(changed)), details...)
 }
 
-func (s *Service) unfinished(n maintenance.Node, err error) maintenance.Status {
-	return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is not undrained yet: %v", n.Name(), err), s.next("undrain", n))
+func (s *Service) unfinished(n maintenance.Node, err error) answer.Status {
+	return answer.New(answer.DrainNodeError, fmt.Sprintf("%s is not undrained yet: %v", n.Name(), err), s.next("undrain", n))
 }
 
 // alive waits until the node's ovn-controller responds, and where there is time until it has
 // done so for a while.
-func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (x snapshot, found maintenance.Node, refused *maintenance.Status) {
+func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (x snapshot, found maintenance.Node, refused *answer.Status) {
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
 		return x, n, new(s.unfinished(n, err))
 	}
@@ -126,7 +128,7 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 			return x, n, nil
 		}
 		if poll.Wait(patience, time.Second) != nil {
-			dead := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be undrained: its ovn-controller is %s; start it, then run this again", n.Name(), n.Life), s.next("undrain", n))
+			dead := answer.New(answer.Conflict, fmt.Sprintf("%s cannot be undrained: its ovn-controller is %s; start it, then run this again", n.Name(), n.Life), s.next("undrain", n))
 			if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from it
 				dead = dead.With(s.next(maintenance.OperationDrain, n))
 			}

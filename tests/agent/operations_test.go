@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 // 002-1 … 002-9: the specification's paths, on a socket that only root can open, with the same
@@ -42,7 +42,7 @@ func TestNodesAreOperatedOnByTheSpecificationsPaths(t *testing.T) {
 	found, err := os.Stat(socket)
 	require.NoError(t, err)
 	assert.Equal(t, os.ModeSocket|0o600, found.Mode())
-	ask := func(method, path string) (s maintenance.Status) {
+	ask := func(method, path string) (s answer.Status) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, "http://localhost"+path, http.NoBody)
 		require.NoError(t, err)
@@ -54,23 +54,23 @@ func TestNodesAreOperatedOnByTheSpecificationsPaths(t *testing.T) {
 		assert.Equal(t, "Status", s.Kind, path)
 		return s
 	}
-	assert.Equal(t, maintenance.NotFound, ask(http.MethodPost, "/nodes/c9/drain").Reason)
-	assert.Equal(t, maintenance.BadRequest, ask(http.MethodPost, "/nodes/c1/drain?timeout=60&grace-period=60").Reason)
-	assert.Equal(t, maintenance.Conflict, ask(http.MethodPost, "/nodes/c1/clear-labels").Reason, "it is not drained")
+	assert.Equal(t, answer.NotFound, ask(http.MethodPost, "/nodes/c9/drain").Reason)
+	assert.Equal(t, answer.BadRequest, ask(http.MethodPost, "/nodes/c1/drain?timeout=60&grace-period=60").Reason)
+	assert.Equal(t, answer.Conflict, ask(http.MethodPost, "/nodes/c1/clear-labels").Reason, "it is not drained")
 	assert.Equal(t, "c1", p.candidates("r0")[0], "nothing was done")
 
 	drained := ask(http.MethodPost, "/nodes/c1/drain?timeout=50&grace-period=0")
-	assert.Equal(t, maintenance.Success, drained.Reason, document.Answer(drained))
+	assert.Equal(t, answer.Success, drained.Reason, document.Answer(drained))
 	p.leaves("c1", 3)
 	cleared := ask(http.MethodPost, "/nodes/c1/clear-labels?timeout=50")
-	assert.Equal(t, maintenance.Success, cleared.Reason, document.Answer(cleared))
+	assert.Equal(t, answer.Success, cleared.Reason, document.Answer(cleared))
 	assert.Len(t, p.candidates("r0"), 2)
 	unknown := ask(http.MethodPost, "/nodes/c1/remove-etcd?timeout=0")
-	assert.Equal(t, maintenance.RemoveMemberError, unknown.Reason, "this machine has no server of the charm's")
+	assert.Equal(t, answer.RemoveMemberError, unknown.Reason, "this machine has no server of the charm's")
 	assert.Contains(t, unknown.Message, "cannot tell what is on its machine: members of OVN_Northbound: ")
 	kept := ask(http.MethodPost, "/nodes/c1/remove-from-cluster")
-	assert.Equal(t, maintenance.Conflict, kept.Reason, "it lives: %s", document.Answer(kept))
-	assert.Equal(t, maintenance.ClusterNotAccessible, ask(http.MethodGet, "/cluster-health-statuses").Reason)
-	assert.Equal(t, maintenance.DisassociateFailure, ask(http.MethodPost, "/nodes/c2/decommission").Reason)
+	assert.Equal(t, answer.Conflict, kept.Reason, "it lives: %s", document.Answer(kept))
+	assert.Equal(t, answer.ClusterNotAccessible, ask(http.MethodGet, "/cluster-health-statuses").Reason)
+	assert.Equal(t, answer.DisassociateFailure, ask(http.MethodPost, "/nodes/c2/decommission").Reason)
 	assert.Equal(t, "c2", p.candidates("r0")[0], "nothing was done")
 }

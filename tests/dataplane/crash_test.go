@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -86,13 +87,13 @@ func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis
 	log := strings.Join(lines, "\n")
 	w.t.Logf("%s dies after %q: drained in %s", dies.name, step, time.Since(begun).Round(time.Second))
 	require.True(w.t, dead, log)
-	require.Equal(w.t, maintenance.Success, said.Reason, "%s\n%s", document.Answer(said), log)
+	require.Equal(w.t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), log)
 	w.answers()
 	assert.Empty(w.t, w.bound().on("ch1"), "%s dies after %q\n%s", dies.name, step, log)
 
 	dies.reboot()
 	back := s.Undrain(w.t.Context(), "ch1", patience, false)
-	require.Equal(w.t, maintenance.Success, back.Reason, "%s\n%s", document.Answer(back), strings.Join(lines, "\n"))
+	require.Equal(w.t, answer.Success, back.Reason, "%s\n%s", document.Answer(back), strings.Join(lines, "\n"))
 }
 
 // crash ends what controls the chassis and what moves its packets.
@@ -113,31 +114,31 @@ func TestChassisCrashesAmidAnUndrainAndAmidClearLabels(t *testing.T) {
 			w, before := fourWith(t, 1)
 			for _, dies := range []string{"ch1", "ch2"} {
 				w.drained("ch1")
-				said, log := w.crashesAmid(w.named(dies), crash, func(s *node.Service) maintenance.Status {
+				said, log := w.crashesAmid(w.named(dies), crash, func(s *node.Service) answer.Status {
 					return s.Undrain(t.Context(), "ch1", 20*time.Second, false)
 				})
 				if dies == "ch1" {
-					require.Equal(t, maintenance.DrainNodeError, said.Reason, "%s\n%s", document.Answer(said), log)
+					require.Equal(t, answer.DrainNodeError, said.Reason, "%s\n%s", document.Answer(said), log)
 					require.Contains(t, document.Answer(said), "next: drain ch1")
 					w.drained("ch1")
 				} else {
-					require.Equal(t, maintenance.Success, said.Reason, "%s\n%s", document.Answer(said), log)
+					require.Equal(t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), log)
 				}
 				w.answers()
 				w.named(dies).reboot()
 				if dies == "ch1" {
 					back := w.nodeService(func(string) {}).Undrain(t.Context(), "ch1", patience, false)
-					require.Equal(t, maintenance.Success, back.Reason, document.Answer(back))
+					require.Equal(t, answer.Success, back.Reason, document.Answer(back))
 				}
 				require.Equal(t, before, w.candidates())
 				w.settles(best(before))
 			}
 
 			w.drained("ch1")
-			said, log := w.crashesAmid(w.named("ch2"), crash, func(s *node.Service) maintenance.Status {
+			said, log := w.crashesAmid(w.named("ch2"), crash, func(s *node.Service) answer.Status {
 				return s.ClearLabels(t.Context(), "ch1", patience)
 			})
-			require.Equal(t, maintenance.Success, said.Reason, "%s\n%s", document.Answer(said), log)
+			require.Equal(t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), log)
 			w.answers()
 			w.named("ch1").crash() // it is no candidate of any gateway any more
 			w.answers()
@@ -154,12 +155,12 @@ func (w *world) drained(name string) {
 	var lines []string
 	s := w.nodeService(func(line string) { lines = append(lines, line) })
 	said := s.Drain(w.t.Context(), node.DrainRequest{Node: name, Limits: maintenance.Limits{Timeout: patience}})
-	require.Equal(w.t, maintenance.Success, said.Reason, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
+	require.Equal(w.t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
 	assert.Empty(w.t, w.bound().on(name))
 }
 
 // crashesAmid does something with nodes; the chassis dies right after it has written ranks.
-func (w *world) crashesAmid(dies *chassis, crash func(*chassis), do func(*node.Service) maintenance.Status) (said maintenance.Status, log string) {
+func (w *world) crashesAmid(dies *chassis, crash func(*chassis), do func(*node.Service) answer.Status) (said answer.Status, log string) {
 	w.t.Helper()
 	var lines []string
 	dead := false

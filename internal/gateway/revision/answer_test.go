@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 func TestAnswersAboutRevisions(t *testing.T) {
@@ -39,13 +39,13 @@ func TestAnswersAboutRevisions(t *testing.T) {
 	review, err := revision.ParseReview(revision.NewReview(was, nil, schedule.Plan{}).String())
 	require.NoError(t, err)
 	_, missing := revision.Read(nil, nil).Layout(revision.Last)
-	for name, status := range map[string]maintenance.Status{
+	for name, status := range map[string]answer.Status{
 		"list":         book.List(now),
 		"empty":        revision.Read(nil, nil).List(was),
 		"compare":      revision.Compare(revision.Successful, revision.Last, was, now),
 		"same":         revision.Compare(revision.Committed, revision.Last, now, now),
 		"intermediate": review.Since(now, book.Operations(nil), schedule.Plan{}).Refusal(),
-		"missing":      maintenance.NewStatus(maintenance.PreconditionFailed, missing.Error()),
+		"missing":      answer.New(answer.PreconditionFailed, missing.Error()),
 	} {
 		goldentest.Equal(t, name+".txt", document.Answer(status))
 	}

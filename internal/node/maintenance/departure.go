@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -22,15 +23,15 @@ type departing struct {
 
 // Observe takes the units and members on the machine, the claim that matched them, and the health of the clusters. It
 // returns what is left: nothing once all is proved to be gone. Anything unknown counts as left.
-func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string, all []DatabaseHealth) (left []Message) {
+func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string, all []DatabaseHealth) (left []answer.Message) {
 	say := func(kind, name, format string, args ...any) {
-		left = append(left, Message{Message: fmt.Sprintf(format, args...), Error: true, Kind: kind, Name: name})
+		left = append(left, answer.Message{Message: fmt.Sprintf(format, args...), Error: true, Kind: kind, Name: name})
 	}
 	for _, what := range unknown {
-		say(MessageStep, "unknown", "cannot tell what is on its machine: %s", what)
+		say(answer.MessageStep, "unknown", "cannot tell what is on its machine: %s", what)
 	}
 	for _, u := range units {
-		say(MessageHold, u, "%s is still in the application, and on this machine %s: check that it is, and run: juju remove-unit %s", u, claim, u)
+		say(answer.MessageHold, u, "%s is still in the application, and on this machine %s: check that it is, and run: juju remove-unit %s", u, claim, u)
 	}
 	for _, m := range members {
 		if !slices.ContainsFunc(d.targets, func(t *departing) bool { return t.member.same(m) }) {
@@ -38,11 +39,11 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 		}
 	}
 	if len(all) == 0 {
-		say(MessageHealth, "all", "cannot tell which members there are")
+		say(answer.MessageHealth, "all", "cannot tell which members there are")
 	}
 	for _, h := range all {
 		if !h.Accessible {
-			say(MessageHealth, h.Name, "cannot tell which members there are: %s", h.Why)
+			say(answer.MessageHealth, h.Name, "cannot tell which members there are: %s", h.Why)
 		}
 	}
 	for _, t := range d.targets {
@@ -52,15 +53,15 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 		}
 		switch m := all[at].each(t.member); {
 		case m == nil && t.proof.Absent():
-			say(MessageHold, t.member.Short, "%s has left, but that is not committed yet", t.member.text())
+			say(answer.MessageHold, t.member.Short, "%s has left, but that is not committed yet", t.member.text())
 		case m == nil:
-			say(MessageHold, t.member.Short, "%s is leaving", t.member.text())
+			say(answer.MessageHold, t.member.Short, "%s is leaving", t.member.text())
 		case m.Unit != "":
-			say(MessageHold, m.Short, "%s is still a member, that of %s", m.text(), m.Unit)
+			say(answer.MessageHold, m.Short, "%s is still a member, that of %s", m.text(), m.Unit)
 		case m.Kick != "":
-			say(MessageHold, m.Short, "%s is still a member and belongs to no unit any more: run: %s", m.text(), m.Kick)
+			say(answer.MessageHold, m.Short, "%s is still a member and belongs to no unit any more: run: %s", m.text(), m.Kick)
 		default:
-			say(MessageHold, m.Short, "%s is still a member, and its unit is not known: see: cluster-status", m.text())
+			say(answer.MessageHold, m.Short, "%s is still a member, and its unit is not known: see: cluster-status", m.text())
 		}
 	}
 	return left

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -37,12 +38,12 @@ type Limits struct{ Timeout, Grace time.Duration }
 func GraceFor(timeout time.Duration) time.Duration { return min(DefaultGrace, timeout/2) }
 
 // Check says what is wrong with the limits; nil is nothing.
-func (l Limits) Check() *Status {
+func (l Limits) Check() *answer.Status {
 	if l.Grace < 0 {
-		return new(NewStatus(BadRequest, fmt.Sprintf("grace-period %.0f is negative", l.Grace.Seconds())))
+		return new(answer.New(answer.BadRequest, fmt.Sprintf("grace-period %.0f is negative", l.Grace.Seconds())))
 	}
 	if l.Grace >= l.Timeout {
-		return new(NewStatus(BadRequest, fmt.Sprintf("grace-period %.0f is not smaller than timeout %.0f", l.Grace.Seconds(), l.Timeout.Seconds())))
+		return new(answer.New(answer.BadRequest, fmt.Sprintf("grace-period %.0f is not smaller than timeout %.0f", l.Grace.Seconds(), l.Timeout.Seconds())))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -65,11 +66,11 @@ func AllHealthy(all []DatabaseHealth, minMembers int) bool {
 
 // ClusterHealth is the answer about all databases. That one is unhealthy is an answer, not a
 // failure; that one could not be asked is a failure, and so is that none could.
-func ClusterHealth(all []DatabaseHealth, minMembers int) Status {
-	var messages []Message
+func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
+	var messages []answer.Message
 	healthy, inaccessible := 0, 0
 	for _, d := range all {
-		m := Message{Message: "Unhealthy", Kind: MessageHealth, Name: d.Name}
+		m := answer.Message{Message: "Unhealthy", Kind: answer.MessageHealth, Name: d.Name}
 		switch {
 		case !d.Accessible:
 			m.Message, m.Error = "Unable to access "+d.Name, true
@@ -87,12 +88,12 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) Status {
 			if d.HasRaftLeader {
 				leader = "a leader is known"
 			}
-			messages = append(messages, Message{Message: fmt.Sprintf("%d of %d members up, %s", d.Up, d.Members, leader), Kind: MessageStep, Name: d.Name})
+			messages = append(messages, answer.Message{Message: fmt.Sprintf("%d of %d members up, %s", d.Up, d.Members, leader), Kind: answer.MessageStep, Name: d.Name})
 		}
 	}
 	message := fmt.Sprintf("databases healthy: %d of %d", healthy, len(all))
 	if inaccessible > 0 || len(all) == 0 {
-		return NewStatus(ClusterNotAccessible, message, messages...)
+		return answer.New(answer.ClusterNotAccessible, message, messages...)
 	}
-	return NewStatus(Success, message, messages...)
+	return answer.New(answer.Success, message, messages...)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
@@ -82,12 +83,12 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 		"nodes": maintenance.Report{At: at, Nodes: nodes},
 		"node":  maintenance.Report{At: at, Nodes: []maintenance.Node{two}},
 		"none":  maintenance.Report{At: at, Nodes: []maintenance.Node{}},
-		"success": maintenance.NewStatus(maintenance.Success, "two.maas is drained", maintenance.Message{Message: "9 gateways moved", Kind: maintenance.MessageStep, Name: "drain"},
-			maintenance.Message{Message: "juju run ovn-central/0 undrain node=two.maas", Kind: maintenance.MessageNext, Name: "undrain"}),
-		"conflict": maintenance.NewStatus(maintenance.Conflict, "two.maas cannot be removed", maintenance.Message{Message: two.Holds[0].Detail(at, time.Time{}), Error: true, Kind: maintenance.MessageHold, Name: "gateway"}),
+		"success": answer.New(answer.Success, "two.maas is drained", answer.Message{Message: "9 gateways moved", Kind: answer.MessageStep, Name: "drain"},
+			answer.Message{Message: "juju run ovn-central/0 undrain node=two.maas", Kind: answer.MessageNext, Name: "undrain"}),
+		"conflict": answer.New(answer.Conflict, "two.maas cannot be removed", answer.Message{Message: two.Holds[0].Detail(at, time.Time{}), Error: true, Kind: answer.MessageHold, Name: "gateway"}),
 	} {
-		if answer, is := d.(maintenance.Status); is {
-			goldentest.Equal(t, name+".txt", document.Answer(answer))
+		if status, is := d.(answer.Status); is {
+			goldentest.Equal(t, name+".txt", document.Answer(status))
 		} else {
 			goldentest.Equal(t, name+".txt", document.Nodes(d.(maintenance.Report)))
 		}
@@ -198,17 +199,17 @@ func TestWhatIsTypedForANodeMeansNoOther(t *testing.T) {
 // The specification's reasons, and their numbers.
 func TestEveryReasonHasItsCode(t *testing.T) {
 	t.Parallel()
-	for reason, code := range map[maintenance.Reason]int{
-		maintenance.Success: 200, maintenance.BadRequest: 400, maintenance.NotFound: 404, maintenance.Conflict: 409, maintenance.PreconditionFailed: 412,
-		maintenance.DrainNodeError: 500, maintenance.ClearLabelsError: 500, maintenance.RemoveMemberError: 500, maintenance.DisassociateFailure: 500,
-		maintenance.DeleteNodeError: 500, maintenance.ClusterNotAccessible: 500,
+	for reason, code := range map[answer.Reason]int{
+		answer.Success: 200, answer.BadRequest: 400, answer.NotFound: 404, answer.Conflict: 409, answer.PreconditionFailed: 412,
+		answer.DrainNodeError: 500, answer.ClearLabelsError: 500, answer.RemoveMemberError: 500, answer.DisassociateFailure: 500,
+		answer.DeleteNodeError: 500, answer.ClusterNotAccessible: 500,
 	} {
 		assert.Equal(t, code, reason.Code(), reason)
 	}
-	long := maintenance.NewStatus(maintenance.DrainNodeError, "x", make([]maintenance.Message, 5)...).Shortened(2)
+	long := answer.New(answer.DrainNodeError, "x", make([]answer.Message, 5)...).Shortened(2)
 	assert.Equal(t, "and 3 more", long.Details.MessageList[2].Message)
 	assert.Equal(t, 3, long.Details.Omitted)
-	long = maintenance.NewStatus(maintenance.DrainNodeError, "x", maintenance.Message{Message: "done"}, maintenance.Message{Message: "failed", Error: true}, maintenance.Message{Message: "juju run", Kind: maintenance.MessageNext}).Shortened(2)
+	long = answer.New(answer.DrainNodeError, "x", answer.Message{Message: "done"}, answer.Message{Message: "failed", Error: true}, answer.Message{Message: "juju run", Kind: answer.MessageNext}).Shortened(2)
 	assert.Contains(t, document.Answer(long), "failed\nok     …: and 1 more\n")
 	assert.Contains(t, document.Answer(long), "next: juju run\n")
 }
@@ -233,7 +234,7 @@ func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
 	goldentest.Equal(t, "health.txt", document.Answer(all))
 	sb.Accessible, sb.Why = false, "not running"
 	none := maintenance.ClusterHealth([]maintenance.DatabaseHealth{nb, sb}, 0)
-	assert.Equal(t, maintenance.ClusterNotAccessible, none.Reason)
+	assert.Equal(t, answer.ClusterNotAccessible, none.Reason)
 	assert.Equal(t, 1, none.Details.ErrorCount)
 	text, err := render.JSON(none)
 	require.NoError(t, err)
@@ -244,5 +245,5 @@ func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
 	nb.HasRaftLeader = false
 	assert.False(t, nb.Healthy(0))
 	assert.False(t, maintenance.AllHealthy(nil, 0), "nothing is known")
-	assert.Equal(t, maintenance.ClusterNotAccessible, maintenance.ClusterHealth(nil, 0).Reason)
+	assert.Equal(t, answer.ClusterNotAccessible, maintenance.ClusterHealth(nil, 0).Reason)
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -39,7 +40,7 @@ func Admit(ids map[string]string, s schedule.State) (a Admission) {
 		}
 	}
 	for _, c := range s.Chassis {
-		_, recorded := ids[cordonKey+c.Name]
+		_, recorded := ids[cordon.Key+c.Name]
 		switch {
 		case !c.Gateway || c.Remote || recorded:
 		case !begun || candidates[c.Name]:
@@ -56,7 +57,7 @@ func Admit(ids map[string]string, s schedule.State) (a Admission) {
 func (a Admission) Change(note func(schedule.Chassis) Note) Change {
 	c := Change{Set: map[string]string{admitKey: "true"}}
 	for _, chassis := range a.Known {
-		c.Set[cordonKey+chassis] = uncordoned
+		c.Set[cordon.Key+chassis] = cordon.Off
 	}
 	for _, chassis := range a.New {
 		maps.Copy(c.Set, CordonHosting(chassis.Name, note(chassis), nil).Set)
@@ -69,10 +70,10 @@ func (a Admission) Change(note func(schedule.Chassis) Note) Change {
 func (a Admission) Lacks() map[string]string {
 	pairs := map[string]string{}
 	for _, chassis := range a.Known {
-		pairs[cordonKey+chassis] = cordoned
+		pairs[cordon.Key+chassis] = cordon.On
 	}
 	for _, chassis := range a.New {
-		pairs[cordonKey+chassis.Name] = cordoned
+		pairs[cordon.Key+chassis.Name] = cordon.On
 	}
 	return pairs
 }

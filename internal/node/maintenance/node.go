@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -221,9 +222,9 @@ const names = 20
 
 // Resolve finds the node that a person means by a host name, the first part of one, or the
 // name of a chassis, and by that alone if it is after "chassis:". Where that is not exactly one, the answer says so.
-func Resolve(nodes []Node, id string) (Node, *Status) {
+func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	if id == "" {
-		return Node{}, new(NewStatus(BadRequest, "no node is named: give its host name or the name of its chassis"))
+		return Node{}, new(answer.New(answer.BadRequest, "no node is named: give its host name or the name of its chassis"))
 	}
 	matching := func(is func(Node) bool) (some []Node) {
 		for _, n := range nodes {
@@ -239,9 +240,9 @@ func Resolve(nodes []Node, id string) (Node, *Status) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Node{}, new(NewStatus(NotFound, fmt.Sprintf("no node is called %q; there are %s", foreign.Name(id), listed(nodes))))
+		return Node{}, new(answer.New(answer.NotFound, fmt.Sprintf("no node is called %q; there are %s", foreign.Name(id), listed(nodes))))
 	}
-	return Node{}, new(NewStatus(Conflict, fmt.Sprintf("%q means %d nodes: %s; name the chassis, as %s", id, len(found), listed(found), ByChassis("NAME"))))
+	return Node{}, new(answer.New(answer.Conflict, fmt.Sprintf("%q means %d nodes: %s; name the chassis, as %s", id, len(found), listed(found), ByChassis("NAME"))))
 }
 
 // listed are nodes by their names.

@@ -12,24 +12,17 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 )
 
 // The keys of external_ids of NB_Global, each followed by the name of a chassis. They stand
 // there, and not with the chassis: ovn-controller deletes what it does not know of in
 // other_config, and its rows when it stops (controller/chassis.c).
 const (
-	cordonKey     = "ovn-central:maintenance/"
 	cordonNoteKey = "ovn-central:maintenance-by/"
 	cordonHostKey = "ovn-central:maintenance-hosts/"
 	holdKey       = "ovn-central:hold/"
 	drainKey      = "ovn-central:drain/"
-)
-
-// Values of a cordon. A chassis without one takes new gateways, or an upgrade to a
-// release that knows of cordons would empty the whole cloud.
-const (
-	cordoned   = "true"
-	uncordoned = "false"
 )
 
 // Note says by what and when something was recorded, and why.
@@ -72,7 +65,7 @@ func ParseRecords(ids map[string]string) Records {
 	r := Records{Cordons: map[string]Note{}, Hosted: map[string][]string{}, Holds: map[string][]Hold{}, Drains: map[string]Drain{}}
 	for _, key := range slices.Sorted(maps.Keys(ids)) {
 		value := ids[key]
-		if chassis, is := ofChassis(key, cordonKey); is && value != uncordoned {
+		if chassis, is := ofChassis(key, cordon.Key); is && value != cordon.Off {
 			var n Note
 			_ = json.Unmarshal([]byte(ids[cordonNoteKey+chassis]), &n) // by and reason are for people
 			r.Cordons[chassis] = n.clean()
@@ -159,7 +152,7 @@ type Change struct {
 
 // Cordon is the change that keeps new gateways from a chassis.
 func Cordon(chassis string, n Note) Change {
-	return Change{Set: map[string]string{cordonKey + chassis: cordoned, cordonNoteKey + chassis: text(n)}}
+	return Change{Set: map[string]string{cordon.Key + chassis: cordon.On, cordonNoteKey + chassis: text(n)}}
 }
 
 // CordonHosting is [Cordon], with a record of the gateways that it is the first candidate of: these stay.
@@ -171,7 +164,7 @@ func CordonHosting(chassis string, n Note, gateways []string) Change {
 
 // Uncordon is the change that takes a cordon back.
 func Uncordon(chassis string, n Note) Change {
-	return Change{Set: map[string]string{cordonKey + chassis: uncordoned, cordonNoteKey + chassis: text(n)}, Drop: []string{cordonHostKey + chassis}}
+	return Change{Set: map[string]string{cordon.Key + chassis: cordon.Off, cordonNoteKey + chassis: text(n)}, Drop: []string{cordonHostKey + chassis}}
 }
 
 // AddHold is the change that holds a chassis.
@@ -186,15 +179,12 @@ func Release(chassis string, h Hold) Change {
 
 // Erase is the change that drops all records of a chassis.
 func Erase(chassis string, r Records) Change {
-	c := Change{Drop: []string{cordonKey + chassis, cordonNoteKey + chassis, cordonHostKey + chassis, drainKey + chassis}}
+	c := Change{Drop: []string{cordon.Key + chassis, cordonNoteKey + chassis, cordonHostKey + chassis, drainKey + chassis}}
 	for _, h := range r.Holds[chassis] {
 		c.Drop = append(c.Drop, holdKey+chassis+"/"+h.key())
 	}
 	return c
 }
-
-// CordonPair is the pair that stands in external_ids while a chassis is cordoned.
-func CordonPair(chassis string) (key, value string) { return cordonKey + chassis, cordoned }
 
 // CordonNotePair is the pair that stands among external_ids as long as the cordon of a chassis is as it is
 // there: what begins a cordon or a drain, or ends either, writes it anew, by whom, why and in which second.

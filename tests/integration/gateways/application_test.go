@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -136,7 +137,7 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 		for _, dryRun := range []bool{true, false} {
 			r.DryRun = dryRun
 			said := s.Decommission(t.Context(), r)
-			assert.Equal(t, maintenance.DisassociateFailure, said.Reason, name)
+			assert.Equal(t, answer.DisassociateFailure, said.Reason, name)
 			assert.Contains(t, said.Message, "c1.example cannot be decommissioned now, and nothing was done: ", name)
 			assert.Contains(t, said.Message, test.says, name)
 		}
@@ -164,7 +165,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	assert.Equal(t, 409, s.Decommission(t.Context(), r).Code, "it runs on the node itself")
 	s.Unit = unitName(0)
 	said := s.Decommission(t.Context(), r)
-	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+	assert.Equal(t, answer.DisassociateFailure, said.Reason)
 	assert.Contains(t, document.Answer(said), "error  remove-member: RemoveMemberError (500): after 0s: ovn-central/3 is still in the application, and on this machine by the tunnel address that the chassis claims: check that it is, and run: juju remove-unit ovn-central/3; "+
 		"member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is still a member, that of ovn-central/3; ")
 
@@ -173,7 +174,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	a.units, a.down = []int{0, 1, 2}, []int{3}
 	c.sbctl("chassis-del", "c1")
 	said = s.Decommission(t.Context(), r)
-	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+	assert.Equal(t, answer.DisassociateFailure, said.Reason)
 	assert.Contains(t, document.Answer(said), "member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is still a member and belongs to no unit any more: "+
 		"run: juju run ovn-central/0 kick sb-identity="+string(serverID(ovndb.SB, 3))+" nb-identity="+string(serverID(ovndb.NB, 3))+" i-really-mean-it=true")
 	assert.Equal(t, 409, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", DryRun: true}).Code, "it holds the node")
@@ -211,7 +212,7 @@ func TestDecommissionEndsOnlyWithClustersThatAreWell(t *testing.T) {
 			late = late || line == "decommission c1.example: remove-member: no unit of this application is on its machine, and no member of either cluster"
 		}
 		said := s.Decommission(t.Context(), node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Member: time.Minute, Confirmed: true})
-		assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+		assert.Equal(t, answer.DisassociateFailure, said.Reason)
 		assert.Contains(t, document.Answer(said), "error  cluster-ready: ClusterNotAccessible (500): "+says)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -21,7 +22,7 @@ import (
 // quick is a drain that waits for no hold.
 var quick = []string{"--timeout", "30s", "--grace-period", "0s"}
 
-func (c *cloud) drain(name string, flags ...string) maintenance.Status {
+func (c *cloud) drain(name string, flags ...string) answer.Status {
 	c.t.Helper()
 	return c.answer(append(append([]string{"drain", name}, quick...), flags...)...)
 }
@@ -103,7 +104,7 @@ func TestR12OfTwoDrainsAtOnceOneIsRefused(t *testing.T) {
 	ports := c.addGateways(4, "c1", "c2")
 	for round := range 2 {
 		var all sync.WaitGroup
-		answers := make([]maintenance.Status, 2)
+		answers := make([]answer.Status, 2)
 		for i, name := range []string{"c1", "c2"} {
 			s := c.nodeService()
 			all.Go(func() {
@@ -114,7 +115,7 @@ func TestR12OfTwoDrainsAtOnceOneIsRefused(t *testing.T) {
 		codes := []int{answers[0].Code, answers[1].Code}
 		slices.Sort(codes)
 		require.Equal(t, []int{200, 409}, codes, "round %d: %s%s", round, document.Answer(answers[0]), document.Answer(answers[1]))
-		drained := []string{"c1", "c2"}[slices.IndexFunc(answers, func(s maintenance.Status) bool { return s.Code == 200 })]
+		drained := []string{"c1", "c2"}[slices.IndexFunc(answers, func(s answer.Status) bool { return s.Code == 200 })]
 		for _, port := range ports {
 			assert.Equal(t, "1 "+drained, c.candidates(port)[1])
 		}
@@ -132,10 +133,10 @@ func TestGatewayWithoutAnotherChassisStaysAndIsNamed(t *testing.T) {
 	ports := c.addGateways(2, "c1", "c2")
 	c.nbctl(c.gateway("physnet9", "lrp-lonely", "c1")...)
 	said := c.drain("c1")
-	assert.Equal(t, maintenance.DrainNodeError, said.Reason)
+	assert.Equal(t, answer.DrainNodeError, said.Reason)
 	assert.Equal(t, 500, said.Code)
 	require.NotEmpty(t, said.Details.MessageList)
-	assert.Equal(t, maintenance.Message{Message: "no other chassis can host it: 1 × it is not connected to physnet9", Error: true, Kind: maintenance.MessageGateway, Name: "lrp-lonely"}, said.Details.MessageList[0])
+	assert.Equal(t, answer.Message{Message: "no other chassis can host it: 1 × it is not connected to physnet9", Error: true, Kind: answer.MessageGateway, Name: "lrp-lonely"}, said.Details.MessageList[0])
 	assert.Equal(t, map[string]int{"c2": 2}, c.masters(ports...))
 
 	c.sbctl("set", "Chassis", "c2", "other_config:ovn-bridge-mappings=\"physnet1:br-ex,physnet9:br-9\"")
@@ -158,7 +159,7 @@ func TestDrainWaitsForHoldsAndNamesThem(t *testing.T) {
 
 	s, lines := c.nodeService(), make(chan string, 100)
 	s.Gateways.Progress = func(_ context.Context, line string) { lines <- line }
-	joined := make(chan maintenance.Status)
+	joined := make(chan answer.Status)
 	go func() {
 		joined <- s.Drain(context.WithoutCancel(t.Context()), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute, Grace: 50 * time.Second}})
 	}()
@@ -201,7 +202,7 @@ func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
 		}
 	}
 	cut := s.Drain(ctx, node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}})
-	assert.Equal(t, maintenance.DrainNodeError, cut.Reason, document.Answer(cut))
+	assert.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
 	assert.Contains(t, cut.Message, "the drain is recorded; run it again to continue")
 	assert.Equal(t, 50, c.masters(ports...)["c1"])
 	assert.Contains(t, c.listed("c1"), " draining ")

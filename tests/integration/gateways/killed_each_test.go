@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -46,35 +47,35 @@ func (k *killing) service() *node.Service {
 }
 
 // operation is something that the program does.
-type operation func(context.Context, *node.Service) maintenance.Status
+type operation func(context.Context, *node.Service) answer.Status
 
-func (k *killing) drain(ctx context.Context, s *node.Service) maintenance.Status {
+func (k *killing) drain(ctx context.Context, s *node.Service) answer.Status {
 	return s.Drain(ctx, node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour}})
 }
 
-func (k *killing) undrain(ctx context.Context, s *node.Service) maintenance.Status {
+func (k *killing) undrain(ctx context.Context, s *node.Service) answer.Status {
 	return s.Undrain(ctx, "c1", 0, false)
 }
 
-func (k *killing) clearLabels(ctx context.Context, s *node.Service) maintenance.Status {
+func (k *killing) clearLabels(ctx context.Context, s *node.Service) answer.Status {
 	return s.ClearLabels(ctx, "c1", patience)
 }
 
-func (k *killing) decommission(ctx context.Context, s *node.Service) maintenance.Status {
+func (k *killing) decommission(ctx context.Context, s *node.Service) answer.Status {
 	return s.Decommission(ctx, node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour}, Clear: patience, Confirmed: true})
 }
 
-func (k *killing) remove(ctx context.Context, s *node.Service) maintenance.Status {
+func (k *killing) remove(ctx context.Context, s *node.Service) answer.Status {
 	return s.Remove(ctx, node.RemoveRequest{Node: "c1", Confirmed: true})
 }
 
 // agent makes steps of a drain that it finds, as the agent does, and of none where there is none.
-func (k *killing) agent(ctx context.Context, s *node.Service) maintenance.Status {
+func (k *killing) agent(ctx context.Context, s *node.Service) answer.Status {
 	for range 2 {
 		_, _, err := s.Step(ctx, "c1")
 		require.NoError(k.t, err)
 	}
-	return maintenance.NewStatus(maintenance.Success, "")
+	return answer.New(answer.Success, "")
 }
 
 // works carries an operation out as a whole.
@@ -82,8 +83,8 @@ func (k *killing) works(t *testing.T, do operation) {
 	t.Helper()
 	s := k.service()
 	defer s.Close()
-	answer := do(t.Context(), s)
-	require.Equal(t, 200, answer.Code, document.Answer(answer))
+	status := do(t.Context(), s)
+	require.Equal(t, 200, status.Code, document.Answer(status))
 }
 
 // killedAt has an operation be killed at one of its transactions, and says whether it had so many.
@@ -103,11 +104,11 @@ func (k *killing) killedAt(t *testing.T, number int, at fate, do operation) bool
 	r.ended = func() { cancel(errors.New("killed")) }
 	nb, sb := k.relayTo(t, r)
 	s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
-	answer := do(ctx, s)
+	status := do(ctx, s)
 	s.Close()
 	r.kill()
 	if !killed {
-		require.Equal(t, 200, answer.Code, document.Answer(answer))
+		require.Equal(t, 200, status.Code, document.Answer(status))
 	}
 	return killed
 }
@@ -245,8 +246,8 @@ func (k *killing) finishes(t *testing.T, do operation) {
 	t.Helper()
 	s := k.service()
 	defer s.Close()
-	answer := do(t.Context(), s)
-	require.Contains(t, []int{200, 404}, answer.Code, document.Answer(answer))
+	status := do(t.Context(), s)
+	require.Contains(t, []int{200, 404}, status.Code, document.Answer(status))
 }
 
 func orNothing(do func(*killing, *testing.T)) func(*killing, *testing.T) {

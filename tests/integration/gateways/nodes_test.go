@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -31,10 +32,10 @@ func (c *cloud) nodes(args ...string) (code int, stdout, stderr string) {
 }
 
 // answer is how an operation on nodes ended.
-func (c *cloud) answer(args ...string) maintenance.Status {
+func (c *cloud) answer(args ...string) answer.Status {
 	c.t.Helper()
 	code, stdout, stderr := c.nodes(append(args, "--format", "json")...)
-	var status maintenance.Status
+	var status answer.Status
 	require.NoError(c.t, json.Unmarshal([]byte(stdout), &status), "%v: %s%s", args, stdout, stderr)
 	switch {
 	case status.Code == 200:
@@ -158,11 +159,11 @@ func TestCordonHoldsForWhatIsBeingWritten(t *testing.T) {
 // A cordon is changed only as it was read: what comes between has it judged again.
 func TestCordonThatChangesAfterItWasReadIsJudgedAgain(t *testing.T) {
 	t.Parallel()
-	uncordon := func(s *node.Service) maintenance.Status { return s.Uncordon(context.Background(), "c1") }
-	cordon := func(s *node.Service) maintenance.Status { return s.Cordon(context.Background(), "c1", "disk") }
+	uncordon := func(s *node.Service) answer.Status { return s.Uncordon(context.Background(), "c1") }
+	cordon := func(s *node.Service) answer.Status { return s.Cordon(context.Background(), "c1", "disk") }
 	for name, test := range map[string]struct {
 		before, between []string
-		do              func(*node.Service) maintenance.Status
+		do              func(*node.Service) answer.Status
 		code            int
 		says            string
 		cordoned        bool
@@ -314,7 +315,7 @@ func TestDatabasesThatAreDownAreNotAccessible(t *testing.T) {
 	c := newCloud(t, "c1")
 	c.nb = "unix:" + c.path("nowhere", "sock")
 	status := c.answer("cordon", "c1")
-	assert.Equal(t, maintenance.ClusterNotAccessible, status.Reason)
+	assert.Equal(t, answer.ClusterNotAccessible, status.Reason)
 	assert.Equal(t, 500, status.Code)
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 // reschedule carries a rescheduling out as it was planned, with what happens in between.
@@ -134,7 +134,7 @@ func TestTimeoutOfADrainBoundsTheWaitForOvnNorthd(t *testing.T) {
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
 	for range 2 {
 		said := c.answer("drain", "c1", "--timeout", "5s", "--grace-period", "0s")
-		assert.Equal(t, maintenance.DrainNodeError, said.Reason, document.Answer(said))
+		assert.Equal(t, answer.DrainNodeError, said.Reason, document.Answer(said))
 		assert.Contains(t, said.Message, "ovn-northd did not process the changes in time (timed out after 5s); check that it is running")
 		assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes drain c1.example ")
 		require.NotNil(t, c.node("c1").Drain)

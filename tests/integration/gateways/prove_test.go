@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -20,7 +21,7 @@ import (
 // drainWhere drains c1. What its candidates say then is claimed at once, as ovn-controller does it, by
 // chassis of which the named ones do so last of all: they follow nb_cfg no more. That an ovn-controller
 // dies between the claim and its flows is a matter of luck on real ones (tests/dataplane), so they are played.
-func (c *cloud) drainWhere(dying ...string) (maintenance.Status, []string) {
+func (c *cloud) drainWhere(dying ...string) (answer.Status, []string) {
 	c.t.Helper()
 	s := c.nodeService()
 	s.Gateways.NorthdTimeout = patience
@@ -151,7 +152,7 @@ func TestUndrainOfANodeThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
 	c.bind("c1", "cr-"+ports[0])
 	c.followsOnce("c1")
 	said := c.answer("undrain", "c1")
-	assert.Equal(t, maintenance.DrainNodeError, said.Reason)
+	assert.Equal(t, answer.DrainNodeError, said.Reason)
 	assert.Equal(t, "c1.example is undrained, but ovn-controller does not respond on c1, to which gateways were moved; they may not work: restart it", said.Message)
 	assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes drain c1.example ")
 	assert.Equal(t, map[string]int{"c1": 1}, c.masters(ports...))

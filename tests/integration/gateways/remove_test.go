@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -134,7 +135,7 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	}
 	t.Cleanup(s.Close)
 	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour}, Clear: time.Minute, Confirmed: true, Force: true, DropFiles: true}
-	decommission := func() maintenance.Status { return s.Decommission(t.Context(), r) }
+	decommission := func() answer.Status { return s.Decommission(t.Context(), r) }
 	assert.Contains(t, decommission().Message, "there is nothing to force: no port is bound to c1.example")
 	c.bind("c1", "vm-1", "vm-2")
 	assert.Contains(t, decommission().Message, "it is not proved that this node, and no other, is unreachable", "c2 does not follow either")
@@ -185,7 +186,7 @@ func TestR12ForceLeavesNoGatewayWithoutAChassis(t *testing.T) {
 	s.Gateways.Progress = func(_ context.Context, line string) { assert.NotContains(t, line, "waiting 180 s") }
 	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour, Grace: 30 * time.Minute}, Clear: time.Minute, Confirmed: true, Force: true}
 	said := s.Decommission(t.Context(), r)
-	assert.Equal(t, maintenance.Conflict, said.Reason, document.Answer(said))
+	assert.Equal(t, answer.Conflict, said.Reason, document.Answer(said))
 	assert.Contains(t, said.Message, "c1.example cannot be forced: 1 gateways would be without a live chassis")
 	assert.Contains(t, document.Answer(said), "error  lrp-lonely: no other chassis can host it: ")
 	n := c.node("c1")
@@ -213,7 +214,7 @@ func TestNodeThatComesBackIsNotRemoved(t *testing.T) {
 	c := newCloud(t, "c1")
 	c.sbctl("create", "Chassis_Private", "name=c1")
 	c.nbctl("--wait=sb", "sync")
-	s, ended := c.nodeService(), make(chan maintenance.Status)
+	s, ended := c.nodeService(), make(chan answer.Status)
 	go func() {
 		ended <- s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
 	}()
@@ -251,7 +252,7 @@ func TestDecommissionFailsWithWhatItsDrainSaid(t *testing.T) {
 	group := c.nbctl("--bare", "--columns=_uuid", "find", "HA_Chassis_Group", "name=alone")
 	c.nbctl("ls-add", "inside", "--", "lsp-add", "inside", "bm", "--", "lsp-set-type", "bm", "external", "--", "set", "Logical_Switch_Port", "bm", "ha_chassis_group="+group)
 	said := c.answer("decommission", "c1", "--timeout", "10s", "--grace-period", "0s", "--yes")
-	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+	assert.Equal(t, answer.DisassociateFailure, said.Reason)
 	assert.Contains(t, document.Answer(said), "error  drain: DrainNodeError (500): ")
 	assert.Contains(t, document.Answer(said), "error  alone: no other chassis can host it: none of its other candidates is alive and not cordoned")
 }
@@ -271,7 +272,7 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 		}
 	}
 	said := s.Decommission(t.Context(), node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true})
-	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+	assert.Equal(t, answer.DisassociateFailure, said.Reason)
 	assert.Contains(t, document.Answer(said), "error  clear-labels: ClearLabelsError (500): it remains a candidate of 1 gateways\n"+
 		"error  "+port+": none of its other candidates is alive and not cordoned\n")
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(port), "nothing was taken out")
@@ -279,7 +280,7 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	c.addChassis("c2")
 	c.rank(port, "c1", "c2") // as Neutron does
 	said = s.ClearLabels(t.Context(), "c1", time.Minute)
-	assert.Equal(t, maintenance.ClearLabelsError, said.Reason)
+	assert.Equal(t, answer.ClearLabelsError, said.Reason)
 	assert.Equal(t, 500, said.Code)
 	assert.Contains(t, document.Answer(said), "error  "+port+": it is the first candidate: drain it first\n")
 	assert.Len(t, c.candidates(port), 2)
@@ -309,7 +310,7 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 		return none
 	}
 	said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
-	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, document.Answer(said))
+	assert.Equal(t, answer.DeleteNodeError, said.Reason, document.Answer(said))
 	assert.Equal(t, 500, said.Code)
 	assert.Contains(t, said.Message, "c1.example is not removed: ")
 	assert.Equal(t, 20, looks, "each time it was judged again")
@@ -317,7 +318,7 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 	s.Charm, s.Gateways.NorthdTimeout = nil, time.Second
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
 	said = s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
-	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, document.Answer(said))
+	assert.Equal(t, answer.DeleteNodeError, said.Reason, document.Answer(said))
 	assert.Contains(t, said.Message, "ovn-northd did not process the changes within 1s")
 	for _, table := range []string{"Chassis", "Chassis_Private"} {
 		assert.Equal(t, "c1", c.sbctl("--bare", "--columns=name", "list", table))

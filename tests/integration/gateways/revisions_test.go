@@ -11,22 +11,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 // revisions is how the command ended.
-func (c *cloud) revisions(args ...string) maintenance.Status {
+func (c *cloud) revisions(args ...string) answer.Status {
 	c.t.Helper()
 	return c.status(append([]string{"revisions"}, args...)...)
 }
 
 // status is the answer of a command on gateways that gives one.
-func (c *cloud) status(args ...string) maintenance.Status {
+func (c *cloud) status(args ...string) answer.Status {
 	c.t.Helper()
 	code, stdout, stderr := c.operate(append(args, "--format", "json")...)
-	var status maintenance.Status
+	var status answer.Status
 	require.NoError(c.t, json.NewDecoder(strings.NewReader(stdout)).Decode(&status), stdout+stderr)
 	want := map[int]int{200: 0, 400: 2}[status.Code]
 	if status.Code != 200 && status.Code != 400 {
@@ -108,7 +108,7 @@ func TestOperationsThatRetireANodeTagTheirRevisions(t *testing.T) {
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
 	c.addGateways(3, "c1", "c2", "c3")
-	decommission := func(flags ...string) maintenance.Status {
+	decommission := func(flags ...string) answer.Status {
 		return c.answer(append([]string{"decommission", "c1", "--timeout", "60s", "--grace-period", "0s"}, flags...)...)
 	}
 	require.Equal(t, 400, decommission().Code, "not confirmed")
@@ -117,7 +117,7 @@ func TestOperationsThatRetireANodeTagTheirRevisions(t *testing.T) {
 	assert.Empty(t, c.tags())
 
 	require.Equal(t, 200, c.answer("hold", "c1", "bgp").Code)
-	require.Equal(t, maintenance.DisassociateFailure, decommission("--yes").Reason)
+	require.Equal(t, answer.DisassociateFailure, decommission("--yes").Reason)
 	require.Len(t, c.tags(), 1)
 	assert.Regexp(t, "^last-site-action: site-action-failure of g[0-9a-f]{8}, decommission c1, by ", c.tags()[0])
 
@@ -160,10 +160,10 @@ func TestRevisionsInEveryCombination(t *testing.T) {
 				switch {
 				case base == diff:
 					assert.Equal(t, 400, status.Code, name)
-					assert.Equal(t, maintenance.BadRequest, status.Reason, name)
+					assert.Equal(t, answer.BadRequest, status.Reason, name)
 				case gone != "":
 					assert.Equal(t, 412, status.Code, name)
-					assert.Equal(t, maintenance.PreconditionFailed, status.Reason, name)
+					assert.Equal(t, answer.PreconditionFailed, status.Reason, name)
 					assert.Contains(t, status.Message, "there is no ", name)
 				default:
 					assert.Equal(t, 200, status.Code, "%s: %s", name, status.Message)
@@ -228,9 +228,9 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	apply := func(id string, more ...string) []string {
 		return append([]string{"rebalance", "--yes", "--wait", "0", "--review-id", id}, more...)
 	}
-	refused := func(id string) maintenance.Status {
+	refused := func(id string) answer.Status {
 		_, stdout, _ := c.operate(append(apply(id), "--format", "json")...)
-		var status maintenance.Status
+		var status answer.Status
 		require.NoError(t, json.Unmarshal([]byte(stdout), &status), stdout)
 		assert.Equal(t, map[string]int{"c1": 6}, c.masters(ports...), "nothing is changed")
 		return status
@@ -244,7 +244,7 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
 	said := refused(first)
 	assert.Equal(t, 409, said.Code)
-	assert.Equal(t, maintenance.Conflict, said.Reason)
+	assert.Equal(t, answer.Conflict, said.Reason)
 	require.Len(t, said.Details.MessageList, 1)
 	assert.Regexp(t, "^cordon c2 by ", said.Details.MessageList[0].Message)
 	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)

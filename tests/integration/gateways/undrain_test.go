@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -27,9 +28,9 @@ func TestUndrainSaysWhatItCouldNotPutBack(t *testing.T) {
 	c.nbctl("lrp-del", ports[1])
 	back := c.answer("undrain", "c1", "--wait", "0s")
 	require.Equal(t, 200, back.Code)
-	assert.Equal(t, []maintenance.Message{
-		{Message: "c1 is no longer a candidate; left as it is", Kind: maintenance.MessageGateway, Name: ports[0]},
-		{Message: "the gateway no longer exists", Kind: maintenance.MessageGateway, Name: ports[1]},
+	assert.Equal(t, []answer.Message{
+		{Message: "c1 is no longer a candidate; left as it is", Kind: answer.MessageGateway, Name: ports[0]},
+		{Message: "the gateway no longer exists", Kind: answer.MessageGateway, Name: ports[1]},
 	}, back.Details.MessageList)
 	assert.Equal(t, []string{"3 c1", "2 c2", "1 c3"}, c.candidates(ports[2]))
 }
@@ -62,15 +63,15 @@ func TestUndrainWhoseProofFailsSaysThatTheRanksAreBack(t *testing.T) {
 	elsewhere := c.answer("undrain", "c1", "--wait", "4s") // no ovn-controller binds anything here
 	assert.Equal(t, 500, elsewhere.Code)
 	assert.Equal(t, "c1.example is undrained, but 2 ports are not bound as expected after 4s", elsewhere.Message)
-	assert.Contains(t, elsewhere.Details.MessageList, maintenance.Message{
-		Message: schedule.Unbound("c1"), Error: true, Kind: maintenance.MessageGateway, Name: ports[0],
+	assert.Contains(t, elsewhere.Details.MessageList, answer.Message{
+		Message: schedule.Unbound("c1"), Error: true, Kind: answer.MessageGateway, Name: ports[0],
 	})
 	next := elsewhere.Details.MessageList[len(elsewhere.Details.MessageList)-1]
-	assert.Equal(t, []string{maintenance.MessageNext, maintenance.OperationDrain}, []string{next.Kind, next.Name}, "%+v", next)
+	assert.Equal(t, []string{answer.MessageNext, maintenance.OperationDrain}, []string{next.Kind, next.Name}, "%+v", next)
 	assert.Equal(t, before, c.ranks())
 
 	require.Equal(t, 200, c.drain("c1").Code)
-	asked := make(chan maintenance.Status)
+	asked := make(chan answer.Status)
 	go func() { asked <- c.answer("undrain", "c1", "--wait", "15s") }()
 	require.Eventually(t, func() bool { return c.ranks() == before }, patience, 50*time.Millisecond)
 	c.run("ovs-appctl", "-t", c.servers["sb"].Control(), "exit")
@@ -117,7 +118,7 @@ func TestUndrainThatOthersComeBetweenKeepsTheRanks(t *testing.T) {
 			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
 			t.Cleanup(s.Close)
 			cut := s.Undrain(t.Context(), "c1", 0, false)
-			assert.Equal(t, maintenance.DrainNodeError, cut.Reason, document.Answer(cut))
+			assert.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
 			assert.Contains(t, cut.Message, "c1.example is not undrained yet: ")
 			assert.Contains(t, cut.Message, test.why)
 			assert.NotNil(t, c.node("c1").Drain, "the intent stands")
@@ -182,7 +183,7 @@ func TestNodeThatDiesBeforeItsUndrainHasEndedIsDrained(t *testing.T) {
 			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
 			t.Cleanup(s.Close)
 			cut := s.Undrain(ctx, "c1", 0, false)
-			require.Equal(t, maintenance.DrainNodeError, cut.Reason, document.Answer(cut))
+			require.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
 			n := c.node("c1")
 			require.Equal(t, test.life, n.Life)
 			require.NotNil(t, n.Drain)

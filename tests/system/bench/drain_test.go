@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -42,7 +43,7 @@ func TestOneOf200ChassisWith10000GatewaysIsDrainedAndPutBack(t *testing.T) {
 	begun := time.Now()
 	said := s.Drain(t.Context(), node.DrainRequest{Node: chassis, Limits: maintenance.Limits{Timeout: 10 * time.Minute}})
 	t.Logf("drained in %s", time.Since(begun).Round(time.Millisecond))
-	require.Equal(t, maintenance.Success, said.Reason, document.Answer(said))
+	require.Equal(t, answer.Success, said.Reason, document.Answer(said))
 	require.NoError(t, <-claimed)
 
 	after := observed(t, g)
@@ -74,7 +75,7 @@ func TestOneOf200ChassisWith10000GatewaysIsDrainedAndPutBack(t *testing.T) {
 	assert.Equal(t, each, moved)
 
 	back := s.Undrain(t.Context(), chassis, 0, false)
-	require.Equal(t, maintenance.Success, back.Reason, document.Answer(back))
+	require.Equal(t, answer.Success, back.Reason, document.Answer(back))
 	for i, x := range observed(t, g) {
 		sortByName(before[i].Candidates)
 		sortByName(x.Candidates)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -158,7 +159,7 @@ func (c *routed) drain() {
 	begun := time.Now()
 	said := s.Drain(c.b.Context(), node.DrainRequest{Node: chassis, Limits: maintenance.Limits{Timeout: northdPatience}})
 	took := time.Since(begun)
-	require.Equal(c.b, maintenance.Success, said.Reason, document.Answer(said))
+	require.Equal(c.b, answer.Success, said.Reason, document.Answer(said))
 	require.NoError(c.b, <-claimed)
 	c.b.Logf("drained in %s", took.Round(time.Millisecond))
 	after, err := g.Observe(c.b.Context())
@@ -172,7 +173,7 @@ func (c *routed) drain() {
 	c.b.ReportMetric(float64(took-maintenance.SettledFor)/float64(one), "drain-before-it-settles-times-one-write")
 
 	back := s.Undrain(c.b.Context(), chassis, 0, false)
-	require.Equal(c.b, maintenance.Success, back.Reason, document.Answer(back))
+	require.Equal(c.b, answer.Success, back.Reason, document.Answer(back))
 	again, err := g.Observe(c.b.Context())
 	require.NoError(c.b, err)
 	for i, x := range again.State.Groups {

@@ -1,4 +1,5 @@
-package maintenance
+// Package answer is the one form in which an operation answers how it ended. It is pure.
+package answer
 
 import "fmt"
 
@@ -78,8 +79,8 @@ type Status struct {
 	Details    Details           `json:"details" yaml:"details"`
 }
 
-// NewStatus is an answer with its details.
-func NewStatus(reason Reason, message string, details ...Message) Status {
+// New is an answer with its details.
+func New(reason Reason, message string, details ...Message) Status {
 	s := Status{
 		Kind: "Status", APIVersion: "v1.0", Metadata: map[string]string{}, Status: "Failure",
 		Message: message, Reason: reason, Code: reason.Code(), Details: Details{MessageList: []Message{}},
