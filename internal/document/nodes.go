@@ -17,13 +17,14 @@ func Nodes(r maintenance.Report) string {
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tlost if it stops\tholds")
+	fmt.Fprintln(table, "node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tpinned\tlost if it stops\tholds")
 	for _, n := range r.Nodes {
 		lost := "-"
 		if all := len(n.Lost) + n.OmittedLost; all > 0 {
 			lost = schedule.Count(all, "gateway")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, state(n), n.Held(maintenance.HoldGateway).Count, n.First, n.Backups, lost, held(n))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, state(n), n.Held(maintenance.HoldGateway).Count, n.First, n.Backups,
+			len(n.Pinned)+n.OmittedPinned, lost, held(n))
 	}
 	_ = table.Flush() // into a builder, which takes all
 	lines := strings.Split(b.String(), "\n")
@@ -47,10 +48,14 @@ func beside(r maintenance.Report) string {
 			for _, h := range n.Holds {
 				fmt.Fprintf(&b, "hold %s: %s\n", h.Name, h.Detail(r.At, time.Time{}))
 			}
+			for _, name := range n.Pinned {
+				fmt.Fprintf(&b, "pinned to it: %s\n", name)
+			}
 			for _, name := range n.Lost {
 				fmt.Fprintf(&b, "without a chassis if it stops: %s\n", name)
 			}
-			b.WriteString(more("", n.OmittedHolds, "holds") + more("", n.OmittedLost, "gateways without a chassis if it stops"))
+			b.WriteString(more("", n.OmittedPinned, "pinned to it") + more("", n.OmittedHolds, "holds") +
+				more("", n.OmittedLost, "gateways without a chassis if it stops"))
 		}
 		if n.Next != "" {
 			fmt.Fprintf(&b, "next: %s\n", n.Next)
@@ -67,7 +72,7 @@ func state(n maintenance.Node) string {
 	switch {
 	case n.Drain != nil && n.Drain.Undrain:
 		return "undraining"
-	case n.Drain != nil && (n.First > 0 || n.Held(maintenance.HoldGateway).Count > 0):
+	case n.Draining():
 		return "draining"
 	case n.Drain != nil:
 		return "drained"

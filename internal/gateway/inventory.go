@@ -93,6 +93,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 		c.group(t, g, users[g.UUID])
 	}
 	c.host(t, unhosted, len(users) > 0)
+	c.pinned(t)
 	c.Findings = schedule.SortFindings(c.Findings)
 	return c
 }
@@ -148,6 +149,7 @@ func (inv *Inventory) gateways(t *topology) (users map[string][]ovsdb.LogicalRou
 	users = map[string][]ovsdb.LogicalRouterPort{}
 	for _, p := range inv.NB.RouterPorts {
 		switch {
+		case t.routerOf[p.UUID].Chassis != "": // [Inventory.pinned]
 		case p.Group != "":
 			users[p.Group] = append(users[p.Group], p)
 			if len(p.GatewayChassis) > 0 {

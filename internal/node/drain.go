@@ -25,6 +25,8 @@ type DrainRequest struct {
 	DryRun bool
 	// Force waits for no port: the node is proved unreachable, and would release none.
 	Force bool
+	// retire says that the drain is the first step of a decommission, which waits for the charm's units, too.
+	retire bool
 }
 
 // attempts is how often a drain is begun anew because other clients cordon chassis meanwhile.
@@ -87,11 +89,11 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 		s.progress(ctx, "drain %s: it was begun %s; continuing", n.Name(), n.Drain.Text())
 		return n, nil, s.Gateways.SyncNorthd(ctx)
 	}
-	if others := cordonedInTheWay(x, p, n.Chassis); len(others) > 0 {
-		return n, new(s.refuse(x, n, p, others)), nil
+	if len(p.Blocked) > 0 {
+		return n, new(s.refuse(x, n, p)), nil
 	}
 	if r.DryRun {
-		return n, new(s.shown(n, p)), nil
+		return n, new(s.shown(x, n, p, r)), nil
 	}
 	// An undrain that has not ended ends by this: it goes by its record, and by that there is no cordon.
 	guard := ovsdb.Guard{Has: maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs), Lacks: map[string]string{}}
@@ -132,16 +134,20 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 // namedNodes is how many nodes a message names.
 const namedNodes = 20
 
-// refuse answers that a drain would leave gateways without a chassis that lives (R12), since
-// other nodes are cordoned.
-func (s *Service) refuse(x snapshot, n maintenance.Node, p schedule.Plan, others []string) answer.Status {
-	named := slices.Clone(others[:min(namedNodes, len(others))])
-	if more := len(others) - len(named); more > 0 {
-		named = append(named, fmt.Sprintf("and %d more", more))
+// refuse answers that a drain would leave gateways on the node: pinned ones, and those that no other chassis could host
+// that lives and is not cordoned (R12).
+func (s *Service) refuse(x snapshot, n maintenance.Node, p schedule.Plan) answer.Status {
+	others := cordonedInTheWay(x, p, n.Chassis)
+	why := ""
+	if len(others) > 0 {
+		named := slices.Clone(others[:min(namedNodes, len(others))])
+		if more := len(others) - len(named); more > 0 {
+			named = append(named, fmt.Sprintf("and %d more", more))
+		}
+		why = fmt.Sprintf("; of the nodes that are cordoned %v could host them", named)
 	}
 	refused := answer.New(answer.Conflict,
-		fmt.Sprintf("%s cannot be drained now: %d gateways would be without a live chassis that is not cordoned; of the nodes that are cordoned %v could host them", n.Name(), len(p.Blocked), named),
-		blocked(p.Blocked)...)
+		fmt.Sprintf("%s cannot be drained now, and nothing was done: %s would be left on it%s", n.Name(), schedule.Count(len(p.Blocked), "gateway"), why), blocked(p.Blocked)...)
 	for _, name := range others {
 		if _, unclear := maintenance.Resolve(x.nodes, name); unclear != nil {
 			name = maintenance.ByChassis(name)
@@ -158,23 +164,36 @@ func blocked(findings []schedule.Finding) (messages []answer.Message) {
 	return messages
 }
 
-// shown says what a drain would do.
-func (s *Service) shown(n maintenance.Node, p schedule.Plan) answer.Status {
-	status := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %d gateways off %s, rank it last for %d and leave %d", p.Cost.Interruptions, n.Name(), p.Cost.Gateways-p.Cost.Interruptions, len(p.Blocked)))
+// shown says what a drain would do, and names each port and each hold that it would wait for.
+func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r DrainRequest) answer.Status {
+	shown := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %d gateways off %s and rank it last for %d",
+		p.Cost.Interruptions, n.Name(), p.Cost.Gateways-p.Cost.Interruptions))
 	to := map[string]int{}
 	for _, c := range p.Changes {
 		if c.Interrupts {
 			to[c.To()]++
 		}
 	}
-	for _, c := range slices.Sorted(maps.Keys(to)) {
-		status = status.With(answer.Message{Message: fmt.Sprintf("%d gateways, each interrupted for about a second", to[c]), Kind: answer.MessageStep, Name: "to " + c})
+	for _, c := range slices.SortedFunc(maps.Keys(to), schedule.CompareNames) {
+		shown = shown.With(answer.Message{Message: fmt.Sprintf("%d gateways, each interrupted for about a second", to[c]), Kind: answer.MessageStep, Name: "to " + c})
 	}
-	waits := s.holds(slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldGateway }), time.Time{})
-	for i := range waits {
-		waits[i].Message, waits[i].Error = "would be waited for: "+waits[i].Message, false
+	waits := func(kind, name, why string) {
+		shown = shown.With(answer.Message{Message: "would be waited for: " + why, Kind: kind, Name: name})
 	}
-	return status.With(blocked(p.Blocked)...).With(waits...)
+	for _, port := range maintenance.Forecast(n.Chassis, p, x.inventory.State, x.bound, x.inventory.Unbound(n.Chassis)) {
+		if !r.Force {
+			waits(answer.MessageGateway, port.Port, port.Text())
+		}
+	}
+	for _, h := range n.Holds {
+		switch {
+		case h.Derived && h.Name != maintenance.HoldMember: // its ports are named above
+		case h.Derived && !r.retire: // its servers serve on where the node is only rebooted
+		default:
+			waits(answer.MessageHold, h.Name, h.Detail(s.Gateways.Now(), time.Time{}))
+		}
+	}
+	return shown
 }
 
 // Step makes the next step of a drain whose intent stands in the database, and says where it

@@ -97,6 +97,8 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 			}
 		}
 	}
+	why = append(why, blocked(x.inventory.State.Moves(n.Chassis))...)
+	why = append(why, blocked(x.inventory.Ignored(n.Chassis))...)
 	for _, name := range x.inventory.Unused(n.Chassis) {
 		why = append(why, answer.Message{Message: "it is a member of this group, which no port uses: run: " + shell.Line("ovn-nbctl", "ha-chassis-group-remove-chassis", name, n.Chassis), Error: true, Kind: answer.MessageGateway, Name: name})
 	}

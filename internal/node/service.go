@@ -38,6 +38,7 @@ func (s *Service) Close() { s.Gateways.Close() }
 type snapshot struct {
 	inventory *gateway.Inventory
 	nodes     []maintenance.Node
+	bound     []maintenance.Binding
 	charm     maintenance.Charm
 }
 
@@ -65,12 +66,12 @@ func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, cha
 	if err != nil {
 		return snapshot{}, err
 	}
-	x := snapshot{inventory: inventory}
+	x := snapshot{inventory: inventory, bound: bindings(occupied)}
 	if s.Charm != nil {
 		x.charm = s.Charm(ctx)
 	}
 	x.nodes = maintenance.Nodes(maintenance.Seen{
-		Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: bindings(occupied), Private: inventory.SB.Private,
+		Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: x.bound, Private: inventory.SB.Private,
 		Addresses: occupied.Addresses, Charm: x.charm,
 	})
 	return x, nil

@@ -19,7 +19,7 @@ type Northbound struct {
 	Routers     []LogicalRouter
 	RouterPorts []LogicalRouterPort
 	Switches    []LogicalSwitch
-	// SwitchPorts are those of type localnet, router and external only.
+	// SwitchPorts are those of type localnet, router, external, l2gateway and vtep only.
 	SwitchPorts []LogicalSwitchPort
 	// GatewayChassis and HAChassis are candidates, by their UUIDs.
 	GatewayChassis, HAChassis map[string]CandidateRow
@@ -34,6 +34,8 @@ type LogicalRouter struct {
 	ExternalIDs map[string]string
 	// Disabled says that ovn-northd leaves it out of SB, with all of its ports (build_datapaths in northd.c).
 	Disabled bool
+	// Chassis is the one that hosts the router by its options; empty is none.
+	Chassis string
 }
 
 // LogicalRouterPort is a row of Logical_Router_Port.
@@ -84,13 +86,13 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	}
 	answers, err := read(ctx, g.nb,
 		query{table: "NB_Global", columns: []string{"nb_cfg", externalIDs}},
-		query{table: routerTable, columns: []string{"name", "ports", externalIDs, "enabled"}},
+		query{table: routerTable, columns: []string{"name", "ports", externalIDs, "enabled", "options"}},
 		query{table: routerPortTable, columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs}},
 		query{table: "Logical_Switch", columns: []string{"name", "ports"}},
 		query{table: "Gateway_Chassis", columns: []string{"name", "chassis_name", "priority"}},
 		query{table: "HA_Chassis", columns: []string{"chassis_name", "priority"}},
 		query{table: "HA_Chassis_Group", columns: []string{"name", "ha_chassis", externalIDs}},
-		ofType("localnet"), ofType("router"), ofType("external"),
+		ofType("localnet"), ofType("router"), ofType("external"), ofType("l2gateway"), ofType("vtep"),
 	)
 	if err != nil {
 		return Northbound{}, fmt.Errorf("cannot look for gateways in NB: %w", err)
@@ -100,7 +102,10 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		n.Config, n.IDs = r.number("nb_cfg"), r.pairs(externalIDs)
 	}
 	for _, r := range answers[1] {
-		n.Routers = append(n.Routers, LogicalRouter{r.uuid(), foreign.Name(r.text("name")), r.references("ports"), r.pairs(externalIDs), r["enabled"] == false})
+		n.Routers = append(n.Routers, LogicalRouter{
+			r.uuid(), foreign.Name(r.text("name")), r.references("ports"), r.pairs(externalIDs), r["enabled"] == false,
+			foreign.Name(r.pairs("options")["chassis"]),
+		})
 	}
 	n.addPorts(answers[2])
 	for _, r := range answers[3] {

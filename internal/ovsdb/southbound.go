@@ -26,6 +26,8 @@ type Southbound struct {
 	Redirects map[string]string
 	// Externals is the same of external ports, by their names.
 	Externals map[string]string
+	// Pinned is the same of ports that one chassis hosts by configuration: of types l3gateway, l2gateway and vtep.
+	Pinned    map[string]string
 	Malformed []Malformed
 }
 
@@ -75,6 +77,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		query{table: "Chassis_Private", columns: []string{"name", "nb_cfg", "nb_cfg_timestamp"}},
 		ofType("chassisredirect"), ofType("external"),
 		query{table: ovndb.SB.GlobalTable(), columns: []string{configColumn}},
+		ofType("l3gateway"), ofType("l2gateway"), ofType("vtep"),
 	)
 	if err != nil {
 		return Southbound{}, fmt.Errorf("cannot look for chassis in SB: %w", err)
@@ -105,6 +108,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		s.Config = r.number(configColumn)
 	}
 	s.Redirects, s.Externals = bound(answers[2], names), bound(answers[3], names)
+	s.Pinned = bound(slices.Concat(answers[5:]...), names)
 	return s, nil
 }
 

@@ -3,7 +3,7 @@ package schedule
 import "slices"
 
 // Dependent are the gateways that only one chassis could host, of those that live, by that
-// chassis: where it went, they would be without one.
+// chassis: where it went, they would be without one. What is pinned is among them.
 func Dependent(s State) map[string][]string {
 	lives := map[string]bool{}
 	for _, c := range s.Chassis {
@@ -22,8 +22,13 @@ func Dependent(s State) map[string][]string {
 			all[only[0]] = append(all[only[0]], g.Name)
 		}
 	}
+	for _, p := range s.Pinned {
+		if !p.Disabled {
+			all[p.Chassis] = append(all[p.Chassis], p.Name)
+		}
+	}
 	for _, names := range all {
-		slices.Sort(names)
+		slices.SortFunc(names, CompareNames)
 	}
 	return all
 }

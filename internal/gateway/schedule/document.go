@@ -232,7 +232,10 @@ func (n Network) Spread() int {
 // Status is how gateways are spread, the problems, and what to do about it.
 type Status struct {
 	Networks []Network `json:"networks" yaml:"networks"`
-	Findings []Finding `json:"problems" yaml:"problems"`
+	Pinned   []Pinned  `json:"pinned,omitempty" yaml:"pinned,omitempty"`
+	// OmittedPinned counts those that are left out because there is no room for them.
+	OmittedPinned int       `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
+	Findings      []Finding `json:"problems" yaml:"problems"`
 	// Next are the operations that would change something by now.
 	Next []Step `json:"next" yaml:"next"`
 }
@@ -246,6 +249,8 @@ type Step struct {
 // Shortened is the status with no more problems and chassis of a network than so many, and with how many more there are.
 func (s Status) Shortened(most int) Status {
 	s.Findings, s.Networks = Shortened(s.Findings, most), slices.Clone(s.Networks)
+	pinned := min(most, len(s.Pinned))
+	s.Pinned, s.OmittedPinned = s.Pinned[:pinned], s.OmittedPinned+len(s.Pinned)-pinned
 	for i, n := range s.Networks {
 		_, s.Networks[i] = shortened(n, n, most)
 	}

@@ -39,6 +39,7 @@ func Drain(s State, o Options, chassis string, was map[string][]Ranks) Plan {
 			p.Changes[i].Base = r.Base
 		}
 	}
+	p.block(s, chassis)
 	return p
 }
 

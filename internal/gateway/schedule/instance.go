@@ -61,6 +61,8 @@ type group struct {
 	// none, though others are, and dropped that it is on one that may not host it.
 	works            int
 	nowhere, dropped bool
+	// repeated says that a chassis is a candidate twice.
+	repeated bool
 }
 
 // share is a number of ports in a network.
@@ -133,7 +135,8 @@ func (in *instance) add(g Group) {
 		number, found := in.number[c.Chassis]
 		switch {
 		case slices.ContainsFunc(sorted[:i], func(b Candidate) bool { return b.Chassis == c.Chassis }):
-			in.find(g.Name, fmt.Sprintf("chassis %s is listed twice", c.Chassis))
+			n.repeated = true
+			in.find(g.Name, fmt.Sprintf("chassis %s is listed twice; reschedule drops the lower rank", c.Chassis))
 		case found && n.class.eligible[number]:
 			n.order = append(n.order, number)
 		default:
@@ -144,6 +147,7 @@ func (in *instance) add(g Group) {
 			in.find(g.Name, fmt.Sprintf("%s and %s have the same priority %d; OVN picks the larger name", sorted[i-1].Chassis, c.Chassis, c.Priority))
 		}
 	}
+	in.findTooMany(g)
 	n.was = slices.Clone(n.order)
 	n.possible = len(n.was) + n.missing()
 	in.groups = append(in.groups, n)

@@ -41,10 +41,10 @@ func costOf(changes []Change) Cost {
 }
 
 // changes says whether the group is to have other candidates, or others first. A chassis that
-// may not host it is dropped by a reschedule alone: the others leave alone what they do not move.
+// may not host it, or is listed twice, is dropped by a reschedule alone: the others leave alone what they do not move.
 func (g *group) changes(operation string) bool {
-	invalid := len(g.gone) > 0 && operation == reschedule
-	return !g.held && len(g.order) > 0 && (invalid || !slices.Equal(g.order, g.was))
+	wrong := (len(g.gone) > 0 || g.repeated) && operation == reschedule
+	return !g.held && len(g.order) > 0 && (wrong || !slices.Equal(g.order, g.was))
 }
 
 func (in *instance) change(g Group, order []int, reasons map[string]string) Change {
@@ -69,12 +69,24 @@ func changed(g Group, to []Candidate, reasons map[string]string) Change {
 			c.Rows = append(c.Rows, Row{a.Chassis, b, &a.Priority, cmp.Or(reasons[a.Chassis], "moved in rank")})
 		}
 	}
-	for _, b := range c.Before {
-		if after[b.Chassis] == nil {
+	for i, b := range c.Before {
+		switch {
+		case after[b.Chassis] == nil:
 			c.Rows = append(c.Rows, Row{b.Chassis, &b.Priority, nil, reasons[b.Chassis]})
+		case occurrences(c.Before[:i], b.Chassis) >= occurrences(c.After, b.Chassis):
+			c.Rows = append(c.Rows, Row{b.Chassis, &b.Priority, nil, "it is listed twice"})
 		}
 	}
 	return c
+}
+
+func occurrences(candidates []Candidate, chassis string) (n int) {
+	for _, c := range candidates {
+		if c.Chassis == chassis {
+			n++
+		}
+	}
+	return n
 }
 
 // selected are the networks that a plan is about.

@@ -13,6 +13,8 @@ const MaxCandidates = 5
 type State struct {
 	Chassis []Chassis
 	Groups  []Group
+	// Pinned are gateways that have no list of candidates.
+	Pinned []Pinned
 }
 
 // Chassis is one that may host gateways.

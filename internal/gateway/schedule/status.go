@@ -33,7 +33,8 @@ func Evaluate(s State, o Options) Status {
 		}
 	}
 	in.findLostFollowers()
-	status := Status{Networks: in.selected(o, in.networkReports()), Findings: sorted(in.findings), Next: []Step{}}
+	in.findings = append(in.findings, s.findPinned()...)
+	status := Status{Networks: in.selected(o, in.networkReports()), Findings: sorted(in.findings), Next: []Step{}, Pinned: s.Pinned}
 	if p := Reschedule(s, o); !p.Empty() {
 		status.Next = append(status.Next, Step{p.Operation, p.Cost})
 	}
@@ -78,7 +79,7 @@ func (in *instance) findMisplaced(g *group) {
 // SortFindings has each problem once, by where it is.
 func SortFindings(findings []Finding) []Finding {
 	slices.SortFunc(findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(CompareNames(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
 	})
 	return slices.Compact(findings)
 }

@@ -26,3 +26,29 @@ func counted(count map[string]int) string {
 	}
 	return strings.Join(reasons, "; ")
 }
+
+// CompareNames orders names as people do: lrp-2 comes before lrp-10.
+func CompareNames(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		p, q := digits(x), digits(y)
+		if p == "" || q == "" {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		m, n := strings.TrimLeft(p, "0"), strings.TrimLeft(q, "0")
+		if order := cmp.Or(cmp.Compare(len(m), len(n)), cmp.Compare(m, n)); order != 0 {
+			return order
+		}
+		x, y = x[len(p):], y[len(q):]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
+}
+
+// digits are those that a text begins with.
+func digits(text string) string {
+	return text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+}

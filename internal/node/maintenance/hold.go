@@ -94,7 +94,7 @@ func holdOf(kind string) string {
 	switch kind {
 	case "", "virtual":
 		return HoldCompute
-	case "chassisredirect", "l3gateway", "l2gateway":
+	case "chassisredirect", "l3gateway", "l2gateway", "vtep":
 		return HoldGateway
 	case "external":
 		return HoldExternal
@@ -110,7 +110,7 @@ func (h Hold) OfGateways() bool { return h.Name == HoldGateway || h.Name == Hold
 
 // HoldTypes are the types of the ports that make holds.
 func HoldTypes() []string {
-	return []string{"", "virtual", "chassisredirect", "l3gateway", "l2gateway", "external"}
+	return []string{"", "virtual", "chassisredirect", "l3gateway", "l2gateway", "vtep", "external"}
 }
 
 // derive counts the holds that ports make, by chassis.

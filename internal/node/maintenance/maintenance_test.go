@@ -50,6 +50,7 @@ func seen() maintenance.Seen {
 				{Name: "x1", Remote: true},
 			},
 			Groups: []schedule.Group{group("lrp-1", "c1", "c2"), group("lrp-2", "c2", "c1"), group("lrp-3", "c1", "c3"), group("lrp-4", "c8", "c1")},
+			Pinned: []schedule.Pinned{{Name: "gr", Chassis: "c1"}, {Name: "gr-off", Chassis: "c2", Disabled: true}},
 		},
 		Bindings: []maintenance.Binding{
 			{Port: "vm-4", Chassis: "c3"},

@@ -39,13 +39,16 @@ type Node struct {
 	Cordon *Note  `json:"cordoned,omitempty" yaml:"cordoned,omitempty"`
 	Drain  *Drain `json:"drain,omitempty" yaml:"drain,omitempty"`
 	Holds  []Hold `json:"holds" yaml:"holds"`
-	// OmittedHolds and OmittedLost count the entries of Holds and Lost that were left out for lack of room.
-	OmittedHolds int `json:"omitted-holds,omitempty" yaml:"omitted-holds,omitempty"`
-	OmittedLost  int `json:"omitted-lost,omitempty" yaml:"omitted-lost,omitempty"`
+	// OmittedHolds, OmittedLost and OmittedPinned count the entries that were left out for lack of room.
+	OmittedHolds  int `json:"omitted-holds,omitempty" yaml:"omitted-holds,omitempty"`
+	OmittedLost   int `json:"omitted-lost,omitempty" yaml:"omitted-lost,omitempty"`
+	OmittedPinned int `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
 	// First and Backups are how many gateways have it as their first candidate, and as
 	// another one.
 	First   int `json:"first-candidate-of" yaml:"first-candidate-of"`
 	Backups int `json:"backup-of" yaml:"backup-of"`
+	// Pinned are the gateways that only this node hosts, by configuration: OVN moves them nowhere.
+	Pinned []string `json:"pinned,omitempty" yaml:"pinned,omitempty"`
 	// Lost are the gateways that would be without a chassis if it stopped now.
 	Lost []string `json:"lost-if-it-went-now" yaml:"lost-if-it-went-now"`
 	// Next is the command to run, if there is one.
@@ -193,6 +196,12 @@ func Nodes(s Seen) []Node {
 			}
 		}
 	}
+	for _, p := range s.State.Pinned {
+		if !remote[p.Chassis] {
+			n := at(p.Chassis)
+			n.Pinned = append(n.Pinned, p.Name)
+		}
+	}
 	for name, gateways := range schedule.Dependent(s.State) {
 		if n := all[name]; n != nil {
 			n.Lost = gateways
@@ -200,7 +209,7 @@ func Nodes(s Seen) []Node {
 	}
 	derived := derive(s.Bindings)
 	nodes := make([]Node, 0, len(all))
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range slices.SortedFunc(maps.Keys(all), schedule.CompareNames) {
 		n := all[name]
 		n.Holds = append([]Hold{}, derived[name]...)
 		n.Addresses = s.Addresses[name]

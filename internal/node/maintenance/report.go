@@ -40,9 +40,10 @@ func (r Report) Shortened(most int) Report {
 	nodes := make([]Node, 0, kept)
 	for _, i := range order {
 		n := r.Nodes[i]
-		holds, lost := min(most, len(n.Holds)), min(most, len(n.Lost))
+		holds, lost, pinned := min(most, len(n.Holds)), min(most, len(n.Lost)), min(most, len(n.Pinned))
 		n.OmittedHolds, n.OmittedLost = n.OmittedHolds+len(n.Holds)-holds, n.OmittedLost+len(n.Lost)-lost
-		n.Holds, n.Lost = n.Holds[:holds], n.Lost[:lost]
+		n.OmittedPinned += len(n.Pinned) - pinned
+		n.Holds, n.Lost, n.Pinned = n.Holds[:holds], n.Lost[:lost], n.Pinned[:pinned]
 		nodes = append(nodes, n)
 	}
 	r.Nodes = nodes
@@ -56,7 +57,7 @@ func (n Node) matters() int {
 	switch {
 	case n.Drain != nil || n.Cordon != nil || len(n.Lost) > 0:
 		return 0
-	case n.First > 0 || n.Held(HoldGateway).Count > 0:
+	case n.First > 0 || len(n.Pinned) > 0 || n.Held(HoldGateway).Count > 0:
 		return 1
 	case n.Backups > 0 || slices.ContainsFunc(n.Holds, set) || n.Held(HoldMember).Count > 0:
 		return 2
@@ -73,16 +74,21 @@ func (n Node) NextOperation() string {
 	switch {
 	case n.Drain != nil && n.Drain.Undrain:
 		return OperationUndrain
-	case n.Drain != nil && (n.First > 0 || n.Held(HoldGateway).Count > 0):
+	case n.Draining():
 		return OperationDrain
 	case n.Drain != nil:
 		return OperationUndrain
 	case n.Cordon != nil:
 		return OperationUncordon
-	case n.Life == Absent && len(n.Holds) == 0 && n.First+n.Backups == 0:
+	case n.Life == Absent && len(n.Holds) == 0 && n.First+n.Backups+len(n.Pinned) == 0:
 		return OperationRemove
 	}
 	return ""
+}
+
+// Draining reports whether the node is drained, and has gateways still.
+func (n Node) Draining() bool {
+	return n.Drain != nil && (n.First > 0 || len(n.Pinned) > 0 || n.Held(HoldGateway).Count > 0)
 }
 
 // Text is the note for people.

@@ -51,7 +51,7 @@ func TestNodeIsDrainedAndPutBack(t *testing.T) {
 	before := c.ranks()
 
 	dry := c.drain("c1", "--dry-run")
-	assert.Contains(t, dry.Message, "dry run: drain would move 6 gateways off c1.example, rank it last for 2 and leave 0")
+	assert.Contains(t, dry.Message, "dry run: drain would move 6 gateways off c1.example and rank it last for 2")
 	assert.Equal(t, before, c.ranks())
 	assert.Nil(t, c.node("c1").Cordon)
 
@@ -91,7 +91,7 @@ func TestR12SecondOfTheOnlyTwoChassisIsNotDrained(t *testing.T) {
 	require.Equal(t, 200, c.drain("c2").Code)
 	refused := c.drain("c1")
 	assert.Equal(t, 409, refused.Code)
-	assert.Contains(t, refused.Message, "2 gateways would be without a live chassis that is not cordoned; of the nodes that are cordoned [c2] could host them")
+	assert.Contains(t, refused.Message, "2 gateways would be left on it; of the nodes that are cordoned [c2] could host them")
 	assert.Contains(t, document.Answer(refused), "next: ovn-central-operator nodes undrain c2 ")
 	assert.Nil(t, c.node("c1").Cordon, "nothing was done")
 }
@@ -123,8 +123,8 @@ func TestR12OfTwoDrainsAtOnceOneIsRefused(t *testing.T) {
 	}
 }
 
-// A gateway that only this node can host stays, and is named; the others go.
-func TestGatewayWithoutAnotherChassisStaysAndIsNamed(t *testing.T) {
+// A gateway that only this node can host is named, by the dry run and by the run alike, and nothing is begun.
+func TestDrainThatWouldLeaveAGatewayIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -133,14 +133,15 @@ func TestGatewayWithoutAnotherChassisStaysAndIsNamed(t *testing.T) {
 	ports := c.addGateways(2, "c1", "c2")
 	c.nbctl(c.gateway("physnet9", "lrp-lonely", "c1")...)
 	said := c.drain("c1")
-	assert.Equal(t, answer.DrainNodeError, said.Reason)
-	assert.Equal(t, 500, said.Code)
+	assert.Equal(t, 409, said.Code, document.Answer(said))
 	require.NotEmpty(t, said.Details.MessageList)
 	assert.Equal(t, answer.Message{Message: "no other chassis can host it: 1 × it is not connected to physnet9", Error: true, Kind: answer.MessageGateway, Name: "lrp-lonely"}, said.Details.MessageList[0])
-	assert.Equal(t, map[string]int{"c2": 2}, c.masters(ports...))
+	assert.Equal(t, said, c.drain("c1", "--dry-run"))
+	assert.Nil(t, c.node("c1").Drain)
+	assert.Equal(t, map[string]int{"c1": 2}, c.masters(ports...))
 
 	c.sbctl("set", "Chassis", "c2", "other_config:ovn-bridge-mappings=\"physnet1:br-ex,physnet9:br-9\"")
-	assert.Equal(t, 200, c.drain("c1").Code, "the action again joins it")
+	assert.Equal(t, 200, c.drain("c1").Code)
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates("lrp-lonely"))
 }
 
@@ -152,6 +153,7 @@ func TestDrainWaitsForHoldsAndNamesThem(t *testing.T) {
 	c.addGateways(1, "c1", "c2")
 	c.bind("c1", "vm-1", "vm-2")
 	require.Equal(t, 200, c.answer("hold", "c1", "ovn-bgp-agent", "--reason", "routes").Code)
+	assert.Regexp(t, `ok     vm-1: would be waited for: .*\nok     vm-2: would be waited for: .*\nok     ovn-bgp-agent: would be waited for: routes, `, document.Answer(c.drain("c1", "--dry-run")))
 	said := c.answer("drain", "c1", "--timeout", "20s", "--grace-period", "1s")
 	assert.Equal(t, 500, said.Code)
 	assert.Contains(t, said.Message, "what is left did not go away within the grace period of 1s: nova-compute 2, hold ovn-bgp-agent; the drain is recorded; run it again to continue")

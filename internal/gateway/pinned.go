@@ -1,0 +1,111 @@
+package gateway
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/shell"
+)
+
+// Options that pin a port of a switch to a chassis (ovn-nb(5)). options:requested-chassis is none of them: it binds nothing
+// on a chassis of this OVN, but limits which one may bind the interface of a virtual machine that it has
+// (consider_vif_lport_ in controller/binding.c); localports are on every chassis, and a virtual port is where its parent is.
+const (
+	l2Option   = "l2gateway-chassis"
+	vtepOption = "vtep-physical-switch"
+)
+
+// pinned adds what one chassis hosts by configuration.
+func (inv *Inventory) pinned(t *topology) {
+	names := map[string]int{}
+	for _, r := range inv.NB.Routers {
+		names[r.Name]++
+	}
+	ports := map[string]ovsdb.LogicalRouterPort{}
+	for _, p := range inv.NB.RouterPorts {
+		ports[p.UUID] = p
+	}
+	for _, r := range inv.NB.Routers {
+		if r.Chassis == "" {
+			continue
+		}
+		p := schedule.Pinned{Name: r.Name, Kind: schedule.PinnedRouter, Chassis: r.Chassis, Disabled: r.Disabled, Record: r.UUID}
+		if names[r.Name] == 1 && findable(r.Name) {
+			p.Record = r.Name
+		} else if r.Name == "" {
+			p.Name = r.UUID
+		}
+		for _, uuid := range r.Ports {
+			port, found := ports[uuid]
+			if !found {
+				continue
+			}
+			p.Ports = append(p.Ports, port.Name)
+			if len(port.GatewayChassis) > 0 || port.Group != "" {
+				p.Candidates = append(p.Candidates, port.Name)
+			}
+			if network := t.networkOf[port.Name]; network != "" {
+				p.Networks = append(p.Networks, []string{network})
+			}
+		}
+		inv.pin(p)
+	}
+	for _, s := range inv.NB.SwitchPorts {
+		p := schedule.Pinned{Name: s.Name, Ports: []string{s.Name}, Record: s.UUID}
+		if findable(s.Name) {
+			p.Record = s.Name
+		}
+		switch s.Type {
+		case "l2gateway":
+			p.Kind, p.Chassis = schedule.PinnedL2, s.Options[l2Option]
+			if network := s.Options["network_name"]; network != "" {
+				p.Networks = [][]string{{network}}
+			}
+		case "vtep":
+			p.Kind, p.Chassis = schedule.PinnedVTEP, s.Options[vtepOption]
+		}
+		if p.Chassis != "" {
+			inv.pin(p)
+		}
+	}
+	slices.SortFunc(inv.State.Pinned, func(a, b schedule.Pinned) int { return schedule.CompareNames(a.Name, b.Name) })
+}
+
+// pin notes where it really is.
+func (inv *Inventory) pin(p schedule.Pinned) {
+	slices.SortFunc(p.Ports, schedule.CompareNames)
+	slices.SortFunc(p.Candidates, schedule.CompareNames)
+	for i, port := range p.Ports {
+		if on := inv.SB.Pinned[port]; i == 0 || p.Active == p.Chassis {
+			p.Active = on
+		}
+	}
+	inv.State.Pinned = append(inv.State.Pinned, p)
+}
+
+// Ignored are the rows that have a chassis as a candidate of a port whose router is pinned, and how to delete them.
+func (inv *Inventory) Ignored(chassis string) (all []schedule.Finding) {
+	t := newTopology(inv.NB)
+	for _, p := range inv.NB.RouterPorts {
+		for _, r := range pick(inv.NB.GatewayChassis, p.GatewayChassis) {
+			if t.routerOf[p.UUID].Chassis != "" && r.Chassis == chassis {
+				all = append(all, schedule.Finding{Where: p.Name, Text: "it is a candidate, which OVN ignores, since the router is pinned: run: " +
+					shell.Line("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis)})
+			}
+		}
+	}
+	return schedule.SortFindings(all)
+}
+
+var (
+	recordName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]*$`)
+	uuidName   = regexp.MustCompile(`^[0-9a-fA-F-]{4,36}$`)
+)
+
+// findable reports whether ovn-nbctl finds a row by its name, and no other one: a UUID is looked for among those of the
+// rows first, and a dash begins an option.
+func findable(name string) bool {
+	return recordName.MatchString(name) && !uuidName.MatchString(name)
+}

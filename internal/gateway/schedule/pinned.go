@@ -1,0 +1,206 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/shell"
+)
+
+// PinKind is the kind of what is pinned.
+type PinKind string
+
+// The kinds. The option that pins each of them is that of ovn-nb(5).
+const (
+	PinnedRouter PinKind = "router"    // options:chassis of Logical_Router
+	PinnedL2     PinKind = "l2gateway" // options:l2gateway-chassis of Logical_Switch_Port
+	PinnedVTEP   PinKind = "vtep"      // options:vtep-physical-switch of Logical_Switch_Port
+)
+
+// Pinned is what one chassis hosts by configuration: a gateway router, or a port of a switch. OVN never moves it. Of the
+// chassis, ovn-controller compares the name, not the host name (consider_nonvif_lport_ in controller/binding.c).
+type Pinned struct {
+	// Name is that of the router or of the port.
+	Name    string  `json:"name" yaml:"name"`
+	Kind    PinKind `json:"kind" yaml:"kind"`
+	Chassis string  `json:"chassis" yaml:"chassis"`
+	// Active is the chassis on which its ports really are; empty is none. Of a router on several, it is one that the
+	// router is not pinned to.
+	Active string `json:"active" yaml:"active"`
+	// Networks are the provider networks that it needs: of each of these sets one.
+	Networks [][]string `json:"-" yaml:"-"`
+	// Ports are those of the router, or the port itself.
+	Ports []string `json:"-" yaml:"-"`
+	// Candidates are the ports of the router that have candidates, too. ovn-northd ignores these.
+	Candidates []string `json:"with-candidates,omitempty" yaml:"with-candidates,omitempty"`
+	// Disabled says that the router is disabled: OVN puts it on no chassis.
+	Disabled bool `json:"-" yaml:"-"`
+	// Record is what ovn-nbctl finds the row by.
+	Record string `json:"-" yaml:"-"`
+}
+
+// PinnedTo are those that are pinned to a chassis.
+func (s State) PinnedTo(chassis string) []Pinned {
+	return slices.DeleteFunc(slices.Clone(s.Pinned), func(p Pinned) bool { return p.Chassis != chassis })
+}
+
+// option is the table and the option that pin it.
+func (p Pinned) option() (table, option string) {
+	switch p.Kind {
+	case PinnedRouter:
+		return "Logical_Router", "chassis"
+	case PinnedL2:
+		return "Logical_Switch_Port", "l2gateway-chassis"
+	}
+	return "Logical_Switch_Port", "vtep-physical-switch"
+}
+
+// plain is a value that ovn-nbctl takes as it is; others are quoted.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+// moveTo is the command that pins it to another chassis.
+func (p Pinned) moveTo(chassis string) string {
+	table, option := p.option()
+	if !plain.MatchString(chassis) {
+		chassis = fmt.Sprintf("%q", chassis)
+	}
+	return shell.Line("ovn-nbctl", "set", table, p.Record, "options:"+option+"="+chassis)
+}
+
+// lacks is the first set of networks of which the chassis has none; nil is that it has what is needed.
+func (p Pinned) lacks(c Chassis) []string {
+	for _, one := range p.Networks {
+		if !slices.ContainsFunc(one, func(n string) bool { return slices.Contains(c.Networks, n) }) {
+			return one
+		}
+	}
+	return nil
+}
+
+// Moves say of each of those that are pinned to a chassis how to move it to another one that responds, is not
+// cordoned and has its networks. Those that have most room for it come first: chassis for gateways, then those
+// that the fewest are pinned to.
+func (s State) Moves(chassis string) (all []Finding) {
+	load := map[string]int{}
+	for _, p := range s.Pinned {
+		load[p.Chassis]++
+	}
+	moving := s.PinnedTo(chassis)
+	slices.SortFunc(moving, func(a, b Pinned) int { return CompareNames(a.Name, b.Name) })
+	for _, p := range moving {
+		_, option := p.option()
+		why := fmt.Sprintf("pinned to %s by options:%s", chassis, option)
+		switch to := s.hostFor(p, load); {
+		case to != "":
+			load[to]++
+			why += "; OVN does not move it: run: " + p.moveTo(to)
+		case p.Kind == PinnedVTEP:
+			why += ", which only another VTEP gateway could take over; OVN does not move it"
+		default:
+			why += "; OVN does not move it, and no other chassis can host it: " + s.whyNoHost(p)
+		}
+		all = append(all, Finding{p.Name, why})
+	}
+	return all
+}
+
+// hostFor is the chassis that is best for what is pinned to another one; empty is that there is none.
+func (s State) hostFor(p Pinned, load map[string]int) string {
+	var open []Chassis
+	for _, c := range s.Chassis {
+		if p.Kind != PinnedVTEP && c.Name != p.Chassis && !c.Remote && unavailable(c) == "" && p.lacks(c) == nil {
+			open = append(open, c)
+		}
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	return slices.MinFunc(open, func(a, b Chassis) int {
+		return cmp.Or(btoi(b.Gateway)-btoi(a.Gateway), load[a.Name]-load[b.Name], CompareNames(a.Name, b.Name))
+	}).Name
+}
+
+// whyNoHost counts what stands against each of the other chassis.
+func (s State) whyNoHost(p Pinned) string {
+	against := map[string]int{}
+	for _, c := range s.Chassis {
+		switch lacks := p.lacks(c); {
+		case c.Name == p.Chassis:
+		case c.Remote:
+			against["it belongs to another OVN"]++
+		case lacks != nil:
+			against["it is not connected to "+strings.Join(lacks, " or ")]++
+		default:
+			against[unavailable(c)]++
+		}
+	}
+	if len(against) == 0 {
+		return "there is none"
+	}
+	return counted(against)
+}
+
+// findPinned finds what is wrong with those that are pinned.
+func (s State) findPinned() (all []Finding) {
+	find := func(where, format string, args ...any) {
+		all = append(all, Finding{where, fmt.Sprintf(format, args...)})
+	}
+	moves := map[string]map[string]string{}
+	move := func(p Pinned) string {
+		if moves[p.Chassis] == nil {
+			moves[p.Chassis] = map[string]string{}
+			for _, f := range s.Moves(p.Chassis) {
+				moves[p.Chassis][f.Where] = f.Text
+			}
+		}
+		return moves[p.Chassis][p.Name]
+	}
+	for _, p := range s.Pinned {
+		for _, port := range p.Candidates {
+			find(port, "its router %s is pinned to %s and has candidates; ovn-northd ignores these: run: %s", p.Name, p.Chassis,
+				shell.Line("ovn-nbctl", "clear", "Logical_Router_Port", port, "gateway_chassis", "ha_chassis_group"))
+		}
+		if p.Disabled {
+			continue
+		}
+		at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == p.Chassis })
+		switch {
+		case at < 0:
+			if host := s.namedAs(p.Chassis); host != "" {
+				find(p.Name, "no chassis hosts it: %s is the host name of chassis %s; OVN goes by the name of the chassis: run: %s", p.Chassis, host, p.moveTo(host))
+				continue
+			}
+			find(p.Name, "no chassis hosts it: %s does not exist; %s", p.Chassis, move(p))
+		case s.Chassis[at].Unresponsive:
+			find(p.Name, "the ovn-controller of its only chassis does not respond; %s", move(p))
+		case p.lacks(s.Chassis[at]) != nil:
+			find(p.Name, "its chassis is not connected to %s; %s", strings.Join(p.lacks(s.Chassis[at]), " or "), move(p))
+		case len(p.Ports) > 0 && p.Active == "":
+			find(p.Name, "%s", Unbound(p.Chassis))
+		case len(p.Ports) > 0 && p.Active != p.Chassis:
+			find(p.Name, "bound to %s; expected %s", p.Active, p.Chassis)
+		}
+	}
+	return all
+}
+
+// namedAs is the chassis with that host name; empty is that there is none, or several.
+func (s State) namedAs(host string) (name string) {
+	for _, c := range s.Chassis {
+		if c.Hostname == host && !c.Remote {
+			if name != "" {
+				return ""
+			}
+			name = c.Name
+		}
+	}
+	return name
+}
+
+// block adds what is pinned to the chassis of a drain to what the drain leaves where it is.
+func (p *Plan) block(s State, chassis string) {
+	p.Blocked = SortFindings(append(p.Blocked, s.Moves(chassis)...))
+}

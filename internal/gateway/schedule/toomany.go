@@ -1,0 +1,44 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/shell"
+)
+
+// findTooMany finds a group that has more candidates than Neutron gives one, as where two of its workers wrote the
+// same group (LP#2139143), and the command that drops those that come last. The one that hosts it is not among them.
+func (in *instance) findTooMany(g Group) {
+	names := chassisOf(ranked(g.Candidates))
+	var different []string
+	for _, name := range names {
+		if !slices.Contains(different, name) {
+			different = append(different, name)
+		}
+	}
+	if len(different) <= MaxCandidates {
+		return
+	}
+	var last []string
+	for _, name := range slices.Backward(different) {
+		hosts := slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == name })
+		if !hosts && len(different)-len(last) > MaxCandidates {
+			last = append(last, name)
+		}
+	}
+	command := []string{"ha-chassis-group-remove-chassis", g.Name}
+	if g.Storage == GatewayChassis {
+		command = []string{"lrp-del-gateway-chassis", g.Name}
+	}
+	words := []string{"ovn-nbctl"}
+	for i, name := range last {
+		if i > 0 {
+			words = append(words, "--")
+		}
+		words = append(append(words, command...), name)
+	}
+	in.find(g.Name, fmt.Sprintf("it has %d candidates; with more than %d OVN watches more tunnels, and Neutron keeps no more: to drop %s, run: %s",
+		len(different), MaxCandidates, strings.Join(last, ", "), shell.Line(words...)))
+}

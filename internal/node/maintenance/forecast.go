@@ -1,0 +1,75 @@
+package maintenance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Awaited is a port that a drain waits for: no step of it takes the port off the node.
+type Awaited struct {
+	Port string
+	// Hold is that which the port makes; empty is none, where the port is on no chassis.
+	Hold, Why string
+}
+
+// Forecast is what a drain of a chassis by that plan will wait for, of the ports that are bound there and of those
+// that are bound nowhere: what a dry run lists. A plan that leaves something, as it says itself, is not begun.
+func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding, unbound []string) (all []Awaited) {
+	leaves, groups := leaving(chassis, p, s), map[string]schedule.Group{}
+	for _, g := range s.Groups {
+		for _, port := range g.Ports {
+			groups[port.Name] = g
+		}
+	}
+	for _, b := range bound {
+		hold := holdOf(b.Type)
+		if b.Chassis != chassis || hold == "" {
+			continue
+		}
+		name := strings.TrimPrefix(b.Port, "cr-")
+		g, known := groups[name]
+		switch {
+		case hold == HoldCompute:
+			all = append(all, Awaited{b.Port, hold, "a port of a virtual machine"})
+		case leaves[g.Name]:
+		case !known:
+			all = append(all, Awaited{b.Port, hold, "no row of NB has it on this node any more"})
+		default:
+			all = append(all, Awaited{b.Port, hold, "already planned for " + strings.Join(g.Ranked()[:min(1, len(g.Candidates))], "")})
+		}
+	}
+	for _, name := range unbound {
+		all = append(all, Awaited{Port: name, Why: "not bound to any chassis"})
+	}
+	slices.SortFunc(all, func(a, b Awaited) int { return schedule.CompareNames(a.Port, b.Port) })
+	return all
+}
+
+// leaving are the groups of which the plan puts a chassis that responds before the drained one.
+func leaving(chassis string, p schedule.Plan, s schedule.State) map[string]bool {
+	responds := map[string]bool{}
+	for _, c := range s.Chassis {
+		responds[c.Name] = !c.Unresponsive && !c.Remote
+	}
+	all := map[string]bool{}
+	for _, c := range p.Changes {
+		for _, candidate := range c.After {
+			if candidate.Chassis == chassis {
+				break
+			}
+			all[c.Group] = all[c.Group] || responds[candidate.Chassis]
+		}
+	}
+	return all
+}
+
+// Text says what is waited for.
+func (a Awaited) Text() string {
+	if a.Hold == "" {
+		return a.Why
+	}
+	return fmt.Sprintf("hold %s: %s", a.Hold, a.Why)
+}

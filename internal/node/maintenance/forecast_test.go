@@ -1,0 +1,164 @@
+package maintenance_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// imagined is a cloud whose gateways OVN has bound, in a moment in which nothing changes but by a drain.
+type imagined struct {
+	schedule.State
+	bound []maintenance.Binding
+}
+
+// imagine makes any cloud: chassis that respond or not, are cordoned, in other networks or remote; gateways by either
+// storage, external ports that follow them or nothing, what is pinned, virtual machines.
+func imagine(r *rand.Rand) *imagined {
+	c := &imagined{}
+	any := func(of int) bool { return r.IntN(of) == 0 }
+	names := make([]string, 2+r.IntN(4))
+	for i := range names {
+		names[i] = fmt.Sprintf("c%d", i+1)
+		x := schedule.Chassis{Name: names[i], Gateway: !any(4), Unresponsive: any(6), Cordoned: any(8), Remote: any(12)}
+		for _, network := range []string{"physnet1", "physnet2"} {
+			if !any(3) {
+				x.Networks = append(x.Networks, network)
+			}
+		}
+		c.Chassis = append(c.Chassis, x)
+		c.bound = append(c.bound, maintenance.Binding{Port: "vm-" + names[i], Chassis: names[i]})
+	}
+	names = append(names, "gone")
+	for i := range r.IntN(8) {
+		g := schedule.Group{Name: fmt.Sprintf("lrp-%d", i), Storage: schedule.GatewayChassis}
+		for range 1 + r.IntN(2)*r.IntN(2) {
+			g.Ports = append(g.Ports, schedule.Port{
+				Name: fmt.Sprintf("lrp-%d-%d", i, len(g.Ports)), Router: "r", Network: []string{"physnet1", "physnet1", "physnet2", ""}[r.IntN(4)], Disabled: any(10),
+			})
+		}
+		r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		for n, name := range names[:r.IntN(len(names))] {
+			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: name, Priority: 5 - n})
+		}
+		c.Groups = append(c.Groups, g)
+		if any(4) {
+			f := schedule.Group{Name: "ext-" + g.Name, Storage: schedule.HAChassisGroup, Follows: g.Name, Candidates: slices.Clone(g.Candidates), Ports: []schedule.Port{{Name: "bm-" + g.Name}}}
+			if f.Unrouted = any(2); f.Unrouted {
+				f.Follows = ""
+			}
+			c.Groups = append(c.Groups, f)
+		}
+	}
+	if any(3) {
+		c.Pinned = append(c.Pinned, schedule.Pinned{Name: "gr", Kind: schedule.PinnedRouter, Chassis: names[0], Ports: []string{"lrp-gr"}, Record: "gr"})
+		c.bound = append(c.bound, maintenance.Binding{Port: "lrp-gr", Type: "l3gateway", Chassis: names[0]})
+	}
+	c.bind()
+	return c
+}
+
+// bind has ovn-controllers claim gateways: the best candidate that responds.
+func (c *imagined) bind() {
+	responds := map[string]bool{}
+	for _, x := range c.Chassis {
+		responds[x.Name] = !x.Unresponsive && !x.Remote
+	}
+	c.bound = slices.DeleteFunc(c.bound, func(b maintenance.Binding) bool { return b.Type == "chassisredirect" || b.Type == "external" })
+	for _, g := range c.Groups {
+		at := slices.IndexFunc(g.Ranked(), func(name string) bool { return responds[name] })
+		for i := range g.Ports {
+			p := &g.Ports[i]
+			if p.Active = ""; at >= 0 && !p.Disabled {
+				p.Active = g.Ranked()[at]
+				kind, name := "chassisredirect", "cr-"+p.Name
+				if p.Router == "" {
+					kind, name = "external", p.Name
+				}
+				c.bound = append(c.bound, maintenance.Binding{Port: name, Type: kind, Chassis: p.Active})
+			}
+		}
+	}
+}
+
+// unbound are the gateways that have the chassis as a candidate, and that none has claimed.
+func (c *imagined) unbound(chassis string) (all []string) {
+	for _, g := range c.Groups {
+		for _, p := range g.Ports {
+			if p.Active == "" && p.Router != "" && !p.Disabled && slices.Contains(g.Ranked(), chassis) {
+				all = append(all, p.Name)
+			}
+		}
+	}
+	return all
+}
+
+// drain writes what is planned until nothing is left to write.
+func (c *imagined) drain(t *testing.T, chassis string) {
+	t.Helper()
+	for range 10 {
+		p := schedule.Drain(c.State, schedule.Options{}, chassis, nil)
+		if len(p.Changes) == 0 {
+			return
+		}
+		for _, change := range p.Changes {
+			at := slices.IndexFunc(c.Groups, func(g schedule.Group) bool { return g.Name == change.Group })
+			c.Groups[at].Candidates = change.After
+		}
+		c.bind()
+	}
+	require.Fail(t, "the drain has no end")
+}
+
+// F: what a dry run says is what the run does. One that would leave something is refused by both; of another one, the ports
+// that are on the node in the end, or nowhere, are those that the dry run has named.
+func TestDryRunNamesThePortsThatItsRunWaitsFor(t *testing.T) {
+	t.Parallel()
+	refused, waited := 0, 0
+	for seed := range uint64(3000) {
+		c := imagine(rand.New(rand.NewPCG(seed, 1)))
+		chassis := c.Chassis[0].Name
+		p := schedule.Drain(c.State, schedule.Options{}, chassis, nil)
+		pinned := len(c.PinnedTo(chassis))
+		if len(p.Blocked) > 0 {
+			refused++
+			c.drain(t, chassis)
+			again := schedule.Drain(c.State, schedule.Options{}, chassis, nil)
+			assert.NotEmpty(t, again.Blocked, "seed %d: what is refused would have ended well", seed)
+			continue
+		}
+		assert.Zero(t, pinned, "seed %d: what is pinned is left", seed)
+		var foretold []string
+		for _, a := range maintenance.Forecast(chassis, p, c.State, c.bound, c.unbound(chassis)) {
+			foretold = append(foretold, a.Port)
+		}
+		nowhere := c.unbound(chassis)
+		c.drain(t, chassis)
+		left := c.unbound(chassis)
+		for _, b := range c.bound {
+			if b.Chassis == chassis {
+				left = append(left, b.Port)
+			}
+		}
+		waited += len(left)
+		for _, port := range left {
+			assert.Contains(t, foretold, port, "seed %d: the run waits for it", seed)
+		}
+		for _, port := range foretold {
+			if !slices.Contains(nowhere, port) {
+				assert.Contains(t, left, port, "seed %d: the run does not wait for it", seed)
+			}
+		}
+		assert.True(t, slices.ContainsFunc(foretold, func(port string) bool { return strings.HasPrefix(port, "vm-") }), "seed %d", seed)
+	}
+	assert.Greater(t, refused, 300)
+	assert.Greater(t, waited, 1000)
+}
