@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
@@ -120,7 +121,7 @@ func Run(ctx context.Context, u Unit, name string) error {
 		}
 	}
 	if failure != nil {
-		return u.Tools.ActionFail(report, failure.Error())
+		return u.Tools.ActionFail(report, present.Failure(u.Env.Version, failure))
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
@@ -168,7 +169,7 @@ HOOKS
 			if err == nil {
 				return nil
 			}
-			for line := range strings.Lines(err.Error()) {
+			for line := range strings.Lines(present.Failure(u.Env.Version, err)) {
 				u.Log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line)) //nolint:sloglint // told to people: why the hook failed
 			}
 			return shownError{err}

@@ -83,7 +83,9 @@ func TestEveryCodeConditionAndDeedIsUsed(t *testing.T) {
 			codes = append(codes, finding.Code(name[3]))
 		case "Condition":
 			f := full(finding.Catalogue()[0])
-			assert.NotRegexp(t, `[{}]`, f.Condition(finding.Remedy{When: finding.Condition(name[3])}), name[1])
+			text := f.Condition(finding.Remedy{When: finding.Condition(name[3])})
+			assert.NotEmpty(t, text, name[1])
+			assert.NotRegexp(t, `[{}]`, text, name[1])
 		case "Deed":
 			f := full(finding.Catalogue()[0])
 			assert.NotRegexp(t, `[{}]`, f.Deed(finding.ByHand(finding.Deed(name[3]))), name[1])
@@ -101,6 +103,7 @@ func TestSort(t *testing.T) {
 	t.Parallel()
 	nb, sb := finding.Of(finding.NoQuorum, ovndb.NB, finding.Args{}), finding.Of(finding.NoQuorum, ovndb.SB, finding.Args{})
 	other := finding.Of(finding.NoQuorum, ovndb.SB, finding.Args{Detail: "1 of 3"})
+	one := finding.Of(finding.NoQuorum, ovndb.NB, finding.Args{Detail: "1 of 5"})
 	paused, down := finding.New(finding.Paused, finding.Subject{}, finding.Args{}), finding.Of(finding.MemberDown, ovndb.NB, finding.Args{})
 	stale := finding.Of(finding.StaleMember, ovndb.NB, finding.Args{})
 
@@ -108,7 +111,12 @@ func TestSort(t *testing.T) {
 	both.Subject.Databases = ovndb.Databases()
 	assert.Equal(t, []finding.Finding{both}, finding.Sort([]finding.Finding{nb, sb, nb}))
 	assert.Equal(t, []ovndb.Database{ovndb.NB}, nb.Subject.Databases, "the finding itself is as it was")
-	assert.Equal(t, []finding.Finding{nb, other, stale, down, paused}, finding.Sort([]finding.Finding{paused, down, stale, nb, other}))
+	assert.Equal(t, []finding.Finding{nb, stale, down, paused}, finding.Sort([]finding.Finding{paused, down, stale, nb}))
+	merged := finding.Sort([]finding.Finding{one, other, other})
+	require.Len(t, merged, 1)
+	assert.Equal(t, []string{"nb: 1 of 5", "sb: 1 of 3"}, merged[0].Details())
+	assert.Equal(t, "nb, sb: no quorum (nb: 1 of 5; sb: 1 of 3)", merged[0].Message())
+	assert.Equal(t, merged, finding.Sort(merged))
 	assert.Equal(t, []finding.Finding{down.As(finding.Error), paused}, finding.Sort([]finding.Finding{paused, down.As(finding.Error)}))
 	assert.Equal(t, finding.Error, finding.Worst([]finding.Finding{paused, nb}))
 	assert.Equal(t, finding.Info, finding.Worst(nil))

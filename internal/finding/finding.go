@@ -100,6 +100,10 @@ type Finding struct {
 	Since time.Time
 	// Remedies are the ways out, the best first. Some findings have none: they end by themselves.
 	Remedies []Remedy
+	// Causes are the findings that it follows from, without remedies of their own.
+	Causes []Finding
+	// each is what was seen in each database, where [Sort] has made one finding of several.
+	each []string
 }
 
 // New is a finding about the unit that reports it, or about what subject names.
@@ -122,22 +126,33 @@ func (f Finding) As(severity Severity) Finding {
 // is about both databases.
 func (f Finding) Line() string {
 	line := f.expand(Lookup(f.Code).Line)
-	var names []string
-	for _, db := range f.Subject.Databases {
-		names = append(names, db.Short())
-	}
-	if len(names) == 0 || f.Subject.Name != "" && len(names) == len(ovndb.Databases()) {
+	if n := len(f.Subject.Databases); n == 0 || f.Subject.Name != "" && n == len(ovndb.Databases()) {
 		return line
 	}
-	return strings.Join(names, ", ") + ": " + line
+	return names(f.Subject.Databases) + ": " + line
 }
 
 // Message is the line, with the details in parentheses.
 func (f Finding) Message() string {
-	if f.Args.Detail == "" {
-		return f.Line()
+	if details := f.Details(); len(details) > 0 {
+		return f.Line() + " (" + strings.Join(details, "; ") + ")"
 	}
-	return f.Line() + " (" + f.Args.Detail + ")"
+	return f.Line()
+}
+
+// Details are what was seen and what the finding follows from, a text for each database if they differ.
+func (f Finding) Details() []string {
+	if len(f.each) > 0 {
+		return f.each
+	}
+	var all []string
+	if f.Args.Detail != "" {
+		all = append(all, f.Args.Detail)
+	}
+	for _, cause := range Sort(f.Causes) {
+		all = append(all, cause.Message())
+	}
+	return all
 }
 
 // expand fills in the arguments: {unit} in a text is the argument Unit.
@@ -151,14 +166,17 @@ func (f Finding) expand(text string) string {
 	).Replace(text)
 }
 
-// key is equal for findings that differ in nothing but their databases.
+// key is equal for findings that differ in nothing but their databases and their details.
 func (f Finding) key() string {
-	f.Subject.Databases = nil
-	return fmt.Sprintf("%+v", f)
+	var ways []string
+	for _, r := range f.Remedies {
+		ways = append(ways, f.Condition(r), f.Deed(r), fmt.Sprintf("%+v %+v", r.Command, r.Then))
+	}
+	return fmt.Sprintf("%s %d %q %q %s %q", f.Code, f.Severity, f.Subject.Name, f.expand(Lookup(f.Code).Line), f.Since, ways)
 }
 
 // Sort puts the most important findings first: by severity, then by the order of the catalogue.
-// Findings that are the same for both databases become one.
+// Findings that differ in nothing but their databases and their details become one, with the details of each database.
 func Sort(all []Finding) []Finding {
 	var sorted []Finding
 	at := map[string]int{}
@@ -169,18 +187,52 @@ func Sort(all []Finding) []Finding {
 			sorted = append(sorted, f)
 			continue
 		}
-		dbs := slices.Clone(sorted[i].Subject.Databases)
-		for _, db := range f.Subject.Databases {
-			if !slices.Contains(dbs, db) {
-				dbs = append(dbs, db)
-			}
-		}
-		sorted[i].Subject.Databases = dbs
+		sorted[i] = sorted[i].and(f)
 	}
 	slices.SortStableFunc(sorted, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(position[a.Code], position[b.Code]))
 	})
 	return sorted
+}
+
+// and is one finding of two with the same key.
+func (f Finding) and(o Finding) Finding {
+	if !slices.Equal(f.Details(), o.Details()) {
+		f.each = f.labelled()
+		for _, text := range o.labelled() {
+			if !slices.Contains(f.each, text) {
+				f.each = append(f.each, text)
+			}
+		}
+	}
+	dbs := slices.Clone(f.Subject.Databases)
+	for _, db := range o.Subject.Databases {
+		if !slices.Contains(dbs, db) {
+			dbs = append(dbs, db)
+		}
+	}
+	f.Subject.Databases = dbs
+	return f
+}
+
+// labelled are the details, led by the databases in which they were seen.
+func (f Finding) labelled() (all []string) {
+	if len(f.each) > 0 || len(f.Subject.Databases) == 0 {
+		return slices.Clone(f.Details())
+	}
+	for _, text := range f.Details() {
+		all = append(all, names(f.Subject.Databases)+": "+text)
+	}
+	return all
+}
+
+// names are the databases in brief: `nb, sb`.
+func names(dbs []ovndb.Database) string {
+	var all []string
+	for _, db := range dbs {
+		all = append(all, db.Short())
+	}
+	return strings.Join(all, ", ")
 }
 
 // Worst is the highest severity of all; Info if there are no findings.

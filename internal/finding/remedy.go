@@ -15,19 +15,30 @@ type Remedy struct {
 	Unit string
 }
 
-// Condition is the text of a condition. It may name the finding's arguments, as a line does.
+// Condition is the name of a condition, which programs may go by.
 type Condition string
 
 // The conditions.
 const (
-	IfThisLasts    Condition = "if this lasts"
-	IfItRepeats    Condition = "if it happens again"
-	IfLost         Condition = "if {unit} is lost for good"
-	IfNoSpace      Condition = "if there is no space to make"
-	IfGone         Condition = "if no unit shows it"
-	OnceMachineOff Condition = "once its machine is off"
-	WhenClients    Condition = "when clients may wait"
+	IfThisLasts    Condition = "IF_THIS_LASTS"
+	IfItRepeats    Condition = "IF_IT_REPEATS"
+	IfLost         Condition = "IF_LOST"
+	IfNoSpace      Condition = "IF_NO_SPACE"
+	IfGone         Condition = "IF_GONE"
+	OnceMachineOff Condition = "ONCE_MACHINE_OFF"
+	WhenClients    Condition = "WHEN_CLIENTS_MAY_WAIT"
 )
+
+// conditions are their texts. They may name the finding's arguments, as a line does.
+var conditions = map[Condition]string{
+	IfThisLasts:    "if this lasts",
+	IfItRepeats:    "if it happens again",
+	IfLost:         "if {unit} is lost for good",
+	IfNoSpace:      "if there is no space to make",
+	IfGone:         "if no unit shows it",
+	OnceMachineOff: "once its machine is off",
+	WhenClients:    "when clients may wait",
+}
 
 // Deed is what an operator does without Juju. It may name the finding's arguments.
 type Deed string
@@ -69,7 +80,7 @@ func (r Remedy) For(unit string) Remedy {
 }
 
 // Condition returns the text of a remedy's condition. It is empty for a remedy that is always right.
-func (f Finding) Condition(r Remedy) string { return f.with(r).expand(string(r.When)) }
+func (f Finding) Condition(r Remedy) string { return f.with(r).expand(conditions[r.When]) }
 
 // Deed is the text of a remedy's deed; empty if the remedy is a command.
 func (f Finding) Deed(r Remedy) string { return f.with(r).expand(string(r.Deed)) }

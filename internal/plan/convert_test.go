@@ -116,7 +116,7 @@ func TestConversionWaitsForTheDiskAndTheMemoryThatItMayTake(t *testing.T) {
 			continue
 		}
 		require.NotEmpty(t, d.Findings, name)
-		assert.Equal(t, "error CONVERSION_LACKS_ROOM nb Detail=it may take "+tt.lacks+" -> if there is no space to make: ssh ovn-central/0 sudo ovs-appctl -t /run/nb.ctl ovsdb-server/compact", findingtest.Brief(d.Findings[0]), name)
+		assert.Equal(t, "error CONVERSION_LACKS_ROOM nb Detail=it may take "+tt.lacks+" -> IF_NO_SPACE: ssh ovn-central/0 sudo ovs-appctl -t /run/nb.ctl ovsdb-server/compact", findingtest.Brief(d.Findings[0]), name)
 		require.NotNil(t, d.Step, name)
 		assert.Equal(t, plan.SetElectionTimer, d.Step.Kind, "%s: the option's timer comes back meanwhile", name)
 	}

@@ -53,7 +53,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"hung": {
 			only(plan.Database{Condition: ovndb.Hung, Text: "the server hangs: no answer within 2 s"}),
 			decided{found: []string{
-				"error SERVER_HANGS nb Detail=no answer within 2 s -> if this lasts: ovn-central/0 restart-services services=ovn-ovsdb-server-nb",
+				"error SERVER_HANGS nb Detail=no answer within 2 s -> IF_THIS_LASTS: ovn-central/0 restart-services services=ovn-ovsdb-server-nb",
 			}},
 		},
 		"unreadable": {
@@ -65,7 +65,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"starting": {
 			only(plan.Database{Condition: ovndb.Unreadable, Text: "cannot ask the server", Starting: true}),
 			decided{found: []string{
-				"waiting SERVER_STARTING nb -> if this lasts: ssh ovn-central/0 systemctl status ovn-ovsdb-server-nb",
+				"waiting SERVER_STARTING nb -> IF_THIS_LASTS: ssh ovn-central/0 systemctl status ovn-ovsdb-server-nb",
 			}},
 		},
 		"down": {
@@ -211,17 +211,17 @@ func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T
 	}
 	check(t, map[string]situation{
 		"at once": {damaged(""), decided{step: "rewrite the file of sb (record 9 has entry 8)", found: []string{
-			"error FILE_LACKS_ENTRIES sb Path=. Detail=record 9 has entry 8 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES sb Path=. Detail=record 9 has entry 8 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
 		"not if it has failed in this hook, and no restart either": {damaged("No space left"), decided{found: []string{
-			"error FILE_LACKS_ENTRIES sb Path=. Detail=No space left -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES sb Path=. Detail=No space left -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
 		"on a disk that is full, where there may be enough for it": {func(s *plan.State) {
 			damaged("")(s)
 			s.Disk = "no space left on the disk of /var/lib/ovn (12 KiB free)"
 		}, decided{step: "rewrite the file of sb (record 9 has entry 8)", found: []string{
 			"error DISK_FULL Value=no space left on the disk of /var/lib/ovn (12 KiB free) -> make space there",
-			"error FILE_LACKS_ENTRIES sb Path=. Detail=record 9 has entry 8 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES sb Path=. Detail=record 9 has entry 8 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
 	})
 }
@@ -244,40 +244,40 @@ func TestFileThatLacksEntriesComesFirst(t *testing.T) {
 	issued := without(damaged)
 	check(t, map[string]situation{
 		"serving": {without(damaged), decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 			"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault",
 		}}},
 		"serving, and a certificate is installed next": {func(s *plan.State) {
 			issued(s)
 			s.Certificates.Related, s.Certificates.Issued = true, certificate("cert0", "A")
 		}, decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
 		"serving, paused before its server was stopped": {func(s *plan.State) {
 			s.Paused = true
 			edit(s, ovndb.NB, damaged)
 		}, decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 			"warning PAUSED -> ovn-central/0 resume",
 		}}},
 		"serving, without an address": {func(s *plan.State) {
 			s.Address = ""
 			edit(s, ovndb.NB, damaged)
 		}, decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 			"waiting ADDRESS_UNKNOWN -> exec --unit ovn-central/0 network-get ovsdb-peer",
 		}}},
 		"serving, before the firewall and a new certificate": {func(s *plan.State) {
 			s.Firewall, s.Certificates.Issued = plan.Drifted, certificate("cert1", "A")
 			edit(s, ovndb.NB, damaged)
 		}, decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
 		"serving, on a unit that is being removed": {func(s *plan.State) {
 			s.Dying = true
 			edit(s, ovndb.NB, damaged)
 		}, decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
 		"down": {without(stopped(ovndb.Down)), decided{found: []string{
 			"error FILE_UNUSABLE nb Service=ovn-ovsdb-server-nb Detail=it lacks entry 9 -> ovn-central/0 rejoin database=nb",

@@ -56,11 +56,11 @@ func TestUpgradeThatWasCutOffKeepsNoServerDownAndHidesNoDamage(t *testing.T) {
 		}},
 		"and the unit is paused": {func(s *plan.State) { cutOff(true, down)(s); s.Paused = true }, decided{}},
 		"a file lacks entries": {cutOff(true, damaged), decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
 		"and the disk is full": {func(s *plan.State) { cutOff(false, damaged)(s); s.Disk = "no space left" }, decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
 			"error DISK_FULL Value=no space left -> make space there",
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> if there is no space to make: add-unit ovn-central remove-unit ovn-central/0",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
 		// Dpkg needs none to finish what is unpacked.
 		"its source can't be used": {without(cutOff(false, down)), decided{step: "install", found: []string{

@@ -84,7 +84,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				})
 			}),
 			decided{step: "set the election timer of nb to 4000 ms", found: []string{
-				"error CONVERSION_FAILED nb Duration=5m0s -> when clients may wait: ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema",
+				"error CONVERSION_FAILED nb Duration=5m0s -> WHEN_CLIENTS_MAY_WAIT: ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema",
 				"info ELECTION_TIMER_CHANGES nb Value=4000 ms Duration=5m0s",
 			}, ready: true},
 		},
@@ -230,7 +230,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 			decided{step: "start ovn-northd (it was not running)", found: []string{"info NORTHD_DOWN"}, ready: true},
 		},
 		"none is active": {services(on, boots, false), decided{found: []string{
-			"waiting NORTHD_NONE_ACTIVE -> if this lasts: restart the ovn-northd that hangs: its unit's status has the command",
+			"waiting NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command",
 		}, ready: true}},
 		"it hangs, and so does every other": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdUnresponsive, none(0, false) },
@@ -261,7 +261,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		"all stand by": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(0, true) },
 			decided{found: []string{
-				"waiting NORTHD_NONE_ACTIVE -> if this lasts: restart the ovn-northd that hangs: its unit's status has the command",
+				"waiting NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command",
 			}, ready: true},
 		},
 		"all stood by for too long, and not all have reported since": {
@@ -270,13 +270,13 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 				s.Northds.Answered = false
 			},
 			decided{found: []string{
-				"waiting NORTHD_NONE_ACTIVE -> if this lasts: restart the ovn-northd that hangs: its unit's status has the command",
+				"waiting NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command",
 			}, ready: true},
 		},
 		"all stand by for too long": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(120*time.Second, true) },
 			decided{found: []string{
-				"error NORTHD_NONE_ACTIVE -> if this lasts: restart the ovn-northd that hangs: its unit's status has the command",
+				"error NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command",
 			}, ready: true},
 		},
 		"it stands by, and nothing is known of another": {

@@ -163,7 +163,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 		"its creator is gone": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/9" }),
 			decided{found: []string{
-				"error CLUSTER_LOST nb Cluster=cccc0001 Detail=none says that it has it: see cluster-status on each; ovn-central/9, which created it, is gone -> if no unit shows it: deploy the application again",
+				"error CLUSTER_LOST nb Cluster=cccc0001 Detail=none says that it has it: see cluster-status on each; ovn-central/9, which created it, is gone -> IF_GONE: deploy the application again",
 			}},
 		},
 		"its creator is gone, and nothing is known of another unit": {
@@ -228,7 +228,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(9))}}
 			}),
 			decided{found: []string{
-				"error CLUSTER_LOST nb Cluster=cccc0001 Detail=none says that it has it: see cluster-status on each; ovn-central/9, which created it, is gone -> if no unit shows it: deploy the application again",
+				"error CLUSTER_LOST nb Cluster=cccc0001 Detail=none says that it has it: see cluster-status on each; ovn-central/9, which created it, is gone -> IF_GONE: deploy the application again",
 			}},
 		},
 		"there is no other unit": {

@@ -16,13 +16,17 @@ type Document struct {
 	Since    string           `json:"since,omitempty" yaml:"since,omitempty"`
 	Remedies []RemedyDocument `json:"remedies" yaml:"remedies"`
 	Docs     string           `json:"docs" yaml:"docs"`
+	// Causes are what the finding follows from.
+	Causes []Document `json:"causes,omitempty" yaml:"causes,omitempty"`
 }
 
-// RemedyDocument is one way out: Commands are typed in this order; Deed is what no command does.
+// RemedyDocument is one way out: Condition names the condition that When is the text of, Commands are typed in this order,
+// Deed is what no command does.
 type RemedyDocument struct {
-	When     string   `json:"when,omitempty" yaml:"when,omitempty"`
-	Commands []string `json:"commands,omitempty" yaml:"commands,omitempty"`
-	Deed     string   `json:"deed,omitempty" yaml:"deed,omitempty"`
+	Condition string   `json:"condition,omitempty" yaml:"condition,omitempty"`
+	When      string   `json:"when,omitempty" yaml:"when,omitempty"`
+	Commands  []string `json:"commands,omitempty" yaml:"commands,omitempty"`
+	Deed      string   `json:"deed,omitempty" yaml:"deed,omitempty"`
 }
 
 // Documents are findings for programs, the most important first.
@@ -37,7 +41,10 @@ func Documents(v juju.Version, all []finding.Finding) []Document {
 			d.Since = f.Since.UTC().Format(time.RFC3339)
 		}
 		for _, r := range f.Remedies {
-			d.Remedies = append(d.Remedies, RemedyDocument{When: f.Condition(r), Commands: commands(v, r), Deed: f.Deed(r)})
+			d.Remedies = append(d.Remedies, RemedyDocument{Condition: string(r.When), When: f.Condition(r), Commands: commands(v, r), Deed: f.Deed(r)})
+		}
+		if len(f.Causes) > 0 {
+			d.Causes = Documents(v, f.Causes)
 		}
 		docs = append(docs, d)
 	}

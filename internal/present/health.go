@@ -45,7 +45,10 @@ func Health(all []finding.Finding) string {
 func Details(v juju.Version, all []finding.Finding) string {
 	var b strings.Builder
 	for _, f := range finding.Sort(all) {
-		fmt.Fprintf(&b, "%s %s: %s\n", strings.ToUpper(f.Severity.String()), f.Code, f.Message())
+		fmt.Fprintf(&b, "%s %s: %s\n", strings.ToUpper(f.Severity.String()), f.Code, f.Line())
+		for _, text := range f.Details() {
+			fmt.Fprintf(&b, "    %s\n", text)
+		}
 		if !f.Since.IsZero() {
 			fmt.Fprintf(&b, "    since %s\n", f.Since.UTC().Format("2006-01-02 15:04:05 MST"))
 		}

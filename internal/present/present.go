@@ -82,8 +82,8 @@ func headline(v juju.Version, f finding.Finding, width int) string {
 			text += "; run cluster-status"
 		}
 	}
-	if f.Args.Detail != "" {
-		text += " (" + f.Args.Detail + ")"
+	if details := f.Details(); len(details) > 0 {
+		text += " (" + strings.Join(details, "; ") + ")"
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package present_test
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -116,6 +117,20 @@ func TestDocuments(t *testing.T) {
 	all[0].Since = observetest.Now
 	goldentest.Document(t, "documents", present.Documents(juju3, all))
 	goldentest.Document(t, "documents-none", present.Documents(juju3, nil))
+}
+
+// Both databases give one reason and one way out; what differs is said of each.
+func TestFailure(t *testing.T) {
+	t.Parallel()
+	ways := []finding.Remedy{finding.ByHand(finding.StartMachine).For("ovn-central/2"), finding.If(finding.IfLost, command.RemoveByForce("ovn-central/2")).For("ovn-central/2")}
+	refused := func(db ovndb.Database, detail string, more ...finding.Remedy) error {
+		return &finding.RefusedError{Findings: []finding.Finding{finding.Of(finding.NoQuorum, db, finding.Args{Detail: detail}, append(ways, more...)...)}}
+	}
+	again := finding.Do(command.Resolved("ovn-central/0", true))
+	err := fmt.Errorf("cannot stop: %w", errors.Join(refused(ovndb.NB, "1 of 3", again), refused(ovndb.SB, "2 of 4", again)))
+	goldentest.Equal(t, "refusal.txt", present.Failure(juju3, &finding.RefusedError{Findings: finding.Reasons(err)})+"\n")
+	assert.Len(t, finding.Reasons(err), 2)
+	assert.Equal(t, "cannot stop", present.Failure(juju3, errors.New("cannot stop")))
 }
 
 // each is a finding of each entry of the catalogue with arguments as long as they are in use.

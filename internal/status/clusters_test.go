@@ -67,7 +67,7 @@ func TestClustersAreJudged(t *testing.T) {
 	t.Parallel()
 	up := observetest.Up
 	machine := func(unit string) string {
-		return "Unit=" + unit + " -> start the machine of {unit} -> if {unit} is lost for good: remove-unit --force " + unit + " add-unit ovn-central"
+		return "Unit=" + unit + " -> start the machine of {unit} -> IF_LOST: remove-unit --force " + unit + " add-unit ovn-central"
 	}
 	for name, test := range map[string]struct {
 		change func(s *scenario)
@@ -87,7 +87,7 @@ func TestClustersAreJudged(t *testing.T) {
 				dying(s, "ovn-central/2")
 				s.NB, s.SB = up("aa00", "aa01").Down("aa02"), up("bb00", "bb01").Down("bb02")
 			},
-			[]string{"warning MEMBER_DOWN nb sb ovn-central/2 Unit=ovn-central/2 -> start the machine of {unit} -> if {unit} is lost for good: remove-unit --force ovn-central/2"},
+			[]string{"warning MEMBER_DOWN nb sb ovn-central/2 Unit=ovn-central/2 -> start the machine of {unit} -> IF_LOST: remove-unit --force ovn-central/2"},
 		},
 		"a stale member": {
 			func(s *scenario) { s.SB = s.SB.Down("13fe") },
@@ -116,13 +116,13 @@ func TestClustersAreJudged(t *testing.T) {
 		},
 		"a stale member is up": {
 			func(s *scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) },
-			[]string{"warning STALE_MEMBER nb ovn-central/4 -> power off its machine -> once its machine is off: ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"},
+			[]string{"warning STALE_MEMBER nb ovn-central/4 -> power off its machine -> ONCE_MACHINE_OFF: ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"},
 		},
 		"a stale member is up, and its file lacks entries": {
 			func(s *scenario) {
 				s.NB.Rows, s.NB.Lost = append(s.NB.Rows, observetest.Row{Identity: "aa04"}), []string{"aa04"}
 			},
-			[]string{"warning STALE_MEMBER nb ovn-central/4 -> power off its machine -> once its machine is off: ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"},
+			[]string{"warning STALE_MEMBER nb ovn-central/4 -> power off its machine -> ONCE_MACHINE_OFF: ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"},
 		},
 		"a stale member is up that the quorum needs": {
 			func(s *scenario) {
@@ -213,7 +213,7 @@ func TestClustersAreJudged(t *testing.T) {
 			},
 			[]string{
 				"warning LEAVE_BLOCKED ovn-central/2 -> ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true",
-				"warning STALE_MEMBER nb ovn-central/1 -> power off its machine -> once its machine is off: ovn-central/0 kick nb-identity=" + id8("aa01") + " i-really-mean-it=true",
+				"warning STALE_MEMBER nb ovn-central/1 -> power off its machine -> ONCE_MACHINE_OFF: ovn-central/0 kick nb-identity=" + id8("aa01") + " i-really-mean-it=true",
 				"warning STALE_MEMBER sb ovn-central/4 -> ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true",
 			},
 		},
@@ -221,7 +221,7 @@ func TestClustersAreJudged(t *testing.T) {
 			func(s *scenario) { dying(s, "ovn-central/2"); s.SB = up("bb00", "bb02").Down("bb01") },
 			[]string{
 				"warning LEAVE_BLOCKED ovn-central/2 -> start the machine of {unit} {unit=ovn-central/1} " +
-					"-> if {unit} is lost for good: ovn-central/0 kick sb-identity=" + id8("bb01") + " unit-in-model=true i-really-mean-it=true {unit=ovn-central/1}",
+					"-> IF_LOST: ovn-central/0 kick sb-identity=" + id8("bb01") + " unit-in-model=true i-really-mean-it=true {unit=ovn-central/1}",
 				"warning MEMBER_DOWN sb ovn-central/1 " + machine("ovn-central/1"),
 			},
 		},
@@ -232,7 +232,7 @@ func TestClustersAreJudged(t *testing.T) {
 			},
 			[]string{
 				"warning LEAVE_BLOCKED ovn-central/1 -> start the machine of {unit} {unit=ovn-central/2} " +
-					"-> if {unit} is lost for good: ovn-central/0 kick unit=ovn-central/2 unit-in-model=true i-really-mean-it=true {unit=ovn-central/2}",
+					"-> IF_LOST: ovn-central/0 kick unit=ovn-central/2 unit-in-model=true i-really-mean-it=true {unit=ovn-central/2}",
 				"warning MEMBER_DOWN nb sb ovn-central/2 " + machine("ovn-central/2"),
 			},
 		},
@@ -243,7 +243,7 @@ func TestClustersAreJudged(t *testing.T) {
 				s.SB.ChangedBy = "ovn-central/1"
 			},
 			[]string{
-				"warning MEMBER_DOWN sb ovn-central/1 Unit=ovn-central/1 -> start the machine of {unit} -> if {unit} is lost for good: remove-unit --force ovn-central/1",
+				"warning MEMBER_DOWN sb ovn-central/1 Unit=ovn-central/1 -> start the machine of {unit} -> IF_LOST: remove-unit --force ovn-central/1",
 				"info LEAVE_WAITS ovn-central/2 Value=ovn-central/1 is changing the membership",
 			},
 		},

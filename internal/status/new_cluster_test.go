@@ -20,7 +20,7 @@ func TestUnitsOfTheOldCluster(t *testing.T) {
 	t.Parallel()
 	const (
 		waits = "warning NOT_IN_NEW_CLUSTER ovn-central/2 Unit=ovn-central/2"
-		lost  = waits + " -> start the machine of {unit} -> if {unit} is lost for good: remove-unit --force ovn-central/2"
+		lost  = waits + " -> start the machine of {unit} -> IF_LOST: remove-unit --force ovn-central/2"
 	)
 	old := raft.ID("dd000000-0000-4000-8000-000000000000")
 	at := func(r *observe.Report, address string) {

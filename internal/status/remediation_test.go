@@ -102,7 +102,7 @@ func TestUnitThatIsPausedIsResumedAndNotKicked(t *testing.T) {
 
 	const resume = " -> ovn-central/1 resume"
 	assert.Equal(t, []string{
-		"warning LEAVE_BLOCKED ovn-central/2" + resume + " -> if {unit} is lost for good: ovn-central/0 kick unit=ovn-central/1 unit-in-model=true i-really-mean-it=true {unit=ovn-central/1}",
+		"warning LEAVE_BLOCKED ovn-central/2" + resume + " -> IF_LOST: ovn-central/0 kick unit=ovn-central/1 unit-in-model=true i-really-mean-it=true {unit=ovn-central/1}",
 		"warning MEMBER_DOWN nb sb ovn-central/1 Unit=ovn-central/1" + resume,
 	}, briefs(whatIsWrong(r)))
 }

@@ -84,7 +84,7 @@ func TestR4CommandsOfRemediesAreNeverRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []string{"kick", "kick once its machine is off", "recover", "backup", "remove-unit"} {
+	for _, what := range []string{"kick", "kick " + string(finding.OnceMachineOff), "recover", "backup", "remove-unit"} {
 		assert.Positive(t, judged[what], what)
 	}
 }

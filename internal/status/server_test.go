@@ -50,12 +50,12 @@ func TestServersAreReportedWithWhatIsToBeDone(t *testing.T) {
 		"silent for longer than the election timer": {
 			observe.ServerFacts{LongPolls: &ovn.LongPolls{Count: 1, Longest: 4600 * time.Millisecond}},
 			"nb: silent 1 times for a second or more in the last hour, at most for 4.6s",
-			"warning SERVER_SILENT nb Value=4.6s Duration=4s -> if it happens again: config ovn-central ovsdb-server-election-timer=10",
+			"warning SERVER_SILENT nb Value=4.6s Duration=4s -> IF_IT_REPEATS: config ovn-central ovsdb-server-election-timer=10",
 		},
 		"silent for longer than any election timer": {
 			observe.ServerFacts{LongPolls: &ovn.LongPolls{Count: 1, Longest: time.Minute}},
 			"nb: silent 1 times for a second or more in the last hour, at most for 1m0s",
-			"warning SERVER_SILENT nb Value=1m0s Duration=4s -> if it happens again: config ovn-central ovsdb-server-election-timer=60",
+			"warning SERVER_SILENT nb Value=1m0s Duration=4s -> IF_IT_REPEATS: config ovn-central ovsdb-server-election-timer=60",
 		},
 	} {
 		t.Run(title, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Brief is a finding in one line: severity, code, subject, the arguments that are set, and after an arrow
-// each remedy.
+// each remedy; then what it follows from.
 func Brief(f finding.Finding) string {
 	words := []string{f.Severity.String(), string(f.Code)}
 	if subject := f.Subject.String(); subject != "" {
@@ -37,6 +37,9 @@ func Brief(f finding.Finding) string {
 		if r.Unit != "" {
 			words = append(words, "{unit="+r.Unit+"}")
 		}
+	}
+	for _, cause := range f.Causes {
+		words = append(words, "<- "+Brief(cause))
 	}
 	return strings.Join(words, " ")
 }

@@ -101,7 +101,7 @@ func (w *world) applies(d present.Document, r present.RemedyDocument) bool {
 	if len(r.Commands) == 0 || slices.ContainsFunc(r.Commands, func(c string) bool { return !printed.MatchString(c) || strings.Contains(c, " --force ") }) {
 		return false
 	}
-	if r.When == "" || r.When == string(finding.IfThisLasts) {
+	if r.Condition == "" || r.Condition == string(finding.IfThisLasts) {
 		return true
 	}
 	words := strings.Fields(r.When + " " + d.Subject)

@@ -1,0 +1,35 @@
+package finding
+
+import (
+	"errors"
+	"strings"
+)
+
+// RefusedError reports that nothing was touched, and why: each finding has its ways out. Package present writes both.
+type RefusedError struct{ Findings []Finding }
+
+// Error has each reason once, without the ways out: how they are typed depends on the Juju that runs.
+func (e *RefusedError) Error() string {
+	var lines []string
+	for _, f := range Sort(e.Findings) {
+		lines = append(lines, f.Message())
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Reasons are the findings of all refusals that an error is made of.
+func Reasons(err error) (all []Finding) {
+	if refused, is := err.(*RefusedError); is { //nolint:errorlint // each of the tree is visited
+		return refused.Findings
+	}
+	if several, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // see above
+		for _, one := range several.Unwrap() {
+			all = append(all, Reasons(one)...)
+		}
+		return all
+	}
+	if err != nil {
+		return Reasons(errors.Unwrap(err))
+	}
+	return nil
+}
