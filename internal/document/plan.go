@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,9 +24,9 @@ func Plan(p schedule.Plan) string {
 		}
 	}
 	if !p.Empty() {
-		b.WriteString("\nchanges\n")
+		b.WriteString("\nchanges (rank 1 hosts the gateway, 2 is the first to take over)\n")
 	}
-	for _, c := range p.Changes {
+	for _, c := range slices.SortedStableFunc(slices.Values(p.Changes), naturally) {
 		b.WriteString(change(c))
 	}
 	b.WriteString(more("  ", p.Omitted, ""))
@@ -133,6 +134,17 @@ func remark(h schedule.Host) string {
 	return strings.Join(remarks, "; ")
 }
 
+// naturally orders the changes of gateways: those that interrupt traffic come first.
+func naturally(a, b schedule.Change) int {
+	if a.Interrupts != b.Interrupts {
+		if a.Interrupts {
+			return -1
+		}
+		return 1
+	}
+	return schedule.CompareNames(a.Group, b.Group)
+}
+
 // change is a change, its rows and why.
 func change(c schedule.Change) string {
 	var b strings.Builder
@@ -145,19 +157,30 @@ func change(c schedule.Change) string {
 	}
 	fmt.Fprintf(&b, "  %s: %s\n", c.Group, what)
 	for _, r := range c.Rows {
-		fmt.Fprintf(&b, "    %s %s: %s\n", r.Chassis, row(r), r.Reason)
+		fmt.Fprintf(&b, "    %s %s: %s\n", r.Chassis, ranks(c, r), r.Reason)
 	}
 	return b.String()
 }
 
-func row(r schedule.Row) string {
-	switch {
-	case r.Before == nil:
-		return fmt.Sprintf("added at %d", *r.After)
-	case r.After == nil:
-		return fmt.Sprintf("dropped from %d", *r.Before)
+// ranks are those of a candidate before and after: priorities say the same in numbers that only OVN needs.
+func ranks(c schedule.Change, r schedule.Row) string {
+	switch before, after := rank(c.Before, r.Chassis, r.Before), rank(c.After, r.Chassis, r.After); {
+	case before == 0:
+		return fmt.Sprintf("added as %d", after)
+	case after == 0:
+		return fmt.Sprintf("dropped from %d", before)
+	case before == after:
+		return fmt.Sprintf("stays %d", after)
+	default:
+		return fmt.Sprintf("%d -> %d", before, after)
 	}
-	return fmt.Sprintf("%d -> %d", *r.Before, *r.After)
+}
+
+// rank counts from 1; 0 is no candidate.
+func rank(candidates []schedule.Candidate, chassis string, priority *int) int {
+	return 1 + slices.IndexFunc(candidates, func(c schedule.Candidate) bool {
+		return priority != nil && c == schedule.Candidate{Chassis: chassis, Priority: *priority}
+	})
 }
 
 func becomes(before, after int) string {
@@ -165,6 +188,20 @@ func becomes(before, after int) string {
 		return fmt.Sprint(after)
 	}
 	return fmt.Sprintf("%d -> %d", before, after)
+}
+
+// pinned says where a pinned gateway should be and is.
+func pinned(p schedule.Pinned) string {
+	text := string(p.Kind) + " on " + cmp.Or(p.Chassis, "no chassis")
+	switch {
+	case p.Disabled:
+		text += ", disabled"
+	case len(p.Ports) > 0 && p.Active == "":
+		text += ", not bound"
+	case p.Active != p.Chassis && p.Active != "":
+		text += ", bound to " + p.Active
+	}
+	return text
 }
 
 // Gateways shows how gateways are spread to a person.
@@ -177,9 +214,16 @@ func Gateways(s schedule.Status) string {
 		b.WriteString(network(n, n))
 		fmt.Fprintf(&b, "spread %d\n", n.Spread())
 	}
-	if len(s.Networks) == 0 {
+	if len(s.Networks)+len(s.Pinned) == 0 {
 		b.WriteString("no gateways are connected to provider networks\n")
 	}
+	if len(s.Pinned) > 0 {
+		b.WriteString("\npinned: hosted by one chassis by configuration, OVN moves them nowhere\n")
+	}
+	for _, p := range s.Pinned {
+		fmt.Fprintf(&b, "  %s: %s\n", p.Name, pinned(p))
+	}
+	b.WriteString(more("  ", s.OmittedPinned, "pinned"))
 	b.WriteString(problems(s.Findings))
 	if len(s.Next) > 0 {
 		b.WriteString("\nnext\n")

@@ -16,20 +16,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// Keys that Neutron sets (neutron/common/ovn/constants.py): what it says of a router's
-// gateway and of the zones that an operator has asked for.
-const (
-	gatewayKey   = "neutron:is_ext_gw"
-	zoneHintsKey = "neutron:availability_zone_hints"
-	routerIDKey  = "neutron:router_id"
-	// namePrefix is what it puts before the UUID of a router to name its row and its group.
-	namePrefix = "neutron-"
-)
-
 // Options of a chassis, in ovn-cms-options.
 const (
-	gatewayOption = "enable-chassis-as-gw"
-	zonesOption   = "availability-zones="
+	gatewayOption  = "enable-chassis-as-gw"
+	externalOption = "enable-chassis-as-extport-host"
+	zonesOption    = "availability-zones="
 )
 
 // Inventory is what both databases hold of gateways.
@@ -53,24 +44,13 @@ type stored struct {
 	create ovsdb.NewGroup
 	// routers are those of the ports.
 	routers []ovsdb.LogicalRouter
-	// neutrons says that Neutron owns it.
-	neutrons bool
+	owner   schedule.Owner
 }
 
-// Neutrons says whether Neutron owns a group: external IDs of the row that has its
-// candidates, of a port of it or of its router are Neutron's.
-func (inv *Inventory) Neutrons(group string) bool { return inv.stored[group].neutrons }
-
-// neutrons says whether any of the external IDs are Neutron's.
-func neutrons(all ...map[string]string) bool {
-	for _, ids := range all {
-		for key := range ids {
-			if strings.HasPrefix(key, "neutron:") {
-				return true
-			}
-		}
-	}
-	return false
+// Neutrons reports whether Neutron owns a group.
+func (inv *Inventory) Neutrons(group string) bool {
+	s, found := inv.stored[group]
+	return found && s.owner != schedule.Other
 }
 
 // BuildInventory makes a state of what the databases hold.
@@ -87,12 +67,14 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	if sb.Config < nb.Config { // no ovn-controller was asked yet
 		c.find("ovn-northd", "it has not followed yet: nb_cfg %d of %d; until then, which chassis respond is not known", sb.Config, nb.Config)
 	}
-	t := newTopology(nb)
+	t := newTopology(nb, sb)
+	c.misnamed()
 	users, unhosted := c.gateways(t)
 	for _, g := range nb.Groups {
 		c.group(t, g, users[g.UUID])
 	}
 	c.host(t, unhosted, len(users) > 0)
+	c.ungrouped(t)
 	c.pinned(t)
 	c.Findings = schedule.SortFindings(c.Findings)
 	return c
@@ -112,9 +94,13 @@ func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chas
 		Unresponsive: !inv.SB.Responds(row), Cordoned: cordoned,
 	}
 	for _, option := range items(row.Config["ovn-cms-options"], ",") {
-		if option == gatewayOption {
+		zones, zoned := strings.CutPrefix(option, zonesOption)
+		switch {
+		case option == gatewayOption:
 			x.Gateway = true
-		} else if zones, found := strings.CutPrefix(option, zonesOption); found {
+		case option == externalOption:
+			x.External = true
+		case zoned:
 			x.Zones = foreign.Names(items(zones, ":"))
 		}
 	}
@@ -149,7 +135,7 @@ func (inv *Inventory) gateways(t *topology) (users map[string][]ovsdb.LogicalRou
 	users = map[string][]ovsdb.LogicalRouterPort{}
 	for _, p := range inv.NB.RouterPorts {
 		switch {
-		case t.routerOf[p.UUID].Chassis != "": // [Inventory.pinned]
+		case t.routerOf[p.UUID].Pinned: // [Inventory.pinned]
 		case p.Group != "":
 			users[p.Group] = append(users[p.Group], p)
 			if len(p.GatewayChassis) > 0 {
@@ -157,7 +143,7 @@ func (inv *Inventory) gateways(t *topology) (users map[string][]ovsdb.LogicalRou
 			}
 		case len(p.GatewayChassis) > 0:
 			inv.single(t, p)
-		case strings.EqualFold(p.ExternalIDs[gatewayKey], "true"):
+		case t.isGateway(p):
 			unhosted = append(unhosted, p)
 		}
 	}
@@ -173,8 +159,9 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 		}
 	}
 	inv.add(schedule.Group{
-		Name: p.Name, Storage: schedule.GatewayChassis, Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)}, Candidates: planned(rows),
-	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p), neutrons: neutrons(p.ExternalIDs)})
+		Name: p.Name, Storage: schedule.GatewayChassis, Owner: t.ownerOf(nil, p), Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)},
+		Candidates: planned(rows),
+	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p)})
 }
 
 // host adds the gateways that have no candidates yet. They are to get them as the others
@@ -200,25 +187,23 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 		}
 	}
 	for _, router := range slices.Sorted(maps.Keys(byRouter)) {
-		g := schedule.Group{Name: router, Storage: schedule.HAChassisGroup}
+		g := schedule.Group{Name: router, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(nil, byRouter[router]...)}
 		var create ovsdb.NewGroup
 		for _, p := range byRouter[router] {
 			g.Ports, g.Zones = append(g.Ports, inv.port(t, p)), inv.zones(t, p)
 			create.Ports = append(create.Ports, p.UUID)
 		}
 		create.ExternalIDs = map[string]string{zoneHintsKey: strings.Join(g.Zones, ","), routerIDKey: strings.TrimPrefix(router, namePrefix)}
-		inv.add(g, stored{create: create, routers: t.routers(byRouter[router]...), neutrons: true})
+		inv.add(g, stored{create: create, routers: t.routers(byRouter[router]...)})
 	}
 }
 
-// group adds an HA_Chassis_Group: of routers' gateways, or of external ports that follow
-// their router.
+// group adds an HA_Chassis_Group: of routers' gateways, of external ports, or of both.
 func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.HAChassis, row.Members)
-	g := schedule.Group{Name: row.Name, Storage: schedule.HAChassisGroup, Candidates: planned(rows)}
-	routers, owned := map[string]bool{}, neutrons(row.ExternalIDs)
+	g := schedule.Group{Name: row.Name, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(row.ExternalIDs, users...), Candidates: planned(rows)}
+	routers := map[string]bool{}
 	for _, p := range users {
-		owned = owned || neutrons(p.ExternalIDs)
 		g.Ports = append(g.Ports, inv.port(t, p))
 		g.Zones = append(g.Zones, inv.zones(t, p)...)
 		routers[t.routerOf[p.UUID].Name] = true
@@ -226,21 +211,24 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 	if len(routers) > 1 {
 		inv.find(row.Name, "several routers share it and move together: %s", strings.Join(slices.Sorted(maps.Keys(routers)), ", "))
 	}
-	if len(users) == 0 {
-		external := t.external[row.UUID]
-		if len(external) == 0 {
-			if _, neutrons := row.ExternalIDs[zoneHintsKey]; !neutrons && len(rows) > 0 {
-				inv.find(row.Name, "no port uses this group, and Neutron did not create it; left alone")
-			}
-			return
-		}
-		for _, p := range external {
-			g.Ports = append(g.Ports, schedule.Port{Name: p.Name})
-		}
-		g.Follows = inv.followed(t, row.Name, external)
-		g.Unrouted = g.Follows == ""
+	external := t.external[row.UUID]
+	for _, p := range external {
+		g.Ports = append(g.Ports, schedule.Port{Name: p.Name, Network: t.networksOn[t.switchOf[p.UUID]], Active: inv.SB.Externals[p.Name], External: true})
 	}
-	inv.add(g, stored{holder: row.UUID, rows: rows, routers: t.routers(users...), neutrons: owned})
+	switch {
+	case len(users) > 0:
+	case len(external) > 0:
+		g.Kind, g.Follows = externalKind(row), inv.followed(t, row.Name, external)
+		if g.Follows == "" {
+			g.Zones = foreign.Names(items(row.ExternalIDs[zoneHintsKey], ","))
+		}
+	default:
+		if _, neutrons := row.ExternalIDs[zoneHintsKey]; !neutrons && len(rows) > 0 {
+			inv.find(row.Name, "no port uses this group, and Neutron did not create it; left alone")
+		}
+		return
+	}
+	inv.add(g, stored{holder: row.UUID, rows: rows, routers: t.routers(users...)})
 }
 
 func (inv *Inventory) add(g schedule.Group, s stored) {
@@ -249,11 +237,40 @@ func (inv *Inventory) add(g schedule.Group, s stored) {
 		return
 	}
 	inv.State.Groups = append(inv.State.Groups, g)
-	s.storage = g.Storage
-	for _, r := range s.routers {
-		s.neutrons = s.neutrons || neutrons(r.ExternalIDs)
-	}
+	s.storage, s.owner = g.Storage, g.Owner
 	inv.stored[g.Name] = s
+}
+
+// ungrouped finds the external ports that have no group: no ovn-controller binds them.
+func (inv *Inventory) ungrouped(t *topology) {
+	for _, p := range t.external[""] {
+		inv.find(p.Name, "an external port without an HA_Chassis_Group: no chassis serves it, so that DHCP and ARP are not answered")
+	}
+}
+
+// misnamed notes what candidates are that are not named by a chassis's name: ovn-controller goes by that alone
+// (ha_chassis_group in ovn-nb(5)).
+func (inv *Inventory) misnamed() {
+	inv.State.Misnamed = map[string]string{}
+	names, hosts := map[string]bool{}, map[string]string{}
+	for _, c := range inv.SB.Chassis {
+		names[c.Name] = true
+		hosts[c.UUID] = "it is the UUID of the row of chassis " + c.Name
+	}
+	for _, c := range inv.SB.Chassis {
+		if hosts[c.Hostname] != "" {
+			hosts[c.Hostname] = "it is the host name of several chassis"
+		} else {
+			hosts[c.Hostname] = "it is the host name of chassis " + c.Name
+		}
+	}
+	for _, rows := range []map[string]ovsdb.CandidateRow{inv.NB.GatewayChassis, inv.NB.HAChassis} {
+		for _, r := range rows {
+			if is := hosts[r.Chassis]; is != "" && r.Chassis != "" && !names[r.Chassis] {
+				inv.State.Misnamed[r.Chassis] = is
+			}
+		}
+	}
 }
 
 // followed is the group of the router that external ports are connected to.

@@ -23,9 +23,9 @@ func northbound() ovsdb.Northbound {
 			{UUID: "R2", Name: "r2", Ports: []string{"P2", "P3", "P4"}},
 		},
 		RouterPorts: []ovsdb.LogicalRouterPort{
-			{UUID: "P1", Name: "lrp-1", GatewayChassis: []string{"G1", "G2"}},
-			{UUID: "P2", Name: "lrp-2", Group: "H1"},
-			{UUID: "P3", Name: "lrp-3", Group: "H1"},
+			{UUID: "P1", Name: "lrp-1", GatewayChassis: []string{"G1", "G2"}, ExternalIDs: gatewayIDs()},
+			{UUID: "P2", Name: "lrp-2", Group: "H1", ExternalIDs: gatewayIDs()},
+			{UUID: "P3", Name: "lrp-3", Group: "H1", ExternalIDs: gatewayIDs()},
 			{UUID: "P4", Name: "lrp-inside"},
 		},
 		Switches: []ovsdb.LogicalSwitch{
@@ -50,11 +50,14 @@ func northbound() ovsdb.Northbound {
 		},
 		Groups: []ovsdb.HAChassisGroup{
 			{UUID: "H1", Name: "neutron-R2", Members: []string{"M1", "M2"}},
-			{UUID: "H2", Name: "neutron-extport", Members: []string{"M3"}},
+			{UUID: "H2", Name: "neutron-extport", Members: []string{"M3"}, ExternalIDs: map[string]string{"neutron:availability_zone_hints": ""}},
 			{UUID: "H3", Name: "nobody's"},
 		},
 	}
 }
+
+// gatewayIDs are what Neutron from 2024.1 on has of a router's gateway.
+func gatewayIDs() map[string]string { return map[string]string{"neutron:is_ext_gw": "True"} }
 
 func southbound() ovsdb.Southbound {
 	config := func(options, mappings string) map[string]string {
@@ -68,7 +71,7 @@ func southbound() ovsdb.Southbound {
 			{Name: "c3", Config: map[string]string{"is-remote": "true"}},
 			{Name: "c4", Config: config("card-serial-number=1", "physnet1,:br-ex, physnet2:br-ex ,")},
 		},
-		Redirects: map[string]string{"cr-lrp-1": "c1", "cr-lrp-2": "c2"},
+		Redirects: map[string]string{"cr-lrp-1": "c1", "cr-lrp-2": "c2"}, Externals: map[string]string{"baremetal": "c2"},
 	}
 }
 
@@ -95,7 +98,8 @@ func TestStateIsWhatTheRowsSay(t *testing.T) {
 			Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
 		},
 		{
-			Name: "neutron-extport", Storage: schedule.HAChassisGroup, Follows: "neutron-R2", Ports: []schedule.Port{{Name: "baremetal"}},
+			Name: "neutron-extport", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: "neutron-R2",
+			Ports:      []schedule.Port{{Name: "baremetal", Active: "c2", External: true}},
 			Candidates: []schedule.Candidate{{Chassis: "c2", Priority: 1}},
 		},
 	}, c.State.Groups)

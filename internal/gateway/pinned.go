@@ -3,6 +3,7 @@ package gateway
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -28,7 +29,7 @@ func (inv *Inventory) pinned(t *topology) {
 		ports[p.UUID] = p
 	}
 	for _, r := range inv.NB.Routers {
-		if r.Chassis == "" {
+		if !r.Pinned {
 			continue
 		}
 		p := schedule.Pinned{Name: r.Name, Kind: schedule.PinnedRouter, Chassis: r.Chassis, Disabled: r.Disabled, Record: r.UUID}
@@ -47,7 +48,7 @@ func (inv *Inventory) pinned(t *topology) {
 				p.Candidates = append(p.Candidates, port.Name)
 			}
 			if network := t.networkOf[port.Name]; network != "" {
-				p.Networks = append(p.Networks, []string{network})
+				p.Networks = append(p.Networks, strings.Split(network, ","))
 			}
 		}
 		inv.pin(p)
@@ -87,10 +88,10 @@ func (inv *Inventory) pin(p schedule.Pinned) {
 
 // Ignored are the rows that have a chassis as a candidate of a port whose router is pinned, and how to delete them.
 func (inv *Inventory) Ignored(chassis string) (all []schedule.Finding) {
-	t := newTopology(inv.NB)
+	t := newTopology(inv.NB, inv.SB)
 	for _, p := range inv.NB.RouterPorts {
 		for _, r := range pick(inv.NB.GatewayChassis, p.GatewayChassis) {
-			if t.routerOf[p.UUID].Chassis != "" && r.Chassis == chassis {
+			if t.routerOf[p.UUID].Pinned && r.Chassis == chassis {
 				all = append(all, schedule.Finding{Where: p.Name, Text: "it is a candidate, which OVN ignores, since the router is pinned: run: " +
 					shell.Line("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis)})
 			}

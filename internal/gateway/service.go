@@ -138,7 +138,8 @@ func observe(ctx context.Context, g *ovsdb.Gateways, known map[string]bool) (*In
 		if err != nil {
 			return nil, err
 		}
-		lags := func(x schedule.Chassis) bool { return x.Unresponsive && x.Gateway && !x.Remote && !known[x.Name] }
+		mayHost := c.State.MayHost()
+		lags := func(x schedule.Chassis) bool { return x.Unresponsive && mayHost[x.Name] && !known[x.Name] }
 		if !slices.ContainsFunc(c.State.Chassis, lags) || poll.Wait(patience, pollInterval) != nil {
 			return c, nil
 		}

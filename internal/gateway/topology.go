@@ -2,7 +2,10 @@ package gateway
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -12,20 +15,24 @@ type topology struct {
 	// the switch of a switch port.
 	routerOf map[string]ovsdb.LogicalRouter
 	switchOf map[string]string
-	// networkOf is the provider network that a router port is connected to, by its name.
-	networkOf map[string]string
+	// networkOf are the provider networks that a router port is connected to, by its name; networksOn those of a switch,
+	// by its UUID. [schedule.JoinNetworks] has joined them.
+	networkOf, networksOn map[string]string
 	// routersOn are the UUIDs of the routers that are connected to a switch.
 	routersOn map[string][]string
 	// groupOf is the name of the group of a router's gateways, as the planner calls it.
 	groupOf map[string]string
-	// external are the external ports of an HA_Chassis_Group, by its UUID.
+	// external are the external ports of an HA_Chassis_Group, by its UUID; those that have none are under no UUID.
 	external map[string][]ovsdb.LogicalSwitchPort
+	// gatewayPeers are the names of router ports of which the switch port is one that Neutron gives gateways alone.
+	gatewayPeers map[string]bool
 }
 
-func newTopology(nb ovsdb.Northbound) *topology {
+func newTopology(nb ovsdb.Northbound, sb ovsdb.Southbound) *topology {
 	t := &topology{
 		routerOf: map[string]ovsdb.LogicalRouter{}, switchOf: map[string]string{}, networkOf: map[string]string{},
 		routersOn: map[string][]string{}, groupOf: map[string]string{}, external: map[string][]ovsdb.LogicalSwitchPort{},
+		networksOn: map[string]string{}, gatewayPeers: map[string]bool{},
 	}
 	for _, r := range nb.Routers {
 		for _, port := range r.Ports {
@@ -37,6 +44,7 @@ func newTopology(nb ovsdb.Northbound) *topology {
 			t.switchOf[port] = s.UUID
 		}
 	}
+	t.provide(nb, sb)
 	t.connect(nb)
 	groups := map[string]string{}
 	for _, g := range nb.Groups {
@@ -66,15 +74,35 @@ func (t *topology) routers(ports ...ovsdb.LogicalRouterPort) (all []ovsdb.Logica
 	return all
 }
 
-// connect follows the ports of switches: those of type localnet name the provider
-// network, those of type router a router's port (ovn-nb(5)).
-func (t *topology) connect(nb ovsdb.Northbound) {
-	provided, byName := map[string]string{}, map[string]ovsdb.LogicalRouterPort{}
-	for _, p := range nb.SwitchPorts {
-		if network := p.Options["network_name"]; p.Type == "localnet" && network != "" {
-			provided[t.switchOf[p.UUID]] = network
+// provide notes the provider networks of each switch: those of its ports of type localnet (ovn-nb(5)) that any chassis is
+// connected to; if none is to any, all of them.
+func (t *topology) provide(nb ovsdb.Northbound, sb ovsdb.Southbound) {
+	mapped := map[string]bool{}
+	for _, c := range sb.Chassis {
+		for _, mapping := range items(c.Config["ovn-bridge-mappings"], ",") {
+			if network, _, found := strings.Cut(mapping, ":"); found && !c.Remote() {
+				mapped[foreign.Name(network)] = true
+			}
 		}
 	}
+	provided := map[string][]string{}
+	for _, p := range nb.SwitchPorts {
+		if network := p.Options["network_name"]; p.Type == "localnet" && network != "" && !strings.Contains(network, ",") {
+			provided[t.switchOf[p.UUID]] = append(provided[t.switchOf[p.UUID]], network)
+		}
+	}
+	for on, all := range provided {
+		known := slices.DeleteFunc(slices.Clone(all), func(n string) bool { return !mapped[n] })
+		if len(known) == 0 {
+			known = all
+		}
+		t.networksOn[on] = schedule.JoinNetworks(known)
+	}
+}
+
+// connect follows the ports of switches: those of type router name a router's port (ovn-nb(5)).
+func (t *topology) connect(nb ovsdb.Northbound) {
+	byName := map[string]ovsdb.LogicalRouterPort{}
 	for _, p := range nb.RouterPorts {
 		byName[p.Name] = p
 	}
@@ -83,16 +111,15 @@ func (t *topology) connect(nb ovsdb.Northbound) {
 		switch p.Type {
 		case "router":
 			port := p.Options["router-port"]
-			if provided[on] != "" {
-				t.networkOf[port] = provided[on]
+			if t.networksOn[on] != "" {
+				t.networkOf[port] = t.networksOn[on]
 			}
+			t.gatewayPeers[port] = t.gatewayPeers[port] || p.Gateway || p.Options["nat-addresses"] == "router"
 			if router := t.routerOf[byName[port].UUID].UUID; router != "" && !slices.Contains(t.routersOn[on], router) {
 				t.routersOn[on] = append(t.routersOn[on], router)
 			}
 		case "external":
-			if p.Group != "" {
-				t.external[p.Group] = append(t.external[p.Group], p)
-			}
+			t.external[p.Group] = append(t.external[p.Group], p)
 		}
 	}
 }

@@ -83,9 +83,13 @@ func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait ti
 	patience, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var since time.Time
+	progress := waited{begun: s.Now()}
 	for {
 		sb, err := Ask(ctx, s, (*ovsdb.Gateways).Southbound)
 		missing := s.misplaced(changed, sb)
+		if line := progress.next(missing, err, s.Now()); line != "" {
+			s.progress(ctx, line)
+		}
 		switch {
 		case err != nil || len(missing) > 0:
 			since = time.Time{}
@@ -108,6 +112,35 @@ func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait ti
 			return nil, err
 		}
 	}
+}
+
+// waited is how far the wait for the data plane is, as a person was told last.
+type waited struct {
+	begun, said time.Time
+	left        int
+}
+
+// A person hears of a wait once it is longer than this, and again if what is left has changed, or after a while.
+const (
+	quietWait  = 2 * time.Second
+	repeatWait = 15 * time.Second
+)
+
+// next is what to tell a person now; empty is nothing.
+func (w *waited) next(missing []schedule.Finding, err error, now time.Time) string {
+	took := now.Sub(w.begun)
+	changed := len(missing) != w.left && now.Sub(w.said) >= quietWait
+	if took < quietWait || !changed && now.Sub(w.said) < repeatWait {
+		return ""
+	}
+	w.said, w.left = now, len(missing)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("waiting for %s; cannot see where gateways are bound: %v", took.Round(time.Second), err)
+	case len(missing) == 0:
+		return fmt.Sprintf("waiting for %s: every port is bound as expected; checking that it stays so", took.Round(time.Second))
+	}
+	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s: %s)", took.Round(time.Second), schedule.Count(len(missing), "port"), missing[0].Where, missing[0].Text)
 }
 
 // stillApplied are the changes that no other client has changed since, nor deleted.

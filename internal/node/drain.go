@@ -97,8 +97,9 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 	}
 	// An undrain that has not ended ends by this: it goes by its record, and by that there is no cordon.
 	guard := ovsdb.Guard{Has: maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs), Lacks: map[string]string{}}
+	mayHost := x.inventory.State.MayHost()
 	for _, c := range x.inventory.State.Chassis {
-		if c.Gateway && !c.Cordoned && c.Name != n.Chassis {
+		if mayHost[c.Name] && !c.Cordoned && c.Name != n.Chassis {
 			key, value := cordon.Pair(c.Name)
 			guard.Lacks[key] = value
 		}

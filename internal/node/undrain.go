@@ -83,6 +83,7 @@ func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[st
 		details = append(details, answer.Message{Message: f.Text, Kind: answer.MessageGateway, Name: f.Where})
 	}
 	if wait > 0 && len(changed) > 0 {
+		s.progress(ctx, "undrain %s: the ranks are back; waiting until its gateways are bound and respond", n.Name())
 		err := s.Gateways.Prove(ctx, changed, wait)
 		failed := answer.New(answer.DrainNodeError, fmt.Sprintf("%s is undrained, but %v", n.Name(), err), details...)
 		var misplaced *gateway.MisplacedError
@@ -112,12 +113,17 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 	patience, cancel := context.WithTimeout(ctx, max(wait, stableFor)+stableFor)
 	defer cancel()
 	var since time.Time
+	said := maintenance.Life("")
 	for {
 		if x, found, refused = s.findIn(ctx, maintenance.ByChassis(n.Chassis)); refused != nil {
 			return x, n, refused
 		}
 		n = found
 		now := s.Gateways.Now()
+		if n.Life != said && wait > 0 {
+			said = n.Life
+			s.progress(ctx, "undrain %s: its ovn-controller is %s; waiting until it has responded for %s", n.Name(), n.Life, stableFor)
+		}
 		switch {
 		case n.Life != maintenance.Up:
 			since = time.Time{}

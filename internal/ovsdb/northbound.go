@@ -34,7 +34,9 @@ type LogicalRouter struct {
 	ExternalIDs map[string]string
 	// Disabled says that ovn-northd leaves it out of SB, with all of its ports (build_datapaths in northd.c).
 	Disabled bool
-	// Chassis is the one that hosts the router by its options; empty is none.
+	// Pinned says that options:chassis is set, which makes it a gateway router (northd.c); Chassis is what it is
+	// set to. Some CMSs set it to nothing: then no chassis hosts the router.
+	Pinned  bool
 	Chassis string
 }
 
@@ -59,6 +61,8 @@ type LogicalSwitchPort struct {
 	Options          map[string]string
 	// Group is a UUID.
 	Group string
+	// Gateway says that Neutron has it for a router's gateway.
+	Gateway bool
 }
 
 // CandidateRow is a row of Gateway_Chassis, or of HA_Chassis, which has no name.
@@ -93,6 +97,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		query{table: "HA_Chassis", columns: []string{"chassis_name", "priority"}},
 		query{table: "HA_Chassis_Group", columns: []string{"name", "ha_chassis", externalIDs}},
 		ofType("localnet"), ofType("router"), ofType("external"), ofType("l2gateway"), ofType("vtep"),
+		query{"Logical_Switch_Port", []string{}, []ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, gatewayOwner())}},
 	)
 	if err != nil {
 		return Northbound{}, fmt.Errorf("cannot look for gateways in NB: %w", err)
@@ -102,9 +107,10 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		n.Config, n.IDs = r.number("nb_cfg"), r.pairs(externalIDs)
 	}
 	for _, r := range answers[1] {
+		chassis, pinned := r.pairs("options")["chassis"]
 		n.Routers = append(n.Routers, LogicalRouter{
 			r.uuid(), foreign.Name(r.text("name")), r.references("ports"), r.pairs(externalIDs), r["enabled"] == false,
-			foreign.Name(r.pairs("options")["chassis"]),
+			pinned, foreign.Name(chassis),
 		})
 	}
 	n.addPorts(answers[2])
@@ -112,18 +118,27 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		n.Switches = append(n.Switches, LogicalSwitch{r.uuid(), foreign.Name(r.text("name")), r.references("ports")})
 	}
 	n.addGroups(answers[6])
-	for _, some := range answers[7:] {
+	last, gateways := len(answers)-1, map[string]bool{}
+	for _, r := range answers[last] {
+		gateways[r.uuid()] = true
+	}
+	for _, some := range answers[7:last] {
 		for _, r := range some {
 			options := r.pairs("options")
 			for key, value := range options {
 				options[key] = foreign.Name(value)
 			}
 			n.SwitchPorts = append(n.SwitchPorts, LogicalSwitchPort{
-				r.uuid(), foreign.Name(r.text("name")), r.text("type"), options, r.reference("ha_chassis_group"),
+				r.uuid(), foreign.Name(r.text("name")), r.text("type"), options, r.reference("ha_chassis_group"), gateways[r.uuid()],
 			})
 		}
 	}
 	return n, nil
+}
+
+// gatewayOwner is what Neutron has in external_ids of the switch port of a router's gateway, in every release.
+func gatewayOwner() ovsdb.OvsMap {
+	return pairs(map[string]string{"neutron:device_owner": "network:router_gateway"})
 }
 
 // addPorts leaves out those that could not be written as they were read, with those of a candidate that is malformed.

@@ -34,7 +34,7 @@ type Southbound struct {
 // ChassisRow is a row of Chassis, and of Chassis_Private where there is one. Hostname is for people: a chassis may write
 // any (ovn-controller's role).
 type ChassisRow struct {
-	Name, Hostname string
+	UUID, Name, Hostname string
 	// Config is other_config, in which ovn-controller tells of its machine: before OVN
 	// 20.06 it was external_ids.
 	Config map[string]string
@@ -94,7 +94,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		if unnamed(&s.Malformed, "Chassis", r, name) {
 			continue
 		}
-		x := ChassisRow{Name: name, Hostname: foreign.Name(r.text("hostname")), Config: r.pairs("other_config")}
+		x := ChassisRow{UUID: r.uuid(), Name: name, Hostname: foreign.Name(r.text("hostname")), Config: r.pairs("other_config")}
 		if len(x.Config) == 0 {
 			x.Config = r.pairs(externalIDs)
 		}

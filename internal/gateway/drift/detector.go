@@ -130,7 +130,7 @@ func (d *Detector) observeGroups(groups []schedule.Group, named map[string]bool,
 // are is left out. It is short, since one is kept of each of 10,000 gateways.
 func key(g schedule.Group) string {
 	candidates := slices.SortedFunc(slices.Values(g.Candidates), func(a, b schedule.Candidate) int { return b.Priority - a.Priority })
-	key := fmt.Sprintf("%s %s %q %v", g.Storage, g.Follows, g.Zones, candidates)
+	key := fmt.Sprintf("%s %d %d %s %q %v", g.Storage, g.Kind, g.Owner, g.Follows, g.Zones, candidates)
 	for _, p := range g.Ports {
 		key += fmt.Sprintf(" %q %q", p.Name, p.Network)
 	}

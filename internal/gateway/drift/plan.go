@@ -2,6 +2,7 @@ package drift
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -14,19 +15,23 @@ func (d *Detector) settled(s schedule.State) schedule.State {
 	for _, g := range s.Groups {
 		zones = append(zones, g.Zones...)
 		for _, p := range g.Ports {
-			networks = append(networks, p.Network)
+			networks = append(networks, strings.Split(p.Network, ",")...)
 		}
 	}
 	slices.Sort(networks)
 	slices.Sort(zones)
 	networks, zones = slices.Compact(networks), slices.Compact(zones)
-	settled := schedule.State{Groups: s.Groups}
+	settled := s
+	settled.Chassis = nil
+	// One that is not known must not be the only one with a mark: that would shut out all others.
+	marked := slices.ContainsFunc(s.Chassis, func(c schedule.Chassis) bool { return c.Gateway })
+	external := slices.ContainsFunc(s.Chassis, func(c schedule.Chassis) bool { return c.External })
 	for name, c := range d.chassis {
 		f := &c.facts
 		if f.settled && f.held == nil && f.seen == nil {
 			continue
 		}
-		x := schedule.Chassis{Name: name, Gateway: true, Networks: networks, Zones: zones}
+		x := schedule.Chassis{Name: name, Gateway: marked, External: external, Networks: networks, Zones: zones}
 		switch {
 		case f.settled && f.held != nil:
 			x = *f.held
@@ -46,7 +51,7 @@ func (d *Detector) Concerned(s schedule.State) map[string]bool {
 	arrived := map[string]bool{} // networks
 	for name := range d.changed {
 		c := d.chassis[name]
-		if c == nil || c.facts.held == nil || c.lag.settled && c.lag.held || !c.facts.held.Gateway {
+		if c == nil || c.facts.held == nil || c.lag.settled && c.lag.held {
 			continue
 		}
 		for _, network := range c.facts.held.Networks {
@@ -61,7 +66,9 @@ func (d *Detector) Concerned(s schedule.State) map[string]bool {
 		}
 		concerned[g.Name] = d.all || d.changedGroup[g.Name] ||
 			slices.ContainsFunc(g.Candidates, func(c schedule.Candidate) bool { return d.changed[c.Chassis] }) ||
-			slices.ContainsFunc(g.Ports, func(p schedule.Port) bool { return arrived[p.Network] })
+			slices.ContainsFunc(g.Ports, func(p schedule.Port) bool {
+				return slices.ContainsFunc(strings.Split(p.Network, ","), func(n string) bool { return arrived[n] })
+			})
 	}
 	return concerned
 }

@@ -69,7 +69,8 @@ type drawing struct {
 }
 
 func newDrawing(p schedule.Plan) *drawing {
-	d := &drawing{plan: p, changes: p.Changes[:min(len(p.Changes), maxRows)], names: map[string]string{}}
+	changes := slices.SortedStableFunc(slices.Values(p.Changes), func(a, b schedule.Change) int { return schedule.CompareNames(a.Group, b.Group) })
+	d := &drawing{plan: p, changes: changes[:min(len(changes), maxRows)], names: map[string]string{}}
 	for _, n := range slices.Concat(p.Before, p.After) {
 		for _, h := range n.Hosts {
 			d.names[h.Chassis] = h.Hostname
@@ -89,7 +90,7 @@ func newDrawing(p schedule.Plan) *drawing {
 			d.columns = append(d.columns, name)
 		}
 	}
-	slices.Sort(d.columns)
+	slices.SortFunc(d.columns, schedule.CompareNames)
 	d.columns = d.columns[:min(len(d.columns), maxColumns)]
 	return d
 }
@@ -146,7 +147,7 @@ func (d *drawing) row(c schedule.Change, y int) {
 		case is == 0:
 			fill, stroke = "#ffffff", faint
 		}
-		label := rank(was) + "→" + rank(is)
+		label := rank(was) + " → " + rank(is)
 		if was == is {
 			label = rank(is)
 		}
@@ -171,18 +172,20 @@ func (d *drawing) footer() {
 	case len(d.changes) == 0:
 		d.text(margin, y, "", "no gateway changes", 0)
 	}
-	d.text(margin, y+lineHeight, `fill="`+faint+`"`, "before→after: 1 hosts the gateway, 2 is the first to take over, – is no candidate", 0)
+	d.text(margin, y+lineHeight, `fill="`+faint+`"`, "before → after: 1 hosts the gateway, 2 is the first to take over, – is no candidate", 0)
 }
 
 func (d *drawing) x(column int) int {
 	return margin + labelWidth + column*columnWidth + columnWidth/2
 }
 
-// text is cut to a width, if one is given; the whole of it is then shown where the mouse is.
+// text is cut in the middle to a width, if one is given: names differ at their ends as often as at their beginnings. The
+// whole of it is then shown where the mouse is.
 func (d *drawing) text(x, y int, attributes, text string, width int) {
 	shown, whole := text, ""
-	if letters := []rune(text); width > 0 && len(letters) > width/charWidth {
-		shown, whole = string(letters[:width/charWidth-1])+"…", "<title>"+escape(text)+"</title>"
+	if letters, room := []rune(text), width/charWidth-1; width > 0 && len(letters) > room+1 {
+		shown = string(letters[:room-room/2]) + "…" + string(letters[len(letters)-room/2:])
+		whole = "<title>" + escape(text) + "</title>"
 	}
 	if attributes != "" {
 		attributes = " " + attributes

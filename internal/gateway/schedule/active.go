@@ -8,10 +8,11 @@ import (
 // locate notes where groups really are. Where no port is known to be anywhere, as where
 // no ovn-controller runs, the candidates' order is all that there is to go by.
 func (in *instance) locate() {
-	known := slices.ContainsFunc(in.groups, func(g *group) bool {
+	all := slices.Concat(in.groups, in.externals)
+	known := slices.ContainsFunc(all, func(g *group) bool {
 		return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
 	})
-	for _, g := range in.groups {
+	for _, g := range all {
 		g.works, g.nowhere = 0, known
 		for _, p := range g.Ports {
 			if p.Active == "" {
@@ -69,19 +70,6 @@ func (in *instance) replaceUnresponsiveMasters() {
 		g.order[0], g.order[at] = c, silent
 		g.explain(in, fmt.Sprintf("not bound to any chassis: ovn-controller on %s is not responding", in.chassis[silent].Name), c, silent)
 	}
-}
-
-// unschedulable says why nothing new is hosted on a chassis of a network; empty where it is.
-func unschedulable(c Chassis, network string) string {
-	switch {
-	case c.Remote:
-		return "it belongs to another OVN"
-	case !c.Gateway:
-		return "it has no enable-chassis-as-gw"
-	case !slices.Contains(c.Networks, network):
-		return "it is not connected to " + network
-	}
-	return unavailable(c)
 }
 
 // Unavailable says why a chassis can take nothing over; empty if it can.

@@ -36,41 +36,30 @@ type Condition string
 
 // The conditions of gateways; one may have several.
 const (
-	ConditionUnhosted  Condition = "unhosted"          // it has no candidate
-	ConditionSingle    Condition = "single-candidate"  // it has one, and no failover
+	ConditionUnhosted  Condition = "unhosted"          // a port is bound to no chassis that responds
+	ConditionSingle    Condition = "single-candidate"  // it has one candidate, and no failover
 	ConditionInvalid   Condition = "invalid-candidate" // a candidate is no chassis, or may not host it
 	ConditionMisplaced Condition = "misplaced"         // a port is not where its priorities say
 	ConditionLost      Condition = "gateway-unknown"   // it is of external ports, whose router's gateway is not there
+	ConditionUnserved  Condition = "external-unserved" // it is of external ports, and one is bound to no chassis that responds
 )
 
 // Conditions has every condition, with how many gateways it is true of.
 func Conditions(s State) map[Condition]int {
-	count := map[Condition]int{ConditionUnhosted: 0, ConditionSingle: 0, ConditionInvalid: 0, ConditionMisplaced: 0, ConditionLost: 0}
-	note := func(c Condition, isSo bool) {
-		if isSo {
-			count[c]++
-		}
-	}
 	in := newInstance(s)
-	for _, g := range in.groups {
-		note(ConditionUnhosted, len(g.order) == 0)
-		note(ConditionSingle, len(g.order) == 1)
-		note(ConditionInvalid, len(g.gone) > 0)
-		note(ConditionMisplaced, in.isMisplaced(g))
+	count := map[Condition]int{
+		ConditionUnhosted: 0, ConditionSingle: 0, ConditionInvalid: 0, ConditionMisplaced: 0, ConditionLost: 0, ConditionUnserved: 0,
 	}
-	for _, f := range in.followers {
-		note(ConditionLost, in.groupNamed(f.Follows) == nil)
+	for _, g := range in.all() {
+		hosted := in.unhostedPorts(g) == 0
+		count[ConditionUnhosted] += btoi(!hosted && g.Kind == RouterPorts)
+		count[ConditionUnserved] += btoi(!hosted && g.Kind != RouterPorts)
+		count[ConditionMisplaced] += btoi(in.isMisplaced(g))
+	}
+	for _, g := range slices.Concat(in.groups, in.externals) {
+		count[ConditionSingle] += btoi(len(g.order) == 1 && g.Kind == RouterPorts)
+		count[ConditionInvalid] += btoi(len(g.gone) > 0)
+		count[ConditionLost] += btoi(in.isLost(g))
 	}
 	return count
-}
-
-// isMisplaced says whether a port is not where its priorities say, as far as any is known to be
-// anywhere.
-func (in *instance) isMisplaced(g *group) bool {
-	return g.isLocated() && slices.ContainsFunc(g.Ports, func(p Port) bool { return !p.Disabled && p.Active != in.chassis[g.order[0]].Name })
-}
-
-// isLocated says whether it can be told where a group's ports should be, and are.
-func (g *group) isLocated() bool {
-	return len(g.order) > 0 && (g.nowhere || slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" }))
 }

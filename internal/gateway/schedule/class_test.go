@@ -33,7 +33,7 @@ func TestConditionsAreThoseThatTheStatusNames(t *testing.T) {
 	away := hostedIn("physnet1", 4, "c1", "c2")
 	away.Ports[0].Active = "c2"
 	lost := hostedIn("physnet1", 5, "c1")
-	lost.Follows = "none"
+	lost.Kind, lost.Follows, lost.Ports[0].External, lost.Ports[0].Active = schedule.ExternalPorts, "none", true, "c1"
 	s := schedule.State{
 		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")},
 		Groups:  []schedule.Group{hostedIn("physnet1", 1), hostedIn("physnet1", 2, "c1"), hostedIn("physnet1", 3, "c1", "c2", "c9"), away, lost},
@@ -44,7 +44,7 @@ func TestConditionsAreThoseThatTheStatusNames(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[schedule.Condition]int{
-		schedule.ConditionUnhosted: 1, schedule.ConditionSingle: 1, schedule.ConditionInvalid: 1, schedule.ConditionMisplaced: 1, schedule.ConditionLost: 1,
+		schedule.ConditionUnhosted: 1, schedule.ConditionSingle: 1, schedule.ConditionInvalid: 1, schedule.ConditionMisplaced: 1, schedule.ConditionLost: 1, schedule.ConditionUnserved: 0,
 	}, schedule.Conditions(s))
 	assert.Len(t, schedule.Evaluate(s, schedule.Options{}).Findings, 5)
 }

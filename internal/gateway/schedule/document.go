@@ -175,10 +175,12 @@ type Bound struct {
 // Network is how the gateways of a provider network are spread.
 type Network struct {
 	Name string `json:"network" yaml:"network"`
-	// Ports is how many gateways there are; Unhosted of them have no candidate.
-	Ports    int    `json:"gateways" yaml:"gateways"`
-	Unhosted int    `json:"unhosted" yaml:"unhosted"`
-	Hosts    []Host `json:"chassis" yaml:"chassis"`
+	// Ports is how many gateways there are. Unhosted of them are bound to no chassis that responds, whatever is planned;
+	// Candidateless have no candidate that may host them.
+	Ports         int    `json:"gateways" yaml:"gateways"`
+	Unhosted      int    `json:"unhosted" yaml:"unhosted"`
+	Candidateless int    `json:"without-candidate" yaml:"without-candidate"`
+	Hosts         []Host `json:"chassis" yaml:"chassis"`
 	// Omitted is how many chassis are left out because there is no room for them.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 
@@ -189,7 +191,9 @@ type Network struct {
 type Host struct {
 	Chassis  string `json:"name" yaml:"name"`
 	Hostname string `json:"hostname" yaml:"hostname"`
-	// Masters and Backups count ports.
+	// Hosts counts the ports that are bound here; Masters those of which it is the first candidate, Backups those of
+	// which it is another one.
+	Hosts   int `json:"hosts" yaml:"hosts"`
 	Masters int `json:"masters" yaml:"masters"`
 	Backups int `json:"backups" yaml:"backups"`
 	// Share is how many percent of the network's gateways it hosts.

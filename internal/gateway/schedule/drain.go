@@ -146,7 +146,7 @@ func (d *draining) moveMasters() {
 		if at < 0 || !d.concerns(g.Group) {
 			continue
 		}
-		if len(g.class.schedulable) == 0 { // so none of its candidates takes it either
+		if len(g.open()) == 0 {
 			if d.gone(g.Group) {
 				continue
 			}
@@ -268,7 +268,7 @@ func (d *draining) whyNoneBut(g *group) string {
 	against := map[string]int{}
 	for _, c := range d.instance.chassis {
 		if c.Name != d.chassis {
-			against[cmp.Or(ineligible(c, g.Group), unavailable(c))]++
+			against[cmp.Or(ineligible(c, g.Group, g.class.mark), unavailable(c))]++
 		}
 	}
 	if len(against) == 0 {
@@ -277,66 +277,63 @@ func (d *draining) whyNoneBut(g *group) string {
 	return counted(against)
 }
 
-// demoteOthers adds the changes of groups that are not planned for: external ports go where
-// their router's gateway goes, and of the rest only a candidate that lives is known to be
-// able to host it.
+// demoteOthers adds the changes of groups that no load is counted of: external ports go where
+// their router's gateway goes, if they follow one; and of gateways without a provider network only a candidate that
+// lives is known to be able to host them.
 func (d *draining) demoteOthers(p *Plan) {
-	for _, f := range d.followers {
-		lead := d.groupNamed(f.Follows)
+	for _, g := range d.externals {
+		lead := d.groupNamed(g.Follows)
+		follows := lead != nil && d.lead(g) != nil
 		switch {
-		case !d.concerns(f):
-		case lead == nil:
-			d.demote(p, f)
-		case d.blocks[lead.Name] || len(lead.order) == 0:
-		case !d.concerned[lead] && slices.Contains(lead.Ranked(), d.chassis): // it stays, and so do they
-		default:
-			reasons := map[string]string{d.chassis: d.why}
-			names := f.Ranked()
-			if order, why := d.followerOrder(f); order != nil {
-				maps.Copy(reasons, why)
-				names = nil
-				for _, c := range order {
-					names = append(names, d.instance.chassis[c].Name)
-				}
+		case !d.concerns(g.Group):
+		case follows && d.blocks[lead.Name]:
+		case follows && !d.concerned[lead] && slices.Contains(lead.Ranked(), d.chassis): // it stays, and so do they
+		case follows:
+			names := g.Ranked()
+			if d.follow(g); !slices.Equal(g.order, g.was) {
+				names = d.names(g.order)
 			}
-			p.add(f, d.farBack(f, behind(names, d.chassis)), reasons, false)
+			g.reasons[d.chassis] = d.why
+			p.add(g.Group, d.farBack(g.Group, behind(names, d.chassis)), g.reasons, false)
+		default:
+			number, exists := d.number[d.chassis]
+			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && (!exists || c != number) }, g.class.schedulable)
 		}
 	}
 	for _, g := range d.unplanned {
 		if d.concerns(g) {
-			d.demote(p, g)
+			d.demote(p, g, func(c int) bool { return !d.instance.chassis[c].Remote && unavailable(d.instance.chassis[c]) == "" }, nil)
 		}
 	}
 }
 
-// demote takes the chassis behind the other candidates of a group, if one of them lives.
-func (d *draining) demote(p *Plan, g Group) {
+// demote takes the chassis behind the other candidates of a group, if one of them may take it over, or another chassis.
+func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 	names := g.Ranked()
 	at := slices.Index(names, d.chassis)
 	if at < 0 {
 		return
 	}
-	living := func(name string) bool {
+	next := slices.IndexFunc(names, func(name string) bool {
 		c, found := d.number[name]
-		x := Chassis{Remote: true}
-		if found {
-			x = d.instance.chassis[c]
-		}
-		return !x.Remote && unavailable(x) == ""
-	}
-	next := slices.IndexFunc(names, living)
-	if next < 0 && d.gone(g) {
+		return found && may(c)
+	})
+	switch {
+	case next < 0 && d.gone(g):
 		return
-	}
-	if next < 0 {
+	case next < 0 && len(others) == 0:
 		d.block(g.Name, "none of its other candidates is alive and not cordoned")
 		return
+	case next < 0:
+		next = len(names)
+		names = append(names, d.instance.chassis[others[0]].Name)
 	}
+	host := names[next]
 	if next > at { // those between would host it, and are dead or may not
-		names = slices.Insert(slices.Delete(slices.Clone(names), next, next+1), at, names[next])
+		names = slices.Insert(slices.Delete(slices.Clone(names), next, next+1), at, host)
 	}
 	hosted := slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == d.chassis })
-	p.add(g, d.farBack(g, behind(names, d.chassis)), map[string]string{d.chassis: d.why, g.Ranked()[next]: "takes over from " + d.chassis}, hosted && next > at)
+	p.add(g, d.farBack(g, behind(names, d.chassis)), map[string]string{d.chassis: d.why, host: "takes over from " + d.chassis}, hosted && next > at)
 }
 
 // farBack are the names as they are to be; or as they are, where all that differs is that the chassis is not

@@ -119,8 +119,9 @@ func TestDrainIsNotBlockedByWhatHasLeftForAChassisThatIsCordonedSince(t *testing
 	s := schedule.State{Chassis: []schedule.Chassis{{Name: "c0", Gateway: true, Networks: []string{"n"}}, {Name: "c1", Gateway: true, Networks: []string{"n"}}}}
 	candidates := []schedule.Candidate{{Chassis: "c0", Priority: 2}, {Chassis: "c1", Priority: 1}}
 	for _, name := range []string{"planned", "external"} {
-		s.Groups = append(s.Groups, schedule.Group{Name: name, Unrouted: name == "external", Candidates: candidates, Ports: []schedule.Port{{Name: name, Network: "n", Active: "c0", Router: "r"}}})
+		s.Groups = append(s.Groups, schedule.Group{Name: name, Candidates: candidates, Ports: []schedule.Port{{Name: name, Network: "n", Active: "c0", Router: "r"}}})
 	}
+	s.Groups[1].Kind, s.Groups[1].Ports[0].External = schedule.ExternalPorts, true
 	moved, ranks, _ := drained(s, "c0")
 	for i := range moved.Groups {
 		moved.Groups[i].Ports = slices.Clone(moved.Groups[i].Ports)
@@ -317,7 +318,7 @@ func TestDrainMovesWhatIsNotPlannedFor(t *testing.T) {
 	t.Parallel()
 	external := func(name string, follows string, names ...string) schedule.Group {
 		g := hosted(0, names...)
-		g.Name, g.Follows, g.Unrouted, g.Ports = name, follows, follows == "", []schedule.Port{{Name: name + "-port", Active: names[0]}}
+		g.Name, g.Follows, g.Kind, g.Ports = name, follows, schedule.ExternalPorts, []schedule.Port{{Name: name + "-port", Active: names[0], External: true}}
 		return g
 	}
 	lead := hosted(1, "c1", "c2", "c3")

@@ -111,7 +111,7 @@ func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 		if len(g.order) < 2 {
 			continue
 		}
-		allowed := slices.DeleteFunc(slices.Clone(short), func(c int) bool { return g.has(c) || !g.accepts(c) })
+		allowed := slices.DeleteFunc(slices.Clone(short), func(c int) bool { return g.has(c) || !g.takes(c) })
 		switch {
 		case !g.single() || g.kept() > 1 || len(g.order) < MaxCandidates || len(allowed) == 0:
 			load[g.order[1]] += g.weight[0].ports
@@ -144,7 +144,7 @@ func (e *entries) fill(in *instance, c int) {
 	places := make([][]place, len(e.count))
 	for rank := 2; rank < MaxCandidates; rank++ { // the last ones are taken first
 		for _, g := range e.groups {
-			if rank >= g.kept() && rank < len(g.order) && !g.has(c) && g.accepts(c) {
+			if rank >= g.kept() && rank < len(g.order) && !g.has(c) && g.takes(c) {
 				places[g.order[rank]] = append(places[g.order[rank]], place{g, rank})
 			}
 		}

@@ -39,7 +39,9 @@ func TestGatewaysOfOneRouterMoveTogether(t *testing.T) {
 func TestGroupOfExternalPortsFollowsItsRouter(t *testing.T) {
 	t.Parallel()
 	follower := func(follows string, candidates ...schedule.Candidate) schedule.Group {
-		return schedule.Group{Name: "extport", Storage: schedule.HAChassisGroup, Follows: follows, Ports: []schedule.Port{{Name: "vm"}}, Candidates: candidates}
+		return schedule.Group{
+			Name: "extport", Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Follows: follows, Ports: []schedule.Port{{Name: "vm", External: true}}, Candidates: candidates,
+		}
 	}
 	base := two(4, 0)
 	for name, x := range map[string]struct {

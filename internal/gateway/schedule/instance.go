@@ -3,9 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 )
 
 // instance is a state in the order of names and with numbers for them: whatever the
@@ -15,25 +13,33 @@ type instance struct {
 	number   map[string]int
 	networks []string
 	groups   []*group
-	// followers are the groups that follow others.
-	followers []Group
-	// unplanned are the groups that nothing is planned for, since no provider network says
+	// externals are the groups of external ports, which no load is counted of.
+	externals []*group
+	// unplanned are the routers' gateways that nothing is planned for, since no provider network says
 	// which chassis may host them: a drain moves them all the same.
 	unplanned []Group
-	// schedulableOf are the chassis of each network that may be given something new.
+	// misnamed is what candidates are that are named by something else than the name of a chassis.
+	misnamed map[string]string
+	// marked says that a chassis has enable-chassis-as-gw, external that one has enable-chassis-as-extport-host.
+	marked, external bool
+	// schedulableOf are the chassis of each network that gateways may be moved to.
 	schedulableOf [][]int
+	// marks are the least that chassis need for a gateway of each network.
+	marks []mark
 	// classes are those that there are of groups; many groups share one.
 	classes  map[string]*class
 	whys     map[whyKey]string
 	findings []Finding
 }
 
-// class is groups of the same networks and zones: they may be hosted by the same chassis.
+// class is groups of the same kind, owner, networks and zones: they may be hosted by the same chassis.
 type class struct {
-	// eligible may host such groups; schedulable may also be given new ones, accepts says
-	// which. Those that are unschedulable may not, for as long as they are unresponsive or
-	// cordoned.
-	eligible, accepts          []bool
+	kind Kind
+	mark mark
+	// eligible may host such groups. Those of them that accepts has take one over of which they are a candidate;
+	// those that are unschedulable do not, for as long as they are unresponsive or cordoned. Those that are
+	// schedulable, or takes has, may also become candidates.
+	eligible, accepts, takes   []bool
 	schedulable, unschedulable []int
 }
 
@@ -69,7 +75,7 @@ type group struct {
 type share struct{ network, ports int }
 
 func newInstance(s State) *instance {
-	in := &instance{number: map[string]int{}, classes: map[string]*class{}, whys: map[whyKey]string{}}
+	in := &instance{number: map[string]int{}, classes: map[string]*class{}, whys: map[whyKey]string{}, misnamed: s.Misnamed}
 	in.chassis = slices.Clone(s.Chassis)
 	slices.SortFunc(in.chassis, func(a, b Chassis) int { return cmp.Compare(a.Name, b.Name) })
 	in.chassis = slices.CompactFunc(in.chassis, func(a, b Chassis) bool { return a.Name == b.Name })
@@ -78,41 +84,46 @@ func newInstance(s State) *instance {
 	}
 	for _, g := range s.Groups {
 		for _, p := range g.Ports {
-			in.networks = append(in.networks, p.Network)
+			if !p.External {
+				in.networks = append(in.networks, p.Network)
+			}
 		}
 	}
 	slices.Sort(in.networks)
 	in.networks = slices.DeleteFunc(slices.Compact(in.networks), func(n string) bool { return n == "" })
-	in.schedulableOf = make([][]int, len(in.networks))
-	for n, name := range in.networks {
-		for i, c := range in.chassis {
-			if unschedulable(c, name) == "" {
-				in.schedulableOf[n] = append(in.schedulableOf[n], i)
-			}
-		}
-	}
+	in.marked = anyChassis(in.chassis, func(c Chassis) bool { return c.Gateway })
+	in.external = anyChassis(in.chassis, func(c Chassis) bool { return c.External })
+	in.marks = slices.Repeat([]mark{gatewayMark}, len(in.networks))
 	groups := slices.Clone(s.Groups)
 	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Name, b.Name) })
 	for _, g := range groups {
 		g.Ports = slices.SortedFunc(slices.Values(g.Ports), func(a, b Port) int { return cmp.Compare(a.Name, b.Name) })
 		in.add(g)
 	}
+	in.schedulableOf = make([][]int, len(in.networks))
+	for n := range in.networks {
+		for i, c := range in.chassis {
+			if in.unfit(c, n) == "" && unavailable(c) == "" {
+				in.schedulableOf[n] = append(in.schedulableOf[n], i)
+			}
+		}
+	}
 	in.locate()
 	return in
 }
 
+// unfit is why a chassis may host no gateway of a network, whatever the zone; empty if it may.
+func (in *instance) unfit(c Chassis, network int) string {
+	return ineligible(c, Group{Ports: []Port{{Network: in.networks[network]}}}, in.marks[network])
+}
+
 // add takes a group into the instance, unless it is one that can't be planned for.
 func (in *instance) add(g Group) {
-	switch {
-	case g.Follows != "":
-		in.followers = append(in.followers, g)
-		return
-	case g.Unrouted:
-		in.unplanned = append(in.unplanned, g)
-		return
-	}
 	networks := map[int]int{}
 	for _, p := range g.Ports {
+		if p.External {
+			continue
+		}
 		n, found := slices.BinarySearch(in.networks, p.Network)
 		if !found {
 			in.find(p.Name, "its network is not connected to a provider network; left as it is")
@@ -124,10 +135,11 @@ func (in *instance) add(g Group) {
 	if len(g.Ports) == 0 {
 		return
 	}
-	n := &group{Group: g, class: in.classOf(g, networks), reasons: map[string]string{}, order: make([]int, 0, MaxCandidates)}
+	n := &group{Group: g, class: in.classOf(g), reasons: map[string]string{}, order: make([]int, 0, MaxCandidates)}
 	for i := range in.networks {
 		if networks[i] > 0 {
 			n.weight = append(n.weight, share{i, networks[i]})
+			in.marks[i] = min(in.marks[i], n.class.mark)
 		}
 	}
 	sorted := ranked(g.Candidates)
@@ -141,7 +153,7 @@ func (in *instance) add(g Group) {
 			n.order = append(n.order, number)
 		default:
 			n.gone = append(n.gone, c.Chassis)
-			n.reasons[c.Chassis] = in.invalid(g, c.Chassis)
+			n.reasons[c.Chassis] = in.invalid(n, c.Chassis)
 		}
 		if i > 0 && sorted[i-1].Priority == c.Priority {
 			in.find(g.Name, fmt.Sprintf("%s and %s have the same priority %d; OVN picks the larger name", sorted[i-1].Chassis, c.Chassis, c.Priority))
@@ -150,60 +162,58 @@ func (in *instance) add(g Group) {
 	in.findTooMany(g)
 	n.was = slices.Clone(n.order)
 	n.possible = len(n.was) + n.missing()
-	in.groups = append(in.groups, n)
+	if g.Kind == RouterPorts {
+		in.groups = append(in.groups, n)
+	} else {
+		in.externals = append(in.externals, n)
+	}
 }
 
 func (in *instance) find(where, text string) { in.findings = append(in.findings, Finding{where, text}) }
 
 // classOf is the class of a group: the chassis that it may be hosted on.
-func (in *instance) classOf(g Group, networks map[int]int) *class {
+func (in *instance) classOf(g Group) *class {
+	external := in.onExternalHosts(g)
+	networks := make([]string, len(g.Ports))
+	for i, p := range g.Ports {
+		networks[i] = p.Network
+	}
+	slices.Sort(networks)
 	zones := slices.Sorted(slices.Values(g.Zones))
-	key := fmt.Sprintf("%d %q", slices.Sorted(maps.Keys(networks)), slices.Compact(zones))
+	key := fmt.Sprintf("%d %d %t %q %q", g.Kind, g.Owner, external, slices.Compact(networks), slices.Compact(zones))
 	if k := in.classes[key]; k != nil {
 		return k
 	}
-	k := &class{eligible: make([]bool, len(in.chassis)), accepts: make([]bool, len(in.chassis))}
+	n := len(in.chassis)
+	m, grows := in.needs(g, external)
+	k := &class{kind: g.Kind, mark: m, eligible: make([]bool, n), accepts: make([]bool, n), takes: make([]bool, n)}
 	for i, c := range in.chassis {
-		k.eligible[i] = ineligible(c, g) == ""
+		k.eligible[i] = ineligible(c, g, m) == ""
 		switch {
 		case !k.eligible[i]:
-		case c.Unresponsive || c.Cordoned:
+		case unavailable(c) != "":
 			k.unschedulable = append(k.unschedulable, i)
 		default:
-			k.schedulable, k.accepts[i] = append(k.schedulable, i), true
+			k.accepts[i], k.takes[i] = true, grows
+			if grows {
+				k.schedulable = append(k.schedulable, i)
+			}
 		}
 	}
 	in.classes[key] = k
 	return k
 }
 
-// invalid says why a candidate may not host the group.
-func (in *instance) invalid(g Group, chassis string) string {
-	number, found := in.number[chassis]
-	if !found {
-		return "the chassis does not exist"
+// invalid is why a candidate may not host the group.
+func (in *instance) invalid(g *group, chassis string) string {
+	if number, found := in.number[chassis]; found {
+		return ineligible(in.chassis[number], g.Group, g.class.mark)
 	}
-	return ineligible(in.chassis[number], g)
-}
-
-// ineligible says why a chassis may not host a group; empty if it may. The rules are those
-// of Neutron (is_gateway_chassis_invalid in neutron/common/ovn/utils.py).
-func ineligible(c Chassis, g Group) string {
-	switch {
-	case c.Remote:
-		return "it belongs to another OVN"
-	case !c.Gateway:
-		return "it has no enable-chassis-as-gw"
+	why := "the chassis does not exist"
+	if is := in.misnamed[chassis]; is != "" {
+		why += ": " + is
 	}
-	for _, p := range g.Ports {
-		if !slices.Contains(c.Networks, p.Network) {
-			return "it is not connected to " + p.Network
-		}
-	}
-	if len(g.Zones) > 0 && !slices.ContainsFunc(g.Zones, func(z string) bool { return slices.Contains(c.Zones, z) }) {
-		return "it is in none of the zones " + strings.Join(slices.Sorted(slices.Values(g.Zones)), ", ")
-	}
-	return ""
+	return why
 }
 
 // loads is how many ports of each network each chassis hosts, where all are alive.
@@ -231,5 +241,6 @@ func (g *group) single() bool { return len(g.weight) == 1 && g.weight[0].ports =
 
 func (g *group) has(chassis int) bool { return slices.Contains(g.order, chassis) }
 
-// accepts says whether the group may be given the chassis.
+// accepts reports whether the chassis takes the group over if it is a candidate, takes whether it may become one.
 func (g *group) accepts(chassis int) bool { return g.class.accepts[chassis] }
+func (g *group) takes(chassis int) bool   { return g.class.takes[chassis] }

@@ -92,7 +92,7 @@ func (s State) Moves(chassis string) (all []Finding) {
 	slices.SortFunc(moving, func(a, b Pinned) int { return CompareNames(a.Name, b.Name) })
 	for _, p := range moving {
 		_, option := p.option()
-		why := fmt.Sprintf("pinned to %s by options:%s", chassis, option)
+		why := fmt.Sprintf("pinned to %s by options:%s", cmp.Or(chassis, "nothing"), option)
 		switch to := s.hostFor(p, load); {
 		case to != "":
 			load[to]++
@@ -168,6 +168,8 @@ func (s State) findPinned() (all []Finding) {
 		}
 		at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == p.Chassis })
 		switch {
+		case p.Chassis == "":
+			find(p.Name, "no chassis hosts it; %s", move(p))
 		case at < 0:
 			if host := s.namedAs(p.Chassis); host != "" {
 				find(p.Name, "no chassis hosts it: %s is the host name of chassis %s; OVN goes by the name of the chassis: run: %s", p.Chassis, host, p.moveTo(host))

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -15,14 +14,7 @@ func (in *instance) plan(operation string, o Options, before []Network) Plan {
 		p.Changes[i] = in.change(g.Group, g.order, g.reasons)
 		p.Changes[i].Interrupts = g.interrupted()
 	}
-	for _, f := range in.followers {
-		if o.Hold[f.Name] {
-			continue
-		}
-		if order, reasons := in.followerOrder(f); order != nil {
-			p.Changes = append(p.Changes, in.change(f, order, reasons))
-		}
-	}
+	in.planExternals(&p, operation)
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
 	p.Findings = sorted(in.findings)
 	p.Cost = costOf(p.Changes)
@@ -48,11 +40,16 @@ func (g *group) changes(operation string) bool {
 }
 
 func (in *instance) change(g Group, order []int, reasons map[string]string) Change {
+	return changed(g, prioritized(g.Candidates, in.names(order)), reasons)
+}
+
+// names are those of chassis.
+func (in *instance) names(order []int) []string {
 	names := make([]string, len(order))
 	for i, n := range order {
 		names[i] = in.chassis[n].Name
 	}
-	return changed(g, prioritized(g.Candidates, names), reasons)
+	return names
 }
 
 // changed is the change of a group to other candidates, best first.
@@ -63,10 +60,14 @@ func changed(g Group, to []Candidate, reasons map[string]string) Change {
 	for _, b := range slices.Backward(c.Before) { // of two of one name the better counts
 		before[b.Chassis] = &b.Priority
 	}
-	for _, a := range c.After {
+	for i, a := range c.After {
 		after[a.Chassis] = &a.Priority
 		if b := before[a.Chassis]; b == nil || *b != a.Priority {
-			c.Rows = append(c.Rows, Row{a.Chassis, b, &a.Priority, cmp.Or(reasons[a.Chassis], "moved in rank")})
+			why := "moved in rank"
+			if at := slices.Index(chassisOf(c.Before), a.Chassis); at == i {
+				why = "another priority"
+			}
+			c.Rows = append(c.Rows, Row{a.Chassis, b, &a.Priority, cmp.Or(reasons[a.Chassis], why)})
 		}
 	}
 	for i, b := range c.Before {
@@ -91,45 +92,5 @@ func occurrences(candidates []Candidate, chassis string) (n int) {
 
 // selected are the networks that a plan is about.
 func (in *instance) selected(o Options, all []Network) []Network {
-	return slices.DeleteFunc(all, func(n Network) bool { return len(o.Networks) > 0 && !slices.Contains(o.Networks, n.Name) })
-}
-
-// findLostFollowers names the followers of groups that there are not.
-func (in *instance) findLostFollowers() {
-	for _, f := range in.followers {
-		if in.groupNamed(f.Follows) == nil {
-			in.find(f.Name, fmt.Sprintf("used by external ports, but their router's gateway %s is unknown", f.Follows))
-		}
-	}
-}
-
-// followerOrder is the order of a group of external ports, if it has to change: the chassis
-// that hosts the router's gateway comes first.
-func (in *instance) followerOrder(f Group) ([]int, map[string]string) {
-	lead := in.groupNamed(f.Follows)
-	if lead == nil || lead.held || len(lead.order) == 0 {
-		return nil, nil
-	}
-	master := lead.order[0]
-	var order []int
-	for _, c := range ranked(f.Candidates) {
-		if n, found := in.number[c.Chassis]; found && !slices.Contains(order, n) {
-			order = append(order, n)
-		}
-	}
-	if len(order) > 0 && order[0] == master {
-		return nil, nil
-	}
-	reason := "external ports work only on the chassis that hosts " + f.Follows
-	reasons := map[string]string{in.chassis[master].Name: reason}
-	if at := slices.Index(order, master); at >= 0 {
-		order[0], order[at] = order[at], order[0]
-		return order, reasons
-	}
-	order = slices.Insert(order, 0, master)
-	if len(order) > MaxCandidates {
-		reasons[in.chassis[order[MaxCandidates]].Name] = reason
-		order = order[:MaxCandidates]
-	}
-	return order, reasons
+	return slices.DeleteFunc(all, func(n Network) bool { return len(o.Networks) > 0 && !isOf(o.Networks, n.Name) })
 }

@@ -65,6 +65,9 @@ func each(t *testing.T, property func(t *testing.T, r *rand.Rand, s schedule.Sta
 	for seed := range uint64(instances * exploretest.Factor(t)) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := anyState(r)
+		if !slices.ContainsFunc(s.Chassis, func(c schedule.Chassis) bool { return c.Gateway && !c.Remote }) {
+			s.Chassis[0].Gateway, s.Chassis[0].Remote = true, false
+		}
 		property(t, r, s)
 		if t.Failed() {
 			t.Fatalf("seed %d: %+v", seed, s)

@@ -45,7 +45,7 @@ func (d randomScheduler) shares(in *instance, added []int) {
 						ranks = append(ranks, rank)
 					}
 				}
-				if len(ranks) > 0 && !g.has(c) && g.accepts(c) {
+				if len(ranks) > 0 && !g.has(c) && g.takes(c) {
 					e.replace(in, g, ranks[d(len(ranks))], c)
 				}
 			}

@@ -80,10 +80,15 @@ func (r *rebalancing) left(but func(*group) bool) int {
 
 // destinations are the chassis that the group may be moved to.
 func (r *rebalancing) destinations(g *group) []int {
-	if r.options.AllowNewCandidates {
+	if r.anywhere(g) {
 		return g.class.schedulable
 	}
 	return slices.DeleteFunc(slices.Clone(g.was[1:]), func(c int) bool { return !g.accepts(c) })
+}
+
+// anywhere reports whether the group may be moved to chassis that are no candidates of it.
+func (r *rebalancing) anywhere(g *group) bool {
+	return r.options.AllowNewCandidates && len(g.class.schedulable) > 0
 }
 
 // moveSinglePorts moves the groups that are one port of the network.
@@ -98,7 +103,7 @@ func (r *rebalancing) moveSinglePorts(n int) {
 		}
 		load[g.order[0]]--
 		var class int
-		if r.options.AllowNewCandidates {
+		if r.anywhere(g) {
 			class = l.sharedClass(g.class, g.class.schedulable)
 		} else {
 			class = l.class(r.destinations(g))
@@ -218,7 +223,7 @@ func (in *instance) promote(g *group, c int) {
 	g.order = slices.Clone(g.was)
 	clear(g.reasons)
 	for _, name := range g.gone {
-		g.reasons[name] = in.invalid(g.Group, name)
+		g.reasons[name] = in.invalid(g, name)
 	}
 	if c == old {
 		return

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -17,7 +18,7 @@ func (in *instance) networkReports() []Network {
 
 func (in *instance) network(n int, load []int) Network {
 	report := Network{Name: in.networks[n]}
-	backups := make([]int, len(in.chassis))
+	backups, hosts := make([]int, len(in.chassis)), make([]int, len(in.chassis))
 	// after is what each chassis gets of each one that fails.
 	after := make([]map[int]int, len(in.chassis))
 	lost := make([]int, len(in.chassis))
@@ -27,8 +28,17 @@ func (in *instance) network(n int, load []int) Network {
 				continue
 			}
 			report.Ports += s.ports
+			for _, p := range g.Ports {
+				if p.Network != report.Name || p.External {
+					continue
+				}
+				report.Unhosted += btoi(!p.Disabled && !in.isHosted(p))
+				if c, found := in.number[p.Active]; found {
+					hosts[c]++
+				}
+			}
 			if len(g.order) == 0 {
-				report.Unhosted += s.ports
+				report.Candidateless += s.ports
 				continue
 			}
 			for _, c := range g.order[1:] {
@@ -47,11 +57,15 @@ func (in *instance) network(n int, load []int) Network {
 	}
 	schedulable := in.schedulable(n)
 	for c := range in.chassis {
-		reason := unschedulable(in.chassis[c], report.Name)
-		if reason != "" && load[c] == 0 && backups[c] == 0 {
+		reason := in.unfit(in.chassis[c], n)
+		if reason != "" && load[c] == 0 && backups[c] == 0 && hosts[c] == 0 {
 			continue
 		}
-		h := Host{Chassis: in.chassis[c].Name, Hostname: in.chassis[c].Hostname, Masters: load[c], Backups: backups[c], Schedulable: reason == "", Unschedulable: reason}
+		reason = cmp.Or(reason, unavailable(in.chassis[c]))
+		h := Host{
+			Chassis: in.chassis[c].Name, Hostname: in.chassis[c].Hostname, Hosts: hosts[c], Masters: load[c], Backups: backups[c],
+			Schedulable: reason == "", Unschedulable: reason,
+		}
 		if report.Ports > 0 {
 			h.Share = (100*load[c] + report.Ports/2) / report.Ports
 		}

@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Reschedule gives every group as many candidates as it can have, up to
@@ -24,7 +25,9 @@ func Reschedule(s State, o Options) Plan {
 	in.replaceUnresponsiveMasters() // by those that are new, where it had no other
 	added := in.added(o)
 	choose.shares(in, added)
+	in.mendExternals()
 	in.findIncomplete()
+	in.findUnmarked()
 	in.findLostFollowers()
 	p := in.plan(reschedule, o, before)
 	p.Added = in.gaining(added, p.Changes)
@@ -43,20 +46,35 @@ type scheduler interface {
 
 // hold keeps groups as they are that are to be, or are of none of the networks asked for.
 func (in *instance) hold(o Options) {
-	for _, g := range in.groups {
-		g.held = o.Hold[g.Name]
-	}
-	if len(o.Networks) == 0 {
-		return
-	}
 	for _, n := range o.Networks {
-		if !slices.Contains(in.networks, n) {
+		if !slices.ContainsFunc(in.networks, func(all string) bool { return isOf([]string{n}, all) }) {
 			in.find(n, "no gateway is connected to a network of this name")
 		}
 	}
 	for _, g := range in.groups {
-		g.held = g.held || slices.ContainsFunc(g.weight, func(s share) bool { return !slices.Contains(o.Networks, in.networks[s.network]) })
+		g.held = o.Hold[g.Name] || len(o.Networks) > 0 && slices.ContainsFunc(g.weight, func(s share) bool { return !isOf(o.Networks, in.networks[s.network]) })
 	}
+	for _, g := range in.externals {
+		lead := in.groupNamed(g.Follows)
+		switch {
+		case o.Hold[g.Name]:
+			g.held = true
+		case lead != nil:
+			g.held = lead.held
+		default:
+			g.held = len(o.Networks) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool { return isOf(o.Networks, p.Network) })
+		}
+	}
+}
+
+// isOf reports whether one of the networks is among those that [JoinNetworks] has joined.
+func isOf(some []string, joined string) bool {
+	for n := range strings.SplitSeq(joined, networkSeparator) {
+		if slices.Contains(some, n) {
+			return true
+		}
+	}
+	return slices.Contains(some, joined)
 }
 
 // added are the chassis that were added: those that something may be hosted on and
@@ -106,7 +124,7 @@ func (g *group) missing() int {
 	}
 	n := len(g.class.schedulable)
 	for _, c := range g.order {
-		if g.accepts(c) {
+		if g.takes(c) {
 			n--
 		}
 	}
@@ -137,7 +155,7 @@ func (in *instance) unhosted() (all []*group) {
 		switch {
 		case len(g.order) > 0 || g.held:
 		case len(g.class.schedulable) == 0:
-			in.find(g.Name, "no chassis is eligible: "+in.whyNoOther(g))
+			in.findIneligible(g)
 		default:
 			all = append(all, g)
 		}
@@ -197,7 +215,7 @@ type whyKey struct {
 func (in *instance) reasonsAgainst(g *group) string {
 	count := map[string]int{}
 	for i, c := range in.chassis {
-		switch reason := ineligible(c, g.Group); {
+		switch reason := ineligible(c, g.Group, g.class.mark); {
 		case g.has(i):
 		case reason != "":
 			count[reason]++

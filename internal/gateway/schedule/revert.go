@@ -28,7 +28,7 @@ func takeBack(s State, o Options, taken []AppliedChange, operation string, why w
 		if g == nil {
 			named := func(f Group) bool { return f.Name == t.Group }
 			switch {
-			case slices.ContainsFunc(in.followers, named): // external ports follow their router
+			case slices.ContainsFunc(in.externals, func(x *group) bool { return x.Name == t.Group }): // external ports follow their router
 			case slices.ContainsFunc(in.unplanned, named):
 				in.find(t.Group, "no record says any more which chassis may host it; left as it is")
 			default:
@@ -78,7 +78,7 @@ func (in *instance) revertedOrder(g *group, o Options, t AppliedChange) (order [
 		c, found := in.number[name]
 		switch {
 		case !found || !g.class.eligible[c]:
-			in.find(g.Name, fmt.Sprintf("%s can no longer host it: %s", name, in.invalid(g.Group, name)))
+			in.find(g.Name, fmt.Sprintf("%s can no longer host it: %s", name, in.invalid(g, name)))
 		case !g.accepts(c) && (i == 0 || !g.has(c)):
 			in.find(g.Name, fmt.Sprintf("%s is unschedulable", name))
 		case i == 0 && !g.has(c) && !o.AllowNewCandidates:

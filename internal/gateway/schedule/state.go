@@ -15,6 +15,9 @@ type State struct {
 	Groups  []Group
 	// Pinned are gateways that have no list of candidates.
 	Pinned []Pinned
+	// Misnamed is what candidates are that are named by something else than the name of a chassis: in words, by what
+	// they are named.
+	Misnamed map[string]string
 }
 
 // Chassis is one that may host gateways.
@@ -22,8 +25,8 @@ type Chassis struct {
 	// Name is that of the row in SB, which is the machine's system-id, not its host
 	// name.
 	Name, Hostname string
-	// Gateway says that enable-chassis-as-gw is set.
-	Gateway bool
+	// Gateway and External say that enable-chassis-as-gw and enable-chassis-as-extport-host are set.
+	Gateway, External bool
 	// Remote says that the chassis belongs to another OVN (ovn-ic(8)).
 	Remote bool
 	// Networks are those of the bridge mappings.
@@ -52,30 +55,31 @@ type Group struct {
 	Name    string
 	Storage Storage
 	Ports   []Port
-	// Follows is the name of a group, where this one is of external ports of its
-	// networks: these work only on the chassis that hosts their router's gateway.
+	Kind    Kind
+	Owner   Owner
+	// Follows is the name of a group of routers' gateways, if this one is of external ports of its
+	// networks: what they send to the router works only on the chassis that hosts its gateway.
 	Follows string
-	// Unrouted says that the group is of external ports whose network has no router's gateway:
-	// nothing says which chassis may host it, but that it is a candidate.
-	Unrouted bool
-	// Zones are the router's availability zone hints; none is any zone.
+	// Zones are the availability zone hints of the router, or of the network; none is any zone.
 	Zones []string
 	// Candidates are in any order.
 	Candidates []Candidate
 }
 
-// Port is a router's port to a provider network.
+// Port is a router's port to a provider network, or an external port of a switch.
 type Port struct {
 	Name   string `json:"name" yaml:"name"`
 	Router string `json:"router" yaml:"router"`
-	// Network is that of the bridge mappings; empty where the port's network is not
-	// connected to one.
+	// Network is that of the bridge mappings; empty if the port's switch has none. Of several, which [JoinNetworks]
+	// joins, a chassis needs one.
 	Network string `json:"network" yaml:"network"`
 	// Active is the chassis on which the port really is; empty is none, or not known.
 	Active string `json:"active" yaml:"active"`
 	// Disabled says that its router is disabled: OVN puts the port on no chassis, and its candidates are for
 	// when the router is enabled again.
 	Disabled bool `json:"-" yaml:"-"`
+	// External says that it is an external port.
+	External bool `json:"-" yaml:"-"`
 }
 
 // Candidate is a chassis that may host a group. Of those that are alive the one

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Evaluate says how gateways are spread, what is wrong, and what would mend it. Where a port really is counts only if any port is known to be
-// anywhere: without an ovn-controller none is.
+// Evaluate finds how gateways are spread, what is wrong, and what would mend it. What hosts them is what the Southbound
+// database has; which chassis should, and what would change that, is what the rules of their owners say.
 func Evaluate(s State, o Options) Status {
 	in := newInstance(s)
 	in.hold(o)
@@ -15,23 +15,21 @@ func Evaluate(s State, o Options) Status {
 		if g.held {
 			continue
 		}
-		for _, name := range g.gone {
-			in.find(g.Name, fmt.Sprintf("candidate %s cannot host it: %s", name, g.reasons[name]))
-		}
+		in.findInvalid(g)
 		switch {
 		case len(g.order) == 0 && len(g.class.schedulable) == 0:
-			in.find(g.Name, "no chassis is eligible: "+in.whyNoOther(g))
-		case len(g.order) == 0:
+			in.findIneligible(g)
+		case len(g.order) == 0 && in.expected(g.Group) == "":
 			in.find(g.Name, "no chassis hosts it")
 		case len(g.order) == 1 && g.possible > 1:
 			in.find(g.Name, fmt.Sprintf("%s is the only candidate (no failover); %d chassis are eligible", in.chassis[g.order[0]].Name, g.possible))
 		case len(g.order) == 1:
 			in.find(g.Name, fmt.Sprintf("%s is the only candidate (no failover), and no other chassis is eligible: %s", in.chassis[g.order[0]].Name, in.whyNoOther(g)))
 		}
-		if g.isLocated() {
-			in.findMisplaced(g)
-		}
 	}
+	in.findExternals()
+	in.findHosting()
+	in.findUnmarked()
 	in.findLostFollowers()
 	in.findings = append(in.findings, s.findPinned()...)
 	status := Status{Networks: in.selected(o, in.networkReports()), Findings: sorted(in.findings), Next: []Step{}, Pinned: s.Pinned}
@@ -43,37 +41,6 @@ func Evaluate(s State, o Options) Status {
 		status.Next = append(status.Next, Step{p.Operation, p.Cost})
 	}
 	return status
-}
-
-// Unbound is what is said of a port that is bound nowhere while the ovn-controller of its best
-// candidate responds. One of OVN 23.03 that has claimed a port at the same time as another candidate
-// may not claim it again after that one has released it, which takes the port from it; its
-// recomputation does (measured: tests/dataplane).
-func Unbound(best string) string {
-	return fmt.Sprintf("not bound to any chassis; expected %s (if this lasts, run there: ovn-appctl -t ovn-controller inc-engine/recompute)", best)
-}
-
-// findMisplaced names ports that are not where their priorities say.
-func (in *instance) findMisplaced(g *group) {
-	best := in.chassis[g.order[0]]
-	should, on := best.Name, best.Name
-	unbound := Unbound(best.Name)
-	if best.Unresponsive {
-		on += " (its ovn-controller is not responding)"
-		unbound = "not bound to any chassis; expected " + on
-	}
-	for _, p := range g.Ports {
-		if p.Disabled {
-			continue
-		}
-		switch p.Active {
-		case should:
-		case "":
-			in.find(p.Name, unbound)
-		default:
-			in.find(p.Name, fmt.Sprintf("bound to %s; expected %s", p.Active, on))
-		}
-	}
 }
 
 // SortFindings has each problem once, by where it is.

@@ -15,6 +15,7 @@ func TestGatewaysThatHangOnOneChassisAreNamed(t *testing.T) {
 	t.Parallel()
 	problems := func(chassis ...schedule.Chassis) []schedule.Finding {
 		s := schedule.State{Chassis: chassis, Groups: []schedule.Group{hostedIn("physnet1", 1, "c1")}}
+		s.Groups[0].Ports[0].Active = "c1"
 		return schedule.Evaluate(s, schedule.Options{}).Findings
 	}
 	port := hostedIn("physnet1", 1).Name

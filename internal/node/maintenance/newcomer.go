@@ -33,7 +33,7 @@ func (a Admission) Empty() bool { return !a.Begin && len(a.Known)+len(a.New) == 
 func Admit(ids map[string]string, s schedule.State) (a Admission) {
 	_, begun := ids[admitKey]
 	a.Begin = !begun
-	candidates := map[string]bool{}
+	candidates, mayHost := map[string]bool{}, s.MayHost()
 	for _, g := range s.Groups {
 		for _, c := range g.Candidates {
 			candidates[c.Chassis] = true
@@ -42,7 +42,7 @@ func Admit(ids map[string]string, s schedule.State) (a Admission) {
 	for _, c := range s.Chassis {
 		_, recorded := ids[cordon.Key+c.Name]
 		switch {
-		case !c.Gateway || c.Remote || recorded:
+		case !mayHost[c.Name] || recorded:
 		case !begun || candidates[c.Name]:
 			a.Known = append(a.Known, c.Name)
 		default:

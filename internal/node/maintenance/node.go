@@ -33,7 +33,7 @@ type Node struct {
 	Life     Life   `json:"life" yaml:"life"`
 	// Orphan says that Chassis_Private has a row of it, though Chassis has none.
 	Orphan bool `json:"orphan,omitempty" yaml:"orphan,omitempty"`
-	// Gateway says that enable-chassis-as-gw is set.
+	// Gateway says that it may host gateways ([schedule.State.MayHost]).
 	Gateway bool `json:"gateway-chassis" yaml:"gateway-chassis"`
 	// Cordon is nil where the node takes new gateways; Drain where it is not drained.
 	Cordon *Note  `json:"cordoned,omitempty" yaml:"cordoned,omitempty"`
@@ -151,9 +151,9 @@ type Seen struct {
 // Nodes are all that there are, by the name of the chassis: those of SB, those that NB has
 // records of, and those that gateways have as candidates.
 func Nodes(s Seen) []Node {
-	all := map[string]*Node{}
+	all, mayHost := map[string]*Node{}, s.State.MayHost()
 	for _, c := range s.State.Chassis {
-		n := &Node{Chassis: c.Name, Hostname: c.Hostname, Life: Up, Gateway: c.Gateway}
+		n := &Node{Chassis: c.Name, Hostname: c.Hostname, Life: Up, Gateway: mayHost[c.Name]}
 		if c.Unresponsive {
 			n.Life = Unresponsive
 		}
@@ -188,7 +188,7 @@ func Nodes(s Seen) []Node {
 	for _, g := range s.State.Groups {
 		for i, name := range g.Ranked() {
 			switch {
-			case remote[name]:
+			case remote[name] || s.State.Misnamed[name] != "": // the finding of the gateway names the chassis
 			case i == 0:
 				at(name).First++
 			default:
@@ -197,7 +197,7 @@ func Nodes(s Seen) []Node {
 		}
 	}
 	for _, p := range s.State.Pinned {
-		if !remote[p.Chassis] {
+		if p.Chassis != "" && !remote[p.Chassis] {
 			n := at(p.Chassis)
 			n.Pinned = append(n.Pinned, p.Name)
 		}

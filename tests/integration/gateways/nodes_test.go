@@ -257,7 +257,7 @@ func TestHoldsOfEachKind(t *testing.T) {
 	assert.Equal(t, []string{"vip"}, third.Held("nova-compute").Examples)
 	assert.Equal(t, 409, c.answer("remove", "c3", "--yes").Code)
 	_, list, _ := c.nodes("list")
-	assert.Regexp(t, `c1.example +c1 +up +in use +1 +2 +0 +- +nova-compute 2, gateway 1, ovn-bgp-agent\n`, list)
+	assert.Regexp(t, `c1.example +c1 +up +in use +1 +2 +0 +0 +- +nova-compute 2, gateway 1, ovn-bgp-agent\n`, list)
 
 	assert.Contains(t, c.answer("hold", "c1", "ovn-bgp-agent").Message, "is held by ovn-bgp-agent already: routes, set by ")
 	assert.Equal(t, 400, c.answer("hold", "c1", "gateway").Code)

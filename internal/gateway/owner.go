@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// Keys that Neutron sets (neutron/common/ovn/constants.py), by release in docs/reference/gateway-hosts.md.
+const (
+	neutronKeys = "neutron:"
+	// gatewayKey is true of a gateway, and false of other ports of a router; it came with the rule that only marked
+	// chassis host gateways.
+	gatewayKey = "neutron:is_ext_gw"
+	// gatewayPortKey is, of a router, the UUID of the Neutron port that is its gateway.
+	gatewayPortKey = "neutron:gw_port_id"
+	zoneHintsKey   = "neutron:availability_zone_hints"
+	routerIDKey    = "neutron:router_id"
+	// namePrefix is what it puts before the UUID of a router or a network to name its row and its group, portPrefix
+	// before that of a router's port, and externalPrefix before that of an external port to name its group.
+	namePrefix     = "neutron-"
+	portPrefix     = "lrp-"
+	externalPrefix = "neutron-extport-"
+)
+
+// neutrons reports whether any of the external IDs are Neutron's.
+func neutrons(ids map[string]string) bool {
+	for key := range ids {
+		if strings.HasPrefix(key, neutronKeys) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownerOf is the client that a group belongs to, as its external IDs, or those of its ports or of their routers show. Of
+// Neutron's gateways, those that its releases up to 2023.2 have made lack [gatewayKey]; a later one adds it to all that
+// there are when it starts.
+func (t *topology) ownerOf(group map[string]string, ports ...ovsdb.LogicalRouterPort) schedule.Owner {
+	owned, earlier := neutrons(group), false
+	for _, p := range ports {
+		owned = owned || neutrons(p.ExternalIDs) || neutrons(t.routerOf[p.UUID].ExternalIDs)
+		_, later := p.ExternalIDs[gatewayKey]
+		earlier = earlier || !later
+	}
+	switch {
+	case !owned:
+		return schedule.Other
+	case earlier:
+		return schedule.EarlierNeutron
+	}
+	return schedule.Neutron
+}
+
+// isGateway reports whether a port that has no candidates is a gateway, as one of the rows says that Neutron writes.
+func (t *topology) isGateway(p ovsdb.LogicalRouterPort) bool {
+	router := t.routerOf[p.UUID].ExternalIDs
+	says, known := p.ExternalIDs[gatewayKey]
+	switch {
+	case known:
+		return strings.EqualFold(says, "true")
+	case router[gatewayPortKey] != "":
+		return p.Name == portPrefix+router[gatewayPortKey]
+	}
+	return t.gatewayPeers[p.Name] && (neutrons(p.ExternalIDs) || neutrons(router))
+}
+
+// externalKind is that of a group of external ports.
+func externalKind(row ovsdb.HAChassisGroup) schedule.Kind {
+	switch {
+	case strings.HasPrefix(row.Name, externalPrefix):
+		return schedule.OneExternalPort
+	case row.ExternalIDs[routerIDKey] != "":
+		return schedule.RoutedExternalPorts
+	}
+	return schedule.ExternalPorts
+}

@@ -1,0 +1,143 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// lead is the group that a group of external ports follows now: one that is planned for, and of which the first
+// candidate may serve the ports too. Nil is that there is none.
+func (in *instance) lead(g *group) *group {
+	if g.Follows == "" {
+		return nil
+	}
+	lead := in.groupNamed(g.Follows)
+	if lead == nil || lead.held || len(lead.order) == 0 || !g.class.eligible[lead.order[0]] {
+		return nil
+	}
+	return lead
+}
+
+// follow puts the chassis that is to host the router's gateway first.
+func (in *instance) follow(g *group) {
+	lead := in.lead(g)
+	if lead == nil || g.held || len(g.order) > 0 && g.order[0] == lead.order[0] {
+		return
+	}
+	in.lift(g, lead.order[0], "external ports work only on the chassis that hosts "+g.Follows)
+}
+
+// lift puts a chassis first, in the place of the one that was; others give way if it is no candidate.
+func (in *instance) lift(g *group, c int, reason string) {
+	g.reasons[in.chassis[c].Name] = reason
+	if at := slices.Index(g.order, c); at >= 0 {
+		g.order[0], g.order[at] = g.order[at], g.order[0]
+		return
+	}
+	g.order = slices.Insert(g.order, 0, c)
+	if len(g.order) > MaxCandidates {
+		g.reasons[in.chassis[g.order[MaxCandidates]].Name] = reason
+		g.order = g.order[:MaxCandidates]
+	}
+}
+
+// mendExternals gives each group of external ports that has no member, or one that may not serve it, all that it can
+// have: those of the gateway that it follows come first, then those that serve the fewest. Groups of which every member
+// may serve them keep these.
+func (in *instance) mendExternals() {
+	count := make([]int, len(in.chassis))
+	for _, g := range in.externals {
+		for i, c := range g.order {
+			count[c] += 1 + btoi(i == 0)*len(in.externals)
+		}
+	}
+	for _, g := range in.externals {
+		in.follow(g)
+		if g.held {
+			continue
+		}
+		if len(g.was) == 0 || len(g.gone) > 0 {
+			var first []int
+			if lead := in.lead(g); lead != nil {
+				first = slices.DeleteFunc(slices.Clone(lead.order), func(c int) bool { return g.has(c) || !g.takes(c) })
+			}
+			rest := slices.SortedStableFunc(slices.Values(g.class.schedulable), func(a, b int) int { return cmp.Compare(count[a], count[b]) })
+			for _, c := range slices.Concat(first, rest) {
+				if !g.has(c) && g.missing() > 0 {
+					g.append(in, c)
+					count[c] += 1 + btoi(len(g.order) == 1)*len(in.externals)
+				}
+			}
+		}
+		if at := slices.IndexFunc(g.order, g.accepts); at > 0 && g.nowhere && in.lead(g) == nil && in.chassis[g.order[0]].Unresponsive {
+			in.lift(g, g.order[at], fmt.Sprintf("not bound to any chassis: ovn-controller on %s is not responding", in.chassis[g.order[0]].Name))
+		}
+	}
+}
+
+// planExternals adds what a plan comes to for the groups of external ports. Where a gateway moves, the interruption of those
+// that follow it is none of its own.
+func (in *instance) planExternals(p *Plan, operation string) {
+	moved := map[string]bool{}
+	for _, c := range p.Changes {
+		moved[c.Group] = c.Interrupts
+	}
+	for _, g := range in.externals {
+		in.follow(g)
+		if g.changes(operation) {
+			c := in.change(g.Group, g.order, g.reasons)
+			c.Interrupts = g.bound() && g.interrupted() && !moved[g.Follows]
+			p.Changes = append(p.Changes, c)
+		}
+	}
+}
+
+// findExternals finds groups of external ports that no chassis serves, or could.
+func (in *instance) findExternals() {
+	for _, g := range in.externals {
+		if g.held {
+			continue
+		}
+		in.findInvalid(g)
+		if len(g.order) > 0 {
+			continue
+		}
+		text := fmt.Sprintf("no chassis serves its external ports (%s), so that DHCP and ARP are not answered", named(g.Ports))
+		if len(g.class.schedulable) == 0 {
+			text += "; no chassis is eligible: " + in.whyNoOther(g)
+		}
+		in.find(g.Name, text)
+	}
+}
+
+// namedPorts is how many ports a finding names.
+const namedPorts = 3
+
+// named are the names of ports.
+func named(ports []Port) string {
+	var names []string
+	for _, p := range ports[:min(namedPorts, len(ports))] {
+		names = append(names, p.Name)
+	}
+	if more := len(ports) - namedPorts; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// findLostFollowers names the groups that follow one that there is not.
+func (in *instance) findLostFollowers() {
+	for _, g := range in.externals {
+		if in.isLost(g) {
+			in.find(g.Name, fmt.Sprintf("used by external ports, but their router's gateway %s is unknown", g.Follows))
+		}
+	}
+}
+
+// isLost reports whether the group follows one that there is not.
+func (in *instance) isLost(g *group) bool {
+	return g.Follows != "" && in.groupNamed(g.Follows) == nil &&
+		!slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == g.Follows })
+}

@@ -1,0 +1,41 @@
+package gateway
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// D6: a person who waits hears of it.
+func TestWaitForTheDataPlaneIsTold(t *testing.T) {
+	t.Parallel()
+	begun := time.Unix(1000, 0)
+	w := waited{begun: begun}
+	two := []schedule.Finding{{Where: "lrp-1", Text: "not bound"}, {Where: "lrp-2", Text: "not bound"}}
+	for _, step := range []struct {
+		after   time.Duration
+		missing []schedule.Finding
+		err     error
+		told    string
+	}{
+		{after: time.Second, missing: two},
+		{after: 2 * time.Second, missing: two, told: "2 ports not bound as expected yet (lrp-1: not bound)"},
+		{after: 3 * time.Second, missing: two[1:]},
+		{after: 5 * time.Second, missing: two[1:], told: "1 port not bound as expected yet (lrp-2: not bound)"},
+		{after: 19 * time.Second, missing: two[1:]},
+		{after: 20 * time.Second, missing: two[1:], told: "waiting for 20s: 1 port"},
+		{after: 30 * time.Second, told: "checking that it stays so"},
+		{after: 50 * time.Second, err: errors.New("connection lost"), told: "connection lost"},
+	} {
+		line := w.next(step.missing, step.err, begun.Add(step.after))
+		if step.told == "" {
+			assert.Empty(t, line, "%s", step.after)
+		} else {
+			assert.Contains(t, line, step.told, "%s", step.after)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package gateways
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
+)
+
+// pinRouter adds a router that one chassis hosts, with a port in physnet1.
+func (c *cloud) pinRouter(name, chassis string, more ...string) {
+	c.t.Helper()
+	port := "lrp-" + name
+	c.nbctl(append([]string{
+		"lr-add", name, "--", "set", "Logical_Router", name, "options:chassis=" + chassis, "--", "lrp-add", name, port, "00:00:00:00:02:01", "10.9.0.1/24", "--",
+		"lsp-add", "physnet1", port + "-sw", "--", "lsp-set-type", port + "-sw", "router", "--", "lsp-set-addresses", port + "-sw", "router", "--",
+		"lsp-set-options", port + "-sw", "router-port=" + port,
+	}, more...)...)
+}
+
+// printed runs the commands that a text ends with, as they are printed, and returns the last one.
+func (c *cloud) printed(text string) (command string) {
+	c.t.Helper()
+	for _, line := range strings.Split(text, "\n") {
+		if _, after, found := strings.Cut(line, "run: ovn-nbctl "); found {
+			command = "ovn-nbctl " + after
+			c.nbctl(shelltest.Words(c.t, after)...)
+		}
+	}
+	require.NotEmpty(c.t, command, "no command is printed: %s", text)
+	c.nbctl("--wait=sb", "sync")
+	return command
+}
+
+// C: submariner_router (submariner PR 1028), a router of Neutron with an external network of type Geneve, and gateways of
+// layer 2 have no candidates. The drain names them with the command that moves them, and so does its dry run.
+func TestPinnedGatewayIsNamedByTheDrainAndMovedByTheCommandThatItPrints(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		add           func(*cloud)
+		port, command string
+	}{
+		"router": {
+			func(c *cloud) { c.pinRouter("submariner_router", "c1") },
+			"lrp-submariner_router", "ovn-nbctl set Logical_Router submariner_router options:chassis=c2",
+		},
+		"l2gateway": {
+			func(c *cloud) {
+				c.nbctl("ls-add", "in", "--", "lsp-add", "in", "l2", "--", "lsp-set-type", "l2", "l2gateway", "--", "lsp-set-options", "l2", "network_name=physnet1", "l2gateway-chassis=c1")
+			},
+			"l2", "ovn-nbctl set Logical_Switch_Port l2 options:l2gateway-chassis=c2",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, "c1", "c2", "c3")
+			c.addNetwork("physnet1")
+			c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet9:br-9")
+			test.add(c)
+			ports := c.addGateways(2, "c1", "c2")
+			c.nbctl("--wait=sb", "sync")
+			c.sbctl("lsp-bind", test.port, "c1")
+			assert.Regexp(t, `(?m)^pinned: .*\n  \S+: (router|l2gateway) on c1$`, c.operated("status"))
+			n := c.node("c1")
+			require.Len(t, n.Pinned, 1)
+			assert.Equal(t, n.Pinned, n.Lost, "what is pinned is lost with its chassis")
+
+			dry := c.drain("c1", "--dry-run")
+			assert.Equal(t, 409, dry.Code)
+			assert.Equal(t, dry, c.drain("c1"), "the run agrees")
+			assert.Nil(t, c.node("c1").Cordon, "nothing was done")
+			retire := c.answer("decommission", "c1", "--dry-run")
+			assert.Equal(t, 409, retire.Code)
+			assert.Equal(t, dry.Details, retire.Details)
+			assert.Equal(t, 409, c.answer("decommission", "c1", "--yes").Code)
+
+			assert.Equal(t, test.command, c.printed(document.Answer(dry)))
+			c.sbctl("lsp-unbind", test.port, "--", "lsp-bind", test.port, "c2")
+			said := c.drain("c1")
+			assert.Equal(t, 200, said.Code, document.Answer(said))
+			assert.Equal(t, map[string]int{"c2": 2}, c.masters(ports...))
+			assert.Equal(t, 409, c.drain("c2", "--dry-run").Code, "it is the only one now")
+			log, err := os.ReadFile(c.path("northd", "log"))
+			require.NoError(t, err)
+			assert.NotContains(t, string(log), "Bad configuration")
+		})
+	}
+}
+
+// A dead node is not removed while something is pinned to it: nothing would host that, and nothing would name the node.
+func TestR13NodeIsNotRemovedWhileSomethingIsPinnedToIt(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c2")
+	c.addNetwork("physnet1")
+	c.pinRouter("gr", "c9")
+	c.nbctl("lr-add", "unnamed", "--", "set", "Logical_Router", "unnamed", "options:chassis=c9", `name=""`)
+	c.sbctl("create", "Chassis_Private", "name=c9")
+	c.nbctl("--wait=sb", "sync")
+	refused := c.answer("remove", "c9", "--yes")
+	assert.Equal(t, 409, refused.Code)
+	assert.Len(t, refused.Details.MessageList, 2)
+	assert.Regexp(t, `gr: no chassis hosts it: c9 does not exist; pinned to c9 by options:chassis`, c.operated("status"))
+	c.printed(document.Answer(refused))
+	assert.Equal(t, "chassis=c2\nchassis=c2", strings.Join(strings.Fields(c.nbctl("--bare", "--columns=options", "list", "Logical_Router")), "\n"))
+	assert.Equal(t, 200, c.answer("remove", "c9", "--yes").Code)
+	assert.NotContains(t, c.operated("status"), "c9")
+}
+
+// A router that is pinned and has candidates, one that is pinned to a host name (submariner issue 1074), and one that is
+// pinned to nothing are problems, each with a command that mends it. No plan gives a pinned router candidates.
+func TestWhatIsWrongWithPinnedGatewaysIsFoundAndMended(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		chassis string
+		more    []string
+		problem string
+	}{
+		"with candidates": {"c1", []string{
+			"--", "set", "Logical_Router_Port", "lrp-gr", "external_ids:neutron\\:is_ext_gw=True", "--", "lrp-set-gateway-chassis", "lrp-gr", "c2", "1",
+		}, "lrp-gr: its router gr is pinned to c1 and has candidates"},
+		"host name": {"c1.example", nil, "gr: no chassis hosts it: c1.example is the host name of chassis c1"},
+		"nothing":   {`""`, nil, "gr: no chassis hosts it; pinned to nothing by options:chassis"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, "c1", "c2")
+			c.addNetwork("physnet1")
+			c.pinRouter("gr", test.chassis, test.more...)
+			c.nbctl("--wait=sb", "sync")
+			if strings.HasPrefix(test.chassis, "c1") && test.more != nil {
+				c.sbctl("lsp-bind", "lrp-gr", "c1")
+			}
+			status := c.operated("status")
+			assert.Contains(t, status, test.problem)
+			assert.Contains(t, c.operated("reschedule", "--wait", "0"), "nothing to do")
+			c.printed(status)
+			c.sbctl("--may-exist", "lsp-bind", "lrp-gr", "c1")
+			assert.NotContains(t, c.operated("status"), "problems")
+			assert.Empty(t, c.nbctl("--bare", "--columns=_uuid", "list", "Gateway_Chassis"))
+		})
+	}
+}
+
+// G: what two workers wrote at once is mended: a chassis that is listed twice by reschedule, more than five candidates by the
+// command that status prints.
+func TestListsThatAreTooLongAreMended(t *testing.T) {
+	t.Parallel()
+	all := []string{"c1", "c2", "c3", "c4", "c5", "c6", "c7"}
+	c := newCloud(t, all...)
+	c.addNetwork("physnet1")
+	for _, chassis := range all {
+		c.setChassis(chassis, []string{"physnet1"}, []string{"az1"})
+	}
+	c.router("twice", []string{"physnet1"}, "c1", "c2", "c1")
+	c.router("many", []string{"physnet1"}, all...)
+	many := c.addGateways(1, all...)[0]
+	c.bind("c1", "cr-lrp-twice-0", "cr-lrp-many-0")
+	c.bind("c7", "cr-"+many)
+	status := c.operated("status")
+	assert.Contains(t, status, "neutron-twice: chassis c1 is listed twice")
+	assert.Contains(t, status, "neutron-many: it has 7 candidates")
+	c.operated("reschedule", "--wait", "0")
+	chassis := func(rows []string) (names []string) {
+		for _, row := range rows {
+			names = append(names, strings.Fields(row)[1])
+		}
+		return names
+	}
+	twice := chassis(c.members("neutron-twice"))
+	assert.Equal(t, "c1", twice[0])
+	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(twice))), len(c.members("neutron-twice")))
+	c.printed(status)
+	assert.ElementsMatch(t, []string{"c1", "c2", "c3", "c4", "c5"}, chassis(c.members("neutron-many")))
+	assert.ElementsMatch(t, []string{"c1", "c2", "c3", "c4", "c7"}, chassis(c.candidates(many)), "the one that hosts it stays")
+	assert.NotContains(t, c.operated("status"), "7 candidates")
+}
