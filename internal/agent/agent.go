@@ -221,7 +221,7 @@ func (a *Agent) stand(ctx context.Context) {
 		}
 		able := err == nil && a.clusters.northdError() == "" && a.live().Mode != config.Off && a.config.PeerListen != ""
 		a.tell(func(e *lease.Election, now time.Duration) {
-			e.Stand(able, now)
+			e.SetEligible(able, now)
 			a.seen.southbound = err
 		})
 	}

@@ -42,12 +42,12 @@ func played(t *testing.T) (a *Agent, now *time.Duration) {
 // acts has it take the record, which no agent has.
 func acts(a *Agent) {
 	a.tell(func(e *lease.Election, now time.Duration) {
-		e.Stand(true, now)
-		e.Saw("", now)
+		e.SetEligible(true, now)
+		e.ObserveRecord("", now)
 	})
 	a.turn()
 	<-a.swaps
-	a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(lease.SwapDone) })
+	a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapDone) })
 	a.turn()
 }
 
@@ -65,14 +65,14 @@ func TestNameIsOfWhoActsNow(t *testing.T) {
 	name := func() string { return get(t, a, "/").Body.String() }
 	assert.JSONEq(t, `{"name":""}`, name())
 	a.tell(func(e *lease.Election, now time.Duration) {
-		e.Stand(true, now)
-		e.Saw("", now)
+		e.SetEligible(true, now)
+		e.ObserveRecord("", now)
 	})
 	a.turn()
 	swap := <-a.swaps
 	assert.Empty(t, swap.Old)
 	assert.JSONEq(t, `{"name":""}`, name(), "it is not written yet")
-	a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(lease.SwapDone) })
+	a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapDone) })
 	a.turn()
 	assert.JSONEq(t, `{"name":"u/0"}`, name())
 	*now += a.config.TTL / 2
@@ -86,11 +86,11 @@ func TestRecordOfAnEarlierProcessIsNotNamed(t *testing.T) {
 	t.Parallel()
 	a, now := played(t)
 	a.tell(func(e *lease.Election, _ time.Duration) {
-		e.Saw(lease.Record{Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3, TTLSeconds: 4}.String(), *now)
+		e.ObserveRecord(lease.Record{Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3, TTLSeconds: 4}.String(), *now)
 	})
 	assert.JSONEq(t, `{"name":""}`, get(t, a, "/").Body.String())
 	a.tell(func(e *lease.Election, _ time.Duration) {
-		e.Saw(lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4}.String(), *now)
+		e.ObserveRecord(lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4}.String(), *now)
 	})
 	assert.JSONEq(t, `{"name":"u/1"}`, get(t, a, "/").Body.String())
 }
@@ -106,7 +106,7 @@ func TestHolderThatIsNoPeerIsReportedAndNotAsked(t *testing.T) {
 		{"u/1", "127.0.0.2:16402", ""},
 	} {
 		a.tell(func(e *lease.Election, _ time.Duration) {
-			e.Saw(lease.Record{Holder: c.holder, Address: c.address, Term: 4, TTLSeconds: 4}.String(), *now)
+			e.ObserveRecord(lease.Record{Holder: c.holder, Address: c.address, Term: 4, TTLSeconds: 4}.String(), *now)
 		})
 		a.turn()
 		assert.Equal(t, a.config.Peers, a.peers.addresses(), c)

@@ -154,7 +154,7 @@ func (a *Agent) healthy() bool {
 
 func (a *Agent) serveLease(w http.ResponseWriter, _ *http.Request) {
 	a.mu.Lock()
-	said := a.election.Tell(a.now())
+	said := a.election.Answer(a.now())
 	a.mu.Unlock()
 	respond(w, said)
 }

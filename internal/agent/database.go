@@ -25,7 +25,7 @@ func (a *Agent) follow(ctx context.Context) {
 			return
 		}
 		a.tell(func(e *lease.Election, _ time.Duration) {
-			e.Lost()
+			e.Disconnected()
 			a.seen.northbound = err
 		})
 		if a.now()-begun > a.config.TTL {
@@ -48,7 +48,7 @@ func (a *Agent) refuseFor(ctx context.Context, pause time.Duration) bool {
 		case <-over:
 			return true
 		case <-a.swaps:
-			a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(lease.SwapRefused) })
+			a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapRefused) })
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {
 	a.tell(func(e *lease.Election, _ time.Duration) {
 		a.seen.northbound = err
 		if err == nil {
-			e.Saw(value, asked)
+			e.ObserveRecord(value, asked)
 		}
 	})
 	return err
@@ -126,7 +126,7 @@ func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {
 // another leader, and the election asks for it again.
 func (a *Agent) write(ctx context.Context, w *ovsdb.Watch, s lease.Swap) error {
 	if a.northbound.leaderSilent(ctx, a, w.Server()) && after(ctx, a.election.Beat()/8) {
-		a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(lease.SwapRefused) })
+		a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapRefused) })
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.config.TTL/2)
@@ -139,6 +139,6 @@ func (a *Agent) write(ctx context.Context, w *ovsdb.Watch, s lease.Swap) error {
 	case done:
 		outcome = lease.SwapDone
 	}
-	a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(outcome) })
+	a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(outcome) })
 	return err
 }

@@ -171,7 +171,7 @@ func TestPassThatKeepsTheUnitFromActingGoesOnByWhatItHasRead(t *testing.T) {
 			p.Left = 1
 			g.pass(t.Context(), reading{inventory: drainedCloud(7, 7, "c1")})
 			confirm := func() {
-				a.tell(func(e *lease.Election, now time.Duration) { e.Saw(value, now) })
+				a.tell(func(e *lease.Election, now time.Duration) { e.ObserveRecord(value, now) })
 				a.turn()
 			}
 			reads := 0

@@ -30,7 +30,7 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 	a, now := played(t)
 	a.tell(func(e *lease.Election, _ time.Duration) {
 		a.seen.southbound = ovsdb.ErrNoLeader
-		e.Saw(lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4}.String(), *now)
+		e.ObserveRecord(lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4}.String(), *now)
 	})
 	a.turn()
 	*now += a.config.TTL / 4

@@ -104,7 +104,7 @@ func (p *peers) askOne(ctx context.Context, address string, one *peer) {
 	}
 	p.mu.Unlock()
 	if err == nil {
-		p.agent.tell(func(e *lease.Election, _ time.Duration) { e.Heard(answer, asked) })
+		p.agent.tell(func(e *lease.Election, _ time.Duration) { e.ObserveAnswer(answer, asked) })
 	}
 }
 

@@ -47,12 +47,12 @@ func (s *seen) update(e *lease.Election, known func(address string) bool, d leas
 		}
 		s.known, s.holder, s.address, s.term, s.since = true, r.Holder, r.Address, r.Term, now
 		lines = append(lines, line{"holder of the lease", []any{"holder", r.Holder, "term", r.Term, "address", r.Address}})
-		if e.Namesake() {
+		if e.HasNamesake() {
 			lines = append(lines, line{"another agent uses this unit's name, or this unit's address has changed; this agent acts only once the other one is silent", []any{"address", r.Address}})
 		}
 	}
 	if r, ok := e.Holder(now); ok {
-		stranger := r.Stranger(e.Unit, known)
+		stranger := r.UnknownHolder(e.Unit, known)
 		if stranger != "" && stranger != s.stranger {
 			lines = append(lines, line{"the lease names an agent that this one does not know; it is not asked, and counts as silent", []any{"holder", r.Holder, "address", r.Address}})
 		}
@@ -90,7 +90,7 @@ func (a *Agent) status() report.Status {
 	defer a.mu.Unlock()
 	now, e := a.now(), &a.election
 	s := report.Status{
-		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Tell(now).Acts,
+		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Answer(now).Acts,
 		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes, Previous: a.seen.previous,
 		Northbound: a.seen.said[0], Southbound: a.seen.said[1], Northd: a.clusters.northdError(), Peers: a.peers.status(now),
 		TakenAddress: a.seen.taken, Stranger: a.seen.stranger, Gateways: a.gateways.status(now), Drains: []report.Drain{},
@@ -101,7 +101,7 @@ func (a *Agent) status() report.Status {
 	if a.seen.known {
 		s.HeldSeconds = (now - a.seen.since).Seconds()
 	}
-	if r, ok := e.Holder(now); ok && (r.Holder != a.config.Unit || s.Acts) && r.Stranger(e.Unit, a.live().Knows) == "" {
+	if r, ok := e.Holder(now); ok && (r.Holder != a.config.Unit || s.Acts) && r.UnknownHolder(e.Unit, a.live().Knows) == "" {
 		s.Acting = r.Holder
 	}
 	return s

@@ -7,36 +7,36 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What follows plays agents, the store and the network in ticks of an eighth of the TTL:
-// every pair of faults, of each kind, beginning and duration, and random ones on top. A
-// holder sends a guarded change in every tick, and each arrives after any delay; the store
+// These tests simulate agents, the store and the network in ticks of an eighth of the TTL: every pair of faults, of
+// each kind, beginning and duration, and random ones. A holder sends a guarded change in every tick, each arrives after
+// any delay, and the store takes it only if the record is still the sender's.
 // takes it only if the record is the sender's still.
 
 const (
 	ttl      = 8 * tick
 	tick     = time.Second
 	quiet    = 24 // ticks without faults at the end: three TTLs
-	settling = 16 // of these, those until one agent must act
+	settling = 16 // of these, the ticks within which one agent must act
 )
 
 // trouble is a kind of fault.
 type trouble int
 
 const (
-	killed     trouble = iota // the process ends; another one starts when the fault is over
-	paused                    // SIGSTOP, or a machine that sleeps
+	killed     trouble = iota // the process ends; another one starts after the fault
+	paused                    // SIGSTOP, or a sleeping machine
 	noDatabase                // its connection to the database is cut
 	election                  // no member of the database has a leader
-	deaf                      // it reaches no other agent, but they reach it
+	unreached                      // it reaches no other agent, but they reach it
 	alone                     // no agent reaches it, nor it them
 	unlinked                  // it and the next agent don't reach each other
-	unable                    // its ovn-northd doesn't work
-	lost                      // what it writes is answered by nothing
-	behind                    // its member of the database is behind the leader by three ticks
+	noNorthd                    // its ovn-northd doesn't work
+	answerLost                      // its writes get no answer
+	behind                    // its member of the database is three ticks behind the leader
 	stopped                   // it is stopped gracefully; another process starts afterwards
 	ahead                     // its clock jumps ahead by one and a half TTLs, for good
 	setBack                   // its clock is set back by a TTL, for good
-	frozen                    // its clock stands still, and goes on from there
+	frozen                    // its clock stops, and then continues from there
 	troubles
 )
 
@@ -50,7 +50,7 @@ func (f fault) String() string {
 	return fmt.Sprintf("{%d of %d in %d–%d}", f.what, f.agent, f.from, f.to)
 }
 
-// change is a guarded one on its way.
+// change is a guarded change in flight.
 type change struct {
 	guard     string
 	agent     string // the process
@@ -64,15 +64,15 @@ type played struct {
 	agents    []Election
 	processes int
 	lostView  []bool
-	store     []string // its value after each tick
+	store     []string // the value after each tick
 	swaps     int
 	pending   []lateSwap
 	sent      []change
 	faults    []fault
 	now       int
-	actors    [][]string // who acted in each tick
+	actors    [][]string // the agents that acted in each tick
 	delay     func() int
-	clocks    []time.Duration // by how much each agent's is ahead
+	clocks    []time.Duration // how far each agent's clock is ahead
 }
 
 type lateSwap struct {
@@ -84,7 +84,7 @@ func play(t require.TestingT, agents, until int, delay func() int, faults ...fau
 	p := &played{t: t, store: []string{""}, faults: faults, lostView: make([]bool, agents), delay: delay}
 	for i := range agents {
 		p.agents = append(p.agents, Election{})
-		p.clocks = append(p.clocks, time.Duration(1+7*i)*time.Hour) // each machine's begins when it starts
+		p.clocks = append(p.clocks, time.Duration(1+7*i)*time.Hour) // each machine's clock starts at boot
 	}
 	for i := range agents {
 		p.begin(i)
@@ -120,10 +120,9 @@ func (p *played) ended(what trouble, agent int) bool {
 	return false
 }
 
-// clock is an agent's own: what it reads when the agent is asked or told something.
 func (p *played) clock(i int) time.Duration { return p.clocks[i] + time.Duration(p.now)*tick }
 
-// skew has the agents' clocks do what faults have them do in this tick.
+// skew applies the clock faults of this tick.
 func (p *played) skew() {
 	for _, f := range p.faults {
 		switch {
@@ -146,13 +145,12 @@ func (p *played) seesDatabase(i int) bool {
 	return !p.has(noDatabase, i)
 }
 
-// reaches says whether agent i gets an answer from agent j.
+// reaches reports whether agent i gets an answer from agent j.
 func (p *played) reaches(i, j int) bool {
 	next := func(a, b int) bool { return (a+1)%len(p.agents) == b && p.has(unlinked, a) }
-	return !p.has(deaf, i) && !p.has(alone, i) && !p.has(alone, j) && !p.has(killed, j) && !p.has(paused, j) && !next(i, j) && !next(j, i)
+	return !p.has(unreached, i) && !p.has(alone, i) && !p.has(alone, j) && !p.has(killed, j) && !p.has(paused, j) && !next(i, j) && !next(j, i)
 }
 
-// apply swaps, and says what came of it.
 func (p *played) apply(s Swap) Outcome {
 	if p.value() != s.Old {
 		return SwapRefused
@@ -186,27 +184,27 @@ func (p *played) step() {
 	}
 }
 
-// run is one tick of an agent.
+// run runs one tick of an agent.
 func (p *played) run(i int) {
 	e, now := &p.agents[i], p.clock(i)
-	e.Stand(!p.has(unable, i), now)
+	e.SetEligible(!p.has(noNorthd, i), now)
 	if p.has(stopped, i) {
 		e.Stop()
 	}
 	switch sees := p.seesDatabase(i); {
 	case sees && p.lostView[i]:
 		p.lostView[i] = false
-		e.Lost()
-		e.Saw(p.seen(i), now)
+		e.Disconnected()
+		e.ObserveRecord(p.seen(i), now)
 	case sees:
-		e.Saw(p.seen(i), now)
-	case p.has(noDatabase, i): // else the connection stays: its member has no leader
+		e.ObserveRecord(p.seen(i), now)
+	case p.has(noDatabase, i): // otherwise the connection stays: its member has no leader
 		p.lostView[i] = true
 	}
 	if p.now%2 == i%2 { // a beat is two ticks
 		for j := range p.agents {
 			if i != j && p.reaches(i, j) {
-				e.Heard(p.agents[j].Tell(p.clock(j)), now)
+				e.ObserveAnswer(p.agents[j].Answer(p.clock(j)), now)
 			}
 		}
 	}
@@ -222,7 +220,7 @@ func (p *played) run(i int) {
 	}
 }
 
-// seen is the value of the record at an agent's member of the database.
+// seen is the record's value at the agent's member of the database.
 func (p *played) seen(i int) string {
 	if p.has(behind, i) {
 		return p.store[max(len(p.store)-4, 0)]
@@ -234,19 +232,19 @@ func (p *played) write(i int, s Swap) {
 	switch {
 	case !p.seesDatabase(i):
 		p.pending = append(p.pending, lateSwap{s, p.now + 1 + p.delay()})
-		p.agents[i].Wrote(SwapUnknown)
-	case p.has(lost, i):
+		p.agents[i].SwapEnded(SwapUnknown)
+	case p.has(answerLost, i):
 		p.apply(s)
-		p.agents[i].Wrote(SwapUnknown)
+		p.agents[i].SwapEnded(SwapUnknown)
 	default:
-		p.agents[i].Wrote(p.apply(s))
+		p.agents[i].SwapEnded(p.apply(s))
 	}
 }
 
 // holders are the processes that acted at the end of a tick.
 func (p *played) holders(at int) []string { return p.actors[at-1] }
 
-// check is what must hold in every run, whose last ticks were without faults.
+// check asserts what must hold in every run that ends with quiet ticks.
 func (p *played) check(until int) {
 	t, msg := p.t, fmt.Sprint(p.faults)
 	by := map[uint64]string{}

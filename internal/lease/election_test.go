@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 )
 
-func TestOneAgentActsAndTheRecordIsWrittenOnce(t *testing.T) {
+func TestElection_one_holder_writes_once(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 5; n++ {
 		p := play(t, n, 1000, immediate)
@@ -21,8 +21,8 @@ func TestOneAgentActsAndTheRecordIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// R17: an hour in which nothing happens.
-func TestThreeIdleAgentsWriteNothingInAnHour(t *testing.T) {
+// R17.
+func TestElection_idle_agents_write_nothing(t *testing.T) {
 	t.Parallel()
 	const hour = int(time.Hour / tick)
 	p := play(t, 3, hour, immediate)
@@ -31,8 +31,7 @@ func TestThreeIdleAgentsWriteNothingInAnHour(t *testing.T) {
 	assert.Equal(t, p.holders(quiet), p.holders(hour))
 }
 
-// anyTwo are all pairs of faults of so many agents, each of every kind, from these moments on and
-// of these durations; of the pairs each step-th.
+// anyTwo visits every step-th pair of faults of so many agents, of each kind, with these beginnings and durations.
 func anyTwo(agents, step int, begins, longs []int, visit func(a, b fault)) {
 	var all []fault
 	for what := range troubles {
@@ -54,8 +53,8 @@ func anyTwo(agents, step int, begins, longs []int, visit func(a, b fault)) {
 	}
 }
 
-// EXPLORE=10 tries 10 times as many; EXPLORE=1000 all of them, which takes minutes.
-func TestNoTwoFaultsLeadToTwoActorsOrToNone(t *testing.T) {
+// EXPLORE=10 tries 10 times as many; EXPLORE=1000 all of them, in minutes.
+func TestElection_two_faults_leave_one_holder(t *testing.T) {
 	t.Parallel()
 	const until = 96
 	delay := 0
@@ -64,8 +63,8 @@ func TestNoTwoFaultsLeadToTwoActorsOrToNone(t *testing.T) {
 	})
 }
 
-// All pairs on a coarser grid, of two agents and of three: with EXPLORE none is left out.
-func TestNoTwoFaultsOnAGridLeadToTwoActorsOrToNone(t *testing.T) {
+// All pairs on a coarser grid, of two agents and of three; with EXPLORE, every pair.
+func TestElection_two_faults_on_grid_leave_one_holder(t *testing.T) {
 	t.Parallel()
 	const until = 88
 	step := 1
@@ -81,7 +80,7 @@ func TestNoTwoFaultsOnAGridLeadToTwoActorsOrToNone(t *testing.T) {
 	}
 }
 
-func TestAnyFaultsLeadToOneActorOnceTheyAreOver(t *testing.T) {
+func TestElection_random_faults_leave_one_holder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 5).Draw(t, "agents")
@@ -93,13 +92,13 @@ func TestAnyFaultsLeadToOneActorOnceTheyAreOver(t *testing.T) {
 				from, from + rapid.IntRange(1, 40).Draw(t, "long"),
 			})
 		}
-		const until = 120 + 40 + 6*quiet // takeovers that flapped wait longer
+		const until = 120 + 40 + 6*quiet // takeovers after flaps wait longer
 		delay := rapid.IntRange(0, 40)
 		play(t, n, until, func() int { return delay.Draw(t, "delay") }, faults...).check(until)
 	})
 }
 
-func TestHolderThatOneStandbyDoesNotHearStays(t *testing.T) {
+func TestElection_holder_unheard_by_one_standby_stays(t *testing.T) {
 	t.Parallel()
 	for agent := range 3 {
 		for _, what := range []trouble{unlinked, behind} {
@@ -107,21 +106,21 @@ func TestHolderThatOneStandbyDoesNotHearStays(t *testing.T) {
 			p.check(500)
 			assert.Equal(t, 1, p.swaps, "%d of agent %d", what, agent)
 		}
-		p := play(t, 3, 500, immediate, fault{deaf, agent, 20, 400})
+		p := play(t, 3, 500, immediate, fault{unreached, agent, 20, 400})
 		p.check(500)
 		assert.LessOrEqual(t, p.swaps, 2, "one that hears nobody takes over, and is heard")
 	}
 }
 
-func TestTwoAgentsThatDoNotHearEachOtherTakeOverLessAndLessOften(t *testing.T) {
+func TestElection_takeovers_between_cut_off_agents_slow_down(t *testing.T) {
 	t.Parallel()
 	p := play(t, 2, 2000, immediate, fault{unlinked, 0, 20, 1980})
 	assert.Greater(t, p.swaps, 3, "this test can fail")
 	assert.Less(t, p.swaps, 30, "in 245 TTLs")
 }
 
-// Neither a restart of the database, nor what a holder does by itself, is a reason to wait.
-func TestHolderGoesOnAfterAnElectionAndGivesUpAtOnceWhenStopped(t *testing.T) {
+// Neither a Raft election nor the holder's own actions are a reason to wait.
+func TestElection_holder_survives_raft_election_and_releases_on_stop(t *testing.T) {
 	t.Parallel()
 	first := holder(t, play(t, 3, 20, immediate))
 	for longer := range 2 {
@@ -132,7 +131,7 @@ func TestHolderGoesOnAfterAnElectionAndGivesUpAtOnceWhenStopped(t *testing.T) {
 	}
 	p := play(t, 3, 200, immediate, fault{noDatabase, 0, 20, 60}, fault{noDatabase, 1, 20, 60}, fault{noDatabase, 2, 20, 60})
 	assert.Equal(t, 1, p.swaps, "nor are connections that are lost")
-	p = play(t, 3, 60, immediate, fault{lost, first, 0, 20})
+	p = play(t, 3, 60, immediate, fault{answerLost, first, 0, 20})
 	assert.Equal(t, 1, p.swaps, "a holder knows its record though the answer was lost")
 
 	p = play(t, 3, 60, immediate, fault{stopped, first, 20, 50})
@@ -143,7 +142,7 @@ func TestHolderGoesOnAfterAnElectionAndGivesUpAtOnceWhenStopped(t *testing.T) {
 	assert.Empty(t, p.holders(26))
 	assert.Len(t, p.holders(32), 1, "within 1.5 TTL of a kill")
 
-	p = play(t, 3, 100, immediate, fault{unable, first, 20, 90})
+	p = play(t, 3, 100, immediate, fault{noNorthd, first, 20, 90})
 	assert.NotEqual(t, p.holders(19), p.holders(40), "a unit whose ovn-northd fails gives up")
 	assert.Equal(t, 3, p.swaps)
 
@@ -153,7 +152,7 @@ func TestHolderGoesOnAfterAnElectionAndGivesUpAtOnceWhenStopped(t *testing.T) {
 	assert.Len(t, p.holders(27), 1, "it says itself that it can't act: nobody waits for the whole TTL")
 }
 
-// holder is the number of the agent that acted last.
+// holder is the index of the agent that acted last.
 func holder(t *testing.T, p *played) (i int) {
 	t.Helper()
 	_, err := fmt.Sscanf(p.holders(p.now - 1)[0], "u/%d", &i)
@@ -161,12 +160,12 @@ func holder(t *testing.T, p *played) (i int) {
 	return i
 }
 
-func TestProcessOfTheSameUnitIsAnother(t *testing.T) {
+func TestElection_other_process_of_same_unit_may_not_act(t *testing.T) {
 	t.Parallel()
 	value := Record{Holder: "u/0", Instance: "1", Term: 4, TTLSeconds: 5}.String()
 	e := Election{Unit: "u/0", Instance: "2", TTL: 5 * time.Second}
-	e.Stand(true, time.Hour)
-	e.Saw(value, time.Hour)
+	e.SetEligible(true, time.Hour)
+	e.ObserveRecord(value, time.Hour)
 	d := e.Next(time.Hour)
 	assert.False(t, d.Acts)
 	next, err := Parse(d.Swap.New)
@@ -175,27 +174,27 @@ func TestProcessOfTheSameUnitIsAnother(t *testing.T) {
 	assert.Equal(t, value, d.Swap.Old)
 }
 
-// A third agent hears both. No agent takes what one of them holds.
-func TestAgentsOfOneNameDoNotTakeTheRecordFromEachOther(t *testing.T) {
+// A third agent hears both. No agent takes the record from either.
+func TestElection_agents_of_one_name_do_not_alternate(t *testing.T) {
 	t.Parallel()
 	all := []*Election{{Unit: "u/0", Instance: "1", Address: "a:1"}, {Unit: "u/0", Instance: "2", Address: "a:2"}, {Unit: "u/1", Instance: "3", Address: "b:1"}}
 	for _, e := range all {
 		e.TTL = ttl
-		e.Stand(true, time.Hour)
+		e.SetEligible(true, time.Hour)
 	}
 	value, swaps := "", 0
 	tick := func(now time.Duration, running []*Election) {
 		for _, e := range running {
-			e.Saw(value, now)
+			e.ObserveRecord(value, now)
 			for _, other := range running {
 				if other != e {
-					e.Heard(other.Tell(now), now)
+					e.ObserveAnswer(other.Answer(now), now)
 				}
 			}
 			if d := e.Next(now); d.Swap.New != "" {
 				value = d.Swap.New
 				swaps++
-				e.Wrote(SwapDone)
+				e.SwapEnded(SwapDone)
 			}
 		}
 	}
@@ -205,8 +204,8 @@ func TestAgentsOfOneNameDoNotTakeTheRecordFromEachOther(t *testing.T) {
 	}
 	assert.Equal(t, 1, swaps)
 	assert.True(t, all[0].Next(now).Acts)
-	assert.True(t, all[1].Namesake())
-	assert.False(t, all[0].Namesake() || all[2].Namesake())
+	assert.True(t, all[1].HasNamesake())
+	assert.False(t, all[0].HasNamesake() || all[2].HasNamesake())
 
 	gone := now
 	for swaps == 1 && now < gone+2*ttl {
@@ -218,17 +217,17 @@ func TestAgentsOfOneNameDoNotTakeTheRecordFromEachOther(t *testing.T) {
 	assert.True(t, all[1].Next(now).Acts)
 }
 
-func TestRecordThatIsNoneIsTakenOver(t *testing.T) {
+func TestElection_malformed_record_is_taken_over(t *testing.T) {
 	t.Parallel()
 	e := Election{Unit: "u/0", Instance: "1", TTL: 5 * time.Second}
-	e.Stand(true, time.Hour)
-	e.Saw("nonsense", time.Hour)
+	e.SetEligible(true, time.Hour)
+	e.ObserveRecord("nonsense", time.Hour)
 	assert.Equal(t, "nonsense", e.Next(time.Hour).Swap.Old)
-	e.Wrote(SwapDone)
+	e.SwapEnded(SwapDone)
 	assert.True(t, e.Next(time.Hour).Acts)
 	assert.False(t, e.Next(time.Hour+2500*time.Millisecond).Acts, "a holder confirms every half of the TTL")
-	e.Lost()
+	e.Disconnected()
 	assert.False(t, e.Next(time.Hour+time.Second).Acts, "nobody knows what stands there now")
-	e.Saw(e.value, time.Hour+time.Second)
+	e.ObserveRecord(e.value, time.Hour+time.Second)
 	assert.True(t, e.Next(time.Hour+time.Second).Acts)
 }

@@ -12,51 +12,50 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 )
 
-// What follows explores every order in which three units can take the lock, judge,
-// note, look at the clock, act, see the end and give the lock back, each stopped for
-// any time or killed at any point, while the lock's time passes and units tidy. A
-// command takes effect at any time after it was sent. At no point may fewer members be
-// up than a majority.
+// These tests explore every order in which three units can take the lock, judge, record an intent, check the clock,
+// act, see the end and release the lock. Each unit can be stopped for any time or killed at any point, while the lock's
+// time passes and units remove ended intents. A command takes effect at any time after it was sent. The members that
+// are up must be a majority at every point.
 
-// op is what a unit wants: to leave, to kick the server target, or to restart.
+// op is a unit's operation: to leave, to kick the server target, or to restart.
 type op struct {
 	kind   Kind
 	target int
 }
 
-// phase is how far a unit's process is.
+// phase is a unit's progress.
 type phase int
 
 const (
 	idle    phase = iota
 	holding       // it has the lock
-	noted         // judged, and noted
-	sent          // the command is on its way
-	ended         // it has come about; of a restart: the server is down
-	back          // of a restart: the server is up again
-	orphan        // killed; the command is on its way
+	noted         // judged, intent recorded
+	sent          // the command is in flight
+	ended         // it took effect; for a restart: the server is down
+	back          // for a restart: the server is up again
+	orphan        // killed; the command is in flight
 	over          // done, given up, or killed
 )
 
 const (
-	fresh   = iota // less than half of the lock's time since the write
-	late           // the holder may begin nothing more
+	fresh   = iota // less than half of the TTL has passed since the write
+	late           // the holder may begin no change
 	expired        // others may take over
 )
 
 const actors = 3
 
-// world is one point. Servers are numbers, those of the units first.
+// world is one state. Servers are numbers, those of the units first.
 type world struct {
 	members, up uint8
 	store       Record
 	age         int // since the last write
 	phases      [actors]phase
 	ages        [actors]int  // since the unit's own last write
-	valid       [actors]bool // the store is as the unit has written it
+	valid       [actors]bool // the store has the value that the unit wrote
 }
 
-// point is a world as a key: its marks are among those of the three units.
+// point is a world as a map key: its intents are among those of the three units.
 type point struct {
 	members, up, marks, orphans uint8
 	holder                      string
@@ -102,9 +101,9 @@ func count(set uint8) (n int) {
 
 func quorum(members, up uint8) bool { return count(members&up) > count(members)/2 }
 
-// rules are those of the product, or what they would be without one of them.
+// rules are the product's rules, or these without one of them.
 type rules struct {
-	tidied    func(Record, Owner) (Record, bool)
+	tidied    func(Record, LiveOwner) (Record, bool)
 	notesDown bool
 	done      func(Record, gone) bool
 }
@@ -122,8 +121,7 @@ func (x *explorer) mark(i int) Intent {
 	return Intent{ID: idOf(x.ops[i].target), Kind: x.ops[i].kind, By: unitOf(i), From: idOf(i)}
 }
 
-// permitted is the judgement of package raft, in short: who may be removed goes, who
-// may be taken down is down.
+// permitted is the judgement of package raft in short: a removed server is gone, a stopped one is down.
 func (x *explorer) permitted(w world, i int) bool {
 	members, up := w.members, w.members&w.up
 	if !quorum(members, up) || members&bit(x.ops[i].target) == 0 {
@@ -146,7 +144,7 @@ func (x *explorer) permitted(w world, i int) bool {
 	return quorum(members, up)
 }
 
-// write is a compare-and-swap of unit i that succeeds.
+// write is a successful compare-and-swap of unit i.
 func (w world) write(i int, r Record) world {
 	w.store, w.age, w.ages[i] = r, fresh, fresh
 	w.valid = [actors]bool{}
@@ -162,8 +160,7 @@ func (w world) to(i int, p phase) world {
 	return w
 }
 
-// release gives the lock back, if it still is the unit's, without the marks that have
-// ended.
+// release releases the lock without the ended intents, if it still is the unit's.
 func (x *explorer) release(w world, i int, next phase) world {
 	if w.valid[i] {
 		p := w.phases[i]
@@ -183,7 +180,7 @@ func (x *explorer) effect(w world, i int) world {
 	return w
 }
 
-// next are all points that can follow by a step of unit i.
+// next returns all states that can follow by a step of unit i.
 func (x *explorer) next(w world, i int) (all []world) {
 	add := func(next world) { all = append(all, next) }
 	switch w.phases[i] {
@@ -230,7 +227,7 @@ func (x *explorer) next(w world, i int) (all []world) {
 	switch p := w.phases[i]; p {
 	case idle, over:
 		if w.store.Holder == "" && w.works(i) {
-			if r, changed := x.tidied(w.store, Owner{Unit: unitOf(i), Server: idOf(i), Gone: w.gone(), Now: start}); changed {
+			if r, changed := x.tidied(w.store, LiveOwner{Unit: unitOf(i), Server: idOf(i), Gone: w.gone(), Now: start}); changed {
 				add(w.write(i, r).to(i, p))
 			}
 		}
@@ -243,7 +240,7 @@ func (x *explorer) next(w world, i int) (all []world) {
 	case sent:
 		add(w.to(i, orphan))
 	}
-	// It renews the lock while it waits.
+	// The unit renews the lock while it waits.
 	if p := w.phases[i]; (p == sent || p == ended) && w.valid[i] && w.ages[i] != fresh {
 		add(w.write(i, w.store.Renewed()))
 	}
@@ -281,10 +278,9 @@ func (x *explorer) explore(first world) {
 	}
 }
 
-// everything explores all that three units can want in clusters of three to largest, of
-// which the last one may be dead; it returns how many points there were, and the
-// first bad one.
-func everything(r rules, largest int) (points int, found string) {
+// exploreAll explores all that three units can do in clusters of three to largest servers, with the last one up or
+// down. It returns the number of states, and the first bad one.
+func exploreAll(r rules, largest int) (points int, found string) {
 	for members := 3; members <= largest; members++ {
 		for _, dead := range []bool{false, true} {
 			all := uint8(1)<<members - 1
@@ -294,7 +290,7 @@ func everything(r rules, largest int) (points int, found string) {
 			}
 			for combination := range 4 * 4 * 4 {
 				if rotated := combination/4 + combination%4*16; members > actors && combination > min(rotated, rotated/4+rotated%4*16) {
-					continue // the same with other names
+					continue // equivalent up to names
 				}
 				x := explorer{rules: r}
 				for i, rest := 0, combination; i < actors; i, rest = i+1, rest/4 {
@@ -313,7 +309,7 @@ func everything(r rules, largest int) (points int, found string) {
 	return points, ""
 }
 
-// valid leaves out a kick of oneself, and units that don't run.
+// valid excludes kicks of oneself and units that don't run.
 func valid(ops [actors]op, up uint8) bool {
 	for i, o := range ops {
 		if o.kind == Kick && o.target == i || up&bit(i) == 0 {
@@ -324,22 +320,22 @@ func valid(ops [actors]op, up uint8) bool {
 }
 
 // R1, R5. Clusters of five only with EXPLORE.
-func TestNoOrderOfStepsStopsAndKillsLosesAQuorum(t *testing.T) {
+func TestLock_no_interleaving_loses_quorum(t *testing.T) {
 	largest := 4
 	if exploretest.Factor(t) > 1 {
 		largest = 5
 	}
-	points, found := everything(product(), largest)
+	points, found := exploreAll(product(), largest)
 	require.Empty(t, found)
 	t.Logf("%d points", points)
 	assert.Greater(t, points, 100_000)
 }
 
-// The exploration finds what each rule is for.
-func TestWithoutOneOfTheRulesAQuorumIsLost(t *testing.T) {
+// Shows that each rule is needed: without it the exploration finds a lost quorum.
+func TestLock_without_any_rule_quorum_is_lost(t *testing.T) {
 	for name, change := range map[string]func(*rules){
 		"a target takes back what was noted of it": func(r *rules) {
-			r.tidied = func(r Record, t Owner) (Record, bool) {
+			r.tidied = func(r Record, t LiveOwner) (Record, bool) {
 				next := r.WithoutIntents(func(m Intent) bool { return m.ID == t.Server })
 				return next, len(next.Intents) != len(r.Intents)
 			}
@@ -352,7 +348,7 @@ func TestWithoutOneOfTheRulesAQuorumIsLost(t *testing.T) {
 	} {
 		r := product()
 		change(&r)
-		_, found := everything(r, 5)
+		_, found := exploreAll(r, 5)
 		assert.NotEmpty(t, found, name)
 	}
 }

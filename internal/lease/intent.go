@@ -6,55 +6,51 @@ import (
 	"time"
 )
 
-// Kind is what a holder has begun.
+// Kind is the kind of a change that a holder has begun.
 type Kind string
 
-// The kinds of a change.
 const (
 	// Leave: a server leaves by itself.
 	Leave Kind = "leave"
-	// Kick: a server is removed by another one.
+	// Kick: another server removes it.
 	Kick Kind = "kick"
-	// Down: a server is taken down, to come back or to stay down as a member.
+	// Down: a server is stopped, to start again or to stay down as a member.
 	Down Kind = "down"
-	// Unknown: noted by a version that told no kinds. It may be any of them, and
-	// whose it is is not known either.
+	// Unknown: recorded by a version without kinds. It may be any of them, by any unit.
 	Unknown Kind = ""
 )
 
-// Intent is a change that was noted before it was begun. It stands until the unit that noted
-// it has seen its end, or its server is seen to be gone for good.
+// Intent is a change that was recorded before it began. It stays in the record until the unit that recorded it has seen
+// its end, or until its server is proved to be gone.
 type Intent struct {
-	// ID is the server that goes, or is taken down.
+	// ID is the server that leaves, is kicked or is stopped.
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind,omitempty"`
-	// By is the unit that noted it, From the server through which that unit acts:
-	// of a kick another one than ID.
+	// By is the unit that recorded the change. From is the server through which that unit acts: for a kick, another one
+	// than ID.
 	By   string `json:"by,omitempty"`
 	From string `json:"from,omitempty"`
-	// Seen is when the unit of the server has first seen a mark that no other unit will
-	// take back, in seconds since 1970 on that unit's clock; 0 where it has not.
+	// Seen is when the server's own unit first saw an intent that no other unit will end, in seconds since 1970 on that
+	// unit's clock; 0 if it has not seen one.
 	Seen int64 `json:"seen,omitempty"`
 }
 
-// orphanTimeout is how long a mark that no other unit will take back stands once the
-// server that it is about is known to be a plain member. What noted it may be a process
-// that was stopped and goes on; no hook and no action, of a version that told no kinds
-// either, begins anything 20 minutes after its start.
+// orphanTimeout is how long an intent that no other unit will end stays in the record after its server is known to be a
+// plain member. The process that recorded it may be stopped and resume later; but no hook or action, of any version,
+// begins a change more than 20 minutes after its start.
 const orphanTimeout = 30 * time.Minute
 
-// wire is the form that stands in the store. Pending has the server of each mark: a
-// version that tells no kinds reads and keeps only that, and drops Noted.
+// wire is the stored form. Pending lists the server of each intent: a version without kinds reads and keeps only that,
+// and drops Noted.
 type wire struct {
 	bare
 	Pending []string `json:"pending,omitempty"`
 	Noted   []Intent `json:"noted,omitempty"`
 }
 
-// bare is a Record without its methods.
+// bare is a Record without its methods, so that marshalling does not recurse.
 type bare Record
 
-// MarshalJSON implements [json.Marshaler].
 func (r Record) MarshalJSON() ([]byte, error) {
 	w := wire{bare: bare(r)}
 	for _, m := range r.Intents {
@@ -68,7 +64,6 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (r *Record) UnmarshalJSON(b []byte) error {
 	var w wire
 	if err := json.Unmarshal(b, &w); err != nil {
@@ -84,17 +79,17 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// same says whether two marks are of one change.
-func (m Intent) same(o Intent) bool { return m.ID == o.ID && m.Kind == o.Kind && m.By == o.By }
+// isSameChange reports whether two intents describe one change.
+func (m Intent) isSameChange(o Intent) bool { return m.ID == o.ID && m.Kind == o.Kind && m.By == o.By }
 
-// WithIntent adds a change that is about to be begun.
+// WithIntent is the record with a change that is about to begin.
 func (r Record) WithIntent(m Intent) Record {
 	r = r.Renewed()
-	r.Intents = append(slices.DeleteFunc(r.Intents, m.same), m)
+	r.Intents = append(slices.DeleteFunc(r.Intents, m.isSameChange), m)
 	return r
 }
 
-// WithoutIntents takes away the marks for which over says true.
+// WithoutIntents is the record without the intents for which over returns true.
 func (r Record) WithoutIntents(over func(Intent) bool) Record {
 	r = r.Renewed()
 	r.Intents = slices.DeleteFunc(r.Intents, over)
@@ -104,8 +99,8 @@ func (r Record) WithoutIntents(over func(Intent) bool) Record {
 	return r
 }
 
-// UnfinishedIntents are the marks that the server's end does not settle. gone says whether
-// a server is proved to be no longer a member.
+// UnfinishedIntents returns the intents of servers that still may be members. gone reports whether a server is proved
+// to be no longer a member.
 func (r Record) UnfinishedIntents(gone func(server string) bool) []Intent {
 	var marks []Intent
 	for _, m := range r.Intents {
@@ -116,9 +111,8 @@ func (r Record) UnfinishedIntents(gone func(server string) bool) []Intent {
 	return marks
 }
 
-// HolderIsDone says whether all that the holder has noted is a removal that is seen
-// to be done, so that it has only to give the record up. A server that is taken down
-// is never seen to be back by another unit than its own.
+// HolderIsDone reports whether all intents of the holder are removals that are proved to be done, so that the holder
+// has only to release the record. An intent to stop a server never counts: only the server's own unit sees its end.
 func (r Record) HolderIsDone(gone func(server string) bool) bool {
 	done := false
 	for _, m := range r.Intents {
@@ -133,21 +127,20 @@ func (r Record) HolderIsDone(gone func(server string) bool) bool {
 	return done
 }
 
-// Owner is a unit whose server is a plain member, with a leader, that answers: what
-// it was asked to do before, it has done or passed on to its leader.
-type Owner struct {
+// LiveOwner is a unit with a server that answers and is a plain member with a leader: the server has carried out all
+// earlier commands, or passed them to its leader.
+type LiveOwner struct {
 	Unit, Server string
-	// Gone says whether a server is proved to be no longer a member.
+	// Gone reports whether a server is proved to be no longer a member.
 	Gone func(server string) bool
 	Now  time.Time
 }
 
-// WithoutEnded is r without what has ended, and whether that differs from r. Only the unit
-// that noted a change says that it has ended: a leave that a restart has cancelled,
-// a kick that was lost, a server that is back. A mark of no known kind, and a kick by
-// a unit whose own server is gone, are the business of the server that they are about,
-// and take their time: what was sent before may still be on its way.
-func (r Record) WithoutEnded(t Owner) (Record, bool) {
+// WithoutEnded returns r without the intents that have ended, and whether that differs from r. Only the unit that
+// recorded a change decides that it has ended: a leave that a restart cancelled, a kick that was lost, a server that
+// runs again. Two kinds of intent are ended by the server that they name, after [orphanTimeout], since a command may
+// still be on its way: those of unknown kind, and kicks through a server that is gone.
+func (r Record) WithoutEnded(t LiveOwner) (Record, bool) {
 	next, changed := r.Renewed(), false
 	next.Intents = nil
 	for _, m := range r.Intents {

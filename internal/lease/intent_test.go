@@ -26,7 +26,7 @@ func nothingGone(string) bool { return false }
 
 func isGone(id string) func(string) bool { return func(other string) bool { return other == id } }
 
-func TestMarksOutliveTheirHolder(t *testing.T) {
+func TestIntent_outlives_holder(t *testing.T) {
 	r := Record{}.Taken("a/0", time.Second).WithIntent(leave).WithIntent(leave).WithIntent(kick).WithIntent(down)
 	want := []Intent{leave, kick, down}
 	assert.Equal(t, want, r.Intents, "two kinds of one server are two")
@@ -36,8 +36,8 @@ func TestMarksOutliveTheirHolder(t *testing.T) {
 	assert.Equal(t, want, r.Intents, "the original is not touched")
 }
 
-// Units of a version that told no kinds read and write server IDs only.
-func TestRecordOfAVersionThatToldNoKindsIsTakenAtItsWorst(t *testing.T) {
+// Units of a version without kinds read and write server IDs only.
+func TestIntent_without_kind_counts_as_any(t *testing.T) {
 	r, err := Parse(`{"holder":"a/1","term":4,"seq":9,"ttl":23,"pending":["aaaa","bbbb"]}`)
 	require.NoError(t, err)
 	assert.Equal(t, Record{Holder: "a/1", Term: 4, Sequence: 9, TTLSeconds: 23, Intents: []Intent{{ID: "aaaa"}, {ID: "bbbb"}}}, r)
@@ -48,7 +48,7 @@ func TestRecordOfAVersionThatToldNoKindsIsTakenAtItsWorst(t *testing.T) {
 		mixed.String(), "they find every server in pending")
 }
 
-func TestOnlyTheHoldersOwnRemovalFreesItsLock(t *testing.T) {
+func TestHolderIsDone_only_by_its_own_removals(t *testing.T) {
 	held := Record{}.Taken("a/0", time.Second)
 	tests := map[string]struct {
 		marks []Intent
@@ -72,20 +72,20 @@ func TestOnlyTheHoldersOwnRemovalFreesItsLock(t *testing.T) {
 	}
 }
 
-func TestOnlyWhoNotedAChangeTidiesIt(t *testing.T) {
+func TestWithoutEnded_only_author_ends_intent(t *testing.T) {
 	r := Record{Intents: []Intent{leave, kick, down}}
-	target := Owner{Unit: "a/1", Server: "bbbb", Gone: nothingGone, Now: start}
+	target := LiveOwner{Unit: "a/1", Server: "bbbb", Gone: nothingGone, Now: start}
 	next, changed := r.WithoutEnded(target)
 	assert.False(t, changed)
 	assert.Equal(t, r.Intents, next.Intents, "the target of a kick may yet be removed")
 
-	noter := Owner{Unit: "a/0", Server: "aaaa", Gone: nothingGone, Now: start}
+	noter := LiveOwner{Unit: "a/0", Server: "aaaa", Gone: nothingGone, Now: start}
 	next, changed = r.WithoutEnded(noter)
 	assert.True(t, changed)
 	assert.Empty(t, next.Intents)
 	assert.NotEqual(t, r.String(), next.String())
 
-	target.Gone = isGone("aaaa") // its kick may still be on its way
+	target.Gone = isGone("aaaa") // its kick may still be in flight
 	next, changed = r.WithoutEnded(target)
 	assert.True(t, changed)
 	require.Len(t, next.Intents, 1)
@@ -96,10 +96,10 @@ func TestOnlyWhoNotedAChangeTidiesIt(t *testing.T) {
 	assert.Empty(t, next.Intents)
 }
 
-func TestMarkOfNoKnownKindTakesItsTime(t *testing.T) {
+func TestWithoutEnded_unknown_kind_expires(t *testing.T) {
 	r := Record{Intents: []Intent{{ID: "aaaa"}}}
-	at := func(unit, server string, now time.Time) Owner {
-		return Owner{Unit: unit, Server: server, Gone: nothingGone, Now: now}
+	at := func(unit, server string, now time.Time) LiveOwner {
+		return LiveOwner{Unit: unit, Server: server, Gone: nothingGone, Now: now}
 	}
 	_, changed := r.WithoutEnded(at("a/1", "bbbb", start))
 	assert.False(t, changed, "it is another server's")
@@ -119,9 +119,8 @@ func TestMarkOfNoKnownKindTakesItsTime(t *testing.T) {
 	assert.Empty(t, done.Intents)
 }
 
-// A machine that stood still as a whole has a clock that goes on as if nothing had
-// been; the time of day tells.
-func TestHolderMayNotActByEitherClock(t *testing.T) {
+// After a machine slept, its monotonic clock continues as if no time had passed; the wall clock shows the gap.
+func TestMayAct_needs_both_clocks(t *testing.T) {
 	h := Held{Record: Record{}.Taken("a/0", 30*time.Second), Written: time.Now()}
 	assert.True(t, h.MayAct(h.Written.Add(time.Second)))
 	assert.False(t, h.MayAct(h.Written.Round(0).Add(16*time.Second)))

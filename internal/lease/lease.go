@@ -1,11 +1,8 @@
-// Package lease decides which unit may act, where several could. It is pure: it takes
-// what stands in the shared store and the time, and says what may be done. The caller
-// reads and writes the store.
+// Package lease decides which of several units may act. It is pure: it takes the value from the shared store and the
+// time, and returns what may be done. The caller reads and writes the store.
 //
-// OVSDB's own locks are no use for this: each server of a cluster grants them by
-// itself, so that two clients can hold the same one. What a cluster does
-// serialise is a compare-and-swap: a transaction that waits for a value and
-// writes another.
+// OVSDB's own locks don't help: each server of a cluster grants them independently, so two clients can hold the same
+// lock. A cluster does serialise a compare-and-swap: a transaction that waits for a value and writes another.
 package lease
 
 import (
@@ -19,35 +16,31 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// Record is what stands in the store. An absent record is the zero value.
+// Record is the value in the store. An absent record is the zero value.
 type Record struct {
-	// Holder is the unit that may act; empty when none may, so that any unit
-	// can take it.
+	// Holder is the unit that may act; if empty, any unit can take the record.
 	Holder string `json:"holder,omitempty"`
-	// Term is one higher each time the record is taken. Sequence is one higher
-	// with each renewal, so that every write changes the value: a write that
-	// changes nothing succeeds even without a quorum.
+	// Term rises by one each time the record is taken, Sequence with each renewal. So every write changes the value: a
+	// write without a change succeeds even if there is no quorum.
 	Term     uint64 `json:"term"`
 	Sequence uint64 `json:"seq"`
-	// TTLSeconds is after how many seconds without a change others may take
-	// over.
+	// TTLSeconds is after how many seconds without a change others may take over.
 	TTLSeconds int `json:"ttl"`
-	// Instance tells the process that has taken the record from others of the same unit,
-	// Address is where its agent can be asked; both are empty in the record of a lock.
+	// Instance distinguishes the process that took the record from others of the same unit. Address is where its agent
+	// can be asked. Both are empty in the record of a lock.
 	Instance string `json:"instance,omitempty"`
 	Address  string `json:"address,omitempty"`
-	// At is when its holder has written it, in seconds since 1970 on the holder's clock. Only what is
-	// said of the record goes by it ([Record.HeldAt]); nothing is done for it.
+	// At is when the holder wrote the record, in seconds since 1970 on the holder's clock. It only informs people
+	// ([Record.HeldAt]); no decision depends on it.
 	At int64 `json:"at,omitempty"`
-	// Intents are the changes that holders have begun and that have not been seen
-	// finished by a unit that may say so. They outlive their holder.
+	// Intents are the changes that holders have begun and that no unit entitled to do so has ended. They outlive their
+	// holder.
 	Intents []Intent `json:"-"`
 	// Pad makes the record long; see [Record.Padded].
 	Pad string `json:"pad,omitempty"`
 }
 
-// maxTTL bounds what a record can make others wait, malformedTTL what a value can
-// that is none.
+// maxTTL limits how long a record makes others wait, malformedTTL how long a malformed value does.
 const (
 	maxTTL       = 10 * time.Minute
 	malformedTTL = time.Minute
@@ -56,8 +49,8 @@ const (
 // ErrMalformed is returned for a value that is not a record.
 var ErrMalformed = errors.New("not a lease record")
 
-// Parse reads a record; the empty string is the absent one. Its texts are cleaned, since any client of the database may
-// have written them (R18). The error wraps [ErrMalformed].
+// Parse parses a record; the empty string is the absent one. Its texts are cleaned, since any client of the database
+// may have written them (R18). The error wraps [ErrMalformed].
 func Parse(value string) (Record, error) {
 	var r Record
 	if value == "" {
@@ -73,22 +66,22 @@ func Parse(value string) (Record, error) {
 	return r, nil
 }
 
-// maxName bounds what names something, in bytes.
+// maxName is the limit for a name, in bytes (R18).
 const maxName = 255
 
-// IsName reports whether the text can name a unit, a process or an address, or is empty. Any client of the
-// database can write a record, and people are shown what is in it.
+// IsName reports whether the text is empty or can name a unit, a process or an address. Any client of the database can
+// write a record, and people read its content.
 func IsName(text string) bool {
 	return len(text) <= maxName && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// String is the form that stands in the store.
+// String is the stored form.
 func (r Record) String() string {
 	b, _ := json.Marshal(r) // a struct of strings and numbers always marshals
 	return string(b)
 }
 
-// TTL is how long the record's holder may go without renewing it.
+// TTL is how long the holder may leave the record unrenewed, at most maxTTL.
 func (r Record) TTL() time.Duration {
 	return time.Duration(min(max(r.TTLSeconds, 0), int(maxTTL/time.Second))) * time.Second
 }
@@ -115,28 +108,26 @@ func (r Record) Released() Record {
 	return r
 }
 
-// clockSkew is how far the clocks of two machines are apart at most where both are kept by NTP and
-// one of them is not yet in step.
+// clockSkew is the largest expected difference between the clocks of two machines that use NTP, if one of them is not
+// synchronised yet.
 const clockSkew = 30 * time.Second
 
-// HeldAt says whether the record seems to be held at now, as one look can tell: by the clocks of two
-// machines, so that it is good for what is said, and for nothing that is done. A holder that is
-// gone is told by a [Watch].
+// HeldAt reports whether the record seems to be held at now, judged by one reading and the clocks of two machines. Use
+// it only to inform people; to decide, use [Watch].
 func (r Record) HeldAt(now time.Time) bool {
 	return r.Holder != "" && now.Sub(time.Unix(r.At, 0)).Abs() <= r.TTL()+clockSkew
 }
 
-// Watch follows a record that another unit may hold. Only time that passed
-// between two looks of this very process counts, so that the clocks of two
-// machines need not agree.
+// Watch follows a record that another unit may hold. Only the time between two observations of this process counts, so
+// the clocks of two machines need not agree.
 type Watch struct {
 	value string
 	since time.Time
 	begun bool
 }
 
-// Observe takes the value that stands in the store at now and says how much
-// longer it must stay unchanged before it may be taken; 0: now.
+// Observe takes the value read at now and returns how much longer it must stay unchanged before it may be taken; 0
+// means now.
 func (w *Watch) Observe(value string, now time.Time) time.Duration {
 	if !w.begun || value != w.value {
 		w.value, w.since, w.begun = value, now, true
@@ -155,20 +146,19 @@ func (w *Watch) Observe(value string, now time.Time) time.Duration {
 // Held is a record that this process has written.
 type Held struct {
 	Record
-	// Written is when the last write that succeeded was begun.
+	// Written is when the last successful write began.
 	Written time.Time
 }
 
-// actShare is the part of the TTL in which a holder may still begin something:
-// it must be done, or be seen by all to be under way, before others take over.
+// actShare: a holder may begin a change only in the first 1/actShare of the TTL. The change must end, or be visible to
+// all, before others take over.
 const actShare = 2
 
-// Until is the moment after which the holder may begin nothing more.
+// Until is the time after which the holder may begin no change.
 func (h Held) Until() time.Time { return h.Written.Add(h.TTL() / actShare) }
 
-// MayAct says whether the holder may begin something at now. Both clocks of a
-// machine must agree: the one that only goes forward stands still while the whole
-// machine does.
+// MayAct reports whether the holder may begin a change at now. Both clocks of the machine must agree: the monotonic one
+// stops while the machine sleeps.
 func (h Held) MayAct(now time.Time) bool {
 	until := h.Until()
 	return h.Holder != "" && now.Before(until) && now.Round(0).Before(until.Round(0))

@@ -11,7 +11,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func TestRecordSurvivesTheStore(t *testing.T) {
+func TestRecord_round_trip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Record{
 			Holder: rapid.StringMatching(`[a-z-]{1,12}/[0-9]{1,3}`).Draw(t, "holder"), Term: rapid.Uint64().Draw(t, "term"),
@@ -24,7 +24,7 @@ func TestRecordSurvivesTheStore(t *testing.T) {
 	})
 }
 
-func TestAbsentAndReleasedRecordsAreFree(t *testing.T) {
+func TestWatch_absent_and_released_are_free(t *testing.T) {
 	var w Watch
 	assert.Zero(t, w.Observe("", start))
 	taken := Record{}.Taken("a/0", 30*time.Second)
@@ -32,7 +32,7 @@ func TestAbsentAndReleasedRecordsAreFree(t *testing.T) {
 	assert.Equal(t, taken.Term, taken.Released().Term, "the term goes on counting")
 }
 
-func TestHeldRecordIsFreeOnlyAfterItsTTLWithoutChange(t *testing.T) {
+func TestWatch_held_is_free_after_unchanged_TTL(t *testing.T) {
 	held := Record{}.Taken("a/0", 30*time.Second)
 	var w Watch
 	assert.Equal(t, 30*time.Second, w.Observe(held.String(), start))
@@ -43,7 +43,7 @@ func TestHeldRecordIsFreeOnlyAfterItsTTLWithoutChange(t *testing.T) {
 	assert.Zero(t, w.Observe(renewed, start.Add(55*time.Second)))
 }
 
-func TestDamagedRecordDoesNotBlockForEver(t *testing.T) {
+func TestWatch_malformed_is_free_after_timeout(t *testing.T) {
 	var w Watch
 	assert.Equal(t, malformedTTL, w.Observe("{garbage", start))
 	assert.Zero(t, w.Observe("{garbage", start.Add(malformedTTL)))
@@ -54,7 +54,7 @@ func TestDamagedRecordDoesNotBlockForEver(t *testing.T) {
 	assert.Zero(t, new(Watch).Observe(Record{Holder: "a/0", TTLSeconds: -5}.String(), start))
 }
 
-func TestEveryWriteChangesTheValue(t *testing.T) {
+func TestRecord_every_write_changes_value(t *testing.T) {
 	r := Record{}.Taken("a/0", time.Second)
 	for name, next := range map[string]Record{
 		"renewed": r.Renewed(), "released": r.Released(), "noting": r.WithIntent(Intent{ID: "x"}),
@@ -64,7 +64,7 @@ func TestEveryWriteChangesTheValue(t *testing.T) {
 	}
 }
 
-func TestHolderMayNotBeginAnythingLateInItsTTL(t *testing.T) {
+func TestMayAct_not_late_in_TTL(t *testing.T) {
 	h := Held{Record: Record{}.Taken("a/0", 30*time.Second), Written: start}
 	assert.True(t, h.MayAct(start.Add(14*time.Second)))
 	assert.False(t, h.MayAct(start.Add(15*time.Second)))
@@ -72,9 +72,8 @@ func TestHolderMayNotBeginAnythingLateInItsTTL(t *testing.T) {
 	assert.False(t, Held{Record: h.Released(), Written: start}.MayAct(start))
 }
 
-// Two units that follow the rules never both believe that they may act,
-// whatever the order of their looks and writes.
-func TestAtMostOneHolderMayAct(t *testing.T) {
+// Two units that follow the rules never both believe that they may act, in any order of their reads and writes.
+func TestMayAct_at_most_one_holder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now, store := start, ""
 		units := []string{"a/0", "a/1", "a/2"}

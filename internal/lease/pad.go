@@ -6,14 +6,13 @@ import (
 	"encoding/binary"
 )
 
-// padBytes is more than what can be left of the last page of a file: pages have 4 KiB,
-// file systems of larger ones are not looked for. It is what has to be stored, in
-// bytes, of a text that can't be made shorter.
+// padBytes is the size of the padding. It exceeds what can be left of a file's last page: pages have 4 KiB. Larger
+// pages are not supported. The text is incompressible, so that all of it has to be stored.
 const padBytes = 8 << 10
 
-// Padded is the record with a text in it that is longer than what is left of a file's
-// last page: a server that stores it has space on the disk, while a full one still takes what
-// is short. The text is another one each time. The next record of the holder is without.
+// Padded is the record with a text that is longer than the rest of a file's last page. A server that stores it has
+// space on the disk, while one with a full disk still accepts short writes. The text differs each time; the holder's
+// next record has none.
 func (r Record) Padded() Record {
 	var seed [16]byte
 	binary.BigEndian.PutUint64(seed[:8], r.Term)

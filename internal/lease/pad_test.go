@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 )
 
-func TestPaddedRecordTakesTwoPagesOfAnyDiskAndTheNextOneIsWithout(t *testing.T) {
+func TestPadded_fills_two_pages_until_next_record(t *testing.T) {
 	t.Parallel()
 	r := lease.Record{}.Taken("ovn-central/0", time.Minute).Padded()
 	var short bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestStrangerIsNoUnitOfTheApplicationOrHasNoPeersAddress(t *testing.T) {
+func TestUnknownHolder(t *testing.T) {
 	const own, other = "10.0.0.1:16402", "10.0.0.2:16402"
 	for _, c := range []struct{ unit, holder, address, want string }{
 		{"a/0", "", "", ""},
@@ -25,12 +25,12 @@ func TestStrangerIsNoUnitOfTheApplicationOrHasNoPeersAddress(t *testing.T) {
 		{"hand", "other", "10.0.0.9:16402", "other at 10.0.0.9:16402, no peer"},
 	} {
 		r := Record{Holder: c.holder, Address: c.address}
-		assert.Equal(t, c.want, r.Stranger(c.unit, func(at string) bool { return at == own || at == other }), c)
+		assert.Equal(t, c.want, r.UnknownHolder(c.unit, func(at string) bool { return at == own || at == other }), c)
 	}
 }
 
 // R18
-func TestRecordWithTextThatNamesNothingIsMalformed(t *testing.T) {
+func TestParse_holder_that_is_no_name_is_malformed(t *testing.T) {
 	for _, bad := range []string{"a/1\x1b[2J", "a/1\na/2", "a /1", "a/1\u202e", strings.Repeat("x", 256)} {
 		for _, r := range []Record{{Holder: bad}, {Holder: "a/1", Instance: bad}, {Holder: "a/1", Address: bad}} {
 			_, err := Parse(r.String())
@@ -40,18 +40,18 @@ func TestRecordWithTextThatNamesNothingIsMalformed(t *testing.T) {
 	}
 }
 
-// Of a stranger nobody hears, since nobody asks it: it keeps the record for its time, and for no longer.
-func TestStrangerKeepsNoUnitFromTheRecord(t *testing.T) {
+// An unknown holder is not asked and so never heard: it keeps the record for its TTL only.
+func TestUnknownHolder_delays_takeover_by_one_TTL(t *testing.T) {
 	e := Election{Unit: "u/0", Instance: "1", Address: "10.0.0.1:16402", TTL: ttl}
 	ghost := Record{Holder: "ghost/9", Instance: "x", Address: "10.9.9.9:16402", Term: 7, TTLSeconds: 600}
 	now := ttl
-	e.Stand(true, now)
+	e.SetEligible(true, now)
 	for begun := now; now < begun+ttl; now += tick {
-		e.Saw(ghost.String(), now)
-		e.Heard(Answer{Unit: "u/1", Term: 7, HeardAgo: -1}, now)
+		e.ObserveRecord(ghost.String(), now)
+		e.ObserveAnswer(Answer{Unit: "u/1", Term: 7, HeardAgo: -1}, now)
 		require.Empty(t, e.Next(now).Swap.New)
 	}
-	e.Saw(ghost.String(), now)
+	e.ObserveRecord(ghost.String(), now)
 	next, err := Parse(e.Next(now).Swap.New)
 	require.NoError(t, err)
 	assert.Equal(t, "u/0", next.Holder)
