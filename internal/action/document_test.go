@@ -17,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -87,7 +88,7 @@ func local(d ovndb.Database, c ovndb.Condition, err error) observe.Cluster {
 func withFacts(c observe.Cluster) observe.Cluster {
 	c.Facts = &observe.ServerFacts{
 		Schemas:   &ovn.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true},
-		Storage:   &ovn.Storage{Size: 12 << 20, Compacted: 4 << 20, Written: time.Date(2026, 11, 23, 9, 8, 7, 0, time.UTC)},
+		Storage:   &raftfile.Storage{Size: 12 << 20, Compacted: 4 << 20, Written: time.Date(2026, 11, 23, 9, 8, 7, 0, time.UTC)},
 		LongPolls: &ovn.LongPolls{Count: 2, Longest: 2500 * time.Millisecond},
 	}
 	return c

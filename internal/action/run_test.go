@@ -36,6 +36,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // agent stands for Juju and for a machine on which nb is served by the only member
@@ -113,7 +114,7 @@ func unit(t *testing.T, a *agent) Unit {
 	log := slog.New(slog.DiscardHandler)
 	machine := &observe.Machine{
 		Env: env, Control: ovn.Control{Runner: a, Paths: paths}, Files: ovn.Files{Runner: a, Paths: paths},
-		Services: ovn.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
+		Services: systemd.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
 	}
 	observer := &observe.Observer{Machine: machine}
 	service := &membership.Changer{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // longPollWindow is for how long back a server's log is looked at.
@@ -23,7 +24,7 @@ func (serverMetrics) Describe(chan<- *prometheus.Desc) {}
 func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
 	gauge := of(out, prometheus.GaugeValue)
 	for _, db := range ovndb.Databases() {
-		file, err := ovn.ReadStorage(m.paths, db)
+		file, err := raftfile.ReadStorage(m.paths, db)
 		if err != nil {
 			continue
 		}

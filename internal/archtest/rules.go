@@ -20,7 +20,8 @@ var Layers = [][]string{
 	{"membership", "gateway", "backup", "startguard"},
 	{"status"},
 	{"observe", "present"},
-	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
+	{"apt", "ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
+	{"raftfile", "machine", "systemd"},
 	{"run", "atomicfile", "version", "poll", "ctxio", "agent/config"},
 }
 
@@ -38,7 +39,7 @@ var formats = []string{"lease", "plan", "gateway/revision", "gateway/picture", "
 // the log; files that other programs read; ovsdb-server's own text, as it is parsed; and, in
 // relation and tls, what stands in a log for a secret.
 var printers = []string{
-	"cli", "action", "document", "present", "gateway/picture", "juju", "ovn", "raft", "relation", "tls",
+	"apt", "cli", "action", "document", "present", "gateway/picture", "juju", "ovn", "raft", "raftfile", "relation", "systemd", "tls",
 }
 
 // lined are the pure packages whose texts have lines: that of ovsdb-server, what digests are made
@@ -92,7 +93,7 @@ var linked = []string{
 // pure ones: what says how a unit is must not be able to ask or to act.
 var narrow = map[string][]string{
 	"status":  {"observe", "present", "juju", "relation"},
-	"observe": {"ovn", "ovsdb", "juju", "relation", "atomicfile", "poll"},
+	"observe": {"ovn", "raftfile", "machine", "systemd", "ovsdb", "juju", "relation", "atomicfile", "poll"},
 }
 
 // emptyNames say nothing about what a package is for.

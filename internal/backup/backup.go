@@ -20,6 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // Service makes and reads backups on one unit.
@@ -130,7 +131,7 @@ func (s *Service) Plan(ctx context.Context, dir string, keep int) (Plan, error) 
 	}
 	var p Plan
 	for _, d := range ovndb.Databases() {
-		x := Database{Name: d, Size: ovn.FileSize(s.Files.Paths, d)}
+		x := Database{Name: d, Size: raftfile.Size(s.Files.Paths.File(d))}
 		if _, err := s.examine(ctx, d, &x); err != nil {
 			return Plan{}, fmt.Errorf("cannot back up: %w", err)
 		}
@@ -263,7 +264,7 @@ func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (d
 	if !file.Exists || !file.Clustered {
 		return "", fmt.Errorf("%s is no database of a cluster", file.Path)
 	}
-	log, err := s.Files.LogEnd(ctx, d)
+	log, err := raftfile.ReadEnd(ctx, s.Files.Paths, d)
 	if err != nil {
 		return "", err
 	}

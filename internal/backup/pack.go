@@ -16,8 +16,9 @@ import (
 	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ctxio"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // digests are what is known of a copy: its size in bytes and its checksum unpacked, and the
@@ -130,14 +131,14 @@ const (
 func (s *Service) room(dir string) error {
 	var total, largest int64
 	for _, d := range ovndb.Databases() {
-		size := ovn.FileSize(s.Files.Paths, d)
+		size := raftfile.Size(s.Files.Paths.File(d))
 		total, largest = total+size, max(largest, size)
 	}
-	free, err := ovn.FreeSpace(dir)
+	free, err := machine.FreeSpace(dir)
 	if err != nil {
 		return err
 	}
-	available, known := ovn.AvailableMemory()
+	available, known := machine.AvailableMemory()
 	if !known {
 		available = math.MaxInt64
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -39,7 +40,7 @@ the backups and shown in the unit's status until the next backup has been made.`
 			runner := run.Exec{}
 			s := &backup.Service{
 				Unit: unit, Files: ovn.Files{Runner: runner, Paths: paths}, Dialer: &ovsdb.Dialer{Credentials: paths.Credentials()},
-				Version: ovn.Packages{Runner: runner, Paths: paths}.Installed, Now: time.Now,
+				Version: apt.Packages{Runner: runner, Paths: paths}.Installed, Now: time.Now,
 				Progress: func(_ context.Context, text string) { fmt.Fprintln(stderr, text) },
 			}
 			ctx, cancel := context.WithTimeoutCause(cmd.Context(), backupTimeout, errors.New("the backup timed out"))

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/action"
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
@@ -29,6 +30,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
@@ -229,7 +231,7 @@ func newMachine(env juju.Env, paths ovndb.Paths, credentials ovndb.Credentials, 
 		Env:      env,
 		Control:  ovn.Control{Runner: runner, Paths: paths},
 		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
-		Services: ovn.Services{Runner: runner, Paths: paths},
+		Services: systemd.Services{Runner: runner, Paths: paths},
 		Dialer:   &ovsdb.Dialer{Credentials: credentials},
 		Now:      time.Now,
 		Log:      log,
@@ -245,7 +247,7 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		paths  = ovndb.PathsFromEnv(getenv)
 	)
 	log := slog.New(juju.NewLogHandler(tools, stderr, slog.LevelInfo))
-	system, err := ovn.ReadOS(ovn.OSRelease)
+	system, err := apt.ReadOS(apt.OSRelease)
 	if err != nil {
 		log.Warn("cannot tell which system this is; only source=distro can be used", "error", err)
 	}
@@ -267,9 +269,9 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		Observer:   observer,
 		Members:    members,
 		Paths:      paths,
-		Packages:   ovn.Packages{Runner: runner, Paths: paths, Getenv: getenv, Admin: cmp.Or(getenv("DPKG_ADMINDIR"), ovn.DpkgAdmin)},
+		Packages:   apt.Packages{Runner: runner, Paths: paths, Getenv: getenv, Admin: cmp.Or(getenv("DPKG_ADMINDIR"), apt.DpkgAdmin)},
 		Firewall:   firewall.Firewall{Runner: runner},
-		Policy:     ovn.Policy{Runner: runner, Paths: paths, App: env.App},
+		Policy:     apt.Policy{Runner: runner, Paths: paths, App: env.App},
 		Monitoring: monitoring.On(runner, ""),
 		Program:    program,
 		OS:         system,

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -41,7 +40,7 @@ EXIT STATUS
 				db = ovndb.SB
 			}
 			paths := ovndb.PathsFromEnv(getenv)
-			guard := startguard.Guard{Files: ovn.Files{Runner: run.Exec{}, Paths: paths}, Dialer: &ovsdb.Dialer{Credentials: paths.Credentials()}}
+			guard := startguard.Guard{Paths: paths, Dialer: &ovsdb.Dialer{Credentials: paths.Credentials()}}
 			reason, err := guard.Start(cmd.Context(), db)
 			switch {
 			case reason != "":

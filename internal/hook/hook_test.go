@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -32,6 +33,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // machine stands for Juju and for the machine of ovn-central/0. Its databases are
@@ -217,7 +219,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	tools := juju.New(m)
 	machine := &observe.Machine{
 		Env: env, Control: ovn.Control{Runner: m, Paths: paths}, Files: ovn.Files{Runner: m, Paths: paths},
-		Services: ovn.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Now: time.Now,
+		Services: systemd.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Now: time.Now,
 		Log: log,
 	}
 	observer := &observe.Observer{Machine: machine}
@@ -230,7 +232,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	synctest.Test(t, func(t *testing.T) { // it waits for a server to store what it has
 		err = hook.Run(t.Context(), &reconcile.Reconciler{
 			Machine: machine, Tools: tools, Observer: observer, Members: service, Paths: paths,
-			Packages: ovn.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
+			Packages: apt.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
 		}, name)
 	})
 	return err

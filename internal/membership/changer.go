@@ -10,9 +10,9 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // Observer finds out anew what a change is judged by. An [observe.Observer] is one.
@@ -25,7 +25,7 @@ type Observer interface {
 	MissingEntries(context.Context, observe.ServerState) (string, error)
 	Probe(context.Context, observe.ServerState) []raft.ProbeResult
 	ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error)
-	QuorumWithout(ctx context.Context, m observe.Application, cache observe.Cache, l observe.ServerState, end ovn.LogEnd) (q raft.Quorum, removed bool)
+	QuorumWithout(ctx context.Context, m observe.Application, cache observe.Cache, l observe.ServerState, end raftfile.End) (q raft.Quorum, removed bool)
 	CountClients() (map[ovndb.Database]ovndb.Clients, error)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // rewritePatience is how long a server may take to put the new file in the place of the
@@ -45,7 +46,7 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 		return fmt.Errorf("cannot find out whether the file of %s is whole: %w", d, err)
 	}
 	if lost == "" && l.Condition == ovndb.Hung {
-		log, err := s.Files.Log(ctx, d)
+		log, err := raftfile.ReadLog(ctx, s.Files.Paths, d)
 		if err == nil && log.Damage != "" {
 			return &DamagedFileError{d, log.Damage, l.Err}
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // stopped is what a server that does not answer has on the disk.
@@ -21,7 +21,7 @@ type stopped struct {
 	clustered bool
 	// end is the end of the log of a clustered file that is whole: a server can be
 	// started on it.
-	end   ovn.LogEnd
+	end   raftfile.End
 	whole bool
 }
 
@@ -38,7 +38,7 @@ func (s *Changer) stoppedServers(ctx context.Context, servers map[ovndb.Database
 		}
 		server := stopped{ServerState: l, clustered: l.FileErr == nil && l.File.Clustered && !l.File.Left}
 		if server.clustered {
-			end, err := s.Files.LogEnd(ctx, d)
+			end, err := raftfile.ReadEnd(ctx, s.Files.Paths, d)
 			server.end, server.whole = end, err == nil && end.Damage == ""
 			if !server.whole {
 				s.Log.InfoContext(ctx, "no server can be started on the file", "database", d.Short(), "damage", end.Damage, "error", err)

@@ -23,6 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // realUnit is a unit whose servers run, in a cluster with those of others.
@@ -57,7 +58,7 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 		goal[name] = juju.UnitGoal{Status: "active"}
 		machine := &observe.Machine{
 			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
-			Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
+			Files: ovn.Files{Runner: services{}, Paths: paths}, Services: systemd.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
 			Clients: func() (map[ovndb.Database]ovndb.Clients, error) { return nil, nil }, // other tests have some on this machine
 			Now:     time.Now,
 			Log:     slog.New(slog.DiscardHandler),

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -19,7 +19,7 @@ func TestR0OnlyMembersThatHaveLostEntriesKeepAServerThatCannotBeAskedRunning(t *
 	const member, joined, gone raft.ID = "aaaaaaaa-284d-47b2-9acc-fb82170132ed", "bbbbbbbb-284d-47b2-9acc-fb82170132ed", "cccccccc-284d-47b2-9acc-fb82170132ed"
 	h := &haltOperation{
 		server: observe.ServerState{Database: ovndb.NB},
-		end:    ovn.LogEnd{Addresses: map[raft.ID]string{member: "ssl:192.0.2.1:6643"}},
+		end:    raftfile.End{Addresses: map[raft.ID]string{member: "ssl:192.0.2.1:6643"}},
 		application: observe.Application{Published: relation.UnitIdentities{
 			"ovn-central/1": {ovndb.NB: {Server: joined}}, "ovn-central/2": {ovndb.SB: {Server: gone}},
 		}},

@@ -11,11 +11,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // haltOperation stops for good a server of a unit that goes, which runs and can't be asked:
@@ -27,7 +27,7 @@ type haltOperation struct {
 	cache       observe.Cache
 	// server has its File as evaluate has found it: a server that can't be asked is observed without.
 	server observe.ServerState
-	end    ovn.LogEnd
+	end    raftfile.End
 	lock   *lock
 	// begun: it was permitted to stop the server. done: the process is gone.
 	begun, done bool
@@ -65,7 +65,7 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 	if h.server.File, err = h.changer.Files.Inspect(ctx, h.server.Database); err != nil {
 		return err
 	}
-	if h.end, err = h.changer.Files.LogEnd(ctx, h.server.Database); err != nil {
+	if h.end, err = raftfile.ReadEnd(ctx, h.changer.Files.Paths, h.server.Database); err != nil {
 		return err
 	}
 	if _, member := h.end.Addresses[h.server.File.Server]; !member || h.end.Damage != "" {

@@ -1,7 +1,7 @@
 package observe
 
 import (
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -12,7 +12,7 @@ func (s *Observer) CountClients() (map[ovndb.Database]ovndb.Clients, error) {
 	if s.Clients != nil {
 		return s.Clients()
 	}
-	return ovn.CountClients()
+	return machine.CountClients()
 }
 
 // clientsOf is how many clients a member's server has, nil where that is not known:

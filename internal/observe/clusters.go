@@ -8,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // Row is one member of a cluster, with what is known of it.
@@ -77,7 +78,7 @@ func (s *Observer) ReportRemembered(ctx context.Context) Report {
 	seen := map[ovndb.Database]Cluster{}
 	for d, server := range s.ObserveServers(ctx) {
 		c, ok := s.cluster(ctx, server)
-		if ok && s.Files.Unread(d) <= mostUnread {
+		if ok && raftfile.Unread(s.Files.Paths, d) <= mostUnread {
 			s.checkFile(ctx, &c)
 		}
 		seen[d] = c

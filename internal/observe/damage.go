@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // DamagedPrefix is, with a full server ID behind it, the key in external_ids of
@@ -75,7 +76,7 @@ func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, e
 			return "", nil
 		}
 		// First the server, then the file: it writes an entry before it counts it.
-		log, err := s.Files.Log(ctx, d)
+		log, err := raftfile.ReadLog(ctx, s.Files.Paths, d)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && look == lostLooks:
 			return s.Files.Paths.File(d) + " is gone", nil
@@ -126,7 +127,7 @@ func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, 
 // EntriesMissing says of a server that has given up the database how much more of the log it
 // may have acknowledged than its file has; empty where that is nothing, or not known.
 // The entry on which it failed, its last, no other server has.
-func (l ServerState) EntriesMissing(log ovn.LogFile) string {
+func (l ServerState) EntriesMissing(log raftfile.Log) string {
 	failed := (*ovn.FailedError)(nil)
 	if !errors.As(l.Err, &failed) || log.End+1 >= failed.Status.Log.End {
 		return ""

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // longPollWindow is for how long back the server's log is looked at.
@@ -15,7 +16,7 @@ const longPollWindow = time.Hour
 // What is nil could not be found out.
 type ServerFacts struct {
 	Schemas   *ovn.Schemas
-	Storage   *ovn.Storage
+	Storage   *raftfile.Storage
 	LongPolls *ovn.LongPolls
 	// Socket is the server's control socket, for commands that are printed.
 	Socket string
@@ -30,7 +31,7 @@ func (s *Observer) ServerFacts(ctx context.Context, d ovndb.Database) *ServerFac
 	} else {
 		s.Log.WarnContext(ctx, "cannot compare the schema", "database", d.Short(), "error", err)
 	}
-	if storage, err := ovn.ReadStorage(s.Files.Paths, d); err == nil {
+	if storage, err := raftfile.ReadStorage(s.Files.Paths, d); err == nil {
 		facts.Storage = &storage
 	} else {
 		s.Log.WarnContext(ctx, "cannot look at the database file", "database", d.Short(), "error", err)

@@ -12,6 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // Observer finds out, for one unit, what its machine and Juju say. It changes nothing.
@@ -23,7 +25,7 @@ type Machine struct {
 	Env      juju.Env
 	Control  ovn.Control
 	Files    ovn.Files
-	Services ovn.Services
+	Services systemd.Services
 	Dialer   *ovsdb.Dialer
 	// Clients counts the clients of this unit's servers; nil is [ovn.CountClients].
 	Clients func() (map[ovndb.Database]ovndb.Clients, error)
@@ -49,5 +51,5 @@ const (
 // Patience is how long to wait for servers of a database, where base is enough for a
 // small one. This unit's file stands for all of theirs.
 func (s *Machine) Patience(d ovndb.Database, base time.Duration) time.Duration {
-	return raft.Patience(base, ovn.FileSize(s.Control.Paths, d))
+	return raft.Patience(base, raftfile.Size(s.Control.Paths.File(d)))
 }

@@ -10,12 +10,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // ServerState is what was found of one database on this unit.
@@ -149,13 +151,13 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 				l.Cause = refused.Reason
 				return
 			}
-			if foreign, err := ovn.ForeignPID(s.Control.Paths, ovndb.ServiceOf(l.Database)); err == nil && foreign != "" {
+			if foreign, err := systemd.ForeignPID(s.Control.Paths, ovndb.ServiceOf(l.Database)); err == nil && foreign != "" {
 				l.Cause = "pid file " + foreign
 			}
 			return
 		case poll.Wait(patience, 5*PollInterval) != nil:
 			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot ask the server, which runs without its control socket %s (it is still starting, or the socket was removed): %s", s.Control.Paths.Control(l.Database), evidence)
-			l.Starting = ovn.Starting(s.Control.Paths, l.Database, s.Now(), s.Patience(l.Database, readPatience))
+			l.Starting = systemd.Starting(s.Control.Paths, l.Database, s.Now(), s.Patience(l.Database, readPatience))
 			return
 		}
 		if l.Status, l.Err = s.Control.Status(ctx, l.Database); !errors.Is(l.Err, ovn.ErrNotRunning) {
@@ -244,7 +246,7 @@ func (s *Observer) view(ctx context.Context, l ServerState, names []raft.ID, not
 	v := raft.View{Status: l.Status, Names: names, Leaving: leavingServers(notes), Lost: DamagedServers(notes)}
 	v.Superseded, v.SupersedesItself = supersededBy(l.Status.Cluster, notes)
 	v.GivenUp, v.MadeAt = madeBy(notes)
-	if problem, err := ovn.DiskProblem(s.Control.Paths); err != nil {
+	if problem, err := machine.DiskProblem(s.Control.Paths); err != nil {
 		s.Log.WarnContext(ctx, "cannot tell whether the disk is full", "error", err)
 	} else {
 		v.Full = problem != ""
@@ -301,7 +303,7 @@ func (s *Observer) reached(status raft.Status) (all []string, err error) {
 	if !status.AmbiguousLinks() {
 		return nil, nil
 	}
-	connected, err := ovn.ConnectedTo()
+	connected, err := machine.ConnectedTo()
 	for _, m := range status.Servers {
 		_, hostPort, _ := strings.Cut(m.Address, ":")
 		if at, bad := netip.ParseAddrPort(hostPort); bad == nil && slices.Contains(connected, at) {

@@ -4,16 +4,16 @@ import (
 	"context"
 	"maps"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // QuorumWithout finds out what the other members of a cluster are without this unit's
 // server l, which does not answer. Its file, of which end is the end, says which they are and
 // where; since it stopped some may have joined or been removed. Removed says that this server was.
-func (s *Observer) QuorumWithout(ctx context.Context, m Application, cache Cache, l ServerState, end ovn.LogEnd) (q raft.Quorum, removed bool) {
+func (s *Observer) QuorumWithout(ctx context.Context, m Application, cache Cache, l ServerState, end raftfile.End) (q raft.Quorum, removed bool) {
 	d, file := l.Database, l.File
 	members := maps.Clone(end.Addresses)
 	for unit, published := range m.Published {

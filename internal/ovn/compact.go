@@ -6,6 +6,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // compactTimeout bounds a compaction, with what the database's size adds
@@ -20,7 +21,7 @@ const compactTimeout = 2 * time.Minute
 // (ovsdb_server_compact() in ovsdb/ovsdb-server.c). Measured on OVS 3.1: entries that a
 // failed write has lost are in the new file.
 func (c Control) Compact(ctx context.Context, d ovndb.Database) error {
-	c.Timeout = max(c.Timeout, raft.Patience(compactTimeout, FileSize(c.Paths, d)))
+	c.Timeout = max(c.Timeout, raft.Patience(compactTimeout, raftfile.Size(c.Paths.File(d))))
 	_, err := c.call(ctx, d, "ovsdb-server/compact")
 	return err
 }

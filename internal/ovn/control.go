@@ -16,6 +16,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -189,7 +190,7 @@ func (c Control) readServer(ctx context.Context, d ovndb.Database, command ...st
 
 // patient gives a server the time that a database of this size needs.
 func (c Control) patient(d ovndb.Database) Control {
-	c.Timeout = cmp.Or(c.Timeout, raft.Patience(controlTimeout, FileSize(c.Paths, d)))
+	c.Timeout = cmp.Or(c.Timeout, raft.Patience(controlTimeout, raftfile.Size(c.Paths.File(d))))
 	return c
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
 // statusError is how the server fails to say its status.
@@ -187,7 +188,7 @@ func TestRefusalThatHasNoNameHereIsTheServersOwnLine(t *testing.T) {
 func TestAnswerThatIsNoStatus(t *testing.T) {
 	for name, said := range map[string]string{"nothing": "", "another text": "hello", "cut off": "abcd\nName: OVN_Northbound\nClus"} {
 		t.Run(name, func(t *testing.T) {
-			dir := install(t, map[string]string{"ovs-appctl": "cat <<'END'\n" + said + "\nEND"})
+			dir := runtest.Install(t, map[string]string{"ovs-appctl": "cat <<'END'\n" + said + "\nEND"})
 			paths := ovndb.Paths{Run: dir}
 			require.NoError(t, os.WriteFile(paths.Control(ovndb.NB), nil, 0o600))
 			_, err := ovn.Control{Runner: run.Exec{}, Paths: paths}.Status(t.Context(), ovndb.NB)

@@ -21,6 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -99,7 +100,7 @@ func (s *server) fill(t testing.TB, mib int64) {
 	w, err := dial(context.Background(), s.Paths.Socket(s.Database))
 	require.NoError(t, err)
 	defer func() { _ = w.conn.Close() }()
-	for n := 0; ovn.FileSize(s.Paths, s.Database) < mib<<20; {
+	for n := 0; raftfile.Size(s.Paths.File(s.Database)) < mib<<20; {
 		var flows []string
 		for range 2000 {
 			n++

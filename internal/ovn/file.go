@@ -2,6 +2,7 @@ package ovn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -72,6 +74,26 @@ func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File
 	return file, nil
 }
 
+// head returns what the first record of a file says of the file; its name if it is a standalone
+// database's, too.
+func (f Files) head(ctx context.Context, path string) (h raftfile.Head, err error) {
+	text, err := f.Answers.once("head", path, func() (string, error) {
+		h, err := raftfile.ReadHead(ctx, path)
+		if err == nil && !h.Clustered {
+			h.Name, err = f.askTool(ctx, "db-name", path)
+		}
+		if err != nil {
+			return "", err
+		}
+		text, err := json.Marshal(h)
+		return string(text), err
+	})
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &h)
+	}
+	return h, err
+}
+
 // left looks for the record that a server writes when it has left. ovsdb-tool
 // check-cluster warns of it, with exit code 0.
 func (f Files) left(ctx context.Context, path string) (bool, error) {
@@ -98,7 +120,7 @@ func (f Files) tool(ctx context.Context, command, path string) (string, error) {
 }
 
 func (f Files) askTool(ctx context.Context, command, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, sizeOf(path)))
+	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, raftfile.Size(path)))
 	defer cancel()
 	out, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-tool", Args: []string{command, path}})
 	if err != nil {

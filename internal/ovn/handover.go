@@ -9,6 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // exitPatience bounds the wait for a server that was told to exit. Handing the
@@ -19,6 +20,12 @@ const exitPatience = 10 * time.Second
 // exitPoll is how often the server is looked for meanwhile.
 const exitPoll = 50 * time.Millisecond
 
+// starter has systemd start a service again.
+type starter interface {
+	MakeStartable(ctx context.Context, service ovndb.Service) error
+	Restart(ctx context.Context, services ...ovndb.Service) error
+}
+
 // HandOver restarts the server of database d in a way that costs the cluster
 // nothing: a leader hands its leadership over before it goes. It returns when
 // systemd has started the server again, not when that is a member that has caught
@@ -28,7 +35,7 @@ const exitPoll = 50 * time.Millisecond
 // One that systemd would not start again is left as it is ([ErrNotStartable]). begin is
 // asked right before the server is told to exit, and before it is stopped by force; it
 // says until when that may be done, or why not at all.
-func (s Services) HandOver(ctx context.Context, c Control, d ovndb.Database, begin func() (until time.Time, err error)) error {
+func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database, begin func() (until time.Time, err error)) error {
 	if err := s.MakeStartable(ctx, ovndb.ServiceOf(d)); err != nil {
 		return fmt.Errorf("cannot hand over: %w", err)
 	}
@@ -39,9 +46,9 @@ func (s Services) HandOver(ctx context.Context, c Control, d ovndb.Database, beg
 	limited, cancel := context.WithDeadline(ctx, until)
 	err = c.Exit(limited, d)
 	if cancel(); err == nil {
-		err = awaitExit(ctx, c, d, raft.Patience(exitPatience, FileSize(c.Paths, d)))
-	} else if more := raft.Patience(0, FileSize(c.Paths, d)); errors.Is(err, ErrHung) && more > 0 {
-		err = awaitExit(ctx, c, d, more) // one that compacts a large database exits when it has
+		err = c.awaitExit(ctx, d, raft.Patience(exitPatience, raftfile.Size(c.Paths.File(d))))
+	} else if more := raft.Patience(0, raftfile.Size(c.Paths.File(d))); errors.Is(err, ErrHung) && more > 0 {
+		err = c.awaitExit(ctx, d, more) // one that compacts a large database exits when it has
 	}
 	if errors.Is(err, ErrHung) && ctx.Err() == nil {
 		if _, late := begin(); late != nil {
@@ -56,32 +63,9 @@ func (s Services) HandOver(ctx context.Context, c Control, d ovndb.Database, beg
 	return s.Restart(ctx, ovndb.ServiceOf(d))
 }
 
-// ErrNotStartable is returned for a service that systemd would not start again: it is
-// masked, or not installed.
-var ErrNotStartable = errors.New("the service can't be started again")
-
-// MakeStartable says with [ErrNotStartable] that systemd would not start the service: systemctl's
-// restart stops one that it then finds masked. A mask that lasts until the next boot is one that
-// an upgrade has left which was killed ([Packages]), and is taken away.
-func (s Services) MakeStartable(ctx context.Context, service ovndb.Service) error {
-	states, err := s.States(ctx)
-	if err != nil {
-		return err
-	}
-	switch state := states[service]; {
-	case state.Enabled == "masked-runtime":
-		return s.systemctl(ctx, []ovndb.Service{service}, "unmask", "--runtime")
-	case state.Masked:
-		return fmt.Errorf("%w: %s is masked", ErrNotStartable, service)
-	case state.Missing:
-		return fmt.Errorf("%w: %s is not installed", ErrNotStartable, service)
-	}
-	return nil
-}
-
 // awaitExit waits until nothing listens on the server's control socket. It gives
 // up with ErrHung.
-func awaitExit(ctx context.Context, c Control, d ovndb.Database, patience time.Duration) error {
+func (c Control) awaitExit(ctx context.Context, d ovndb.Database, patience time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for listening(limited, c.Paths.Control(d)) {

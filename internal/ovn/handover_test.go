@@ -20,6 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // restarter is a Runner that plays systemctl over a server of the test, and runs
@@ -68,7 +69,7 @@ func (r *restarter) handOver() error {
 	c := r.server.control()
 	c.Runner = r
 	asked := 0
-	return ovn.Services{Runner: r}.HandOver(r.t.Context(), c, r.server.Database, func() (time.Time, error) {
+	return c.HandOver(r.t.Context(), systemd.Services{Runner: r}, r.server.Database, func() (time.Time, error) {
 		if asked++; asked > 1 && r.late != nil {
 			return time.Time{}, r.late
 		}
@@ -128,7 +129,7 @@ func TestServerWhoseServiceIsMaskedIsNotEnded(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.NB, 1)[0]
 	r := &restarter{t: t, server: s, masked: true}
-	require.ErrorIs(t, r.handOver(), ovn.ErrNotStartable)
+	require.ErrorIs(t, r.handOver(), systemd.ErrNotStartable)
 	assert.Empty(t, r.calls)
 	assert.Equal(t, raft.Leader, s.Status(t).Role, "it was not told to exit")
 }
@@ -140,7 +141,7 @@ func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
 	s := slowCluster(t, ovndb.NB, 1)[0]
 	closed := errors.New("too late")
 	r := &restarter{t: t, server: s}
-	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(t.Context(), s.control(), ovndb.NB, func() (time.Time, error) { return time.Time{}, closed }), closed)
+	require.ErrorIs(t, s.control().HandOver(t.Context(), systemd.Services{Runner: r}, ovndb.NB, func() (time.Time, error) { return time.Time{}, closed }), closed)
 	assert.Equal(t, raft.Leader, s.Status(t).Role, "it was not told to exit")
 
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
@@ -165,7 +166,7 @@ func TestServerOfALargeDatabaseIsGivenTheTimeThatItsSizeTakes(t *testing.T) {
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	silent := time.AfterFunc(3*time.Second, func() { _ = s.Signal(syscall.SIGCONT) })
 	defer silent.Stop()
-	require.NoError(t, ovn.Services{Runner: r}.HandOver(t.Context(), c, ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }))
+	require.NoError(t, c.HandOver(t.Context(), systemd.Services{Runner: r}, ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }))
 	assert.True(t, r.exited)
 }
 
@@ -175,7 +176,7 @@ func TestHandOverEndsWithItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &restarter{t: t, server: s}
-	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(ctx, s.control(), ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }), context.Canceled)
+	require.ErrorIs(t, s.control().HandOver(ctx, systemd.Services{Runner: r}, ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }), context.Canceled)
 	assert.Empty(t, r.calls)
 	assert.Equal(t, raft.Leader, s.Status(t).Role)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // limitFileSize sets how long files may become that the process writes: as a quota
@@ -49,7 +50,7 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 	write(t, leader, 10)
 	third.Reaches(t, func(s raft.Status) bool { return s.Committed() == leader.Status(t).Committed() }, "it does not follow")
 	log, end := stored(t, third)
-	require.Equal(t, ovn.LogFile{End: end}, log)
+	require.Equal(t, raftfile.Log{End: end}, log)
 
 	limitFileSize(t, third.Pid, size(t, third)+100)
 	write(t, leader, 4096)
@@ -73,7 +74,7 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 		require.ErrorAs(t, err, &refused)
 		assert.Contains(t, refused.Text, "Read-only file system")
 	}
-	again, err := ovn.Files{Runner: third.files().Runner, Paths: ovndb.Paths{Run: t.TempDir(), DB: third.Paths.DB}}.Log(t.Context(), ovndb.NB)
+	again, err := raftfile.ReadLog(t.Context(), ovndb.Paths{Run: t.TempDir(), DB: third.Paths.DB}, ovndb.NB)
 	require.NoError(t, err)
 	assert.Equal(t, log.Damage, again.Damage)
 	assert.Equal(t, raft.ClusterMember, third.Status(t).State)
@@ -83,7 +84,7 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 	require.Eventually(t, func() bool {
 		_ = third.control().Compact(t.Context(), ovndb.NB) // the second time there may be nothing to do
 		log, end = stored(t, third)
-		return log == ovn.LogFile{End: end}
+		return log == raftfile.Log{End: end}
 	}, patience, pollEvery)
 	third.Kill(t)
 	third.Start(t)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -51,10 +53,14 @@ func write(t *testing.T, s *server, bytes int) {
 	require.NoError(t, err)
 }
 
-func stored(t *testing.T, m *server) (ovn.LogFile, uint64) {
+// damagedRecord is what ovsdb-tool check-cluster says of a file: the number of the record
+// that can't be.
+var damagedRecord = regexp.MustCompile(`: record (\d+) `)
+
+func stored(t *testing.T, m *server) (raftfile.Log, uint64) {
 	t.Helper()
 	end := m.Status(t).Log.End
-	log, err := m.files().Log(t.Context(), ovndb.NB)
+	log, err := raftfile.ReadLog(t.Context(), m.Paths, ovndb.NB)
 	require.NoError(t, err)
 	return log, end
 }
@@ -63,7 +69,7 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 	t.Parallel()
 	leader, third := faulty(t)
 	log, end := stored(t, third)
-	require.Equal(t, ovn.LogFile{End: end}, log)
+	require.Equal(t, raftfile.Log{End: end}, log)
 
 	// Too long for the disk, and nothing comes after it: there is space again.
 	for range 10 { // each of 100 KiB, so that no argument is too long
@@ -79,7 +85,7 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 	log, _ = stored(t, third)
 	reason, err := third.files().Damaged(t.Context(), ovndb.NB)
 	require.NoError(t, err)
-	require.Equal(t, checked.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1], "%q, %q", reason, log.Damage)
+	require.Equal(t, damagedRecord.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1], "%q, %q", reason, log.Damage)
 
 	// With the disk full nothing is written anew, and nothing gets worse.
 	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // else a later turn writes
@@ -99,7 +105,7 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 	require.Eventually(t, func() bool {
 		_ = third.control().Compact(t.Context(), ovndb.NB) // the second time there may be nothing to do
 		log, end = stored(t, third)
-		return log == ovn.LogFile{End: end}
+		return log == raftfile.Log{End: end}
 	}, patience, pollEvery)
 	reason, err = third.files().Damaged(t.Context(), ovndb.NB)
 	require.NoError(t, err)
@@ -143,7 +149,7 @@ func TestLeaderThatCouldNotWriteHasGivenUpTheDatabase(t *testing.T) {
 	}, patience, pollEvery)
 	require.ErrorIs(t, failed, ovn.ErrUnknownCluster)
 	assert.Equal(t, raft.Leader, failed.Status.Role)
-	log, err := leader.files().Log(t.Context(), ovndb.NB)
+	log, err := raftfile.ReadLog(t.Context(), leader.Paths, ovndb.NB)
 	require.NoError(t, err)
 	assert.Greater(t, log.End, end)
 	assert.Equal(t, failed.Status.Log.End, log.End+1, "what it could not write is in its memory, and nothing else")

@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // masks plays systemctl for services that are masked, in the words of UnitFileState.
@@ -41,8 +42,8 @@ func TestMaskOfAnUpgradeThatWasKilledKeepsNoServiceFromItsRestart(t *testing.T) 
 	killed, wanted := &masks{how: "masked-runtime"}, &masks{how: "masked"}
 	reached := errors.New("the server may be ended")
 	begin := func() (time.Time, error) { return time.Time{}, reached }
-	require.ErrorIs(t, ovn.Services{Runner: killed}.HandOver(t.Context(), ovn.Control{}, ovndb.NB, begin), reached)
+	require.ErrorIs(t, ovn.Control{}.HandOver(t.Context(), systemd.Services{Runner: killed}, ovndb.NB, begin), reached)
 	assert.Equal(t, []string{"systemctl unmask --runtime ovn-ovsdb-server-nb"}, killed.calls)
-	require.ErrorIs(t, ovn.Services{Runner: wanted}.HandOver(t.Context(), ovn.Control{}, ovndb.NB, begin), ovn.ErrNotStartable)
+	require.ErrorIs(t, ovn.Control{}.HandOver(t.Context(), systemd.Services{Runner: wanted}, ovndb.NB, begin), systemd.ErrNotStartable)
 	assert.Empty(t, wanted.calls)
 }

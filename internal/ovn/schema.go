@@ -2,16 +2,12 @@ package ovn
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -34,11 +30,11 @@ func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
 	if err != nil {
 		return Schemas{}, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
 	}
-	brought, err := parseSchemaVersion(text)
+	brought, err := ovndb.ParseSchemaVersion(text)
 	if err != nil {
 		return Schemas{}, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
 	}
-	return Schemas{Served: served.String(), Packages: brought.String(), Older: served.before(brought), Newer: brought.before(served)}, nil
+	return Schemas{Served: served.String(), Packages: brought.String(), Older: served.Before(brought), Newer: brought.Before(served)}, nil
 }
 
 // NeedsConversion says whether the database that this unit's server serves has an
@@ -65,60 +61,23 @@ func (f Files) Convert(ctx context.Context, d ovndb.Database, timeout time.Durat
 	return nil
 }
 
-// schemaVersion is X.Y.Z (RFC 7047, section 3.1).
-type schemaVersion [3]uint64
-
-// schemaHead is what is read of a schema (RFC 7047, section 3.2).
-type schemaHead struct{ Version string }
-
 // SchemaVersion is that of the schema that the packages bring for database d.
 func (f Files) SchemaVersion(d ovndb.Database) (string, error) {
-	return schemaVersionIn(f.Paths.Schema(d))
-}
-
-func schemaVersionIn(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	var head schemaHead
-	if err := json.Unmarshal(text, &head); err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", file, err)
-	}
-	return head.Version, nil
+	return raftfile.SchemaVersion(f.Paths.Schema(d))
 }
 
 // servedSchema asks the server; a program is started only if that fails, and tells why.
-func (f Files) servedSchema(ctx context.Context, d ovndb.Database) (v schemaVersion, err error) {
-	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, FileSize(f.Paths, d)))
+func (f Files) servedSchema(ctx context.Context, d ovndb.Database) (v ovndb.SchemaVersion, err error) {
+	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, raftfile.Size(f.Paths.File(d))))
 	defer cancel()
-	var head schemaHead
+	var head struct{ Version string }
 	if err := call(ctx, f.Paths.Socket(d), "get_schema", []string{string(d)}, &head); err == nil {
-		return parseSchemaVersion(head.Version)
+		return ovndb.ParseSchemaVersion(head.Version)
 	}
 	args := []string{"--no-leader-only", "get-schema-version", "unix:" + f.Paths.Socket(d), string(d)}
 	out, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-client", Args: args})
 	if err != nil {
 		return v, err
 	}
-	return parseSchemaVersion(string(out))
+	return ovndb.ParseSchemaVersion(string(out))
 }
-
-func parseSchemaVersion(text string) (v schemaVersion, err error) {
-	text = strings.TrimSpace(text)
-	parts := strings.Split(text, ".")
-	if len(parts) != len(v) {
-		return v, fmt.Errorf("not a version: %q", text)
-	}
-	for i, part := range parts {
-		if v[i], err = strconv.ParseUint(part, 10, 32); err != nil {
-			return v, fmt.Errorf("not a version: %q", text)
-		}
-	}
-	return v, nil
-}
-
-func (v schemaVersion) before(w schemaVersion) bool { return slices.Compare(v[:], w[:]) < 0 }
-
-// String is the version as it is written.
-func (v schemaVersion) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }

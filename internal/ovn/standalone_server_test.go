@@ -4,6 +4,7 @@ package ovn_test
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // the file format's own checksum, no secret
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,10 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -70,9 +71,9 @@ func TestStandaloneCopyHasNothingThatOthersTookThePlaceOf(t *testing.T) {
 		o.Start(t)
 	}
 	others[0].Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "the others elect no leader")
-	var beforeTheLast ovn.LogEnd
+	var beforeTheLast raftfile.End
 	for i := range 3 {
-		beforeTheLast, err = others[0].files().LogEnd(t.Context(), ovndb.NB)
+		beforeTheLast, err = raftfile.ReadEnd(t.Context(), others[0].Paths, ovndb.NB)
 		require.NoError(t, err)
 		name := fmt.Sprint("new-", i)
 		require.Eventually(t, func() bool {
@@ -118,6 +119,12 @@ func newer(t *testing.T) (path, text string) {
 	return path, string(converted)
 }
 
+// logEntry is the record of an entry with a schema and a transaction.
+func logEntry(index, term uint64, schema, transaction string) string {
+	text := fmt.Sprintf(`{"data":[%s,%s],"eid":"e1000000-0000-4000-8000-000000000001","index":%d,"term":%d}`+"\n", schema, transaction, index, term)
+	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
+}
+
 // A conversion stands in the log as all the data with their schema, and since Open vSwitch 3.2
 // as the schema alone.
 func TestStandaloneCopyHasTheSchemaThatTheDatabaseWasConvertedTo(t *testing.T) {
@@ -127,7 +134,7 @@ func TestStandaloneCopyHasTheSchemaThatTheDatabaseWasConvertedTo(t *testing.T) {
 	s.nbctl(t, "ls-add", "one", "--", "ls-add", "two")
 	before, err := os.ReadFile(s.Paths.File(ovndb.NB))
 	require.NoError(t, err)
-	end, err := s.files().LogEnd(t.Context(), ovndb.NB)
+	end, err := raftfile.ReadEnd(t.Context(), s.Paths, ovndb.NB)
 	require.NoError(t, err)
 	path, text := newer(t)
 	_, err = s.program(t.Context(), "ovsdb-client", "--timeout=20", "convert", "unix:"+s.Paths.Socket(ovndb.NB), path)
@@ -140,7 +147,7 @@ func TestStandaloneCopyHasTheSchemaThatTheDatabaseWasConvertedTo(t *testing.T) {
 	assert.Equal(t, wanted, servedFrom(t, copied))
 
 	bare := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")}
-	records := []string{string(before), holding(int(end.Index)+1, int(end.Term), text, "null"), holding(int(end.Index)+2, int(end.Term), "null",
+	records := []string{string(before), logEntry(end.Index+1, end.Term, text, "null"), logEntry(end.Index+2, end.Term, "null",
 		`{"Logical_Switch":{"58fddd36-e650-4efb-bde5-9df6afd86bf8":{"name":"three","added":"yes"}},"_is_diff":true}`)}
 	require.NoError(t, os.WriteFile(bare.Paths.File(ovndb.NB), []byte(strings.Join(records, "")), 0o600))
 	require.NoError(t, bare.files().Extract(t.Context(), ovndb.NB, copied))

@@ -19,11 +19,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-func storage(t *testing.T, s *server) ovn.Storage {
+func storage(t *testing.T, s *server) raftfile.Storage {
 	t.Helper()
-	found, err := ovn.ReadStorage(s.Paths, s.Database)
+	found, err := raftfile.ReadStorage(s.Paths, s.Database)
 	require.NoError(t, err)
 	stat, err := os.Stat(s.File())
 	require.NoError(t, err)
@@ -57,10 +58,10 @@ func TestFileOfARealServerGrowsUntilItIsCompacted(t *testing.T) {
 func TestFileThatIsNoClustersHasNoStorage(t *testing.T) {
 	t.Parallel()
 	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")}
-	_, err := ovn.ReadStorage(s.Paths, ovndb.NB)
+	_, err := raftfile.ReadStorage(s.Paths, ovndb.NB)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	s.Standalone(t)
-	_, err = ovn.ReadStorage(s.Paths, ovndb.NB)
+	_, err = raftfile.ReadStorage(s.Paths, ovndb.NB)
 	require.ErrorContains(t, err, "its header is none")
 }
 

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
@@ -154,7 +156,7 @@ func (u *Reconciler) schemaFits(db ovndb.Database, schema string) error {
 // contentsSize is about that of what a new cluster is made of, in bytes.
 func (u *Reconciler) contentsSize(request recovery.Request, db ovndb.Database) (int64, error) {
 	if request.Backup == "" {
-		return ovn.FileSize(u.Paths, db), nil
+		return raftfile.Size(u.Paths.File(db)), nil
 	}
 	m, err := backup.Read(request.Backup)
 	if err != nil {
@@ -166,7 +168,7 @@ func (u *Reconciler) contentsSize(request recovery.Request, db ovndb.Database) (
 
 // room says why there is not enough space in a folder for new clusters of contents of these sizes.
 func room(dir string, sizes ...int64) error {
-	free, err := ovn.FreeSpace(dir)
+	free, err := machine.FreeSpace(dir)
 	if err != nil {
 		return err
 	}

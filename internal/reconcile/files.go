@@ -9,9 +9,9 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // defaults compares the file that the services are started with.
@@ -27,7 +27,7 @@ func (u *Reconciler) defaults(a inputs) (plan.Drift, error) {
 	switch {
 	case string(have) == string(want):
 		return plan.InSync, nil
-	case err == nil && ovn.NeedsRestart(have, want):
+	case err == nil && systemd.NeedsRestart(have, want):
 		return plan.NeedsRestart, nil
 	}
 	return plan.Drifted, nil
@@ -39,12 +39,12 @@ func (u *Reconciler) defaults(a inputs) (plan.Drift, error) {
 // a new cluster then, and with another unit's it would join without looking at
 // the cluster's ID. If there is a database file, the address is the one in it, also if the machine has lost it:
 // a restart would not change the member's.
-func (u *Reconciler) wantedDefaults(a inputs) ovn.Defaults {
+func (u *Reconciler) wantedDefaults(a inputs) systemd.Defaults {
 	own := a.address
 	if a.member.IsValid() {
 		own = a.member
 	}
-	return ovn.Defaults{Local: own, Remote: own, Credentials: u.Paths.Credentials()}
+	return systemd.Defaults{Local: own, Remote: own, Credentials: u.Paths.Credentials()}
 }
 
 // northdParams compares the file that ovn-northd is started with.
@@ -60,7 +60,7 @@ func (u *Reconciler) northdParams(a inputs, snapshot observe.Snapshot) (plan.Dri
 	switch {
 	case string(have) == string(want):
 		return plan.InSync, nil
-	case err == nil && ovn.NorthdNeedsRestart(have, want):
+	case err == nil && systemd.NorthdNeedsRestart(have, want):
 		return plan.NeedsRestart, nil
 	}
 	return plan.Drifted, nil
@@ -71,7 +71,7 @@ func (u *Reconciler) northdParams(a inputs, snapshot observe.Snapshot) (plan.Dri
 // or not their unit is still known. One that is going may lead for as long as its
 // `stop` is refused, and ovn-northd works with leaders only; one that the charm
 // before this one still runs says nothing of its servers.
-func (u *Reconciler) wantedNorthd(a inputs, snapshot observe.Snapshot) ovn.NorthdParams {
+func (u *Reconciler) wantedNorthd(a inputs, snapshot observe.Snapshot) systemd.NorthdParams {
 	m, addresses := snapshot.Application, []netip.Addr{a.address}
 	for _, unit := range m.Others() {
 		if address := m.Peers[unit].State.Address; address.IsValid() && m.Published[unit].Complete() {
@@ -80,7 +80,7 @@ func (u *Reconciler) wantedNorthd(a inputs, snapshot observe.Snapshot) ovn.North
 	}
 	addresses = append(addresses, memberAddresses(snapshot)...)
 	slices.SortFunc(addresses, netip.Addr.Compare)
-	return ovn.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Paths.Credentials()}
+	return systemd.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Paths.Credentials()}
 }
 
 func (u *Reconciler) writeDefaults(p pass) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -23,6 +24,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // The note of a restart that packages were refused is removed once the unit's own record has it on the
@@ -33,7 +35,7 @@ func TestRefusedRestartIsForgottenOnlyOnceTheRecordHasIt(t *testing.T) {
 	paths := ovndb.Paths{DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
 	u := &Reconciler{
 		Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.NewTextHandler(log, nil))},
-		Paths:   paths, Policy: ovn.Policy{App: "ovn-central", Paths: paths},
+		Paths:   paths, Policy: apt.Policy{App: "ovn-central", Paths: paths},
 	}
 	note := filepath.Join(root, "lib", "policy-rc.d", "charm-ovn-central-1f0e.deferred")
 	require.NoError(t, os.MkdirAll(filepath.Dir(note), 0o755))
@@ -84,11 +86,11 @@ func assertNoMemoryIsLeft(t *testing.T, runner bare) {
 	paths := ovndb.Paths{Run: filepath.Join(root, "run", "ovn"), DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
 	machine := &observe.Machine{
 		Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return observetest.Now },
-		Control: ovn.Control{Runner: runner, Paths: paths}, Files: ovn.Files{Runner: runner, Paths: paths}, Services: ovn.Services{Runner: runner},
+		Control: ovn.Control{Runner: runner, Paths: paths}, Files: ovn.Files{Runner: runner, Paths: paths}, Services: systemd.Services{Runner: runner},
 	}
 	u := &Reconciler{
 		Machine: machine, Observer: &observe.Observer{Machine: machine}, Paths: paths,
-		Policy: ovn.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: firewall.Firewall{Runner: runner},
+		Policy: apt.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: firewall.Firewall{Runner: runner},
 	}
 	require.NoError(t, u.saveRecord(&record{Known: true}))
 	require.NoError(t, os.WriteFile(u.Observer.CachePath(), []byte("{}"), 0o600))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -58,9 +59,9 @@ func (u *Reconciler) install(ctx context.Context, r *record, a inputs) error {
 // setSources makes the packages come from where the options say, and from where they said before
 // no longer.
 func (u *Reconciler) setSources(ctx context.Context, a inputs) error {
-	var sources []ovn.Source
+	var sources []apt.Source
 	for _, value := range []string{a.settings.Source, a.settings.Overlay} {
-		source, err := ovn.ParseSource(value, u.OS)
+		source, err := apt.ParseSource(value, u.OS)
 		if err != nil {
 			return err
 		}
@@ -79,7 +80,7 @@ func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]str
 		invalid[option.Option] = option.Error()
 	}
 	for option, value := range map[string]string{plan.OptionSource: s.Source, plan.OptionOverlay: s.Overlay} {
-		if _, err := ovn.ParseSource(value, u.OS); err != nil && invalid[option] == "" {
+		if _, err := apt.ParseSource(value, u.OS); err != nil && invalid[option] == "" {
 			invalid[option] = fmt.Sprintf("option %s: %v; or run: juju config %s --reset %s", option, err, unitname.Application(u.Env.Unit), option)
 		}
 	}

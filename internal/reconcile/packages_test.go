@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -29,7 +29,7 @@ func TestUpgradeThatWasCutOffIsFinishedWithoutASource(t *testing.T) {
 		runtest.Expect("systemctl", append([]string{"unmask", "--runtime"}, services...)...),
 		runtest.Expect("dpkg-query", query...).Writes("ovn-central installed 25.03\n"),
 	)
-	u := &Reconciler{Packages: ovn.Packages{Runner: runner}}
+	u := &Reconciler{Packages: apt.Packages{Runner: runner}}
 	r := &record{Source: "cloud:jammy-caracal"}
 	require.NoError(t, u.install(t.Context(), r, inputs{settings: plan.Settings{Source: "cloud:jammy-caracal"}}))
 	assert.Equal(t, "cloud:jammy-caracal", r.Source)
@@ -57,7 +57,7 @@ func TestNorthdOfAnUpgradeThatWasCutOffIsDueWhereItIsAdopted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := &Reconciler{Machine: &observe.Machine{Env: juju.Env{HookName: "upgrade-charm"}}, Packages: ovn.Packages{Runner: runtest.New(t, c.calls...)}}
+			u := &Reconciler{Machine: &observe.Machine{Env: juju.Env{HookName: "upgrade-charm"}}, Packages: apt.Packages{Runner: runtest.New(t, c.calls...)}}
 			r := &record{}
 			require.NoError(t, u.adopt(t.Context(), pass{record: r, progress: &progress{}}))
 			assert.True(t, r.Adopted)

@@ -12,16 +12,17 @@ import (
 	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // Reconciler is the unit that converges.
@@ -32,16 +33,16 @@ type Reconciler struct {
 	Observer *observe.Observer
 	Members  *membership.Changer
 	Paths    ovndb.Paths
-	Packages ovn.Packages
+	Packages apt.Packages
 	Firewall firewall.Firewall
-	Policy   ovn.Policy
+	Policy   apt.Policy
 	// Monitoring is what watches the unit.
 	Monitoring monitoring.Machine
 	// Program is the file of the program that runs; the agent runs a copy of it. Empty: there
 	// is no agent.
 	Program string
 	// OS is what the machine runs; sources of packages depend on it.
-	OS ovn.OS
+	OS apt.OS
 }
 
 // Result is what a unit has come to.
@@ -211,7 +212,7 @@ func (u *Reconciler) awaitServers(ctx context.Context, o *Result) {
 		patience := leaderConnectionPatience
 		switch l := server(*o, db); {
 		case l.Starting:
-			patience = raft.Patience(joinPatience, ovn.FileSize(u.Paths, db))
+			patience = raft.Patience(joinPatience, raftfile.Size(u.Paths.File(db)))
 		case !l.LeaderUnreachable():
 			continue
 		}

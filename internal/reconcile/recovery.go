@@ -15,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -88,7 +89,7 @@ func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.
 	if x.Condition == ovndb.Absent || x.Cluster != state.Cluster {
 		return nil
 	}
-	end, err := u.Files.LogEnd(ctx, db)
+	end, err := raftfile.ReadEnd(ctx, u.Paths, db)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

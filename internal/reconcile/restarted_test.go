@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
@@ -81,7 +81,7 @@ func TestRestartThatPackagesWereRefusedIsDueWhateverWasStartedBefore(t *testing.
 	paths := ovndb.Paths{DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
 	u := &Reconciler{
 		Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.DiscardHandler)},
-		Paths:   paths, Policy: ovn.Policy{App: "ovn-central", Paths: paths},
+		Paths:   paths, Policy: apt.Policy{App: "ovn-central", Paths: paths},
 	}
 	note := filepath.Join(root, "lib", "policy-rc.d", "charm-ovn-central-1f0e.deferred")
 	require.NoError(t, os.MkdirAll(filepath.Dir(note), 0o755))

@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
@@ -117,7 +118,7 @@ func (u *Reconciler) awaitMember(ctx context.Context, db ovndb.Database, patienc
 	if refused.Reason != "" {
 		return fmt.Errorf("%s: the start guard keeps the server from starting: %s", db.Short(), refused.Reason)
 	}
-	_, err = u.Observer.AwaitMember(ctx, db, raft.Patience(patience, ovn.FileSize(u.Paths, db)))
+	_, err = u.Observer.AwaitMember(ctx, db, raft.Patience(patience, raftfile.Size(u.Paths.File(db))))
 	return err
 }
 
@@ -160,7 +161,7 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service o
 			if err := u.forgetRefusal(service); err != nil {
 				return err
 			}
-			if err := u.Services.HandOver(ctx, u.Control, db, gate); err != nil {
+			if err := u.Control.HandOver(ctx, u.Services, db, gate); err != nil {
 				return err
 			}
 			patience := restartPatience
@@ -181,7 +182,7 @@ func (u *Reconciler) setTimer(ctx context.Context, db ovndb.Database, to time.Du
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
 	}
-	err := await(ctx, raft.Patience(timerPatience, ovn.FileSize(u.Paths, db)), func() error {
+	err := await(ctx, raft.Patience(timerPatience, raftfile.Size(u.Paths.File(db))), func() error {
 		l := u.Observer.ObserveServer(ctx, db)
 		if l.Condition == ovndb.Serving && l.Status.ElectionTimer == to {
 			return nil

@@ -13,10 +13,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // northd is a machine whose ovn-northd runs and is masked, in the words of systemd's UnitFileState.
@@ -55,14 +57,14 @@ func northdIsNotLeftDown(t *testing.T) {
 	} {
 		n := &northd{masked: masked}
 		u := &Reconciler{
-			Machine:  &observe.Machine{Services: ovn.Services{Runner: n}, Control: ovn.Control{Runner: n}, Log: slog.New(slog.DiscardHandler)},
-			Packages: ovn.Packages{Runner: n},
+			Machine:  &observe.Machine{Services: systemd.Services{Runner: n}, Control: ovn.Control{Runner: n}, Log: slog.New(slog.DiscardHandler)},
+			Packages: apt.Packages{Runner: n},
 		}
 		r := &record{Pending: map[ovndb.Service]string{ovndb.Northd: "upgrade"}}
 		err := u.restart(t.Context(), r, Result{}, ovndb.Northd)
 		assert.Equal(t, want, slices.Clone(n.calls), masked)
 		if want == nil {
-			require.ErrorIs(t, err, ovn.ErrNotStartable)
+			require.ErrorIs(t, err, systemd.ErrNotStartable)
 			assert.Contains(t, r.Pending, ovndb.Northd)
 			continue
 		}

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // state puts together what a decision is made from.
@@ -48,7 +50,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 		u.Log.WarnContext(ctx, "cannot read what packages wanted to restart", "error", err)
 	}
 	s.Pending = r.dueRestarts(version, nil, deferred)
-	if s.Disk, err = ovn.DiskProblem(u.Paths); err != nil {
+	if s.Disk, err = machine.DiskProblem(u.Paths); err != nil {
 		return s, err
 	}
 	s.Peers, s.Members = u.peers(ctx, m, a.leaderSettings), relation.ParseMembers(m.AppData.Values())
@@ -63,7 +65,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	for name, state := range states {
 		s.Services[name] = plan.ServiceState{
 			Active: state.Running(), Enabled: state.Enabled == "enabled",
-			Invocation: state.Invocation, Installed: ovn.RunsInstalled(u.Paths, name, state),
+			Invocation: state.Invocation, Installed: systemd.RunsInstalled(u.Paths, name, state),
 		}
 	}
 	s.Pending = r.dueRestarts(version, s.Services, deferred)
@@ -157,7 +159,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		return x, err
 	}
 	x.Unmended = p.progress.unmended[db]
-	x.JoinLost = snapshot.JoinIsLost(db, u.Now(), ovn.FileSize(u.Paths, db))
+	x.JoinLost = snapshot.JoinIsLost(db, u.Now(), raftfile.Size(u.Paths.File(db)))
 	if x.Inconsistent = snapshot.Inconsistent(db); x.Inconsistent != "" {
 		x.Rejoin = status.RejoinCommand(snapshot.Application, snapshot.Servers, db)
 	}
@@ -177,12 +179,12 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	if x.IsRaftLeader() {
 		x.Superseded = u.supersededDrift(ctx, p, db)
 	}
-	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), ovn.FileSize(u.Paths, db)
+	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), raftfile.Size(u.Paths.File(db))
 	if x.Schema = u.schema(ctx, p, db, x); x.Schema == plan.Drifted {
-		if x.FreeDisk, err = ovn.FreeSpace(u.Paths.DB); err != nil {
+		if x.FreeDisk, err = machine.FreeSpace(u.Paths.DB); err != nil {
 			return x, err
 		}
-		x.FreeMemory, _ = ovn.AvailableMemory()
+		x.FreeMemory, _ = machine.AvailableMemory()
 	}
 	if x.Schema == plan.Drifted && x.IsRaftLeader() {
 		if x.Tried, err = u.Members.TriedConversion(ctx, db, p.progress.payload.version.String()); err != nil {
@@ -214,7 +216,7 @@ func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Dat
 		}
 		seen := snapshot.Cache.Configurations[db]
 		x.File.WasMember = seen.Server != "" && seen.Server == l.File.Server
-		log, err := u.Files.Log(ctx, db)
+		log, err := raftfile.ReadLog(ctx, u.Paths, db)
 		if ctx.Err() != nil {
 			return x, err
 		}
@@ -222,7 +224,7 @@ func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Dat
 		if x.File.Damage = log.Damage; err != nil {
 			x.FileUnknown, x.Text = true, err.Error()
 		}
-		if end, err := u.Files.LogEnd(ctx, db); err == nil {
+		if end, err := raftfile.ReadEnd(ctx, u.Paths, db); err == nil {
 			x.File.Sole = end.Sole(l.File.Server)
 		}
 	}
@@ -230,7 +232,7 @@ func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Dat
 		x.TooNew = u.tooNew(ctx, p, db)
 	}
 	if l.Condition == ovndb.Failed && l.FileErr == nil {
-		log, err := u.Files.Log(ctx, db)
+		log, err := raftfile.ReadLog(ctx, u.Paths, db)
 		if ctx.Err() != nil {
 			return x, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
@@ -32,7 +33,7 @@ func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Sna
 		l := snapshot.Servers[db]
 		own := l.Identity().Cluster
 		if l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable {
-			own, _ = u.Files.Cluster(ctx, db) // what can't be read is not put away
+			own, _ = raftfile.Cluster(ctx, u.Paths, db) // what can't be read is not put away
 		}
 		if own == "" || !u.superseded(ctx, p, db, own, unread) {
 			continue
@@ -74,7 +75,7 @@ func (u *Reconciler) superseded(ctx context.Context, p pass, db ovndb.Database, 
 	if !unread {
 		return false
 	}
-	reason, err := startguard.Guard{Files: u.Files, Dialer: u.Dialer}.Check(ctx, db)
+	reason, err := startguard.Guard{Paths: u.Paths, Dialer: u.Dialer}.Check(ctx, db)
 	if reason == "" && err != nil {
 		u.Log.InfoContext(ctx, "cannot find out whether the server's cluster was given up", "database", db.Short(), "error", err)
 	}

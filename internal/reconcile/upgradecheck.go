@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -22,9 +24,9 @@ func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.Upgr
 	x := plan.UpgradeCandidate{
 		Source: shownSources(source, o.state.Settings.Overlay), Schemas: map[ovndb.Database]plan.UpgradeSchema{}, Typed: u.Env.Version.Render,
 	}
-	var sources []ovn.Source
+	var sources []apt.Source
 	for _, value := range []string{source, o.state.Settings.Overlay} {
-		one, err := ovn.ParseSource(value, u.OS)
+		one, err := apt.ParseSource(value, u.OS)
 		if err != nil {
 			return plan.UpgradeReport{}, err
 		}
@@ -46,10 +48,10 @@ func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.Upgr
 		}
 		x.Schemas[db] = schema
 	}
-	if x.Disk, err = ovn.FreeSpace(u.Paths.DB); err != nil {
+	if x.Disk, err = machine.FreeSpace(u.Paths.DB); err != nil {
 		return plan.UpgradeReport{}, err
 	}
-	x.Memory, _ = ovn.AvailableMemory()
+	x.Memory, _ = machine.AvailableMemory()
 	return o.state.CheckUpgrade(x), nil
 }
 

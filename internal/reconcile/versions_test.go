@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 func TestWhatRunsIsPublishedAndNotWhatIsInstalled(t *testing.T) {
@@ -85,7 +85,7 @@ func TestServiceThatWasSlowToStartIsKnownToRunWhatIsInstalled(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			u := &Reconciler{Paths: ovndb.Paths{DB: t.TempDir()}, Machine: &observe.Machine{Services: ovn.Services{Runner: runtest.New(t, slow...)}, Log: slog.New(slog.DiscardHandler)}}
+			u := &Reconciler{Paths: ovndb.Paths{DB: t.TempDir()}, Machine: &observe.Machine{Services: systemd.Services{Runner: runtest.New(t, slow...)}, Log: slog.New(slog.DiscardHandler)}}
 			installed := &progress{payload: &payload{version: ovndb.Version{OVN: "25.03", OVS: "3.5"}, installed: true}}
 			p := pass{record: &record{Running: c.ran}, progress: installed}
 			require.ErrorContains(t, u.start(t.Context(), p, []ovndb.Service{ovndb.NorthboundServer}), "timed out")

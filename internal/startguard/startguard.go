@@ -19,11 +19,11 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
@@ -47,17 +47,17 @@ type Config struct {
 
 // Guard judges starts on one unit.
 type Guard struct {
-	Files  ovn.Files
+	Paths  ovndb.Paths
 	Dialer *ovsdb.Dialer
 }
 
 // Start is Check as systemd asks for it, right before a start. What is refused is noted, so that the unit's hooks
 // show the reason and don't wait for the server ([observe.RefusedStart]).
 func (g Guard) Start(ctx context.Context, db ovndb.Database) (reason string, err error) {
-	forgotten := Forget(g.Files.Paths, db)
+	forgotten := Forget(g.Paths, db)
 	refused, err := g.check(ctx, db)
 	if refused.Reason != "" {
-		err = errors.Join(err, note(g.Files.Paths, db, refused))
+		err = errors.Join(err, note(g.Paths, db, refused))
 	}
 	return refused.Reason, errors.Join(forgotten, err)
 }
@@ -95,7 +95,7 @@ func (g Guard) Check(ctx context.Context, db ovndb.Database) (reason string, err
 func (g Guard) check(ctx context.Context, db ovndb.Database) (refused observe.Refusal, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	text, err := os.ReadFile(g.Files.Paths.StartGuard())
+	text, err := os.ReadFile(g.Paths.StartGuard())
 	if errors.Is(err, fs.ErrNotExist) {
 		return refused, nil
 	}
@@ -106,13 +106,13 @@ func (g Guard) check(ctx context.Context, db ovndb.Database) (refused observe.Re
 	if err != nil {
 		return refused, fmt.Errorf("cannot read which servers to ask: %w", err)
 	}
-	own, err := g.Files.Cluster(ctx, db)
+	own, err := raftfile.Cluster(ctx, g.Paths, db)
 	if err != nil {
 		return refused, err
 	}
 	answers, err := g.ask(ctx, c.Peers)
 	about := answers[db]
-	if other, unread := observe.RefusedStart(g.Files.Paths, db.Other()); unread == nil {
+	if other, unread := observe.RefusedStart(g.Paths, db.Other()); unread == nil {
 		about = append(about, other.Answers[db]...) // what the other server's guard has learned
 	}
 	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, about), Answers: answers}, err

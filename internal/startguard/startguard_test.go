@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -30,7 +29,7 @@ func TestRefusalIsNotedUntilTheNextStart(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, noted)
 
-	reason, err := Guard{Files: ovn.Files{Paths: p}}.Start(t.Context(), ovndb.NB) // which has nothing to ask
+	reason, err := Guard{Paths: p}.Start(t.Context(), ovndb.NB) // which has nothing to ask
 	require.NoError(t, err)
 	assert.Empty(t, reason)
 	assert.NoFileExists(t, p.StartRefusal(ovndb.NB))
@@ -49,7 +48,7 @@ func TestGuardsOfOneMachineShareWhatTheyLearn(t *testing.T) {
 	head := fmt.Sprintf(`{"cluster_id":%q,"server_id":%q,"name":%q,"local_address":"ssl:10.0.0.1:6643","servers":{}}`, nb, sb, ovndb.NB) + "\n"
 	file := fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(head), sha1.Sum([]byte(head)), head) //nolint:gosec // the checksum of its format
 	require.NoError(t, os.WriteFile(p.File(ovndb.NB), []byte(file), 0o600))
-	guard := Guard{Files: ovn.Files{Paths: p}}
+	guard := Guard{Paths: p}
 	about := func(d ovndb.Database, present raft.ID) map[ovndb.Database][]recovery.Answer {
 		return map[ovndb.Database][]recovery.Answer{d: {{Address: "10.0.0.2", Cluster: present, Supersedes: []raft.ID{nb}}}}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
@@ -23,11 +24,11 @@ func TestServersAreReportedWithWhatIsToBeDone(t *testing.T) {
 		line, found string
 	}{
 		"as it should be": {
-			observe.ServerFacts{Schemas: same, Storage: &ovn.Storage{Size: 3 << 20, Compacted: 1 << 20, Written: written}, LongPolls: new(ovn.LongPolls)},
+			observe.ServerFacts{Schemas: same, Storage: &raftfile.Storage{Size: 3 << 20, Compacted: 1 << 20, Written: written}, LongPolls: new(ovn.LongPolls)},
 			"nb: schema 7.0.0, the packages'; file 3.0 MiB, grown by 2.0 MiB since it was compacted at 2026-11-23 09:08 UTC", "",
 		},
 		"nothing known":              {observe.ServerFacts{}, "", ""},
-		"no time in the file system": {observe.ServerFacts{Storage: &ovn.Storage{Size: 2 << 30, Compacted: 1 << 30}}, "nb: file 2.0 GiB, grown by 1.0 GiB since it was compacted", ""},
+		"no time in the file system": {observe.ServerFacts{Storage: &raftfile.Storage{Size: 2 << 30, Compacted: 1 << 30}}, "nb: file 2.0 GiB, grown by 1.0 GiB since it was compacted", ""},
 		"older schema": {
 			observe.ServerFacts{Schemas: &ovn.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true}},
 			"nb: schema 6.3.0, older than the packages' 7.0.0", "",
@@ -38,11 +39,11 @@ func TestServersAreReportedWithWhatIsToBeDone(t *testing.T) {
 			"warning SCHEMA_NEWER nb Version=7.1.0 -> ssh ovn-central/1 apt-cache policy ovn-central",
 		},
 		"large, and four times what it was": {
-			observe.ServerFacts{Storage: &ovn.Storage{Size: 80 << 20, Compacted: 20 << 20}, Socket: "/run/nb.ctl"},
+			observe.ServerFacts{Storage: &raftfile.Storage{Size: 80 << 20, Compacted: 20 << 20}, Socket: "/run/nb.ctl"},
 			"nb: file 80.0 MiB, grown by 60.0 MiB since it was compacted",
 			"warning FILE_OVERGROWN nb Value=80.0 MiB -> ssh ovn-central/1 sudo ovs-appctl -t /run/nb.ctl ovsdb-server/compact OVN_Northbound",
 		},
-		"small, and four times what it was": {observe.ServerFacts{Storage: &ovn.Storage{Size: 40 << 10, Compacted: 10 << 10}}, "nb: file 40.0 KiB, grown by 30.0 KiB since it was compacted", ""},
+		"small, and four times what it was": {observe.ServerFacts{Storage: &raftfile.Storage{Size: 40 << 10, Compacted: 10 << 10}}, "nb: file 40.0 KiB, grown by 30.0 KiB since it was compacted", ""},
 		"silent, and the leader stays": {
 			observe.ServerFacts{LongPolls: &ovn.LongPolls{Count: 3, Longest: 1234 * time.Millisecond}},
 			"nb: silent 3 times for a second or more in the last hour, at most for 1.2s", "",

@@ -19,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
 // Machine stands for the programs of a machine. It answers what a scenario says and
@@ -112,7 +113,7 @@ func (s Scenario) ObserverOn(m *Machine) *observe.Observer {
 	observer := s.Observer()
 	observer.Control = ovn.Control{Runner: m, Paths: ovndb.Paths{Run: dir, DB: dir}}
 	observer.Files = ovn.Files{Runner: m, Paths: observer.Control.Paths}
-	observer.Services = ovn.Services{Runner: m}
+	observer.Services = systemd.Services{Runner: m}
 	for d, c := range map[ovndb.Database]Members{ovndb.NB: s.NB, ovndb.SB: s.SB} {
 		require.NoError(s.T, os.WriteFile(observer.Control.Paths.Control(d), nil, 0o600))
 		if c.Condition != ovndb.Absent {

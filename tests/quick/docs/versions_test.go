@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
 )
 
 var codeSpan = regexp.MustCompile("`([^`]+)`")
@@ -29,7 +29,7 @@ func TestSourcesOfThePageAreThoseThatTheCharmTakes(t *testing.T) {
 		}
 		ubuntu := strings.TrimSpace(cells[4])
 		for _, m := range codeSpan.FindAllStringSubmatch(cells[3], -1) {
-			source, err := ovn.ParseSource(m[1], ovn.OS{ID: "ubuntu", VersionID: ubuntu, Codename: codenames[ubuntu]})
+			source, err := apt.ParseSource(m[1], apt.OS{ID: "ubuntu", VersionID: ubuntu, Codename: codenames[ubuntu]})
 			require.NoError(t, err, line)
 			own := strings.TrimSpace(cells[5]) == "Ubuntu's own"
 			assert.Equal(t, own, source.Line == "", line)
@@ -40,7 +40,7 @@ func TestSourcesOfThePageAreThoseThatTheCharmTakes(t *testing.T) {
 	}
 	require.Len(t, shown, len(codenames))
 	for ubuntu, releases := range shown {
-		_, err := ovn.ParseSource("ussuri", ovn.OS{ID: "ubuntu", VersionID: ubuntu, Codename: codenames[ubuntu]})
+		_, err := apt.ParseSource("ussuri", apt.OS{ID: "ubuntu", VersionID: ubuntu, Codename: codenames[ubuntu]})
 		require.Error(t, err)
 		_, has, found := strings.Cut(err.Error(), "it has ")
 		require.True(t, found, err)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -136,7 +136,7 @@ func commanded(b *testing.B, start func(*lab.Unit, lab.DB) string) time.Duration
 		u, err := l.AddUnitWith(b.Context(), lab.AddOptions{NoDatabases: true, NoHooks: true})
 		require.NoError(b, err)
 		here := netip.MustParseAddr(u.Address())
-		options := ovn.Defaults{Local: here, Remote: here, Credentials: ovndb.Paths{Etc: u.SysconfDir() + "/ovn"}.Credentials()}
+		options := systemd.Defaults{Local: here, Remote: here, Credentials: ovndb.Paths{Etc: u.SysconfDir() + "/ovn"}.Credentials()}
 		require.NoError(b, os.WriteFile(u.SysconfDir()+"/default/ovn-central", options.Render(), 0o644))
 		units = append(units, u)
 	}

@@ -1,0 +1,140 @@
+package apt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// ErrLocked says that another process was changing packages for as long as could be
+// waited.
+var ErrLocked = errors.New("packages are locked by another process")
+
+// aptError is what apt and dpkg say, without warnings and the rest.
+type aptError struct {
+	text string
+	err  error
+}
+
+func (e *aptError) Error() string { return run.Redact(e.text) }
+
+func (e *aptError) Unwrap() error { return e.err }
+
+// lockedTexts are how apt (apt-pkg/deb/debsystem.cc, fileutl.cc) and dpkg say that a lock
+// is taken. DPkg::Lock::Timeout lets apt wait for dpkg's, not for that of the lists.
+var lockedTexts = []string{"Could not get lock", "Unable to acquire the dpkg frontend lock", "locked by another process", "Unable to lock"}
+
+// interrupted is how apt refuses to work after a dpkg that was killed.
+const interrupted = "dpkg was interrupted"
+
+// apt runs apt-get without questions. It waits for locks, and finishes what
+// an earlier dpkg was killed at.
+func (p Packages) apt(ctx context.Context, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
+	defer cancel()
+	patience := int(p.patience().Round(time.Second) / time.Second)
+	command := append([]string{
+		"apt-get", "--assume-yes", "--quiet",
+		"--option", "Dpkg::Use-Pty=false", // or what dpkg says of errors is lost
+		"--option", fmt.Sprintf("DPkg::Lock::Timeout=%d", patience),
+		// A file of the configuration that was changed stays as it is.
+		"--option", "Dpkg::Options::=--force-confold",
+	}, args...)
+	err := p.unlocked(ctx, command)
+	if err != nil && strings.Contains(err.Error(), interrupted) {
+		if err = p.configure(ctx); !errors.Is(err, ErrLocked) {
+			err = p.unlocked(ctx, command)
+		}
+	}
+	return err
+}
+
+// configure finishes whatever packages dpkg was interrupted at. Where there is
+// nothing to finish, it does nothing. It fails for a package that was being unpacked,
+// and for those that depend on it: apt-get unpacks that again afterwards, and could
+// not before (it refuses as long as dpkg has notes of an interruption).
+func (p Packages) configure(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
+	defer cancel()
+	return p.unlocked(ctx, []string{"dpkg", "--force-confold", "--configure", "--pending"})
+}
+
+// Await returns once no other process changes packages: what [Packages.Installed] says meanwhile
+// is of a moment. It is [ErrLocked] after Patience. `apt-get check` takes dpkg's lock and changes
+// nothing (apt-get(8)); what else it finds wrong is said by what follows.
+func (p Packages) Await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
+	defer cancel()
+	err := p.unlocked(ctx, []string{"apt-get", "--quiet", "check"})
+	if errors.Is(err, ErrLocked) || ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+func (p Packages) patience() time.Duration { return cmp.Or(p.Patience, 5*time.Minute) }
+
+// unlocked runs the command until no lock is in its way, for as long as Patience.
+func (p Packages) unlocked(ctx context.Context, command []string) error {
+	patience, cancel := context.WithTimeout(ctx, p.patience())
+	defer cancel()
+	for {
+		err := p.quietly(ctx, command...)
+		if !errors.Is(err, ErrLocked) || poll.Wait(patience, cmp.Or(p.Pause, 5*time.Second)) != nil {
+			return err
+		}
+	}
+}
+
+// quietly runs a program of the package tools that asks nothing and restarts
+// nothing: needrestart, which Ubuntu runs after apt, keeps still where
+// NEEDRESTART_SUSPEND is set (apt-pinvoke of needrestart).
+func (p Packages) quietly(ctx context.Context, command ...string) error {
+	env := append([]string{"DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_SUSPEND=1"}, p.proxies()...)
+	_, err := p.Runner.Run(ctx, run.Command{Name: command[0], Args: command[1:], Env: env})
+	failed := (*run.Error)(nil)
+	if !errors.As(err, &failed) || ctx.Err() != nil {
+		return err
+	}
+	for _, text := range lockedTexts {
+		if strings.Contains(failed.Stderr, text) {
+			return fmt.Errorf("%w: %w", ErrLocked, &aptError{problems(failed), err})
+		}
+	}
+	return &aptError{problems(failed), err}
+}
+
+// problems are the lines in which apt and dpkg name errors, else all that was said.
+func problems(failed *run.Error) string {
+	var lines []string
+	for line := range strings.Lines(failed.Stderr) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "E: ") || strings.HasPrefix(line, "dpkg: error") {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return strings.TrimPrefix(failed.Error(), failed.Command.Name+": ")
+	}
+	return strings.Join(lines, "; ")
+}
+
+// proxies are Juju's, under the names that other programs know.
+func (p Packages) proxies() []string {
+	if p.Getenv == nil {
+		return nil
+	}
+	var set []string
+	for _, name := range []string{"http", "https", "no"} {
+		if value := p.Getenv("JUJU_CHARM_" + strings.ToUpper(name) + "_PROXY"); value != "" {
+			set = append(set, name+"_proxy="+value)
+		}
+	}
+	return set
+}

@@ -1,0 +1,144 @@
+package apt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// Offer is what package sources would bring.
+type Offer struct {
+	// Version is the newest of each package that there is; the one that is installed
+	// where there is no newer.
+	Version ovndb.Version
+	// Schemas are the versions of the schemas in that package.
+	Schemas map[ovndb.Database]string
+}
+
+// ErrPersonalArchive is returned for a source that only add-apt-repository can find.
+var ErrPersonalArchive = errors.New("a personal archive can be looked into only once it was added")
+
+// Preview finds out what sources would bring beside those that the machine has. It changes
+// nothing: apt works on a directory of its own, which is removed.
+func (p Packages) Preview(ctx context.Context, sources ...Source) (Offer, error) {
+	dir, err := os.MkdirTemp("", "ovn-central-upgrade-check-")
+	if err != nil {
+		return Offer{}, fmt.Errorf("cannot look into the package source: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	offer, err := p.preview(ctx, dir, sources)
+	if err != nil {
+		return Offer{}, fmt.Errorf("cannot look into the package source: %w", err)
+	}
+	return offer, nil
+}
+
+func (p Packages) preview(ctx context.Context, dir string, sources []Source) (offer Offer, err error) {
+	if err := p.layOut(ctx, dir, sources); err != nil {
+		return offer, err
+	}
+	// Of lists and packages that are elsewhere than the machine's; see apt.conf(5).
+	var options []string
+	for key, value := range map[string]string{
+		"Dir::Etc::SourceParts": sourcesDir, "Dir::State::Lists": "lists",
+		"Dir::Cache::Archives": "archives", "Dir::Cache::PkgCache": "pkgcache.bin", "Dir::Cache::SrcPkgCache": "srcpkgcache.bin",
+	} {
+		options = append(options, "--option", key+"="+filepath.Join(dir, value))
+	}
+	options = append(options, "--option", "APT::Sandbox::User=root") // the directory is root's
+	if err := p.update(ctx, append(options, "--option", "APT::Update::Error-Mode=any")...); err != nil {
+		return offer, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
+	defer cancel()
+	out, err := p.Runner.Run(ctx, run.Command{Name: "apt-cache", Args: append(options, "policy", payload, openvswitch)})
+	if err != nil {
+		return offer, err
+	}
+	candidates := parsePolicy(string(out))
+	offer.Version = ovndb.Version{OVN: candidates[payload], OVS: candidates[openvswitch]}
+	if offer.Version.OVN == "" {
+		return offer, fmt.Errorf("it has no %s", payload)
+	}
+	// In the directory, where apt-get puts what it downloads.
+	command := append([]string{"env", "--chdir=" + dir, "apt-get", "--quiet"}, options...)
+	if err := p.quietly(ctx, append(command, "download", payload+"="+offer.Version.OVN)...); err != nil {
+		return offer, err
+	}
+	found, err := filepath.Glob(filepath.Join(dir, payload+"_*.deb"))
+	if err != nil || len(found) != 1 {
+		return offer, fmt.Errorf("apt-get has downloaded %d packages, not 1", len(found))
+	}
+	contents := filepath.Join(dir, "contents")
+	if err := p.quietly(ctx, "dpkg-deb", "--extract", found[0], contents); err != nil {
+		return offer, err
+	}
+	offer.Schemas = map[ovndb.Database]string{}
+	for _, db := range ovndb.Databases() {
+		schema := filepath.Join(contents, "usr/share/ovn", filepath.Base(p.Paths.Schema(db)))
+		if offer.Schemas[db], err = raftfile.SchemaVersion(schema); err != nil {
+			return offer, err
+		}
+	}
+	return offer, nil
+}
+
+// layOut makes the directory in which apt works: the machine's own sources, and those that are
+// looked into in the place of the charm's.
+func (p Packages) layOut(ctx context.Context, dir string, sources []Source) error {
+	for _, name := range []string{"lists/partial", "archives/partial", keysDir} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			return err
+		}
+	}
+	ledger, err := p.readLedger()
+	if err != nil {
+		return err
+	}
+	var files []sourceFile
+	for _, s := range sources {
+		if s.Repository != "" {
+			return ErrPersonalArchive
+		}
+		of, err := p.sourceFiles(ctx, s, filepath.Join(dir, keysDir))
+		if err != nil {
+			return err
+		}
+		files = append(files, of...)
+	}
+	for _, f := range files {
+		if f.dir != keysDir {
+			continue
+		}
+		if err := writeSourceFile(dir, f); err != nil {
+			return err
+		}
+	}
+	var leftOut []string
+	if len(sources) > 0 {
+		leftOut = ledger.without(files, nil)
+	}
+	return p.layOutSources(dir, leftOut, files)
+}
+
+// parsePolicy reads the candidates of packages from what `apt-cache policy` prints.
+func parsePolicy(text string) map[string]string {
+	candidates, name := map[string]string{}, ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if found, is := strings.CutSuffix(line, ":"); is && !strings.HasPrefix(line, " ") {
+			name = found
+		}
+		if version, is := strings.CutPrefix(strings.TrimSpace(line), "Candidate: "); is && version != "(none)" {
+			candidates[name] = version
+		}
+	}
+	return candidates
+}

@@ -1,0 +1,57 @@
+package apt
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
+)
+
+// OS is what a machine's os-release says of its system.
+type OS struct {
+	// ID is ubuntu or debian, VersionID 22.04 or 12, Codename jammy or bookworm.
+	ID, VersionID, Codename string
+}
+
+// OSRelease is where a machine says what its system is: os-release(5).
+const OSRelease = "/etc/os-release"
+
+// ReadOS reads a file of the form of os-release(5). A system without a codename,
+// which package sources are named after, is an error.
+func ReadOS(path string) (OS, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return OS{}, fmt.Errorf("cannot tell this machine's system: %w", err)
+	}
+	fields := systemd.ParseEnvironment(text)
+	release := OS{ID: fields["ID"], VersionID: fields["VERSION_ID"], Codename: fields["VERSION_CODENAME"]}
+	if release.ID == "" || release.Codename == "" {
+		return OS{}, fmt.Errorf("cannot tell this machine's system: %s names no ID or no VERSION_CODENAME", path)
+	}
+	return release, nil
+}
+
+// String is the system as a person names it.
+func (o OS) String() string { return strings.TrimSpace(o.ID + " " + o.VersionID + " " + o.Codename) }
+
+// ubuntu is the only system that the cloud archive and personal archives serve.
+const ubuntu = "ubuntu"
+
+// series is one long-term release of Ubuntu, with the OpenStack release that is in
+// its own archive, and those that the cloud archive adds to it. A charm for
+// machines has no other systems of Ubuntu to run on.
+type series struct {
+	codename, own string
+	added         []string
+}
+
+// allSeries is what charm-helpers knows in fetch/ubuntu.py
+// (UBUNTU_OPENSTACK_RELEASE and CLOUD_ARCHIVE_POCKETS, May 2026). The names that
+// begin with ovn- are pockets with OVN and Open vSwitch only.
+var allSeries = []series{
+	{"focal", "ussuri", []string{"victoria", "wallaby", "xena", "yoga", "ovn-22.03"}},
+	{"jammy", "yoga", []string{"zed", "antelope", "bobcat", "caracal"}},
+	{"noble", "caracal", []string{"dalmatian", "epoxy", "flamingo", "gazpacho"}},
+	{"resolute", "gazpacho", nil},
+}

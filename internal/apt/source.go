@@ -1,0 +1,213 @@
+package apt
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// Source is what has to be done so that packages come from where a value of the
+// config option `source` says. The zero value, of `distro`, is nothing.
+type Source struct {
+	// Value is the option's, without spaces around it.
+	Value string
+	// Keyring is a package that has to be installed first, with the key that the
+	// archive's lists are signed with.
+	Keyring string
+	// Key is an OpenPGP public key, in ASCII armour; KeyID the fingerprint or long ID
+	// of one that has to be fetched. At most one of them is set.
+	Key, KeyID string
+	// File is the name of a file in sources.list.d, and Line what stands in it.
+	File, Line string
+	// Repository is an argument for add-apt-repository, which finds address and
+	// key of a personal archive.
+	Repository string
+}
+
+// SourceError says that a value of `source` can't be used on this machine.
+type SourceError struct {
+	// Value is the option's, without passwords and keys; Text says what is wrong and
+	// what is allowed.
+	Value, Text string
+}
+
+// Error names the value, the reason and what is allowed.
+func (e *SourceError) Error() string {
+	return fmt.Sprintf("source %q cannot be used: %s", e.Value, e.Text)
+}
+
+// What can stand in `source`, told where it holds something else.
+const (
+	allowedUbuntu = "allowed are distro, an OpenStack release (caracal), cloud:SERIES-RELEASE[/proposed|/staging], " +
+		"ppa:OWNER/NAME, and a deb line or URL, with |KEY if need be"
+	allowedDebian = "allowed are distro and a deb line, with |KEY if need be"
+)
+
+// ParseSource reads a value of the config option `source`, as a machine with this
+// system has to understand it. What can't be used is a [*SourceError].
+//
+// A release is named as the cloud archive does: `cloud:jammy-caracal` is its
+// pocket, `cloud:jammy-caracal/proposed` the one before, `cloud:caracal` the only
+// one of that name, and `caracal` whatever gives that release: on noble, whose own
+// it is, the distribution.
+func ParseSource(value string, release OS) (Source, error) {
+	value = strings.TrimSpace(value)
+	source, problem := parseSource(value, release)
+	if problem != "" {
+		shown, _, _ := strings.Cut(value, "|")
+		return Source{}, &SourceError{Value: run.Redact(shown), Text: problem}
+	}
+	source.Value = value
+	return source, nil
+}
+
+func parseSource(value string, release OS) (Source, string) {
+	allowed := allowedDebian
+	if release.ID == ubuntu {
+		allowed = allowedUbuntu
+	}
+	scheme, rest, _ := strings.Cut(value, ":")
+	switch {
+	case value == "" || value == "distro":
+		return Source{}, ""
+	case strings.ContainsRune(value, '\x00'):
+		return Source{}, "it holds what is no text; " + allowed
+	case strings.HasPrefix(value, "deb "):
+		return debLine(value, release)
+	case release.ID != ubuntu:
+		return Source{}, fmt.Sprintf("on %s %s", release, allowed)
+	case scheme == "http" || scheme == "https":
+		return archiveURL(value, release)
+	case scheme == "ppa":
+		if !isPPA.MatchString(rest) {
+			return Source{}, "a personal archive is written ppa:OWNER/NAME"
+		}
+		return Source{Repository: value}, ""
+	case scheme == "cloud":
+		return cloudPocket(rest, release)
+	case isRelease(strings.TrimSuffix(value, "/proposed")):
+		return bareRelease(value, release)
+	}
+	return Source{}, allowed
+}
+
+var isPPA = regexp.MustCompile(`^[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*$`)
+
+func isRelease(name string) bool {
+	return slices.ContainsFunc(allSeries, func(s series) bool { return s.own == name || slices.Contains(s.added, name) })
+}
+
+// bareRelease is a release's pocket for this system, or nothing where it is the
+// system's own.
+func bareRelease(value string, release OS) (Source, string) {
+	name, proposed := strings.CutSuffix(value, "/proposed")
+	i := slices.IndexFunc(allSeries, func(s series) bool { return s.codename == release.Codename })
+	if i < 0 {
+		return Source{}, fmt.Sprintf("no releases are known for %s; use distro or a deb line", release)
+	}
+	switch known := allSeries[i]; {
+	case known.own == name && !proposed:
+		return Source{}, ""
+	case slices.Contains(known.added, name):
+		return cloudPocket(known.codename+"-"+value, release)
+	default:
+		releases := append([]string{known.own}, known.added...)
+		return Source{}, fmt.Sprintf("%s has no %s; it has %s", release, value, strings.Join(releases, ", "))
+	}
+}
+
+// cloudArchive is Ubuntu's archive of newer OpenStack releases, and the package
+// with its key.
+const (
+	cloudArchive = "http://ubuntu-cloud.archive.canonical.com/ubuntu"
+	cloudKeyring = "ubuntu-cloud-keyring"
+)
+
+// cloudPocket reads SERIES-RELEASE or RELEASE, with /updates (which goes without
+// saying), /proposed or /staging behind it.
+func cloudPocket(text string, release OS) (Source, string) {
+	name, pocket, _ := strings.Cut(text, "/")
+	for _, s := range allSeries {
+		added, ok := strings.CutPrefix(name, s.codename+"-")
+		if !ok {
+			added = name
+		}
+		if !slices.Contains(s.added, added) {
+			continue
+		}
+		if s.codename != release.Codename {
+			return Source{}, fmt.Sprintf("it is for %s, and this machine runs %s", s.codename, release)
+		}
+		file := "cloud-archive.list"
+		if strings.HasPrefix(added, "ovn-") {
+			file = "cloud-archive-ovn.list" // beside the other one, not in its place
+		}
+		source := Source{Keyring: cloudKeyring, File: file}
+		switch pocket {
+		case "", "updates":
+			source.Line = fmt.Sprintf("deb %s %s-updates/%s main", cloudArchive, s.codename, added)
+		case "proposed":
+			source.Line = fmt.Sprintf("deb %s %s-proposed/%s main", cloudArchive, s.codename, added)
+		case "staging":
+			source = Source{Repository: "ppa:ubuntu-cloud-archive/" + added + "-staging"}
+		default:
+			return Source{}, fmt.Sprintf("a release has no %q; it has updates, proposed and staging", pocket)
+		}
+		return source, ""
+	}
+	return Source{}, fmt.Sprintf("the cloud archive has no %q that is known here; %s", name, allowedUbuntu)
+}
+
+// archiveURL is the archive's main component for this system.
+func archiveURL(value string, release OS) (Source, string) {
+	address, key, _ := strings.Cut(value, "|")
+	address = strings.TrimSpace(address)
+	if u, err := url.Parse(address); err != nil || u.Host == "" || strings.ContainsAny(address, " \t\n") {
+		return Source{}, "it is no URL; " + allowedUbuntu
+	}
+	return debLine("deb "+address+" "+release.Codename+" main|"+key, release)
+}
+
+// isDebLine is a line of sources.list(5): options, address, suite, components.
+var isDebLine = regexp.MustCompile(`^deb( \[[^\]\n]+\])? [a-z+]+:\S+ \S+( \S+)*$`)
+
+// hasSignedBy is a line that names the keys of its archive itself.
+var hasSignedBy = regexp.MustCompile(`^deb \[[^\]]*\bsigned-by\s*[+-]?=`)
+
+// debLine puts a line of sources.list into a file of its own, named after it, so
+// that two options can name two. {series} stands for the system's codename.
+func debLine(value string, release OS) (Source, string) {
+	line, key, _ := strings.Cut(value, "|")
+	several := strings.Contains(line, "\n")
+	line = strings.ReplaceAll(strings.Join(strings.Fields(line), " "), "{series}", release.Codename)
+	if several || !isDebLine.MatchString(line) {
+		return Source{}, "one deb line is written deb URL SUITE COMPONENT..."
+	}
+	source := Source{Line: line, File: fmt.Sprintf(ownPrefix+"%.4x.list", sha256.Sum256([]byte(line)))}
+	switch key = strings.TrimSpace(key); {
+	case key == "":
+	case hasSignedBy.MatchString(line):
+		return Source{}, "it has both the option signed-by and a key after |; one of them is enough"
+	case isArmoured(key):
+		source.Key = key + "\n"
+	case isKeyID.MatchString(key):
+		source.KeyID = strings.TrimPrefix(key, "0x")
+	default:
+		return Source{}, "the key after | is neither an OpenPGP public key in ASCII armour nor 16 or 40 hex digits of one's ID"
+	}
+	return source, ""
+}
+
+// isKeyID accepts no ID of 8 digits: a key for it can be forged.
+var isKeyID = regexp.MustCompile(`^(0x)?([0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})$`)
+
+func isArmoured(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "-----BEGIN PGP PUBLIC KEY BLOCK-----") &&
+		strings.HasSuffix(text, "-----END PGP PUBLIC KEY BLOCK-----")
+}

@@ -1,0 +1,58 @@
+// Package machine tells what the kernel knows of this machine: free disk and memory, and connections.
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// minFree is the space, in bytes, below which the databases' disk counts as full.
+// It is our own choice: a transaction of a busy cloud is smaller.
+const minFree = 512 << 10
+
+// DiskProblem says what is wrong with the disk of the databases; empty if nothing is, or it is
+// not there yet. The error is that of statfs(2).
+func DiskProblem(p ovndb.Paths) (problem string, err error) {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(p.DB, &stat); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	} else if err != nil {
+		return "", fmt.Errorf("cannot look at the disk of %s: %w", p.DB, err)
+	}
+	free := stat.Bavail * uint64(stat.Bsize)
+	if outOfFiles := stat.Files > 0 && stat.Ffree == 0; free >= minFree && !outOfFiles {
+		return "", nil
+	}
+	return fmt.Sprintf("no space left on the disk of %s (%d KiB free)", p.DB, free>>10), nil
+}
+
+// FreeSpace is what is free on the disk of a directory, in bytes.
+func FreeSpace(dir string) (int64, error) {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(dir, &stat); err != nil {
+		return 0, fmt.Errorf("cannot look at the disk of %s: %w", dir, err)
+	}
+	return int64(stat.Bavail * uint64(stat.Bsize)), nil
+}
+
+// AvailableMemory is what programs can have without swapping (MemAvailable in proc(5)), in bytes.
+func AvailableMemory() (available int64, known bool) {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, found := strings.CutPrefix(line, "MemAvailable:"); found {
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kib << 10, err == nil
+		}
+	}
+	return 0, false
+}

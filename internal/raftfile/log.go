@@ -1,0 +1,369 @@
+// Package raftfile reads the files of databases without a program: the log of a Raft server, what
+// its file says of it, how large it is, a standalone copy of it; and the version of a schema.
+package raftfile
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Log is what the file of a clustered database holds of its server's log.
+type Log struct {
+	// End is one more than the index of the newest entry, as in [raft.Log].
+	End uint64
+	// Damage is why no server could be started on the file again, or why one would
+	// start without what stands behind the trouble; empty where nothing is wrong.
+	Damage string
+	// Torn says that the file ends within a record: one that is being written, or
+	// that was cut off by a loss of power, which servers put up with.
+	Torn bool
+	// Outside says that the newest members that it names don't include its own server:
+	// no server ever starts on it ("server does not belong to cluster", raft_open() in
+	// ovsdb/raft.c). One that was killed while it joined leaves such a file, or one that
+	// had taken its own removal. ovsdb-tool's check-cluster sees the first only. Never
+	// said of a log with Damage, whose newest members may be what it lacks.
+	Outside bool
+}
+
+// logScan is how far a file was looked at, and what was found. It is kept beside the
+// server's sockets, so that the next look is at what was appended since. Where it is
+// lost, the whole file is looked at again: the damage is in the file itself.
+type logScan struct {
+	Device, Inode uint64
+	// Head is the first record's header, with the checksum of all that it holds: of
+	// two files that have the same inode one after the other it is not the same.
+	Head   string
+	Offset int64
+	// Records counts the records behind the first.
+	Records uint64
+	// Start and End are the bounds of the log, End exclusive; Commit is the newest
+	// index that is known to be committed.
+	Start, End, Commit uint64
+	// Term and Vote are the newest; Terms has the first index of each term of the
+	// entries, in ascending order.
+	Term  uint64
+	Vote  string
+	Terms []termStart
+	// Server is the file's own; Configurations are the members from an index on, in
+	// ascending order.
+	Server         string
+	Configurations []configuration
+	Damage         string
+	// seen, if not nil, is told of each record, and where it begins.
+	seen func(at int64, r logRecord)
+}
+
+// configuration are the members from an entry on: their addresses by their IDs.
+type configuration struct {
+	Index   uint64
+	Servers map[string]string
+}
+
+type termStart struct{ Index, Term uint64 }
+
+// ReadLog reads what was appended to the file of database d since the last call, and
+// says what the file as a whole holds. It judges as ovsdb-server does when it is
+// started (raft_apply_record() in ovsdb/raft.c of Open vSwitch), reads no record
+// into memory, and may be used while a server writes. The file must be a clustered
+// database's.
+func ReadLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (Log, error) {
+	scan, torn, err := scanLog(ctx, p, d)
+	if err != nil {
+		return Log{}, err
+	}
+	return Log{End: scan.End, Damage: scan.Damage, Torn: torn, Outside: scan.Damage == "" && scan.outside()}, nil
+}
+
+// End is how far the log in a file goes.
+type End struct {
+	// Term and Index are those of the newest entry. Of two copies of one cluster the one
+	// with the higher term is newer, and with the same term the one with the higher index
+	// (section 5.4.1 of the Raft paper).
+	Term, Index uint64
+	// Members are the full IDs of the newest configuration, Addresses their Raft addresses.
+	Members   []raft.ID
+	Addresses map[raft.ID]string
+	// Damage is as in [Log].
+	Damage string
+}
+
+// Sole says whether the newest configuration has the server alone.
+func (e End) Sole(server raft.ID) bool {
+	return len(e.Members) == 1 && e.Members[0] == server
+}
+
+// ReadEnd returns how far the log in the file of database d goes. It reads as [ReadLog] does.
+func ReadEnd(ctx context.Context, p ovndb.Paths, d ovndb.Database) (End, error) {
+	scan, _, err := scanLog(ctx, p, d)
+	if err != nil {
+		return End{}, err
+	}
+	end := End{Index: scan.End - 1, Damage: scan.Damage}
+	if n := len(scan.Terms); n > 0 {
+		end.Term = scan.Terms[n-1].Term
+	}
+	if n := len(scan.Configurations); n > 0 {
+		end.Addresses = map[raft.ID]string{}
+		for server, address := range scan.Configurations[n-1].Servers {
+			end.Addresses[raft.ID(server)] = address
+		}
+		end.Members = slices.Sorted(maps.Keys(end.Addresses))
+	}
+	return end, nil
+}
+
+// Unread is how many bytes of the file the next [ReadLog] reads: all of one that was
+// compacted since the last one; 0 of one that can't be read.
+func Unread(p ovndb.Paths, d ovndb.Database) int64 {
+	file, err := os.Open(p.File(d))
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	last := recallScan(p, d)
+	info, fresh, err := beginning(file)
+	if err != nil {
+		return 0
+	}
+	if last.of(fresh) && last.Offset <= info.Size() {
+		return info.Size() - last.Offset
+	}
+	return info.Size()
+}
+
+func scanLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (scan logScan, torn bool, err error) {
+	file, err := os.Open(p.File(d))
+	if err != nil {
+		return scan, false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if scan, torn, err = scanFrom(ctx, recallScan(p, d), file); err == nil {
+		rememberScan(p, d, scan)
+	}
+	return scan, torn, err
+}
+
+func scanPath(p ovndb.Paths, d ovndb.Database) string {
+	return filepath.Join(p.Run, "ovn"+d.Short()+"_db.log-scan")
+}
+
+func recallScan(p ovndb.Paths, d ovndb.Database) (scan logScan) {
+	text, err := os.ReadFile(scanPath(p, d))
+	if err != nil || json.Unmarshal(text, &scan) != nil {
+		return logScan{}
+	}
+	return scan
+}
+
+// rememberScan may fail: then the next look is at the whole file.
+func rememberScan(p ovndb.Paths, d ovndb.Database, scan logScan) {
+	if text, err := json.Marshal(scan); err == nil {
+		_, _ = atomicfile.WriteIfChanged(scanPath(p, d), text, 0o600)
+	}
+}
+
+// beginning tells a file from others, by a scan that has read nothing yet.
+func beginning(file *os.File) (info os.FileInfo, fresh logScan, err error) {
+	if info, err = file.Stat(); err != nil {
+		return nil, fresh, fmt.Errorf("cannot read the log: %w", err)
+	}
+	head := make([]byte, maxHeader)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fresh, fmt.Errorf("cannot read the log: %w", err)
+	}
+	line, _, _ := bytes.Cut(head[:n], []byte{'\n'})
+	fresh.Head = string(line)
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		fresh.Device, fresh.Inode = stat.Dev, stat.Ino
+	}
+	return info, fresh, nil
+}
+
+// of says whether the scan is of that file.
+func (s *logScan) of(fresh logScan) bool {
+	return s.Server != "" && s.Device == fresh.Device && s.Inode == fresh.Inode && s.Head == fresh.Head
+}
+
+// scanFrom goes on where an earlier scan of the same file ended, or begins anew.
+func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, torn bool, err error) {
+	info, fresh, err := beginning(file)
+	if err != nil {
+		return scan, false, err
+	}
+	if scan = fresh; last.of(fresh) && last.Offset <= info.Size() {
+		scan = last
+	}
+	torn, err = scan.read(ctx, file)
+	if torn && scan.Offset == last.Offset && last.Offset > 0 {
+		// Nothing new was whole: what was read the last time may have been taken back.
+		scan = fresh
+		torn, err = scan.read(ctx, file)
+	}
+	return scan, torn, err
+}
+
+// read takes up all whole records from Offset on.
+func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err error) {
+	if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
+		return false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	r := bufio.NewReaderSize(file, 256<<10)
+	for s.Damage == "" {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		rec, err := readRecord(r)
+		if errors.Is(err, errTorn) {
+			more, failed := followed(file, s.Offset)
+			if failed != nil || !more {
+				return true, failed
+			}
+			// It may have become whole meanwhile; with others behind it, it has to be.
+			if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
+				return false, fmt.Errorf("cannot read the log: %w", err)
+			}
+			r.Reset(file)
+			rec, err = readRecord(r)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case errors.Is(err, errTorn):
+			s.Damage = fmt.Sprintf("record %d, at byte %d, can't be read, and others follow it", s.Records+1, s.Offset)
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("cannot read the log: %w", err)
+		}
+		s.apply(rec)
+		if s.seen != nil && s.Damage == "" {
+			s.seen(s.Offset, rec)
+		}
+		s.Offset += rec.size
+	}
+	return false, nil
+}
+
+// followed says whether another record begins behind the one at offset: JSON texts
+// have no line breaks in them.
+func followed(file io.ReadSeeker, offset int64) (bool, error) {
+	if _, err := file.Seek(offset+1, io.SeekStart); err != nil {
+		return false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	mark := []byte("\n" + recordLead)
+	buffer, kept := make([]byte, 64<<10), 0
+	for {
+		n, err := file.Read(buffer[kept:])
+		if bytes.Contains(buffer[:kept+n], mark) {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		} else if err != nil {
+			return false, fmt.Errorf("cannot read the log: %w", err)
+		}
+		tail := buffer[max(0, kept+n-len(mark)):(kept + n)]
+		kept = copy(buffer, tail)
+	}
+}
+
+// apply takes up one record, as raft_apply_record() does.
+func (s *logScan) apply(r logRecord) {
+	if s.Offset == 0 {
+		s.Start, s.End, s.Commit = r.PrevIndex+1, r.PrevIndex+1, r.PrevIndex
+		s.Terms = []termStart{{r.PrevIndex, r.PrevTerm}}
+		s.Server = r.Server
+		if r.Servers != nil {
+			s.Configurations = []configuration{{r.PrevIndex, r.Servers}}
+		}
+		return
+	}
+	s.Records++
+	if r.Note != "" {
+		return
+	}
+	if r.Commit != 0 {
+		s.commit(r.Commit)
+		return
+	}
+	if r.Term > s.Term {
+		s.Term, s.Vote = r.Term, ""
+	}
+	switch {
+	case r.Index != 0:
+		s.entry(r)
+	case r.Vote == "":
+	case r.Term < s.Term:
+		s.damage("votes for term %d, but the term is %d already", r.Term, s.Term)
+	case s.Vote != "" && s.Vote != r.Vote:
+		s.damage("votes a second time in term %d", r.Term)
+	default:
+		s.Vote = r.Vote
+	}
+}
+
+func (s *logScan) commit(index uint64) {
+	switch {
+	case index < s.Commit:
+		s.damage("takes the commit index back from %d to %d", s.Commit, index)
+	case index >= s.End:
+		s.damage("advances the commit index to %d, but the last entry is %d", index, s.End-1)
+	default:
+		s.Commit = index
+	}
+}
+
+// entry is appended, or takes the place of others that were not committed.
+func (s *logScan) entry(r logRecord) {
+	switch {
+	case r.Index < s.Commit:
+		s.damage("takes entry %d back, but %d is committed", r.Index, s.Commit)
+		return
+	case r.Index > s.End:
+		s.damage("has entry %d, but the one before it is %d", r.Index, s.End-1)
+		return
+	}
+	s.End = r.Index
+	s.Terms = slices.DeleteFunc(s.Terms, func(t termStart) bool { return t.Index >= r.Index && t.Index >= s.Start })
+	if before := s.Terms[len(s.Terms)-1].Term; r.Term < before {
+		s.damage("has entry %d of term %d behind one of term %d", r.Index, r.Term, before)
+		return
+	} else if r.Term > before {
+		s.Terms = append(s.Terms, termStart{r.Index, r.Term})
+	}
+	s.End++
+	s.Configurations = slices.DeleteFunc(s.Configurations, func(c configuration) bool { return c.Index >= r.Index && c.Index >= s.Start })
+	if r.Servers != nil {
+		s.Configurations = append(s.Configurations, configuration{r.Index, r.Servers})
+	}
+	if i := slices.IndexFunc(s.Configurations, func(c configuration) bool { return c.Index > s.Commit }); i > 1 {
+		s.Configurations = s.Configurations[i-1:] // what was before the last that is committed can't come back
+	}
+}
+
+func (s *logScan) outside() bool {
+	n := len(s.Configurations)
+	if n == 0 {
+		return false
+	}
+	_, inside := s.Configurations[n-1].Servers[s.Server]
+	return !inside
+}
+
+func (s *logScan) damage(format string, args ...any) {
+	s.Damage = fmt.Sprintf("record %d "+format, append([]any{s.Records}, args...)...)
+}

@@ -1,0 +1,254 @@
+package raftfile
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha1" //nolint:gosec // the file format's own checksum (ovsdb(5)), no secret
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// recordLead begins each record of a clustered database's file: it is followed by
+// the length of the JSON text and its SHA-1 (ovsdb(5), "Clustered Format").
+const recordLead = "OVSDB CLUSTER "
+
+// maxHeader is the length of the longest header line, in bytes (ovsdb_log_read() in
+// ovsdb/log.c).
+const maxHeader = 128
+
+// errTorn is returned for a record that is not, or not yet, there as a whole.
+var errTorn = errors.New("the record is not whole")
+
+// logRecord is what one record says of the server's log. What has no value is 0 or
+// empty.
+type logRecord struct {
+	// Index and Term are those of an entry.
+	Index, Term uint64
+	// Commit is the index up to which entries are committed.
+	Commit uint64
+	// Vote is the member that was voted for in Term.
+	Vote string
+	// Note is free text.
+	Note string
+	// Servers are the members from an entry, or from the snapshot that the file begins
+	// with, on: their addresses by their IDs; nil where the record says nothing of them.
+	Servers map[string]string
+	// Server is the ID of the file's own server, in the first record, with its Address for
+	// Raft, the ID of its Cluster, if it is in one, and the Name of the database.
+	Server, Address, Cluster, Name string
+	// PrevIndex and PrevTerm are those of the snapshot that the file begins with.
+	PrevIndex, PrevTerm uint64
+	// size is the number of bytes of the record, its header included.
+	size int64
+	head string
+}
+
+// readRecord reads the record at the reader's place, of which it keeps no more than
+// the few values that it is about, however long it is. At the end of the file it
+// returns io.EOF. The reader is left behind the record, or where the trouble is.
+func readRecord(r *bufio.Reader) (logRecord, error) {
+	var rec logRecord
+	line, err := readHeader(r)
+	if err != nil {
+		return rec, err
+	}
+	rec.head = line
+	length, sum, err := parseHeader(line)
+	if err != nil {
+		return rec, err
+	}
+	body := io.LimitReader(r, length)
+	hash := sha1.New() //nolint:gosec // see above
+	members := topLevel{take: rec.take, object: rec.takeObject}
+	n, err := io.Copy(io.MultiWriter(hash, &members), body)
+	switch {
+	case err != nil:
+		return rec, fmt.Errorf("cannot read the log: %w", err)
+	case n < length:
+		return rec, errTorn
+	case hex.EncodeToString(hash.Sum(nil)) != sum:
+		return rec, fmt.Errorf("%w: its text is not what its checksum says", errTorn)
+	case members.depth != 0 || members.broken:
+		return rec, fmt.Errorf("%w: its text is not JSON", errTorn)
+	}
+	rec.size = int64(len(line)) + length
+	return rec, nil
+}
+
+func readHeader(r *bufio.Reader) (string, error) {
+	line, err := r.Peek(maxHeader)
+	if len(line) == 0 {
+		return "", err
+	}
+	end := bytes.IndexByte(line, '\n')
+	if end < 0 {
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		return "", errTorn
+	}
+	text := string(line[:end+1])
+	_, err = r.Discard(len(text))
+	return text, err
+}
+
+func parseHeader(line string) (length int64, sum string, err error) {
+	rest, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), recordLead)
+	size, sum, both := strings.Cut(rest, " ")
+	length, err = strconv.ParseInt(size, 10, 64)
+	if !found || !both || err != nil || length <= 0 || len(sum) != 2*sha1.Size {
+		return 0, "", fmt.Errorf("%w: its header is none", errTorn)
+	}
+	return length, strings.ToLower(sum), nil
+}
+
+// take keeps a member of the record's JSON object that says something of the log.
+func (r *logRecord) take(key, value string) {
+	number := func(to *uint64) {
+		if n, err := strconv.ParseUint(value, 10, 64); err == nil {
+			*to = n
+		}
+	}
+	switch key {
+	case "index":
+		number(&r.Index)
+	case "term":
+		number(&r.Term)
+	case "commit_index":
+		number(&r.Commit)
+	case "prev_index":
+		number(&r.PrevIndex)
+	case "prev_term":
+		number(&r.PrevTerm)
+	case "vote":
+		r.Vote = value
+	case "note":
+		r.Note = value
+	case "server_id":
+		r.Server = value
+	case "local_address":
+		r.Address = value
+	case "cluster_id":
+		r.Cluster = value
+	case "name":
+		r.Name = value
+	}
+}
+
+// takeObject keeps the members' IDs and addresses, which are an object.
+func (r *logRecord) takeObject(key string, text []byte) {
+	var servers map[string]string
+	if (key == "servers" || key == "prev_servers") && json.Unmarshal(text, &servers) == nil {
+		r.Servers = servers
+	}
+}
+
+// maxScalar bounds what is kept of a key or of a value, in bytes. The values that
+// matter are numbers, IDs, and addresses, which may have the name of a host (of 253 bytes at
+// most: RFC 1035, 2.3.4).
+const maxScalar = 320
+
+// maxObject bounds what is kept of an object of addresses, in bytes.
+const maxObject = 64 << 10
+
+// topLevel is a Writer that finds the members of a JSON object, of those whose values are
+// objects the ones named "…servers". It takes any text; what is no JSON finds nothing, or leaves
+// it broken or with a depth.
+type topLevel struct {
+	take          func(key, value string)
+	object        func(key string, text []byte)
+	depth         int
+	text, escaped bool
+	broken        bool
+	afterColon    bool
+	key, value    []byte
+	// inside is the text of the object in which the Writer is, if that is to be taken.
+	inside []byte
+}
+
+// Write looks at the next part of the text. It never fails.
+func (t *topLevel) Write(part []byte) (int, error) {
+	for i := 0; i < len(part); i++ {
+		if t.text && t.depth > 1 && !t.escaped && t.inside == nil {
+			// Nothing in a text that deep matters but its end.
+			skip := bytes.IndexAny(part[i:], "\"\\")
+			if skip < 0 {
+				break
+			}
+			i += skip
+		}
+		t.next(part[i])
+	}
+	return len(part), nil
+}
+
+func (t *topLevel) next(c byte) {
+	if !t.text && c == '{' && t.depth == 1 && t.afterColon && bytes.HasSuffix(t.key, []byte("servers")) {
+		t.inside = []byte{}
+	}
+	if t.inside != nil && len(t.inside) < maxObject {
+		t.inside = append(t.inside, c)
+	}
+	t.step(c)
+	if t.inside != nil && t.depth <= 1 {
+		t.object(string(t.key), t.inside)
+		t.inside = nil
+	}
+}
+
+func (t *topLevel) step(c byte) {
+	switch {
+	case t.text && t.escaped:
+		t.escaped = false
+		t.keep(c)
+	case t.text && c == '\\':
+		t.escaped = true
+	case t.text && c == '"':
+		t.text = false
+	case t.text:
+		t.keep(c)
+	case c == '"':
+		t.text = true
+	case c == '{' || c == '[':
+		t.depth++
+	case c == '}' || c == ']':
+		if t.depth == 1 {
+			t.member()
+		}
+		if t.depth--; t.depth < 0 {
+			t.broken = true
+		}
+	case t.depth != 1:
+	case c == ':':
+		t.afterColon = true
+	case c == ',':
+		t.member()
+	case c > ' ':
+		t.keep(c)
+	}
+}
+
+func (t *topLevel) keep(c byte) {
+	if t.depth != 1 {
+		return
+	}
+	if t.afterColon {
+		if len(t.value) < maxScalar {
+			t.value = append(t.value, c)
+		}
+	} else if len(t.key) < maxScalar {
+		t.key = append(t.key, c)
+	}
+}
+
+func (t *topLevel) member() {
+	if t.afterColon && len(t.value) > 0 {
+		t.take(string(t.key), string(t.value))
+	}
+	t.key, t.value, t.afterColon = t.key[:0], t.value[:0], false
+}

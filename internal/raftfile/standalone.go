@@ -1,0 +1,240 @@
+package raftfile
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1" //nolint:gosec // the file format's own checksum (ovsdb(5)), no secret
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ctxio"
+)
+
+// Standalone writes what a file holds, its newest entries too, which may not be committed, to a new
+// file, which is that of a standalone database (ovsdb(5)). It takes the entries up to index upTo, or up
+// to those that the file begins with, and returns the index of the newest that it has taken. A file that
+// is there is replaced. A server may write meanwhile. What is damaged is an error. convert brings the
+// standalone database in a file to the schema in another file.
+//
+// It does what ovsdb-tool's cluster-to-standalone is for, which can't be used: that one takes
+// every entry that was ever written for a part of the log, those too that others have taken the
+// place of (raft_record_to_standalone_log() in ovsdb/ovsdb-tool.c), so that what was
+// never committed is in the copy, and what was is not: entries are differences to the values
+// before them. Nor does it take the schemas of conversions. And it needs several times the
+// file's size of memory, of which this needs none.
+func Standalone(ctx context.Context, from string, upTo uint64, to string, convert Conversion) (last uint64, err error) {
+	file, err := os.Open(from)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	parts, err := entriesOf(ctx, file, upTo)
+	if err == nil {
+		err = writeStandalone(ctx, file, parts, to, convert)
+	}
+	if err != nil {
+		return 0, errors.Join(err, removeIfThere(to))
+	}
+	return parts[len(parts)-1].index, nil
+}
+
+// Conversion brings the standalone database in the file path to the schema in another file.
+type Conversion func(ctx context.Context, path, schema string) error
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// part is a record of the log that counts: where its JSON text is in the file, in bytes, and
+// the index of its entry, or of the last one of the snapshot that the file begins with.
+type part struct {
+	index          uint64
+	offset, length int64
+}
+
+// entriesOf are the snapshot that the file begins with, and the entries up to the given index
+// behind it: of each index the one that was written last, as long as nothing before it was
+// written anew (section 5.3 of the Raft paper; raft_apply_record() in ovsdb/raft.c).
+func entriesOf(ctx context.Context, file io.ReadSeeker, upTo uint64) (parts []part, err error) {
+	scan := logScan{seen: func(at int64, r logRecord) {
+		p := part{index: r.Index, offset: at + int64(len(r.head)), length: r.size - int64(len(r.head))}
+		switch {
+		case at == 0:
+			p.index = r.PrevIndex
+		case r.Index == 0:
+			return
+		}
+		parts = append(before(parts, p.index), p)
+	}}
+	if _, err := scan.read(ctx, file); err != nil {
+		return nil, err
+	}
+	if scan.Damage != "" {
+		return nil, errors.New(scan.Damage)
+	}
+	if len(parts) == 0 {
+		return nil, errTorn
+	}
+	if upTo < math.MaxUint64 {
+		parts = before(parts, upTo+1)
+	}
+	return parts, nil
+}
+
+// before are the snapshot and the entries before the one of an index.
+func before(parts []part, index uint64) []part {
+	for len(parts) > 1 && parts[len(parts)-1].index >= index {
+		parts = parts[:len(parts)-1]
+	}
+	return parts
+}
+
+// writeStandalone writes the schema and the transactions of the parts.
+func writeStandalone(ctx context.Context, file io.ReaderAt, parts []part, to string, convert Conversion) (err error) {
+	out, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Sync(), out.Close()) }()
+	for i, p := range parts {
+		schema, transaction, err := dataOf(ctx, io.NewSectionReader(file, p.offset, p.length))
+		if err != nil {
+			return fmt.Errorf("entry %d: %w", p.index, err)
+		}
+		switch {
+		case i == 0 && schema == nil:
+			return errors.New("it has no data yet: its server has not joined")
+		case schema != nil && transaction != nil: // all of the database, as it is with this schema
+			if _, err = out.Seek(0, io.SeekStart); err == nil {
+				err = out.Truncate(0)
+			}
+			if err == nil {
+				err = appendRecord(ctx, out, schema)
+			}
+		case schema != nil: // of Open vSwitch 3.2 or later: what there is, converted (parse_txn() in ovsdb/ovsdb-server.c)
+			out, err = convertFile(ctx, out, schema, convert)
+		}
+		if err == nil && transaction != nil {
+			err = appendRecord(ctx, out, transaction)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// convertFile brings the standalone database that was written so far to a schema, and returns the
+// file that it is in then.
+func convertFile(ctx context.Context, out *os.File, schema *io.SectionReader, convert Conversion) (*os.File, error) {
+	path, text := out.Name(), make([]byte, schema.Size())
+	if _, err := io.ReadFull(schema, text); err != nil {
+		return out, err
+	}
+	wanted := path + ".schema"
+	defer func() { _ = os.Remove(wanted) }()
+	if err := os.WriteFile(wanted, text, 0o600); err != nil {
+		return out, err
+	}
+	if err := convert(ctx, path, wanted); err != nil {
+		return out, fmt.Errorf("cannot convert the copy to the schema that it has in the log: %w", err)
+	}
+	converted, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0o600) // the conversion has put a new one there
+	if err != nil {
+		return out, err
+	}
+	return converted, out.Close()
+}
+
+// appendRecord writes one record of a standalone database's file: a line with the length
+// and the SHA-1 of the text that follows (ovsdb(5), "Standalone Format").
+func appendRecord(ctx context.Context, out io.Writer, text *io.SectionReader) error {
+	hash := sha1.New() //nolint:gosec // see above
+	if _, err := io.Copy(hash, io.MultiReader(ctxio.NewReader(ctx, text), bytes.NewReader(newline))); err != nil {
+		return err
+	}
+	if _, err := text.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "OVSDB JSON %d %x\n", text.Size()+int64(len(newline)), hash.Sum(nil)); err != nil {
+		return err
+	}
+	_, err := io.Copy(out, io.MultiReader(ctxio.NewReader(ctx, text), bytes.NewReader(newline)))
+	return err
+}
+
+var newline = []byte("\n")
+
+// dataOf finds the two elements of a record's "data", or "prev_data" of the first record: a schema
+// and a transaction, each nil where it is null or not there.
+func dataOf(ctx context.Context, record *io.SectionReader) (schema, transaction *io.SectionReader, err error) {
+	var e elements
+	if _, err := io.Copy(&e, ctxio.NewReader(ctx, record)); err != nil {
+		return nil, nil, err
+	}
+	if e.found != nil && len(e.found) != 2 {
+		return nil, nil, fmt.Errorf("its data are %d elements instead of a schema and a transaction", len(e.found))
+	}
+	for i, at := range e.found {
+		section := io.NewSectionReader(record, at[0], at[1]-at[0])
+		text := make([]byte, len("null"))
+		if _, err := section.ReadAt(text, 0); section.Size() == int64(len(text)) && err == nil && string(text) == "null" {
+			continue
+		}
+		if i == 0 {
+			schema = section
+		} else {
+			transaction = section
+		}
+	}
+	return schema, transaction, nil
+}
+
+// elements is a Writer that finds where the elements of a record's array of data begin and end,
+// in a JSON text without spaces between them, as OVSDB writes it.
+type elements struct {
+	text   topLevel
+	at     int64
+	inside bool
+	begun  int64
+	found  [][2]int64
+}
+
+// Write looks at the next part of the text. It never fails.
+func (e *elements) Write(chunk []byte) (int, error) {
+	e.text.take = func(string, string) {}
+	for i := 0; i < len(chunk); i++ {
+		t := &e.text
+		if t.text && t.depth > 1 && !t.escaped {
+			skip := bytes.IndexAny(chunk[i:], "\"\\") // nothing in a text that deep matters but its end
+			if skip < 0 {
+				break
+			}
+			i += skip
+		}
+		e.next(chunk[i], e.at+int64(i))
+	}
+	e.at += int64(len(chunk))
+	return len(chunk), nil
+}
+
+func (e *elements) next(c byte, at int64) {
+	t := &e.text
+	switch {
+	case t.text:
+	case !e.inside:
+		if key := string(t.key); c == '[' && t.depth == 1 && t.afterColon && (key == "data" || key == "prev_data") {
+			e.inside, e.begun = true, at+1
+		}
+	case t.depth == 2 && (c == ',' || c == ']'):
+		e.found = append(e.found, [2]int64{e.begun, at})
+		e.begun, e.inside = at+1, c == ','
+	}
+	t.step(c)
+}

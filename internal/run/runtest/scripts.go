@@ -1,0 +1,33 @@
+package runtest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// KeepCall is a line of a script for [Install] that keeps how it was called, for [Calls].
+const KeepCall = `echo "$*" >>"$HERE/calls"`
+
+// Install puts shell scripts first in PATH; they find their folder in $HERE.
+func Install(t *testing.T, scripts map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, script := range scripts {
+		text := "#!/bin/sh\nHERE='" + dir + "'\n" + script + "\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return dir
+}
+
+// Calls returns the arguments of each call that was kept in the folder of [Install].
+func Calls(t *testing.T, dir string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "calls"))
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}

@@ -1,0 +1,116 @@
+package systemd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// Alive says what shows that a process still serves database d, though its control
+// socket does not answer: a server votes without one. Empty means that there is none:
+// neither the process of its pid file runs, nor does one hold the lock of the
+// database's file, nor does systemd know a main process of its service. An error
+// means that this can't be found out.
+func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (string, error) {
+	pid, err := pidOf(p.PID(d))
+	if err != nil {
+		return "", err
+	}
+	if pid != 0 && serves(pid, p.PID(d)) {
+		return fmt.Sprintf("process %d of %s runs", pid, p.PID(d)), nil
+	}
+	held, err := lockHeld(p.File(d))
+	if err != nil {
+		return "", err
+	}
+	if held {
+		return "a process has " + p.File(d) + " open", nil
+	}
+	states, err := s.States(ctx)
+	if run.Missing(err) {
+		return "", nil // without systemd there is no service to be up
+	} else if err != nil {
+		return "", err
+	}
+	if main := states[ovndb.ServiceOf(d)].MainPID; main != 0 {
+		return fmt.Sprintf("process %d of service %s runs", main, ovndb.ServiceOf(d)), nil
+	}
+	return "", nil
+}
+
+// Starting says whether the server of database d, which is alive, may not have come to
+// open its control socket: it writes its pid file, then reads the database's file, for no
+// longer than within, and only then opens the socket (main() of ovsdb-server.c, OVS 3.1).
+func Starting(p ovndb.Paths, d ovndb.Database, now time.Time, within time.Duration) bool {
+	pid, err := pidOf(p.PID(d))
+	if err != nil {
+		return false
+	}
+	if pid == 0 || !serves(pid, p.PID(d)) { // what starts it is at work
+		held, err := lockHeld(p.File(d))
+		return err == nil && !held
+	}
+	info, err := os.Stat(p.PID(d))
+	return err == nil && now.Sub(info.ModTime()) < within
+}
+
+// pidOf reads a pid file; 0 where there is none, or none in it.
+func pidOf(path string) (int, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	} else if err != nil {
+		return 0, fmt.Errorf("cannot read a pid file: %w", err)
+	}
+	if pid, err := strconv.Atoi(string(bytes.TrimSpace(text))); err == nil {
+		return pid, nil
+	}
+	return 0, nil // it was cut short; the lock and systemd tell
+}
+
+// serves says whether a process was started with that pid file: after a kill another
+// one may have got its number. A process that has ended and was not waited for has no
+// arguments any more.
+func serves(pid int, pidFile string) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && bytes.Contains(line, []byte("--pidfile="+pidFile+"\x00"))
+}
+
+// RunsInstalled says whether a service's process runs the program that is installed: of one that was
+// replaced since, the kernel says that it was deleted (proc(5), /proc/[pid]/exe). What can't be found
+// out is not.
+func RunsInstalled(p ovndb.Paths, service ovndb.Service, s State) bool {
+	pid := s.MainPID
+	for _, d := range ovndb.Databases() {
+		if ovndb.ServiceOf(d) != service {
+			continue
+		}
+		var err error
+		if pid, err = pidOf(p.PID(d)); err != nil || !serves(pid, p.PID(d)) {
+			return false
+		}
+	}
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && !strings.HasSuffix(program, " (deleted)")
+}
+
+// lockHeld says whether a process holds the lock by which ovsdb-server keeps others off
+// a database's file (lockfile_name() in OVS's lib/lockfile.c). It ends with the
+// process.
+func lockHeld(file string) (bool, error) {
+	path, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		path = file // the server may run on a file that was moved away
+	}
+	return locked(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".~lock~"))
+}

@@ -1,0 +1,162 @@
+// Package systemd drives OVN's services: starts and stops them, tells how they are and whether their
+// processes live, and writes the files that they are started with.
+package systemd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// serviceTimeout bounds one systemctl call: the packages' units give a service
+// 15 s to stop (TimeoutStopSec) before they kill it, one after another.
+const serviceTimeout = 90 * time.Second
+
+// Services drives the package's services by systemctl.
+type Services struct {
+	Runner run.Runner
+	// Paths are where the services' pid files are; without them these are not looked at.
+	Paths ovndb.Paths
+}
+
+// StopForGood stops all services and disables them, so that a reboot does not
+// start a server without its database. It returns when they are down.
+func (s Services) StopForGood(ctx context.Context) error {
+	if err := s.Stop(ctx, ovndb.AllServices()...); err != nil {
+		return err
+	}
+	return s.Disable(ctx, ovndb.AllServices()...)
+}
+
+// Start starts the services, in this order, and returns when systemd has started
+// them: not when a server has found its cluster. A masked service is an error.
+func (s Services) Start(ctx context.Context, services ...ovndb.Service) error {
+	if err := s.dropForeignPIDs(services); err != nil {
+		return err
+	}
+	return s.systemctl(ctx, services, "start")
+}
+
+// Stop stops the services and returns when they are down. What is not installed
+// needs no stopping.
+func (s Services) Stop(ctx context.Context, services ...ovndb.Service) error {
+	if err := s.dropForeignPIDs(services); err != nil {
+		return err
+	}
+	return ignoreAbsent(s.systemctl(ctx, services, "stop"))
+}
+
+// Restart stops and starts the services. A server of a database is to be handed
+// over instead: see [Services.HandOver].
+func (s Services) Restart(ctx context.Context, services ...ovndb.Service) error {
+	if err := s.dropForeignPIDs(services); err != nil {
+		return err
+	}
+	return s.systemctl(ctx, services, "restart")
+}
+
+// Enable makes the services start with the machine.
+func (s Services) Enable(ctx context.Context, services ...ovndb.Service) error {
+	return s.systemctl(ctx, services, "enable")
+}
+
+// Disable undoes Enable. What is not installed needs no disabling.
+func (s Services) Disable(ctx context.Context, services ...ovndb.Service) error {
+	return ignoreAbsent(s.systemctl(ctx, services, "disable"))
+}
+
+// Reload has systemd read its files again.
+func (s Services) Reload(ctx context.Context) error { return s.systemctl(ctx, nil, "daemon-reload") }
+
+// Version is the release of the systemd that runs, such as 252.
+func (s Services) Version(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
+	defer cancel()
+	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: []string{"show", "--property=Version", "--value"}})
+	if err != nil {
+		return 0, fmt.Errorf("cannot ask systemd for its version: %w", err)
+	}
+	text := strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
+	version, err := strconv.Atoi(text[:len(text)-len(strings.TrimLeft(text, "0123456789"))])
+	if err != nil {
+		return 0, fmt.Errorf("cannot read systemd's version: %q", text)
+	}
+	return version, nil
+}
+
+// HangUp sends a service SIGHUP.
+func (s Services) HangUp(ctx context.Context, service ovndb.Service) error {
+	return s.systemctl(ctx, []ovndb.Service{service}, "kill", "--signal=HUP")
+}
+
+// Active says whether a service runs. What can't be asked of systemd is an error.
+func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
+	defer cancel()
+	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: []string{"show", shown, string(service) + ".service"}})
+	if err != nil {
+		return false, fmt.Errorf("cannot ask systemd about %s: %w", service, err)
+	}
+	_, state, err := parseState(string(out))
+	return state.Running() || state.Active == "activating", err
+}
+
+// Hold keeps the services from being started until [Services.Release], or until the next boot.
+// It does not stop them.
+func (s Services) Hold(ctx context.Context, services ...ovndb.Service) error {
+	return s.systemctl(ctx, services, "mask", "--runtime")
+}
+
+// Release undoes Hold.
+func (s Services) Release(ctx context.Context, services ...ovndb.Service) error {
+	return s.systemctl(ctx, services, "unmask", "--runtime")
+}
+
+// Mask keeps the services from being started by anything, the packages' scripts
+// included, until [Services.Unmask]. It does not stop them. They need not be
+// installed.
+func (s Services) Mask(ctx context.Context, services ...ovndb.Service) error {
+	return s.systemctl(ctx, services, "mask")
+}
+
+// Unmask undoes Mask, and what an upgrade that was interrupted holds until
+// the next boot ([Services.Hold]).
+func (s Services) Unmask(ctx context.Context, services ...ovndb.Service) error {
+	if err := s.systemctl(ctx, services, "unmask"); err != nil {
+		return err
+	}
+	return s.systemctl(ctx, services, "unmask", "--runtime")
+}
+
+// absent is what systemctl says of a unit that is not installed, a line for each,
+// after it has dealt with the others: there is nothing to stop then.
+var absent = regexp.MustCompile(`^(Failed to (stop|disable) .*(not loaded|does not exist|not found)\.?\n?)+$`)
+
+func ignoreAbsent(err error) error {
+	failed := (*run.Error)(nil)
+	if errors.As(err, &failed) && !run.Missing(err) && absent.MatchString(failed.Stderr) {
+		return nil
+	}
+	return err
+}
+
+func (s Services) systemctl(ctx context.Context, services []ovndb.Service, verb ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
+	defer cancel()
+	args := verb
+	for _, service := range services {
+		args = append(args, string(service))
+	}
+	_, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args})
+	if err != nil {
+		return fmt.Errorf("cannot %s the services: %w", verb[0], err)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package systemd
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// State is what systemd says of one service.
+type State struct {
+	// Active is systemd's ActiveState: active, reloading, inactive, failed,
+	// activating or deactivating.
+	Active string
+	// Enabled is systemd's UnitFileState: enabled, disabled, static, masked,
+	// masked-runtime and others; empty where the unit is not installed.
+	Enabled string
+	// Masked says that the service can't be started; it may still run.
+	Masked bool
+	// Missing says that the unit is neither installed nor masked.
+	Missing bool
+	// MainPID is the process that systemd watches: of a database's server a shell
+	// where ovn-ctl has created the cluster; 0 where the service is down.
+	MainPID int
+	// Invocation is another one each time that the service is started (systemd.exec(5),
+	// $INVOCATION_ID); empty where it never was.
+	Invocation string
+}
+
+// Running says whether the service is up.
+func (s State) Running() bool { return s.Active == "active" || s.Active == "reloading" }
+
+// shown are the properties that a State is made of, as `systemctl show` names them.
+const shown = "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID"
+
+// States asks systemd once for all services of the package. Each of them is in
+// the answer.
+func (s Services) States(ctx context.Context) (map[ovndb.Service]State, error) {
+	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
+	defer cancel()
+	args := []string{"show", shown}
+	for _, service := range ovndb.AllServices() {
+		args = append(args, string(service)+".service")
+	}
+	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args})
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask systemd about the services: %w", err)
+	}
+	states := make(map[ovndb.Service]State)
+	for block := range strings.SplitSeq(string(out), "\n\n") {
+		name, state, err := parseState(block)
+		if err != nil {
+			return nil, err
+		}
+		states[ovndb.Service(strings.TrimSuffix(name, ".service"))] = state
+	}
+	for _, service := range ovndb.AllServices() {
+		if _, ok := states[service]; !ok {
+			return nil, fmt.Errorf("cannot ask systemd about the services: no answer about %s", service)
+		}
+	}
+	return states, nil
+}
+
+// parseState reads the properties of one unit, a line for each, in any order.
+func parseState(block string) (id string, s State, err error) {
+	for line := range strings.Lines(block) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "Id":
+			id = value
+		case "LoadState":
+			s.Masked, s.Missing = value == "masked", value == "not-found"
+		case "ActiveState":
+			s.Active = value
+		case "UnitFileState":
+			s.Enabled = value
+		case "InvocationID":
+			s.Invocation = value
+		case "MainPID":
+			if s.MainPID, err = strconv.Atoi(value); err != nil {
+				return "", s, fmt.Errorf("cannot read what systemd says of %s: %w", id, err)
+			}
+		}
+	}
+	return id, s, nil
+}
