@@ -11,10 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -71,7 +72,7 @@ func revisions(ctx context.Context, u Unit, p params) (results, error) {
 	s := u.gateways(ctx)
 	defer s.Close()
 	return answered(format, s.Revisions(ctx, gateway.RevisionsRequest{
-		Base: revision.Version(given[0]), Diff: revision.Version(given[1]), Reschedule: given[2] == "reschedule", Options: r.Options,
+		Base: journal.Version(given[0]), Diff: journal.Version(given[1]), Reschedule: given[2] == "reschedule", Options: r.Options,
 	}))
 }
 
@@ -101,7 +102,7 @@ func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Req
 			found["result"] = said
 		}
 		var misplaced *gateway.MisplacedError
-		var refused *gateway.RefusedError
+		var refused *answer.RefusedError
 		switch {
 		case errors.As(err, &refused):
 			shown, wrong := answered(format, refused.Status)
@@ -197,7 +198,7 @@ func (p params) gateways() (r gateway.Request, format string, err error) {
 			Scheduler: schedule.Scheduler(text("scheduler")), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
 			AllowNewCandidates: flag("allow-new-candidates"),
 		},
-		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: text("revert"), Target: revision.Version(text("target-revision")),
+		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: text("revert"), Target: journal.Version(text("target-revision")),
 		ReviewID: text("review-id"), AllowIntermediate: flag("allow-intermediate-commits"), DryRun: flag("dry-run"), Confirmed: flag("i-really-mean-it"),
 		Wait: time.Duration(number("wait", int64(gateway.DefaultWait/time.Second), 600)) * time.Second,
 	}

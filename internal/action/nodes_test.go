@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -86,7 +86,7 @@ func TestParametersOfRevisionsAreRead(t *testing.T) {
 	r, _, err := params{"review-id": "v1", "target-revision": "last-site-action", "allow-intermediate-commits": true}.gateways()
 	require.NoError(t, err)
 	assert.Equal(t, "v1", r.ReviewID)
-	assert.Equal(t, revision.Last, r.Target)
+	assert.Equal(t, journal.Last, r.Target)
 	assert.True(t, r.AllowIntermediate)
 	for key, value := range map[string]any{"review-id": true, "target-revision": true, "allow-intermediate-commits": "true"} {
 		_, _, err := params{key: value}.gateways()

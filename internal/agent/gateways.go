@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -44,7 +45,7 @@ type gateways struct {
 	acted    string // the record under which everything was planned
 	// unfinished are runs of agents that were interrupted, as read under the record noted:
 	// this process' own or those of agents that may write no more, since their term is over.
-	unfinished []gateway.Entry
+	unfinished []journal.Entry
 	noted      string
 	retry      time.Duration
 	drains     drains
@@ -155,10 +156,11 @@ func pauseAfter(spent, untilDue time.Duration) time.Duration {
 
 // act carries out what is due, under the record that this agent holds.
 func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory, owns func(key string) bool) error {
-	var journal drift.Journal
+	var before map[string]bool // rows of the journal
 	changed, err := g.write(ctx, value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
-		err := s.With(ctx, func(at *ovsdb.Gateways) (err error) {
-			journal, err = gateway.ReadJournal(ctx, at)
+		err := s.With(ctx, func(at *ovsdb.Gateways) error {
+			j, err := gateway.ReadJournal(ctx, at)
+			before = drift.Journal(j.Changes()).Rows()
 			return err
 		})
 		if err != nil {
@@ -166,7 +168,6 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 		}
 		return s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan { return g.plan(state, owns) }, g.unfinished...)
 	})
-	before := journal.Rows()
 	for _, change := range changed {
 		if i := slices.IndexFunc(inv.State.Groups, func(x schedule.Group) bool { return x.Name == change.Group }); i >= 0 && inv.Neutrons(change.Group) {
 			wrote := inv.State.Groups[i]

@@ -130,9 +130,11 @@ func (g *gateways) read(ctx context.Context, f *ovsdb.Followed) (r reading, err 
 			return err
 		}
 		if g.undone.Suspects(r.inventory.State.Groups) {
-			if r.journal, err = gateway.ReadJournal(ctx, at); err != nil {
+			j, err := gateway.ReadJournal(ctx, at)
+			if err != nil {
 				return err
 			}
+			r.journal = j.Changes()
 		}
 		value, acts := g.agent.guard()
 		return g.readRuns(ctx, at, r.inventory, value, acts)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -27,12 +28,12 @@ func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gatewa
 	if value == g.noted {
 		return nil
 	}
-	runs, err := gateway.ReadUnfinished(ctx, at)
+	j, err := gateway.ReadJournal(ctx, at)
 	if err != nil {
 		return err
 	}
 	drains := maintenance.ParseRecords(inv.NB.IDs).Drains
-	g.unfinished = slices.DeleteFunc(runs, func(e gateway.Entry) bool {
+	g.unfinished = slices.DeleteFunc(j.Unfinished(), func(e journal.Entry) bool {
 		_, stands := drains[e.Chassis]
 		return !strings.HasSuffix(e.By, byAgent) || stands
 	})
@@ -48,7 +49,11 @@ func (g *gateways) endRuns(ctx context.Context, value string) {
 	defer cancel()
 	s := g.agent.service(value)
 	defer s.Close()
-	if err := s.End(ctx, g.unfinished); err != nil {
+	var ids []string
+	for _, e := range g.unfinished {
+		ids = append(ids, e.ID)
+	}
+	if err := s.Finish(ctx, ids...); err != nil {
 		g.retry = g.agent.now() + retryPause
 		g.detector.Everything(g.retry) // so that it is looked at again
 		g.agent.log.Warn("cannot record that earlier runs are over", "error", err)
@@ -58,7 +63,7 @@ func (g *gateways) endRuns(ctx context.Context, value string) {
 }
 
 // interrupted are the runs of agents that ended before they were done.
-func interrupted(runs []gateway.Entry) (all []schedule.Finding) {
+func interrupted(runs []journal.Entry) (all []schedule.Finding) {
 	for _, e := range runs {
 		all = append(all, schedule.Finding{Where: "plan " + e.ID, Text: fmt.Sprintf("%s was interrupted with %d gateways left (%s)", e.Operation, e.Left, e.By)})
 	}

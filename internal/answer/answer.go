@@ -129,3 +129,14 @@ func (s Status) Shortened(most int) Status {
 	s.Details.MessageList = append(kept, Message{fmt.Sprintf("and %d more", omitted), false, MessageStep, "…"})
 	return s
 }
+
+// RefusedError is a refusal as an error.
+type RefusedError struct{ Status Status }
+
+// Error is the message of the answer.
+func (e *RefusedError) Error() string { return e.Status.Message }
+
+// Refuse returns a [*RefusedError].
+func Refuse(reason Reason, format string, args ...any) error {
+	return &RefusedError{New(reason, fmt.Sprintf(format, args...))}
+}

@@ -28,12 +28,12 @@ var Layers = [][]string{
 // Pure are the packages that decide and never act. Every layer may import
 // them; they import each other and the standard library, without what reaches
 // out of the process: time, randomness and I/O come in as values.
-var Pure = []string{"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/revision", "gateway/drift", "gateway/cordon", "gateway/picture", "mincost", "answer", "node/maintenance", "unitname", "foreign", "shell", "command", "finding"}
+var Pure = []string{"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/journal", "gateway/drift", "gateway/cordon", "gateway/picture", "mincost", "answer", "node/maintenance", "unitname", "foreign", "shell", "command", "finding"}
 
 // formats are the pure packages that have a form of their own, of records that are stored
 // and of a picture, and so may import encoding and what is below it. The others decide, and
 // what they decide is put in a form above them.
-var formats = []string{"lease", "plan", "gateway/revision", "gateway/picture", "node/maintenance"}
+var formats = []string{"lease", "plan", "gateway/journal", "gateway/picture", "node/maintenance"}
 
 // printers are the packages that may print with package fmt: documents for people and a picture;
 // the log; files that other programs read; ovsdb-server's own text, as it is parsed; and, in
@@ -45,7 +45,7 @@ var printers = []string{
 // lined are the pure packages whose texts have lines: that of ovsdb-server, what digests are made
 // of, layouts by name, a picture. What the others decide has a reason of one line; what has
 // more is laid out in document. The same holds for package status.
-var lined = []string{"raft", "plan", "gateway/revision", "gateway/picture"}
+var lined = []string{"raft", "plan", "gateway/journal", "gateway/picture"}
 
 // outside are the parts of the standard library that pure packages may not
 // import. A path stands for everything below it too.

@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -178,7 +179,7 @@ func (f *gatewayFlags) request() gateway.Request {
 		Options: schedule.Options{
 			Scheduler: schedule.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves, AllowNewCandidates: f.allowNew,
 		},
-		Target: revision.Version(f.target), ReviewID: f.reviewID, AllowIntermediate: f.intermediate,
+		Target: journal.Version(f.target), ReviewID: f.reviewID, AllowIntermediate: f.intermediate,
 		Seed: f.seed, Revert: f.revert, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait,
 	}
 }
@@ -227,7 +228,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 		err = operation.Apply(ctx)
 	}
 	var misplaced *gateway.MisplacedError
-	var refused *gateway.RefusedError
+	var refused *answer.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		return f.answer(cmd, refused.Status)

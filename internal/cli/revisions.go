@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 )
 
 // newRevisions lists layouts, or compares two.
@@ -34,7 +34,7 @@ are cordoned. Without --base and --diff, revisions are listed.`,
 			s := f.service(io.Discard)
 			defer s.Close()
 			return f.answer(cmd, s.Revisions(ctx, gateway.RevisionsRequest{
-				Base: revision.Version(base), Diff: revision.Version(diff), Reschedule: plan == "reschedule", Options: f.request().Options,
+				Base: journal.Version(base), Diff: journal.Version(diff), Reschedule: plan == "reschedule", Options: f.request().Options,
 			}))
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -32,7 +33,7 @@ func History(h gateway.History) string {
 }
 
 // unfinished tells of a plan that was not carried out wholly.
-func unfinished(e gateway.Entry) string {
+func unfinished(e journal.Entry) string {
 	if e.Left == 0 {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -24,30 +25,44 @@ const attempts = 20
 // Planner makes a plan of a state; done is how many gateways were moved already.
 type Planner func(s schedule.State, done int) schedule.Plan
 
-// Apply carries plans out until there is nothing left to do, and returns what it has
-// changed of groups. Where another client has changed what a batch was planned from, or
-// a server is lost, a new plan is made of what there is then. After an error each group
-// is as it was or as it was planned. What is changed is noted in the journal, and that
-// earlier runs are finished by it.
-func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...Entry) (changed []schedule.Change, err error) {
-	return s.applyFrom(ctx, nil, plan, earlier...)
+// task is what [Service.Apply] and the operations on a chassis do.
+type task struct {
+	plan Planner
+	// chassis is the one that it is about; empty for none. With cordon it is done only as long as that is cordoned.
+	chassis string
+	cordon  bool
+	// read is what the first plan is made of; nil reads it.
+	read *Inventory
+	// earlier are the runs that are finished by it.
+	earlier []journal.Entry
+	// drained is what is to be brought back of the drains that stand.
+	drained map[string][]schedule.AppliedChange
 }
 
-// applyFrom makes the first plan of what was read already; nil reads it.
-func (s *Service) applyFrom(ctx context.Context, read *Inventory, plan Planner, earlier ...Entry) (changed []schedule.Change, err error) {
-	r := run{journalRecord: newRecord(s.By, s.Now())}
-	s.run = r.ID
+// Apply carries plans out until there is nothing left to do, and returns what it has changed of groups. If another client
+// has changed what a batch was planned from, or a server is lost, a new plan is made of what there is then. After an error
+// each group is as it was or as it was planned. The journal records what is changed, and that earlier runs are finished.
+func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...journal.Entry) (changed []schedule.Change, err error) {
+	return s.apply(ctx, task{plan: plan, earlier: earlier})
+}
+
+func (s *Service) apply(ctx context.Context, t task) (changed []schedule.Change, err error) {
+	r := run{Run: s.run, task: t}
+	if r.Run == nil {
+		r.Run = s.newRun("", t.chassis)
+	}
+	r.Continue(t.drained)
 	for attempt := 0; attempt < attempts; attempt++ {
 		var done []schedule.Change
-		done, err = s.apply(ctx, read, plan, &r, moves(changed))
-		read = nil
+		done, err = s.attempt(ctx, &r, moves(changed))
+		r.read = nil
 		changed = append(changed, done...)
 		if len(done) > 0 {
 			attempt = 0
 		}
 		switch {
 		case err == nil:
-			s.finish(ctx, r.journalRecord, changed, earlier)
+			s.finish(ctx, r, changed)
 			return changed, nil
 		case ctx.Err() != nil:
 			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", Groups(changed), context.Cause(ctx))
@@ -63,13 +78,13 @@ func (s *Service) applyFrom(ctx context.Context, read *Inventory, plan Planner, 
 	return changed, fmt.Errorf("cannot finish after %d gateways; run it again: %w", len(changed), err)
 }
 
-// finish ends what was noted. The gateways are as they should be even if it fails.
-func (s *Service) finish(ctx context.Context, record journalRecord, changed []schedule.Change, earlier []Entry) {
-	finished := []string{record.ID}
-	for _, e := range earlier {
+// finish records that the run and the earlier ones are finished. The gateways are as they should be even if it fails.
+func (s *Service) finish(ctx context.Context, r run, changed []schedule.Change) {
+	finished := []string{r.ID}
+	for _, e := range r.earlier {
 		finished = append(finished, e.ID)
 	}
-	if err := s.tidy(ctx, finished...); err != nil {
+	if err := s.Finish(ctx, finished...); err != nil {
 		s.progress(ctx, err.Error())
 	}
 	if len(changed) == 0 {
@@ -77,8 +92,8 @@ func (s *Service) finish(ctx context.Context, record journalRecord, changed []sc
 		return
 	}
 	line := fmt.Sprintf("%d gateways changed", Groups(changed))
-	if s.Undo != nil && record.Chassis == "" && slices.ContainsFunc(changed, revertible) {
-		line += "; to revert: " + s.Undo(record.ID)
+	if s.Undo != nil && r.chassis == "" && slices.ContainsFunc(changed, revertible) {
+		line += "; to revert: " + s.Undo(r.ID)
 	}
 	s.progress(ctx, line)
 }
@@ -109,9 +124,10 @@ func moves(changes []schedule.Change) (n int) {
 	return n
 }
 
-// run is what is noted of a run, and the batches of which no answer came: these may have been written or not.
+// run is a task, its records in the journal, and the batches of which no answer came: these may have been written or not.
 type run struct {
-	journalRecord
+	task
+	*journal.Run
 	unanswered []batch
 }
 
@@ -126,12 +142,12 @@ func (s *Service) arrived(ctx context.Context, r *run) (done []schedule.Change, 
 	if len(r.unanswered) == 0 {
 		return nil, nil
 	}
-	all, _, err := s.journal(ctx)
+	j, err := s.journal(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r.unanswered = slices.DeleteFunc(r.unanswered, func(b batch) bool {
-		stands := slices.ContainsFunc(all, func(p journalRecord) bool { return p.ID == r.ID && p.Number == b.number })
+		stands := j.Has(r.ID, b.number)
 		if stands {
 			done = append(done, b.changes...)
 		}
@@ -140,9 +156,10 @@ func (s *Service) arrived(ctx context.Context, r *run) (done []schedule.Change, 
 	return done, nil
 }
 
-// apply makes one plan and writes it, as far as it gets. What an earlier one has written without an answer is
-// among what it returns: looked for after the state was read, it is not missing where the state has it.
-func (s *Service) apply(ctx context.Context, inventory *Inventory, plan Planner, r *run, moved int) (done []schedule.Change, err error) {
+// attempt makes one plan and writes it, as far as it gets. It also returns what an earlier attempt has written without an
+// answer. It looks for that after it has read the state: so nothing is missing that the state has.
+func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedule.Change, err error) {
+	inventory := r.read
 	if inventory == nil {
 		if inventory, err = s.Observe(ctx); err != nil {
 			return nil, err
@@ -151,7 +168,7 @@ func (s *Service) apply(ctx context.Context, inventory *Inventory, plan Planner,
 	if done, err = s.arrived(ctx, r); err != nil {
 		return nil, err
 	}
-	p := plan(inventory.State, moved+moves(done))
+	p := r.plan(inventory.State, moved+moves(done))
 	for written := 0; written < len(p.Changes); {
 		some := p.Changes[written:]
 		some = some[:min(s.pace.next(), len(some))]
@@ -159,10 +176,10 @@ func (s *Service) apply(ctx context.Context, inventory *Inventory, plan Planner,
 		left := len(p.Changes) - written
 		for part := range slices.Chunk(some, noted) {
 			left -= len(part)
-			texts = append(texts, r.next(p, part, left))
+			texts = append(texts, r.Batch(p, part, left, s.Now()))
 		}
 		last := written+len(some) == len(p.Changes)
-		asked, err := s.write(ctx, texts, s.guard(inventory.State, some), inventory.lists(some), !last)
+		asked, err := s.write(ctx, texts, guard(r.cordonOf(), inventory.State, some), inventory.lists(some), !last)
 		if err != nil {
 			if !errors.Is(err, ovsdb.ErrChanged) {
 				r.unanswered = append(r.unanswered, batch{r.Number, some})
@@ -196,8 +213,8 @@ func (s *Service) write(ctx context.Context, notes []string, guard ovsdb.Guard, 
 
 // guard has a transaction fail where a chassis that comes nearer to hosting something was
 // cordoned since it was planned for.
-func (s *Service) guard(state schedule.State, changes []schedule.Change) ovsdb.Guard {
-	g := ovsdb.Guard{Has: s.cordon, Lacks: map[string]string{}}
+func guard(has map[string]string, state schedule.State, changes []schedule.Change) ovsdb.Guard {
+	g := ovsdb.Guard{Has: has, Lacks: map[string]string{}}
 	open := map[string]bool{}
 	for _, c := range state.Chassis {
 		open[c.Name] = !c.Cordoned

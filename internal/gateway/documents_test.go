@@ -8,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 )
@@ -25,10 +26,10 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 		},
 	}
 	at := time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
-	one := gateway.Entry{
+	one := journal.Entry{
 		ID: "g5c0f1b7e", At: at, Operation: "rebalance", By: "ovn-central/1, action 12", Gateways: 2, Moves: 1, Left: 30, Added: []string{"c2"}, Changes: taken,
 	}
-	list := []gateway.Entry{one, {ID: "g90a3d2e4", At: at.Add(-time.Hour), Operation: "reschedule", By: "ubuntu@admin", Gateways: 12}}
+	list := []journal.Entry{one, {ID: "g90a3d2e4", At: at.Add(-time.Hour), Operation: "reschedule", By: "ubuntu@admin", Gateways: 12}}
 	list[0].Changes = nil
 	documents := map[string]any{
 		"status":      schedule.Evaluate(inventory.State, schedule.Options{}),
@@ -36,8 +37,8 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 		"rebalance":   schedule.Rebalance(inventory.State, schedule.Options{AllowNewCandidates: true}),
 		"revert":      schedule.Revert(inventory.State, schedule.Options{}, taken),
 		"history":     gateway.History{Plans: list, Findings: []schedule.Finding{}},
-		"history-one": gateway.History{Plans: []gateway.Entry{one}, Findings: []schedule.Finding{{Where: "0f7a", Text: "can't be read"}}},
-		"no-history":  gateway.History{Plans: []gateway.Entry{}, Findings: []schedule.Finding{}},
+		"history-one": gateway.History{Plans: []journal.Entry{one}, Findings: []schedule.Finding{{Where: "0f7a", Text: "can't be read"}}},
+		"no-history":  gateway.History{Plans: []journal.Entry{}, Findings: []schedule.Finding{}},
 	}
 	for name, d := range documents {
 		goldentest.Equal(t, name+".txt", text(d))
@@ -45,7 +46,7 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 	for _, name := range []string{"status", "rebalance", "history-one", "no-history"} { // the others have no other keys
 		goldentest.Document(t, name, documents[name])
 	}
-	short := gateway.History{Plans: []gateway.Entry{one}}.Shortened(1)
+	short := gateway.History{Plans: []journal.Entry{one}}.Shortened(1)
 	assert.Contains(t, document.History(short), "  … and 1 more\n")
 	assert.Len(t, one.Changes, 2, "the whole is not touched")
 }

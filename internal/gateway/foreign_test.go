@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,36 +15,6 @@ import (
 )
 
 const hostile = "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0"
-
-// hostileRecord is a row of the journal all of whose texts are hostile.
-func hostileRecord() string {
-	long := strings.Repeat("h", 110_000)
-	candidates := []schedule.Candidate{{Chassis: hostile, Priority: 1}}
-	text, _ := json.Marshal(journalRecord{
-		ID: hostile, Operation: hostile, By: long, Chassis: hostile, Added: []string{hostile, long}, Left: 1,
-		Changes: []schedule.AppliedChange{{Group: hostile, Storage: hostile, Before: candidates, After: candidates, Base: candidates}},
-	})
-	return string(text)
-}
-
-// Any client of NB may write a row of the journal. The texts that are read from it are clean (R18).
-func FuzzParseJournal(f *testing.F) {
-	for _, text := range []string{hostileRecord(), "garbage", "{}", `{"id":"g1","changes":[{"group":"a\u0000","before":null}]}`} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		records, findings := parseJournal([]ovsdb.JournalRow{{UUID: "0f7a", Text: text}})
-		require.Equal(t, 1, len(records)+len(findings), "the row is read, or a finding names it")
-		for _, p := range records {
-			cleaned := p
-			foreign.Texts(&cleaned)
-			assert.Equal(t, p, cleaned)
-			for _, name := range append([]string{p.ID, p.By, p.Chassis, p.Operation}, p.Added...) {
-				assert.True(t, foreign.IsName(name), "%q", name)
-			}
-		}
-	})
-}
 
 // A chassis writes its own row. Names that are read from it are clean, and findings about it are short.
 func FuzzChassis(f *testing.F) {

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -26,7 +25,7 @@ type Request struct {
 	// Revert is the name of a plan that a rebalancing is to take back.
 	Revert string
 	// Target is the version, or the ID, of a layout that a rebalancing is to bring back.
-	Target revision.Version
+	Target journal.Version
 	// ReviewID names the plan that was reviewed: no other one is carried out.
 	// AllowIntermediate skips that check.
 	ReviewID          string
@@ -46,7 +45,7 @@ type Operation struct {
 	service *Service
 	request Request
 	planner Planner
-	earlier []Entry
+	earlier []journal.Entry
 }
 
 // UnconfirmedError says that traffic would be interrupted, which was not confirmed.
@@ -82,24 +81,19 @@ func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Stat
 	}
 	status := schedule.Evaluate(inventory.State, o)
 	status.Findings = append(status.Findings, inventory.Findings...)
-	h, err := s.History(ctx, "")
-	if err != nil {
-		return schedule.Status{}, err
+	j, err := s.journal(ctx)
+	for _, e := range j.Unfinished() {
+		status.Findings = append(status.Findings, schedule.Finding{
+			Where: "plan " + e.ID, Text: fmt.Sprintf("%s has %d gateways left: still running, or interrupted (then run it again)", e.Operation, e.Left),
+		})
 	}
-	for _, e := range h.Plans {
-		if e.Left > 0 {
-			status.Findings = append(status.Findings, schedule.Finding{
-				Where: "plan " + e.ID, Text: fmt.Sprintf("%s has %d gateways left: still running, or interrupted (then run it again)", e.Operation, e.Left),
-			})
-		}
-	}
-	return status, nil
+	return status, err
 }
 
 // Reschedule plans to give every gateway its candidates, and to finish what earlier runs have
 // begun.
 func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error) {
-	earlier, err := s.unfinished(ctx, "reschedule")
+	earlier, err := s.unfinished(ctx, of("reschedule"))
 	if err != nil {
 		return nil, err
 	}
@@ -123,29 +117,23 @@ func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error)
 	}, earlier...)
 }
 
-// unfinished are the earlier runs of operations that were not finished.
-func (s *Service) unfinished(ctx context.Context, operations ...string) ([]Entry, error) {
-	h, err := s.History(ctx, "")
-	return slices.DeleteFunc(h.Plans, func(e Entry) bool { return e.Left == 0 || !slices.Contains(operations, e.Operation) }), err
-}
-
 func addAll(all map[string]bool, names []string) {
 	for _, name := range names {
 		all[name] = true
 	}
 }
 
-// Rebalance plans to move gateways, to take a plan back, or to bring a layout back. Where there is no
-// such plan it is an [*UnknownPlanError], where there is no such layout a [*RefusedError].
+// Rebalance plans to move gateways, to revert a plan, or to go back to a layout. If there is no such plan, the error is
+// an [*UnknownPlanError]; if there is no such layout, an [*answer.RefusedError].
 func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) {
-	earlier, err := s.unfinished(ctx, "rebalance", "revert", "restore")
+	earlier, err := s.unfinished(ctx, of("rebalance", "revert", "restore"))
 	if err != nil {
 		return nil, err
 	}
 	plan := schedule.Rebalance
 	switch {
 	case r.Revert != "" && r.Target != "":
-		return nil, &RefusedError{answer.New(answer.BadRequest, "revert a plan or bring back a layout, not both at once")}
+		return nil, answer.Refuse(answer.BadRequest, "revert a plan or bring back a layout, not both at once")
 	case r.Target != "":
 		if plan, err = s.restoring(ctx, r.Target); err != nil {
 			return nil, err
@@ -178,7 +166,7 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 	}, earlier...)
 }
 
-func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier ...Entry) (*Operation, error) {
+func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier ...journal.Entry) (*Operation, error) {
 	// An ovn-controller that died since the last sign of life looks as if it lived, and
 	// takes over nothing. Without ovn-northd there is no use in changing anything; where nothing
 	// has used NB yet, there is nothing to change.
@@ -212,9 +200,11 @@ func (o *Operation) Apply(ctx context.Context) error {
 	case !r.Confirmed && o.Plan.Moves() > 0:
 		return &UnconfirmedError{o.Plan.Moves()}
 	}
-	begun := s.Now()
-	err := o.carryOut(ctx)
-	s.Tag(ctx, Ended{ID: s.run, Operation: o.Plan.Operation, Begun: begun, OK: err == nil})
+	var err error
+	s.Operate(ctx, o.Plan.Operation, "", func() bool {
+		err = o.carryOut(ctx)
+		return err == nil
+	})
 	return err
 }
 
@@ -230,7 +220,7 @@ func (o *Operation) carryOut(ctx context.Context) error {
 	}
 	err = s.Prove(ctx, changed, r.Wait)
 	if unresponsive := new(UnresponsiveError); errors.As(err, &unresponsive) && s.Undo != nil {
-		unresponsive.Undo = s.Undo(s.run)
+		unresponsive.Undo = s.Undo(s.run.ID)
 	}
 	if err == nil {
 		s.progress(ctx, "every gateway is bound as expected")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -46,11 +47,8 @@ type Service struct {
 	// slowest is the longest that ovn-northd took.
 	slowest time.Duration
 	pace    pace
-	// run is the ID of the last run.
-	run string
-	// cordon is the pair of external_ids of NB_Global that must stand there whenever candidates are
-	// written, of a plan that goes by it.
-	cordon map[string]string
+	// run is the operation that is on its way; nil if what is changed is an operation by itself.
+	run *journal.Run
 }
 
 // Close ends the connections.

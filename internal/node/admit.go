@@ -26,8 +26,7 @@ func (s *Service) Admit(ctx context.Context, inventory *gateway.Inventory) (cord
 	}
 	var tag ovsdb.Amendment
 	if len(cordoned) > 0 {
-		ended := gateway.Ended{Operation: "cordon", Chassis: cordoned[0], Begun: s.Gateways.Now(), OK: true}
-		if tag, err = s.Gateways.Tagging(ctx, inventory, layout, ended); err != nil {
+		if tag, err = s.Gateways.Tagging(ctx, "cordon", cordoned[0], layout); err != nil {
 			return nil, false, err
 		}
 	}

@@ -107,10 +107,11 @@ func inaccessible(err error) answer.Status {
 
 // amend writes records, and more in the same transaction, if external_ids of NB_Global fit the guard.
 func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenance.Change, more ...ovsdb.Amendment) error {
-	a := ovsdb.Amendment{Put: change.Set, Drop: change.Drop}
-	for _, m := range more {
-		a = a.With(m)
+	a := ovsdb.Amendment{}
+	if len(more) > 0 {
+		a = more[0]
 	}
+	a.Put, a.Drop = change.Set, change.Drop
 	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
 }
 
@@ -132,11 +133,11 @@ func again(judge func() (answer.Status, error)) answer.Status {
 // cordon makes a change of a cordon that is as it was read, and tags the revision that it leads to in the same
 // transaction.
 func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordoned bool, change maintenance.Change) error {
-	ended := gateway.Ended{Operation: "uncordon", Chassis: chassis, Begun: s.Gateways.Now(), OK: true}
+	operation := "uncordon"
 	if cordoned {
-		ended.Operation = "cordon"
+		operation = "cordon"
 	}
-	tag, err := s.Gateways.Tagging(ctx, x.inventory, x.inventory.Layout().WithCordon(chassis, cordoned), ended)
+	tag, err := s.Gateways.Tagging(ctx, operation, chassis, x.inventory.Layout().WithCordon(chassis, cordoned))
 	if err != nil {
 		return err
 	}
@@ -148,11 +149,12 @@ func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordon
 	return s.amend(ctx, guard, change, tag)
 }
 
-// tagged tags the revision that an operation on a node leaves behind: what it does is past all checks.
-func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node, do func() answer.Status) answer.Status {
-	begun := s.Gateways.Now()
-	status := do()
-	s.Gateways.Tag(ctx, gateway.Ended{Operation: operation, Chassis: n.Chassis, Begun: begun, OK: status.OK()})
+// tagged does an operation on a node that is past all checks, and tags the revision that it leaves.
+func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node, do func() answer.Status) (status answer.Status) {
+	s.Gateways.Operate(ctx, operation, n.Chassis, func() bool {
+		status = do()
+		return status.OK()
+	})
 	return status
 }
 

@@ -130,9 +130,7 @@ func (g *Gateways) write(ctx context.Context, notes []string, guard Guard, more 
 		}
 		ops = append(ops, guard.operations(uuid)...)
 	}
-	for _, note := range notes {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: note}.row(noteKind)})
-	}
+	ops = append(ops, amendedJournal(Amendment{Added: notes})...)
 	for n, x := range lists {
 		ops = append(ops, x.operations(n)...)
 	}

@@ -3,6 +3,8 @@
 package ovsdb_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,7 +33,7 @@ func TestNothingIsWrittenUnderATermThatIsOver(t *testing.T) {
 	tables := []string{"list", "Gateway_Chassis", "--", "list", "NB_Global", "--", "list", "DNS"}
 	before := ctlTool(t, s, tables...)
 	require.ErrorIs(t, sleeper.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port), ovsdb.ErrFenced)
-	require.Error(t, sleeper.AmendJournal(t.Context(), nil, notes))
+	require.Error(t, sleeper.AmendIDs(t.Context(), ovsdb.Guard{}, ovsdb.Amendment{Dropped: slices.Collect(maps.Keys(notes))}))
 	require.Error(t, sleeper.SyncNorthd(t.Context(), nil))
 	note := ovsdb.Amendment{Put: map[string]string{"note": "after"}}
 	require.Error(t, sleeper.AmendIDs(t.Context(), ovsdb.Guard{}, note))

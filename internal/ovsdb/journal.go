@@ -3,6 +3,7 @@ package ovsdb
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
@@ -12,73 +13,48 @@ import (
 
 // The journal stands in rows of DNS that no switch refers to: ovn-northd reads only those
 // that one does (sync_dns_entries in northd/northd.c) and no external_ids of them, and
-// Neutron touches only those with an ls_name among theirs. So that what is noted is in the
-// database that it tells of, and is written in the same transaction.
+// Neutron touches only those with an ls_name among theirs. So what is noted is in the
+// database that it is about, and is written in the same transaction.
 const (
 	noteTable = "DNS"
-	// noteKey marks a row as one of ours, by its kind: a note of what was changed, or what is kept
-	// of a revision. textKey is where its text is.
-	noteKey      = "ovn-central-operator"
-	noteKind     = "gateways"
-	revisionKind = "revisions"
-	textKey      = "ovn-central-operator:plan"
+	// noteKey marks a row as one of ours; textKey is where its text is.
+	noteKey  = "ovn-central-operator"
+	noteKind = "gateways"
+	textKey  = "ovn-central-operator:plan"
 )
 
-// JournalRow is a text of the journal.
-type JournalRow struct{ UUID, Text string }
-
-// row is the note as a new row of a kind.
-func (n JournalRow) row(kind string) ovsdb.Row {
-	return ovsdb.Row{externalIDs: pairs(map[string]string{noteKey: kind, textKey: n.Text})}
+// noteRow is a row of the journal with a text.
+func noteRow(text string) ovsdb.Row {
+	return ovsdb.Row{externalIDs: pairs(map[string]string{noteKey: noteKind, textKey: text})}
 }
 
-// Journal reads the journal, in no order.
-func (g *Gateways) Journal(ctx context.Context) ([]JournalRow, error) {
-	return g.journal(ctx, noteKind)
-}
-
-// Revisions reads what is kept of revisions, in no order.
-func (g *Gateways) Revisions(ctx context.Context) ([]JournalRow, error) {
-	return g.journal(ctx, revisionKind)
-}
-
-func (g *Gateways) journal(ctx context.Context, kind string) ([]JournalRow, error) {
-	marked := pairs(map[string]string{noteKey: kind})
+// Journal reads the texts of the journal, by the UUIDs of their rows.
+func (g *Gateways) Journal(ctx context.Context) (map[string]string, error) {
 	answers, err := read(ctx, g.nb, query{
 		noteTable,
 		[]string{externalIDs},
-		[]ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, marked)},
+		[]ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, pairs(map[string]string{noteKey: noteKind}))},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the journal of gateways in %s: %w", ovndb.NB, err)
 	}
-	var all []JournalRow
+	texts := map[string]string{}
 	for _, r := range answers[0] {
-		all = append(all, JournalRow{r.uuid(), r.pairs(externalIDs)[textKey]})
+		texts[r.uuid()] = r.pairs(externalIDs)[textKey]
 	}
-	return all, nil
+	return texts, nil
 }
 
-// renoted give rows another text.
-func renoted(rows []JournalRow) (ops []ovsdb.Operation) {
-	for _, n := range rows {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(n.UUID), Row: n.row(noteKind)})
+// amendedJournal writes the rows of an amendment. A row that is gone by now doesn't matter.
+func amendedJournal(a Amendment) (ops []ovsdb.Operation) {
+	for _, text := range a.Added {
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: noteRow(text)})
+	}
+	for _, row := range slices.Sorted(maps.Keys(a.Changed)) {
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(row), Row: noteRow(a.Changed[row])})
+	}
+	for _, row := range a.Dropped {
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(row)})
 	}
 	return ops
-}
-
-// AmendJournal gives rows another text, and drops others; those that are gone by now don't
-// matter.
-func (g *Gateways) AmendJournal(ctx context.Context, changed, dropped []JournalRow) error {
-	ops := renoted(changed)
-	for _, n := range dropped {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(n.UUID)})
-	}
-	if len(ops) == 0 {
-		return nil
-	}
-	if _, err := transact(ctx, g.nb, append(slices.Clone(g.fence), ops...)...); err != nil {
-		return fmt.Errorf("cannot amend the journal of gateways in %s: %w", ovndb.NB, err)
-	}
-	return nil
 }

@@ -23,19 +23,23 @@ func TestWhatIsWrittenIsNotedWithIt(t *testing.T) {
 	notes, err := g.Journal(t.Context())
 	require.NoError(t, err)
 	require.Len(t, notes, 2, "and the row of somebody else is none")
-	texts := map[string]string{}
-	for _, n := range notes {
-		texts[n.Text] = n.UUID
+	rows := map[string]string{}
+	for row, text := range notes {
+		rows[text] = row
 	}
-	require.Contains(t, texts, `{"text": "first"}`)
+	require.Contains(t, rows, `{"text": "first"}`)
 
-	require.NoError(t, g.AmendJournal(t.Context(), nil, nil))
-	changed := ovsdb.JournalRow{UUID: texts["second"], Text: "amended"}
-	require.NoError(t, g.AmendJournal(t.Context(), []ovsdb.JournalRow{changed}, []ovsdb.JournalRow{{UUID: texts[`{"text": "first"}`]}}))
+	amend := func(a ovsdb.Amendment) { require.NoError(t, g.AmendIDs(t.Context(), ovsdb.Guard{}, a)) }
+	changed := map[string]string{rows["second"]: "amended"}
+	amend(ovsdb.Amendment{Changed: changed, Dropped: []string{rows[`{"text": "first"}`]}})
 	notes, err = g.Journal(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, []ovsdb.JournalRow{changed}, notes)
-	require.NoError(t, g.AmendJournal(t.Context(), []ovsdb.JournalRow{{UUID: texts[`{"text": "first"}`], Text: "gone"}}, nil), "what is gone doesn't matter")
+	assert.Equal(t, changed, notes)
+	amend(ovsdb.Amendment{Changed: map[string]string{rows[`{"text": "first"}`]: "gone"}}) // what is gone doesn't matter
+	amend(ovsdb.Amendment{Added: []string{"third"}})
+	notes, err = g.Journal(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, notes, 2)
 	assert.Contains(t, ctlTool(t, s, "list", "DNS"), "10.0.0.1")
 }
 

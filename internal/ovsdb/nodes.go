@@ -59,26 +59,15 @@ func (g *Gateways) global(ctx context.Context) (string, error) {
 	return answers[0][0].uuid(), nil
 }
 
-// Amendment is what is changed of external_ids of NB_Global, and with it of what is kept of revisions and of
-// the journal.
+// Amendment is what is changed of external_ids of NB_Global, and with it of the journal.
 type Amendment struct {
 	// Put are pairs that are set, Drop keys that are dropped.
 	Put  map[string]string
 	Drop []string
-	// Added are the texts of new rows, Dropped the UUIDs of rows that go.
-	Added, Dropped []string
-	// Noted are rows of the journal that get another text.
-	Noted []JournalRow
-}
-
-// With is both amendments.
-func (a Amendment) With(b Amendment) Amendment {
-	c := Amendment{maps.Clone(a.Put), slices.Concat(a.Drop, b.Drop), slices.Concat(a.Added, b.Added), slices.Concat(a.Dropped, b.Dropped), slices.Concat(a.Noted, b.Noted)}
-	if c.Put == nil {
-		c.Put = map[string]string{}
-	}
-	maps.Copy(c.Put, b.Put)
-	return c
+	// Added are the texts of new rows of the journal, Changed other texts of rows, and Dropped rows that go, by UUID.
+	Added   []string
+	Changed map[string]string
+	Dropped []string
 }
 
 // AmendIDs makes an amendment in one transaction, if NB_Global fits the guard; otherwise it
@@ -107,15 +96,11 @@ func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more 
 	if err != nil {
 		return nil, fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
 	}
-	gone := append(slices.Sorted(maps.Keys(a.Put)), a.Drop...)
-	ops := append(slices.Concat(g.fence, guard.operations(uuid)), amended(ovndb.NB.GlobalTable(), uuid, gone, a.Put))
-	for _, text := range a.Added {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: text}.row(revisionKind)})
+	ops := slices.Concat(g.fence, guard.operations(uuid))
+	if gone := append(slices.Sorted(maps.Keys(a.Put)), a.Drop...); len(gone) > 0 {
+		ops = append(ops, amended(ovndb.NB.GlobalTable(), uuid, gone, a.Put))
 	}
-	for _, row := range a.Dropped {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(row)})
-	}
-	ops = append(ops, renoted(a.Noted)...)
+	ops = append(ops, amendedJournal(a)...)
 	if more != nil {
 		ops = append(ops, more(uuid)...)
 	}

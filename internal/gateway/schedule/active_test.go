@@ -136,21 +136,20 @@ func TestDrainMovesOnWhatItMovedToAChassisThatDoesNotRespond(t *testing.T) {
 	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
 	s.Chassis[1].Unresponsive = true
 	base := hosted(0, "c1", "c2", "c3").Candidates
-	ranks := func(base []schedule.Candidate, now schedule.Group) map[string][]schedule.Ranks {
-		return map[string][]schedule.Ranks{"c1": {{Group: now.Name, Base: base, Last: now.Candidates}}}
+	ranks := func(base []schedule.Candidate, now schedule.Group) []schedule.AppliedChange {
+		return []schedule.AppliedChange{{Group: now.Name, Before: base, After: now.Candidates}}
 	}
 	moved := on(hosted(0, "c2", "c3", "c1"), "c2")
 	for name, tt := range map[string]struct {
 		group schedule.Group
-		was   map[string][]schedule.Ranks
+		was   []schedule.AppliedChange
 		first string
 	}{
-		"moved by this drain":           {moved, ranks(base, moved), "c3"},
-		"it worked there before":        {moved, ranks(hosted(0, "c2", "c1", "c3").Candidates, moved), "c2"},
-		"another client put it there":   {moved, ranks(base, hosted(0, "c3", "c2", "c1")), "c2"},
-		"moved by another node's drain": {moved, map[string][]schedule.Ranks{"c3": ranks(base, moved)["c1"]}, "c2"},
-		"it works elsewhere":            {on(hosted(0, "c2", "c3", "c1"), "c3"), ranks(base, moved), "c2"},
-		"no drain is noted":             {moved, nil, "c2"},
+		"moved by this drain":         {moved, ranks(base, moved), "c3"},
+		"it worked there before":      {moved, ranks(hosted(0, "c2", "c1", "c3").Candidates, moved), "c2"},
+		"another client put it there": {moved, ranks(base, hosted(0, "c3", "c2", "c1")), "c2"},
+		"it works elsewhere":          {on(hosted(0, "c2", "c3", "c1"), "c3"), ranks(base, moved), "c2"},
+		"no drain is noted":           {moved, nil, "c2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -124,9 +124,6 @@ type Change struct {
 	Rows   []Row       `json:"rows" yaml:"rows"`
 	// Interrupts says that the group works, and on another chassis afterwards.
 	Interrupts bool `json:"interrupts" yaml:"interrupts"`
-	// Base are the candidates before the first of several drains that touch the group; none
-	// where that is Before.
-	Base []Candidate `json:"-" yaml:"-"`
 }
 
 // Row is a candidate that comes, goes or gets another priority.
@@ -268,7 +265,7 @@ type AppliedChange struct {
 	Storage Storage     `json:"storage" yaml:"storage"`
 	Before  []Candidate `json:"before" yaml:"before"`
 	After   []Candidate `json:"after" yaml:"after"`
-	// Base is that of [Change].
+	// Base are the candidates before the first of several drains that touch the group; none if that is Before.
 	Base []Candidate `json:"base,omitempty" yaml:"base,omitempty"`
 }
 

@@ -6,44 +6,23 @@ import (
 	"slices"
 )
 
-// Ranks is where a group's candidates stood before chassis were drained.
-type Ranks struct {
-	Group string `json:"group"`
-	// Base are the candidates before any drain, Last those that a drain or its undoing wrote
-	// last: if they stand there still, nothing else has changed the group.
-	Base []Candidate `json:"base"`
-	Last []Candidate `json:"last"`
-}
-
 // Drain moves every group off a chassis that is about to go, and makes the chassis the last
 // candidate wherever it is one: no row is deleted, or Neutron would add it again. The load of
 // the others is as even afterwards as their candidates allow. A group that no other
 // chassis could host, which lives and is not cordoned, stays as it is, and is among
 // [Plan.Blocked]. What it moved to a chassis of which the ovn-controller has died since moves on.
-// Was are the ranks before the drains that are not undone, by the chassis that was drained.
-func Drain(s State, o Options, chassis string, was map[string][]Ranks) Plan {
+// Was are the changes of drains of the chassis that are not undone, from the candidates before
+// the first of them to those that were written last.
+func Drain(s State, o Options, chassis string, was []AppliedChange) Plan {
 	p := (&draining{
 		instance: newInstance(cordoned(s, chassis)), chassis: chassis, why: "drained",
-		concerns: func(Group) bool { return true }, moved: moved(was[chassis], chassis), written: written(was[chassis]),
+		concerns: func(Group) bool { return true }, moved: moved(was, chassis), written: written(was),
 	}).plan(o)
-	base := map[string]Ranks{}
-	for _, name := range slices.Sorted(maps.Keys(was)) {
-		for _, r := range was[name] {
-			if name != chassis {
-				base[r.Group] = r
-			}
-		}
-	}
-	for i, c := range p.Changes {
-		if r, drained := base[c.Group]; drained && slices.Equal(chassisOf(r.Last), chassisOf(c.Before)) {
-			p.Changes[i].Base = r.Base
-		}
-	}
 	p.block(s, chassis)
 	return p
 }
 
-func written(was []Ranks) map[string]bool {
+func written(was []AppliedChange) map[string]bool {
 	all := map[string]bool{}
 	for _, r := range was {
 		all[r.Group] = true
@@ -201,10 +180,10 @@ func (d *draining) silentMaster(g *group) string {
 
 // moved are the orders that the drain of a chassis has written last, of groups for which it came
 // before the one that is the first now.
-func moved(own []Ranks, chassis string) map[string][]string {
+func moved(own []AppliedChange, chassis string) map[string][]string {
 	orders := map[string][]string{}
 	for _, r := range own {
-		base, last := chassisOf(ranked(r.Base)), chassisOf(ranked(r.Last))
+		base, last := chassisOf(ranked(r.Before)), chassisOf(ranked(r.After))
 		at := slices.Index(base, chassis)
 		if at < 0 || len(last) == 0 {
 			continue

@@ -32,18 +32,10 @@ func cordon(s schedule.State, name string, cordoned bool) schedule.State {
 
 // drained is what is left of a state, with the chassis cordoned and drained, and what was
 // written.
-func drained(s schedule.State, name string, others ...schedule.Ranks) (schedule.State, []schedule.Ranks, schedule.Plan) {
+func drained(s schedule.State, name string) (schedule.State, []schedule.AppliedChange, schedule.Plan) {
 	s = cordon(s, name, true)
-	p := schedule.Drain(s, schedule.Options{}, name, map[string][]schedule.Ranks{"another": others})
-	var ranks []schedule.Ranks
-	for _, c := range p.Changes {
-		base := c.Base
-		if base == nil {
-			base = c.Before
-		}
-		ranks = append(ranks, schedule.Ranks{Group: c.Group, Base: base, Last: c.After})
-	}
-	return applied(s, p), ranks, p
+	p := schedule.Drain(s, schedule.Options{}, name, nil)
+	return applied(s, p), taken(p), p
 }
 
 // Against brute force: every group that the chassis hosted goes to one that lives, or the plan
@@ -70,16 +62,14 @@ func TestTwoDrainsThatStandAtTheSameTimeComeToAnEnd(t *testing.T) {
 	written := 0
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 16))
-		s, was := cordon(cordon(small(r), "c0", true), "c1", true), map[string][]schedule.Ranks{}
+		s, was := cordon(cordon(small(r), "c0", true), "c1", true), map[string][]schedule.AppliedChange{}
 		for round := 0; ; round++ {
 			require.Less(t, round, 4, "seed %d: %+v", seed, s)
 			quiet := true
 			for _, name := range []string{"c0", "c1"} {
-				p := schedule.Drain(s, schedule.Options{}, name, was)
+				p := schedule.Drain(s, schedule.Options{}, name, was[name])
 				quiet, written = quiet && p.Empty(), written+len(p.Changes)
-				for _, c := range p.Changes {
-					was[name] = append(was[name], schedule.Ranks{Group: c.Group, Base: c.Before, Last: c.After})
-				}
+				was[name] = append(was[name], taken(p)...)
 				s = applied(s, p)
 			}
 			if quiet {
@@ -127,7 +117,7 @@ func TestDrainIsNotBlockedByWhatHasLeftForAChassisThatIsCordonedSince(t *testing
 		moved.Groups[i].Ports = slices.Clone(moved.Groups[i].Ports)
 		moved.Groups[i].Ports[0].Active = "c1"
 	}
-	was := map[string][]schedule.Ranks{"c0": ranks}
+	was := ranks
 	for name, test := range map[string]struct {
 		change  func(*schedule.State)
 		blocked int
@@ -147,7 +137,7 @@ func TestDrainIsNotBlockedByWhatHasLeftForAChassisThatIsCordonedSince(t *testing
 		for i := range now.Groups {
 			now.Groups[i].Ports = slices.Clone(now.Groups[i].Ports)
 		}
-		was = map[string][]schedule.Ranks{"c0": ranks}
+		was = ranks
 		test.change(&now)
 		p := schedule.Drain(now, schedule.Options{}, "c0", was)
 		assert.Len(t, p.Blocked, test.blocked, "%s: %v", name, p.Blocked)
@@ -225,46 +215,32 @@ func TestUndrainPutsBackWhatSeveralDrainsChanged(t *testing.T) {
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		s := small(r)
-		now, pinned := s, map[string]map[string]schedule.Ranks{}
-		written := func(p schedule.Plan) {
-			for _, c := range p.Changes {
-				for _, ranks := range pinned {
-					if k, is := ranks[c.Group]; is {
-						k.Last = c.After
-						ranks[c.Group] = k
-					}
-				}
-			}
+		base := map[string][]schedule.Candidate{}
+		for _, g := range s.Groups {
+			base[g.Name] = g.Candidates
 		}
+		now, was := s, map[string][]string{}
 		names := []string{"c0", "c1"}
 		r.Shuffle(2, func(i, j int) { names[i], names[j] = names[j], names[i] })
 		for _, name := range names {
-			var others []schedule.Ranks
-			for _, ranks := range pinned {
-				for _, k := range ranks {
-					others = append(others, k)
-				}
-			}
-			next, ranks, p := drained(now, name, others...)
-			written(p)
-			pinned[name] = map[string]schedule.Ranks{}
-			for _, k := range ranks {
-				pinned[name][k.Group] = k
-			}
+			next, _, p := drained(now, name)
 			now = next
+			for _, c := range p.Changes {
+				was[name] = append(was[name], c.Group)
+			}
 		}
 		r.Shuffle(2, func(i, j int) { names[i], names[j] = names[j], names[i] })
 		for _, name := range names {
 			now = cordon(now, name, false)
-			var ranks []schedule.Ranks
-			for _, k := range pinned[name] {
-				ranks = append(ranks, k)
+			var back []schedule.AppliedChange
+			for _, g := range now.Groups {
+				if slices.Contains(was[name], g.Name) {
+					back = append(back, schedule.AppliedChange{Group: g.Name, Before: base[g.Name], After: g.Candidates})
+				}
 			}
-			p := schedule.Undrain(now, schedule.Options{}, name, ranks)
+			p := schedule.Undrain(now, schedule.Options{}, name, back)
 			assert.Empty(t, p.Blocked)
 			now = applied(now, p)
-			written(p)
-			delete(pinned, name)
 		}
 		require.Equal(t, fmt.Sprint(s), fmt.Sprint(now), "seed %d", seed)
 	}

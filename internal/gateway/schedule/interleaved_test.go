@@ -15,7 +15,7 @@ import (
 // journal knows of the drain of c0.
 type board struct {
 	state schedule.State
-	ranks map[string]schedule.Ranks
+	ranks map[string]schedule.AppliedChange
 	// wanted is what Neutron wrote last of each gateway.
 	wanted map[string][]schedule.Candidate
 	made   int
@@ -59,10 +59,10 @@ func (b *board) write(from schedule.State, p schedule.Plan) bool {
 	}
 	for _, c := range p.Changes {
 		was, again := b.ranks[c.Group]
-		if !again || !slices.Equal(was.Last, c.Before) { // what Neutron wrote since counts as before
-			was = schedule.Ranks{Group: c.Group, Base: c.Before}
+		if !again || !slices.Equal(was.After, c.Before) { // what Neutron wrote since counts as before
+			was = schedule.AppliedChange{Group: c.Group, Before: c.Before}
 		}
-		was.Last = c.After
+		was.After = c.After
 		b.ranks[c.Group] = was
 	}
 	b.state = applied(b.state, p)
@@ -78,7 +78,7 @@ func TestDrainBesideNeutronInAThousandInterleavings(t *testing.T) {
 	refused := 0
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 15))
-		b := &board{state: cordon(small(r), "c0", true), ranks: map[string]schedule.Ranks{}, wanted: map[string][]schedule.Candidate{}}
+		b := &board{state: cordon(small(r), "c0", true), ranks: map[string]schedule.AppliedChange{}, wanted: map[string][]schedule.Candidate{}}
 		for _, g := range b.state.Groups {
 			b.wanted[g.Name] = g.Candidates
 		}
@@ -107,7 +107,7 @@ func TestDrainBesideNeutronInAThousandInterleavings(t *testing.T) {
 			require.NotEqual(t, "c0", names[0], "%s: %v, %s", g.Name, names, at)
 		}
 		b.state = cordon(b.state, "c0", false)
-		var ranks []schedule.Ranks
+		var ranks []schedule.AppliedChange
 		for _, was := range b.ranks {
 			ranks = append(ranks, was)
 		}

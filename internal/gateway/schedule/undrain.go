@@ -10,7 +10,7 @@ import (
 // Where nothing but drains has changed a group since, all its candidates are as they were
 // before, but for those that can't host it now; else the chassis alone is put before those
 // that were behind it, and never gets a worse rank than it has.
-func Undrain(s State, o Options, chassis string, was []Ranks) Plan {
+func Undrain(s State, o Options, chassis string, was []AppliedChange) Plan {
 	in := newInstance(s)
 	p := Plan{Operation: OperationUndrain, Chassis: chassis, Before: in.selected(o, in.networkReports()), Changes: []Change{}}
 	all := map[string]Group{}
@@ -18,7 +18,7 @@ func Undrain(s State, o Options, chassis string, was []Ranks) Plan {
 		all[g.Name] = g
 	}
 	after := slices.Clone(s.Groups)
-	for _, r := range slices.SortedFunc(slices.Values(was), func(a, b Ranks) int { return cmp.Compare(a.Group, b.Group) }) {
+	for _, r := range slices.SortedFunc(slices.Values(was), func(a, b AppliedChange) int { return cmp.Compare(a.Group, b.Group) }) {
 		g, found := all[r.Group]
 		if !found {
 			p.Blocked = append(p.Blocked, Finding{r.Group, "the gateway no longer exists"})
@@ -51,8 +51,8 @@ func Undrain(s State, o Options, chassis string, was []Ranks) Plan {
 }
 
 // undrained are the candidates of a group when the chassis is back; nil leaves it as it is.
-func (in *instance) undrained(g Group, chassis string, r Ranks) (to []Candidate, why string) {
-	base, is := ranked(r.Base), ranked(g.Candidates)
+func (in *instance) undrained(g Group, chassis string, r AppliedChange) (to []Candidate, why string) {
+	base, is := ranked(r.Before), ranked(g.Candidates)
 	now := chassisOf(is)
 	at := slices.IndexFunc(base, func(c Candidate) bool { return c.Chassis == chassis })
 	switch {
@@ -68,7 +68,7 @@ func (in *instance) undrained(g Group, chassis string, r Ranks) (to []Candidate,
 	if shut(chassis) {
 		return nil, chassis + " is not alive, or cordoned; left as it is"
 	}
-	if slices.Equal(now, chassisOf(ranked(r.Last))) {
+	if slices.Equal(now, chassisOf(ranked(r.After))) {
 		names := chassisOf(base)
 		rising := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !shut(name) || !rises(name, now, names, shut) })
 		if len(rising) == 0 {

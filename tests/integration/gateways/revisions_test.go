@@ -211,11 +211,9 @@ func TestRevisionsInEveryCombination(t *testing.T) {
 	}
 
 	// What others have damaged is missing.
-	for _, uuid := range strings.Fields(c.nbctl("--bare", "--columns=_uuid", "find", "DNS", "external_ids:ovn-central-operator=revisions")) {
+	for _, uuid := range strings.Fields(c.nbctl("--bare", "--columns=_uuid", "find", "DNS", "external_ids:ovn-central-operator=gateways")) {
 		c.nbctl("destroy", "DNS", uuid)
 	}
-	compare("successful-site-action", "last-site-action")
-	c.nbctl("remove", "NB_Global", ".", "external_ids", `"ovn-central:rev/last-site-action"`, `"ovn-central:rev/successful-site-action"`)
 	compare("successful-site-action", "last-site-action")
 }
 
@@ -277,7 +275,7 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	c.rank(ports[4], "c1", "c3", "c2")
 	said = refused(third)
 	assert.Equal(t, 409, said.Code)
-	assert.Contains(t, said.Message, "by another client of the Northbound database")
+	assert.Contains(t, said.Message, "another client of the Northbound database")
 
 	// The layout is the same, but not what may host it.
 	fourth := c.reviewID("rebalance")

@@ -1,6 +1,4 @@
-// Package revision names layouts of gateways by what they are: which chassis host each
-// gateway, in which order, and which chassis are cordoned. It is pure.
-package revision
+package journal
 
 import (
 	"bytes"

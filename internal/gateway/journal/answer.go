@@ -1,0 +1,51 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
+)
+
+// Kinds of messages about revisions; the others are those of nodes.
+const (
+	messageRevision  = "RevisionMessage"
+	messageOperation = "OperationMessage"
+	messageCordon    = "CordonMessage"
+)
+
+// List answers which revisions there are: what stands in the database now, then those that are tagged, the newest first.
+func (j Journal) List(now Layout) answer.Status {
+	tagged := j.tagged()
+	status := answer.New(answer.Success, fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons), len(tagged)),
+		answer.Message{Message: string(Committed) + ": what stands in the database now", Kind: messageRevision, Name: now.id()})
+	for _, e := range tagged {
+		text := fmt.Sprintf("%s of %s, %s, by %s, %s", e.end.Outcome, e.ID, e.what(), e.By, e.end.At.UTC().Format(time.RFC3339))
+		if names := j.names(e); names != "" {
+			text = names + ": " + text
+		}
+		if !j.kept(e) {
+			text += "; its layout is not kept"
+		}
+		status = status.With(answer.Message{Message: text, Kind: messageRevision, Name: e.end.Revision})
+	}
+	return status
+}
+
+// Compare answers what two layouts do not share.
+func Compare(base, diff Version, from, to Layout) answer.Status {
+	all := Diff(from, to)
+	what := fmt.Sprintf("%s (%s) and %s (%s)", base, from.id(), diff, to.id())
+	if len(all) == 0 {
+		return answer.New(answer.Success, what+" are the same")
+	}
+	var messages []answer.Message
+	for _, d := range all {
+		m := answer.Message{Message: d.Text, Kind: answer.MessageGateway, Name: d.Gateway}
+		if d.Chassis != "" {
+			m.Kind, m.Name = messageCordon, d.Chassis
+		}
+		messages = append(messages, m)
+	}
+	return answer.New(answer.Success, fmt.Sprintf("differences between %s: %d", what, len(all)), messages...)
+}

@@ -1,0 +1,254 @@
+// Package journal has what was done to gateways: which operation changed which candidates, and which layout it left. What
+// revert, undrain and a target revision bring back is read from it. It is pure: it reads the texts that the Northbound
+// database keeps, and returns those that are to be written.
+package journal
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Entry is what one operation changed of gateways.
+type Entry struct {
+	// ID names the operation. It starts with a letter, so that YAML makes no number of it.
+	ID        string    `json:"id" yaml:"id"`
+	At        time.Time `json:"at" yaml:"at"`
+	Operation string    `json:"operation" yaml:"operation"`
+	By        string    `json:"by" yaml:"by"`
+	// Gateways is how many groups were changed, Moves how many of them were interrupted.
+	Gateways int `json:"gateways" yaml:"gateways"`
+	Moves    int `json:"moves" yaml:"moves"`
+	// Left is how many groups were still to change at the last record: the operation was interrupted, or runs now.
+	Left int `json:"left" yaml:"left"`
+	// Chassis is the one that the operation was about; empty if it was about none.
+	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
+	// Added are the chassis that it was to give their share.
+	Added []string `json:"added,omitempty" yaml:"added,omitempty"`
+	// Changes are the candidates before the operation and after it, by group.
+	Changes []schedule.AppliedChange `json:"changes,omitempty" yaml:"changes,omitempty"`
+	// Omitted is how many changes are left out because there is no room for them.
+	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
+
+	records []record // the oldest first
+	end     *record  // nil unless the operation has ended past its checks
+}
+
+// record is one row of the journal: a batch of changes, or the end of an operation.
+type record struct {
+	ID string `json:"id"`
+	// Number counts the records of an operation.
+	Number    int                      `json:"number"`
+	At        time.Time                `json:"at"`
+	Operation string                   `json:"operation"`
+	By        string                   `json:"by"`
+	Chassis   string                   `json:"chassis,omitempty"`
+	Left      int                      `json:"left,omitempty"`
+	Added     []string                 `json:"added,omitempty"`
+	Changes   []schedule.AppliedChange `json:"changes,omitempty"`
+	// Kept means that the record is needed to undrain the chassis, whatever its age.
+	Kept bool `json:"kept,omitempty"`
+	// Tag is set on the record that ends an operation.
+	*Tag
+
+	row string
+}
+
+// Tag is the layout with which an operation ended.
+type Tag struct {
+	Outcome Outcome `json:"tag"`
+	// Revision is the ID of the layout, Body that of its gateways' part.
+	Revision string   `json:"revision"`
+	Body     string   `json:"body"`
+	Cordons  []string `json:"cordons,omitempty"`
+}
+
+// body is a row of its own: the gateways' part of the layouts that have this ID.
+type body struct {
+	BodyID string `json:"body-id"`
+	Packed string `json:"packed"`
+}
+
+// Journal is all that is kept.
+type Journal struct {
+	// Entries are the newest first.
+	Entries []Entry
+	// Findings name the rows that can't be read.
+	Findings []schedule.Finding
+
+	bodies map[string]string   // packed, by ID
+	rows   map[string][]string // of each body, by ID
+}
+
+// Read reads the texts of rows, by the UUIDs of the rows.
+func Read(texts map[string]string) Journal {
+	j := Journal{bodies: map[string]string{}, rows: map[string][]string{}}
+	all := map[string][]record{}
+	for _, row := range slices.Sorted(maps.Keys(texts)) {
+		var r struct {
+			record
+			body
+		}
+		err := json.Unmarshal([]byte(texts[row]), &r)
+		switch {
+		case err == nil && r.BodyID != "":
+			j.bodies[r.BodyID] = r.Packed
+			j.rows[r.BodyID] = append(j.rows[r.BodyID], row)
+		case err == nil && r.ID != "":
+			r.row = row
+			r.clean()
+			all[r.ID] = append(all[r.ID], r.record)
+		default:
+			j.Findings = append(j.Findings, schedule.Finding{Where: row, Text: "cannot read this row of the journal (table DNS of NB)"})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		slices.SortStableFunc(all[id], func(a, b record) int { return a.Number - b.Number })
+		j.Entries = append(j.Entries, newEntry(all[id]))
+	}
+	slices.SortStableFunc(j.Entries, func(a, b Entry) int { return b.At.Compare(a.At) })
+	return j
+}
+
+// clean makes the record fit to be shown and written again: any client of NB may have written it (R18). A malformed name
+// belongs to no gateway and to no chassis.
+func (r *record) clean() {
+	names := []*string{&r.ID, &r.Operation, &r.By, &r.Chassis}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		names = append(names, &c.Group, (*string)(&c.Storage))
+		for _, candidates := range [][]schedule.Candidate{c.Before, c.After, c.Base} {
+			for k := range candidates {
+				names = append(names, &candidates[k].Chassis)
+			}
+		}
+	}
+	if r.Tag != nil {
+		names = append(names, (*string)(&r.Outcome), &r.Revision, &r.Body)
+		foreign.Names(r.Cordons)
+	}
+	for _, name := range names {
+		*name = foreign.Name(*name)
+	}
+	foreign.Names(r.Added)
+}
+
+// newEntry makes an entry of an operation's records, the oldest first. If several have changed a group, the candidates
+// before the first change and after the last one count.
+func newEntry(records []record) Entry {
+	first := records[0]
+	e := Entry{ID: first.ID, At: first.At, By: first.By, records: records}
+	at := map[string]int{}
+	for i, r := range records {
+		e.Operation, e.Chassis = r.Operation, r.Chassis
+		e.Added = append(e.Added, r.Added...)
+		if r.Tag != nil {
+			e.end = &records[i]
+		} else {
+			e.Left = r.Left
+		}
+		for _, c := range r.Changes {
+			if i, again := at[c.Group]; again {
+				e.Changes[i].After = c.After
+				continue
+			}
+			at[c.Group] = len(e.Changes)
+			e.Changes = append(e.Changes, c)
+		}
+	}
+	e.Gateways = len(e.Changes)
+	for _, c := range e.Changes {
+		if c.Interrupted() {
+			e.Moves++
+		}
+	}
+	slices.Sort(e.Added)
+	e.Added = slices.Compact(e.Added)
+	return e
+}
+
+// Plans are the entries that have changed gateways.
+func (j Journal) Plans() []Entry {
+	return slices.DeleteFunc(slices.Clone(j.Entries), func(e Entry) bool { return e.Gateways == 0 })
+}
+
+// Unfinished are the entries that had something left to do, without their changes.
+func (j Journal) Unfinished() (all []Entry) {
+	for _, e := range j.Entries {
+		if e.Left > 0 {
+			e.Changes = nil
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Changes are the changes that each row tells of, by its UUID.
+func (j Journal) Changes() map[string][]schedule.AppliedChange {
+	all := map[string][]schedule.AppliedChange{}
+	for _, e := range j.Entries {
+		for _, r := range e.records {
+			all[r.row] = r.Changes
+		}
+	}
+	return all
+}
+
+// Has reports whether the journal has that record of an operation.
+func (j Journal) Has(id string, number int) bool {
+	return slices.ContainsFunc(j.Entries, func(e Entry) bool {
+		return e.ID == id && slices.ContainsFunc(e.records, func(r record) bool { return r.Number == number })
+	})
+}
+
+// Drained returns what there is to bring back of the chassis that were drained, by chassis. Before are the candidates
+// before the first of the drains of the group that stand. After are those that a drain or an undrain wrote last; there
+// are none if something else has changed the group since, or another drain began from other candidates.
+func (j Journal) Drained() map[string][]schedule.AppliedChange {
+	var all []record
+	for _, e := range j.Entries {
+		all = append(all, e.records...)
+	}
+	slices.SortStableFunc(all, func(a, b record) int { return cmp.Or(b.At.Compare(a.At), b.Number-a.Number) })
+	newest, found := map[string]schedule.AppliedChange{}, map[[2]string]bool{}
+	drained := map[string][]schedule.AppliedChange{}
+	for _, r := range all {
+		for _, c := range r.Changes {
+			if _, seen := newest[c.Group]; !seen && r.Chassis == "" { // a rebalancing counts like another client's change
+				newest[c.Group] = schedule.AppliedChange{}
+			} else if !seen {
+				newest[c.Group] = c
+			}
+			key := [2]string{r.Chassis, c.Group}
+			if !r.Kept || found[key] {
+				continue
+			}
+			found[key] = true
+			back := schedule.AppliedChange{Group: c.Group, Storage: c.Storage, Before: base(c)}
+			if last := newest[c.Group]; slices.Equal(base(last), back.Before) {
+				back.After = last.After
+			}
+			drained[r.Chassis] = append(drained[r.Chassis], back)
+		}
+	}
+	return drained
+}
+
+// base are the candidates before the first of several drains.
+func base(c schedule.AppliedChange) []schedule.Candidate {
+	if len(c.Base) > 0 {
+		return c.Base
+	}
+	return c.Before
+}
+
+// order is a group with its chassis, best first.
+func order(group string, candidates []schedule.Candidate) string {
+	return strings.Join(append([]string{group}, schedule.Group{Candidates: candidates}.Ranked()...), "\x00")
+}

@@ -1,0 +1,372 @@
+package journal
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// someState is a state of so many gateways on 6 chassis, and cordons.
+func someState(r *rand.Rand, gateways int) (s schedule.State, cordons []string) {
+	for n := range gateways {
+		g := schedule.Group{Name: fmt.Sprintf("lrp-%d", n)}
+		for i, c := range r.Perm(6)[:r.IntN(6)] {
+			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: fmt.Sprintf("c%d", c), Priority: 10 * (i + 1)})
+		}
+		s.Groups = append(s.Groups, g)
+	}
+	for _, c := range r.Perm(6)[:r.IntN(4)] {
+		cordons = append(cordons, fmt.Sprintf("c%d", c))
+	}
+	return s, cordons
+}
+
+func TestOrderOfRowsDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		s, cordons := someState(r, 1+r.IntN(8))
+		before := Of(s, cordons)
+		s.Groups, cordons = slices.Clone(s.Groups), slices.Clone(cordons)
+		r.Shuffle(len(s.Groups), func(i, j int) { s.Groups[i], s.Groups[j] = s.Groups[j], s.Groups[i] })
+		r.Shuffle(len(cordons), func(i, j int) { cordons[i], cordons[j] = cordons[j], cordons[i] })
+		for i := range s.Groups {
+			all := slices.Clone(s.Groups[i].Candidates)
+			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			for n := range all { // other priorities of the same order
+				all[n].Priority = 2*all[n].Priority + 1
+			}
+			s.Groups[i].Candidates = all
+		}
+		require.Equal(t, before.id(), Of(s, cordons).id())
+		require.Empty(t, Diff(before, Of(s, cordons)))
+	}
+}
+
+func TestAnyChangeOfARankOrACordonIsAnotherRevision(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(2, 1))
+	for range 500 {
+		s, cordons := someState(r, 1+r.IntN(8))
+		before := Of(s, cordons)
+		after := before.WithPlan(schedule.Plan{})
+		name := fmt.Sprintf("lrp-%d", r.IntN(len(s.Groups)))
+		ranks := slices.Clone(after.Gateways[name])
+		switch what := r.IntN(6); {
+		case what == 0:
+			chassis := fmt.Sprintf("c%d", r.IntN(6))
+			after = after.WithCordon(chassis, !slices.Contains(cordons, chassis))
+		case what == 1:
+			delete(after.Gateways, name)
+		case what == 2:
+			after.Gateways["lrp-new"] = nil
+		case what == 3 || len(ranks) == 0:
+			after.Gateways[name] = append(ranks, "c9")
+		case what == 4 || len(ranks) == 1:
+			after.Gateways[name] = ranks[1:]
+		default:
+			i := r.IntN(len(ranks) - 1)
+			ranks[i], ranks[i+1] = ranks[i+1], ranks[i]
+			after.Gateways[name] = ranks
+		}
+		require.NotEqual(t, before.id(), after.id())
+		require.Len(t, Diff(before, after), 1)
+	}
+}
+
+// What is concatenated can't be taken for something else.
+func TestNamesDoNotRunTogether(t *testing.T) {
+	t.Parallel()
+	ids := map[string]bool{}
+	for _, l := range []Layout{
+		{},
+		{Cordons: []string{"a"}},
+		{Gateways: map[string][]string{"a": nil}},
+		{Gateways: map[string][]string{"a": {"b"}}},
+		{Gateways: map[string][]string{"a": nil, "b": nil}},
+		{Gateways: map[string][]string{`a","b`: nil}},
+		{Gateways: map[string][]string{"a\n": {"b"}}},
+		{Gateways: map[string][]string{"a": {"b,c"}}},
+		{Gateways: map[string][]string{"a": {"b", "c"}}},
+	} {
+		ids[l.id()] = true
+	}
+	assert.Len(t, ids, 9)
+	assert.Equal(t, "[\"a\",\"b\"]\n", Layout{Gateways: map[string][]string{"a": {"b"}}}.body())
+	assert.Regexp(t, "^r[0-9a-f]{12}$", Layout{}.id())
+}
+
+func TestBodyIsUnpackedAsItWas(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 1))
+	for range 20 {
+		s, _ := someState(r, r.IntN(20))
+		l := Of(s, nil)
+		gateways, err := unpack(pack(l.body()))
+		require.NoError(t, err)
+		require.Equal(t, l.id(), Layout{Gateways: gateways}.id())
+	}
+	for _, wrong := range []string{"", "!", "AAAA", pack("no list\n"), pack("[]\n")} {
+		_, err := unpack(wrong)
+		require.ErrorContains(t, err, "cannot unpack a layout", wrong)
+	}
+}
+
+// What everybody who follows NB has a copy of, with names as Neutron gives them.
+func TestLayoutOfTenThousandGatewaysTakesLessThanAMegabyte(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(4, 1))
+	uuid := func() string {
+		return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<16), r.IntN(1<<16), r.Int64N(1<<48))
+	}
+	var chassis []string
+	for range 200 {
+		chassis = append(chassis, uuid())
+	}
+	l := Layout{Gateways: map[string][]string{}}
+	for range 10000 {
+		var ranks []string
+		for range 5 {
+			ranks = append(ranks, chassis[r.IntN(len(chassis))])
+		}
+		l.Gateways["lrp-"+uuid()] = ranks
+	}
+	packed := pack(l.body())
+	t.Logf("%d bytes, packed %d", len(l.body()), len(packed))
+	assert.Less(t, len(packed), 1<<20)
+}
+
+// noon is when the tests begin.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// desk is what a database keeps of a journal.
+type desk struct {
+	rows map[string]string
+	next int
+}
+
+// write writes to the rows.
+func (d *desk) write(w Writing) {
+	d.next++
+	for n, text := range w.Added {
+		d.rows[fmt.Sprintf("%d-%d", d.next, n)] = text
+	}
+	maps.Copy(d.rows, w.Changed)
+	for _, uuid := range w.Dropped {
+		delete(d.rows, uuid)
+	}
+}
+
+// now is the time of the next write.
+func (d *desk) now() time.Time { return noon.Add(time.Duration(d.next) * time.Minute) }
+
+// tag writes that an operation has ended with a layout, and reports whether anything was written.
+func (d *desk) tag(id string, outcome Outcome, l Layout) bool {
+	w := Read(d.rows).End(Begin(id, "rebalance", "", "a test"), outcome, l, d.now())
+	d.write(w)
+	return len(w.Added) > 0
+}
+
+// change writes a plan of one change.
+func (d *desk) change(r *Run, operation, chassis, group string, before, after []schedule.Candidate) {
+	c := schedule.Change{Group: group, Before: before, After: after}
+	d.write(Writing{Added: []string{r.Batch(schedule.Plan{Operation: operation, Chassis: chassis}, []schedule.Change{c}, 0, d.now())}})
+}
+
+func hosted(by ...string) Layout { return Layout{Gateways: map[string][]string{"lrp-1": by}} }
+
+func TestVersionsNameWhatEndedLastAndWhatEndedWell(t *testing.T) {
+	t.Parallel()
+	d := &desk{rows: map[string]string{}}
+	layout := func(v Version) string {
+		l, err := Read(d.rows).Layout(v)
+		if err != nil {
+			return err.Error()
+		}
+		return strings.Join(l.Gateways["lrp-1"], " ")
+	}
+	assert.Equal(t, "there is no last-site-action: no operation has ended that way yet", layout(Last))
+	require.True(t, d.tag("g1", Failed, hosted("a")))
+	assert.Equal(t, "a", layout(Last))
+	assert.Equal(t, "there is no successful-site-action: no operation has ended that way yet", layout(Successful))
+	require.True(t, d.tag("g2", Succeeded, hosted("a", "b")))
+	assert.False(t, d.tag("g3", Succeeded, hosted("a", "b")), "it stands there (R17)")
+	require.True(t, d.tag("g4", Failed, hosted("b")))
+	assert.Equal(t, "b", layout(Last))
+	assert.Equal(t, "a b", layout(Successful))
+
+	// One revision may have both tags.
+	require.True(t, d.tag("g5", Succeeded, hosted("b")))
+	j := Read(d.rows)
+	tagged := j.tagged()
+	assert.Equal(t, tagged[0].end.Revision, tagged[1].end.Revision)
+	assert.Equal(t, []Outcome{Succeeded, Failed}, []Outcome{tagged[0].end.Outcome, tagged[1].end.Outcome})
+	assert.Equal(t, "last-site-action, successful-site-action", j.names(tagged[0]))
+	assert.Empty(t, j.names(tagged[1]))
+	assert.Equal(t, "b", layout(Version(hosted("b").id())))
+	assert.Equal(t, "there is no r0: none of the revisions that are kept has this ID", layout("r0"))
+}
+
+func TestWhatIsKeptIsBoundedAndTheVersionsAreKept(t *testing.T) {
+	t.Parallel()
+	d := &desk{rows: map[string]string{}}
+	d.tag("good", Succeeded, hosted("good"))
+	for n := range 2 * keptEntries {
+		d.tag(fmt.Sprintf("g%d", n), Failed, hosted(fmt.Sprint(n%10)))
+		j := Read(d.rows)
+		require.LessOrEqual(t, len(j.Entries), keptEntries+1)
+		require.LessOrEqual(t, len(j.bodies), keptBodies)
+		require.LessOrEqual(t, len(d.rows), keptEntries+1+keptBodies)
+		for _, v := range []Version{Last, Successful} {
+			_, err := j.Layout(v)
+			require.NoError(t, err)
+		}
+	}
+	j := Read(d.rows)
+	tagged := j.tagged()
+	assert.Equal(t, "good", tagged[len(tagged)-1].ID)
+	assert.True(t, j.kept(tagged[1]))
+	assert.False(t, j.kept(tagged[5]))
+
+	// A cordon is not another body.
+	before := len(j.bodies)
+	d.tag("cordoned", Succeeded, hosted("9").WithCordon("c1", true))
+	d.tag("again", Succeeded, hosted("9").WithCordon("c2", true))
+	assert.LessOrEqual(t, len(Read(d.rows).bodies), before)
+}
+
+func TestRevisionThatIsDamagedOrGoneIsMissing(t *testing.T) {
+	t.Parallel()
+	for why, harm := range map[string]func(*desk){
+		"no operation has ended that way yet": func(d *desk) { delete(d.rows, "1-0") },
+		"the layout of operation g1 is gone":  func(d *desk) { delete(d.rows, "1-1") },
+		"the layout of operation g1 is damaged": func(d *desk) {
+			d.rows["1-1"] = text(body{BodyID: bodyID(hosted("a").body()), Packed: pack(hosted("b").body())})
+		},
+	} {
+		d := &desk{rows: map[string]string{}}
+		d.tag("g1", Succeeded, hosted("a"))
+		harm(d)
+		_, err := Read(d.rows).Layout(Successful)
+		assert.EqualError(t, err, "there is no successful-site-action: "+why)
+	}
+}
+
+func TestReviewNamesWhatHasComeInBetween(t *testing.T) {
+	t.Parallel()
+	plan := schedule.Plan{Operation: "rebalance", Changes: []schedule.Change{{Group: "lrp-1", After: []schedule.Candidate{{Chassis: "b", Priority: 1}}}}}
+	other := schedule.Plan{Operation: "rebalance"}
+	l := hosted("a", "b")
+	d := &desk{rows: map[string]string{}}
+	since := func(id string, l Layout, p schedule.Plan) (operations int) {
+		refused := Read(d.rows).CheckReview(id, l, p)
+		if refused == nil {
+			return -1
+		}
+		assert.Equal(t, answer.Conflict, refused.Reason)
+		return len(refused.Details.MessageList)
+	}
+	first := Read(d.rows).ReviewID(l, plan)
+	assert.Regexp(t, "^0-[0-9a-f]{12}$", first, "without any operation there is revision 0")
+	assert.Equal(t, -1, since(first, l, plan))
+	d.tag("g1", Succeeded, l)
+	assert.Equal(t, 1, since(first, l, plan))
+
+	id := Read(d.rows).ReviewID(l, plan)
+	assert.Equal(t, -1, since(id, l, plan))
+	assert.Equal(t, 0, since(id, hosted("b"), plan))
+	assert.Equal(t, 0, since(id, l, other))
+	d.tag("g2", Failed, l) // changed nothing
+	assert.Equal(t, -1, since(id, l, plan))
+
+	// There and back again is in between, too.
+	run := Begin("g3", "rebalance", "", "a test")
+	d.change(run, "rebalance", "", "lrp-1", ranks("a", "b"), ranks("b", "a"))
+	d.change(run, "rebalance", "", "lrp-1", ranks("b", "a"), ranks("a", "b"))
+	assert.Equal(t, 1, since(id, l, plan))
+	d.tag("g4", Succeeded, l.WithCordon("c1", true))
+	assert.Equal(t, 2, since(id, l, plan))
+	for _, wrong := range []string{"", "g1", "g1-", "-1", "g1-1-1"} {
+		assert.Equal(t, answer.BadRequest, Read(d.rows).CheckReview(wrong, l, plan).Reason, wrong)
+	}
+}
+
+// ranks are candidates, best first.
+func ranks(chassis ...string) (all []schedule.Candidate) {
+	for i, c := range chassis {
+		all = append(all, schedule.Candidate{Chassis: c, Priority: len(chassis) - i})
+	}
+	return all
+}
+
+// Drains of several chassis share the candidates before the first of them, as long as nothing else changes the group.
+func TestDrained(t *testing.T) {
+	t.Parallel()
+	type change struct {
+		run, operation, chassis string
+		before, after           []schedule.Candidate
+	}
+	abc, bca, cba, cab := ranks("a", "b", "c"), ranks("b", "c", "a"), ranks("c", "b", "a"), ranks("c", "a", "b")
+	for name, test := range map[string]struct {
+		changes       []change
+		before, after map[string][]schedule.Candidate
+	}{
+		"one drain": {
+			[]change{{"g1", "drain", "a", abc, bca}},
+			map[string][]schedule.Candidate{"a": abc}, map[string][]schedule.Candidate{"a": bca},
+		},
+		"a second drain keeps the base": {
+			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "drain", "b", bca, cab}},
+			map[string][]schedule.Candidate{"a": abc, "b": abc}, map[string][]schedule.Candidate{"a": cab, "b": cab},
+		},
+		"an undrain keeps the base": {
+			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "drain", "b", bca, cba}, {"g3", "undrain", "a", cba, cab}},
+			map[string][]schedule.Candidate{"a": abc, "b": abc}, map[string][]schedule.Candidate{"a": cab, "b": cab},
+		},
+		"a drain that continues": {
+			[]change{{"g1", "drain", "a", abc, bca}, {"g1", "drain", "a", bca, cba}},
+			map[string][]schedule.Candidate{"a": abc}, map[string][]schedule.Candidate{"a": cba},
+		},
+		"a rebalancing came between": {
+			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "rebalance", "", bca, cba}},
+			map[string][]schedule.Candidate{"a": abc}, map[string][]schedule.Candidate{"a": nil},
+		},
+		"a rebalancing came between two drains": {
+			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "rebalance", "", bca, cba}, {"g3", "drain", "c", cba, bca}},
+			map[string][]schedule.Candidate{"a": abc, "c": cba}, map[string][]schedule.Candidate{"a": nil, "c": bca},
+		},
+		"another client came between": {
+			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "drain", "a", cab, cba}},
+			map[string][]schedule.Candidate{"a": cab}, map[string][]schedule.Candidate{"a": cba},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, runs := &desk{rows: map[string]string{}}, map[string]*Run{}
+			for _, c := range test.changes {
+				if runs[c.run] == nil {
+					runs[c.run] = Begin(c.run, c.operation, c.chassis, "a test")
+					runs[c.run].Continue(Read(d.rows).Drained())
+				}
+				d.change(runs[c.run], c.operation, c.chassis, "lrp-1", c.before, c.after)
+			}
+			drained := Read(d.rows).Drained()
+			assert.Len(t, drained, len(test.before))
+			for chassis, before := range test.before {
+				assert.Equal(t, []schedule.AppliedChange{{Group: "lrp-1", Before: before, After: test.after[chassis]}}, drained[chassis], chassis)
+				d.write(Read(d.rows).Forget(chassis))
+			}
+			assert.Empty(t, Read(d.rows).Drained())
+		})
+	}
+}

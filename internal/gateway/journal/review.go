@@ -1,0 +1,57 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// none stands for the operation before all others.
+const none = "0"
+
+// ReviewID names a plan for a layout, so that it can be carried out only as an operator has reviewed it: the newest
+// operation, and a hash of the layout and of what the plan changes.
+func (j Journal) ReviewID(l Layout, p schedule.Plan) string {
+	newest := none
+	if len(j.Entries) > 0 {
+		newest = j.Entries[0].ID
+	}
+	return newest + "-" + digest(l.id()+"\n"+p.Operation+"\n"+Layout{}.WithPlan(p).body())
+}
+
+// CheckReview compares a plan that was reviewed, by its ID, with the plan of now. The answer is nil if it may be carried
+// out as it was reviewed; a conflict names the operations that have changed the layout since.
+func (j Journal) CheckReview(reviewID string, l Layout, p schedule.Plan) *answer.Status {
+	operation, hash, found := strings.Cut(reviewID, "-")
+	if !found || operation == "" || hash == "" || strings.Contains(hash, "-") {
+		return new(answer.New(answer.BadRequest, fmt.Sprintf("review-id %q is not one that a dry run shows", reviewID)))
+	}
+	var since []answer.Message
+	tagged := j.tagged()
+	for _, e := range j.Entries {
+		if e.ID == operation {
+			break
+		}
+		at := slices.IndexFunc(tagged, func(t Entry) bool { return t.ID == e.ID })
+		unchanged := at >= 0 && at+1 < len(tagged) && tagged[at+1].end.Revision == e.end.Revision
+		if e.Gateways > 0 || !unchanged {
+			text := fmt.Sprintf("%s by %s, %s", e.what(), e.By, e.At.UTC().Format(time.RFC3339))
+			since = append(since, answer.Message{Message: text, Error: true, Kind: messageOperation, Name: e.ID})
+		}
+	}
+	_, now, _ := strings.Cut(j.ReviewID(l, p), "-")
+	text := "the plan is another one now: another client of the Northbound database, such as Neutron, has changed the layout since, or chassis or ports have changed"
+	switch {
+	case len(since) == 1:
+		text = "1 operation has changed the layout since the plan was reviewed"
+	case len(since) > 1:
+		text = fmt.Sprintf("%d operations have changed the layout since the plan was reviewed", len(since))
+	case hash == now:
+		return nil
+	}
+	return new(answer.New(answer.Conflict, text, since...))
+}

@@ -1,0 +1,184 @@
+package journal
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// How much is kept: each client that monitors NB has a copy. The newest plan is kept whatever its size; a gateway takes
+// about 500 bytes of it. The gateways' part of a layout of 10,000 gateways with 5 candidates on 200 chassis takes 500 kB.
+const (
+	keptEntries  = 20 // plans, and as many operations that changed no gateway
+	keptGateways = 10000
+	keptBodies   = 3
+)
+
+// Writing is what to write: the texts of new rows, other texts of rows, and the rows that go, by UUID.
+type Writing struct {
+	Added   []string
+	Changed map[string]string
+	Dropped []string
+}
+
+// Run makes the records of one operation.
+type Run struct {
+	record
+	// bases are the candidates before the first of several drains, by the group in an order that drains have written.
+	bases map[string][]schedule.Candidate
+}
+
+// Begin returns the run of an operation. An operation on no chassis has an empty one.
+func Begin(id, operation, chassis, by string) *Run {
+	return &Run{record: record{ID: id, Operation: operation, Chassis: chassis, By: by}, bases: map[string][]schedule.Candidate{}}
+}
+
+// Continue makes the run keep the base of the drains that stand ([Journal.Drained]).
+func (r *Run) Continue(drained map[string][]schedule.AppliedChange) {
+	for _, all := range drained {
+		for _, c := range all {
+			if len(c.After) > 0 {
+				r.bases[order(c.Group, c.After)] = c.Before
+			}
+		}
+	}
+}
+
+// Batch returns the record of some changes of a plan, after which so many groups are left to change.
+func (r *Run) Batch(plan schedule.Plan, some []schedule.Change, left int, now time.Time) string {
+	next := r.next(now)
+	next.Operation, next.Chassis, next.Added, next.Left = plan.Operation, plan.Chassis, plan.Added, left
+	next.Kept = plan.Operation == schedule.OperationDrain
+	for _, c := range some {
+		change := schedule.AppliedChange{Group: c.Group, Storage: c.Storage, Before: c.Before, After: c.After}
+		if plan.Chassis != "" {
+			change.Base = r.bases[order(c.Group, c.Before)]
+			r.bases[order(c.Group, c.After)] = base(change)
+		}
+		next.Changes = append(next.Changes, change)
+	}
+	return text(next)
+}
+
+// next returns another record of the run.
+func (r *Run) next(now time.Time) record {
+	r.Number++
+	next := r.record
+	next.At = now.UTC()
+	return next
+}
+
+func text(row any) string {
+	b, _ := json.Marshal(row) // texts, numbers and times only
+	return string(b)
+}
+
+// Finish records that operations have nothing left to do, and drops what is too old to be kept.
+func (j Journal) Finish(ids ...string) Writing {
+	w := Writing{Changed: map[string]string{}, Dropped: j.unneeded()}
+	for _, e := range j.Entries {
+		if e.Left == 0 || !slices.Contains(ids, e.ID) {
+			continue
+		}
+		for _, r := range e.records {
+			if r.Left == e.Left && !slices.Contains(w.Dropped, r.row) {
+				r.Left = 0
+				w.Changed[r.row] = text(r)
+			}
+		}
+	}
+	return w
+}
+
+// Forget gives up what the drains of a chassis have kept for its undrain.
+func (j Journal) Forget(chassis string) Writing {
+	w := Writing{Changed: map[string]string{}}
+	for _, e := range j.Entries {
+		for _, r := range e.records {
+			if r.Kept && r.Chassis == chassis {
+				r.Kept, r.Left = false, 0
+				w.Changed[r.row] = text(r)
+			}
+		}
+	}
+	return w
+}
+
+// End tags the layout with which the operation of a run ended. If the last operation ended well with the same layout, and
+// so did this one, there is nothing to write (R17).
+func (j Journal) End(r *Run, outcome Outcome, l Layout, now time.Time) (w Writing) {
+	gateways := l.body()
+	tag := Tag{Outcome: outcome, Revision: l.id(), Body: bodyID(gateways), Cordons: l.Cordons}
+	last := j.named(Last)
+	if last != nil {
+		if e := last.end; outcome == Succeeded && e.Outcome == Succeeded && e.Revision == tag.Revision {
+			return w
+		}
+		if !now.After(last.end.At) { // another unit's clock is ahead
+			now = last.end.At.Add(time.Millisecond)
+		}
+	}
+	end := r.next(now)
+	end.Tag = &tag
+	w.Added = append(w.Added, text(end))
+	after := j.with(end)
+	if _, there := j.bodies[tag.Body]; !there {
+		after.bodies[tag.Body] = pack(gateways)
+		w.Added = append(w.Added, text(body{tag.Body, after.bodies[tag.Body]}))
+	}
+	w.Dropped = after.unneeded()
+	return w
+}
+
+// with returns the journal with one more record, as it is once that is written.
+func (j Journal) with(r record) Journal {
+	j.bodies, j.Entries = maps.Clone(j.bodies), slices.Clone(j.Entries)
+	at := slices.IndexFunc(j.Entries, func(e Entry) bool { return e.ID == r.ID })
+	if at < 0 {
+		j.Entries = slices.Insert(j.Entries, 0, newEntry([]record{r}))
+	} else {
+		j.Entries[at] = newEntry(append(slices.Clone(j.Entries[at].records), r))
+	}
+	return j
+}
+
+// unneeded are the rows that are too old to be kept, and those that can't be read.
+func (j Journal) unneeded() (rows []string) {
+	named, bodies := map[string]bool{}, map[string]bool{}
+	for _, v := range []Version{Last, Successful} {
+		if e := j.named(v); e != nil {
+			named[e.ID], bodies[e.end.Body] = true, true
+		}
+	}
+	for _, e := range j.tagged() { // what room is left goes to the newest
+		if len(bodies) < keptBodies {
+			bodies[e.end.Body] = true
+		}
+	}
+	plans, others, gateways := 0, 0, 0
+	for _, e := range j.Entries {
+		kept := slices.ContainsFunc(e.records, func(r record) bool { return r.Kept }) || named[e.ID]
+		if e.Gateways == 0 {
+			others++
+			kept = kept || others <= keptEntries
+		} else {
+			plans++
+			gateways += e.Gateways
+			kept = kept || plans <= keptEntries && (plans == 1 || gateways <= keptGateways)
+		}
+		for _, r := range e.records {
+			if !kept && r.row != "" {
+				rows = append(rows, r.row)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(j.rows)) {
+		if !bodies[id] {
+			rows = append(rows, j.rows[id]...)
+		}
+	}
+	return rows
+}
