@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 

@@ -51,8 +51,8 @@ func imagine(r *rand.Rand) *imagined {
 		}
 		c.Groups = append(c.Groups, g)
 		if any(4) {
-			f := schedule.Group{Name: "ext-" + g.Name, Storage: schedule.HAChassisGroup, Follows: g.Name, Candidates: slices.Clone(g.Candidates), Ports: []schedule.Port{{Name: "bm-" + g.Name}}}
-			if f.Unrouted = any(2); f.Unrouted {
+			f := schedule.Group{Name: "ext-" + g.Name, Storage: schedule.HAChassisGroup, Follows: g.Name, Candidates: slices.Clone(g.Candidates), Kind: schedule.ExternalPorts, Ports: []schedule.Port{{Name: "bm-" + g.Name, External: true}}}
+			if any(2) {
 				f.Follows = ""
 			}
 			c.Groups = append(c.Groups, f)
