@@ -2,9 +2,8 @@ package action
 
 import (
 	"context"
-	"errors"
-	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -24,32 +23,24 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 			return nil, err
 		}
 		found := results{}
-		var failures []string
-		// Juju shows the failure and the results: the failure has the reasons, the results have the commands to type.
-		failed := map[string][]string{}
+		var against []finding.Finding
 		changed := false
 		for _, o := range outcomes {
-			said := o.Lines()
-			changed = changed || !request.DryRun && o.Outcome != membership.Refused && o.Outcome != membership.Untouched
-			if !o.Done() {
-				if failed[said[0]] == nil {
-					failures = append(failures, said[0])
-				}
-				failed[said[0]] = append(failed[said[0]], o.Database.Short())
-				said[0] = string(o.Outcome)
+			said := []string{string(o.Outcome)}
+			if o.Text != "" {
+				said[0] += ": " + o.Text
+			}
+			for _, w := range o.Warnings {
+				said = append(said, "warning: "+w.Message())
 			}
 			found["ovn"+o.Database.Short()] = lines(said)
-		}
-		for i, text := range failures {
-			failures[i] = strings.Join(failed[text], ", ") + ": " + text
+			against = append(against, o.Against...)
+			changed = changed || !request.DryRun && o.Outcome != membership.Refused && o.Outcome != membership.Untouched
 		}
 		if changed {
 			u.refreshStatus(ctx)
 		}
-		if len(failures) > 0 {
-			return found, errors.New(strings.Join(failures, "\n"))
-		}
-		return found, nil
+		return found, finding.Refuse(against)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestTextsNameThingsAndNotWhoTheyAre(t *testing.T) {
 			}
 		}
 	}
-	for _, pattern := range []string{"*.md", "*.yaml", "docs/*.md", "docs/*/*.md", "internal/monitoring/*.json", "internal/membership/testdata/*/*.txt"} {
+	for _, pattern := range []string{"*.md", "*.yaml", "docs/*.md", "docs/*/*.md", "internal/monitoring/*.json", "internal/present/testdata/*.txt"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		require.NotEmpty(t, files, pattern)

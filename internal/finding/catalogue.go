@@ -22,7 +22,7 @@ type Entry struct {
 }
 
 // catalogue has every code, in the order of importance among those of the same severity.
-var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, memberEntries, certificateEntries, northdEntries, unitEntries, noteEntries)
+var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, memberEntries, certificateEntries, northdEntries, unitEntries, noteEntries, refusalEntries)
 
 var (
 	entries  = map[Code]Entry{}

@@ -150,8 +150,8 @@ var memberEntries = []Entry{
 	},
 	{
 		Code: LeaveWaits, Severity: Info, Kind: Unit,
-		Line:    "{name} waits to leave: {value}",
-		Meaning: "Another unit holds the lock of that database, or the leave ends by itself.",
+		Line:    "{name} waits to leave: {unit} is changing the membership",
+		Meaning: "Another unit holds the lock of a database; its turn ends by itself.",
 		Do:      "Nothing.",
 	},
 	{

@@ -84,10 +84,53 @@ type Args struct {
 	Value string
 	// Count is how many of Total.
 	Count, Total int
-	Duration     time.Duration
-	Time         time.Time
+	// After is what a change would leave.
+	After Tally
+	// Member is the one that a change is about, Members those that may be meant. Down and OneWay are in the way: they are
+	// down, or not connected in both directions.
+	Member                Server
+	Members, Down, OneWay []Server
+	Duration              time.Duration
+	Time                  time.Time
 	// Detail is what was seen, for people: reasons and numbers.
 	Detail string
+}
+
+// Tally is how many of a cluster's members are up.
+type Tally struct{ Up, Members int }
+
+// String is the arithmetic as people read it.
+func (t Tally) String() string {
+	return fmt.Sprintf("%d of %d up, %d needed", t.Up, t.Members, t.Members/2+1)
+}
+
+// Server is a member: its ID as far as it is known, and the unit that it belongs to, or how else that is known. Why says
+// what it failed to do.
+type Server struct{ ID, Address, Unit, Why string }
+
+// Short is the member as cluster/status and people call it.
+func (s Server) Short() string {
+	short := s.ID[:min(len(s.ID), 4)]
+	if s.Unit != "" {
+		short += " (" + s.Unit + ")"
+	}
+	return short
+}
+
+// String is the member with its address.
+func (s Server) String() string { return s.Short() + " at " + s.Address }
+
+// servers lists members.
+func servers(all []Server, why bool) string {
+	var words []string
+	for _, s := range all {
+		text := s.String()
+		if why && s.Why != "" {
+			text += " (" + s.Why + ")"
+		}
+		words = append(words, text)
+	}
+	return strings.Join(words, ", ")
 }
 
 // Finding is one thing that is wrong, or worth knowing.
@@ -122,6 +165,25 @@ func (f Finding) As(severity Severity) Finding {
 	return f
 }
 
+// Because is the finding as it follows from others: with their ways out, each once.
+func (f Finding) Because(causes ...Finding) Finding {
+	ways := map[string]bool{}
+	for _, cause := range causes {
+		for _, r := range cause.Remedies {
+			if r.Unit == "" {
+				r.Unit = cause.Args.Unit
+			}
+			if key := fmt.Sprintf("%s %s %+v", cause.Condition(r), cause.Deed(r), r.Command); !ways[key] {
+				ways[key] = true
+				f.Remedies = append(f.Remedies, r)
+			}
+		}
+		cause.Remedies = nil
+		f.Causes = append(f.Causes, cause)
+	}
+	return f
+}
+
 // Line names the problem in one line, without the details: `nb, sb: no quorum`. A line with a name but no database
 // is about both databases.
 func (f Finding) Line() string {
@@ -149,6 +211,15 @@ func (f Finding) Details() []string {
 	if f.Args.Detail != "" {
 		all = append(all, f.Args.Detail)
 	}
+	for _, list := range []struct {
+		label   string
+		servers []Server
+		why     bool
+	}{{"down", f.Args.Down, false}, {"not connected in both directions", f.Args.OneWay, true}, {"members", f.Args.Members, false}} {
+		if len(list.servers) > 0 {
+			all = append(all, list.label+": "+servers(list.servers, list.why))
+		}
+	}
 	for _, cause := range Sort(f.Causes) {
 		all = append(all, cause.Message())
 	}
@@ -157,11 +228,14 @@ func (f Finding) Details() []string {
 
 // expand fills in the arguments: {unit} in a text is the argument Unit.
 func (f Finding) expand(text string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
 	a := f.Args
 	return strings.NewReplacer(
 		"{name}", f.Subject.Name, "{unit}", a.Unit, "{units}", strings.Join(a.Units, ", "), "{cluster}", a.Cluster, "{other}", a.Other,
 		"{path}", a.Path, "{service}", a.Service, "{address}", a.Address, "{version}", a.Version, "{value}", a.Value,
-		"{count}", fmt.Sprint(a.Count), "{total}", fmt.Sprint(a.Total), "{milliseconds}", fmt.Sprint(a.Duration.Milliseconds()),
+		"{member}", a.Member.Short(), "{after}", a.After.String(), "{count}", fmt.Sprint(a.Count), "{total}", fmt.Sprint(a.Total), "{milliseconds}", fmt.Sprint(a.Duration.Milliseconds()),
 		"{duration}", a.Duration.Round(time.Second).String(), "{date}", a.Time.UTC().Format(time.DateOnly),
 	).Replace(text)
 }
@@ -220,8 +294,8 @@ func (f Finding) labelled() (all []string) {
 	if len(f.each) > 0 || len(f.Subject.Databases) == 0 {
 		return slices.Clone(f.Details())
 	}
-	for _, text := range f.Details() {
-		all = append(all, names(f.Subject.Databases)+": "+text)
+	if details := f.Details(); len(details) > 0 {
+		all = []string{names(f.Subject.Databases) + ": " + strings.Join(details, "; ")}
 	}
 	return all
 }

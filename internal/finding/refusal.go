@@ -2,11 +2,24 @@ package finding
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
-// RefusedError reports that nothing was touched, and why: each finding has its ways out. Package present writes both.
+// RefusedError reports that something was not done, and why: each finding has its ways out. Package present writes both.
 type RefusedError struct{ Findings []Finding }
+
+// Refuse is the error of these reasons, each with its own ways out and then those that all share; nil if there are none.
+func Refuse(reasons []Finding, ways ...Remedy) error {
+	if len(reasons) == 0 {
+		return nil
+	}
+	all := slices.Clone(reasons)
+	for i, f := range all {
+		all[i].Remedies = slices.Concat(f.Remedies, ways)
+	}
+	return &RefusedError{all}
+}
 
 // Error has each reason once, without the ways out: how they are typed depends on the Juju that runs.
 func (e *RefusedError) Error() string {

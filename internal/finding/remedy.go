@@ -27,6 +27,15 @@ const (
 	IfGone         Condition = "IF_GONE"
 	OnceMachineOff Condition = "ONCE_MACHINE_OFF"
 	WhenClients    Condition = "WHEN_CLIENTS_MAY_WAIT"
+	IfCutOff       Condition = "IF_CUT_OFF"
+	IfNoneLeads    Condition = "IF_NONE_LEADS"
+	IfOthersUp     Condition = "IF_OTHERS_UP"
+	IfHookSkipped  Condition = "IF_HOOK_SKIPPED"
+	ToAskAnother   Condition = "TO_ASK_ANOTHER"
+	ToSeeMembers   Condition = "TO_SEE_MEMBERS"
+	ToKickAnyway   Condition = "TO_KICK_ANYWAY"
+	ToLeaveBehind  Condition = "TO_LEAVE_BEHIND"
+	ToTakeTheCopy  Condition = "TO_TAKE_THE_ONLY_COPY"
 )
 
 // conditions are their texts. They may name the finding's arguments, as a line does.
@@ -38,6 +47,15 @@ var conditions = map[Condition]string{
 	IfGone:         "if no unit shows it",
 	OnceMachineOff: "once its machine is off",
 	WhenClients:    "when clients may wait",
+	IfCutOff:       "if {unit} knows a leader, this unit is cut off",
+	IfNoneLeads:    "if no unit knows one, and the servers that are down are lost for good",
+	IfOthersUp:     "if all other members are up",
+	IfHookSkipped:  "if this hook is skipped",
+	ToAskAnother:   "to see whether {unit} knows a leader",
+	ToSeeMembers:   "to see the members",
+	ToKickAnyway:   "to kick it all the same",
+	ToLeaveBehind:  "to remove the unit all the same, and leave its members behind",
+	ToTakeTheCopy:  "to remove the unit all the same, with the only copy (its file stays on the machine)",
 }
 
 // Deed is what an operator does without Juju. It may name the finding's arguments.
@@ -54,7 +72,19 @@ const (
 	PowerOff       Deed = "power off its machine"
 	RestartNorthd  Deed = "restart the ovn-northd that hangs: its unit's status has the command"
 	AwaitHook      Deed = "wait for the next hook of {unit}, or look at its status"
-	FindOwner      Deed = "find out which unit it belongs to"
+	AwaitChange    Deed = "wait: {unit} is changing the membership"
+	AwaitElection  Deed = "wait: the leader is leaving, or an election is under way"
+	AwaitIDs       Deed = "wait until the unit at {address} has published its IDs, then look again"
+	AwaitRetry     Deed = "wait: Juju tries again by itself"
+	AwaitLeave     Deed = "then the unit leaves by itself: Juju tries again"
+	AwaitJoin      Deed = "then wait until another unit has joined: Juju tries again by itself"
+	AwaitServer    Deed = "wait: its server had given up the database, and was restarted"
+	AskAnother     Deed = "run the action on a unit whose server is a member"
+	NameThere      Deed = "to kick it there, name it as {other}-identity"
+	NameByID       Deed = "name one of them by its whole ID, as {other}-identity"
+	SkipStopToo    Deed = "the hook stop checks the same, and may have to be skipped too"
+	RunAgain       Deed = "run the same command again"
+	FindOwner      Deed = "find out which unit {unit} belongs to"
 	OpenPort       Deed = "open {value} of this unit's machine"
 	OpenPorts      Deed = "open these ports of the machine of {unit}"
 	DeployAgain    Deed = "deploy the application again"

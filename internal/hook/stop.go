@@ -3,13 +3,12 @@ package hook
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -37,10 +36,10 @@ func peerBroken(ctx context.Context, u *reconcile.Reconciler) error {
 		return nil
 	}
 	err := finalize(ctx, u, snapshot)
-	if err != nil {
-		return fmt.Errorf("%w\nnext: if this hook is skipped, the hook stop checks the same and may have to be skipped too", err)
+	if reasons := finding.Reasons(err); len(reasons) > 0 {
+		return finding.Refuse(reasons, finding.Remedy{When: finding.IfHookSkipped, Deed: finding.SkipStopToo})
 	}
-	return nil
+	return err
 }
 
 // finalize takes the unit out of both clusters, or fails.
@@ -59,13 +58,15 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // told to people, as the hook's result
 	}
 	if err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
+		reasons, args := finding.Reasons(err), finding.Args{}
 		if len(waiting) > 0 { // what its server was stopped for ends by itself, or by what is said of it
-			first = waiting[0] + "; " + first
-		} else if refused := (*membership.RefusedError)(nil); errors.As(err, &refused) && refused.Command != "" {
-			first = refused.Command + "; " + first
+			args.Detail = waiting[0]
+		} else if len(reasons) == 0 {
+			args.Detail = err.Error()
 		}
-		if failed := u.Tools.StatusSet(ctx, juju.Blocked, "waits to leave: "+first); failed != nil {
+		blocked := finding.New(finding.LeaveBlocked, finding.Subject{Name: u.Env.Unit}, args).As(finding.Error).Because(reasons...)
+		word, text := present.Workload(u.Env.Version, []finding.Finding{blocked})
+		if failed := u.Tools.StatusSet(ctx, word, text); failed != nil {
 			u.Log.WarnContext(ctx, "cannot set the status", "error", failed)
 		}
 		return err

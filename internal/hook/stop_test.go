@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -47,9 +48,8 @@ func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
 	m := healthy()
 	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
 	err := m.run(t, "stop")
-	require.ErrorAs(t, err, new(*membership.RefusedError))
-	assert.ErrorContains(t, err, "cannot finish hook stop: nb: of 3 members 2 are up")
-	assert.Contains(t, m.status, "blocked waits to leave: nb: of 3 members 2 are up")
+	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
+	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave; find out which unit ca3c ")
 	assert.NotContains(t, m.status, "next:", "the log has the ways out")
 	assert.Nil(t, m.unit, "its identities stay published")
 	assert.Empty(t, m.told)
@@ -58,8 +58,8 @@ func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
 // What is to be typed stands where `juju status` still shows it.
 func TestR1StopOfAServerThatTheOthersNeedSaysFirstHowToStartIt(t *testing.T) {
 	m := &machine{goal: dying, members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
-	require.ErrorAs(t, m.run(t, "stop"), new(*membership.RefusedError))
-	assert.Contains(t, m.status, "blocked waits to leave: juju run ovn-central/0 resume; nb: without this unit's server the others are no majority: 0 of 2 up, 2 needed")
+	assert.Equal(t, []string{"nb SERVER_NEEDED", "sb SERVER_NEEDED"}, findingtest.Codes(m.run(t, "stop")))
+	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave; run: juju run ovn-central/0 resume (")
 	assert.Empty(t, m.told)
 }
 
@@ -68,7 +68,7 @@ func TestR9StopStartsWhatAPauseHasStopped(t *testing.T) {
 	m := &machine{goal: dying, dir: t.TempDir(), members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
 	record := filepath.Join(m.dir, "ovn-central-operator.unit.json")
 	require.NoError(t, os.WriteFile(record, []byte(`{"paused":true}`), 0o600))
-	require.ErrorAs(t, m.run(t, "stop"), new(*membership.RefusedError), "they don't start, and the others need them")
+	require.ErrorAs(t, m.run(t, "stop"), new(*finding.RefusedError), "they don't start, and the others need them")
 	for _, service := range []string{"ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
 		assert.Contains(t, m.told, "systemctl unmask "+service)
 		assert.Contains(t, m.told, "systemctl start "+service)
@@ -123,9 +123,8 @@ func remade(t *testing.T) *machine {
 func TestR9StopPutsTheNewClusterInItsPlaceAndWaitsForOthersToJoin(t *testing.T) {
 	m := remade(t)
 	err := m.run(t, "stop")
-	require.ErrorAs(t, err, new(*membership.RefusedError))
-	assert.ErrorContains(t, err, "nb: no unit that stays has joined the cluster, so the only copy of the database is in "+filepath.Join(m.dir, "ovnnb_db.db"))
-	assert.Contains(t, m.status, "blocked waits to leave: juju run ovn-central/0 resume; nb: no unit that stays has joined")
+	assert.Equal(t, []string{"nb ONLY_COPY", "sb ONLY_COPY"}, findingtest.Codes(err))
+	assert.Contains(t, m.status, "; run: juju run ovn-central/0 resume (")
 	for _, file := range []string{"ovnnb_db.db", "ovnsb_db.db"} {
 		text, err := os.ReadFile(filepath.Join(m.dir, file))
 		require.NoError(t, err)
@@ -143,9 +142,8 @@ func TestR9StopPutsNothingAwayBesideTheFileOfTheNewCluster(t *testing.T) {
 	m := remade(t)
 	m.broken = []string{"is-leader"}
 	err := m.run(t, "stop")
-	require.ErrorAs(t, err, new(*membership.RefusedError))
-	assert.ErrorContains(t, err, "nb: the new cluster is not in its place yet, and its only copy is beside "+filepath.Join(m.dir, "ovnnb_db.db"))
-	assert.Contains(t, m.status, "blocked waits to leave: juju run ovn-central/0 resume; nb: the new cluster is not in its place yet")
+	assert.Equal(t, []string{"nb NEW_CLUSTER_UNPLACED", "sb NEW_CLUSTER_UNPLACED"}, findingtest.Codes(err))
+	assert.Contains(t, m.status, "; run: juju run ovn-central/0 resume (")
 	assert.Empty(t, m.told)
 	assert.FileExists(t, filepath.Join(m.dir, "ovnnb_db.db"))
 }
@@ -153,7 +151,7 @@ func TestR9StopPutsNothingAwayBesideTheFileOfTheNewCluster(t *testing.T) {
 func TestR9StopThatCannotSayItsStatusStillFails(t *testing.T) {
 	m := healthy()
 	m.goal, m.fixtures[ovndb.NB], m.broken = dying, "nb-leader-one-of-three-dead", []string{"status-set"}
-	require.ErrorAs(t, m.run(t, "stop"), new(*membership.RefusedError))
+	require.ErrorAs(t, m.run(t, "stop"), new(*finding.RefusedError))
 }
 
 func TestR9StopNeedsNothingOfARelation(t *testing.T) {

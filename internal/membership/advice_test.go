@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
 	"github.com/stretchr/testify/assert"
@@ -21,10 +23,8 @@ func TestR4CutOffUnitIsNotToldToKickItself(t *testing.T) {
 		s.Goal, s.NB = nil, s.NB.CutOff()
 		_, err := on(s, new(observetest.Machine)).Stop(t.Context(), s.Application(), observe.Cache{})
 		require.Error(t, err)
-		for line := range strings.Lines(err.Error()) {
-			if i := strings.LastIndex(line, "juju run "); i >= 0 && strings.Contains(line[i:], " kick ") {
-				assert.NotEqual(t, s.Unit, observetest.Parse(t, line[i:]).Unit, line)
-			}
+		for _, r := range finding.Reasons(err)[0].Remedies {
+			assert.False(t, r.Command.Action == "kick" && r.Command.Unit == s.Unit)
 		}
 	})
 }
@@ -35,7 +35,7 @@ func TestAdviceForADeadMemberIsNotToLetItLeave(t *testing.T) {
 	s.NB = observetest.Up("aa00", "aa01").Down("aa02")
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), nbKick("aa02"))
 	require.NoError(t, err)
-	assert.NotContains(t, strings.Join(results[0].Lines(), "\n"), "which then leaves by itself")
+	assert.NotContains(t, findingtest.Brief(results[0].Against[0]), "remove-unit ovn-central/2")
 }
 
 // R11: a warning is no next step.
@@ -43,7 +43,8 @@ func TestWarningOfAKickIsNotACommand(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), forced(nbKick("aa02")))
 	require.NoError(t, err)
-	assert.NotContains(t, strings.Join(results[0].Lines(), "\n"), "next: nb: this leaves 2")
+	assert.Empty(t, results[0].Against)
+	assert.Equal(t, []finding.Finding{finding.Of(finding.FewWouldStay, ovndb.NB, finding.Args{Count: 2})}, results[0].Warnings)
 }
 
 // R7: what there is no record of is not "already gone": nb is kicked, and the stale
@@ -55,7 +56,7 @@ func TestR7UnitWithoutARecordInOneDatabaseIsNotDone(t *testing.T) {
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), unitKick("ovn-central/4"))
 	require.NoError(t, err)
 	require.Len(t, results, 2)
-	assert.False(t, results[1].Done(), results[1].Lines())
+	assert.False(t, results[1].Done())
 }
 
 // The address stands twice.

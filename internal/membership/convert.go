@@ -86,7 +86,7 @@ const convertBase = 2 * time.Minute
 // [ErrRaftLeaderLost]. At which election timer it is tried is noted in the database before.
 // It has the database's lock meanwhile (rule R5): members are silent while they store
 // what was converted, and one more that leaves or restarts then could be the one too
-// many. A lock that another unit held for too long is a [*BusyError].
+// many. A lock that another unit held for too long is a [*finding.RefusedError].
 func (s *Changer) Convert(ctx context.Context, m observe.Application, d ovndb.Database, version string, timer time.Duration) error {
 	return s.WithLock(ctx, m, d, false, func(ctx context.Context, _ Gate) error {
 		return s.convert(ctx, d, version, timer)

@@ -9,6 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // electionPatience bounds the wait for an election that another member's leave
@@ -27,7 +28,7 @@ func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observ
 		if err != nil {
 			return view, plan, err
 		}
-		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || poll.Wait(patience, lockInterval) != nil {
+		if !plan.NoQuorum() || poll.Wait(patience, lockInterval) != nil {
 			return view, plan, ctx.Err()
 		}
 		if !told {
@@ -56,5 +57,9 @@ func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.A
 		}
 		view.Lost = observe.DamagedServers(ids)
 	}
-	return view, judge(view), nil
+	plan := judge(view)
+	if plan.Refusal != nil {
+		*plan.Refusal = status.Named(m, l.Database, *plan.Refusal)
+	}
+	return view, plan, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
@@ -54,26 +55,13 @@ type KickResult struct {
 	Outcome  KickOutcome
 	// Text is for people: the member, its unit and state, the arithmetic.
 	Text string
-	// Warnings are what the operator should know; Next are commands or advice,
-	// where something remains to be done.
-	Warnings, Next []string
+	// Against is what stands against it, with the ways out; Warnings are what the operator should know.
+	Against, Warnings []finding.Finding
 }
 
 // Done says whether nothing more is to be done about it.
 func (r KickResult) Done() bool {
 	return r.Outcome == Removed || r.Outcome == AlreadyGone || r.Outcome == WouldRemove
-}
-
-// Lines are the outcome, then each warning, then each way on.
-func (r KickResult) Lines() []string {
-	lines := []string{string(r.Outcome) + ": " + r.Text}
-	for _, w := range r.Warnings {
-		lines = append(lines, "warning: "+w)
-	}
-	for _, n := range r.Next {
-		lines = append(lines, "next: "+n)
-	}
-	return lines
 }
 
 // InputError says that a request can't be understood or was not confirmed.
@@ -143,7 +131,7 @@ func results(kicks []*kickOperation) []KickResult {
 	for _, k := range kicks {
 		r := k.result
 		if r.Outcome == WouldRemove && (refused || !k.request.DryRun) {
-			r.Outcome, r.Next = Untouched, []string{"first do what `next` says for the other database, then run the same command again"}
+			r.Outcome, r.Against = Untouched, []finding.Finding{finding.Of(finding.OtherRefused, r.Database, finding.Args{}, finding.ByHand(finding.RunAgain))}
 		}
 		all = append(all, r)
 	}
@@ -175,8 +163,24 @@ func (k *kickOperation) unresolved() bool {
 	return k.result.Outcome == "" || k.result.Outcome == WouldRemove
 }
 
-func (k *kickOperation) refuse(text string, next ...string) {
-	k.result.Outcome, k.result.Text, k.result.Next = Refused, text, next
+func (k *kickOperation) refuse(code finding.Code, args finding.Args, ways ...finding.Remedy) {
+	k.withhold(Refused, finding.Of(code, k.server.Database, args, ways...))
+}
+
+// refuseFor refuses for what has failed.
+func (k *kickOperation) refuseFor(err error) {
+	if refused := (*finding.RefusedError)(nil); errors.As(finding.Refuse(finding.Reasons(err), finding.ByHand(finding.RunAgain)), &refused) {
+		k.withhold(Refused, refused.Findings...)
+		return
+	}
+	k.refuse(finding.ChangeFailed, finding.Args{Detail: err.Error()}, finding.ByHand(finding.RunAgain))
+}
+
+func (k *kickOperation) withhold(outcome KickOutcome, against ...finding.Finding) {
+	for i, f := range against {
+		against[i] = status.Named(k.application, k.server.Database, f)
+	}
+	k.result.Outcome, k.result.Text, k.result.Against = outcome, "", against
 }
 
 func (k *kickOperation) needsLock() bool { return k.unresolved() }
@@ -185,7 +189,7 @@ func (k *kickOperation) takeLock(ctx context.Context) (err error) {
 	s, d := k.changer, k.server.Database
 	s.Progress(ctx, d.Short()+": checked; taking the lock")
 	if k.lock, err = s.lock(ctx, k.server, func(context.Context) error { return nil }); err != nil {
-		k.refuse(err.Error(), "run the same command again")
+		k.refuseFor(err)
 		return err
 	}
 	k.server = s.Observer.ObserveServer(ctx, d)
@@ -214,21 +218,21 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	s.Progress(ctx, fmt.Sprintf("%s: kicking %s, server ID %s", d.Short(), member, k.id))
 	limited, cancel, err := k.lock.recordIntent(ctx, lease.Kick, k.target.Longest())
 	if err != nil {
-		k.refuse(err.Error(), "run the same command again")
+		k.refuseFor(err)
 		return false
 	}
 	defer cancel()
 	if err := s.Control.Kick(limited, d, k.id); err != nil && !errors.Is(err, ovn.ErrUnknownServer) {
 		if neverSent(err) {
 			k.withdrawn = true
-			k.refuse(err.Error(), "run the same command again, once the database has a leader")
+			k.refuseFor(err)
 		} else {
-			k.pending(fmt.Sprintf("the kick of %s was sent and may still take effect: %v", member, err))
+			k.pending(err.Error())
 		}
 		return false
 	}
 	if reason := k.await(ctx); reason != "" {
-		k.pending(fmt.Sprintf("the removal of %s is not proved: %s", member, reason))
+		k.pending(reason)
 		return false
 	}
 	s.Progress(ctx, d.Short()+": the removal is proved")
@@ -249,11 +253,11 @@ func neverSent(err error) bool {
 	return errors.As(err, new(*ovn.ServerError))
 }
 
-func (k *kickOperation) pending(text string) {
-	k.result.Outcome, k.result.Text = Pending, text
-	k.result.Next = []string{
-		status.StatusCommand(k.application, k.application.Unit) + ", and if it still is a member, the same command again",
-	}
+// pending: the kick was sent, and its end was not seen.
+func (k *kickOperation) pending(reason string) {
+	target := finding.Server{ID: k.target.Longest(), Address: k.target.Address}
+	k.withhold(Pending, finding.Of(finding.RemovalNotProved, k.server.Database, finding.Args{Member: target, Detail: reason},
+		finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit)), finding.ByHand(finding.RunAgain)))
 }
 
 // await watches this unit's own server until the removal is proved (rule R6). It

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -32,7 +32,7 @@ func (s *Changer) resolveAll(ctx context.Context, m observe.Application, r KickR
 	}
 	if r.Unit != "" && noneKnown(kicks) {
 		for _, k := range kicks {
-			k.refuseUnknownUnit()
+			k.unitUnknown(Refused, k.unknownMembers())
 		}
 	}
 	return kicks
@@ -50,7 +50,7 @@ func noneKnown(kicks []*kickOperation) bool {
 func (k *kickOperation) resolve(ctx context.Context) {
 	k.result = KickResult{Database: k.server.Database}
 	if !k.server.Member() {
-		k.refuse("this unit can't kick a member: "+k.server.Text(), "run the action on a unit whose server is a member")
+		k.refuse(finding.NotAMember, finding.Args{Detail: k.server.Text()}, finding.ByHand(finding.AskAnother))
 		return
 	}
 	if k.request.Unit != "" {
@@ -65,31 +65,29 @@ func (k *kickOperation) resolve(ctx context.Context) {
 	if k.otherServer.Condition == ovndb.Serving {
 		there = raft.View{Status: k.otherServer.Status, Names: k.application.Names(d.Other())}.Peers()
 	}
-	found, refusal := raft.Identify(d, given, k.peers(), there, k.describe)
+	found, refusal := raft.Identify(d, given, k.peers(), there)
 	switch {
 	case refusal == nil:
 		k.target, k.id = found.Peers[0], found.Text
-	case refusal.Reason == raft.UnknownID && k.knownAsRemoved(ctx, given):
+	case refusal.Code == finding.UnknownMember && k.knownAsRemoved(ctx, given):
 		k.alreadyGone(ctx, given.Text+" was removed earlier")
 	default:
-		k.refuse(refusal.Text, k.adviceOnID(refusal.Reason)...)
+		k.refuse(refusal.Code, refusal.Args, k.waysToName(refusal.Code)...)
+		k.result.Against[0].Causes = refusal.Causes
 	}
 }
 
-// adviceOnID says how to name the member that was meant.
-func (k *kickOperation) adviceOnID(reason raft.Reason) []string {
-	d := k.server.Database
-	switch reason {
-	case raft.AmbiguousID:
-		return []string{"give the whole ID: cluster-status format=yaml shows it, and its unit publishes it as " + d.Short() + "-server-id"}
-	case raft.OtherDatabase:
-		return []string{"to kick it there, name it as " + d.Other().Short() + "-identity"}
+// waysToName are how to name the member that was meant.
+func (k *kickOperation) waysToName(code finding.Code) []finding.Remedy {
+	see := finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit))
+	switch code {
+	case finding.MemberAmbiguous:
+		see.Command.Params = []command.Param{{Key: "cluster-status-format", Value: "yaml"}} // it has the whole IDs
+		return []finding.Remedy{see, finding.ByHand(finding.NameByID)}
+	case finding.MemberOfOther:
+		return []finding.Remedy{finding.ByHand(finding.NameThere)}
 	}
-	return []string{k.showMembersCommand()}
-}
-
-func (k *kickOperation) showMembersCommand() string {
-	return "see which members there are: " + status.StatusCommand(k.application, k.application.Unit)
+	return []finding.Remedy{see}
 }
 
 // peers are the members with their IDs as far as they are known. Whether they are
@@ -98,49 +96,24 @@ func (k *kickOperation) peers() []raft.Peer {
 	return raft.View{Status: k.server.Status, Names: k.application.Names(k.server.Database), Probes: k.answers}.Peers()
 }
 
-// describe names a member, and marks this unit's own.
-func (k *kickOperation) describe(d ovndb.Database, p raft.Peer) string {
-	text := status.Describe(k.application, d, p)
-	if p.Self {
-		text += " (this unit)"
+// unitUnknown refuses a unit of which nothing is known, or says so where that is known of the other database only. The
+// members are those that belong to no unit.
+func (k *kickOperation) unitUnknown(outcome KickOutcome, members []finding.Server) {
+	d, ways := k.server.Database, k.waysToName(finding.UnitUnknown)
+	if len(members) > 0 {
+		ways = []finding.Remedy{finding.ByHand(finding.NameByID)}
 	}
-	return text
+	k.withhold(outcome, finding.Of(finding.UnitUnknown, d, finding.Args{Unit: k.request.Unit, Members: members, Other: d.Short()}, ways...))
 }
 
-func (k *kickOperation) describeAll(peers []raft.Peer) []string {
-	var all []string
-	for _, p := range peers {
-		all = append(all, k.describe(k.server.Database, p))
-	}
-	return all
-}
-
-// refuseUnknownUnit refuses a unit of which nothing is known.
-func (k *kickOperation) refuseUnknownUnit() {
-	text, unknown := "there is no record of a server of "+k.request.Unit, k.unknownMembers()
-	if unknown == "" {
-		k.refuse(text+", and each member belongs to a unit", k.showMembersCommand())
-		return
-	}
-	k.refuse(text+"; members whose unit is not known: "+unknown, "name the members by sb-identity and nb-identity")
-}
-
-// unknownMembers are the members that belong to no unit; empty if there are none.
-func (k *kickOperation) unknownMembers() string {
-	var unknown []raft.Peer
+// unknownMembers are the members that belong to no unit.
+func (k *kickOperation) unknownMembers() (unknown []finding.Server) {
 	for _, p := range k.peers() {
 		if k.application.Owner(k.server.Database, p).Unit == "" {
-			unknown = append(unknown, p)
+			unknown = append(unknown, finding.Server{ID: p.Longest(), Address: p.Address})
 		}
 	}
-	if len(unknown) == 0 {
-		return ""
-	}
-	var all []string
-	for _, p := range unknown {
-		all = append(all, p.Longest()+" at "+p.Address)
-	}
-	return strings.Join(all, ", ")
+	return unknown
 }
 
 // resolveUnit finds what a unit has left behind.
@@ -151,10 +124,8 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 		// Not known is not the same as gone, where a member belongs to no unit.
 		k.id = noRecord
 		k.alreadyGone(ctx, "there is no record of a server of "+unit)
-		if unknown := k.unknownMembers(); unknown != "" && k.result.Outcome == AlreadyGone {
-			k.result.Outcome = Untouched
-			k.result.Text += "; members whose unit is not known: " + unknown
-			k.result.Next = []string{"if one of them was that unit's, name it by " + d.Short() + "-identity"}
+		if unknown := k.unknownMembers(); len(unknown) > 0 && k.result.Outcome == AlreadyGone {
+			k.unitUnknown(Untouched, unknown)
 		}
 		return
 	}
@@ -170,8 +141,11 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	case 1:
 		k.target, k.id = present[0], present[0].Longest()
 	default:
-		k.refuse(fmt.Sprintf("several servers of %s are members: %s", unit, strings.Join(k.describeAll(present), ", ")),
-			"name one of them by "+d.Short()+"-identity")
+		args := finding.Args{Value: unit, Count: len(present), Other: d.Short()}
+		for _, p := range present {
+			args.Members = append(args.Members, finding.Server{ID: p.Longest(), Address: p.Address})
+		}
+		k.refuse(finding.MemberAmbiguous, args, finding.ByHand(finding.NameByID))
 	}
 }
 
@@ -196,8 +170,7 @@ func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 			break
 		}
 	}
-	k.result.Outcome, k.result.Text = Pending, "this unit's server does not show it as a member, but that may not be committed: it may become a member again"
-	k.result.Next = []string{"wait until the database has a leader, and run the same command again"}
+	k.withhold(Pending, finding.Of(finding.RemovalNotCommitted, d, finding.Args{}, finding.ByHand(finding.RunAgain)))
 }
 
 // knownAsRemoved says whether a record tells that the server once was a member:
@@ -237,7 +210,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 		return raft.PlanKick(change)
 	})
 	if err != nil {
-		k.refuse(err.Error(), "run the same command again")
+		k.refuseFor(err)
 		return
 	}
 	if plan.Target.Short != "" {
@@ -250,73 +223,71 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	case !k.target.Up:
 		state = "not known to be up (" + k.target.Why + ")"
 	}
-	member := status.Describe(k.application, d, k.target)
-	if !strings.Contains(member, k.target.Address) {
-		member += " at " + k.target.Address
+	text := status.Describe(k.application, d, k.target)
+	if !strings.Contains(text, k.target.Address) {
+		text += " at " + k.target.Address
 	}
-	member += ", " + state
-	arithmetic := fmt.Sprintf("; now %s; after it %s", plan.Before, plan.After)
-	switch refusal := plan.Refusal; {
-	case plan.Before.Up == 0 && !plan.Before.Held: // from here no member can be called up or down
-		arithmetic = fmt.Sprintf("; %d members, %d of them needed", plan.Before.Members, raft.Majority(plan.Before.Members))
-	case refusal != nil && (refusal.Reason == raft.WouldLoseQuorum || refusal.Reason == raft.NoQuorum):
-		arithmetic = "" // the refusal's own text has it
-	}
+	text += fmt.Sprintf(", %s; now %s; after it %s", state, plan.Before, plan.After)
 	if plan.Refusal != nil {
-		k.refuse(member+": "+plan.Refusal.Text+arithmetic, k.advice(plan, view, owner)...)
+		if code := plan.Refusal.Code; code == finding.UnitInModel || code == finding.MemberIsLive {
+			plan.Refusal.Args.Detail = text
+		}
+		k.refuse(plan.Refusal.Code, plan.Refusal.Args, k.ways(plan, view, owner)...)
+		k.result.Against[0].Causes = plan.Refusal.Causes
 		return
 	}
-	k.result.Outcome, k.result.Warnings = WouldRemove, plan.Warnings
-	if text := status.UpWithoutUnit(k.serves()); text != "" && owner.Unit == "" {
-		k.result.Warnings = append(k.result.Warnings, d.Short()+": "+k.target.Short+" has no unit"+text)
+	k.result.Outcome, k.result.Text, k.result.Warnings = WouldRemove, text, plan.Warnings
+	if owner.Unit == "" && k.serves() {
+		up := finding.Of(finding.UpWithoutUnit, d, finding.Args{Member: finding.Server{ID: k.target.Longest(), Address: k.target.Address}})
+		k.result.Warnings = append(k.result.Warnings, up)
 	}
-	k.result.Text = member + arithmetic
 }
 
 // serves reports whether the target takes part in the cluster, over whichever connections.
 func (k *kickOperation) serves() bool { return k.target.Up || k.target.OneWay }
 
-// advice is the command that would be right.
-func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Owner) []string {
-	s, d := k.changer, k.server.Database
-	target := map[ovndb.Database]string{d: k.target.Longest()}
-	switch plan.Refusal.Reason {
-	case raft.LiveMember, raft.UnitInModel:
-		// What is advised must not be refused in its turn.
-		permit, allowed := raft.WeakestPermit(raft.Change{Database: d, View: view, Target: k.id, UnitInModel: owner.Unit})
-		permitted := k.application.Version.Render(status.KickCommand(k.application.Unit, target, permit))
-		var advice []string
-		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
-		case owner.Unit == "" && k.serves() && k.application.HasAddress(k.target.Address):
-			return []string{"wait until the unit at its address has published its IDs, then look again: " + status.StatusCommand(k.application, k.application.Unit)}
-		case owner.Unit != "" && k.serves() && leave.Refusal != nil:
-			return status.Remediation(leave.Refusal, view, k.application) // its own leave would be refused too
-		case owner.Unit != "" && k.serves():
-			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.Version{}.Render(command.RemoveUnit(owner.Unit)))
-		case owner.Unit != "":
-			advice = append(advice, "start its server again; or, if its machine is lost, remove the unit from the model, then kick what it left behind: "+
-				juju.Version{}.Render(command.RemoveByForce(owner.Unit)))
-		}
-		switch {
-		case !allowed || owner.Unit != "" && k.serves():
-		case owner.Unit == "" && k.target.Runs():
-			advice = append(advice, "power off its machine, then run the same command again; to kick it while it runs: "+permitted)
-		default:
-			advice = append(advice, "to kick it all the same: "+permitted)
-		}
-		return advice
-	case raft.OwnID:
-		return []string{"a unit leaves when it is removed: " + juju.Version{}.Render(command.RemoveUnit(k.application.Unit))}
-	case raft.WouldLoseQuorum:
-		return status.Remediation(plan.Refusal, view, k.application)
-	case raft.NoQuorum, raft.NotMember:
-		clusters := status.Views{d: view}
-		return []string{
-			"wait for an election, or run the action on a unit that shows a leader: " + status.StatusCommand(k.application, status.OtherUnit(k.application, clusters)),
-			status.LostQuorumRemediation(k.application, clusters),
-		}
-	case raft.SoleMember:
-		return []string{"add units, and wait until they have joined: juju add-unit " + s.Env.App}
+// ways are the commands that would be right.
+func (k *kickOperation) ways(plan raft.Plan, view raft.View, owner observe.Owner) []finding.Remedy {
+	clusters := status.Views{k.server.Database: view}
+	switch plan.Refusal.Code {
+	case finding.MemberIsLive, finding.UnitInModel:
+		return k.waysToForce(view, owner)
+	case finding.OwnMember:
+		return []finding.Remedy{finding.Do(command.RemoveUnit(k.application.Unit))}
+	case finding.QuorumWouldBeLost:
+		return status.Ways(k.application, []raft.Plan{plan}, clusters)
+	case finding.NoQuorum, finding.NoLeader, finding.LeaderUnseen, finding.NotAMember:
+		return status.ElsewhereOrLost(k.application, clusters)
+	case finding.SoleMember:
+		return []finding.Remedy{finding.Do(command.Client("add-unit", k.changer.Env.App))}
 	}
-	return []string{"wait until it is done, and run the same command again"}
+	return []finding.Remedy{finding.ByHand(finding.RunAgain)}
+}
+
+// waysToForce are what is better than a kick of a member that is up or of a unit that stays, and the command that
+// permits it.
+func (k *kickOperation) waysToForce(view raft.View, owner observe.Owner) (ways []finding.Remedy) {
+	d, unit := k.server.Database, owner.Unit
+	change := raft.Change{Database: d, View: view, Target: k.id, UnitInModel: unit}
+	// What is advised must not be refused in its turn.
+	permit, allowed := raft.WeakestPermit(change)
+	kick := func(permit raft.Permit) command.Command {
+		return status.KickCommand(k.application.Unit, map[ovndb.Database]string{d: k.target.Longest()}, permit)
+	}
+	switch leave := raft.PlanLeave(change); {
+	case unit == "" && k.serves() && k.application.HasAddress(k.target.Address):
+		return []finding.Remedy{finding.ByHand(finding.AwaitIDs), finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit))}
+	case unit != "" && k.serves() && leave.Refusal != nil: // its own leave would be refused too
+		return status.Ways(k.application, []raft.Plan{leave}, status.Views{d: view})
+	case unit != "" && k.serves(): // it then leaves by itself
+		return []finding.Remedy{finding.Do(command.RemoveUnit(unit))}
+	case unit != "":
+		ways = status.WhileDown(k.application, unit, k.target.Noted)
+	case k.target.Runs():
+		ways = []finding.Remedy{finding.ByHand(finding.PowerOff), finding.If(finding.OnceMachineOff, kick(raft.PermitNone))}
+	}
+	if allowed {
+		ways = append(ways, finding.If(finding.ToKickAnyway, kick(permit)))
+	}
+	return ways
 }

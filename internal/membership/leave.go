@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
@@ -37,10 +39,10 @@ type leaveOperation struct {
 	// begun: the server was told to leave, or may have been. queued: it did not answer
 	// to that; a server that hangs carries out what it was sent when it goes on.
 	begun, queued bool
-	warnings      []string
 	result        LeaveResult
-	// view is what the leave was last judged by.
+	// view is what the leave was last judged by, plan what came of it.
 	view raft.View
+	plan raft.Plan
 }
 
 // resultSoFar says what became of the database, done or not.
@@ -62,44 +64,45 @@ func (d *leaveOperation) needsEvaluation() bool {
 	return !d.result.Gone && !d.alreadyRemoved && d.server.Member()
 }
 
-// evaluate finds out whether the leave is safe now.
-func (d *leaveOperation) evaluate(ctx context.Context) (*raft.Refusal, []string, error) {
+// evaluate finds out whether the leave is safe now, and is the refusal if it isn't. What is to be done about members that
+// are down depends on both databases.
+func (d *leaveOperation) evaluate(ctx context.Context) ([]finding.Finding, error) {
 	if isSole := len(d.server.Status.Servers) == 1; isSole && !d.alreadyRemoved && !d.result.Gone {
-		return d.refuseSole(), nil, nil
+		return d.refuseSole(), nil
 	}
 	if !d.needsEvaluation() {
-		return nil, nil, nil
+		return nil, nil
 	}
-	view, plan, err := d.changer.evaluate(ctx, &d.server, d.application, d.lock, func(v raft.View) raft.Plan {
+	var err error
+	d.view, d.plan, err = d.changer.evaluate(ctx, &d.server, d.application, d.lock, func(v raft.View) raft.Plan {
 		change := raft.Change{Database: d.server.Database, View: v, Target: string(v.Status.Server)}
 		if d.lock != nil {
 			change.Pending = d.lock.pending()
 		}
 		return raft.PlanLeave(change)
 	})
-	if err != nil {
-		return nil, nil, err
+	if err != nil || d.plan.Refusal == nil {
+		return nil, err
 	}
-	d.view = view
-	if plan.Refusal == nil {
-		d.warnings = plan.Warnings
-		return nil, nil, nil
+	if d.plan.NoQuorum() {
+		d.plan.Refusal.Remedies = status.WithoutLeader(d.application, d.server)
 	}
-	if plan.Refusal.Reason == raft.NoQuorum {
-		return plan.Refusal, status.NoQuorumRemediation(d.application, d.server), nil
-	}
-	return plan.Refusal, nil, nil // the advice depends on both databases
+	return []finding.Finding{*d.plan.Refusal}, nil
 }
 
 // refuseSole is the refusal of the only member while other units stay: theirs
 // have yet to join.
-func (d *leaveOperation) refuseSole() *raft.Refusal {
-	text := "this unit's server is the only member, so it has the only copy of the database; it waits until another unit has joined"
-	if d.server.Status.State == raft.LeavingCluster {
-		text = "this unit's server is the only member and was told to leave, which it can't finish; to serve the database again: juju ssh " +
-			d.application.Unit + " sudo systemctl restart " + string(ovndb.ServiceOf(d.server.Database))
+func (d *leaveOperation) refuseSole() []finding.Finding {
+	if d.server.Status.State != raft.LeavingCluster {
+		return []finding.Finding{finding.Of(finding.SoleMember, d.server.Database, finding.Args{})}
 	}
-	return &raft.Refusal{Database: d.server.Database, Reason: raft.SoleMember, Text: text}
+	return []finding.Finding{finding.Of(finding.SoleMemberLeaves, d.server.Database, finding.Args{}, finding.Do(restartServer(d.application, d.server.Database)))}
+}
+
+// restartServer restarts a server of this unit, which is an operator's business if nothing shows that the others can do
+// without it.
+func restartServer(m observe.Application, db ovndb.Database) command.Command {
+	return command.OnMachine(m.Unit, "sudo", "systemctl", "restart", string(ovndb.ServiceOf(db)))
 }
 
 func (d *leaveOperation) needsLock() bool { return d.needsEvaluation() }
@@ -140,15 +143,15 @@ func (d *leaveOperation) act(ctx context.Context) error {
 		if err := d.refresh(ctx); err != nil || d.result.Gone {
 			return err
 		}
-		refusal, advice, err := d.evaluate(ctx)
+		reasons, err := d.evaluate(ctx)
 		if err != nil {
 			return err
 		}
-		if refusal != nil {
-			return &RefusedError{Refusals: []*raft.Refusal{refusal}, Advice: advice}
+		if len(reasons) > 0 {
+			return finding.Refuse(reasons, status.Ways(d.application, []raft.Plan{d.plan}, status.Views{db: d.view})...)
 		}
-		for _, w := range d.warnings {
-			s.Log.WarnContext(ctx, "the leave is permitted with a warning", "database", db.Short(), "warning", w)
+		for _, w := range d.plan.Warnings {
+			s.Log.WarnContext(ctx, "the leave is permitted with a warning", "warning", w.Message())
 		}
 		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.server.Status.Server.Short(), d.server.Status.Role))
 		limited, cancel, err := d.lock.recordIntent(ctx, lease.Leave, string(d.server.Status.Server))

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -39,15 +40,9 @@ var errLockLost = errors.New("another unit has taken over the lock")
 // over: nothing was begun.
 var errTooLate = errors.New("the lock was not renewed in time; nothing was started")
 
-// BusyError means that another unit held the lock for too long.
-type BusyError struct {
-	Database ovndb.Database
-	Holder   string
-}
-
-// Error names the holder.
-func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s: %s is changing the membership and did not finish in time", e.Database.Short(), e.Holder)
+// busy is the refusal since another unit held the lock for too long.
+func busy(db ovndb.Database, holder string) error {
+	return finding.Refuse([]finding.Finding{finding.Of(finding.ChangedElsewhere, db, finding.Args{Unit: holder})})
 }
 
 // lock is the right to change one database's membership, held by this unit.
@@ -98,7 +93,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		gone, ending := k.provenRemoved(ctx, record, ids, proofs)
 		if ending && k.changer.Now().Before(begun.Add(endingTimeout)) {
 			if err := poll.Wait(ctx, observe.PollInterval); err != nil {
-				return &BusyError{Database: k.database, Holder: record.Holder}
+				return busy(k.database, record.Holder)
 			}
 			continue
 		}
@@ -120,7 +115,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			}
 		}
 		if k.changer.Now().After(until) {
-			return &BusyError{Database: k.database, Holder: record.Holder}
+			return busy(k.database, record.Holder)
 		}
 		if now := k.changer.Now(); now.After(told.Add(tellInterval)) {
 			told = now
@@ -131,7 +126,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			return err
 		}
 		if err := poll.Wait(ctx, lockInterval); err != nil {
-			return &BusyError{Database: k.database, Holder: record.Holder}
+			return busy(k.database, record.Holder)
 		}
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
@@ -49,18 +49,23 @@ func (s *Changer) stoppedServers(ctx context.Context, servers map[ovndb.Database
 	return all
 }
 
-// needed are servers that do not answer and that units which stay count on, with the refusal
-// to go without them.
+// needed are servers that do not answer and that units which stay count on, with why the unit can't
+// go without them, and what to do once they run.
 type needed struct {
 	servers []stopped
-	refused *RefusedError
+	reasons []finding.Finding
+	then    []finding.Remedy
+}
+
+func (n *needed) add(l stopped, f finding.Finding) {
+	n.servers, n.reasons = append(n.servers, l), append(n.reasons, f)
 }
 
 // neededMembers are the members without which the others are no majority (rule R1): once
 // their unit is gone the others can commit nothing, not even a removal. A file that can be
 // read brings the quorum back.
 func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cache observe.Cache, servers []stopped) needed {
-	n := needed{refused: &RefusedError{Advice: []string{"then the unit leaves by itself: Juju tries again", overrideAdvice + juju.Version{}.Render(command.Resolved(m.Unit, true))}}}
+	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitLeave), leaveBehind(m)}}
 	for _, l := range servers {
 		if _, member := l.end.Addresses[l.File.Server]; !l.whole || !member || len(l.end.Members) == 1 {
 			continue // an only copy is judged by itself
@@ -69,9 +74,7 @@ func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cach
 		if removed || without.Holds() {
 			continue
 		}
-		n.refused.Refusals = append(n.refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.NoQuorum, Text: fmt.Sprintf(
-			"without this unit's server the others are no majority: %s; %s", without, l.Text())})
-		n.servers = append(n.servers, l)
+		n.add(l, finding.Of(finding.ServerNeeded, l.Database, finding.Args{After: finding.Tally{Up: without.Up, Members: without.Members}, Detail: l.Text()}))
 	}
 	return n
 }
@@ -83,19 +86,18 @@ func (n needed) restartable() bool {
 }
 
 // startNeeded starts servers anew that can be: a unit that goes and whose `stop` has failed runs
-// no other hook, where that is done otherwise. What it returns is the refusal, whose first advice
-// is what was done or what an operator is to do, and whose command is empty in the former case.
-func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) *RefusedError {
-	first := "its server had given up the database and was restarted: wait"
-	if n.refused.Command = s.startCommand(unit, n.servers); !n.restartable() {
-		first = "start it again: " + n.refused.Command
-	} else if err := s.restartAll(ctx, n.servers); err != nil {
-		first = fmt.Sprintf("start it again: %s (%s)", n.refused.Command, err)
-	} else {
-		n.refused.Command = ""
+// no other hook, where that is done otherwise. What it returns is the refusal, whose first way out
+// is what was done or what an operator is to do.
+func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) error {
+	first := finding.Do(s.startCommand(unit, n.servers))
+	if n.restartable() {
+		if err := s.restartAll(ctx, n.servers); err != nil {
+			s.Log.WarnContext(ctx, "cannot restart the servers that the others need", "error", err)
+		} else {
+			first = finding.ByHand(finding.AwaitServer)
+		}
 	}
-	n.refused.Advice = slices.Insert(n.refused.Advice, 0, first)
-	return n.refused
+	return finding.Refuse(n.reasons, append([]finding.Remedy{first}, n.then...)...)
 }
 
 func (s *Changer) restartAll(ctx context.Context, servers []stopped) error {
@@ -108,15 +110,16 @@ func (s *Changer) restartAll(ctx context.Context, servers []stopped) error {
 }
 
 // startCommand starts servers that do not answer again: action resume those that are
-// down, whether they were paused or not.
-func (s *Changer) startCommand(unit string, servers []stopped) string {
+// down, whether they were paused or not. No action ends servers that hang, or have given their databases up.
+func (s *Changer) startCommand(unit string, servers []stopped) command.Command {
 	var services []string
 	down := true
 	for _, l := range servers {
 		services, down = append(services, string(ovndb.ServiceOf(l.Database))), down && l.Condition == ovndb.Down
 	}
 	if down {
-		return s.Env.Version.Render(command.Command{Unit: unit, Action: "resume"})
+		return command.Command{Unit: unit, Action: "resume"}
 	}
-	return restartCommand(unit, services)
+	names := strings.Join(services, " ")
+	return command.OnMachine(unit, fmt.Sprintf("sudo systemctl unmask %s && sudo systemctl restart %s", names, names))
 }

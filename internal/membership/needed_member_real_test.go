@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // R1, R9, on real servers: who the others are and where is in the file of the server
@@ -21,11 +22,11 @@ func TestStopOfAServerThatIsDownAsksTheOthersWhetherTheyAreAMajority(t *testing.
 		members int
 		// more are down besides the one that goes.
 		more    int
-		refused string
+		refused finding.Tally
 	}{
-		"one of two":                       {2, 0, "1 of 2 up, 2 needed"},
-		"one of three":                     {3, 0, ""},
-		"one of three, another one is off": {3, 1, "1 of 3 up, 2 needed"},
+		"one of two":                       {2, 0, finding.Tally{Up: 1, Members: 2}},
+		"one of three":                     {3, 0, finding.Tally{}},
+		"one of three, another one is off": {3, 1, finding.Tally{Up: 1, Members: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			units := realCluster(t, c.members, ovndb.NB)
@@ -36,14 +37,12 @@ func TestStopOfAServerThatIsDownAsksTheOthersWhetherTheyAreAMajority(t *testing.
 				u.kill(ovndb.NB)
 			}
 			_, err := going.Stop(t.Context(), m, observe.Cache{})
-			if c.refused == "" {
+			if c.refused.Members == 0 {
 				require.NoError(t, err)
 				return
 			}
-			refused := (*RefusedError)(nil)
-			require.ErrorAs(t, err, &refused)
-			assert.Equal(t, raft.NoQuorum, refused.Refusals[0].Reason)
-			assert.ErrorContains(t, err, c.refused)
+			assert.Equal(t, []string{"nb SERVER_NEEDED"}, findingtest.Codes(err))
+			assert.Equal(t, c.refused, finding.Reasons(err)[0].Args.After)
 		})
 	}
 }

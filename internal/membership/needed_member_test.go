@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -40,12 +42,12 @@ func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.
 		condition ovndb.Condition
 		goal      string
 		removed   bool
-		refused   string
+		refused   int // the members
 	}{
-		"two, the other stays":    {file: clustered("aa00", "aa01"), goal: "active", refused: "0 of 2 up, 2 needed; the server is not running"},
-		"three, no other answers": {file: clustered("aa00", "aa01", "aa02"), goal: "active", refused: "0 of 3 up, 2 needed; the server is not running"},
+		"two, the other stays":    {file: clustered("aa00", "aa01"), goal: "active", refused: 2},
+		"three, no other answers": {file: clustered("aa00", "aa01", "aa02"), goal: "active", refused: 3},
 		"two, it gave its database up": {
-			file: clustered("aa00", "aa01"), condition: ovndb.Failed, goal: "active", refused: "0 of 2 up, 2 needed; the server runs but has given up",
+			file: clustered("aa00", "aa01"), condition: ovndb.Failed, goal: "active", refused: 2,
 		},
 		"two, no other unit stays":     {file: clustered("aa00", "aa01"), goal: "dying"},
 		"two, the other has kicked it": {file: clustered("aa00", "aa01"), goal: "active", removed: true},
@@ -57,12 +59,11 @@ func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.
 			s := going(t)
 			s.Goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": test.goal}
 			s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Absent}
-			command := "juju run ovn-central/0 resume"
-			next := "start it again: " + command
+			next := finding.Do(command.Command{Unit: s.Unit, Action: "resume"})
 			var told []string
 			if test.condition == ovndb.Failed {
-				s.NB.Condition, command = test.condition, ""
-				next, told = "its server had given up the database and was restarted: wait", []string{"systemctl restart ovn-ovsdb-server-nb"}
+				s.NB.Condition = test.condition
+				next, told = finding.ByHand(finding.AwaitServer), []string{"systemctl restart ovn-ovsdb-server-nb"}
 			}
 			m := new(observetest.Machine)
 			service := on(s, m)
@@ -72,18 +73,16 @@ func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.
 				cache.History = relation.History{ovndb.NB: {observetest.Full("aa00"): {Unit: "ovn-central/0", Removed: observetest.Now}}}
 			}
 			_, err := service.Stop(t.Context(), s.Application(), cache)
-			if test.refused == "" {
+			if test.refused == 0 {
 				require.NoError(t, err)
 				assert.Equal(t, stops, m.Told)
 				return
 			}
-			refused := (*membership.RefusedError)(nil)
-			require.ErrorAs(t, err, &refused)
-			assert.Equal(t, raft.NoQuorum, refused.Refusals[0].Reason)
-			assert.Equal(t, command, refused.Command)
-			require.ErrorContains(t, err, "nb: without this unit's server the others are no majority: "+test.refused)
-			require.ErrorContains(t, err, "next: "+next+"\n")
-			require.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
+			require.Equal(t, []string{"nb SERVER_NEEDED"}, findingtest.Codes(err))
+			f := finding.Reasons(err)[0]
+			assert.Equal(t, finding.Tally{Members: test.refused}, f.Args.After)
+			assert.Equal(t, next, f.Remedies[0])
+			assert.Equal(t, finding.If(finding.ToLeaveBehind, command.Resolved(s.Unit, true)), f.Remedies[2])
 			assert.Equal(t, told, m.Told, "else nothing is touched")
 		})
 	}
@@ -107,5 +106,5 @@ func TestR1ServersOfAClusterThatWasGivenUpAreNotCounted(t *testing.T) {
 		ovndb.NB: {Server: observetest.Full("01d1"), Cluster: "01d00000-0000-4000-8000-000000000000", Since: 3},
 	}
 	_, err := service.Stop(t.Context(), model, observe.Cache{})
-	require.ErrorContains(t, err, "0 of 2 up, 2 needed")
+	require.Equal(t, finding.Tally{Members: 2}, finding.Reasons(err)[0].Args.After)
 }

@@ -2,39 +2,24 @@ package membership
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/command"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // onlyCopies are the servers that were members while no unit that stays is known to have
 // their databases: then they are in this unit's files alone (rule R9).
 func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers []stopped) needed {
-	n := needed{refused: &RefusedError{Advice: []string{
-		"then wait until another unit has joined: Juju tries again by itself", OnlyCopyAdvice + juju.Version{}.Render(command.Resolved(m.Unit, true)),
-	}}}
+	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitJoin), TakeTheCopy(m)}}
 	for _, l := range servers {
 		// A file that can't be read may be mended.
 		if l.FileErr == nil && !l.clustered || !onlyCopy(m, cache, l) {
 			continue
 		}
-		n.refused.Refusals = append(n.refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.SoleMember, Text: fmt.Sprintf(
-			"no unit that stays has joined the cluster, so the only copy of the database is in %s; %s", s.Control.Paths.File(l.Database), l.Text())})
-		n.servers = append(n.servers, l)
+		n.add(l, finding.Of(finding.OnlyCopy, l.Database, finding.Args{Detail: s.Control.Paths.File(l.Database) + ": " + l.Text()}))
 	}
 	return n
-}
-
-// restartCommand ends servers that hang, or have given their databases up, and starts all.
-// No action does that to the only copy.
-func restartCommand(unit string, services []string) string {
-	names := strings.Join(services, " ")
-	return fmt.Sprintf(`juju ssh %s "sudo systemctl unmask %s && sudo systemctl restart %s"`, unit, names, names)
 }
 
 // onlyCopy says whether this unit's server of a database, by its ID if that is known,

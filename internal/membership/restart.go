@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -22,9 +23,9 @@ func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.
 // WithLocks runs act while this unit has the locks of the databases, so that of all units
 // only this one changes the memberships or takes its servers down. Where down is
 // set, act takes them down, and it is judged first, for each, whether the others are a
-// majority without it; the refusal is a [*RefusedError] that names every database which
-// refuses (rule R7). Before that their clients get some time to settle. A lock that another
-// unit held for too long is a [*BusyError]. Where this unit's server is the only
+// majority without it; the refusal is a [*finding.RefusedError] that names every database which
+// refuses (rule R7). Before that their clients get some time to settle. So is a lock that another
+// unit held for too long. Where this unit's server is the only
 // member, or is none, there is no other member to wait for.
 //
 // The locks are kept, through the other members, for as long as act runs. That a
@@ -55,21 +56,16 @@ type restartOperation struct {
 
 // evaluate judges all, so that a refusal names each database that refuses.
 func (o *restartOperation) evaluate(ctx context.Context) error {
-	refused := &RefusedError{}
+	var reasons []finding.Finding
 	for _, r := range o.servers {
 		err := r.evaluate(ctx, o.renew)
-		var one *RefusedError
-		switch {
-		case errors.As(err, &one):
-			refused.Refusals, refused.Advice = append(refused.Refusals, one.Refusals...), append(refused.Advice, one.Advice...)
-		case err != nil:
+		refused := finding.Reasons(err)
+		if err != nil && len(refused) == 0 {
 			return err
 		}
+		reasons = append(reasons, refused...)
 	}
-	if len(refused.Refusals) > 0 {
-		return refused
-	}
-	return nil
+	return finding.Refuse(reasons)
 }
 
 // renew renews all locks that were taken: each of the servers may be waited for.
@@ -143,18 +139,15 @@ func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context)
 	s, m, db := r.changer, r.application, r.server.Database
 	switch {
 	case r.takesDown && r.server.Condition == ovndb.Unreadable:
-		return &RefusedError{
-			Refusals: []*raft.Refusal{{Database: db, Reason: raft.Unreadable, Text: r.server.Text()}},
-			Advice:   []string{unreadableAdvice(m, db)},
-		}
+		return finding.Refuse([]finding.Finding{unreadable(m, r.server)})
 	case !r.takesDown || r.lock == nil && r.server.Status.HasLeader():
 		return nil
 	case r.lock == nil:
 		_, plan, err := s.evaluate(ctx, &r.server, m, nil, func(v raft.View) raft.Plan {
 			return raft.PlanRestart(raft.Change{Database: db, View: v})
 		})
-		if err == nil && plan.Refusal != nil && plan.Refusal.Reason == raft.NoQuorum {
-			err = &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.NoQuorumRemediation(m, r.server)}
+		if err == nil && plan.NoQuorum() {
+			err = finding.Refuse([]finding.Finding{*plan.Refusal}, status.WithoutLeader(m, r.server)...)
 		}
 		return err
 	}
@@ -190,7 +183,7 @@ func (r *lockedServer) refresh(ctx context.Context) error {
 // refused makes an error of a plan that refuses.
 func (r *lockedServer) refused(view raft.View, plan raft.Plan, err error) error {
 	if err == nil && plan.Refusal != nil {
-		err = &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.Remediation(plan.Refusal, view, r.application)}
+		err = finding.Refuse([]finding.Finding{*plan.Refusal}, status.Ways(r.application, []raft.Plan{plan}, status.Views{plan.Database: view})...)
 	}
 	return err
 }
@@ -268,7 +261,7 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m
 	defer cancel()
 	for {
 		view, plan, err := s.evaluate(ctx, l, m, k, k.planRestart)
-		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || poll.Wait(patience, lockInterval) != nil {
+		if err != nil || plan.Refusal == nil || plan.Refusal.Code != finding.QuorumWouldBeLost || poll.Wait(patience, lockInterval) != nil {
 			return view, plan, err
 		}
 		if err := renew(ctx); err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -138,11 +140,8 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 		return nil
 	}
 	err := units[0].WithLock(t.Context(), m, ovndb.NB, true, unwanted)
-	refused := (*RefusedError)(nil)
-	require.ErrorAs(t, err, &refused)
-	require.Len(t, refused.Refusals, 1)
-	assert.Equal(t, raft.WouldLoseQuorum, refused.Refusals[0].Reason)
-	assert.Contains(t, err.Error(), "of 3 members 2 are up; while this unit's server is down there would be 1 of 3 up, 2 needed; down: ")
+	require.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
+	assert.Equal(t, finding.Tally{Up: 1, Members: 3}, finding.Reasons(err)[0].Args.After)
 	assert.Empty(t, units[1].record().Holder, "the lock is given back")
 
 	ran := false
@@ -168,14 +167,11 @@ func TestR7EachDatabaseThatRefusesARestartIsNamed(t *testing.T) {
 		short := m.Published[units[2].Env.Unit][lost].Server.Short()
 		units[0].until(lost, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(short) })
 		err := units[0].WithLocks(t.Context(), m, ovndb.Databases(), true, unwanted)
-		refused := (*RefusedError)(nil)
-		require.ErrorAs(t, err, &refused)
-		var named []ovndb.Database
-		for _, r := range refused.Refusals {
-			assert.Equal(t, raft.WouldLoseQuorum, r.Reason)
-			named = append(named, r.Database)
+		var want []string
+		for _, db := range refusing {
+			want = append(want, db.Short()+" QUORUM_WOULD_BE_LOST")
 		}
-		assert.Equal(t, refusing, named)
+		assert.Equal(t, want, findingtest.Codes(err))
 		assert.Empty(t, units[1].record().Holder, "the lock is given back")
 	}
 }
@@ -197,11 +193,7 @@ func TestR1DatabaseThatWasJudgedFirstIsJudgedAgainBeforeBothAreTakenDown(t *test
 		assert.Fail(t, "it was permitted")
 		return nil
 	})
-	refused := (*RefusedError)(nil)
-	require.ErrorAs(t, err, &refused)
-	require.Len(t, refused.Refusals, 1)
-	assert.Equal(t, ovndb.NB, refused.Refusals[0].Database)
-	assert.Equal(t, raft.WouldLoseQuorum, refused.Refusals[0].Reason)
+	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
 	assert.Empty(t, units[1].record().Holder, "the lock is given back")
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -32,7 +32,7 @@ var errTeardown = errors.New("every unit of the application is being removed")
 
 // Stop takes this unit out of both clusters, stops the services, and puts away
 // the files that must not be used again (rules R1, R2, R5, R6, R8 to R10). It
-// returns a [*RefusedError] without having touched anything where leaving would
+// returns a [*finding.RefusedError] without having touched anything where leaving would
 // break a quorum, and a [*PendingError] where a leave has not ended in time;
 // either is to be tried again later. It needs nothing of any relation.
 func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe.Cache) ([]LeaveResult, error) {
@@ -112,25 +112,19 @@ func (s *Changer) keptData(d ovndb.Database) LeaveResult {
 // refuseUnreadable is the refusal where a server of this unit may well be a member
 // that votes, but nothing can be found out about it.
 func (s *Changer) refuseUnreadable(m observe.Application, servers map[ovndb.Database]observe.ServerState) error {
-	refused := &RefusedError{}
+	var reasons []finding.Finding
 	for _, d := range ovndb.Databases() {
 		if l := servers[d]; l.Condition == ovndb.Unreadable {
-			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.Unreadable, Text: l.Text()})
-			refused.Advice = append(refused.Advice, unreadableAdvice(m, d))
+			reasons = append(reasons, unreadable(m, l))
 		}
 	}
-	if len(refused.Refusals) == 0 {
-		return nil
-	}
-	refused.Advice = append(refused.Advice, overrideAdvice+juju.Version{}.Render(command.Resolved(m.Unit, true)))
-	return refused
+	return finding.Refuse(reasons, finding.ByHand(finding.AwaitRetry), leaveBehind(m))
 }
 
-// unreadableAdvice is what makes a server answer again. Restarting it is an
+// unreadable is a server that can't be asked. Restarting it is an
 // operator's business: whether the others can do without it can't be seen from here.
-func unreadableAdvice(m observe.Application, d ovndb.Database) string {
-	return fmt.Sprintf("make the server answer to ovs-appctl again; if all other members are up, restart it: juju ssh %s sudo systemctl restart %s; Juju tries again by itself",
-		m.Unit, ovndb.ServiceOf(d))
+func unreadable(m observe.Application, l observe.ServerState) finding.Finding {
+	return finding.Of(finding.ServerUnreadable, l.Database, finding.Args{Detail: l.Text()}, finding.If(finding.IfOthersUp, restartServer(m, l.Database)))
 }
 
 // hungPatience is how long a server that has not answered is given before its
@@ -150,11 +144,15 @@ func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]obse
 	return servers
 }
 
-// They lead the operator's override of a refusal; of OnlyCopyAdvice the unit has the only copy.
-const (
-	overrideAdvice = "to remove the unit all the same, and leave its members behind: "
-	OnlyCopyAdvice = "to remove the unit all the same, with the only copy (its file stays on the machine): "
-)
+// leaveBehind and TakeTheCopy are the operator's override of a refusal: with the latter the unit takes the only copy along.
+func leaveBehind(m observe.Application) finding.Remedy {
+	return finding.If(finding.ToLeaveBehind, command.Resolved(m.Unit, true))
+}
+
+// TakeTheCopy: see leaveBehind.
+func TakeTheCopy(m observe.Application) finding.Remedy {
+	return finding.If(finding.ToTakeTheCopy, command.Resolved(m.Unit, true))
+}
 
 // nothingToLeave is the result of a database that no server of this unit serves as
 // a member: there, failing would protect nothing.
@@ -247,34 +245,24 @@ func (s *Changer) leaveAll(ctx context.Context, m observe.Application, going []*
 }
 
 func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, going []*leaveOperation) error {
-	refused, clusters := &RefusedError{}, status.Views{}
+	var reasons []finding.Finding
+	var plans []raft.Plan
+	clusters, override := status.Views{}, leaveBehind(m)
 	for _, d := range going {
-		refusal, advice, err := d.evaluate(ctx)
+		refused, err := d.evaluate(ctx)
 		if err != nil {
 			return err
 		}
-		if refusal != nil {
-			refused.Refusals = append(refused.Refusals, refusal)
-			refused.Advice = append(refused.Advice, advice...)
+		for _, f := range refused {
+			if reasons = append(reasons, f); f.Code == finding.SoleMember || f.Code == finding.SoleMemberLeaves {
+				override = TakeTheCopy(m)
+			}
 		}
 		if len(d.view.Status.Servers) > 0 {
-			clusters[d.server.Database] = d.view
+			clusters[d.server.Database], plans = d.view, append(plans, d.plan)
 		}
 	}
-	if len(refused.Refusals) == 0 {
-		return nil
-	}
-	refused.Advice = append(refused.Advice, status.Remediations(refused.Refusals, clusters, m)...)
-	override := overrideAdvice
-	if refused.Refusals[0].Reason == raft.SoleMember {
-		override = OnlyCopyAdvice
-	}
-	wait := "wait: Juju tries again by itself"
-	if len(refused.Advice) > 0 {
-		wait = "or " + wait
-	}
-	refused.Advice = append(refused.Advice, wait, override+juju.Version{}.Render(command.Resolved(m.Unit, true)))
-	return refused
+	return finding.Refuse(reasons, append(status.Ways(m, plans, clusters), finding.ByHand(finding.AwaitRetry), override)...)
 }
 
 // PendingError says that a change was begun and has not ended in time.

@@ -2,11 +2,15 @@ package membership_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
 	"github.com/stretchr/testify/assert"
@@ -57,43 +61,38 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 		"sole member that was told to leave":   func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").In(raft.LeavingCluster) },
 		"another removal is not finished":      func(s *observetest.Scenario) { s.NB.Rows[2].Phase = raft.RemovingPhase },
 	}
-	for name, change := range tests {
-		t.Run(name, func(t *testing.T) {
-			s := going(t)
-			change(&s)
-			m := new(observetest.Machine)
-			service := on(s, m)
-			var results []membership.LeaveResult
-			var err error
-			synctest.Test(t, func(t *testing.T) { // some wait for an election
-				results, err = service.Stop(t.Context(), s.Application(), observe.Cache{})
-			})
-			refused := (*membership.RefusedError)(nil)
-			require.ErrorAs(t, err, &refused)
-			assert.Empty(t, m.Told, "nothing is touched")
-			for _, d := range ovndb.Databases() {
-				assert.FileExists(t, service.Files.Paths.File(d))
-			}
-			var lines []string
-			for _, r := range results {
-				assert.False(t, r.Gone)
-				lines = append(lines, r.Database.Short()+": "+r.Text)
-			}
-			goldentest.Equal(t, "stop/"+file(name), strings.Join(append(lines, "error:", err.Error()), "\n")+"\n")
-
-			for line := range strings.Lines(err.Error()) { // R4
-				if !strings.Contains(line, " kick ") || !strings.Contains(line, "juju run ") {
-					continue
-				}
-				command := line[strings.LastIndex(line, "juju run "):]
-				if refused.Refusals[0].Reason == raft.NoQuorum { // it is meant for a unit that has one
-					assert.NotEqual(t, s.Unit, observetest.Parse(t, command).Unit)
-					continue
-				}
-				observetest.Accepts(t, s, command)
-			}
+	var all strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		s, m := going(t), new(observetest.Machine)
+		tests[name](&s)
+		service := on(s, m)
+		var results []membership.LeaveResult
+		var err error
+		synctest.Test(t, func(t *testing.T) { // some wait for an election
+			results, err = service.Stop(t.Context(), s.Application(), observe.Cache{})
 		})
+		require.ErrorAs(t, err, new(*finding.RefusedError), name)
+		assert.Empty(t, m.Told, "nothing is touched")
+		for _, d := range ovndb.Databases() {
+			assert.FileExists(t, service.Files.Paths.File(d))
+		}
+		for _, r := range results {
+			assert.False(t, r.Gone)
+		}
+		fmt.Fprintf(&all, "--- %s\n%s", name, findingtest.Briefs(err))
+		for _, f := range finding.Reasons(err) {
+			for _, r := range f.Remedies {
+				switch {
+				case r.Command.Action != "kick":
+				case r.When == finding.IfCutOff: // it is meant for a unit that has a leader
+					assert.NotEqual(t, s.Unit, r.Command.Unit)
+				default:
+					observetest.Accepts(t, s, s.Application().Version.Render(r.Command)) // R4
+				}
+			}
+		}
 	}
+	goldentest.Equal(t, "stop.txt", all.String())
 }
 
 // R9: where failing protects nothing, the removal must not be held up.
@@ -168,7 +167,7 @@ func TestR9StopWithoutAnAnswerFromJujuIsJudged(t *testing.T) {
 	s.Goal, s.NB = nil, observetest.Up("aa00")
 	m := new(observetest.Machine)
 	_, err := on(s, m).Stop(t.Context(), s.Application(), observe.Cache{})
-	require.ErrorAs(t, err, new(*membership.RefusedError))
+	require.ErrorAs(t, err, new(*finding.RefusedError))
 	assert.Empty(t, m.Told)
 }
 
@@ -184,8 +183,8 @@ func TestR9StopOfAServerThatCannotBeAskedIsRefused(t *testing.T) {
 			service := on(s, m)
 			m.Errors[ovndb.NB] = said
 			_, err := service.Stop(t.Context(), s.Application(), observe.Cache{})
-			require.ErrorAs(t, err, new(*membership.RefusedError))
-			assert.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
+			assert.Equal(t, []string{"nb SERVER_UNREADABLE"}, findingtest.Codes(err))
+			assert.Contains(t, findingtest.Briefs(err), "-> TO_LEAVE_BEHIND: resolved --no-retry ovn-central/0")
 			assert.Empty(t, m.Told)
 		})
 	}

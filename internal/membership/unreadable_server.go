@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/command"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -35,7 +34,7 @@ type haltOperation struct {
 
 // haltUnreadable stops the servers of this unit that run and can't be asked, where no
 // database of it is served: one that is, leaves, and may only do so where all may go. The
-// error is a [*RefusedError] where nothing was touched.
+// error is a [*finding.RefusedError] where nothing was touched.
 func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cache observe.Cache, servers map[ovndb.Database]observe.ServerState) error {
 	var halts []*haltOperation
 	for _, d := range ovndb.Databases() {
@@ -143,7 +142,7 @@ func (h *haltOperation) act(ctx context.Context) error {
 	}
 	defer cancel()
 	if err := h.evaluate(limited); err != nil {
-		return fmt.Errorf("cannot stop the server of %s: %w; %s", db, err, overrideAdvice+juju.Version{}.Render(command.Resolved(h.application.Unit, true)))
+		return finding.Refuse([]finding.Finding{finding.Of(finding.ServerUnreadable, db, finding.Args{Detail: err.Error()})}, leaveBehind(h.application))
 	}
 	if _, err := h.lock.mayAct(); err != nil {
 		return err

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // R1, R5: of three members one is about to be taken down by its unit, which was stopped
@@ -35,9 +35,7 @@ func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *test
 
 	c.hasten()
 	_, err = c.Stop(t.Context(), m, observe.Cache{})
-	refused := (*RefusedError)(nil)
-	require.ErrorAs(t, err, &refused)
-	assert.Equal(t, raft.Unreadable, refused.Refusals[0].Reason)
+	assert.Equal(t, []string{"nb SERVER_UNREADABLE"}, findingtest.Codes(err))
 	assert.Len(t, a.record().Intents, 1, "it has noted nothing of its own")
 	assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)))
 
@@ -65,9 +63,7 @@ func TestR1ServerThatCannotBeAskedGoesOnWhereTheOthersAreNoMajorityWithoutIt(t *
 	units[1].kill(ovndb.NB)
 	require.NoError(t, os.Remove(c.Control.Paths.Control(ovndb.NB)))
 	_, err := c.Stop(t.Context(), m, observe.Cache{})
-	refused := (*RefusedError)(nil)
-	require.ErrorAs(t, err, &refused)
-	assert.Equal(t, raft.Unreadable, refused.Refusals[0].Reason)
+	assert.Equal(t, []string{"nb SERVER_UNREADABLE"}, findingtest.Codes(err))
 	assert.Empty(t, a.record(), "no lock is taken for it")
 }
 
@@ -82,9 +78,7 @@ func TestR0ServerThatCannotBeAskedGoesOnWhereAnotherMemberHasLostEntries(t *test
 	require.NoError(t, damaged.PublishDamage(t.Context(), damaged.observer.ObserveServer(t.Context(), ovndb.NB), "record 9 has entry 8"))
 	require.NoError(t, os.Remove(c.Control.Paths.Control(ovndb.NB)))
 	_, err := c.Stop(t.Context(), m, observe.Cache{})
-	refused := (*RefusedError)(nil)
-	require.ErrorAs(t, err, &refused)
-	assert.Equal(t, raft.Unreadable, refused.Refusals[0].Reason)
+	assert.Equal(t, []string{"nb SERVER_UNREADABLE"}, findingtest.Codes(err))
 	assert.Empty(t, a.record().Intents, "nothing was begun")
 	assert.Empty(t, a.record().Holder)
 	assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)))

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -77,14 +78,15 @@ func TestConnectionsInOneDirection(t *testing.T) {
 				if refusal := PlanLeave(Change{Database: ovndb.NB, View: v, Target: m.Short}).Refusal; refusal == nil {
 					leaves = append(leaves, m.Short)
 				} else {
-					assert.Equal(t, WouldLoseQuorum, refusal.Reason)
-					assert.Empty(t, refusal.Blockers, refusal.Text)
-					assert.Contains(t, refusal.Text, ":6643 (", m.Short)
+					assert.Equal(t, finding.QuorumWouldBeLost, refusal.Code)
+					assert.Empty(t, refusal.Args.Down)
+					require.NotEmpty(t, refusal.Args.OneWay, m.Short)
+					assert.NotEmpty(t, refusal.Args.OneWay[0].Why)
 				}
 				if !m.Self {
 					kick := PlanKick(Change{Database: ovndb.NB, View: v, Target: m.Short}).Refusal
 					require.NotNil(t, kick, m.Short)
-					assert.Equal(t, LiveMember, kick.Reason)
+					assert.Equal(t, finding.MemberIsLive, kick.Code)
 				}
 			}
 			assert.Equal(t, tt.leaves, leaves)

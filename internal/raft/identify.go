@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -61,35 +62,29 @@ func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 
 // Identify is [Resolve] with a refusal of everything but one member of database d
 // (rule R3). there are the members of the other database, to recognise an ID that
-// was meant for it; describe says what a person calls a member.
-func Identify(d ovndb.Database, given IDArgument, here, there []Peer, describe func(ovndb.Database, Peer) string) (Resolution, *Refusal) {
-	refuse := func(reason Reason, format string, args ...any) (Resolution, *Refusal) {
-		return Resolution{}, &Refusal{Database: d, Reason: reason, Text: fmt.Sprintf(format, args...)}
-	}
-	names := func(peers []Peer) string {
-		var all []string
-		for _, p := range peers {
-			all = append(all, describe(d, p))
-		}
-		return strings.Join(all, ", ")
+// was meant for it.
+func Identify(d ovndb.Database, given IDArgument, here, there []Peer) (Resolution, *finding.Finding) {
+	refuse := func(code finding.Code, args finding.Args) (Resolution, *finding.Finding) {
+		f := finding.Of(code, d, args)
+		return Resolution{}, &f
 	}
 	found, ok := Resolve(given, here)
 	switch {
 	case !ok:
-		return refuse(NotAnID, "%.60q is not an ID: give at least the four hex digits that cluster-status shows, at most the whole ID", given.Text)
+		return refuse(finding.MemberIDInvalid, finding.Args{Value: fmt.Sprintf("%.60q", given.Text)})
 	case len(found.Peers) == 1:
 		return found, nil
 	case len(found.Peers) > 1:
-		return refuse(AmbiguousID, "%s can mean any of %s", given.Text, names(found.Peers))
+		return refuse(finding.MemberAmbiguous, finding.Args{Value: given.Text, Count: len(found.Peers), Members: servers(found.Peers)})
 	}
 	if other, _ := Resolve(given, there); len(other.Peers) > 0 {
-		return refuse(OtherDatabase, "%s is a member of %s, not of %s", describe(d.Other(), other.Peers[0]), d.Other(), d)
+		return refuse(finding.MemberOfOther, finding.Args{Member: other.Peers[0].server(), Value: string(d.Other()), Other: d.Other().Short()})
 	}
-	typed := given.Text
+	_, refusal := refuse(finding.UnknownMember, finding.Args{Value: given.Text, Members: servers(here)})
 	if given.Number {
-		typed = fmt.Sprintf("%s, the number that Juju made of what was typed (to pass 0123 as it is, type '\"0123\"'),", given.Text)
+		refusal.Causes = []finding.Finding{finding.New(finding.IDReadAsNumber, finding.Subject{}, finding.Args{Value: given.Text})}
 	}
-	return refuse(UnknownID, "%s is neither a member of %s nor one that was removed; members: %s", typed, d, names(here))
+	return Resolution{}, refusal
 }
 
 // matching are the members that an ID, or the beginning of one, can mean: the server itself by

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -176,13 +177,14 @@ func TestR3NumbersThatAreNoIDFindNobody(t *testing.T) {
 
 func TestUnknownNumberSaysHowToPassDigits(t *testing.T) {
 	t.Parallel()
-	describe := func(_ ovndb.Database, p Peer) string { return p.Short }
-	_, refused := Identify(ovndb.NB, IDArgument{Text: "83", Number: true}, []Peer{unknown("13e4")}, nil, describe)
+	_, refused := Identify(ovndb.NB, IDArgument{Text: "83", Number: true}, []Peer{unknown("13e4")}, nil)
 	require.NotNil(t, refused)
-	assert.Equal(t, UnknownID, refused.Reason)
-	assert.Contains(t, refused.Text, `'"0123"'`)
-	_, refused = Identify(ovndb.NB, IDArgument{Text: "abcd"}, []Peer{unknown("13e4")}, nil, describe)
-	assert.NotContains(t, refused.Text, "number")
+	assert.Equal(t, finding.UnknownMember, refused.Code)
+	require.Len(t, refused.Causes, 1)
+	assert.Equal(t, finding.IDReadAsNumber, refused.Causes[0].Code)
+	_, refused = Identify(ovndb.NB, IDArgument{Text: "abcd"}, []Peer{unknown("13e4")}, nil)
+	assert.Empty(t, refused.Causes)
+	assert.Equal(t, []finding.Server{unknown("13e4").server()}, refused.Args.Members)
 }
 
 func TestR3NumbersThatCanMeanTwoMembersMeanBoth(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // R0: a member that has lost entries acknowledges them, and is down for everybody.
@@ -26,10 +28,10 @@ func TestR0MemberThatHasLostEntriesIsDownForEverybody(t *testing.T) {
 			require.NotNil(t, PlanLeave(Change{View: v, Target: string(memberID(1))}).Refusal)
 			restart := PlanRestart(Change{View: v})
 			require.NotNil(t, restart.Refusal)
-			assert.Equal(t, WouldLoseQuorum, restart.Refusal.Reason)
+			assert.Equal(t, finding.QuorumWouldBeLost, restart.Refusal.Code)
 			kick := PlanKick(Change{View: v, Target: string(memberID(2))})
 			require.NotNil(t, kick.Refusal)
-			assert.Equal(t, LiveMember, kick.Refusal.Reason, "it still is one that others may count on")
+			assert.Equal(t, finding.MemberIsLive, kick.Refusal.Code, "it still is one that others may count on")
 			assert.Nil(t, PlanKick(Change{View: v, Target: string(memberID(2)), Permit: PermitForce}).Refusal)
 		})
 	}

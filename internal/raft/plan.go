@@ -1,9 +1,9 @@
 package raft
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -62,41 +62,40 @@ type Plan struct {
 	Database      ovndb.Database
 	Target        Peer
 	Before, After Quorum
-	Refusal       *Refusal
+	// Refusal is why the change must not be made; nil if it may.
+	Refusal *finding.Finding
+	// Blockers are the members whose being down is in the way.
+	Blockers []Peer
 	// Warnings are what the operator should know but does not stop the change.
-	Warnings []string
+	Warnings []finding.Finding
 }
 
 // PlanLeave judges the leave of a member: this server's own, or, to say what another
 // unit waits for, another's (rules R1, R2, R5, R11).
 func PlanLeave(c Change) Plan {
-	return c.finish(c.begin("leaving"))
+	return c.finish(c.begin())
 }
 
 // PlanKick judges a kick of another member (rules R1 to R5, R11). The target is
 // to be one that [Resolve] found in a view of the same cluster.
 func PlanKick(c Change) Plan {
-	plan := c.begin("kicking it")
+	plan := c.begin()
 	t := plan.Target
 	switch {
 	case plan.Refusal != nil:
 	case t.Self:
-		plan.refuse(OwnID, fmt.Sprintf("%s is this unit's own server", t.Short))
+		plan.refuse(finding.OwnMember, finding.Args{Member: t.server()})
 	case c.UnitInModel != "" && c.Permit == PermitNone:
-		plan.refuse(UnitInModel, fmt.Sprintf("%s belongs to %s, which is still in the model", t.Short, c.UnitInModel))
+		plan.refuse(finding.UnitInModel, finding.Args{Member: t.server(), Unit: c.UnitInModel})
 	case t.Runs() && c.Permit != PermitForce:
-		plan.refuse(LiveMember, t.Short+" is up, and a member that is up is kicked only with force=true")
+		plan.refuse(finding.MemberIsLive, finding.Args{Member: t.server()})
 	}
 	return c.finish(plan)
 }
 
-func (p *Plan) refuse(r Reason, text string) {
-	p.Refusal = &Refusal{Database: p.Database, Reason: r, Text: text}
-}
-
 // begin finds the target and judges what holds for every change: this server
 // works as a member, is not the only one, and the target is exactly one.
-func (c Change) begin(change string) Plan {
+func (c Change) begin() Plan {
 	plan := Plan{Database: c.Database, Before: c.View.Quorum()}
 	targets := c.targets()
 	if len(targets) == 1 {
@@ -105,17 +104,17 @@ func (c Change) begin(change string) Plan {
 	s := c.View.Status
 	switch self, member := s.self(); {
 	case len(s.Servers) == 1 && member:
-		plan.refuse(SoleMember, fmt.Sprintf("%s is the only member, and %s would make the only copy unusable", self.Short, change))
+		plan.refuse(finding.SoleMember, finding.Args{Member: Peer{Member: self}.server()})
 	case s.State == JoiningCluster || s.State == LeavingCluster:
-		plan.refuse(NotMember, fmt.Sprintf("this unit's server is %q", s.State))
+		plan.refuse(finding.NotAMember, finding.Args{Detail: string(s.State)})
 	case !c.View.LeaderUp():
-		plan.refuse(NoQuorum, c.View.noLeaderText())
+		plan.refuseWithoutLeader(c.View)
 	case !member:
-		plan.refuse(NotMember, "this unit's server is not in the cluster's configuration")
+		plan.refuse(finding.NotAMember, finding.Args{})
 	case len(targets) == 0:
-		plan.refuse(UnknownID, fmt.Sprintf("%s is not a member", c.Target))
+		plan.refuse(finding.UnknownMember, finding.Args{Value: c.Target})
 	case len(targets) > 1:
-		plan.refuse(AmbiguousID, fmt.Sprintf("%s can mean %s", c.Target, list(targets)))
+		plan.refuse(finding.MemberAmbiguous, finding.Args{Value: c.Target, Count: len(targets), Members: servers(targets)})
 	}
 	return plan
 }
@@ -126,14 +125,6 @@ func (c Change) targets() []Peer {
 		return nil
 	}
 	return matching(c.Target, c.View.Peers())
-}
-
-func (v View) noLeaderText() string {
-	s := v.Status
-	if leader, _ := v.Leader(); s.HasLeader() && leader.Short != "" {
-		return fmt.Sprintf("its leader %s is not known to be up (%s); an election may be under way", leader.Short, leader.Why)
-	}
-	return fmt.Sprintf("this unit's server knows no leader (%s, %s): either a majority is down, or this unit is cut off from it", s.State, s.Role)
 }
 
 // finish applies R1, R5 and R11 to a plan that nothing else stands against.
@@ -147,25 +138,21 @@ func (c Change) finish(plan Plan) Plan {
 	if plan.Refusal != nil {
 		return plan
 	}
-	if phase := c.pendingPhase(plan.Target); phase != "" {
-		plan.refuse(ChangePending, phase)
+	if c.refusePending(&plan); plan.Refusal != nil {
 		return plan
 	}
 	worst := c.worst(peers, isTarget)
 	switch {
 	case !c.View.working().Holds():
-		plan.refuse(NoQuorum, "no majority is up: "+plan.Before.String())
+		plan.refuseWithoutMajority()
 	case !worst.Holds():
-		text := fmt.Sprintf("of %d members %d are up; without %s there would be %s",
-			plan.Before.Members, plan.Before.Up, plan.Target.Short, worst)
+		plan.refuseForQuorum(worst, peers, isTarget)
 		switch {
 		case worst.Members > plan.After.Members:
-			text += ", since a removal that is not committed may be undone"
+			plan.Refusal.Causes = []finding.Finding{finding.New(finding.RemovalMayBeUndone, finding.Subject{}, finding.Args{})}
 		case worst != plan.After:
-			text += ", since a removal that was begun earlier may still be carried out"
+			plan.Refusal.Causes = []finding.Finding{finding.New(finding.RemovalMayFollow, finding.Subject{}, finding.Args{})}
 		}
-		plan.refuse(WouldLoseQuorum, text)
-		plan.Refusal.blame(peers, isTarget)
 	default:
 		plan.warn()
 	}
@@ -197,37 +184,33 @@ func (c Change) mayComeBack(peers []Peer) (n int) {
 }
 
 func (p *Plan) warn() {
-	switch n := p.After.Members; {
-	case n == 1:
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: this leaves 1 member, the only copy; fewer than 3 members tolerate no failure", p.Database.Short()))
-	case n < 3:
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: this leaves %d members; fewer than 3 members tolerate no failure", p.Database.Short(), n))
-	case n%2 == 0:
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: this leaves %d members; an even number tolerates no more failures than %d", p.Database.Short(), n, n-1))
+	if n := p.After.Members; n < 3 || n%2 == 0 {
+		p.Warnings = append(p.Warnings, finding.Of(finding.FewWouldStay, p.Database, finding.Args{Count: n, Total: (n - 1) / 2}))
 	}
 }
 
-// pendingPhase says what other change the server itself has under way. A server
+// refusePending refuses while the server itself has another change under way. A server
 // that joins and only catches up has no vote yet and hinders no other. Only a leader takes
 // phases further and ends them: one that has lost the leadership shows those that it knew
 // then for as long as it runs (raft_become_follower() and raft_run_reconfigure() in
 // ovsdb/raft.c), and its configuration has what became of them.
-func (c Change) pendingPhase(target Peer) string {
+func (c Change) refusePending(plan *Plan) {
 	s := c.View.Status
 	if s.Role != Leader {
-		return ""
+		return
 	}
 	for _, r := range s.Removing {
-		if r.Short != target.Short {
-			return fmt.Sprintf("the removal of %s at %s is not finished", r.Short, r.Address)
+		if r.Short != plan.Target.Short {
+			plan.refuse(finding.ChangePending, finding.Args{Member: finding.Server{ID: r.Short, Address: r.Address}, Value: string(r.Phase)})
+			return
 		}
 	}
 	for _, m := range s.Servers {
-		if m.Phase != "" && m.Short != target.Short {
-			return fmt.Sprintf("another change is not finished: cluster/status shows %s at %s as %q", m.Short, m.Address, m.Phase)
+		if m.Phase != "" && m.Short != plan.Target.Short {
+			plan.refuse(finding.ChangePending, finding.Args{Member: Peer{Member: m}.server(), Value: string(m.Phase)})
+			return
 		}
 	}
-	return ""
 }
 
 // same says whether two rows are of one member. Only the row as a whole tells

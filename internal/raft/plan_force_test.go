@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -28,19 +29,19 @@ func TestR4ForcePermitsNothingElse(t *testing.T) {
 				live := v.Status.HasLeader() && v.LeaderUp() && up[target]
 				switch {
 				case !v.LeaderUp():
-					require.Equal(t, NoQuorum, reason(gentle))
-					require.Equal(t, NoQuorum, reason(forced))
+					require.Equal(t, finding.NoQuorum, reason(gentle))
+					require.Equal(t, finding.NoQuorum, reason(forced))
 				case unit != "":
-					require.Equal(t, UnitInModel, reason(gentle))
-					require.Equal(t, v.Peers()[target].Short+" belongs to ovn-central/7, which is still in the model", gentle.Refusal.Text)
+					require.Equal(t, finding.UnitInModel, reason(gentle))
+					require.Equal(t, unit, gentle.Refusal.Args.Unit)
 				case live:
-					require.Equal(t, LiveMember, reason(gentle))
+					require.Equal(t, finding.MemberIsLive, reason(gentle))
 				default:
 					require.Equal(t, reason(forced), reason(gentle), "leader %d of %v", leader, up)
 				}
-				require.NotContains(t, []Reason{LiveMember, UnitInModel}, reason(forced))
+				require.NotContains(t, []finding.Code{finding.MemberIsLive, finding.UnitInModel}, reason(forced))
 				if live { // a unit that is back keeps its member
-					require.Equal(t, LiveMember, reason(dead))
+					require.Equal(t, finding.MemberIsLive, reason(dead))
 				} else {
 					require.Equal(t, reason(forced), reason(dead))
 				}
@@ -67,7 +68,7 @@ func TestR4ForceDoesNotKickOneself(t *testing.T) {
 	for n := 2; n <= largest; n++ {
 		for leader := range n {
 			c := Change{Database: ovndb.NB, View: viewOf(leader, allUp(n)), Target: string(memberID(0)), Permit: PermitForce}
-			assert.Equal(t, OwnID, reason(PlanKick(c)))
+			assert.Equal(t, finding.OwnMember, reason(PlanKick(c)))
 		}
 	}
 }
@@ -75,14 +76,10 @@ func TestR4ForceDoesNotKickOneself(t *testing.T) {
 // R11: fewer than three members, and an even number of them.
 func TestR11SmallAndEvenClustersAreWarnedOf(t *testing.T) {
 	t.Parallel()
-	tests := map[int][]string{
-		2: {"sb: this leaves 1 member, the only copy; fewer than 3 members tolerate no failure"},
-		3: {"sb: this leaves 2 members; fewer than 3 members tolerate no failure"},
-		4: nil,
-		5: {"sb: this leaves 4 members; an even number tolerates no more failures than 3"},
-		6: nil,
-		7: {"sb: this leaves 6 members; an even number tolerates no more failures than 5"},
+	few := func(count, total int) []finding.Finding {
+		return []finding.Finding{finding.Of(finding.FewWouldStay, ovndb.SB, finding.Args{Count: count, Total: total})}
 	}
+	tests := map[int][]finding.Finding{2: few(1, 0), 3: few(2, 0), 4: nil, 5: few(4, 1), 6: nil, 7: few(6, 2)}
 	for n, want := range tests {
 		c := Change{Database: ovndb.SB, View: viewOf(0, allUp(n)), Target: string(memberID(0))}
 		plan := PlanLeave(c)
@@ -102,7 +99,7 @@ func TestR11SmallAndEvenClustersAreWarnedOf(t *testing.T) {
 func TestARefusedChangeIsNotWarnedOf(t *testing.T) {
 	t.Parallel()
 	plan := PlanLeave(Change{Database: ovndb.NB, View: viewOf(0, allUp(3, 2)), Target: string(memberID(0))})
-	require.Equal(t, WouldLoseQuorum, reason(plan))
+	require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
 	assert.Empty(t, plan.Warnings)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -36,7 +37,7 @@ func TestR5ChangesThatAreUnderWayAreJudgedAtTheirWorst(t *testing.T) {
 				plan := PlanLeave(c)
 				require.Equal(t, want, plan.Refusal == nil, "target %d, pending %b of %v", target, pending, up)
 				if !want {
-					require.Equal(t, WouldLoseQuorum, plan.Refusal.Reason)
+					require.Equal(t, finding.QuorumWouldBeLost, plan.Refusal.Code)
 				}
 			}
 		}
@@ -47,7 +48,7 @@ func TestR5ChangesThatAreUnderWayAreJudgedAtTheirWorst(t *testing.T) {
 // long as it runs. Found by the soak: such a unit could never be removed.
 func TestR5PhasesCountOnTheLeaderOnly(t *testing.T) {
 	t.Parallel()
-	for leader, want := range map[int]Reason{0: ChangePending, 1: ""} {
+	for leader, want := range map[int]finding.Code{0: finding.ChangePending, 1: ""} {
 		for _, phase := range []Phase{AddingCommitting, RemovingPhase} {
 			v := viewOf(leader, allUp(4))
 			v.Status.Servers[3].Phase = phase
@@ -87,9 +88,9 @@ func TestR5FourMembersOneDeadTwoLeaves(t *testing.T) {
 		second := first
 		second.Pending = []ID{memberID(1)}
 		plan := PlanLeave(second)
-		require.Equal(t, WouldLoseQuorum, reason(plan))
-		assert.Equal(t, "nb: of 4 members 3 are up; without a000 there would be 1 of 2 up, 2 needed, "+
-			"since a removal that was begun earlier may still be carried out; down: a003 at tcp:10.0.0.3:6643", plan.Refusal.Error())
+		require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
+		assert.Equal(t, "error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=1 of 2 up, 2 needed Member=a000 at tcp:10.0.0.0:6643 "+
+			"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_FOLLOW", brief(plan))
 		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.After, "what is shown is the change itself")
 
 		// The one that has begun may go on, and nobody else is in its way.
@@ -107,11 +108,10 @@ func TestR5TargetThatIsDownIsNoBlocker(t *testing.T) {
 	}
 	c.View.Names = []ID{memberID(4)}
 	plan := PlanKick(c)
-	require.Equal(t, WouldLoseQuorum, reason(plan))
-	assert.Equal(t, "nb: of 5 members 3 are up; without a004 there would be 1 of 2 up, 2 needed, "+
-		"since a removal that was begun earlier may still be carried out; down: a003 at tcp:10.0.0.3:6643", plan.Refusal.Error())
-	require.Len(t, plan.Refusal.Blockers, 1)
-	assert.Equal(t, memberAddress(3), plan.Refusal.Blockers[0].Address)
+	require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
+	assert.Equal(t, finding.RemovalMayFollow, plan.Refusal.Causes[0].Code)
+	require.Len(t, plan.Blockers, 1)
+	assert.Equal(t, memberAddress(3), plan.Blockers[0].Address)
 }
 
 // R5: a removal that is in the log, but not committed, may be undone by the next
@@ -122,9 +122,8 @@ func TestR5RemovalThatIsNotCommittedMayBeUndone(t *testing.T) {
 	require.Nil(t, PlanLeave(c).Refusal, "all is committed: 2 of 3 remain")
 	c.View.Status.NotCommitted = 1
 	plan := PlanLeave(c)
-	require.EqualError(t, plan.Refusal, "nb: of 4 members 3 are up; without a000 there would be 2 of 4 up, 3 needed, "+
-		"since a removal that is not committed may be undone; down: a003 at tcp:10.0.0.3:6643")
-	assert.Equal(t, WouldLoseQuorum, plan.Refusal.Reason)
+	assert.Equal(t, "error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=2 of 4 up, 3 needed Member=a000 at tcp:10.0.0.0:6643 "+
+		"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_BE_UNDONE", brief(plan))
 	c.Pending = nil
 	assert.Nil(t, PlanLeave(c).Refusal, "under load something is never committed")
 }

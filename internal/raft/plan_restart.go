@@ -1,11 +1,11 @@
 package raft
 
-import "fmt"
+import "github.com/ovn-central/ovn-central-operator/internal/finding"
 
 // PlanStop judges that a member goes down for an unknown time, and keeps its vote: those that remain up must be a
 // majority of all (rule R1).
 func PlanStop(c Change) Plan {
-	plan := c.begin("stopping it")
+	plan := c.begin()
 	peers := c.View.Peers()
 	isTarget := func(p Peer) bool { return plan.Target.Short != "" && p.Member.same(plan.Target.Member) }
 	if plan.After = quorumOf(peers, nil, isTarget); !c.View.LeaderUp() {
@@ -14,19 +14,16 @@ func PlanStop(c Change) Plan {
 	if plan.Refusal != nil {
 		return plan
 	}
-	if phase := c.pendingPhase(plan.Target); phase != "" {
-		plan.refuse(ChangePending, phase)
+	if c.refusePending(&plan); plan.Refusal != nil {
 		return plan
 	}
 	remaining := quorumOf(peers, nil, func(p Peer) bool { return isTarget(p) || p.isAny(c.Pending) }) // these may go at any moment
 	remaining.Members += c.mayComeBack(peers)
 	switch {
 	case !c.View.working().Holds():
-		plan.refuse(NoQuorum, "no majority is up: "+plan.Before.String())
+		plan.refuseWithoutMajority()
 	case !remaining.Holds():
-		plan.refuse(WouldLoseQuorum, fmt.Sprintf("of %d members %d are up; while %s is down there would be %s",
-			plan.Before.Members, plan.Before.Up, plan.Target.Short, remaining))
-		plan.Refusal.blame(peers, isTarget)
+		plan.refuseForQuorum(remaining, peers, isTarget)
 	}
 	return plan
 }
@@ -47,29 +44,26 @@ func PlanRestart(c Change) Plan {
 	}
 	switch {
 	case s.State == JoiningCluster || s.State == LeavingCluster:
-		plan.refuse(NotMember, fmt.Sprintf("this unit's server is %q", s.State))
+		plan.refuse(finding.NotAMember, finding.Args{Detail: string(s.State)})
 	case !member:
-		plan.refuse(NotMember, "this unit's server is not in the cluster's configuration")
+		plan.refuse(finding.NotAMember, finding.Args{})
 	case len(s.Servers) == 1:
 		return plan
 	case !c.View.LeaderUp():
-		plan.refuse(NoQuorum, c.View.noLeaderText())
+		plan.refuseWithoutLeader(c.View)
 	case !c.View.working().Holds():
-		plan.refuse(NoQuorum, "no majority is up: "+plan.Before.String())
+		plan.refuseWithoutMajority()
 	}
 	if plan.Refusal != nil {
 		return plan
 	}
-	if phase := c.pendingPhase(plan.Target); phase != "" {
-		plan.refuse(ChangePending, phase)
+	if c.refusePending(&plan); plan.Refusal != nil {
 		return plan
 	}
 	remaining := quorumOf(peers, nil, func(p Peer) bool { return p.Self || p.isAny(c.Pending) }) // these may go at any moment
 	remaining.Members += c.mayComeBack(peers)
 	if both := remaining.Members == 2 && remaining.Up == 1; !remaining.Holds() && !both {
-		plan.refuse(WouldLoseQuorum, fmt.Sprintf("of %d members %d are up; while this unit's server is down there would be %s",
-			plan.Before.Members, plan.Before.Up, remaining))
-		plan.Refusal.blame(peers, isSelf)
+		plan.refuseForQuorum(remaining, peers, isSelf)
 	}
 	return plan
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -18,13 +19,13 @@ func TestR1RestartVerdictIsTheFormulaInEveryCase(t *testing.T) {
 		n := len(up)
 		led := leader != noLeader && up[leader]
 		remain := count(up, 0)
-		want := Reason("")
+		want := finding.Code("")
 		switch {
 		case n == 1:
 		case !led, 2*count(up) <= n:
-			want = NoQuorum
+			want = finding.NoQuorum
 		case 2*remain <= n && (n != 2 || remain != 1):
-			want = WouldLoseQuorum
+			want = finding.QuorumWouldBeLost
 		}
 		plan := PlanRestart(Change{Database: ovndb.NB, View: v, Target: "ignored", Permit: PermitForce})
 		if got := reason(plan); got != want {
@@ -44,10 +45,9 @@ func TestR1RestartNamesWhoIsInTheWay(t *testing.T) {
 	t.Parallel()
 	for leader := range 2 {
 		plan := PlanRestart(Change{Database: ovndb.SB, View: viewOf(leader, allUp(3, 2))})
-		require.Equal(t, WouldLoseQuorum, reason(plan))
-		assert.EqualError(t, plan.Refusal, "sb: of 3 members 2 are up; while this unit's server is down there would be 1 of 3 up, 2 needed; "+
-			"down: a002 at tcp:10.0.0.2:6643")
-		require.Len(t, plan.Refusal.Blockers, 1)
+		require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
+		assert.Equal(t, "error QUORUM_WOULD_BE_LOST sb Count=2 Total=3 After=1 of 3 up, 2 needed Member=a000 at tcp:10.0.0.0:6643 Down=[a002 at tcp:10.0.0.2:6643]", brief(plan))
+		require.Len(t, plan.Blockers, 1)
 		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.Before)
 		assert.Equal(t, Quorum{Members: 3, Up: 1}, plan.After)
 	}
@@ -58,9 +58,9 @@ func TestR1RestartNamesWhoIsInTheWay(t *testing.T) {
 func TestR1RestartThatAPendingChangeForbidsBlamesNobody(t *testing.T) {
 	t.Parallel()
 	plan := PlanRestart(Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(1)}})
-	require.Equal(t, WouldLoseQuorum, reason(plan))
-	assert.Empty(t, plan.Refusal.Blockers)
-	assert.NotContains(t, plan.Refusal.Text, "down:")
+	require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
+	assert.Empty(t, plan.Blockers)
+	assert.Empty(t, plan.Refusal.Args.Down)
 }
 
 // R5: a removal that was begun earlier may be carried out while the server is
@@ -124,7 +124,7 @@ func TestR5RestartDuringARemovalThatIsNotCommitted(t *testing.T) {
 	c := Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(3)}}
 	require.Nil(t, PlanRestart(c).Refusal, "all is committed: 2 of 3 remain")
 	c.View.Status.NotCommitted = 1
-	require.Equal(t, WouldLoseQuorum, reason(PlanRestart(c)), "2 of 4 would remain")
+	require.Equal(t, finding.QuorumWouldBeLost, reason(PlanRestart(c)), "2 of 4 would remain")
 	c.Pending = nil
 	assert.Nil(t, PlanRestart(c).Refusal, "under load something is never committed")
 }
@@ -133,22 +133,21 @@ func TestRestartOfAServerThatIsNoMember(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change func(*Status)
-		want   Reason
-		text   string
+		want   string
 	}{
-		"joining": {func(s *Status) { s.State = JoiningCluster }, NotMember, `nb: this unit's server is "joining cluster"`},
-		"leaving": {func(s *Status) { s.State = LeavingCluster }, NotMember, `nb: this unit's server is "leaving cluster"`},
+		"joining": {func(s *Status) { s.State = JoiningCluster }, "error NOT_A_MEMBER nb Detail=joining cluster"},
+		"leaving": {func(s *Status) { s.State = LeavingCluster }, "error NOT_A_MEMBER nb Detail=leaving cluster"},
 		"not in the configuration": {
-			func(s *Status) { s.Servers = s.Servers[1:] }, NotMember, "nb: this unit's server is not in the cluster's configuration",
+			func(s *Status) { s.Servers = s.Servers[1:] }, "error NOT_A_MEMBER nb",
 		},
 		"another one is being removed": {
 			func(s *Status) {
 				s.Removing = []Pending{{Short: "a004", Address: "tcp:10.0.0.4:6643", Phase: RemovingPhase}}
 			},
-			ChangePending, "nb: the removal of a004 at tcp:10.0.0.4:6643 is not finished",
+			"waiting CHANGE_PENDING nb Value=removing Member=a004 at tcp:10.0.0.4:6643",
 		},
 		"another one is being added": {
-			func(s *Status) { s.Servers[2].Phase = AddingCommitting }, ChangePending, `nb: another change is not finished: cluster/status shows a002 at tcp:10.0.0.2:6643 as "adding: committing"`,
+			func(s *Status) { s.Servers[2].Phase = AddingCommitting }, "waiting CHANGE_PENDING nb Value=adding: committing Member=a002 at tcp:10.0.0.2:6643",
 		},
 	}
 	for name, tt := range tests {
@@ -157,8 +156,7 @@ func TestRestartOfAServerThatIsNoMember(t *testing.T) {
 			v := viewOf(0, allUp(3))
 			tt.change(&v.Status)
 			plan := PlanRestart(Change{Database: ovndb.NB, View: v})
-			require.Equal(t, tt.want, reason(plan))
-			assert.EqualError(t, plan.Refusal, tt.text)
+			assert.Equal(t, tt.want, brief(plan))
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -17,14 +18,14 @@ func TestR1StopVerdictIsTheFormulaInEveryCase(t *testing.T) {
 		for target := range n {
 			led := leader != noLeader && up[leader]
 			remain := count(up, target)
-			want := Reason("")
+			want := finding.Code("")
 			switch {
 			case n == 1:
-				want = SoleMember
+				want = finding.SoleMember
 			case !led, 2*count(up) <= n:
-				want = NoQuorum
+				want = finding.NoQuorum
 			case 2*remain <= n:
-				want = WouldLoseQuorum
+				want = finding.QuorumWouldBeLost
 			}
 			plan := PlanStop(Change{Database: ovndb.NB, View: v, Target: string(memberID(target))})
 			if got := reason(plan); got != want {

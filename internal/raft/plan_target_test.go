@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -21,12 +22,11 @@ func TestR3OneOfTwoThatShareFourDigits(t *testing.T) {
 	assert.Equal(t, Quorum{Members: 3, Up: 3}, plan.After)
 
 	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: string(answering)})
-	require.Equal(t, LiveMember, reason(plan), "it is not judged as the other, which is down")
+	require.Equal(t, finding.MemberIsLive, reason(plan), "it is not judged as the other, which is down")
 	assert.Equal(t, answering, plan.Target.ID)
 
 	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: answering.Short(), Permit: PermitForce})
-	require.EqualError(t, plan.Refusal, "nb: a001 can mean a001 at tcp:10.0.0.1:6643, a001 at tcp:10.0.0.2:6643")
-	assert.Equal(t, AmbiguousID, plan.Refusal.Reason)
+	assert.Equal(t, "error MEMBER_AMBIGUOUS nb Value=a001 Count=2 Members=[a001 at tcp:10.0.0.1:6643 a001 at tcp:10.0.0.2:6643]", brief(plan))
 	assert.Empty(t, plan.Target)
 }
 
@@ -44,7 +44,7 @@ func TestR1OwnLeaveIsJudgedAsItsOwn(t *testing.T) {
 			}
 			plan := PlanLeave(Change{Database: ovndb.NB, View: v, Target: string(v.Status.Server)})
 			assert.True(t, plan.Target.Self)
-			assert.Equal(t, WouldLoseQuorum, reason(plan))
+			assert.Equal(t, finding.QuorumWouldBeLost, reason(plan))
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestR3TargetIsFoundThoughMoreIsKnownOfItNow(t *testing.T) {
 	require.Empty(t, r.Peers[0].ID)
 	plan := PlanKick(Change{Database: ovndb.NB, View: v, Target: r.Peers[0].Longest()})
 	assert.Equal(t, memberID(2), plan.Target.ID)
-	assert.Equal(t, LiveMember, reason(plan))
+	assert.Equal(t, finding.MemberIsLive, reason(plan))
 }
 
 func TestNobodyIsNotPlannedToGo(t *testing.T) {

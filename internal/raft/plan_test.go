@@ -1,13 +1,14 @@
 package raft
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -53,12 +54,12 @@ func TestR1VerdictIsTheFormulaInEveryCase(t *testing.T) {
 		led := leader != noLeader && up[leader]
 		for target := range n {
 			now, then := 2*count(up) > n, 2*count(up, target) > n-1
-			want := map[bool]Reason{true: "", false: WouldLoseQuorum}[then]
+			want := map[bool]finding.Code{true: "", false: finding.QuorumWouldBeLost}[then]
 			switch {
 			case n == 1:
-				want = SoleMember
+				want = finding.SoleMember
 			case !led, !now:
-				want = NoQuorum
+				want = finding.NoQuorum
 			}
 			c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Permit: PermitForce}
 			plans := map[string]Plan{"leave": PlanLeave(c)}
@@ -81,12 +82,17 @@ func TestR1VerdictIsTheFormulaInEveryCase(t *testing.T) {
 	})
 }
 
-func reason(p Plan) Reason {
+func reason(p Plan) finding.Code {
 	if p.Refusal == nil {
 		return ""
 	}
-	return p.Refusal.Reason
+	if p.NoQuorum() {
+		return finding.NoQuorum // in whichever way
+	}
+	return p.Refusal.Code
 }
+
+func brief(p Plan) string { return findingtest.Brief(*p.Refusal) }
 
 // R1: without a quorum it may be this unit that is cut off.
 func TestR1NobodyIsNamedAsDeadWithoutAQuorum(t *testing.T) {
@@ -94,16 +100,16 @@ func TestR1NobodyIsNamedAsDeadWithoutAQuorum(t *testing.T) {
 	everyView(5, func(v View, _ int, up []bool) {
 		for target := range up {
 			plan := PlanLeave(Change{Database: ovndb.SB, View: v, Target: string(memberID(target))})
-			if reason(plan) != NoQuorum {
+			if reason(plan) != finding.NoQuorum {
 				continue
 			}
 			for i, p := range v.Peers() {
 				if string(v.Status.Leader) != p.Short {
-					require.NotContains(t, plan.Refusal.Text, p.Short, "member %d of %v", i, up)
+					require.NotContains(t, brief(plan), p.Short, "member %d of %v", i, up)
 				}
-				require.NotContains(t, plan.Refusal.Text, p.Address)
 			}
-			require.Empty(t, plan.Refusal.Blockers)
+			require.Empty(t, plan.Refusal.Args.Down)
+			require.Empty(t, plan.Blockers)
 		}
 	})
 }
@@ -116,14 +122,14 @@ func TestR1WhoIsInTheWayIsNamed(t *testing.T) {
 		for target := range up {
 			c := Change{Database: ovndb.SB, View: v, Target: v.Peers()[target].Longest()}
 			plan := PlanLeave(c)
-			if reason(plan) != WouldLoseQuorum {
+			if reason(plan) != finding.QuorumWouldBeLost {
 				continue
 			}
 			seen++
 			var down []string
-			for _, p := range plan.Refusal.Blockers {
+			for i, p := range plan.Blockers {
 				down = append(down, p.Short)
-				require.Contains(t, plan.Refusal.Text, p.Short+" at "+p.Address)
+				require.Equal(t, p.server(), plan.Refusal.Args.Down[i])
 			}
 			var want []string
 			for i, isUp := range up {
@@ -132,8 +138,9 @@ func TestR1WhoIsInTheWayIsNamed(t *testing.T) {
 				}
 			}
 			require.Equal(t, want, down)
-			require.Contains(t, plan.Refusal.Text,
-				fmt.Sprintf("of %d members %d are up; without %s there would be %s", len(up), count(up), plan.Target.Short, plan.After))
+			a := plan.Refusal.Args
+			require.Equal(t, []any{len(up), count(up), plan.Target.server()}, []any{a.Total, a.Count, a.Member})
+			require.Equal(t, finding.Tally{Up: plan.After.Up, Members: plan.After.Members}, a.After)
 		}
 	})
 	assert.Positive(t, seen)
@@ -149,11 +156,11 @@ func TestR2SoleMemberIsNeverTouched(t *testing.T) {
 			if flags&2 != 0 {
 				c.UnitInModel = "ovn-central/0"
 			}
-			assert.Equal(t, SoleMember, reason(PlanLeave(c)), "leave of %q", target)
+			assert.Equal(t, finding.SoleMember, reason(PlanLeave(c)), "leave of %q", target)
 			assert.NotNil(t, PlanKick(c).Refusal, "kick of %q", target)
 		}
 	}
-	assert.Equal(t, SoleMember, reason(PlanKick(Change{View: viewOf(0, allUp(1)), Target: string(memberID(0))})))
+	assert.Equal(t, finding.SoleMember, reason(PlanKick(Change{View: viewOf(0, allUp(1)), Target: string(memberID(0))})))
 	for _, file := range []string{"nb-single-server", "nb-single-after-leave", "nb-ssl-single-after-two-left", "ovs36-nb-single-leaving"} {
 		s := captureStatus(t, file)
 		c := Change{Database: ovndb.NB, View: View{Status: s}, Target: string(s.Server), Permit: PermitForce}

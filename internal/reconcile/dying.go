@@ -2,18 +2,15 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
@@ -84,26 +81,21 @@ func (u *Reconciler) recovers(ctx context.Context, r *record, m observe.Applicat
 
 // refuseUnplaced is the refusal where units stay while the new cluster's file is still to be put in its place here: its
 // data are nowhere else (rule R9). Where Juju could not be asked, so may be those of one that was made for a request.
-func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) *membership.RefusedError {
+func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) error {
 	m, clusters := p.result.Snapshot.Application, p.progress.clusters
-	refused := &membership.RefusedError{Command: u.command("resume")}
+	if !m.OthersStay() {
+		return nil
+	}
+	var reasons []finding.Finding
 	for _, db := range ovndb.Databases() {
 		staged, err := u.Files.Staged(ctx, db)
 		published := staged.Cluster == clusters.IDs[db]
 		if err != nil || staged.Cluster == "" || !published && !(unread && staged.Cluster == p.record.Requests[db].New) {
 			continue
 		}
-		refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: db, Reason: raft.SoleMember, Text: fmt.Sprintf(
-			"the new cluster is not in its place yet, and its only copy is beside %s", u.Paths.File(db))})
+		reasons = append(reasons, finding.Of(finding.NewClusterUnplaced, db, finding.Args{Detail: "beside " + u.Paths.File(db)}))
 	}
-	if len(refused.Refusals) == 0 || !m.OthersStay() {
-		return nil
-	}
-	refused.Advice = []string{
-		"put it in its place and start it: " + refused.Command, "then wait until another unit has joined: Juju tries again by itself",
-		membership.OnlyCopyAdvice + juju.Version{}.Render(command.Resolved(m.Unit, true)),
-	}
-	return refused
+	return finding.Refuse(reasons, finding.Do(command.Command{Unit: m.Unit, Action: "resume"}), finding.ByHand(finding.AwaitJoin), membership.TakeTheCopy(m))
 }
 
 // refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other

@@ -18,7 +18,7 @@ import (
 // Pause stops this unit's services until [Reconciler.Resume]; they don't start at boot
 // either. The unit stays a member, so that the others must be a majority without
 // it: where they aren't, or it knows no leader, the error is a
-// [*membership.RefusedError] that names each database, and nothing was stopped. recovery permits
+// [*finding.RefusedError] that names each database, and nothing was stopped. recovery permits
 // a pause without a leader, with which the recovery of a lost quorum begins.
 func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
 	r, err := u.loadRecord()

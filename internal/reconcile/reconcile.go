@@ -275,7 +275,7 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 // busy says whether an error only means that another unit has its turn, or that
 // this one has to wait for a quorum: it is tried again.
 func busy(err error) bool {
-	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, errNotRemoved) || errors.Is(err, membership.ErrRaftLeaderLost) || errors.As(err, new(*membership.BusyError)) || errors.As(err, new(*membership.RefusedError))
+	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, errNotRemoved) || errors.Is(err, membership.ErrRaftLeaderLost) || errors.As(err, new(*finding.RefusedError))
 }
 
 func server(o Result, d ovndb.Database) observe.ServerState { return o.Snapshot.Servers[d] }

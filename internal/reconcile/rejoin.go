@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -168,7 +169,7 @@ func (u *Reconciler) removeDamaged(ctx context.Context, o Result, s plan.Step) e
 	}
 	for _, k := range results {
 		if !k.Done() {
-			return fmt.Errorf("%w: %s: %s", errNotRemoved, s.Unit, strings.ReplaceAll(strings.Join(k.Lines(), "\n"), "\n", "; "))
+			return fmt.Errorf("%w: %s: %w", errNotRemoved, s.Unit, finding.Refuse(k.Against))
 		}
 	}
 	return nil

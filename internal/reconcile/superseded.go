@@ -16,7 +16,7 @@ import (
 
 // PutAwaySuperseded puts away what a unit that is being removed has of clusters in whose place
 // others were put: the others have no need of it, and while the unit's `stop` fails no other
-// hook runs, in which [plan.Decide] has that done. It refuses, with a [*membership.RefusedError], where the
+// hook runs, in which [plan.Decide] has that done. It refuses, with a [*finding.RefusedError], where the
 // new cluster is not in its place yet.
 func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot) (observe.Snapshot, error) {
 	r, err := u.loadRecord()

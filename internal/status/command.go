@@ -35,7 +35,7 @@ func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.Ser
 	if servers[d].Condition == ovndb.Serving {
 		permit = raft.PermitForce
 	}
-	return KickCommand(OtherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), permit)
+	return KickCommand(otherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), permit)
 }
 
 // recoveryPlanCommand is for a unit that knows no leader: it shows which unit sees one, how
@@ -102,6 +102,6 @@ func shortened(targets map[ovndb.Database]string) map[ovndb.Database]string {
 }
 
 // StatusCommand shows the clusters as a unit sees them.
-func StatusCommand(m observe.Application, on string) string {
-	return m.Version.Render(command.Command{Unit: on, Action: "cluster-status"})
+func StatusCommand(on string) command.Command {
+	return command.Command{Unit: on, Action: "cluster-status"}
 }

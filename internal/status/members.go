@@ -22,10 +22,9 @@ func memberName(m observe.Application, d ovndb.Database, row observe.Row) string
 	return cmp.Or(row.Owner.Unit, row.Owner.Was, Describe(m, d, row.Peer))
 }
 
-// down finds the members that are down, those of one unit together. Without a quorum, this unit may be the one
+// down finds the members that are down. Without a quorum, this unit may be the one
 // that is cut off: nothing is said of others then.
 func down(r observe.Report) (all []finding.Finding) {
-	at := map[string]int{}
 	for _, c := range r.Clusters {
 		if healthOf(c, r.Application) != working {
 			continue
@@ -34,38 +33,18 @@ func down(r observe.Report) (all []finding.Finding) {
 			if row.Self || row.Up || row.OneWay || row.Owner.Stale { // what is wrong with its own, this unit says itself
 				continue
 			}
-			name, detail := memberName(r.Application, c.Database, row), fmt.Sprintf("%s %s at %s: %s", c.Database.Short(), row.Short, row.Address, row.Why)
-			i, found := at[name]
-			if !found {
-				at[name] = len(all)
-				all = append(all, finding.Of(finding.MemberDown, c.Database, finding.Args{Unit: row.Owner.Unit, Detail: detail}, whileDown(r.Application, row)...))
-				all[len(all)-1].Subject.Name = name
-				continue
+			ways := []finding.Remedy{finding.ByHand(finding.FindOwner).For(Describe(r.Application, c.Database, row.Peer))}
+			if unit := row.Owner.Unit; unit != "" {
+				ways = WhileDown(r.Application, unit, row.Noted)
 			}
-			all[i].Subject.Databases = append(all[i].Subject.Databases, c.Database)
-			all[i].Args.Detail += "; " + detail
+			f := finding.Of(finding.MemberDown, c.Database, finding.Args{
+				Unit: row.Owner.Unit, Detail: fmt.Sprintf("%s at %s: %s", row.Short, row.Address, row.Why),
+			}, ways...)
+			f.Subject.Name = memberName(r.Application, c.Database, row)
+			all = append(all, f)
 		}
 	}
 	return all
-}
-
-// whileDown is what to do about a member that is down.
-func whileDown(m observe.Application, row observe.Row) []finding.Remedy {
-	unit := row.Owner.Unit
-	switch {
-	case unit == "":
-		return []finding.Remedy{finding.ByHand(finding.FindOwner)}
-	case m.Peers[unit].State.Paused:
-		return []finding.Remedy{finding.Do(resumeCommand(unit))}
-	case row.Noted: // its unit ends that by itself
-		return []finding.Remedy{finding.ByHand(finding.AwaitHook)}
-	case m.Dying(unit): // Juju waits for its machine
-		return []finding.Remedy{finding.ByHand(finding.StartMachine), finding.If(finding.IfLost, command.RemoveByForce(unit))}
-	}
-	return []finding.Remedy{
-		finding.ByHand(finding.StartMachine),
-		finding.If(finding.IfLost, command.RemoveByForce(unit), command.Client("add-unit", unitname.Application(unit))),
-	}
 }
 
 // leaves finds the units that are being removed and may not leave yet. Juju itself shows only that
@@ -76,37 +55,42 @@ func leaves(r observe.Report) (all []finding.Finding) {
 		if unit == m.Unit || !m.Dying(unit) {
 			continue
 		}
-		refusals := leaveRefusals(r, unit)
+		plans := refusedLeaves(r, unit)
 		subject := finding.Subject{Name: unit}
 		by := changedByAnother(viewsOf(r), m.Unit)
 		switch {
-		case len(refusals) == 0 || by == unit: // it is leaving
+		case len(plans) == 0 || by == unit: // it is leaving
 		case by != "":
-			all = append(all, finding.New(finding.LeaveWaits, subject, finding.Args{Value: by + " is changing the membership"}))
+			all = append(all, finding.New(finding.LeaveWaits, subject, finding.Args{Unit: by}))
 		default:
-			texts := make([]string, len(refusals))
-			for i, refusal := range refusals {
-				texts[i] = refusal.Error()
-			}
-			all = append(all, finding.New(finding.LeaveBlocked, subject, finding.Args{Detail: strings.Join(texts, "; ")}, ways(m, refusals, viewsOf(r))...))
+			f := finding.New(finding.LeaveBlocked, subject, finding.Args{}, Ways(m, plans, viewsOf(r))...)
+			all = append(all, f.Because(reasons(m, plans)...))
 		}
 	}
 	return all
 }
 
-// leaveRefusals judges the leave of another unit in both databases.
-func leaveRefusals(r observe.Report, unit string) (refusals []*raft.Refusal) {
+// refusedLeaves judges the leave of another unit in both databases.
+func refusedLeaves(r observe.Report, unit string) (refused []raft.Plan) {
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
 			if row.Owner.Unit != unit {
 				continue
 			}
 			if plan := raft.PlanLeave(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()}); plan.Refusal != nil {
-				refusals = append(refusals, plan.Refusal)
+				refused = append(refused, plan)
 			}
 		}
 	}
-	return refusals
+	return refused
+}
+
+// reasons are why changes are refused.
+func reasons(m observe.Application, plans []raft.Plan) (all []finding.Finding) {
+	for _, plan := range plans {
+		all = append(all, Named(m, plan.Database, *plan.Refusal))
+	}
+	return all
 }
 
 // joinPatience is how long units that were not given up may take to join a new cluster: two intervals of

@@ -33,11 +33,13 @@ func answer(r observe.Report, unit string, code finding.Code, judge func(raft.Ch
 	if unit != m.Unit && !slices.Contains(m.Others(), unit) {
 		return a, fmt.Errorf("there is no unit %s; there are %s", unit, strings.Join(append(m.Others(), m.Unit), ", "))
 	}
-	var refusals []*raft.Refusal
-	var unseen []string
+	var refused []raft.Plan
+	var ways []finding.Remedy
+	f := finding.New(code, finding.Subject{Name: unit}, finding.Args{})
 	for _, c := range r.Clusters {
 		if !c.Member() {
-			unseen = append(unseen, c.Database.Short()+": this unit's server is no member that could tell; ask another unit")
+			f = f.Because(finding.Of(finding.NotAMember, c.Database, finding.Args{Detail: c.ServerState.Text()}))
+			ways = []finding.Remedy{finding.ByHand(finding.AskAnother)}
 			continue
 		}
 		for _, row := range c.Rows {
@@ -46,22 +48,20 @@ func answer(r observe.Report, unit string, code finding.Code, judge func(raft.Ch
 			}
 			plan := judge(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()})
 			if plan.Refusal != nil {
-				refusals = append(refusals, plan.Refusal)
+				refused = append(refused, plan)
 				continue
 			}
 			a.Lines = append(a.Lines, fmt.Sprintf("%s: %d of %d members are up; then %s", c.Database.Short(), plan.Before.Up, plan.Before.Members, plan.After))
 		}
 	}
-	if len(refusals)+len(unseen) == 0 {
+	f = f.Because(reasons(m, refused)...)
+	if len(f.Causes) == 0 {
 		if len(a.Lines) == 0 {
 			a.Lines = []string{unit + " has no member in either database"}
 		}
 		return a, nil
 	}
-	for _, refusal := range refusals {
-		unseen = append(unseen, refusal.Error())
-	}
-	f := finding.New(code, finding.Subject{Name: unit}, finding.Args{Detail: strings.Join(unseen, "; ")}, ways(m, refusals, viewsOf(r))...)
+	f.Remedies = append(Ways(m, refused, viewsOf(r)), ways...)
 	a.Against = &f
 	return a, nil
 }

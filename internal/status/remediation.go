@@ -2,7 +2,6 @@ package status
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,35 +10,57 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// NoQuorumRemediation is what to do where this unit's server has no leader, a line for each way
-// out. No member is named as dead: this unit may be the one that is cut off.
-func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string {
+// Named is a finding of one database with the units of the members that it names.
+func Named(m observe.Application, d ovndb.Database, f finding.Finding) finding.Finding {
+	if f.Code == finding.MemberOfOther {
+		d = d.Other()
+	}
+	named := func(s finding.Server) finding.Server {
+		if id := raft.ID(s.ID); id != "" {
+			p := raft.Peer{Member: raft.Member{Short: id.Short(), Address: s.Address}}
+			if len(s.ID) > len(p.Short) {
+				p.ID = id
+			}
+			if o := m.Owner(d, p); o.Unit != "" || o.Was != "" {
+				s.Unit = cmp.Or(o.Unit, "was "+o.Was)
+			}
+		}
+		return s
+	}
+	f.Args.Member = named(f.Args.Member)
+	for _, list := range []*[]finding.Server{&f.Args.Members, &f.Args.Down, &f.Args.OneWay} {
+		*list = slices.Clone(*list)
+		for i, s := range *list {
+			(*list)[i] = named(s)
+		}
+	}
+	return f
+}
+
+// WithoutLeader are the ways out where this unit's server has no leader. No member is named as dead: this unit may be
+// the one that is cut off.
+func WithoutLeader(m observe.Application, l observe.ServerState) []finding.Remedy {
 	// A leader that does not answer is leaving, or soon followed by another: no member is
 	// to be kicked for that.
 	if l.Status.Role == raft.Follower && l.Status.HasLeader() {
-		return []string{"wait: the leader is leaving, or an election is under way"}
+		return []finding.Remedy{finding.ByHand(finding.AwaitElection)}
 	}
-	target := map[ovndb.Database]string{l.Database: string(l.Status.Server)}
 	clusters := Views{l.Database: {Status: l.Status}}
-	other := OtherUnit(m, clusters)
-	return []string{
-		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), m.Version.Render(KickCommand(other, target, raft.PermitUnitInModel))),
-		LostQuorumRemediation(m, clusters),
+	other, ways := otherUnit(m, clusters), ElsewhereOrLost(m, clusters)
+	kick := KickCommand(other, map[ovndb.Database]string{l.Database: string(l.Status.Server)}, raft.PermitUnitInModel)
+	return slices.Insert(ways, 1, finding.If(finding.IfCutOff, kick).For(other))
+}
+
+// ElsewhereOrLost are the ways out where this unit's server can't tell how the cluster is: another unit may know, or the
+// quorum is lost.
+func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
+	other := otherUnit(m, clusters)
+	return []finding.Remedy{
+		finding.If(finding.ToAskAnother, StatusCommand(other)).For(other), finding.If(finding.IfNoneLeads, recoveryPlanCommand(m, clusters)),
 	}
-}
-
-// LostQuorumRemediation is what to do where no unit has a leader, in one line.
-func LostQuorumRemediation(m observe.Application, clusters Views) string {
-	return "if no unit shows a leader, start the servers that are down; if they are lost for good: " + m.Version.Render(recoveryPlanCommand(m, clusters)) +
-		" (docs/how-to/recover-quorum.md)"
-}
-
-// Remediation says how to get rid of the members that are down and stand in the way of
-// a change of one database.
-func Remediation(r *raft.Refusal, v raft.View, m observe.Application) []string {
-	return Remediations([]*raft.Refusal{r}, Views{r.Database: v}, m)
 }
 
 // blocker are the members of one unit, or one member of an unknown unit, that
@@ -47,50 +68,13 @@ func Remediation(r *raft.Refusal, v raft.View, m observe.Application) []string {
 type blocker struct {
 	owner   observe.Owner
 	targets map[ovndb.Database]string
-	// names are the members, each as it is described; down says of each in which
-	// database it is down.
-	names, down []string
+	// names are the members, each as it is described.
+	names []string
 	// mayGo reports that a kick with the permit would be allowed in each of the databases.
 	mayGo  bool
 	permit raft.Permit
-	// noted is why one of them that is up counts as down; empty where none is up.
-	noted string
-}
-
-// Remediations is [Remediation] for both databases, with one way out for each unit: one
-// command does for both.
-func Remediations(refusals []*raft.Refusal, clusters Views, m observe.Application) []string {
-	if by := changedByAnother(clusters, m.Unit); by != "" {
-		return []string{"wait: " + by + " is changing the membership"}
-	}
-	var advice []string
-	for _, b := range blockersOf(m, refusals, clusters) {
-		what, server, it, them := strings.Join(b.names, " and "), "server", "it is", "it"
-		if len(b.names) > 1 {
-			server, it, them = "servers", "they are", "them"
-		}
-		paused := m.Peers[b.owner.Unit].State.Paused
-		if paused { // systemd doesn't start its services
-			advice = append(advice, fmt.Sprintf("resume %s, which is paused: %s", b.owner.Unit, m.Version.Render(resumeCommand(b.owner.Unit))))
-		}
-		switch {
-		case b.noted != "" && b.owner.Unit != "": // its unit ends that by itself: nothing is to be kicked for it
-			advice = append(advice, fmt.Sprintf("wait for the next hook of %s, or see its status: %s", b.owner.Unit, b.noted))
-		case paused && !b.mayGo:
-		case paused:
-			advice = append(advice, fmt.Sprintf("if the machine of %s is lost, kick %s first: %s", b.owner.Unit, what, m.Version.Render(kickBlocker(b, b.targets, clusters, m))))
-		case !b.mayGo:
-			advice = append(advice, fmt.Sprintf("start the %s of %s again", server, what))
-		case b.owner.Unit != "":
-			advice = append(advice, fmt.Sprintf("start the %s of %s again, or, if %s lost, kick %s first: %s",
-				server, what, it, them, m.Version.Render(kickBlocker(b, b.targets, clusters, m))))
-		case b.owner.Stale:
-			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, m.Version.Render(kickBlocker(b, b.targets, clusters, m))))
-		default:
-			advice = append(advice, fmt.Sprintf("find out which unit %s belongs to before you kick it (%s)", what, strings.Join(m.Unpublished(), "; ")))
-		}
-	}
-	return advice
+	// noted reports that one of them is up, and only counts as down.
+	noted bool
 }
 
 // changedByAnother is the unit, other than this one, that changes the membership of one of the
@@ -105,78 +89,77 @@ func changedByAnother(clusters Views, unit string) string {
 }
 
 // blockersOf puts the members of one unit together.
-func blockersOf(m observe.Application, refusals []*raft.Refusal, clusters Views) []*blocker {
+func blockersOf(m observe.Application, plans []raft.Plan, clusters Views) []*blocker {
 	var all []*blocker
 	byUnit := map[observe.Owner]*blocker{}
-	for _, r := range refusals {
-		for _, p := range r.Blockers {
-			o := m.Owner(r.Database, p)
+	for _, plan := range plans {
+		d := plan.Database
+		for _, p := range plan.Blockers {
+			o := m.Owner(d, p)
 			known := o.Unit != "" || o.Was != ""
 			b := byUnit[o]
-			if b == nil || !known || b.targets[r.Database] != "" {
+			if b == nil || !known || b.targets[d] != "" {
 				b = &blocker{owner: o, targets: map[ovndb.Database]string{}, mayGo: true}
 				all = append(all, b)
 				byUnit[o] = b
 			}
-			permit, allowed := raft.WeakestPermit(raft.Change{Database: r.Database, View: clusters[r.Database], Target: p.Longest(), UnitInModel: o.Unit})
-			b.mayGo, b.permit = b.mayGo && allowed, b.permit.Stronger(permit)
-			b.targets[r.Database] = p.Longest()
-			b.names = append(b.names, Describe(m, r.Database, p))
-			b.down = append(b.down, r.Database.Short()+" "+Describe(m, r.Database, p)+" is down")
-			if p.Noted && b.noted == "" {
-				b.noted = Describe(m, r.Database, p) + " is up, but counts as down: " + p.Why
-			}
+			permit, allowed := raft.WeakestPermit(raft.Change{Database: d, View: clusters[d], Target: p.Longest(), UnitInModel: o.Unit})
+			b.mayGo, b.permit, b.noted = b.mayGo && allowed, b.permit.Stronger(permit), b.noted || p.Noted
+			b.targets[d] = p.Longest()
+			b.names = append(b.names, Describe(m, d, p))
 		}
 	}
 	return all
 }
 
-// ways are the ways out of refusals, the best first: for each unit whose members are down, what brings them back, and
-// what removes them.
-func ways(m observe.Application, refusals []*raft.Refusal, clusters Views) (all []finding.Remedy) {
-	for _, b := range blockersOf(m, refusals, clusters) {
-		unit := b.owner.Unit
-		kick := func(when finding.Condition) finding.Remedy {
-			return finding.If(when, kickBlocker(b, shortened(b.targets), clusters, m))
-		}
-		switch {
-		case m.Peers[unit].State.Paused:
-			all = append(all, finding.Do(resumeCommand(unit)))
-		case b.noted != "" && unit != "": // its unit ends that by itself: nothing is to be kicked for it
-			all = append(all, finding.ByHand(finding.AwaitHook).For(unit))
-			continue
+// Ways are the ways out of refusals of both databases, the best first: for each unit whose members are in the way, one
+// command does for both.
+func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []finding.Remedy) {
+	if by := changedByAnother(clusters, m.Unit); by != "" {
+		return []finding.Remedy{finding.ByHand(finding.AwaitChange).For(by)}
+	}
+	for _, b := range blockersOf(m, plans, clusters) {
+		switch unit := b.owner.Unit; {
 		case unit != "":
-			all = append(all, finding.ByHand(finding.StartMachine).For(unit))
-		case b.owner.Stale && b.mayGo:
-			all = append(all, kick(""))
-			continue
-		case !b.mayGo:
-			all = append(all, finding.ByHand(finding.StartServer).For(strings.Join(b.names, " and ")))
-			continue
+			for _, r := range WhileDown(m, unit, b.noted) {
+				all = append(all, r.For(unit))
+			}
+		case !b.owner.Stale:
+			all = append(all, finding.ByHand(finding.FindOwner).For(strings.Join(b.names, " and ")))
+		case b.mayGo:
+			all = append(all, finding.Do(kickBlocker(b, clusters, m)))
 		default:
-			all = append(all, finding.ByHand(finding.FindOwner))
-			continue
-		}
-		if b.mayGo {
-			all = append(all, kick(finding.IfLost).For(unit))
+			all = append(all, finding.ByHand(finding.StartServer).For(strings.Join(b.names, " and ")))
 		}
 	}
 	return all
 }
 
-func resumeCommand(unit string) command.Command {
-	return command.Command{Unit: unit, Action: "resume"}
+// WhileDown is what to do about a unit of the model whose members are down, whatever waits for them. If it is lost, the
+// model comes first: after a kick alone no finding would name the unit, and once its machine is back it would join again.
+// What it leaves behind is then a stale member, which has the command for its kick.
+func WhileDown(m observe.Application, unit string, noted bool) []finding.Remedy {
+	lost := finding.If(finding.IfLost, command.RemoveByForce(unit))
+	if !m.Dying(unit) {
+		lost.Then = []command.Command{command.Client("add-unit", unitname.Application(unit))}
+	}
+	switch {
+	case m.Peers[unit].State.Paused: // systemd doesn't start its services
+		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"}), lost}
+	case noted: // its unit ends that by itself: nothing is to be removed for it
+		return []finding.Remedy{finding.ByHand(finding.AwaitHook)}
+	}
+	return []finding.Remedy{finding.ByHand(finding.StartMachine), lost}
 }
 
 // kickBlocker names the unit where that means these members and no others, which
 // is the shorter line and the same for both databases; else these IDs of them.
-func kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters Views, m observe.Application) command.Command {
-	unit := cmp.Or(b.owner.Unit, b.owner.Was)
-	on := runOn(m, clusters, b.owner.Unit)
-	if hasOnly(m, clusters, unit, b.targets) {
-		return kickUnitCommand(on, unit, b.permit)
+func kickBlocker(b *blocker, clusters Views, m observe.Application) command.Command {
+	on := runOn(m, clusters)
+	if hasOnly(m, clusters, b.owner.Was, b.targets) {
+		return kickUnitCommand(on, b.owner.Was, b.permit)
 	}
-	return KickCommand(on, ids, b.permit)
+	return KickCommand(on, shortened(b.targets), b.permit)
 }
 
 // hasOnly reports whether a kick of the unit means these members and no others, in

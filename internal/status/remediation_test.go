@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
@@ -30,12 +31,11 @@ func goal(units ...string) map[string]juju.UnitGoal {
 func TestNoKickIsPrintedWhileTheLeaderLeaves(t *testing.T) {
 	m := observe.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "dying"}, "ovn-central/1": {Status: "active"}}}
 	follower := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Role: raft.Follower, Leader: "aa01", State: raft.ClusterMember, Server: "aa00"}}
-	assert.Equal(t, []string{"wait: the leader is leaving, or an election is under way"}, status.NoQuorumRemediation(m, follower))
+	assert.Equal(t, []finding.Remedy{finding.ByHand(finding.AwaitElection)}, status.WithoutLeader(m, follower))
 	alone := follower
 	alone.Status.Role, alone.Status.Leader = raft.Candidate, ""
-	ways := status.NoQuorumRemediation(m, alone)
-	assert.Contains(t, ways[0], "this unit is cut off: ")
-	assert.Contains(t, ways[0], "kick nb-identity=aa00")
+	kick := status.KickCommand("ovn-central/1", map[ovndb.Database]string{ovndb.NB: "aa00"}, raft.PermitUnitInModel)
+	assert.Contains(t, status.WithoutLeader(m, alone), finding.If(finding.IfCutOff, kick).For("ovn-central/1"))
 }
 
 // Of two members that no longer make a majority with this one, the operator is sent to the one that still answers.
@@ -46,9 +46,10 @@ func TestOperatorIsSentToAUnitThatIsHeard(t *testing.T) {
 	s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa02"})
 	s.NB = s.NB.Down("aa03", "aa04").CutOff()
 	r := s.Report()
-	ways := status.NoQuorumRemediation(r.Application, r.Clusters[0].ServerState)
-	assert.Contains(t, ways[0], "juju run ovn-central/2 cluster-status")
-	assert.Contains(t, ways[1], "juju run ovn-central/0 recover dry-run=true")
+	ways := status.WithoutLeader(r.Application, r.Clusters[0].ServerState)
+	assert.Equal(t, finding.If(finding.ToAskAnother, status.StatusCommand("ovn-central/2")).For("ovn-central/2"), ways[0])
+	assert.Equal(t, finding.IfNoneLeads, ways[2].When)
+	assert.Equal(t, "juju run ovn-central/0 recover dry-run=true", r.Application.Version.Render(ways[2].Command))
 }
 
 // A unit that is being removed makes no new cluster: it names one that stays and is there, or else what keeps its data.
@@ -78,8 +79,9 @@ func TestLostQuorumIsNotToBeRecoveredOnAUnitThatIsBeingRemoved(t *testing.T) {
 		for _, short := range test.heard {
 			st.Connections = append(st.Connections, raft.Connection{Peer: short, Incoming: true, Up: true}, raft.Connection{Peer: short, Up: true})
 		}
-		ways := status.NoQuorumRemediation(m, observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: st})
-		assert.Contains(t, ways[1], "if they are lost for good: "+test.want+" (docs/how-to/recover-quorum.md)", name)
+		ways := status.WithoutLeader(m, observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: st})
+		assert.Equal(t, finding.IfNoneLeads, ways[2].When, name)
+		assert.Equal(t, test.want, m.Version.Render(ways[2].Command), name)
 	}
 }
 
@@ -92,18 +94,10 @@ func TestUnitThatIsPausedIsResumedAndNotKicked(t *testing.T) {
 	s.NB.Rows, s.SB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa02"}), append(s.SB.Rows, observetest.Row{Identity: "bb02"})
 	r := s.Report()
 	r.Application.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{Paused: true}}}
-	view := r.Clusters[0].View
-	plan := raft.PlanRestart(raft.Change{Database: ovndb.NB, View: view})
-	require.NotNil(t, plan.Refusal)
-	advice := status.Remediation(plan.Refusal, view, r.Application)
-	require.Len(t, advice, 2)
-	assert.Equal(t, "resume ovn-central/1, which is paused: juju run ovn-central/1 resume", advice[0])
-	assert.Regexp(t, "^if the machine of ovn-central/1 is lost, kick aa01 .* first: juju run ovn-central/0 kick ", advice[1])
-
-	const resume = " -> ovn-central/1 resume"
+	const resume, lost = " -> ovn-central/1 resume", " -> IF_LOST: remove-unit --force ovn-central/1 add-unit ovn-central"
 	assert.Equal(t, []string{
-		"warning LEAVE_BLOCKED ovn-central/2" + resume + " -> IF_LOST: ovn-central/0 kick unit=ovn-central/1 unit-in-model=true i-really-mean-it=true {unit=ovn-central/1}",
-		"warning MEMBER_DOWN nb sb ovn-central/1 Unit=ovn-central/1" + resume,
+		"warning LEAVE_BLOCKED ovn-central/2" + resume + " {unit=ovn-central/1}" + lost + " {unit=ovn-central/1}",
+		"warning MEMBER_DOWN nb sb ovn-central/1 Unit=ovn-central/1" + resume + lost,
 	}, briefs(whatIsWrong(r)))
 }
 
@@ -124,10 +118,6 @@ func TestMemberThatIsUpAndCountsAsDownIsWaitedForAndNotKicked(t *testing.T) {
 		view := r.Clusters[0].View
 		plan := raft.PlanRestart(raft.Change{Database: ovndb.NB, View: view})
 		require.NotNil(t, plan.Refusal, name)
-		advice := status.Remediation(plan.Refusal, view, r.Application)
-		require.Len(t, advice, 1, name)
-		assert.Regexp(t, `^wait for the next hook of ovn-central/1, or see its status: aa01 \(ovn-central/1\) is up, but counts as down: it`, advice[0], name)
-
 		const waits = " -> wait for the next hook of {unit}, or look at its status"
 		assert.Contains(t, briefs(whatIsWrong(r)), "warning LEAVE_BLOCKED ovn-central/2"+waits+" {unit=ovn-central/1}", name)
 
@@ -135,9 +125,9 @@ func TestMemberThatIsUpAndCountsAsDownIsWaitedForAndNotKicked(t *testing.T) {
 		delete(r.Application.Goal, "ovn-central/1")
 		r.Application.History = r.Application.History.Publish(r.Application.Published)
 		delete(r.Application.Published, "ovn-central/1")
-		advice = status.Remediation(plan.Refusal, view, r.Application)
-		require.Len(t, advice, 1, name)
-		assert.Regexp(t, "^kick aa01 .* first: juju run ovn-central/[02] kick .*force=true", advice[0], name)
+		ways := status.Ways(r.Application, []raft.Plan{plan}, status.Views{ovndb.NB: view})
+		require.Len(t, ways, 1, name)
+		assert.Regexp(t, "^juju run ovn-central/[02] kick .*force=true", r.Application.Version.Render(ways[0].Command), name)
 	}
 }
 

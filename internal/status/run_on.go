@@ -64,8 +64,8 @@ func runOn(m observe.Application, clusters Views, not ...string) string {
 	return best
 }
 
-// OtherUnit is the unit to send an operator to, away from this one.
-func OtherUnit(m observe.Application, clusters Views) string { return runOn(m, clusters, m.Unit) }
+// otherUnit is the unit to send an operator to, away from this one.
+func otherUnit(m observe.Application, clusters Views) string { return runOn(m, clusters, m.Unit) }
 
 // evidenceOf is the weakest of what the clusters say.
 func evidenceOf(m observe.Application, clusters Views, unit string) evidence {

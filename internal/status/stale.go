@@ -61,13 +61,13 @@ func leftovers(r observe.Report) []*leftover {
 				all = append(all, k)
 				byUnit[row.Owner.Was] = k
 			}
-			k.add(c, row)
+			k.add(r, c, row)
 		}
 	}
 	return all
 }
 
-func (k *leftover) add(c observe.Cluster, row observe.Row) {
+func (k *leftover) add(r observe.Report, c observe.Cluster, row observe.Row) {
 	k.targets[c.Database] = row.Longest()
 	k.finding.Subject.Databases = append(k.finding.Subject.Databases, c.Database)
 	state := "down"
@@ -85,7 +85,9 @@ func (k *leftover) add(c observe.Cluster, row observe.Row) {
 		k.refused[c.Database] = true
 		change.Permit = raft.PermitForce
 		if plan := raft.PlanKick(change); plan.Refusal != nil {
-			detail += "; can't be kicked yet: " + plan.Refusal.Text
+			refused := Named(r.Application, c.Database, *plan.Refusal)
+			refused.Subject = finding.Subject{}
+			k.finding = k.finding.Because(finding.Of(finding.KickRefused, c.Database, finding.Args{}).Because(refused))
 		}
 	}
 	if k.finding.Args.Detail != "" {
@@ -119,13 +121,4 @@ func KickOf(r observe.Report, d ovndb.Database, row observe.Row) command.Command
 		}
 	}
 	return command.Command{}
-}
-
-// UpWithoutUnit is what a member that is up does without a unit: nothing has stopped its
-// services, and ovn-northd needs no membership to write.
-func UpWithoutUnit(up bool) string {
-	if !up {
-		return ""
-	}
-	return "; it is up: its servers and its ovn-northd keep running until its machine is off"
 }

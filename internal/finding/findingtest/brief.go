@@ -44,6 +44,23 @@ func Brief(f finding.Finding) string {
 	return strings.Join(words, " ")
 }
 
+// Codes are the reasons of a refusal in brief: `nb NO_LEADER`.
+func Codes(err error) (all []string) {
+	for _, f := range finding.Reasons(err) {
+		all = append(all, strings.TrimLeft(f.Subject.String()+" "+string(f.Code), " "))
+	}
+	return all
+}
+
+// Briefs are the reasons of a refusal, a line each.
+func Briefs(err error) string {
+	var b strings.Builder
+	for _, f := range finding.Reasons(err) {
+		b.WriteString(Brief(f) + "\n")
+	}
+	return b.String()
+}
+
 func commandWords(c command.Command) (words []string) {
 	if c.Action != "" {
 		words = append(words, c.Unit, c.Action)
