@@ -99,7 +99,7 @@ test-system: $(TOOLS)/gotestsum charm release ## machines, Juju's own code, disa
 	$(call gotest,./tests/system/...,-count=1 -p 1 -timeout 24h)
 	GATEWAYS=10000 go test -run '^$$' -bench . -benchtime 1x -timeout 3h ./tests/system/bench
 	go test -run '^$$' -bench . -timeout 1h ./tests/system/neutron -neutron.large
-	SIZE=80 TIMER=84 go test -tags programs -run '^$$' -bench . -benchtime 1x -timeout 1h ./internal/ovn
+	SIZE=80 TIMER=84 go test -tags programs -run '^$$' -bench . -benchtime 1x -timeout 1h ./internal/ovsctl
 	cd tests/system/conformance && go test -count=1 -timeout 30m ./...
 	tools/pack/reproducible $(ARCH) '$(VERSION)' $(CHARM)
 

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -87,9 +87,9 @@ func local(d ovndb.Database, c ovndb.Condition, err error) observe.Cluster {
 // withFacts adds what is known of this unit's own server.
 func withFacts(c observe.Cluster) observe.Cluster {
 	c.Facts = &observe.ServerFacts{
-		Schemas:   &ovn.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true},
+		Schemas:   &ovsctl.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true},
 		Storage:   &raftfile.Storage{Size: 12 << 20, Compacted: 4 << 20, Written: time.Date(2026, 11, 23, 9, 8, 7, 0, time.UTC)},
-		LongPolls: &ovn.LongPolls{Count: 2, Longest: 2500 * time.Millisecond},
+		LongPolls: &ovsctl.LongPolls{Count: 2, Longest: 2500 * time.Millisecond},
 	}
 	return c
 }

@@ -28,8 +28,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -113,7 +113,7 @@ func unit(t *testing.T, a *agent) Unit {
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
 	log := slog.New(slog.DiscardHandler)
 	machine := &observe.Machine{
-		Env: env, Control: ovn.Control{Runner: a, Paths: paths}, Files: ovn.Files{Runner: a, Paths: paths},
+		Env: env, Control: ovsctl.Control{Runner: a, Paths: paths}, Files: ovsctl.Files{Runner: a, Paths: paths},
 		Services: systemd.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
 	}
 	observer := &observe.Observer{Machine: machine}

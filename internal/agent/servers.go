@@ -5,8 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
@@ -34,7 +34,7 @@ func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
 		if !file.Written.IsZero() {
 			gauge("ovn_central_database_file_compacted_seconds", "Seconds since the file was last compacted, or made; no series where the file system does not say.", max(now.Sub(file.Written).Seconds(), 0), "database", db.Short())
 		}
-		if polls, err := ovn.ReadLongPolls(m.paths, db, now.Add(-longPollWindow)); err == nil {
+		if polls, err := ovsctl.ReadLongPolls(m.paths, db, now.Add(-longPollWindow)); err == nil {
 			gauge("ovn_central_server_long_polls", "How often in the last hour the server answered nothing for a second or more, by its log.", float64(polls.Count), "database", db.Short())
 			gauge("ovn_central_server_longest_poll_seconds", "The longest of these, in seconds.", polls.Longest.Seconds(), "database", db.Short())
 		}

@@ -3,8 +3,8 @@ package agent
 import (
 	"context"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -45,6 +45,6 @@ func (t *touch) status(ctx context.Context, a *Agent, member raft.ID) (status ra
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.election.Beat()/2)
 	defer cancel()
-	status, err := ovn.Control{Paths: a.paths}.PollStatus(ctx, t.database)
+	status, err := ovsctl.Control{Paths: a.paths}.PollStatus(ctx, t.database)
 	return status, err == nil && status.Server == member
 }

@@ -20,7 +20,7 @@ var Layers = [][]string{
 	{"membership", "gateway", "backup", "startguard"},
 	{"status"},
 	{"observe", "present"},
-	{"apt", "ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
+	{"apt", "ovsctl", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
 	{"raftfile", "machine", "systemd"},
 	{"run", "atomicfile", "version", "poll", "ctxio", "agent/config"},
 }
@@ -39,7 +39,7 @@ var formats = []string{"lease", "plan", "gateway/journal", "gateway/picture", "n
 // the log; files that other programs read; ovsdb-server's own text, as it is parsed; and, in
 // relation and tls, what stands in a log for a secret.
 var printers = []string{
-	"apt", "cli", "action", "document", "present", "gateway/picture", "juju", "ovn", "raft", "raftfile", "relation", "systemd", "tls",
+	"apt", "cli", "action", "document", "present", "gateway/picture", "juju", "ovsctl", "raft", "raftfile", "relation", "systemd", "tls",
 }
 
 // lined are the pure packages whose texts have lines: that of ovsdb-server, what digests are made
@@ -93,7 +93,7 @@ var linked = []string{
 // pure ones: what says how a unit is must not be able to ask or to act.
 var narrow = map[string][]string{
 	"status":  {"observe", "present", "juju", "relation"},
-	"observe": {"ovn", "raftfile", "machine", "systemd", "ovsdb", "juju", "relation", "atomicfile", "poll"},
+	"observe": {"ovsctl", "raftfile", "machine", "systemd", "ovsdb", "juju", "relation", "atomicfile", "poll"},
 }
 
 // emptyNames say nothing about what a package is for.

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
@@ -26,7 +26,7 @@ import (
 // Service makes and reads backups on one unit.
 type Service struct {
 	Unit   string
-	Files  ovn.Files
+	Files  ovsctl.Files
 	Dialer *ovsdb.Dialer
 	// Version is what is installed of OVN.
 	Version func(context.Context) (version ovndb.Version, installed bool, err error)

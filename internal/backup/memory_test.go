@@ -23,8 +23,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -54,7 +54,7 @@ func large(t *testing.T, size int) *Service {
 	t.Helper()
 	s := &Service{
 		Unit:     "ovn-central/0",
-		Files:    ovn.Files{Runner: eager{}, Paths: ovndb.Paths{Run: t.TempDir(), DB: t.TempDir()}},
+		Files:    ovsctl.Files{Runner: eager{}, Paths: ovndb.Paths{Run: t.TempDir(), DB: t.TempDir()}},
 		Dialer:   &ovsdb.Dialer{},
 		Version:  func(context.Context) (ovndb.Version, bool, error) { return ovndb.Version{}, true, nil },
 		Now:      time.Now,

@@ -11,8 +11,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -39,7 +39,7 @@ the backups and shown in the unit's status until the next backup has been made.`
 			}
 			runner := run.Exec{}
 			s := &backup.Service{
-				Unit: unit, Files: ovn.Files{Runner: runner, Paths: paths}, Dialer: &ovsdb.Dialer{Credentials: paths.Credentials()},
+				Unit: unit, Files: ovsctl.Files{Runner: runner, Paths: paths}, Dialer: &ovsdb.Dialer{Credentials: paths.Credentials()},
 				Version: apt.Packages{Runner: runner, Paths: paths}.Installed, Now: time.Now,
 				Progress: func(_ context.Context, text string) { fmt.Fprintln(stderr, text) },
 			}

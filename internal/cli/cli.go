@@ -23,8 +23,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
@@ -229,8 +229,8 @@ func newMachine(env juju.Env, paths ovndb.Paths, credentials ovndb.Credentials, 
 	runner := run.Exec{}
 	return &observe.Machine{
 		Env:      env,
-		Control:  ovn.Control{Runner: runner, Paths: paths},
-		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
+		Control:  ovsctl.Control{Runner: runner, Paths: paths},
+		Files:    ovsctl.Files{Runner: runner, Paths: paths, Answers: new(ovsctl.StateCache)},
 		Services: systemd.Services{Runner: runner, Paths: paths},
 		Dialer:   &ovsdb.Dialer{Credentials: credentials},
 		Now:      time.Now,

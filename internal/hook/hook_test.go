@@ -26,8 +26,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
@@ -218,7 +218,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central", HookName: name, RelationID: m.gone}
 	tools := juju.New(m)
 	machine := &observe.Machine{
-		Env: env, Control: ovn.Control{Runner: m, Paths: paths}, Files: ovn.Files{Runner: m, Paths: paths},
+		Env: env, Control: ovsctl.Control{Runner: m, Paths: paths}, Files: ovsctl.Files{Runner: m, Paths: paths},
 		Services: systemd.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Now: time.Now,
 		Log: log,
 	}

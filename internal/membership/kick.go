@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
@@ -222,7 +222,7 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 		return false
 	}
 	defer cancel()
-	if err := s.Control.Kick(limited, d, k.id); err != nil && !errors.Is(err, ovn.ErrUnknownServer) {
+	if err := s.Control.Kick(limited, d, k.id); err != nil && !errors.Is(err, ovsctl.ErrUnknownServer) {
 		if neverSent(err) {
 			k.withdrawn = true
 			k.refuseFor(err)
@@ -245,12 +245,12 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 // neverSent says whether a failed kick is surely not carried out: the server was
 // not reached, or has refused.
 func neverSent(err error) bool {
-	for _, sure := range []error{ovn.ErrNoLeader, ovn.ErrNotRunning, ovn.ErrDenied, ovn.ErrUnknownCluster, ovn.ErrNotClustered} {
+	for _, sure := range []error{ovsctl.ErrNoLeader, ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrUnknownCluster, ovsctl.ErrNotClustered} {
 		if errors.Is(err, sure) {
 			return true
 		}
 	}
-	return errors.As(err, new(*ovn.ServerError))
+	return errors.As(err, new(*ovsctl.ServerError))
 }
 
 // pending: the kick was sent, and its end was not seen.

@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
@@ -164,10 +164,10 @@ func (d *leaveOperation) act(ctx context.Context) error {
 		case notSent(err):
 			d.begun = false
 			return err
-		case errors.Is(err, ovn.ErrHung):
+		case errors.Is(err, ovsctl.ErrHung):
 			d.queued = true
 			s.Progress(ctx, db.Short()+": the server does not answer; it leaves when it does")
-		case err != nil && !errors.Is(err, ovn.ErrLeaving) && !errors.Is(err, ovn.ErrUnknownCluster):
+		case err != nil && !errors.Is(err, ovsctl.ErrLeaving) && !errors.Is(err, ovsctl.ErrUnknownCluster):
 			return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again", d.server.Status.Server.Short(), err)}
 		}
 	}
@@ -181,7 +181,7 @@ func (d *leaveOperation) act(ctx context.Context) error {
 
 // notSent says whether an error of the command means that the server never got it.
 func notSent(err error) bool {
-	for _, sure := range []error{ovn.ErrNotRunning, ovn.ErrDenied, ovn.ErrNotClustered, ovn.ErrJoining} {
+	for _, sure := range []error{ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrNotClustered, ovsctl.ErrJoining} {
 		if errors.Is(err, sure) {
 			return true
 		}
@@ -194,13 +194,13 @@ func notSent(err error) bool {
 func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 	s, db := d.changer, d.server.Database
 	err := s.Control.Leave(ctx, db)
-	if err == nil || errors.Is(err, ovn.ErrLeaving) {
+	if err == nil || errors.Is(err, ovsctl.ErrLeaving) {
 		err = d.await(ctx, d.changer.Patience(d.server.Database, alreadyRemovedTimeout))
 	}
 	if errors.Is(err, errTeardown) {
 		return err
 	}
-	if err != nil && !errors.Is(err, ovn.ErrUnknownCluster) {
+	if err != nil && !errors.Is(err, ovsctl.ErrUnknownCluster) {
 		s.Log.InfoContext(ctx, "the server can't find out that it was removed; trusting the record", "database", db.Short(), "error", err)
 	}
 	d.result = LeaveResult{Database: db, Gone: true, Text: "the others have removed " + d.server.Status.Server.Short() + " while it was down or cut off"}

@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 )
 
 // R5: one write of a large database may take longer than the whole time of a small one's
 // lock: a holder that renews in time must not lose it to another unit meanwhile.
 func TestR5LockOutlivesTheSlowestRenewal(t *testing.T) {
 	t.Parallel()
-	c := &Changer{Machine: &observe.Machine{Control: ovn.Control{Paths: ovndb.Paths{DB: t.TempDir()}}}}
+	c := &Changer{Machine: &observe.Machine{Control: ovsctl.Control{Paths: ovndb.Paths{DB: t.TempDir()}}}}
 	for size, want := range map[int64]time.Duration{
 		0: 17 * time.Second, 160 << 20: 77 * time.Second, 1 << 40: 287 * time.Second,
 	} {

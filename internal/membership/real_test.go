@@ -15,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -57,8 +57,8 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 		name := fmt.Sprintf("ovn-central/%d", i)
 		goal[name] = juju.UnitGoal{Status: "active"}
 		machine := &observe.Machine{
-			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
-			Files: ovn.Files{Runner: services{}, Paths: paths}, Services: systemd.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
+			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovsctl.Control{Runner: services{}, Paths: paths},
+			Files: ovsctl.Files{Runner: services{}, Paths: paths}, Services: systemd.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
 			Clients: func() (map[ovndb.Database]ovndb.Clients, error) { return nil, nil }, // other tests have some on this machine
 			Now:     time.Now,
 			Log:     slog.New(slog.DiscardHandler),

@@ -16,8 +16,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -26,7 +26,7 @@ import (
 func rememberer(dir string) (*observe.Observer, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return &observe.Observer{Machine: &observe.Machine{
-		Control: ovn.Control{Paths: ovndb.Paths{DB: dir}},
+		Control: ovsctl.Control{Paths: ovndb.Paths{DB: dir}},
 		Log:     slog.New(slog.NewTextHandler(log, nil)),
 	}}, log
 }

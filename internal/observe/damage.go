@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
@@ -128,7 +128,7 @@ func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, 
 // may have acknowledged than its file has; empty where that is nothing, or not known.
 // The entry on which it failed, its last, no other server has.
 func (l ServerState) EntriesMissing(log raftfile.Log) string {
-	failed := (*ovn.FailedError)(nil)
+	failed := (*ovsctl.FailedError)(nil)
 	if !errors.As(l.Err, &failed) || log.End+1 >= failed.Status.Log.End {
 		return ""
 	}

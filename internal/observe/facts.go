@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
@@ -15,9 +15,9 @@ const longPollWindow = time.Hour
 // ServerFacts is what an operator wants to know of a server that works, beside its cluster.
 // What is nil could not be found out.
 type ServerFacts struct {
-	Schemas   *ovn.Schemas
+	Schemas   *ovsctl.Schemas
 	Storage   *raftfile.Storage
-	LongPolls *ovn.LongPolls
+	LongPolls *ovsctl.LongPolls
 	// Socket is the server's control socket, for commands that are printed.
 	Socket string
 }
@@ -36,7 +36,7 @@ func (s *Observer) ServerFacts(ctx context.Context, d ovndb.Database) *ServerFac
 	} else {
 		s.Log.WarnContext(ctx, "cannot look at the database file", "database", d.Short(), "error", err)
 	}
-	if polls, err := ovn.ReadLongPolls(s.Control.Paths, d, s.Now().Add(-longPollWindow)); err == nil {
+	if polls, err := ovsctl.ReadLongPolls(s.Control.Paths, d, s.Now().Add(-longPollWindow)); err == nil {
 		facts.LongPolls = &polls
 	} else {
 		s.Log.WarnContext(ctx, "cannot read the server's log", "database", d.Short(), "error", err)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
@@ -23,11 +23,11 @@ type Observer struct{ *Machine }
 // them and what changes them share one.
 type Machine struct {
 	Env      juju.Env
-	Control  ovn.Control
-	Files    ovn.Files
+	Control  ovsctl.Control
+	Files    ovsctl.Files
 	Services systemd.Services
 	Dialer   *ovsdb.Dialer
-	// Clients counts the clients of this unit's servers; nil is [ovn.CountClients].
+	// Clients counts the clients of this unit's servers; nil is [machine.CountClients].
 	Clients func() (map[ovndb.Database]ovndb.Clients, error)
 	// Now is the clock.
 	Now func() time.Time

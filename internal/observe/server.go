@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -30,7 +30,7 @@ type ServerState struct {
 	// empty where they are ([Snapshot.Inconsistent]).
 	Inconsistent string
 	// File is set where the server could not be asked.
-	File ovn.File
+	File ovsctl.File
 	// Starting says of one that is Unreadable that its server may not have read its file yet.
 	Starting bool
 	// Cause says of one that is Down what keeps it from starting, where that is known.
@@ -109,15 +109,15 @@ func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	case l.Err == nil:
 		l.Condition = ovndb.Serving
 		s.observeStorage(ctx, l)
-	case errors.Is(l.Err, ovn.ErrUnknownCluster):
+	case errors.Is(l.Err, ovsctl.ErrUnknownCluster):
 		s.observeFile(ctx, l, ovndb.Failed)
-	case errors.Is(l.Err, ovn.ErrNotClustered):
+	case errors.Is(l.Err, ovsctl.ErrNotClustered):
 		// A process that has dropped its only clustered database still has the
 		// commands; one that never had any has not.
 		l.Condition = ovndb.Standalone
-	case errors.Is(l.Err, ovn.ErrNotRunning):
+	case errors.Is(l.Err, ovsctl.ErrNotRunning):
 		s.observeStopped(ctx, l)
-	case errors.Is(l.Err, ovn.ErrHung):
+	case errors.Is(l.Err, ovsctl.ErrHung):
 		l.Condition = ovndb.Hung
 	default:
 		l.Condition = ovndb.Unreadable
@@ -160,7 +160,7 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 			l.Starting = systemd.Starting(s.Control.Paths, l.Database, s.Now(), s.Patience(l.Database, readPatience))
 			return
 		}
-		if l.Status, l.Err = s.Control.Status(ctx, l.Database); !errors.Is(l.Err, ovn.ErrNotRunning) {
+		if l.Status, l.Err = s.Control.Status(ctx, l.Database); !errors.Is(l.Err, ovsctl.ErrNotRunning) {
 			s.classify(ctx, l)
 			return
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -29,7 +29,7 @@ func TestLogIsJudgedAsCheckClusterDoesOnAnyFile(t *testing.T) {
 		f := newLogFile(t)
 		f.write(t, records...)
 		log := f.log(t)
-		reason, err := ovn.Files{Runner: run.Exec{}, Paths: f.paths}.Damaged(t.Context(), ovndb.NB)
+		reason, err := ovsctl.Files{Runner: run.Exec{}, Paths: f.paths}.Damaged(t.Context(), ovndb.NB)
 		require.NoError(t, err)
 		require.Equal(t, reason == "", log.Damage == "", "seed %d: check-cluster says %q, the scan %q", seed, reason, log.Damage)
 		if reason != "" {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -146,7 +146,7 @@ func (u *Reconciler) schemaFits(db ovndb.Database, schema string) error {
 	if err != nil {
 		return err
 	}
-	newer, err := ovn.Newer(schema, brought)
+	newer, err := ovsctl.Newer(schema, brought)
 	if newer {
 		err = fmt.Errorf("its schema is %s, newer than that of this unit's packages, %s; upgrade them first, or run it on a unit that has them", schema, brought)
 	}

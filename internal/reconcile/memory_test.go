@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
@@ -39,7 +39,7 @@ func TestOnlyOldServersThatRunAreToldToGiveMemoryBack(t *testing.T) {
 			for _, db := range c.told {
 				calls = append(calls, runtest.Expect("ovs-appctl", "-T", "6", "-t", paths.Control(db), "ovsdb-server/memory-trim-on-compaction", "on").Fails(2, "\"ovsdb-server/memory-trim-on-compaction\" is not a valid command\n"))
 			}
-			u := &Reconciler{Machine: &observe.Machine{Control: ovn.Control{Runner: runtest.New(t, calls...), Paths: paths}, Log: slog.New(slog.DiscardHandler)}}
+			u := &Reconciler{Machine: &observe.Machine{Control: ovsctl.Control{Runner: runtest.New(t, calls...), Paths: paths}, Log: slog.New(slog.DiscardHandler)}}
 			o := Result{Snapshot: observe.Snapshot{Servers: map[ovndb.Database]observe.ServerState{}}}
 			for db, condition := range c.conditions {
 				o.Snapshot.Servers[db] = observe.ServerState{Database: db, Condition: condition, Err: errors.New("not asked")}

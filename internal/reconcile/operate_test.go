@@ -20,8 +20,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
@@ -86,7 +86,7 @@ func assertNoMemoryIsLeft(t *testing.T, runner bare) {
 	paths := ovndb.Paths{Run: filepath.Join(root, "run", "ovn"), DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
 	machine := &observe.Machine{
 		Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return observetest.Now },
-		Control: ovn.Control{Runner: runner, Paths: paths}, Files: ovn.Files{Runner: runner, Paths: paths}, Services: systemd.Services{Runner: runner},
+		Control: ovsctl.Control{Runner: runner, Paths: paths}, Files: ovsctl.Files{Runner: runner, Paths: paths}, Services: systemd.Services{Runner: runner},
 	}
 	u := &Reconciler{
 		Machine: machine, Observer: &observe.Observer{Machine: machine}, Paths: paths,

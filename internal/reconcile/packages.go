@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
@@ -166,7 +166,7 @@ func (u *Reconciler) tooNew(ctx context.Context, p pass, db ovndb.Database) bool
 	if runs, started := p.record.Running[ovndb.ServiceOf(db)]; started && !runs.Is(p.progress.payload.version) {
 		return false
 	}
-	tooNew, err := ovn.FileTooNew(u.Paths, db)
+	tooNew, err := ovsctl.FileTooNew(u.Paths, db)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot tell whether the file is too new for these packages", "database", db.Short(), "error", err)
 	}

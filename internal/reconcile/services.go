@@ -9,8 +9,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
@@ -213,7 +213,7 @@ func (u *Reconciler) awaitNorthd(ctx context.Context, patience time.Duration) {
 		return
 	}
 	_ = await(ctx, lockPatience, func() error { // it is active right away if no other has the lock
-		if state, err := u.Control.NorthdStatus(ctx); err != nil || state != ovn.NorthdActive {
+		if state, err := u.Control.NorthdStatus(ctx); err != nil || state != ovsctl.NorthdActive {
 			return errors.New("it stands by")
 		}
 		return nil

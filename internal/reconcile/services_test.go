@@ -15,8 +15,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
@@ -57,7 +57,7 @@ func northdIsNotLeftDown(t *testing.T) {
 	} {
 		n := &northd{masked: masked}
 		u := &Reconciler{
-			Machine:  &observe.Machine{Services: systemd.Services{Runner: n}, Control: ovn.Control{Runner: n}, Log: slog.New(slog.DiscardHandler)},
+			Machine:  &observe.Machine{Services: systemd.Services{Runner: n}, Control: ovsctl.Control{Runner: n}, Log: slog.New(slog.DiscardHandler)},
 			Packages: apt.Packages{Runner: n},
 		}
 		r := &record{Pending: map[ovndb.Service]string{ovndb.Northd: "upgrade"}}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -42,7 +42,7 @@ func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.Upgr
 		if schema.Served = served.Served; err != nil {
 			u.Log.InfoContext(ctx, "cannot compare the schemas", "database", db.Short(), "error", err)
 		} else if schema.Brought != "" {
-			if schema.Newer, err = ovn.Newer(schema.Brought, schema.Served); err != nil {
+			if schema.Newer, err = ovsctl.Newer(schema.Brought, schema.Served); err != nil {
 				return plan.UpgradeReport{}, err
 			}
 		}

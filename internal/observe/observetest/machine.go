@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
@@ -111,8 +111,8 @@ func (s Scenario) ObserverOn(m *Machine) *observe.Observer {
 	}
 	dir := s.T.TempDir()
 	observer := s.Observer()
-	observer.Control = ovn.Control{Runner: m, Paths: ovndb.Paths{Run: dir, DB: dir}}
-	observer.Files = ovn.Files{Runner: m, Paths: observer.Control.Paths}
+	observer.Control = ovsctl.Control{Runner: m, Paths: ovndb.Paths{Run: dir, DB: dir}}
+	observer.Files = ovsctl.Files{Runner: m, Paths: observer.Control.Paths}
 	observer.Services = systemd.Services{Runner: m}
 	for d, c := range map[ovndb.Database]Members{ovndb.NB: s.NB, ovndb.SB: s.SB} {
 		require.NoError(s.T, os.WriteFile(observer.Control.Paths.Control(d), nil, 0o600))

@@ -11,8 +11,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -265,7 +265,7 @@ func (s Scenario) Observer() *observe.Observer {
 	env := map[string]string{"JUJU_UNIT_NAME": s.Unit, "JUJU_VERSION": s.Version}
 	return &observe.Observer{Machine: &observe.Machine{
 		Env:     juju.ReadEnv(func(key string) string { return env[key] }),
-		Control: ovn.Control{Paths: ovndb.Paths{DB: s.T.TempDir()}},
+		Control: ovsctl.Control{Paths: ovndb.Paths{DB: s.T.TempDir()}},
 		Dialer:  new(ovsdb.Dialer),
 		Clients: func() (map[ovndb.Database]ovndb.Clients, error) { return nil, errors.New("not counted") },
 		Now:     func() time.Time { return Now },

@@ -1,0 +1,198 @@
+package ovsctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// ErrFileExists says that the database has a file already, which is never
+// replaced: it may be the only copy.
+var ErrFileExists = errors.New("there is a database file already")
+
+// A new database file comes to be in three steps, each of which leaves either
+// nothing or something whole, whenever the process is killed:
+//
+//	FILE.making  ovsdb-tool writes it; a part of one is thrown away by the next try
+//	FILE.new     whole and on the disk, but no server finds it (only of a new cluster)
+//	FILE         what a server starts on; never replaced
+const (
+	makingSuffix = ".making"
+	stagedSuffix = ".new"
+)
+
+// CreateCluster makes the file of a new cluster, with this server as its only
+// member at address (PROTO:HOST:PORT), and says what is in it. No server finds
+// the file before [Files.Commit], so that the ID of the cluster can be made known
+// first. A file that an earlier call has staged for the same address is kept,
+// since its ID may be known already, whatever its election timer; one for another
+// address is replaced. Where the database has a file it is [ErrFileExists].
+func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address string, electionTimer time.Duration) (File, error) {
+	if err := f.vacant(d); err != nil {
+		return File{}, err
+	}
+	staged, err := f.Staged(ctx, d)
+	if err != nil {
+		return File{}, err // its ID may be known: not ours to throw away
+	}
+	if staged.Exists {
+		head, err := f.head(ctx, staged.Path)
+		if err != nil || head.Address == address {
+			return staged, err
+		}
+	}
+	timer := "--election-timer=" + strconv.FormatInt(electionTimer.Milliseconds(), 10)
+	made, err := f.make(ctx, d, fileTimeout, timer, "create-cluster", f.making(d), f.Paths.Schema(d), address)
+	if err != nil {
+		return File{}, err
+	}
+	return f.stage(d, made)
+}
+
+// Staged is the file that CreateCluster has made and that is not committed yet.
+func (f Files) Staged(ctx context.Context, d ovndb.Database) (File, error) {
+	return f.inspect(ctx, d, f.staged(d))
+}
+
+// Commit gives the staged file its name, so that a server starts on it. Where the
+// database has another file it is [ErrFileExists]; a second Commit changes
+// nothing.
+func (f Files) Commit(d ovndb.Database) error {
+	if err := f.place(f.staged(d), f.Paths.File(d)); err != nil {
+		return fmt.Errorf("cannot put the new cluster's file of %s in its place: %w", d, err)
+	}
+	return nil
+}
+
+// Discard removes the staged file, if there is one. The caller has made sure that
+// its cluster's ID is not what others are to join.
+func (f Files) Discard(d ovndb.Database) error {
+	if err := os.Remove(f.staged(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot discard the new cluster's file of %s: %w", d, err)
+	}
+	return nil
+}
+
+// JoinCluster makes the file of a server that is to join the cluster with ID cid
+// at address local through any of the remotes (PROTO:HOST:PORT). The ID is not
+// optional: without it a server joins whatever answers, even the cluster of the
+// other database. Where the database has a file it is [ErrFileExists].
+func (f Files) JoinCluster(ctx context.Context, d ovndb.Database, cid raft.ID, local string, remotes []string) error {
+	if _, ok := raft.ParseID(string(cid)); !ok || len(remotes) == 0 {
+		return fmt.Errorf("cannot join %s: it takes a cluster ID and at least one remote, not %q and %q", d, cid, remotes)
+	}
+	if err := f.vacant(d); err != nil {
+		return err
+	}
+	args := append([]string{"--cid=" + string(cid), "join-cluster", f.making(d), string(d), local}, remotes...)
+	made, err := f.make(ctx, d, fileTimeout, args...)
+	if err != nil {
+		return err
+	}
+	if made.Cluster != cid {
+		return fmt.Errorf("cannot join %s: ovsdb-tool made a file of cluster %q, not %s", d, made.Cluster, cid)
+	}
+	if err := f.place(f.making(d), f.Paths.File(d)); err != nil {
+		return fmt.Errorf("cannot put the file of %s that is to join in its place: %w", d, err)
+	}
+	return nil
+}
+
+func (f Files) making(d ovndb.Database) string { return f.Paths.File(d) + makingSuffix }
+
+func (f Files) staged(d ovndb.Database) string { return f.Paths.File(d) + stagedSuffix }
+
+func (f Files) vacant(d ovndb.Database) error {
+	switch _, err := os.Lstat(f.Paths.File(d)); {
+	case err == nil:
+		return fmt.Errorf("%w: %s", ErrFileExists, f.Paths.File(d))
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot look for a database file: %w", err)
+	}
+	return nil
+}
+
+// make has ovsdb-tool write FILE.making, and looks at what came out of it. When
+// it returns without an error, the file is on the disk.
+func (f Files) make(ctx context.Context, d ovndb.Database, patience time.Duration, args ...string) (File, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	path := f.making(d)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return File{}, fmt.Errorf("cannot remove an unfinished database file: %w", err)
+	}
+	// ovsdb-tool locks what it writes, and leaves the lock's file behind.
+	defer os.Remove(lockFile(path))
+	// Its warnings repeat what its last line says.
+	quiet := append([]string{"--verbose=console:off"}, args...)
+	_, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-tool", Args: quiet})
+	var made File
+	if err == nil {
+		made, err = f.inspect(ctx, d, path)
+	}
+	if err == nil && (!made.Clustered || made.Server == "" || made.Cluster == "") {
+		err = fmt.Errorf("ovsdb-tool wrote a file without a server or cluster ID: %s", path)
+	}
+	if err == nil {
+		err = syncFile(path)
+	}
+	if err != nil {
+		_ = os.Remove(path) // the next try does it, where it can't be done now
+		return File{}, fmt.Errorf("cannot make the database file of %s: %w", d, err)
+	}
+	return made, nil
+}
+
+// place gives the file another name, unless some other file has it. Killed in
+// between, the file has both names, and the next call takes the old one away.
+func (f Files) place(from, to string) error {
+	switch err := os.Link(from, to); {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(to); err == nil {
+			return nil // an earlier call did it
+		}
+		return err
+	case errors.Is(err, fs.ErrExist):
+		if !same(from, to) {
+			return fmt.Errorf("%w: %s", ErrFileExists, to)
+		}
+	case err != nil:
+		return err
+	}
+	if err := os.Remove(from); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(f.Paths.DB)
+}
+
+func same(a, b string) bool {
+	one, err := os.Lstat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Lstat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+func lockFile(path string) string {
+	dir, base := filepath.Split(path)
+	return filepath.Join(dir, "."+base+".~lock~")
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

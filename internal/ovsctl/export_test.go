@@ -1,0 +1,9 @@
+package ovsctl
+
+import "context"
+
+// NorthdExit ends this unit's ovn-northd. Success only means that it has begun.
+func (c Control) NorthdExit(ctx context.Context) error {
+	_, err := c.askNorthd(ctx, "exit")
+	return err
+}

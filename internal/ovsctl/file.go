@@ -1,0 +1,166 @@
+package ovsctl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// fileTimeout bounds one ovsdb-tool call. check-cluster reads the whole file, and takes
+// 55 s for 500 MiB; the size adds to it ([raft.Patience]).
+const fileTimeout = 60 * time.Second
+
+// File is what a database's file says of itself, whether a server runs or not.
+type File struct {
+	Path string
+	// Exists is false where there is no file; then nothing else is set.
+	Exists bool
+	// Clustered is false for a standalone database; then only Name is set.
+	Clustered bool
+	Name      string
+	Server    raft.ID
+	// Cluster is empty while the server has not joined yet.
+	Cluster raft.ID
+	// Left says that the file has a "left" record: no server starts on it again.
+	Left bool
+}
+
+// Files reads and makes database files by ovsdb-tool.
+type Files struct {
+	Runner run.Runner
+	Paths  ovndb.Paths
+	// Answers keeps what ovsdb-tool said of a file for as long as the file is what it
+	// was; nil keeps nothing.
+	Answers *StateCache
+}
+
+// Inspect reads the file of database d. A file of another database is an error,
+// so that its ID is not published.
+func (f Files) Inspect(ctx context.Context, d ovndb.Database) (File, error) {
+	file, err := f.inspect(ctx, d, f.Paths.File(d))
+	if err == nil && file.Clustered {
+		file.Left, err = f.left(ctx, file.Path)
+	}
+	return file, err
+}
+
+// inspect is [Files.Inspect] of any file, but for whether its server has left.
+func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File, error) {
+	file := File{Path: path}
+	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
+		return file, nil
+	} else if err != nil {
+		return file, fmt.Errorf("cannot look at the database file: %w", err)
+	}
+	file.Exists = true
+	head, err := f.head(ctx, path)
+	if err != nil {
+		return file, err
+	}
+	if file.Name = head.Name; head.Name != string(d) {
+		return file, fmt.Errorf("file %s holds the database %q, not %s", file.Path, head.Name, d)
+	}
+	file.Clustered, file.Server, file.Cluster = head.Clustered, head.Server, head.Cluster
+	return file, nil
+}
+
+// head returns what the first record of a file says of the file; its name if it is a standalone
+// database's, too.
+func (f Files) head(ctx context.Context, path string) (h raftfile.Head, err error) {
+	text, err := f.Answers.once("head", path, func() (string, error) {
+		h, err := raftfile.ReadHead(ctx, path)
+		if err == nil && !h.Clustered {
+			h.Name, err = f.askTool(ctx, "db-name", path)
+		}
+		if err != nil {
+			return "", err
+		}
+		text, err := json.Marshal(h)
+		return string(text), err
+	})
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &h)
+	}
+	return h, err
+}
+
+// left looks for the record that a server writes when it has left. ovsdb-tool
+// check-cluster warns of it, with exit code 0.
+func (f Files) left(ctx context.Context, path string) (bool, error) {
+	out, err := f.tool(ctx, "check-cluster", path)
+	if failed := (*run.Error)(nil); errors.As(err, &failed) {
+		out += failed.Stderr
+		if failed.ExitCode < 0 {
+			return false, err
+		}
+	}
+	if err == nil || strings.Contains(out, "left the cluster") {
+		return strings.Contains(out, "left the cluster"), nil
+	}
+	// A file that can't be loaded ends the check before the note is reached.
+	out, err = f.tool(ctx, "show-log", path)
+	if failed := (*run.Error)(nil); errors.As(err, &failed) && failed.ExitCode < 0 {
+		return false, err
+	}
+	return strings.Contains(out, `note: "left"`), nil
+}
+
+func (f Files) tool(ctx context.Context, command, path string) (string, error) {
+	return f.Answers.once(command, path, func() (string, error) { return f.askTool(ctx, command, path) })
+}
+
+func (f Files) askTool(ctx context.Context, command, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, raftfile.Size(path)))
+	defer cancel()
+	out, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-tool", Args: []string{command, path}})
+	if err != nil {
+		err = fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	return strings.TrimSpace(string(out)), err // check-cluster says something even where it fails
+}
+
+func exitCode(err error) int {
+	if failed := (*run.Error)(nil); errors.As(err, &failed) {
+		return failed.ExitCode
+	}
+	return -1
+}
+
+// Archive renames the file of database d to FILE.left-TIME, together with its
+// lock file's removal left to the next server, and says what it is called now.
+// The caller has made sure that the file may not be used again.
+func (f Files) Archive(d ovndb.Database, now time.Time) (string, error) {
+	return archive(f.Paths.File(d), now)
+}
+
+// ArchiveStaged does the same with the staged file, to FILE.new.left-TIME: it may have all data
+// of a database.
+func (f Files) ArchiveStaged(d ovndb.Database, now time.Time) (string, error) {
+	return archive(f.staged(d), now)
+}
+
+func archive(from string, now time.Time) (string, error) {
+	to := from + ".left-" + now.UTC().Format("20060102T150405Z")
+	for n := 1; ; n++ {
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return "", fmt.Errorf("cannot archive %s: %w", from, err)
+		}
+		to = fmt.Sprintf("%s.%d", strings.TrimSuffix(to, fmt.Sprintf(".%d", n-1)), n)
+	}
+	if err := os.Rename(from, to); err != nil {
+		return "", fmt.Errorf("cannot archive %s: %w", from, err)
+	}
+	return to, nil
+}

@@ -1,0 +1,81 @@
+package ovsctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
+)
+
+// exitPatience bounds the wait for a server that was told to exit. Handing the
+// leadership over takes milliseconds; the rest is for a machine that is busy. A large
+// database adds to it ([raft.Patience]).
+const exitPatience = 10 * time.Second
+
+// exitPoll is how often the server is looked for meanwhile.
+const exitPoll = 50 * time.Millisecond
+
+// starter has systemd start a service again.
+type starter interface {
+	MakeStartable(ctx context.Context, service ovndb.Service) error
+	Restart(ctx context.Context, services ...ovndb.Service) error
+}
+
+// HandOver restarts the server of database d in a way that costs the cluster
+// nothing: a leader hands its leadership over before it goes. It returns when
+// systemd has started the server again, not when that is a member that has caught
+// up. A server that does not run is started; one that hangs is stopped by force,
+// as systemd does it.
+//
+// One that systemd would not start again is left as it is ([ErrNotStartable]). begin is
+// asked right before the server is told to exit, and before it is stopped by force; it
+// says until when that may be done, or why not at all.
+func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database, begin func() (until time.Time, err error)) error {
+	if err := s.MakeStartable(ctx, ovndb.ServiceOf(d)); err != nil {
+		return fmt.Errorf("cannot hand over: %w", err)
+	}
+	until, err := begin()
+	if err != nil {
+		return fmt.Errorf("cannot hand over: %w", err)
+	}
+	limited, cancel := context.WithDeadline(ctx, until)
+	err = c.Exit(limited, d)
+	if cancel(); err == nil {
+		err = c.awaitExit(ctx, d, raft.Patience(exitPatience, raftfile.Size(c.Paths.File(d))))
+	} else if more := raft.Patience(0, raftfile.Size(c.Paths.File(d))); errors.Is(err, ErrHung) && more > 0 {
+		err = c.awaitExit(ctx, d, more) // one that compacts a large database exits when it has
+	}
+	if errors.Is(err, ErrHung) && ctx.Err() == nil {
+		if _, late := begin(); late != nil {
+			return fmt.Errorf("cannot hand over: %w; %w", err, late)
+		}
+	}
+	if err != nil && !errors.Is(err, ErrNotRunning) && !errors.Is(err, ErrHung) {
+		return fmt.Errorf("cannot hand over: %w", err)
+	}
+	// Not start: that does nothing while systemd still thinks that the old process
+	// is up.
+	return s.Restart(ctx, ovndb.ServiceOf(d))
+}
+
+// awaitExit waits until nothing listens on the server's control socket. It gives
+// up with ErrHung.
+func (c Control) awaitExit(ctx context.Context, d ovndb.Database, patience time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for listening(limited, c.Paths.Control(d)) {
+		_ = poll.Wait(limited, exitPoll) // what listens no more is seen below
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case limited.Err() != nil:
+		return fmt.Errorf("%s's server did not exit: %w within %s", d, ErrHung, patience)
+	}
+	return nil
+}

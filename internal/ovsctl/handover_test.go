@@ -1,0 +1,182 @@
+//go:build programs
+
+package ovsctl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
+)
+
+// restarter is a Runner that plays systemctl over a server of the test, and runs
+// everything else.
+type restarter struct {
+	t      *testing.T
+	server *server
+	calls  []string
+	// exited says whether the server was gone when systemd was asked.
+	exited bool
+	// masked is the state that systemd tells of, late what the caller's gate says
+	// from its second question on.
+	masked bool
+	late   error
+}
+
+func (r *restarter) show() string {
+	var all []string
+	for _, service := range ovndb.AllServices() {
+		state := "loaded"
+		if r.masked {
+			state = "masked"
+		}
+		all = append(all, fmt.Sprintf("Id=%s.service\nLoadState=%s\nActiveState=active\nUnitFileState=enabled\nMainPID=1\n", service, state))
+	}
+	return strings.Join(all, "\n")
+}
+
+func (r *restarter) Run(ctx context.Context, c run.Command) ([]byte, error) {
+	if c.Name != "systemctl" {
+		return run.Exec{}.Run(ctx, c)
+	}
+	if c.Args[0] == "show" {
+		return []byte(r.show()), nil
+	}
+	r.calls = append(r.calls, c.String())
+	_, err := r.server.control().Status(ctx, r.server.Database)
+	r.exited = errors.Is(err, ovsctl.ErrNotRunning)
+	_ = r.server.Signal(syscall.SIGKILL) // most have ended by themselves
+	_ = r.server.Wait(r.t)
+	r.server.Start(r.t)
+	return nil, nil
+}
+
+func (r *restarter) handOver() error {
+	c := r.server.control()
+	c.Runner = r
+	asked := 0
+	return c.HandOver(r.t.Context(), systemd.Services{Runner: r}, r.server.Database, func() (time.Time, error) {
+		if asked++; asked > 1 && r.late != nil {
+			return time.Time{}, r.late
+		}
+		return time.Now().Add(time.Minute), nil
+	})
+}
+
+// slowTimer is longer than any wait of these tests, so that a leader who goes
+// without a word is missed, and short enough for a leader's messages, three in its
+// time, to come in one.
+const slowTimer = 30 * time.Second
+
+// slowCluster starts n members with that election timer; the first leads them.
+func slowCluster(t *testing.T, d ovndb.Database, n int) []*server {
+	t.Helper()
+	members := ovsdbtest.Several(t, d, n)
+	members[0].Timer = slowTimer
+	return all(ovsdbtest.Form(t, members...))
+}
+
+func TestLeaderThatIsHandedOverIsNotMissed(t *testing.T) {
+	t.Parallel()
+	members := slowCluster(t, ovndb.NB, 3)
+	r := &restarter{t: t, server: members[0]}
+	require.Equal(t, raft.Leader, members[0].Status(t).Role)
+	require.NoError(t, r.handOver())
+	assert.True(t, r.exited, "systemd has nothing left to end")
+	assert.Equal(t, []string{"systemctl restart ovn-ovsdb-server-nb"}, r.calls)
+	members[1].Reaches(t, func(s raft.Status) bool {
+		return s.HasLeader() && s.Leader != raft.Ref(members[0].Status(t).Server.Short())
+	}, "nobody has taken over, an election timer before anybody would miss the leader")
+	members[0].Reaches(t, func(s raft.Status) bool { return s.Role == raft.Follower && s.HasLeader() }, "it does not come back")
+}
+
+func TestServerThatDoesNotRunIsStarted(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, ovndb.SB, 1)[0]
+	s.Kill(t)
+	r := &restarter{t: t, server: s}
+	require.NoError(t, r.handOver())
+	assert.Equal(t, []string{"systemctl restart ovn-ovsdb-server-sb"}, r.calls)
+	assert.Equal(t, raft.Leader, s.Status(t).Role)
+}
+
+func TestServerThatHangsIsLeftToSystemd(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, ovndb.NB, 1)[0]
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
+	r := &restarter{t: t, server: s}
+	require.NoError(t, r.handOver())
+	assert.False(t, r.exited)
+	assert.Equal(t, raft.Leader, s.Status(t).Role)
+}
+
+// R1: a server that would not be started again is left as it is.
+func TestServerWhoseServiceIsMaskedIsNotEnded(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, ovndb.NB, 1)[0]
+	r := &restarter{t: t, server: s, masked: true}
+	require.ErrorIs(t, r.handOver(), systemd.ErrNotStartable)
+	assert.Empty(t, r.calls)
+	assert.Equal(t, raft.Leader, s.Status(t).Role, "it was not told to exit")
+}
+
+// R5: who has lost the lock meanwhile neither tells the server to exit nor has it
+// ended by force.
+func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, ovndb.NB, 1)[0]
+	closed := errors.New("too late")
+	r := &restarter{t: t, server: s}
+	require.ErrorIs(t, s.control().HandOver(t.Context(), systemd.Services{Runner: r}, ovndb.NB, func() (time.Time, error) { return time.Time{}, closed }), closed)
+	assert.Equal(t, raft.Leader, s.Status(t).Role, "it was not told to exit")
+
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
+	r.late = closed
+	require.ErrorIs(t, r.handOver(), closed)
+	assert.Empty(t, r.calls)
+	require.NoError(t, s.Signal(syscall.SIGCONT))
+}
+
+// A server that is silent for long, as for a compaction of a large database, is not
+// ended by force: it exits when it goes on.
+func TestServerOfALargeDatabaseIsGivenTheTimeThatItsSizeTakes(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, ovndb.NB, 1)[0]
+	r := &restarter{t: t, server: s}
+	c := s.control()
+	c.Runner, c.Timeout, c.Paths.DB = r, time.Second, t.TempDir()
+	large, err := os.Create(c.Paths.File(ovndb.NB)) // stands for the server's own, which can't be made longer
+	require.NoError(t, err)
+	require.NoError(t, large.Truncate(160<<20))
+	require.NoError(t, large.Close())
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
+	silent := time.AfterFunc(3*time.Second, func() { _ = s.Signal(syscall.SIGCONT) })
+	defer silent.Stop()
+	require.NoError(t, c.HandOver(t.Context(), systemd.Services{Runner: r}, ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }))
+	assert.True(t, r.exited)
+}
+
+func TestHandOverEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, ovndb.NB, 1)[0]
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := &restarter{t: t, server: s}
+	require.ErrorIs(t, s.control().HandOver(ctx, systemd.Services{Runner: r}, ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }), context.Canceled)
+	assert.Empty(t, r.calls)
+	assert.Equal(t, raft.Leader, s.Status(t).Role)
+}

@@ -1,0 +1,60 @@
+package ovsctl
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // the file format's own checksum, no secret
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+const (
+	recordServer  raft.ID = "e3721f0e-268a-40d7-b26e-880767c003e7"
+	recordCluster raft.ID = "9f3a0f21-8ca5-4d27-97f8-48f8f4e790d5"
+)
+
+// firstRecord is the first one of a cluster's file.
+func firstRecord() []byte {
+	text := fmt.Sprintf(`{"server_id":%q,"cluster_id":%q,"name":"OVN_Northbound","local_address":"tcp:192.0.2.1:6643"}`+"\n", recordServer, recordCluster)
+	return fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
+}
+
+// ran are the programs that were run, which said nothing.
+type ran []string
+
+// Run implements run.Runner.
+func (r *ran) Run(_ context.Context, c run.Command) ([]byte, error) {
+	*r = append(*r, c.String())
+	return nil, nil
+}
+
+// The whole database may stand in the first record of a file: no program reads it into its
+// memory to say whose file it is.
+func TestFileWithAllDataInItsFirstRecordSaysWhoseItIsWithoutAProgram(t *testing.T) {
+	t.Parallel()
+	programs := new(ran)
+	f := Files{Runner: programs, Paths: ovndb.Paths{DB: t.TempDir()}}
+	path := f.Paths.File(ovndb.NB)
+	require.NoError(t, os.WriteFile(path, firstRecord(), 0o600))
+
+	file, err := f.Inspect(t.Context(), ovndb.NB)
+	require.NoError(t, err)
+	assert.Equal(t, File{Path: path, Exists: true, Clustered: true, Name: "OVN_Northbound", Server: recordServer, Cluster: recordCluster}, file)
+	assert.Equal(t, ran{"ovsdb-tool check-cluster " + path}, *programs, "and that is asked whether it has left")
+	*programs = nil
+	address, err := f.Address(t.Context(), ovndb.NB)
+	require.NoError(t, err)
+	assert.Equal(t, "tcp:192.0.2.1:6643", address)
+	require.NoError(t, os.Rename(path, path+stagedSuffix))
+	staged, err := f.Staged(t.Context(), ovndb.NB)
+	require.NoError(t, err)
+	assert.Equal(t, recordCluster, staged.Cluster)
+	assert.Empty(t, *programs)
+}
