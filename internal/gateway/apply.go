@@ -14,15 +14,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// noted is how many gateways one row of the journal tells of: about 50 kB.
-const noted = 100
+// perRow is how many gateways one row of the journal has: about 50 kB.
+const perRow = 100
 
-// attempts bounds the plans in a row of which nothing could be written, because others kept
-// changing what was read, or a server was lost: the pauses before them, each longer than the
-// one before, are a minute.
+// attempts bounds the plans in a row of which nothing could be written because other clients kept changing what was
+// read, or because a server was lost. The pauses before them, each longer than the one before, add up to a minute.
 const attempts = 20
 
-// Planner makes a plan of a state; done is how many gateways were moved already.
+// Planner makes a plan for a state; done is how many gateways were moved already.
 type Planner func(s schedule.State, done int) schedule.Plan
 
 // task is what [Service.Apply] and the operations on a chassis do.
@@ -39,10 +38,11 @@ type task struct {
 	drained map[string][]schedule.AppliedChange
 }
 
-// Apply carries plans out until there is nothing left to do, and returns what it has changed of groups. If another client
-// has changed what a batch was planned from, or a server is lost, a new plan is made of what there is then. After an error
-// each group is as it was or as it was planned. The journal records what is changed, and that earlier runs are finished.
-func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...journal.Entry) (changed []schedule.Change, err error) {
+// Apply carries plans out until there is nothing left to do, and returns what it has changed of groups. If another
+// client has changed what a batch was planned from, or a server is lost, a new plan is made of what there is then.
+// After an error each group is as it was or as it was planned. The journal records what is changed, and that earlier
+// runs are finished.
+func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...journal.Entry) ([]schedule.Change, error) {
 	return s.apply(ctx, task{plan: plan, earlier: earlier})
 }
 
@@ -65,7 +65,8 @@ func (s *Service) apply(ctx context.Context, t task) (changed []schedule.Change,
 			s.finish(ctx, r, changed)
 			return changed, nil
 		case ctx.Err() != nil:
-			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", Groups(changed), context.Cause(ctx))
+			err = context.Cause(ctx)
+			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", Groups(changed), err)
 		case errors.Is(err, ErrBehind) || errors.Is(err, ovsdb.ErrFenced) || errors.Is(err, ovsdb.ErrUninitialized):
 			return changed, err
 		case errors.Is(err, ovsdb.ErrChanged):
@@ -98,15 +99,14 @@ func (s *Service) finish(ctx context.Context, r run, changed []schedule.Change) 
 	s.progress(ctx, line)
 }
 
-// revertible says whether there would be anything to take back: candidates that were only
-// added stay.
+// revertible reports whether a revert would change the group. Candidates that were only added stay.
 func revertible(c schedule.Change) bool {
-	return len(c.Before) > 0 && !slices.EqualFunc(c.Before, c.After[:min(len(c.Before), len(c.After))], func(a, b schedule.Candidate) bool {
-		return a.Chassis == b.Chassis
-	})
+	after := c.After[:min(len(c.Before), len(c.After))]
+	same := func(a, b schedule.Candidate) bool { return a.Chassis == b.Chassis }
+	return len(c.Before) > 0 && !slices.EqualFunc(c.Before, after, same)
 }
 
-// Groups counts what was changed, each group once.
+// Groups counts the groups that were changed, each once.
 func Groups(changed []schedule.Change) int {
 	names := map[string]bool{}
 	for _, c := range changed {
@@ -124,20 +124,20 @@ func moves(changes []schedule.Change) (n int) {
 	return n
 }
 
-// run is a task, its records in the journal, and the batches of which no answer came: these may have been written or not.
+// run is a task with its records in the journal, and the batches that were not answered: they may have been written.
 type run struct {
 	task
 	*journal.Run
 	unanswered []batch
 }
 
-// batch is what was sent in one transaction, and the number of its last record.
+// batch is the changes of one transaction, and the number of their last record.
 type batch struct {
 	number  int
 	changes []schedule.Change
 }
 
-// arrived are the changes of batches that were written though no answer came: their records stand in the journal.
+// arrived returns the changes of unanswered batches that were written: the journal has their records.
 func (s *Service) arrived(ctx context.Context, r *run) (done []schedule.Change, err error) {
 	if len(r.unanswered) == 0 {
 		return nil, nil
@@ -156,8 +156,8 @@ func (s *Service) arrived(ctx context.Context, r *run) (done []schedule.Change, 
 	return done, nil
 }
 
-// attempt makes one plan and writes it, as far as it gets. It also returns what an earlier attempt has written without an
-// answer. It looks for that after it has read the state: so nothing is missing that the state has.
+// attempt makes one plan and writes it, as far as it gets. It also returns what an earlier attempt has written without
+// an answer. It looks for that after it has read the state: so nothing is missing that the state has.
 func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedule.Change, err error) {
 	inventory := r.read
 	if inventory == nil {
@@ -174,7 +174,7 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 		some = some[:min(s.pace.next(), len(some))]
 		var texts []string
 		left := len(p.Changes) - written
-		for part := range slices.Chunk(some, noted) {
+		for part := range slices.Chunk(some, perRow) {
 			left -= len(part)
 			texts = append(texts, r.Batch(p, part, left, s.Now()))
 		}
@@ -198,9 +198,11 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 	return done, nil
 }
 
-// write writes a batch, and where ovn-northd is to be waited for asks for a sign of life in the same
-// transaction: asked alone it would have it compute once more.
-func (s *Service) write(ctx context.Context, notes []string, guard ovsdb.Guard, lists []ovsdb.Candidates, ask bool) (asked int64, err error) {
+// write writes a batch. To wait for ovn-northd, it asks for a sign of life in the same transaction: alone, the question
+// would make ovn-northd compute once more.
+func (s *Service) write(
+	ctx context.Context, notes []string, guard ovsdb.Guard, lists []ovsdb.Candidates, ask bool,
+) (asked int64, err error) {
 	err = s.With(ctx, func(g *ovsdb.Gateways) error {
 		if !ask || s.NorthdTimeout == 0 {
 			return g.Write(ctx, notes, guard, lists...)
@@ -211,8 +213,7 @@ func (s *Service) write(ctx context.Context, notes []string, guard ovsdb.Guard, 
 	return asked, err
 }
 
-// guard has a transaction fail where a chassis that comes nearer to hosting something was
-// cordoned since it was planned for.
+// guard makes a transaction fail if a chassis that gets a better rank has been cordoned since the plan was made.
 func guard(has map[string]string, state schedule.State, changes []schedule.Change) ovsdb.Guard {
 	g := ovsdb.Guard{Has: has, Lacks: map[string]string{}}
 	open := map[string]bool{}
@@ -237,10 +238,13 @@ func (inv *Inventory) lists(changes []schedule.Change) (all []ovsdb.Candidates) 
 	return all
 }
 
-// list is what to write of a change: rows that stay keep their UUIDs.
+// list is the list of candidates to write for a change. Rows that stay keep their UUIDs.
 func (inv *Inventory) list(change schedule.Change) ovsdb.Candidates {
 	was := inv.stored[change.Group]
-	x := ovsdb.Candidates{Port: was.storage == schedule.GatewayChassis, Holder: was.holder, Name: change.Group, Before: was.rows, Routers: was.routers, Create: was.create}
+	x := ovsdb.Candidates{
+		Port: was.storage == schedule.GatewayChassis, Holder: was.holder, Name: change.Group,
+		Before: was.rows, Routers: was.routers, Create: was.create,
+	}
 	for _, after := range change.After {
 		row := ovsdb.CandidateRow{Chassis: after.Chassis, Priority: after.Priority}
 		if i := slices.IndexFunc(was.rows, func(r ovsdb.CandidateRow) bool { return r.Chassis == after.Chassis }); i >= 0 {

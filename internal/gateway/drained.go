@@ -21,8 +21,8 @@ func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis s
 }
 
 // Drain moves every gateway off a chassis, as long as it is cordoned, and returns what it has changed. Gateways that no
-// other chassis can host stay. The first plan is made of what was read; its transaction fails if that has changed since.
-// A drain also finishes what an undrain has left undone.
+// other chassis can host stay. The first plan is made of what was read; its transaction fails if that has changed
+// since. A drain also finishes what an undrain has left undone.
 func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([]schedule.Change, error) {
 	t, err := s.onChassis(ctx, chassis)
 	if err != nil {
@@ -35,12 +35,13 @@ func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([
 	return s.apply(ctx, t)
 }
 
-// Demote moves off a cordoned chassis what has come to be hosted there since it was cordoned. The groups in stay are left
-// alone.
-func (s *Service) Demote(ctx context.Context, read *Inventory, chassis string, stay []string) ([]schedule.Change, error) {
-	return s.apply(ctx, task{chassis: chassis, cordon: true, read: read, plan: func(state schedule.State, _ int) schedule.Plan {
-		return schedule.Demote(state, chassis, stay)
-	}})
+// Demote moves off a cordoned chassis what has come to be hosted there since it was cordoned. The groups in stay are
+// left alone.
+func (s *Service) Demote(
+	ctx context.Context, read *Inventory, chassis string, stay []string,
+) ([]schedule.Change, error) {
+	plan := func(state schedule.State, _ int) schedule.Plan { return schedule.Demote(state, chassis, stay) }
+	return s.apply(ctx, task{chassis: chassis, cordon: true, read: read, plan: plan})
 }
 
 // Clear takes a chassis out of all lists of candidates, as long as it is cordoned.
@@ -61,9 +62,12 @@ func (s *Service) onChassis(ctx context.Context, chassis string) (task, error) {
 	return task{chassis: chassis, earlier: earlier, drained: j.Drained()}, err
 }
 
-// Undrain gives a chassis back the ranks that drains have changed. The first plan says in Blocked what can't be put back.
-// If the chassis can take nothing by the last plan, that is an error. What [Service.Forgetting] returns ends the undrain.
-func (s *Service) Undrain(ctx context.Context, chassis string) (changed []schedule.Change, first schedule.Plan, err error) {
+// Undrain gives a chassis back the ranks that drains have changed. The first plan says in Blocked what can't be put
+// back. If the chassis can take nothing by the last plan, that is an error. What [Service.Forgetting] returns ends the
+// undrain.
+func (s *Service) Undrain(
+	ctx context.Context, chassis string,
+) (changed []schedule.Change, first schedule.Plan, err error) {
 	t, err := s.onChassis(ctx, chassis)
 	if err != nil {
 		return nil, first, err

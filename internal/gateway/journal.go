@@ -58,15 +58,11 @@ func (s *Service) Finish(ctx context.Context, ids ...string) error {
 	return s.amend(ctx, j.Finish(ids...))
 }
 
-// unfinished are the earlier runs that were not finished and that a new one finishes.
-func (s *Service) unfinished(ctx context.Context, finishes func(journal.Entry) bool) (earlier []journal.Entry, err error) {
+// unfinished are the earlier runs of some operations that were not finished.
+func (s *Service) unfinished(ctx context.Context, operations ...string) ([]journal.Entry, error) {
 	j, err := s.journal(ctx)
-	return slices.DeleteFunc(j.Unfinished(), func(e journal.Entry) bool { return !finishes(e) }), err
-}
-
-// of finds the runs of some operations.
-func of(operations ...string) func(journal.Entry) bool {
-	return func(e journal.Entry) bool { return slices.Contains(operations, e.Operation) }
+	others := func(e journal.Entry) bool { return !slices.Contains(operations, e.Operation) }
+	return slices.DeleteFunc(j.Unfinished(), others), err
 }
 
 // Bounds of the tagging of a revision, which reads both databases. After an operation that was interrupted it may not
@@ -91,16 +87,24 @@ func (s *Service) Operate(ctx context.Context, operation, chassis string, do fun
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	inventory, err := Ask(ctx, s, func(g *ovsdb.Gateways, ctx context.Context) (*Inventory, error) { return ReadInventory(ctx, g) })
-	if err == nil {
-		var j journal.Journal
-		if j, err = s.journal(ctx); err == nil {
-			err = s.amend(ctx, j.End(s.run, outcome, inventory.Layout(), s.Now()))
-		}
-	}
-	if err != nil { // the operation has not failed
+	if err := s.tag(ctx, outcome); err != nil { // the operation has not failed
 		s.progress(ctx, fmt.Sprintf("cannot tag the revision: %v", err))
 	}
+}
+
+// tag tags the layout that the operation leaves.
+func (s *Service) tag(ctx context.Context, outcome journal.Outcome) error {
+	return s.With(ctx, func(g *ovsdb.Gateways) error {
+		inventory, err := ReadInventory(ctx, g)
+		if err != nil {
+			return err
+		}
+		j, err := ReadJournal(ctx, g)
+		if err != nil {
+			return err
+		}
+		return s.amend(ctx, j.End(s.run, outcome, inventory.Layout(), s.Now()))
+	})
 }
 
 // Tagging is what to write with the change that is an operation by itself, and leaves a layout.
@@ -118,22 +122,7 @@ type History struct {
 	Findings []schedule.Finding `json:"problems" yaml:"problems"`
 }
 
-// UnknownPlanError means that the journal has no plan of this name.
-type UnknownPlanError struct {
-	ID    string
-	Known []string
-}
-
-// Error names the plans that there are.
-func (e *UnknownPlanError) Error() string {
-	if len(e.Known) == 0 {
-		return fmt.Sprintf("the journal has no plan %q: it is empty", e.ID)
-	}
-	return fmt.Sprintf("the journal has no plan %q; it has %s", e.ID, strings.Join(e.Known, ", "))
-}
-
-// History reads the plans of the journal without their changes, or one of them with its changes. If there is no such
-// plan, the error is an [*UnknownPlanError].
+// History reads the plans of the journal without their changes, or one of them with its changes.
 func (s *Service) History(ctx context.Context, id string) (History, error) {
 	j, err := s.journal(ctx)
 	if err != nil {
@@ -150,8 +139,11 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 		e.Changes = nil
 		h.Plans = append(h.Plans, e)
 	}
-	if id != "" {
-		return History{}, &UnknownPlanError{id, known}
+	switch {
+	case id != "" && len(known) == 0:
+		return History{}, fmt.Errorf("the journal has no plan %q: it is empty", id)
+	case id != "":
+		return History{}, fmt.Errorf("the journal has no plan %q; it has %s", id, strings.Join(known, ", "))
 	}
 	return h, nil
 }

@@ -13,33 +13,31 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// DefaultWait bounds the wait for the data plane. A move takes it about a second; where
-// the chassis of a group have yet to hear one another, some more.
+// DefaultWait bounds the wait for the data plane. It takes about a second for a move, and longer if the chassis of a
+// group do not hear each other yet.
 const DefaultWait = 60 * time.Second
 
-// Request is what is to be done to gateways.
+// Request is what a caller wants done to gateways.
 type Request struct {
 	Options schedule.Options
-	// Seed is what the random scheduler chooses by.
+	// Seed is that of the random scheduler.
 	Seed uint64
-	// Revert is the name of a plan that a rebalancing is to take back.
+	// Revert is the name of a plan to revert.
 	Revert string
-	// Target is the version, or the ID, of a layout that a rebalancing is to bring back.
+	// Target is the version, or the ID, of a layout to go back to.
 	Target journal.Version
-	// ReviewID names the plan that was reviewed: no other one is carried out.
-	// AllowIntermediate skips that check.
+	// ReviewID names the plan that was reviewed: no other plan is carried out, unless AllowIntermediate is set.
 	ReviewID          string
 	AllowIntermediate bool
 	// DryRun shows the plan only. Confirmed allows a rebalancing to interrupt traffic.
 	DryRun, Confirmed bool
-	// Wait is how long to wait for gateways to be active where they should be; 0 skips
-	// verification.
+	// Wait is how long to wait until gateways are active where they should be; 0 skips the proof.
 	Wait time.Duration
 }
 
-// Operation is what is to be done to gateways, planned and not begun.
+// Operation is a request with its plan, before it is begun.
 type Operation struct {
-	// Plan is what [Operation.Apply] does; what other clients change meanwhile is planned anew.
+	// Plan is what [Operation.Apply] does. If other clients change gateways meanwhile, it makes a new plan.
 	Plan schedule.Plan
 
 	service *Service
@@ -48,7 +46,7 @@ type Operation struct {
 	earlier []journal.Entry
 }
 
-// UnconfirmedError says that traffic would be interrupted, which was not confirmed.
+// UnconfirmedError is returned if traffic would be interrupted without a confirmation.
 type UnconfirmedError struct{ Moves int }
 
 // Error says what would be interrupted; how to confirm depends on the caller.
@@ -59,7 +57,7 @@ func (e *UnconfirmedError) Error() string {
 	return fmt.Sprintf("this would interrupt %d gateways for about a second each", e.Moves)
 }
 
-// MisplacedError says which ports are not where they should be in the end.
+// MisplacedError names the ports that are not bound where they should be.
 type MisplacedError struct {
 	Ports []schedule.Finding
 	Wait  time.Duration
@@ -73,7 +71,7 @@ func (e *MisplacedError) Error() string {
 	return fmt.Sprintf("%d ports are not bound as expected after %s", len(e.Ports), e.Wait)
 }
 
-// Status reads both databases and says how gateways are spread ([schedule.Evaluate]).
+// Status reads both databases and evaluates how gateways are spread ([schedule.Evaluate]).
 func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Status, error) {
 	inventory, err := s.Observe(ctx)
 	if err != nil {
@@ -83,17 +81,17 @@ func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Stat
 	status.Findings = append(status.Findings, inventory.Findings...)
 	j, err := s.journal(ctx)
 	for _, e := range j.Unfinished() {
+		text := "%s has %d gateways left: still running, or interrupted (then run it again)"
 		status.Findings = append(status.Findings, schedule.Finding{
-			Where: "plan " + e.ID, Text: fmt.Sprintf("%s has %d gateways left: still running, or interrupted (then run it again)", e.Operation, e.Left),
+			Where: "plan " + e.ID, Text: fmt.Sprintf(text, e.Operation, e.Left),
 		})
 	}
 	return status, err
 }
 
-// Reschedule plans to give every gateway its candidates, and to finish what earlier runs have
-// begun.
+// Reschedule plans to give every gateway its candidates, and to finish earlier runs.
 func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error) {
-	earlier, err := s.unfinished(ctx, of("reschedule"))
+	earlier, err := s.unfinished(ctx, "reschedule")
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +102,7 @@ func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error)
 	r.Confirmed = true // it interrupts only what may not stay
 	return s.plan(ctx, r, func(state schedule.State, _ int) schedule.Plan {
 		o := r.Options
-		// From the beginning for each plan: what is done is what was shown.
+		// Each plan draws the same numbers: what was shown is what is done.
 		o.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
 		for _, c := range state.Chassis {
 			if added[c.Name] {
@@ -112,7 +110,7 @@ func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error)
 			}
 		}
 		p := schedule.Reschedule(state, o)
-		addAll(added, p.Added) // where this plan is given up, the next one is to finish it
+		addAll(added, p.Added) // if this plan is given up, the next one finishes it
 		return p
 	}, earlier...)
 }
@@ -123,10 +121,9 @@ func addAll(all map[string]bool, names []string) {
 	}
 }
 
-// Rebalance plans to move gateways, to revert a plan, or to go back to a layout. If there is no such plan, the error is
-// an [*UnknownPlanError]; if there is no such layout, an [*answer.RefusedError].
+// Rebalance plans to move gateways, to revert a plan, or to go back to a layout. A layout that is not kept is refused.
 func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) {
-	earlier, err := s.unfinished(ctx, of("rebalance", "revert", "restore"))
+	earlier, err := s.unfinished(ctx, "rebalance", "revert", "restore")
 	if err != nil {
 		return nil, err
 	}
@@ -167,9 +164,8 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 }
 
 func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier ...journal.Entry) (*Operation, error) {
-	// An ovn-controller that died since the last sign of life looks as if it lived, and
-	// takes over nothing. Without ovn-northd there is no use in changing anything; where nothing
-	// has used NB yet, there is nothing to change.
+	// An ovn-controller that died since the last sign of life looks alive, but takes over nothing. Without ovn-northd
+	// changes have no effect. If nothing has used NB yet, there is nothing to change.
 	if r.Wait > 0 && r.Confirmed && !r.DryRun {
 		if err := s.SyncNorthd(ctx); err != nil && !errors.Is(err, ovsdb.ErrUninitialized) {
 			return nil, err
@@ -187,8 +183,8 @@ func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier 
 	return &Operation{Plan: p, service: s, request: r, planner: planner, earlier: earlier}, nil
 }
 
-// Apply carries the plan out, unless it is a dry run, and proves it as [Service.Prove] does. Where traffic would be
-// interrupted without a confirmation it is an [*UnconfirmedError].
+// Apply carries the plan out, unless it is a dry run, and proves it as [Service.Prove] does. If that would interrupt
+// traffic without a confirmation, the error is an [*UnconfirmedError].
 func (o *Operation) Apply(ctx context.Context) error {
 	s, r := o.service, o.request
 	switch {
@@ -208,7 +204,7 @@ func (o *Operation) Apply(ctx context.Context) error {
 	return err
 }
 
-// carryOut applies the plan, and looks what has come of it.
+// carryOut applies the plan and proves it.
 func (o *Operation) carryOut(ctx context.Context) error {
 	s, r := o.service, o.request
 	changed, err := s.Apply(ctx, o.planner, o.earlier...)

@@ -7,8 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// Orphans are rows that name a chassis which is not there, and chassis of which a half is
-// missing. They are told of and never deleted: whether a machine comes back only a person knows.
+// Orphans are rows that name a missing chassis, and chassis that lack one of their two rows. They are reported and
+// never deleted: only a person knows whether a machine comes back.
 func (inv *Inventory) Orphans() (all []schedule.Finding) {
 	there := map[string]bool{}
 	for _, c := range inv.SB.Chassis {
@@ -32,8 +32,7 @@ func (inv *Inventory) Orphans() (all []schedule.Finding) {
 	return schedule.SortFindings(all)
 }
 
-// Unused are the groups that have a chassis as a member and that no plan is about, since no
-// port uses them.
+// Unused are the groups that have the chassis as a member and that no port uses, so that no plan is about them.
 func (inv *Inventory) Unused(chassis string) (all []string) {
 	for _, g := range inv.NB.Groups {
 		_, planned := inv.stored[g.Name]

@@ -2,19 +2,17 @@ package gateway
 
 import "time"
 
-// What is written waits for ovn-northd after each batch, and so do all clients' changes, for as
-// long as ovn-northd takes. That is to be no longer than this, or than twice what it takes for a
-// single change: in a large cloud each takes longer than any fixed time.
+// While ovn-northd processes a batch, the changes of all clients wait. That should take no longer than othersWait, or
+// than twice the time for a single change: in a large cloud each change takes longer than any fixed time.
 const (
 	othersWait   = 2 * time.Second
 	slowerFactor = 2
 )
 
-// Bounds of a batch. Measured with ovn-northd 23.03 and 10,000 routers: it takes 6.2 s after
-// 1 gateway, 6.9 s after 100 and 15 s after 1,000.
-// Smaller batches than the smallest would cost others more than they spare them: most of what
-// ovn-northd takes, it takes for any change, and where its machine gets busy that looks as if
-// the gateways had cost it (seen: batches of 10, each of which took 6 to 18 s).
+// Bounds of a batch. Measured with ovn-northd 23.03 and 10,000 routers: it takes 6.2 s after 1 gateway, 6.9 s after 100
+// and 15 s after 1,000. Even smaller batches would cost other clients more than they save: ovn-northd takes most of its
+// time for any change, and on a busy machine that looks like the cost of the gateways (seen: batches of 10 that took 6
+// to 18 s each).
 const (
 	firstBatch    = 100
 	mostAtFirst   = 500
@@ -22,16 +20,16 @@ const (
 	largestBatch  = 2000
 )
 
-// pace is how many gateways are written in one transaction: more while ovn-northd keeps up, fewer
-// once it falls behind. It is told how long ovn-northd took for each batch.
+// pace decides how many gateways are written in one transaction, from the time that ovn-northd took for each batch:
+// more while it keeps up, fewer once it falls behind.
 type pace struct {
 	size int
-	// quickest is the least that ovn-northd took: what a change takes it at all.
+	// quickest is the shortest time that ovn-northd took, which is that of any change.
 	quickest time.Duration
 }
 
-// next is the size of the next batch. What a gateway costs is not known of the first one: it is larger where
-// ovn-northd takes longer for any change than others are to wait, since there gateways are the lesser part.
+// next is the size of the next batch. Before the first one, the cost of a gateway is not known. That batch is larger if
+// ovn-northd takes longer than othersWait for any change, since then gateways are the smaller part of the cost.
 func (p *pace) next() int {
 	if p.size == 0 {
 		return min(max(firstBatch, int(firstBatch*p.quickest/othersWait)), mostAtFirst)
@@ -44,9 +42,9 @@ func (p *pace) target() time.Duration {
 	return max(othersWait, slowerFactor*p.quickest)
 }
 
-// took is told how long ovn-northd took for a batch of so many gateways, or for a sign of life
-// alone, which is none. The next batch is as large as fits into the target by what these have
-// cost, but no more than twice as large as before, and no less than a quarter of this one.
+// took records how long ovn-northd took for a batch of so many gateways; a sign of life alone has none. The next batch
+// is as large as fits into the target at that cost per gateway, but at most twice as large as the last full one, and at
+// least a quarter of this one.
 func (p *pace) took(gateways int, d time.Duration) {
 	if p.quickest == 0 || d < p.quickest {
 		p.quickest = d

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// layout is that of a version, by what there is now.
+// layout is the layout of a version; the committed one is that of the inventory.
 func (s *Service) layout(ctx context.Context, inventory *Inventory, v journal.Version) (journal.Layout, error) {
 	if v == journal.Committed {
 		return inventory.Layout(), nil
@@ -23,8 +23,10 @@ func (s *Service) layout(ctx context.Context, inventory *Inventory, v journal.Ve
 	return j.Layout(v)
 }
 
-// restoring makes plans that bring a layout back. Cordons are not: they are of the machines.
-func (s *Service) restoring(ctx context.Context, v journal.Version) (func(schedule.State, schedule.Options) schedule.Plan, error) {
+// restoring makes plans that go back to a layout. Cordons do not change: they are about machines.
+func (s *Service) restoring(
+	ctx context.Context, v journal.Version,
+) (func(schedule.State, schedule.Options) schedule.Plan, error) {
 	inventory, err := s.Observe(ctx)
 	if err != nil {
 		return nil, err
@@ -33,21 +35,25 @@ func (s *Service) restoring(ctx context.Context, v journal.Version) (func(schedu
 	if err != nil {
 		return nil, err
 	}
+	was, is := journal.Layout{Cordons: target.Cordons}, journal.Layout{Cordons: inventory.Layout().Cordons}
 	return func(state schedule.State, o schedule.Options) schedule.Plan {
 		p := schedule.Restore(state, o, target.Gateways)
-		for _, d := range journal.Diff(journal.Layout{Cordons: target.Cordons}, journal.Layout{Cordons: inventory.Layout().Cordons}) {
-			p.Findings = append(p.Findings, schedule.Finding{Where: d.Chassis, Text: d.Text + " since; cordons are left as they are"})
+		for _, d := range journal.Diff(was, is) {
+			text := d.Text + " since; cordons are left as they are"
+			p.Findings = append(p.Findings, schedule.Finding{Where: d.Chassis, Text: text})
 		}
 		return p
 	}, nil
 }
 
-// skipping begins what is said of a check that is skipped.
+// skipping begins the line about a check that is skipped.
 const skipping = "skipping the check for intermediate commits: "
 
 // reviewed names a plan that is only shown, and refuses one that is not as it was reviewed. The planner that it returns
 // plans nothing that was not reviewed.
-func (s *Service) reviewed(ctx context.Context, r Request, inventory *Inventory, p *schedule.Plan, plan Planner) (Planner, error) {
+func (s *Service) reviewed(
+	ctx context.Context, r Request, inventory *Inventory, p *schedule.Plan, plan Planner,
+) (Planner, error) {
 	shows := r.DryRun || !r.Confirmed && p.Moves() > 0
 	if !shows && r.ReviewID == "" {
 		return plan, nil
@@ -82,7 +88,7 @@ func (s *Service) reviewed(ctx context.Context, r Request, inventory *Inventory,
 	return plan, nil
 }
 
-// onlyReviewed leaves out of later plans what is not in the reviewed one.
+// onlyReviewed drops from later plans the changes that are not in the reviewed plan.
 func (s *Service) onlyReviewed(ctx context.Context, reviewed schedule.Plan, plan Planner) Planner {
 	after := map[string][]schedule.Candidate{}
 	for _, c := range reviewed.Changes {
@@ -91,19 +97,22 @@ func (s *Service) onlyReviewed(ctx context.Context, reviewed schedule.Plan, plan
 	return func(state schedule.State, done int) schedule.Plan {
 		p := plan(state, done)
 		all := len(p.Changes)
-		p.Changes = slices.DeleteFunc(p.Changes, func(c schedule.Change) bool { return !slices.Equal(after[c.Group], c.After) })
+		p.Changes = slices.DeleteFunc(p.Changes, func(c schedule.Change) bool {
+			return !slices.Equal(after[c.Group], c.After)
+		})
 		if left := all - len(p.Changes); left > 0 {
-			s.progress(ctx, fmt.Sprintf("%d gateways are left: what is planned for them now was not reviewed; review it with a dry run", left))
+			text := "%d gateways are left: what is planned for them now was not reviewed; review it with a dry run"
+			s.progress(ctx, fmt.Sprintf(text, left))
 		}
 		return p
 	}
 }
 
-// RevisionsRequest says which layouts are to be compared. Where neither is given, revisions are listed.
+// RevisionsRequest names two layouts to compare. If neither is given, revisions are listed.
 type RevisionsRequest struct {
-	// Base is committed where only Diff is given, Diff the plan where only Base is.
+	// Base is committed if only Diff is given; Diff is the plan if only Base is.
 	Base, Diff journal.Version
-	// Reschedule has the plan be that of a reschedule, not of a rebalancing.
+	// Reschedule makes the plan one of a reschedule instead of a rebalancing.
 	Reschedule bool
 	Options    schedule.Options
 }
@@ -118,22 +127,25 @@ func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) answer.Stat
 		diff = journal.Planned
 	}
 	named := []journal.Version{journal.Committed, journal.Successful, journal.Last}
+	wrong := func(format string, args ...any) answer.Status {
+		return answer.New(answer.BadRequest, fmt.Sprintf(format, args...))
+	}
+	lists, ofPlan := r.Base == "" && r.Diff == "", r.Reschedule || len(r.Options.Networks) > 0
 	switch {
 	case !slices.Contains(named, base):
-		return answer.New(answer.BadRequest, fmt.Sprintf("base is %q: it takes %s, %s or %s", base, named[0], named[1], named[2]))
+		return wrong("base is %q: it takes %s, %s or %s", base, named[0], named[1], named[2])
 	case diff != journal.Planned && !slices.Contains(named, diff):
-		return answer.New(answer.BadRequest, fmt.Sprintf("diff is %q: it takes %s, %s, %s or %s", diff, journal.Planned, named[0], named[1], named[2]))
+		return wrong("diff is %q: it takes %s, %s, %s or %s", diff, journal.Planned, named[0], named[1], named[2])
 	case base == diff:
-		return answer.New(answer.BadRequest, fmt.Sprintf("base and diff are both %s: there is nothing to compare", base))
-	}
-	if lists := r.Base == "" && r.Diff == ""; (lists || diff != journal.Planned) && (r.Reschedule || len(r.Options.Networks) > 0) {
-		return answer.New(answer.BadRequest, fmt.Sprintf("networks and a plan can only be given where diff is %s", journal.Planned))
+		return wrong("base and diff are both %s: there is nothing to compare", base)
+	case ofPlan && (lists || diff != journal.Planned):
+		return wrong("networks and a plan can only be given where diff is %s", journal.Planned)
 	}
 	inventory, err := s.Observe(ctx)
 	if err != nil {
 		return refusedBy(err)
 	}
-	if r.Base == "" && r.Diff == "" {
+	if lists {
 		j, err := s.journal(ctx)
 		if err != nil {
 			return refusedBy(err)

@@ -16,38 +16,36 @@ import (
 // DefaultNorthdTimeout is what a command gives ovn-northd after each batch of changes.
 const DefaultNorthdTimeout = 2 * time.Minute
 
-// Service shows and changes where gateways are. It keeps its connections until it is
-// closed, and may do one thing at a time.
+// Service shows and changes where gateways are. It keeps its connections until it is closed, and is not for concurrent
+// use.
 type Service struct {
 	Dialer *ovsdb.Dialer
 	// NB and SB are endpoints of the databases.
 	NB, SB []string
-	// Elsewhere is what to do where the databases are others than those, for a person; empty where
-	// there is nothing to do.
+	// Elsewhere is a hint for a person whose databases are at other endpoints; it may be empty.
 	Elsewhere string
 	// By is the person or unit that asks, for the journal.
 	By string
-	// Undo is the command that takes a plan back.
+	// Undo returns the command that reverts a plan.
 	Undo func(plan string) string
-	// Progress tells a person how far it is.
+	// Progress shows a person a line of progress.
 	Progress func(ctx context.Context, line string)
-	// Now is the time.
+	// Now returns the time.
 	Now func() time.Time
-	// NorthdTimeout bounds the wait for ovn-northd between batches, but where it has been known to
-	// be slow; 0 doesn't wait.
+	// NorthdTimeout bounds the wait for ovn-northd between batches, unless it has been slower before; 0 doesn't wait.
 	NorthdTimeout time.Duration
 
-	// Key and Value are what must stand in external_ids of NB_Global for anything to be
-	// written; an empty key asks for nothing.
+	// Key and Value are the pair that must stand in external_ids of NB_Global whenever something is written. An empty key
+	// requires nothing.
 	Key, Value string
 
 	g *ovsdb.Gateways
-	// unresponsive are the chassis whose ovn-controllers were when it was last looked.
+	// unresponsive are the chassis whose ovn-controllers did not respond at the last look.
 	unresponsive map[string]bool
 	// slowest is the longest that ovn-northd took.
 	slowest time.Duration
 	pace    pace
-	// run is the operation that is on its way; nil if what is changed is an operation by itself.
+	// run is the operation that runs; nil outside of [Service.Operate].
 	run *journal.Run
 }
 
@@ -59,8 +57,7 @@ func (s *Service) Close() {
 	}
 }
 
-// With does something with the connections. They are given up where it fails, and made
-// again when they are next needed.
+// With calls a function with the connections. If it fails, they are closed, and made again when they are next needed.
 func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error) (err error) {
 	if s.g == nil {
 		if s.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
@@ -82,7 +79,7 @@ func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error
 	return err
 }
 
-// Ask is [Service.With] for a question that has an answer.
+// Ask is [Service.With] for a function that returns an answer.
 func Ask[T any](ctx context.Context, s *Service, question func(*ovsdb.Gateways, context.Context) (T, error)) (answer T, err error) {
 	err = s.With(ctx, func(g *ovsdb.Gateways) error {
 		answer, err = question(g, ctx)
@@ -91,14 +88,14 @@ func Ask[T any](ctx context.Context, s *Service, question func(*ovsdb.Gateways, 
 	return answer, err
 }
 
-// grace is how long an ovn-controller may take to follow nb_cfg of SB until it counts as
-// unresponsive; one that lives takes some milliseconds.
+// grace is how long an ovn-controller may take to follow nb_cfg of SB before it counts as unresponsive. A live one
+// takes some milliseconds.
 const grace = 5 * time.Second
 
-// pollInterval is how often it is looked whether something has come about.
+// pollInterval is the pause between two looks at the databases.
 const pollInterval = 250 * time.Millisecond
 
-// Observe reads both databases, and once more for a while where some ovn-controller lags.
+// Observe reads both databases. While some ovn-controller lags, it reads them again until [grace] is over.
 func (s *Service) Observe(ctx context.Context) (c *Inventory, err error) {
 	err = s.With(ctx, func(g *ovsdb.Gateways) error {
 		c, err = observe(ctx, g, s.unresponsive)
@@ -127,7 +124,7 @@ func ReadInventory(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
 	return BuildInventory(nb, sb), nil
 }
 
-// observe does not wait again for those that were known to lag.
+// observe does not wait for the ovn-controllers that are known to lag.
 func observe(ctx context.Context, g *ovsdb.Gateways, known map[string]bool) (*Inventory, error) {
 	patience, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -144,7 +141,7 @@ func observe(ctx context.Context, g *ovsdb.Gateways, known map[string]bool) (*In
 	}
 }
 
-// progress tells a person how far it is.
+// progress shows a person a line of progress, if anyone looks.
 func (s *Service) progress(ctx context.Context, line string) {
 	if s.Progress != nil {
 		s.Progress(ctx, line)

@@ -14,18 +14,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// stableFor is how long gateways must be where they should be. They bounce while the chassis
-// of a group that grows first hear one another.
+// stableFor is how long gateways must stay where they should be. They bounce while the chassis of a group that grows do
+// not hear each other yet.
 const stableFor = 3 * time.Second
 
-// UnresponsiveError says which chassis have taken gateways and do not respond.
+// UnresponsiveError names the chassis that have taken gateways and do not respond.
 type UnresponsiveError struct {
 	Chassis []string
-	// Undo is the command that takes the plan back; empty where there is none.
+	// Undo is the command that reverts the plan; it may be empty.
 	Undo string
 }
 
-// Error says what to do.
+// Error says what is wrong and what to do.
 func (e *UnresponsiveError) Error() string {
 	text := fmt.Sprintf("ovn-controller does not respond on %s, to which gateways were moved; they may not work: restart it", strings.Join(e.Chassis, ", "))
 	if e.Undo != "" {
@@ -34,10 +34,9 @@ func (e *UnresponsiveError) Error() string {
 	return text
 }
 
-// Prove verifies what was changed, and asks the chassis that took gateways for a sign of life: a binding
-// says which chassis claims a gateway, and not that it has set its flows; ovn-controller follows nb_cfg
-// once it has (ovn-sb(5), Chassis_Private). What is not as it should be is a [*MisplacedError] or an
-// [*UnresponsiveError].
+// Prove verifies what was changed, and asks the chassis that took gateways for a sign of life. A binding shows which
+// chassis claims a gateway, not that its flows are set; ovn-controller follows nb_cfg once they are (ovn-sb(5),
+// Chassis_Private). The error is a [*MisplacedError] or an [*UnresponsiveError] if one of these fails.
 func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait time.Duration) error {
 	missing, err := s.verify(ctx, changed, wait)
 	switch {
@@ -63,7 +62,7 @@ func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait tim
 	return nil
 }
 
-// unresponsiveHosts are the chassis that do not respond, and to which something of the changes is bound.
+// unresponsiveHosts are the chassis that do not respond although gateways of the changes are bound to them.
 func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbound) []string {
 	hosts := map[string]bool{}
 	for _, c := range changed {
@@ -76,9 +75,9 @@ func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbou
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// verify waits until every port of what was changed is active where it should be, and stays
-// there for a moment. It names those that are not when the time is over, but for those that
-// another client has changed since. A server that is lost meanwhile is only a delay.
+// verify waits until every port of the changes has been active where it should be for [stableFor]. When the time is
+// over, it returns the ports that are not, unless another client has changed them since. A server that is lost
+// meanwhile is only a delay.
 func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait time.Duration) ([]schedule.Finding, error) {
 	patience, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -143,7 +142,7 @@ func (w *waited) next(missing []schedule.Finding, err error, now time.Time) stri
 	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s: %s)", took.Round(time.Second), schedule.Count(len(missing), "port"), missing[0].Where, missing[0].Text)
 }
 
-// stillApplied are the changes that no other client has changed since, nor deleted.
+// stillApplied are the changes that no other client has changed or deleted since.
 func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Change) {
 	now := map[string][]ovsdb.CandidateRow{}
 	for name, s := range inv.stored {
@@ -159,8 +158,8 @@ func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Ch
 	return all
 }
 
-// misplaced are the ports that are not where the rows say by now. The last change of a
-// group counts. Where the master's ovn-controller does not respond, its next one may host it too.
+// misplaced are the ports that are not where their candidates say. The last change of a group counts. If the
+// ovn-controller of the first candidate does not respond, the next one may host the group too.
 func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (missing []schedule.Finding) {
 	last := map[string]int{}
 	for i, c := range changed {

@@ -14,13 +14,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// stableFor is how long an ovn-controller must respond before anything is moved to it: the
-// machine may just have come back, and its tunnels come up meanwhile.
+// stableFor is how long an ovn-controller must respond before gateways move to it. Its machine may just have come back,
+// and its tunnels need a moment.
 const stableFor = 5 * time.Second
 
-// Undrain puts a node back: the cordon ends, and its ranks are as before it was drained, as far
-// as gateways and candidates still exist. It waits for its ovn-controller, and afterwards for
-// the gateways.
+// Undrain puts a node back: the cordon ends, and the node gets the ranks from before its drain, if gateways and
+// candidates still exist. It waits for the node's ovn-controller first, and for the gateways afterwards.
 func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dryRun bool) answer.Status {
 	x, err := s.observe(ctx)
 	if err != nil {
@@ -63,8 +62,8 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 	return s.tagged(ctx, "undrain", n, func() answer.Status { return s.undrain(ctx, n, record, wait) })
 }
 
-// undrain puts back the ranks of a node whose intent says so. It ends the drain of that record alone: where
-// the node was cordoned or drained meanwhile, the ranks are still needed.
+// undrain puts the ranks of a node back, and ends the drain that has this record. If the node was cordoned or drained
+// meanwhile, the ranks are still needed, and the drain does not end.
 func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[string]string, wait time.Duration) answer.Status {
 	changed, first, err := s.Gateways.Undrain(ctx, n.Chassis)
 	if err != nil {
@@ -103,13 +102,12 @@ func (s *Service) unfinished(n maintenance.Node, err error) answer.Status {
 	return answer.New(answer.DrainNodeError, fmt.Sprintf("%s is not undrained yet: %v", n.Name(), err), s.next("undrain", n))
 }
 
-// alive waits until the node's ovn-controller responds, and where there is time until it has
-// done so for a while.
+// alive waits until the node's ovn-controller responds, and if there is time, until it has responded for [stableFor].
 func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (x snapshot, found maintenance.Node, refused *answer.Status) {
-	if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
+	if err := s.Gateways.SyncNorthd(ctx); err != nil { // after this, SB shows which ovn-controllers respond
 		return x, n, new(s.unfinished(n, err))
 	}
-	// That may take ovn-northd longer than a wait for one chassis: it has a deadline of its own.
+	// The deadline of the wait for the node begins here: ovn-northd may have taken longer than that.
 	patience, cancel := context.WithTimeout(ctx, max(wait, stableFor)+stableFor)
 	defer cancel()
 	var since time.Time

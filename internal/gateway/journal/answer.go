@@ -14,13 +14,16 @@ const (
 	messageCordon    = "CordonMessage"
 )
 
-// List answers which revisions there are: what stands in the database now, then those that are tagged, the newest first.
+// List answers which revisions there are: what stands in the database now, then those that are tagged, the newest
+// first.
 func (j Journal) List(now Layout) answer.Status {
 	tagged := j.tagged()
-	status := answer.New(answer.Success, fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons), len(tagged)),
-		answer.Message{Message: string(Committed) + ": what stands in the database now", Kind: messageRevision, Name: now.id()})
+	counts := fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons), len(tagged))
+	committed := string(Committed) + ": what stands in the database now"
+	status := answer.New(answer.Success, counts, answer.Message{Message: committed, Kind: messageRevision, Name: now.id()})
 	for _, e := range tagged {
-		text := fmt.Sprintf("%s of %s, %s, by %s, %s", e.end.Outcome, e.ID, e.what(), e.By, e.end.At.UTC().Format(time.RFC3339))
+		ended := e.end.At.UTC().Format(time.RFC3339)
+		text := fmt.Sprintf("%s of %s, %s, by %s, %s", e.end.Outcome, e.ID, e.what(), e.By, ended)
 		if names := j.names(e); names != "" {
 			text = names + ": " + text
 		}

@@ -18,7 +18,7 @@ func FuzzRead(f *testing.F) {
 	long := strings.Repeat("h", 110_000)
 	candidates := []schedule.Candidate{{Chassis: hostile, Priority: 1}}
 	layout := Layout{Gateways: map[string][]string{hostile: {long}, "lrp-1": {hostile, "c1"}}, Cordons: []string{hostile}}
-	id, packed := bodyID(layout.body()), pack(layout.body())
+	id, packed := layout.bodyID(), layout.pack()
 	tag, _ := json.Marshal(record{
 		ID: "drain-1", Operation: hostile, Chassis: long, By: hostile, Added: []string{hostile, long}, Left: 1,
 		Changes: []schedule.AppliedChange{{Group: hostile, Storage: hostile, Before: candidates, After: candidates, Base: candidates}},

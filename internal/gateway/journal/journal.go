@@ -1,6 +1,6 @@
-// Package journal has what was done to gateways: which operation changed which candidates, and which layout it left. What
-// revert, undrain and a target revision bring back is read from it. It is pure: it reads the texts that the Northbound
-// database keeps, and returns those that are to be written.
+// Package journal has what was done to gateways: which operation changed which candidates, and which layout it left.
+// What revert, undrain and a target revision bring back is read from it. It is pure: it reads the texts that the
+// Northbound database keeps, and returns those that are to be written.
 package journal
 
 import (
@@ -105,7 +105,8 @@ func Read(texts map[string]string) Journal {
 			r.clean()
 			all[r.ID] = append(all[r.ID], r.record)
 		default:
-			j.Findings = append(j.Findings, schedule.Finding{Where: row, Text: "cannot read this row of the journal (table DNS of NB)"})
+			text := "cannot read this row of the journal (table DNS of NB)"
+			j.Findings = append(j.Findings, schedule.Finding{Where: row, Text: text})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -116,8 +117,8 @@ func Read(texts map[string]string) Journal {
 	return j
 }
 
-// clean makes the record fit to be shown and written again: any client of NB may have written it (R18). A malformed name
-// belongs to no gateway and to no chassis.
+// clean makes the record fit to be shown and written again: any client of NB may have written it (R18). A malformed
+// name belongs to no gateway and to no chassis.
 func (r *record) clean() {
 	names := []*string{&r.ID, &r.Operation, &r.By, &r.Chassis}
 	for i := range r.Changes {

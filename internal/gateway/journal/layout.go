@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -17,13 +16,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Layout is what an operator decides about gateways.
+// Layout is what an operator decides about gateways. Its canonical form is JSON, in which names are sorted.
 type Layout struct {
 	// Gateways are the chassis of each group of candidates, best first, by its name. What
 	// counts is the order in which OVN chooses, not the priorities that make it.
-	Gateways map[string][]string
+	Gateways map[string][]string `json:"gateways"`
 	// Cordons are the chassis that are cordoned, sorted.
-	Cordons []string
+	Cordons []string `json:"cordons,omitempty"`
 }
 
 // Of is the layout of a state. Cordons may name chassis that the state does not have: a cordon
@@ -57,74 +56,38 @@ func (l Layout) WithPlan(p schedule.Plan) Layout {
 	return l
 }
 
-// body is the gateways' part in its canonical form: a line for each gateway, in the order of
-// their bytes, that is a JSON array of its name and of its chassis, best first.
-func (l Layout) body() string {
-	lines := make([]string, 0, len(l.Gateways))
-	for name, chassis := range l.Gateways {
-		lines = append(lines, jsonLine(append([]string{name}, chassis...)))
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "")
-}
+// id names the layout. The letter keeps YAML from making a number of it.
+func (l Layout) id() string { return "r" + digest(l) }
 
-// id names the layout: "r" and the first 48 bits of the SHA-256 of its canonical form, in hex.
-// That form is the body, an empty line, and a JSON array of the cordons. The letter keeps YAML from
-// making a number of it.
-func (l Layout) id() string {
-	return "r" + digest(l.body()+"\n"+jsonLine(l.Cordons))
-}
+// bodyID names the gateways' part, so that it is kept once for all layouts that differ in cordons alone.
+func (l Layout) bodyID() string { return "b" + digest(l.Gateways) }
 
-// bodyID names a body alike, so that it is kept once for all layouts that differ in cordons
-// alone.
-func bodyID(body string) string { return "b" + digest(body) }
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
+// digest is the first 48 bits of the SHA-256 of the canonical form, in hex.
+func digest(of any) string {
+	sum := sha256.Sum256([]byte(text(of)))
 	return hex.EncodeToString(sum[:6])
-}
-
-// jsonLine is the array in one line; no array is an empty one.
-func jsonLine(all []string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(append([]string{}, all...)) // texts only
-	return b.String()
 }
 
 // maxBody bounds what is unpacked, in bytes: 100,000 gateways have 25 MB.
 const maxBody = 64 << 20
 
-// pack is a body as it is kept: deflated (RFC 1951), in base64.
-func pack(body string) string {
+// pack is the gateways' part as it is kept: deflated (RFC 1951), in base64.
+func (l Layout) pack() string {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.DefaultCompression) // the level is one that there is
-	_, _ = io.WriteString(w, body)                        // into a buffer, which takes all
+	_, _ = io.WriteString(w, text(l.Gateways))            // into a buffer, which takes all
 	_ = w.Close()
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// unpack reads what [pack] made.
+// unpack reads what [Layout.pack] made.
 func unpack(packed string) (gateways map[string][]string, err error) {
 	raw, err := base64.StdEncoding.DecodeString(packed)
+	if err == nil {
+		err = json.NewDecoder(io.LimitReader(flate.NewReader(bytes.NewReader(raw)), maxBody)).Decode(&gateways)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot unpack a layout: %w", err)
-	}
-	body, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(raw)), maxBody+1))
-	if err != nil {
-		return nil, fmt.Errorf("cannot unpack a layout: %w", err)
-	}
-	if len(body) > maxBody {
-		return nil, fmt.Errorf("cannot unpack a layout: it has more than %d bytes", maxBody)
-	}
-	gateways = map[string][]string{}
-	for line := range strings.Lines(string(body)) {
-		var all []string
-		if err := json.Unmarshal([]byte(line), &all); err != nil || len(all) == 0 {
-			return nil, errors.Join(errors.New("cannot unpack a layout: a line of it is no list"), err)
-		}
-		gateways[all[0]] = all[1:]
 	}
 	return gateways, nil
 }

@@ -20,11 +20,11 @@ func (j Journal) ReviewID(l Layout, p schedule.Plan) string {
 	if len(j.Entries) > 0 {
 		newest = j.Entries[0].ID
 	}
-	return newest + "-" + digest(l.id()+"\n"+p.Operation+"\n"+Layout{}.WithPlan(p).body())
+	return newest + "-" + digest([]any{p.Operation, l, Layout{}.WithPlan(p)})
 }
 
-// CheckReview compares a plan that was reviewed, by its ID, with the plan of now. The answer is nil if it may be carried
-// out as it was reviewed; a conflict names the operations that have changed the layout since.
+// CheckReview compares a plan that was reviewed, by its ID, with the plan of now. The answer is nil if it may be
+// carried out as it was reviewed; a conflict names the operations that have changed the layout since.
 func (j Journal) CheckReview(reviewID string, l Layout, p schedule.Plan) *answer.Status {
 	operation, hash, found := strings.Cut(reviewID, "-")
 	if !found || operation == "" || hash == "" || strings.Contains(hash, "-") {
@@ -44,7 +44,8 @@ func (j Journal) CheckReview(reviewID string, l Layout, p schedule.Plan) *answer
 		}
 	}
 	_, now, _ := strings.Cut(j.ReviewID(l, p), "-")
-	text := "the plan is another one now: another client of the Northbound database, such as Neutron, has changed the layout since, or chassis or ports have changed"
+	text := "the plan is another one now: another client of the Northbound database, such as Neutron, " +
+		"has changed the layout since, or chassis or ports have changed"
 	switch {
 	case len(since) == 1:
 		text = "1 operation has changed the layout since the plan was reviewed"

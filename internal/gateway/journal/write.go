@@ -10,7 +10,8 @@ import (
 )
 
 // How much is kept: each client that monitors NB has a copy. The newest plan is kept whatever its size; a gateway takes
-// about 500 bytes of it. The gateways' part of a layout of 10,000 gateways with 5 candidates on 200 chassis takes 500 kB.
+// about 500 bytes of it. The gateways' part of a layout of 10,000 gateways with 5 candidates on 200 chassis takes 500
+// kB.
 const (
 	keptEntries  = 20 // plans, and as many operations that changed no gateway
 	keptGateways = 10000
@@ -33,7 +34,8 @@ type Run struct {
 
 // Begin returns the run of an operation. An operation on no chassis has an empty one.
 func Begin(id, operation, chassis, by string) *Run {
-	return &Run{record: record{ID: id, Operation: operation, Chassis: chassis, By: by}, bases: map[string][]schedule.Candidate{}}
+	r := record{ID: id, Operation: operation, Chassis: chassis, By: by}
+	return &Run{record: r, bases: map[string][]schedule.Candidate{}}
 }
 
 // Continue makes the run keep the base of the drains that stand ([Journal.Drained]).
@@ -107,11 +109,10 @@ func (j Journal) Forget(chassis string) Writing {
 	return w
 }
 
-// End tags the layout with which the operation of a run ended. If the last operation ended well with the same layout, and
-// so did this one, there is nothing to write (R17).
+// End tags the layout with which the operation of a run ended. If the last operation ended well with the same layout,
+// and so did this one, there is nothing to write (R17).
 func (j Journal) End(r *Run, outcome Outcome, l Layout, now time.Time) (w Writing) {
-	gateways := l.body()
-	tag := Tag{Outcome: outcome, Revision: l.id(), Body: bodyID(gateways), Cordons: l.Cordons}
+	tag := Tag{Outcome: outcome, Revision: l.id(), Body: l.bodyID(), Cordons: l.Cordons}
 	last := j.named(Last)
 	if last != nil {
 		if e := last.end; outcome == Succeeded && e.Outcome == Succeeded && e.Revision == tag.Revision {
@@ -126,7 +127,7 @@ func (j Journal) End(r *Run, outcome Outcome, l Layout, now time.Time) (w Writin
 	w.Added = append(w.Added, text(end))
 	after := j.with(end)
 	if _, there := j.bodies[tag.Body]; !there {
-		after.bodies[tag.Body] = pack(gateways)
+		after.bodies[tag.Body] = l.pack()
 		w.Added = append(w.Added, text(body{tag.Body, after.bodies[tag.Body]}))
 	}
 	w.Dropped = after.unneeded()
@@ -145,7 +146,7 @@ func (j Journal) with(r record) Journal {
 	return j
 }
 
-// unneeded are the rows that are too old to be kept, and those that can't be read.
+// unneeded are the rows that are too old to be kept.
 func (j Journal) unneeded() (rows []string) {
 	named, bodies := map[string]bool{}, map[string]bool{}
 	for _, v := range []Version{Last, Successful} {

@@ -1,0 +1,259 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// This file plans all ways back: from a plan ([Revert]), to a layout ([Restore]), and from drains ([Undrain]). Each is
+// given changes: Before are the candidates to bring back, After are those that stand there if nothing else has changed
+// the group since.
+
+// Revert brings groups back to the candidates that they had before an earlier plan, by the rules of the other
+// operations: only to chassis that are eligible and schedulable, a master only to a candidate unless new ones are
+// allowed, and without dropping a candidate that a group needs to have [MaxCandidates]. What another client has changed
+// since stays.
+func Revert(s State, o Options, taken []AppliedChange) Plan {
+	why := [2]string{"restored: it was so before the plan", "not a candidate before the plan"}
+	return bringBack(s, o, taken, revert, why)
+}
+
+// Restore brings gateways back to candidates that they had, best first, by the rules of [Revert]. Its findings name
+// what is not wholly as it was, but for gateways that came since.
+func Restore(s State, o Options, layout map[string][]string) Plan {
+	now := groupsByName(s)
+	var taken []AppliedChange
+	for name, chassis := range layout {
+		if g, there := now[name]; !there || !slices.Equal(g.Ranked(), chassis) {
+			taken = append(taken, AppliedChange{Group: name, Before: prioritized(nil, chassis), After: g.Candidates})
+		}
+	}
+	why := [2]string{"restored: it was so in the revision", "not a candidate in the revision"}
+	p := bringBack(s, o, taken, restore, why)
+	found := map[string]bool{}
+	for _, f := range p.Findings {
+		found[f.Where] = true
+	}
+	now = groupsByName(s.with(p.Changes))
+	for _, t := range taken {
+		g, there := now[t.Group]
+		was, is := layout[t.Group], g.Ranked()
+		if there && !found[t.Group] && !o.Hold[t.Group] && !slices.Equal(is, was) {
+			text := fmt.Sprintf("its candidates cannot be wholly as they were: %v then, %v now", was, is)
+			p.Findings = append(p.Findings, Finding{t.Group, text})
+		}
+	}
+	p.Findings = sorted(p.Findings)
+	return p
+}
+
+// bringBack is the plan of [Revert] and [Restore]; why is why a candidate comes back, and why one goes.
+func bringBack(s State, o Options, taken []AppliedChange, operation string, why [2]string) Plan {
+	in := newInstance(s)
+	in.hold(o)
+	before := in.networkReports()
+	left := o.MaxMoves
+	for _, t := range byGroup(taken) {
+		g := in.groupNamed(t.Group)
+		if g == nil {
+			switch { // external ports follow their router
+			case slices.ContainsFunc(in.externals, func(x *group) bool { return x.Name == t.Group }):
+			case slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == t.Group }):
+				in.find(t.Group, "no record says any more which chassis may host it; left as it is")
+			default:
+				in.find(t.Group, "the gateway no longer exists")
+			}
+			continue
+		}
+		order := in.orderBefore(g, o, t)
+		if order == nil || g.held {
+			continue
+		}
+		if moves := len(g.was) > 0 && order[0] != g.was[0]; moves && o.MaxMoves > 0 {
+			if left == 0 {
+				in.find(t.Group, fmt.Sprintf("max-moves=%d is used up", o.MaxMoves))
+				continue
+			}
+			left--
+		}
+		g.order = order
+		for _, c := range slices.Concat(g.was, order) {
+			g.reasons[in.chassis[c].Name] = why[0]
+			if !g.has(c) {
+				g.reasons[in.chassis[c].Name] = why[1]
+			}
+		}
+	}
+	in.findLostFollowers()
+	return in.plan(operation, o, before)
+}
+
+// orderBefore is the order of a group's candidates before the change; nil leaves it as it is.
+func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []int) {
+	was, is := chassisOf(ranked(t.Before)), chassisOf(ranked(g.Candidates))
+	switch {
+	case slices.Equal(was, is):
+		return nil // it is back already
+	case !slices.Equal(chassisOf(ranked(t.After)), is):
+		in.find(g.Name, "its candidates have changed since then; left as it is")
+		return nil
+	case len(was) == 0:
+		in.find(g.Name, "it had no candidates before; left as it is")
+		return nil
+	}
+	for i, name := range was {
+		c, found := in.number[name]
+		switch {
+		case !found || !g.class.eligible[c]:
+			in.find(g.Name, fmt.Sprintf("%s can no longer host it: %s", name, in.invalid(g, name)))
+		case !g.accepts(c) && (i == 0 || !g.has(c)):
+			in.find(g.Name, fmt.Sprintf("%s is unschedulable", name))
+		case i == 0 && !g.has(c) && !o.AllowNewCandidates:
+			text := "%s hosted it before and is not a candidate now; allow new candidates to revert it"
+			in.find(g.Name, fmt.Sprintf(text, name))
+		default:
+			order = append(order, c)
+			continue
+		}
+		if i == 0 {
+			return nil
+		}
+	}
+	for _, c := range g.was {
+		if !slices.Contains(order, c) {
+			order = append(order, c)
+		}
+	}
+	order = order[:min(len(order), max(MaxCandidates, len(was)))]
+	if slices.Equal(order, g.was) {
+		return nil // with fewer candidates than it can have it would be given them again
+	}
+	return order
+}
+
+// Undrain gives a chassis its ranks back, if groups and candidates still exist. If nothing but drains has changed a
+// group since, all its candidates are as they were before, but for those that can't host it now. Otherwise only the
+// chassis is put before those that were behind it; it never gets a worse rank than it has.
+func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
+	in := newInstance(s)
+	p := Plan{Operation: OperationUndrain, Chassis: chassis, Changes: []Change{}}
+	p.Before = in.selected(o, in.networkReports())
+	groups := groupsByName(s)
+	for _, t := range byGroup(taken) {
+		g, found := groups[t.Group]
+		if !found {
+			p.Blocked = append(p.Blocked, Finding{t.Group, "the gateway no longer exists"})
+			continue
+		}
+		names, why := in.undrained(g, chassis, t)
+		if why != "" {
+			p.Blocked = append(p.Blocked, Finding{t.Group, why})
+		}
+		if names == nil {
+			continue
+		}
+		reasons := map[string]string{}
+		for _, name := range g.Ranked() {
+			reasons[name] = fmt.Sprintf("not a candidate before %s was drained", chassis)
+		}
+		for _, name := range names {
+			reasons[name] = fmt.Sprintf("as before %s was drained", chassis)
+		}
+		interrupts := names[0] != first(ranked(g.Candidates)) &&
+			slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" && p.Active != names[0] })
+		p.add(g, names, reasons, interrupts)
+	}
+	p.After = in.selected(o, newInstance(s.with(p.Changes)).networkReports())
+	p.Findings = sorted(in.findings)
+	p.Cost = costOf(p.Changes)
+	return p
+}
+
+// undrained are the candidates of a group when the chassis is back, best first; nil leaves it as it is.
+func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names []string, why string) {
+	base, now := chassisOf(ranked(t.Before)), g.Ranked()
+	at := slices.Index(base, chassis)
+	shut := func(name string) bool {
+		n, found := in.number[name]
+		return !found || unavailable(in.chassis[n]) != ""
+	}
+	switch {
+	case at < 0:
+		return nil, ""
+	case !slices.Contains(now, chassis):
+		return nil, chassis + " is no longer a candidate; left as it is"
+	case shut(chassis):
+		return nil, chassis + " is not alive, or cordoned; left as it is"
+	}
+	if slices.Equal(now, chassisOf(ranked(t.After))) {
+		rises := func(name string) bool { return shut(name) && rises(name, now, base, shut) }
+		rising := slices.DeleteFunc(slices.Clone(base), func(name string) bool { return !rises(name) })
+		return append(slices.DeleteFunc(slices.Clone(base), rises), rising...), ""
+	}
+	rest := slices.DeleteFunc(slices.Clone(now), func(name string) bool { return name == chassis })
+	place := slices.IndexFunc(rest, func(name string) bool { return slices.Contains(base[at+1:], name) })
+	if place < 0 {
+		place = len(rest)
+	}
+	place = min(place, slices.Index(now, chassis)) // it was given a better rank since then
+	why = "its candidates have changed since then; only the rank of " + chassis + " is put back"
+	return slices.Insert(rest, place, chassis), why
+}
+
+// rises reports whether a chassis would get before one that can host, which is before it now.
+func rises(name string, now, then []string, shut func(string) bool) bool {
+	at := slices.Index(now, name)
+	for _, other := range then[slices.Index(then, name)+1:] {
+		if i := slices.Index(now, other); !shut(other) && i >= 0 && (at < 0 || i < at) {
+			return true
+		}
+	}
+	return false
+}
+
+// byGroup are changes in the order of their groups.
+func byGroup(taken []AppliedChange) []AppliedChange {
+	return slices.SortedFunc(slices.Values(taken), func(a, b AppliedChange) int { return cmp.Compare(a.Group, b.Group) })
+}
+
+func groupsByName(s State) map[string]Group {
+	groups := map[string]Group{}
+	for _, g := range s.Groups {
+		groups[g.Name] = g
+	}
+	return groups
+}
+
+// with is the state after changes.
+func (s State) with(changes []Change) State {
+	after := map[string][]Candidate{}
+	for _, c := range changes {
+		after[c.Group] = c.After
+	}
+	s.Groups = slices.Clone(s.Groups)
+	for i, g := range s.Groups {
+		if candidates, changed := after[g.Name]; changed {
+			s.Groups[i].Candidates = candidates
+		}
+	}
+	return s
+}
+
+// groupNamed is the group of a name, if it is there.
+func (in *instance) groupNamed(name string) *group {
+	compare := func(g *group, name string) int { return cmp.Compare(g.Name, name) }
+	n, found := slices.BinarySearchFunc(in.groups, name, compare)
+	if !found {
+		return nil
+	}
+	return in.groups[n]
+}
+
+func chassisOf(candidates []Candidate) []string {
+	names := make([]string, len(candidates))
+	for i, c := range candidates {
+		names[i] = c.Chassis
+	}
+	return names
+}
