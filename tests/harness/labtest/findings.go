@@ -42,6 +42,16 @@ func (m *Model) FindsNone(u *lab.Unit, codes ...finding.Code) {
 	}
 }
 
+// Reason is how a refusal names a reason with these arguments.
+func Reason(code finding.Code, args finding.Args) string {
+	return finding.New(code, finding.Subject{}, args).Line()
+}
+
+// QuorumLost is the reason that up of so many members are up, and fewer would be needed.
+func QuorumLost(up, of, upThen, ofThen int) string {
+	return Reason(finding.QuorumWouldBeLost, finding.Args{Count: up, Total: of, After: finding.Tally{Up: upThen, Members: ofThen}})
+}
+
 // NextCommands are the commands that a unit tells to type now, as [cluster.Findings.Next] has them.
 func (m *Model) NextCommands(u *lab.Unit) []string {
 	m.T.Helper()

@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // disk is a small one of its own, on which a unit's databases are.
@@ -85,7 +86,7 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	second.fill()
 	// What a leader writes before it judges is long enough to show it, though nothing else
 	// was written yet.
-	assert.Contains(t, c.Refuse(c.Leaders()[lab.NB], "restart-services", "services=ovn-ovsdb-server-nb"), "would be 1 of 3 up")
+	assert.Contains(t, c.Refuse(c.Leaders()[lab.NB], "restart-services", "services=ovn-ovsdb-server-nb"), labtest.QuorumLost(2, 3, 1, 3))
 	c.writeLong()
 	// By the server: one unit may lead both, and its leader of one may see it earlier.
 	down := func(u *lab.Unit, db lab.DB) bool {
@@ -124,7 +125,7 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	for _, u := range []*lab.Unit{creator, third} {
 		c.Says(u, "active", "2 of 3 up")
 		c.Finds(u, finding.MemberDown, "nb sb "+joiner.Name())
-		assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-ovsdb-server-sb"), "would be 1 of 3 up")
+		assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-ovsdb-server-sb"), labtest.QuorumLost(2, 3, 1, 3))
 	}
 	unhealthy := func() string {
 		nb, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")

@@ -92,7 +92,7 @@ func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
 	c.RunUpdateStatus(stays)
 	c.Says(stays, "active")
 	c.Finds(stays, finding.MemberDown, "nb sb "+dead.Name())
-	assert.Equal(t, []string{"juju run " + stays.Name() + " kick unit=" + dead.Name() + " unit-in-model=true i-really-mean-it=true"},
+	assert.Equal(t, []string{"juju remove-unit --force " + dead.Name(), "juju add-unit ovn-central"},
 		cluster.Commands(c.Finds(stays, finding.LeaveBlocked, leader.Name())))
 	connected, err := stays.Exec(t.Context(), "ovn-appctl", "-t", "ovn-northd", "sb-connection-status")
 	require.NoError(t, err)

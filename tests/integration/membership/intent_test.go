@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -66,21 +67,22 @@ func TestR5KickOfAProcessThatIsStoppedIsReckonedWithUntilItGoesOn(t *testing.T) 
 	begun := time.Now()
 	said := refused()
 	assert.Greater(t, time.Since(begun), 10*time.Second, "the time of the lock has passed")
-	assert.Contains(t, said, "nb: of 4 members 3 are up; without "+m.ShortID(leaves, lab.NB)+" there would be 1 of 2 up, 2 needed, since a removal that was begun earlier may still be carried out")
+	assert.Contains(t, said, "nb: "+labtest.QuorumLost(3, 4, 1, 2))
 	require.NoError(t, m.RunHook(t.Context(), kicked, "update-status"))
 	assert.Contains(t, noted(), id, "it is not this unit's to take back")
-	assert.Contains(t, refused(), "since a removal that was begun earlier may still be carried out")
+	assert.Contains(t, refused(), labtest.Reason(finding.RemovalMayFollow, finding.Args{}))
 
 	require.NoError(t, kicks.SignalHook(syscall.SIGCONT))
 	// Its call has outlived its deadline: whether it was carried out is open.
 	if r := <-done; r.Status != "completed" {
-		assert.Contains(t, r.Message, "nb: pending: the kick of "+id[:4])
-		assert.Contains(t, r.Results["ovnnb"], "the same command again")
+		assert.Equal(t, "pending\n", r.Results["ovnnb"])
+		assert.Contains(t, r.Message, "nb: the removal of "+id[:4])
+		assert.Contains(t, r.Message, "next: "+string(finding.RunAgain))
 		r, err := m.RunAction(t.Context(), kicks, "kick", labtest.KickArgs("", id, "force=true")...)
 		require.NoError(t, err)
 		require.Equal(t, "completed", r.Status, r.Message)
 	}
-	assert.Contains(t, refused(), "nb: of 3 members 2 are up; without ")
+	assert.Contains(t, refused(), "nb: "+labtest.QuorumLost(2, 3, 1, 2))
 	assert.Contains(t, m.MemberIDs(kicks, lab.NB), m.ShortID(leaves, lab.NB))
 	m.RequireWritable()
 }

@@ -111,29 +111,36 @@ func TestKickIsRefused(t *testing.T) {
 		})
 	}
 	// R3: everything that is not exactly one other member of that database.
-	for name, c := range map[string]struct{ sb, nb, says string }{
-		"of a member of the other database":     {nb: m.ShortID(other, lab.SB), says: "is a member of OVN_Southbound, not of OVN_Northbound"},
-		"of one digit":                          {nb: m.ShortID(other, lab.NB)[:1], says: "nb: refused"},
-		"of three digits":                       {nb: "a" + m.ShortID(other, lab.NB)[1:3], says: "not an ID"},
-		"of garbage":                            {nb: "zzzz", says: "not an ID"},
-		"of an ID with another character in it": {nb: m.ServerID(other, lab.NB)[:35] + "!", says: "not an ID"},
-		"of an ID that never was":               {sb: "a1b2c3d4-0000-4000-8000-000000000000", says: "is neither a member of OVN_Southbound nor one that was removed; members:"},
-		"of nothing":                            {says: "name the member to kick"},
+	for name, c := range map[string]struct {
+		sb, nb string
+		code   finding.Code
+		args   finding.Args
+	}{
+		"of a member of the other database":     {nb: m.ShortID(other, lab.SB), code: finding.MemberOfOther, args: finding.Args{Value: "OVN_Southbound", Member: finding.Server{ID: m.ShortID(other, lab.SB), Unit: other.Name()}}},
+		"of one digit":                          {nb: m.ShortID(other, lab.NB)[:1]},
+		"of three digits":                       {nb: "abc", code: finding.MemberIDInvalid, args: finding.Args{Value: `"abc"`}},
+		"of garbage":                            {nb: "zzzz", code: finding.MemberIDInvalid, args: finding.Args{Value: `"zzzz"`}},
+		"of an ID with another character in it": {nb: m.ServerID(other, lab.NB)[:35] + "!", code: finding.MemberIDInvalid, args: finding.Args{Value: `"` + m.ServerID(other, lab.NB)[:35] + `!"`}},
+		"of an ID that never was":               {sb: "a1b2c3d4-0000-4000-8000-000000000000", code: finding.UnknownMember, args: finding.Args{Value: "a1b2c3d4-0000-4000-8000-000000000000"}},
+		"of nothing":                            {},
 	} {
 		refuses(name, func(m *labtest.Model) {
-			assert.Contains(m.T, m.Refuse(leader, "kick", labtest.KickArgs(c.sb, c.nb)...), c.says)
+			said := m.Refuse(leader, "kick", labtest.KickArgs(c.sb, c.nb)...)
+			if c.code != "" {
+				assert.Contains(m.T, said, labtest.Reason(c.code, c.args))
+			}
 		})
 	}
 	// R3: one's own member leaves when its unit is removed.
 	refuses("of the unit's own server", func(m *labtest.Model) {
 		said := m.Refuse(leader, "kick", labtest.KickArgs(m.ShortID(leader, lab.SB), m.ShortID(leader, lab.NB), "force=true")...)
-		assert.Contains(m.T, said, "this unit's own server")
+		assert.Contains(m.T, said, labtest.Reason(finding.OwnMember, finding.Args{Member: finding.Server{ID: m.ShortID(leader, lab.NB), Unit: leader.Name()}}))
 		assert.Contains(m.T, said, "juju remove-unit "+leader.Name())
 	})
 	// R4: a live member, and one whose unit is in the model, need force.
 	refuses("of a live member without force", func(m *labtest.Model) {
 		said := m.Refuse(leader, "kick", labtest.KickArgs("", m.ServerID(live, lab.NB))...)
-		assert.Contains(m.T, said, "belongs to "+live.Name()+", which is still in the model")
+		assert.Contains(m.T, said, labtest.Reason(finding.UnitInModel, finding.Args{Unit: live.Name()}))
 		assert.Contains(m.T, said, "now 3 of 3 up, 2 needed; after it 2 of 2 up, 2 needed")
 		assert.Contains(m.T, said, "juju remove-unit "+live.Name())
 		assert.NotContains(m.T, said, "=true i-really-mean-it=true", "no command by which a unit of the model loses a server that is up")
@@ -143,8 +150,8 @@ func TestKickIsRefused(t *testing.T) {
 	m.RequireDown(other)
 	refuses("of two members of which one is not found", func(m *labtest.Model) { // both are judged before either is touched
 		said := m.Refuse(leader, "kick", labtest.KickArgs("zzzz", m.ServerID(other, lab.NB))...)
-		assert.Contains(m.T, said, "sb: refused")
-		assert.Contains(m.T, said, "nb: not touched")
+		assert.Contains(m.T, said, "\nrefused\n")
+		assert.Contains(m.T, said, "\nnot touched: ")
 	})
 	// R4: the confirmation is read, and not only asked for.
 	refuses("without confirmation", func(m *labtest.Model) {
@@ -158,8 +165,8 @@ func TestKickIsRefused(t *testing.T) {
 	// R1: the dangerous kick: a live member while another one is dead.
 	refuses("of a live member while another is dead", func(m *labtest.Model) {
 		said := m.Refuse(leader, "kick", labtest.KickArgs(m.ShortID(live, lab.SB), m.ShortID(live, lab.NB), "force=true")...)
-		assert.Contains(m.T, said, "of 3 members 2 are up; without "+m.ShortID(live, lab.NB)+" there would be 1 of 2 up, 2 needed")
-		assert.Contains(m.T, said, "kick "+m.ShortID(other, lab.NB)+" (was "+other.Name()+") first: juju run ")
+		assert.Contains(m.T, said, labtest.QuorumLost(2, 3, 1, 2))
+		assert.Contains(m.T, said, "next: juju run "+leader.Name()+" kick unit="+other.Name()+" i-really-mean-it=true")
 		m.RequireWritable()
 	})
 }
@@ -187,15 +194,16 @@ func TestWithoutQuorum(t *testing.T) {
 	})
 	m.Run("a kick is refused", func(m *labtest.Model) {
 		said := m.Refuse(u, "kick", labtest.KickArgs(m.ShortID(others[0], lab.SB), m.ShortID(others[0], lab.NB), "force=true")...)
-		assert.Contains(m.T, said, "knows no leader")
-		assert.Contains(m.T, said, "docs/how-to/recover-quorum.md")
+		assert.Contains(m.T, said, "nb, sb: "+labtest.Reason(finding.NoLeader, finding.Args{}))
+		assert.Contains(m.T, said, ": juju run ovn-central/0 recover dry-run=true")
 	})
 	m.Run("a pause is refused, since its vote may be the one that elects a leader", func(m *labtest.Model) {
 		said := m.Refuse(u, "pause")
-		assert.Regexp(m.T, `nb: .*knows no leader`, said)
-		assert.Regexp(m.T, `sb: .*knows no leader`, said)
+		for _, db := range lab.Databases {
+			assert.Contains(m.T, said, string(db)+": "+labtest.Reason(finding.NoLeader, finding.Args{}))
+		}
 		assert.Contains(m.T, said, "this unit is cut off: juju run ")
-		assert.Contains(m.T, said, "docs/how-to/recover-quorum.md")
+		assert.Contains(m.T, said, ": juju run ovn-central/0 recover dry-run=true")
 		for _, db := range lab.Databases {
 			assert.True(m.T, u.Running(db), db)
 		}
@@ -209,9 +217,9 @@ func TestWithoutQuorum(t *testing.T) {
 		for _, other := range others {
 			assert.NotContains(m.T, said, m.ShortID(other, lab.NB))
 		}
-		assert.Contains(m.T, said, "knows no leader")
+		assert.Contains(m.T, said, labtest.Reason(finding.NoLeader, finding.Args{}))
 		assert.Contains(m.T, said, "nb-identity="+m.ServerID(u, lab.NB)+" unit-in-model=true i-really-mean-it=true", "the way out if it is cut off")
-		assert.Contains(m.T, said, "docs/how-to/recover-quorum.md")
+		assert.Contains(m.T, said, " recover dry-run=true")
 		assert.True(m.T, u.Running(lab.NB))
 	})
 	m.Run("a pause by force stops its servers, as a recovery begins", func(m *labtest.Model) {
@@ -276,8 +284,8 @@ func TestKicksOfSixMembers(t *testing.T) {
 		})
 		said := m.Refuse(from, "kick", labtest.KickArgs("", m.ServerID(gone, lab.NB))...)
 		from.OnCall(nil)
-		assert.Contains(t, said, "nb: pending")
-		assert.Contains(t, said, "the same command again")
+		assert.Contains(t, said, "\npending\n")
+		assert.Contains(t, said, "next: "+string(finding.RunAgain))
 		require.NoError(t, leader.Kill(lab.NB))
 		m.Eventually("a new leader", func() bool {
 			s, err := m.RaftStatus(m.LeaderOf(lab.NB), lab.NB)
@@ -342,7 +350,7 @@ func TestMemberStuckJoiningHindersNobody(t *testing.T) {
 	assert.Contains(t, own["ovnnb"], "Status: joining cluster")
 	assert.Contains(t, own["ovnsb"], "no database file")
 	assert.Equal(t, "waiting", stuck.Workload().Status)
-	assert.Contains(t, m.Refuse(leader, "kick", labtest.KickArgs("", m.ServerID(stuck, lab.NB), "force=true")...), "is neither a member of OVN_Northbound nor")
+	assert.Contains(t, m.Refuse(leader, "kick", labtest.KickArgs("", m.ServerID(stuck, lab.NB), "force=true")...), labtest.Reason(finding.UnknownMember, finding.Args{Value: m.ServerID(stuck, lab.NB)}))
 	gone := m.Followers()[0]
 	m.Remove(gone)
 	m.Remove(stuck)

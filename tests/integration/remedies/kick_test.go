@@ -14,12 +14,13 @@ import (
 // R4: a kick that was printed while a machine was down removes nothing once it is back.
 func TestKickThatWasPrintedForALostMachineIsRefusedOnceItIsBack(t *testing.T) {
 	w := &world{Model: labtest.Deploy(t, 3)}
-	lost := w.blockLeave()
-	shown := w.appears(finding.LeaveBlocked)
-	kick := shown.Remedies[1].Commands[0]
-	require.Contains(t, kick, " kick ")
+	w.on = w.MakeOneLeader()
+	lost := w.loseOne()
+	said := w.Refuse(w.on, "kick", "unit="+lost.Name(), "i-really-mean-it=true")
+	kick := labtest.LineWith(t, said, "to kick it all the same: ")
+	require.Contains(t, kick, " unit-in-model=true ")
 	require.NoError(t, lost.PowerOn(t.Context()))
-	w.ends(finding.LeaveBlocked)
+	w.ends(finding.MemberDown)
 	assert.Equal(t, "failed", w.Type(kick).Status)
 	for _, db := range lab.Databases {
 		assert.Contains(t, w.MemberIDs(w.on, db), w.ShortID(lost, db))

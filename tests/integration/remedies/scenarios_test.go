@@ -52,7 +52,7 @@ var scenarios = map[finding.Code][]scenario{
 	}, after: members(2)}},
 	finding.LeaveBlocked: {
 		{name: "machine_starts", arrange: func(w *world) { w.blockLeave() }, after: leaves(2)},
-		{name: "machine_is_lost", arrange: func(w *world) { w.blockLeave() }, remedy: 1, after: leaves(1)},
+		{name: "machine_is_lost", arrange: func(w *world) { w.blockLeave() }, remedy: 1, next: []finding.Code{finding.StaleMember}, after: leaves(2)},
 	},
 	finding.PortsClosed: {{arrange: func(w *world) {
 		w.on = w.MakeOneLeader()

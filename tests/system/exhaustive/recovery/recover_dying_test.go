@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -72,7 +73,7 @@ func TestUnitThatIsRemovedBeforeItServesTheNewClusterServesItUntilOthersHaveJoin
 	m.Hold(true)
 	a.publishes()
 	said := refuseStop(m, a.asked)
-	assert.Contains(t, said, "nb: this unit's server is the only member")
+	assert.Contains(t, said, labtest.Reason(finding.SoleMember, finding.Args{}))
 	assert.True(t, a.asked.Running(lab.NB) && a.asked.Running(lab.SB))
 	m.Hold(false)
 	m.Tick("the other one joins", func() bool {
