@@ -1,9 +1,8 @@
-// Package drift decides when what has changed of chassis and gateways is to be acted upon.
-// It is pure: it is given what the databases hold and the time, and returns what a plan is
-// to be made from, and which gateways it is about.
+// Package drift decides when to act on changes of chassis and gateways. It is pure: from what the databases hold and
+// the time, it returns the state to make a plan from, and the gateways that the plan is about.
 //
-// It goes by what there is, not by events: what changed between two looks is seen at
-// the next look, and what came and went in between is nothing.
+// It compares states and needs no events: a change between two looks is seen at the second, and what came and went in
+// between is no change.
 package drift
 
 import (
@@ -16,20 +15,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Detector holds down changes: a chassis counts as it was until it has been as it is for
-// the hold-down. So chassis that restart one after the other change nothing. All times are
-// readings of one clock that never jumps; the zero Detector has seen nothing.
+// Detector holds changes down: a chassis counts as it was before until it has not changed for the hold-down. So chassis
+// that restart one after the other change nothing. All times are readings of one clock that never jumps. The zero
+// Detector has seen nothing.
 type Detector struct {
-	// HoldDown is how long something must be as it is.
+	// HoldDown is how long a change must last before it counts.
 	HoldDown time.Duration
 
 	chassis map[string]*chassis
 	groups  map[string]*value[struct{}]
 	begun   time.Duration
 	looked  bool
-	// What the next plan is about: everything, or what has settled to be otherwise since.
+	// What the next plan is about: everything, or the changes that have settled since.
 	all          bool
-	since        time.Duration // of the first of it
+	since        time.Duration // the first of them settled
 	changed      map[string]bool
 	changedGroup map[string]bool
 }
@@ -42,7 +41,7 @@ type value[T any] struct {
 	since            time.Duration
 }
 
-// see notes how it is now.
+// see records the present value.
 func (v *value[T]) see(now time.Duration, seen T, key string) {
 	if key != v.seenKey || v.since == 0 {
 		v.seenKey, v.since = key, max(now, 1)
@@ -50,10 +49,10 @@ func (v *value[T]) see(now time.Duration, seen T, key string) {
 	v.seen = seen
 }
 
-// moving says whether it is otherwise than it counts.
+// moving reports whether the present value is not the one that counts.
 func (v *value[T]) moving() bool { return !v.settled || v.heldKey != v.seenKey }
 
-// settle has it count as it is, if it has been so for the time, and says whether that is a change.
+// settle makes the present value count if it has lasted for the hold-down, and reports whether that is a change.
 func (v *value[T]) settle(now, hold time.Duration) bool {
 	if !v.moving() || now-v.since < hold {
 		return false
@@ -62,11 +61,11 @@ func (v *value[T]) settle(now, hold time.Duration) bool {
 	return true
 }
 
-// chassis is one that is there, or that a gateway names.
+// chassis is one that exists, or that a gateway names.
 type chassis struct {
-	// facts are nil while it isn't there.
+	// facts are nil while it does not exist.
 	facts value[*schedule.Chassis]
-	// lag is apart from them: an ovn-controller lags for a moment whenever nb_cfg is raised.
+	// lag is not among the facts: an ovn-controller lags for a moment whenever nb_cfg is raised.
 	lag value[bool]
 }
 
@@ -126,10 +125,11 @@ func (d *Detector) observeGroups(groups []schedule.Group, named map[string]bool,
 	maps.DeleteFunc(d.groups, func(name string, _ *value[struct{}]) bool { return !present[name] })
 }
 
-// key tells a group that matters to a plan from one that is otherwise: where its ports really
-// are is left out. It is short, since one is kept of each of 10,000 gateways.
+// key is a digest of what matters to a plan about a group. Where its ports are bound is not part of it. It is short,
+// since one is kept for each of 10,000 gateways.
 func key(g schedule.Group) string {
-	candidates := slices.SortedFunc(slices.Values(g.Candidates), func(a, b schedule.Candidate) int { return b.Priority - a.Priority })
+	byPriority := func(a, b schedule.Candidate) int { return b.Priority - a.Priority }
+	candidates := slices.SortedFunc(slices.Values(g.Candidates), byPriority)
 	key := fmt.Sprintf("%s %d %d %s %q %v", g.Storage, g.Kind, g.Owner, g.Follows, g.Zones, candidates)
 	for _, p := range g.Ports {
 		key += fmt.Sprintf(" %q %q", p.Name, p.Network)
@@ -138,7 +138,7 @@ func key(g schedule.Group) string {
 	return string(sum[:])
 }
 
-// settle has what has been as it is for the hold-down count.
+// settle makes the changes count that have lasted for the hold-down.
 func (d *Detector) settle(now time.Duration) {
 	note := func(set map[string]bool, name string) {
 		if len(d.changed)+len(d.changedGroup) == 0 && !d.all {
@@ -159,7 +159,7 @@ func (d *Detector) settle(now time.Duration) {
 	}
 }
 
-// Everything has the next plan be about everything, as that of one that begins to act.
+// Everything makes the next plan be about everything, as for a unit that begins to act.
 func (d *Detector) Everything(now time.Duration) {
 	if !d.all && len(d.changed)+len(d.changedGroup) == 0 {
 		d.since = now
@@ -167,8 +167,8 @@ func (d *Detector) Everything(now time.Duration) {
 	d.all = true
 }
 
-// Done says that there is nothing to do of what a plan was made for. While something is held
-// down there may be later: a chassis that has come back is no change.
+// Done records that a plan found nothing to do. While something is held down, there may be something to do later: a
+// chassis that has come back is no change.
 func (d *Detector) Done(now time.Duration) {
 	if len(d.Held(now)) > 0 {
 		d.since = now
@@ -179,9 +179,8 @@ func (d *Detector) Done(now time.Duration) {
 	clear(d.changedGroup)
 }
 
-// Due says whether a plan is to be made: something has settled to be otherwise, and either
-// nothing else is on its way, so that a burst of events is one plan, or it has waited for
-// as long again.
+// Due reports whether it is time for a plan: a change has settled, and either nothing else is held down, so that a
+// burst of changes is one plan, or the hold-down has passed once more.
 func (d *Detector) Due(now time.Duration) bool {
 	if !d.looked || now-d.begun < d.HoldDown || !d.all && len(d.changed)+len(d.changedGroup) == 0 {
 		return false
@@ -189,7 +188,7 @@ func (d *Detector) Due(now time.Duration) bool {
 	return len(d.Held(now)) == 0 || now-d.since >= d.HoldDown
 }
 
-// Held is what is held down: until when, by the name of the chassis or the gateway.
+// Held returns until when each chassis and gateway is held down, by its name.
 func (d *Detector) Held(now time.Duration) map[string]time.Duration {
 	held := map[string]time.Duration{}
 	note := func(name string, moving bool, since time.Duration) {
@@ -208,7 +207,7 @@ func (d *Detector) Held(now time.Duration) map[string]time.Duration {
 	return held
 }
 
-// Next is when something may be due without anything having changed; 0 is never.
+// Next returns when a plan may be due if nothing changes; 0 is never.
 func (d *Detector) Next(now time.Duration) (next time.Duration) {
 	earlier := func(t time.Duration) {
 		if t > now && (next == 0 || t < next) {

@@ -7,9 +7,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// settled is the state that a plan is made from: chassis as they count. One that is about to
-// be otherwise keeps what it hosts, and is unschedulable. One that is not there, of which it
-// is not known how it was, is taken for one that may host whatever names it.
+// settled is the state that a plan is made from, with chassis as they count. One that is held down keeps what it hosts,
+// and is unschedulable. One that does not exist now, and was never seen, is assumed to be able to host whatever names
+// it.
 func (d *Detector) settled(s schedule.State) schedule.State {
 	var networks, zones []string
 	for _, g := range s.Groups {
@@ -23,7 +23,7 @@ func (d *Detector) settled(s schedule.State) schedule.State {
 	networks, zones = slices.Compact(networks), slices.Compact(zones)
 	settled := s
 	settled.Chassis = nil
-	// One that is not known must not be the only one with a mark: that would shut out all others.
+	// A chassis that was never seen must not be the only one with a mark: that would make all others ineligible.
 	marked := slices.ContainsFunc(s.Chassis, func(c schedule.Chassis) bool { return c.Gateway })
 	external := slices.ContainsFunc(s.Chassis, func(c schedule.Chassis) bool { return c.External })
 	for name, c := range d.chassis {
@@ -45,8 +45,8 @@ func (d *Detector) settled(s schedule.State) schedule.State {
 	return settled
 }
 
-// Concerned says of each group whether a plan is about it: what has changed of the group has
-// settled, or a chassis that it names is otherwise, or a chassis has come that may host it.
+// Concerned reports for each group whether a plan is about it: a change of the group, or of a chassis that it names,
+// has settled, or a chassis has come that may host it.
 func (d *Detector) Concerned(s schedule.State) map[string]bool {
 	arrived := map[string]bool{} // networks
 	for name := range d.changed {
@@ -76,8 +76,8 @@ func (d *Detector) Concerned(s schedule.State) map[string]bool {
 // All owns every gateway.
 func All(string) bool { return true }
 
-// Plan is what is to be done now about the gateways that are owned, by their names; the others
-// stay as they are. What was observed last counts of chassis: s is to be observed first.
+// Plan is the plan for the gateways that are owned, by their names; the others stay as they are. The state must have
+// been observed first: of chassis, what was observed last counts.
 func (d *Detector) Plan(s schedule.State, owns func(key string) bool) schedule.Plan {
 	concerned, hold := d.Concerned(s), map[string]bool{}
 	for _, g := range s.Groups {

@@ -9,32 +9,32 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Where what was done is undone so often in so long a time, it is left for a day: what undoes it
-// may be set otherwise by then.
+// A gateway whose changes are undone undoneLimit times within undoneWindow is left alone for leftFor: the client that
+// undoes them may have another configuration by then.
 const (
 	undoneLimit  = 2
 	undoneWindow = time.Hour
 	leftFor      = 24 * time.Hour
 )
 
-// Journal is what is noted of changes, by the row that tells of them. What stands there was done
-// by people, by drains or by agents: Neutron notes nothing.
+// Journal has the recorded changes by the row of the journal. People, drains and agents record their changes; Neutron
+// does not.
 type Journal map[string][]schedule.AppliedChange
 
-// Undone knows where another client undoes what was done.
+// Undone finds the gateways of which another client undoes changes.
 type Undone struct {
 	written map[string]wrote
 	times   map[string][]time.Duration
 	left    map[string]time.Duration // since when
 }
 
-// wrote is what was written of a group, and the rows of the journal that were there before.
+// wrote is the candidates that were written for a group, and the rows that the journal had before.
 type wrote struct {
 	candidates []schedule.Candidate
 	before     map[string]bool
 }
 
-// Wrote notes what was written of a group; before are the rows that the journal had until then.
+// Wrote records the candidates that were written for a group; before are the rows that the journal had until then.
 func (u *Undone) Wrote(group schedule.Group, before map[string]bool) {
 	if u.written == nil {
 		u.written, u.times, u.left = map[string]wrote{}, map[string][]time.Duration{}, map[string]time.Duration{}
@@ -42,7 +42,7 @@ func (u *Undone) Wrote(group schedule.Group, before map[string]bool) {
 	u.written[group.Name] = wrote{best(group.Candidates), before}
 }
 
-// Suspects says whether a group is otherwise than it was written: to judge that takes the journal.
+// Suspects reports whether a group is not as it was written. To judge why, [Undone.Observe] needs the journal.
 func (u *Undone) Suspects(groups []schedule.Group) bool {
 	return slices.ContainsFunc(groups, u.differs)
 }
@@ -52,14 +52,14 @@ func (u *Undone) differs(g schedule.Group) bool {
 	return ours && !slices.Equal(w.candidates, best(g.Candidates))
 }
 
-// best are candidates in one order, whatever their rows were read in.
+// best are candidates in one order, whatever the order of their rows.
 func best(candidates []schedule.Candidate) []schedule.Candidate {
 	return slices.SortedFunc(slices.Values(candidates), func(a, b schedule.Candidate) int {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Chassis, b.Chassis))
 	})
 }
 
-// Rows are those of the journal.
+// Rows are the rows of the journal.
 func (j Journal) Rows() map[string]bool {
 	all := map[string]bool{}
 	for row := range j {
@@ -68,8 +68,8 @@ func (j Journal) Rows() map[string]bool {
 	return all
 }
 
-// Observe compares groups with what was written of them, and returns those that are left from now
-// on, and those that are so no more. A change of which the journal tells is not Neutron's.
+// Observe compares groups with what was written for them. It returns the groups that are left alone from now on, and
+// those that no longer are. A change that the journal has is not Neutron's.
 func (u *Undone) Observe(groups []schedule.Group, journal Journal, now time.Duration) (left, again []string) {
 	for _, name := range slices.Sorted(maps.Keys(u.left)) {
 		if now-u.left[name] >= leftFor {
@@ -100,7 +100,7 @@ func (u *Undone) Observe(groups []schedule.Group, journal Journal, now time.Dura
 	return left, again
 }
 
-// tells says whether a row that is new tells of a change of what was written.
+// tells reports whether a new row of the journal has a change of what was written.
 func (j Journal) tells(group string, was wrote) bool {
 	for row, changes := range j {
 		if !was.before[row] && slices.ContainsFunc(changes, func(c schedule.AppliedChange) bool {
@@ -112,7 +112,7 @@ func (j Journal) tells(group string, was wrote) bool {
 	return false
 }
 
-// Left says whether the group is left alone.
+// Left reports whether the group is left alone.
 func (u *Undone) Left(group string) bool {
 	_, left := u.left[group]
 	return left

@@ -219,13 +219,18 @@ func TestVersionsNameWhatEndedLastAndWhatEndedWell(t *testing.T) {
 func TestWhatIsKeptIsBoundedAndTheVersionsAreKept(t *testing.T) {
 	t.Parallel()
 	d := &desk{rows: map[string]string{}}
-	d.tag("good", Succeeded, hosted("good"))
+	plan := func(id string, outcome Outcome, l Layout) {
+		run := Begin(id, "rebalance", "", "a test")
+		d.change(run, "rebalance", "", "lrp-1", ranks("a", "b"), ranks("b", "a"))
+		d.write(Read(d.rows).End(run, outcome, l, d.now()))
+	}
+	plan("good", Succeeded, hosted("good"))
 	for n := range 2 * keptEntries {
-		d.tag(fmt.Sprintf("g%d", n), Failed, hosted(fmt.Sprint(n%10)))
+		plan(fmt.Sprintf("g%d", n), Failed, hosted(fmt.Sprint(n%10)))
 		j := Read(d.rows)
-		require.LessOrEqual(t, len(j.Entries), keptEntries+1)
+		require.LessOrEqual(t, len(j.Plans()), keptEntries)
 		require.LessOrEqual(t, len(j.bodies), keptBodies)
-		require.LessOrEqual(t, len(d.rows), keptEntries+1+keptBodies)
+		require.LessOrEqual(t, len(d.rows), 2*keptEntries+1+keptBodies)
 		for _, v := range []Version{Last, Successful} {
 			_, err := j.Layout(v)
 			require.NoError(t, err)
@@ -233,7 +238,9 @@ func TestWhatIsKeptIsBoundedAndTheVersionsAreKept(t *testing.T) {
 	}
 	j := Read(d.rows)
 	tagged := j.tagged()
-	assert.Equal(t, "good", tagged[len(tagged)-1].ID)
+	good := tagged[len(tagged)-1]
+	assert.Equal(t, "good", good.ID)
+	assert.Zero(t, good.Gateways, "its changes are too old, its layout is not")
 	assert.True(t, j.kept(tagged[1]))
 	assert.False(t, j.kept(tagged[5]))
 

@@ -10,8 +10,8 @@ import (
 )
 
 // How much is kept: each client that monitors NB has a copy. The newest plan is kept whatever its size; a gateway takes
-// about 500 bytes of it. The gateways' part of a layout of 10,000 gateways with 5 candidates on 200 chassis takes 500
-// kB.
+// about 500 bytes of it. The gateways' part of a layout of 10,000 gateways with 5 candidates on 200 chassis takes
+// 500 kB.
 const (
 	keptEntries  = 20 // plans, and as many operations that changed no gateway
 	keptGateways = 10000
@@ -161,7 +161,7 @@ func (j Journal) unneeded() (rows []string) {
 	}
 	plans, others, gateways := 0, 0, 0
 	for _, e := range j.Entries {
-		kept := slices.ContainsFunc(e.records, func(r record) bool { return r.Kept }) || named[e.ID]
+		kept := slices.ContainsFunc(e.records, func(r record) bool { return r.Kept })
 		if e.Gateways == 0 {
 			others++
 			kept = kept || others <= keptEntries
@@ -171,7 +171,7 @@ func (j Journal) unneeded() (rows []string) {
 			kept = kept || plans <= keptEntries && (plans == 1 || gateways <= keptGateways)
 		}
 		for _, r := range e.records {
-			if !kept && r.row != "" {
+			if tags := r.Tag != nil && named[e.ID]; !kept && !tags && r.row != "" {
 				rows = append(rows, r.row)
 			}
 		}
