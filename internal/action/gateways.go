@@ -172,6 +172,9 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 	return &gateway.Service{
 		Dialer: u.Members.Dialer, NB: at[ovndb.NB], SB: at[ovndb.SB], NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
 		By: fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID), Undo: func(plan string) string { return u.again("rebalance-gateways", params{"revert": plan}) },
+		DryRun: func(operation string) string {
+			return u.command(operation+"-gateways", command.Param{Key: "dry-run", Value: "true"})
+		},
 	}
 }
 

@@ -246,6 +246,9 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 func (f *gatewayFlags) service(progress io.Writer) *gateway.Service {
 	s := f.databaseFlags.service(progress)
 	s.Undo = f.undo
+	s.DryRun = func(operation string) string {
+		return typed(f.program, append(append([]string{operation}, f.words()...), "--dry-run"))
+	}
 	return s
 }
 

@@ -96,15 +96,14 @@ func network(before, after schedule.Network) string {
 	}
 	b.WriteString("\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  chassis\tmasters\tshare\tbackups\tif it fails\tbest\t")
-	for _, h := range after.Hosts {
+	fmt.Fprintln(table, "  chassis\thosts\tshould host\tshare\tbackups\tif it fails\tbest\t")
+	for _, h := range slices.SortedFunc(slices.Values(after.Hosts), func(a, b schedule.Host) int { return schedule.CompareNames(a.Chassis, b.Chassis) }) {
 		was := schedule.Host{}
 		if i := slices.IndexFunc(before.Hosts, func(o schedule.Host) bool { return o.Chassis == h.Chassis }); i >= 0 {
 			was = before.Hosts[i]
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%d\t%s\n", name(h), becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
-			becomes(was.Backups, h.Backups),
-			becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, remark(h))
+		fmt.Fprintf(table, "  %s\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n", name(h), h.Hosts, becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
+			becomes(was.Backups, h.Backups), becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, remark(h))
 	}
 	_ = table.Flush() // into a builder, which takes all
 	b.WriteString(more("  ", after.Omitted, "chassis"))
@@ -230,6 +229,9 @@ func Gateways(s schedule.Status) string {
 	}
 	for _, step := range s.Next {
 		fmt.Fprintf(&b, "  %s: %s\n", step.Operation, cost(step.Cost))
+		if step.Command != "" {
+			fmt.Fprintf(&b, "    run: %s\n", step.Command)
+		}
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), "\n")
 }

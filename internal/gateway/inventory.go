@@ -159,7 +159,7 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 		}
 	}
 	inv.add(schedule.Group{
-		Name: p.Name, Storage: schedule.GatewayChassis, Owner: t.ownerOf(nil, p), Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)},
+		Name: p.Name, Storage: schedule.GatewayChassis, Owner: t.ownerOf(ovsdb.HAChassisGroup{}, p), Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)},
 		Candidates: planned(rows),
 	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p)})
 }
@@ -187,7 +187,7 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 		}
 	}
 	for _, router := range slices.Sorted(maps.Keys(byRouter)) {
-		g := schedule.Group{Name: router, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(nil, byRouter[router]...)}
+		g := schedule.Group{Name: router, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(ovsdb.HAChassisGroup{}, byRouter[router]...)}
 		var create ovsdb.NewGroup
 		for _, p := range byRouter[router] {
 			g.Ports, g.Zones = append(g.Ports, inv.port(t, p)), inv.zones(t, p)
@@ -201,7 +201,7 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 // group adds an HA_Chassis_Group: of routers' gateways, of external ports, or of both.
 func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.HAChassis, row.Members)
-	g := schedule.Group{Name: row.Name, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(row.ExternalIDs, users...), Candidates: planned(rows)}
+	g := schedule.Group{Name: row.Name, Storage: schedule.HAChassisGroup, Owner: t.ownerOf(row, users...), Candidates: planned(rows)}
 	routers := map[string]bool{}
 	for _, p := range users {
 		g.Ports = append(g.Ports, inv.port(t, p))

@@ -78,6 +78,11 @@ func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Stat
 		return schedule.Status{}, err
 	}
 	status := schedule.Evaluate(inventory.State, o)
+	for i, step := range status.Next {
+		if s.DryRun != nil {
+			status.Next[i].Command = s.DryRun(step.Operation)
+		}
+	}
 	status.Findings = append(status.Findings, inventory.Findings...)
 	j, err := s.journal(ctx)
 	for _, e := range j.Unfinished() {

@@ -34,13 +34,14 @@ func neutrons(ids map[string]string) bool {
 	return false
 }
 
-// ownerOf is the client that a group belongs to, as its external IDs, or those of its ports or of their routers show. Of
-// Neutron's gateways, those that its releases up to 2023.2 have made lack [gatewayKey]; a later one adds it to all that
-// there are when it starts.
-func (t *topology) ownerOf(group map[string]string, ports ...ovsdb.LogicalRouterPort) schedule.Owner {
-	owned, earlier := neutrons(group), false
+// ownerOf is the client that a group belongs to, as the names and external IDs of its row, or of its ports' and their
+// routers' rows, show. Of Neutron's gateways, those that its releases up to 2023.2 have made lack [gatewayKey]; a later
+// one adds it to all that there are when it starts.
+func (t *topology) ownerOf(group ovsdb.HAChassisGroup, ports ...ovsdb.LogicalRouterPort) schedule.Owner {
+	owned, earlier := strings.HasPrefix(group.Name, namePrefix) || neutrons(group.ExternalIDs), false
 	for _, p := range ports {
-		owned = owned || neutrons(p.ExternalIDs) || neutrons(t.routerOf[p.UUID].ExternalIDs)
+		router := t.routerOf[p.UUID]
+		owned = owned || strings.HasPrefix(router.Name, namePrefix) || neutrons(p.ExternalIDs) || neutrons(router.ExternalIDs)
 		_, later := p.ExternalIDs[gatewayKey]
 		earlier = earlier || !later
 	}

@@ -28,6 +28,8 @@ type Service struct {
 	By string
 	// Undo returns the command that reverts a plan.
 	Undo func(plan string) string
+	// DryRun is the command that shows the plan of an operation; nil if there is none.
+	DryRun func(operation string) string
 	// Progress shows a person a line of progress.
 	Progress func(ctx context.Context, line string)
 	// Now returns the time.

@@ -176,7 +176,7 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Drain
 		}
 	}
 	for _, c := range slices.SortedFunc(maps.Keys(to), schedule.CompareNames) {
-		shown = shown.With(answer.Message{Message: fmt.Sprintf("%d gateways, each interrupted for about a second", to[c]), Kind: answer.MessageStep, Name: "to " + c})
+		shown = shown.With(answer.Message{Message: schedule.Count(to[c], "gateway") + ", each interrupted for about a second", Kind: answer.MessageStep, Name: "to " + c})
 	}
 	waits := func(kind, name, why string) {
 		shown = shown.With(answer.Message{Message: "would be waited for: " + why, Kind: kind, Name: name})

@@ -132,7 +132,11 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 			return x, n, nil
 		}
 		if poll.Wait(patience, time.Second) != nil {
-			dead := answer.New(answer.Conflict, fmt.Sprintf("%s cannot be undrained: its ovn-controller is %s; start it, then run this again", n.Name(), n.Life), s.next("undrain", n))
+			why := fmt.Sprintf("its ovn-controller is %s; start it, then run this again", n.Life)
+			if n.Life == maintenance.Up {
+				why = fmt.Sprintf("the wait ended before its ovn-controller had responded for %s; run this again", stableFor)
+			}
+			dead := answer.New(answer.Conflict, n.Name()+" cannot be undrained: "+why, s.next("undrain", n))
 			if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from it
 				dead = dead.With(s.next(maintenance.OperationDrain, n))
 			}

@@ -111,7 +111,7 @@ func (d *drawing) header() {
 	}
 	y += 2 * lineHeight
 	for _, n := range d.plan.After {
-		d.text(margin, y, "", "hosted of "+n.Name, labelWidth)
+		d.text(margin, y, "", "should host of "+n.Name, labelWidth)
 		for i, name := range d.columns {
 			before, there := load(d.plan.Before, n.Name, name)
 			after, stays := load(d.plan.After, n.Name, name)

@@ -176,7 +176,7 @@ func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names [
 	at := slices.Index(base, chassis)
 	shut := func(name string) bool {
 		n, found := in.number[name]
-		return !found || unavailable(in.chassis[n]) != ""
+		return !found || unavailable(in.chassis[n]) != "" || g.unconnected(in.chassis[n]) != ""
 	}
 	switch {
 	case at < 0:
@@ -184,7 +184,7 @@ func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names [
 	case !slices.Contains(now, chassis):
 		return nil, chassis + " is no longer a candidate; left as it is"
 	case shut(chassis):
-		return nil, chassis + " is not alive, or cordoned; left as it is"
+		return nil, chassis + " is not alive, cordoned, or not connected to its network; left as it is"
 	}
 	if slices.Equal(now, chassisOf(ranked(t.After))) {
 		rises := func(name string) bool { return shut(name) && rises(name, now, base, shut) }

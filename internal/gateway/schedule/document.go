@@ -245,6 +245,8 @@ type Status struct {
 type Step struct {
 	Operation string `json:"operation" yaml:"operation"`
 	Cost      Cost   `json:"cost" yaml:"cost"`
+	// Command shows the plan of it, and changes nothing.
+	Command string `json:"command,omitempty" yaml:"command,omitempty"`
 }
 
 // Shortened is the status with no more problems and chassis of a network than so many, and with how many more there are.

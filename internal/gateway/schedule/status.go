@@ -34,11 +34,11 @@ func Evaluate(s State, o Options) Status {
 	in.findings = append(in.findings, s.findPinned()...)
 	status := Status{Networks: in.selected(o, in.networkReports()), Findings: sorted(in.findings), Next: []Step{}, Pinned: s.Pinned}
 	if p := Reschedule(s, o); !p.Empty() {
-		status.Next = append(status.Next, Step{p.Operation, p.Cost})
+		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}
 	// Groups that only follow others do so in either operation.
 	if p := Rebalance(s, o); slices.ContainsFunc(p.Bounds, func(b Bound) bool { return b.Moves > 0 }) {
-		status.Next = append(status.Next, Step{p.Operation, p.Cost})
+		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}
 	return status
 }

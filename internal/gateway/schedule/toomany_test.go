@@ -63,4 +63,7 @@ func TestMoreThanFiveCandidatesAreFoundAndTheCommandKeepsTheHost(t *testing.T) {
 		}
 		assert.Equal(t, []string{test.command}, found)
 	}
+	lxd := crowded(schedule.HAChassisGroup, "c1", "c1", "c2", "c3", "c4", "c5", "c6", "c7")
+	lxd.Groups[0].Name, lxd.Groups[0].Owner = "lxd-net49", schedule.Other
+	assert.Empty(t, schedule.Evaluate(lxd, schedule.Options{}).Findings, "LXD makes all servers candidates")
 }

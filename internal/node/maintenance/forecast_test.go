@@ -28,7 +28,7 @@ func imagine(r *rand.Rand) *imagined {
 	names := make([]string, 2+r.IntN(4))
 	for i := range names {
 		names[i] = fmt.Sprintf("c%d", i+1)
-		x := schedule.Chassis{Name: names[i], Gateway: !any(4), Unresponsive: any(6), Cordoned: any(8), Remote: any(12)}
+		x := schedule.Chassis{Name: names[i], Gateway: !any(4), External: any(3), Unresponsive: any(6), Cordoned: any(8), Remote: any(12)}
 		for _, network := range []string{"physnet1", "physnet2"} {
 			if !any(3) {
 				x.Networks = append(x.Networks, network)
@@ -39,7 +39,7 @@ func imagine(r *rand.Rand) *imagined {
 	}
 	names = append(names, "gone")
 	for i := range r.IntN(8) {
-		g := schedule.Group{Name: fmt.Sprintf("lrp-%d", i), Storage: schedule.GatewayChassis}
+		g := schedule.Group{Name: fmt.Sprintf("lrp-%d", i), Storage: schedule.GatewayChassis, Owner: []schedule.Owner{schedule.Neutron, schedule.EarlierNeutron, schedule.Other}[r.IntN(3)]}
 		for range 1 + r.IntN(2)*r.IntN(2) {
 			g.Ports = append(g.Ports, schedule.Port{
 				Name: fmt.Sprintf("lrp-%d-%d", i, len(g.Ports)), Router: "r", Network: []string{"physnet1", "physnet1", "physnet2", ""}[r.IntN(4)], Disabled: any(10),
@@ -51,9 +51,12 @@ func imagine(r *rand.Rand) *imagined {
 		}
 		c.Groups = append(c.Groups, g)
 		if any(4) {
-			f := schedule.Group{Name: "ext-" + g.Name, Storage: schedule.HAChassisGroup, Follows: g.Name, Candidates: slices.Clone(g.Candidates), Kind: schedule.ExternalPorts, Ports: []schedule.Port{{Name: "bm-" + g.Name, External: true}}}
+			f := schedule.Group{
+				Name: "ext-" + g.Name, Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Owner: g.Owner, Follows: g.Name, Candidates: slices.Clone(g.Candidates),
+				Ports: []schedule.Port{{Name: "bm-" + g.Name, Network: []string{"physnet1", ""}[r.IntN(2)], External: true}},
+			}
 			if any(2) {
-				f.Follows = ""
+				f.Kind, f.Follows = schedule.OneExternalPort, ""
 			}
 			c.Groups = append(c.Groups, f)
 		}
@@ -80,7 +83,7 @@ func (c *imagined) bind() {
 			if p.Active = ""; at >= 0 && !p.Disabled {
 				p.Active = g.Ranked()[at]
 				kind, name := "chassisredirect", "cr-"+p.Name
-				if p.Router == "" {
+				if p.External {
 					kind, name = "external", p.Name
 				}
 				c.bound = append(c.bound, maintenance.Binding{Port: name, Type: kind, Chassis: p.Active})
@@ -93,7 +96,7 @@ func (c *imagined) bind() {
 func (c *imagined) unbound(chassis string) (all []string) {
 	for _, g := range c.Groups {
 		for _, p := range g.Ports {
-			if p.Active == "" && p.Router != "" && !p.Disabled && slices.Contains(g.Ranked(), chassis) {
+			if p.Active == "" && !p.External && !p.Disabled && slices.Contains(g.Ranked(), chassis) {
 				all = append(all, p.Name)
 			}
 		}
