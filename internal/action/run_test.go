@@ -235,7 +235,7 @@ func TestListsOfTheAgentAreShownAsFarAsThereIsRoom(t *testing.T) {
 		g.Orphans = append(g.Orphans, schedule.Finding{Where: fmt.Sprintf("gateway-%d.maas", i), Text: "Chassis without Chassis_Private: its ovn-controller never ran, or was removed by hand"})
 	}
 	g.Advice, g.Planned = slices.Repeat([]report.Advice{{Gateway: "lrp-1", Reason: strings.Repeat("x", 900)}}, 200), 200
-	g.Last = &report.Deed{Reasons: slices.Repeat([]string{"the chassis compute-1.maas does not exist any more"}, many)}
+	g.Last = &report.Outcome{Reasons: slices.Repeat([]string{"the chassis compute-1.maas does not exist any more"}, many)}
 	config := answeringAgent(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{Acting: "ovn-central/1", Gateways: g}))
 	}))

@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// admit cordons chassis that can host gateways for the first time, if it is told to, and says whether it
-// has written anything. It comes before all that gives a chassis gateways.
+// admit cordons chassis that can host gateways for the first time, if the configuration asks for that, and reports
+// whether it has written anything. Call it before any step that gives gateways to a chassis.
 func (g *gateways) admit(ctx context.Context, value string, live config.Config, inv *gateway.Inventory) (wrote bool, err error) {
 	_, begun := maintenance.EndAdmission(inv.NB.IDs)
 	if ends := begun && !live.CordonNew; !ends && !admits(live, inv) {
@@ -31,7 +31,7 @@ func (g *gateways) admit(ctx context.Context, value string, live config.Config, 
 	return wrote, err
 }
 
-// admits says whether there is something to record of chassis that can host gateways.
+// admits reports whether chassis that can host gateways have to be recorded.
 func admits(live config.Config, inv *gateway.Inventory) bool {
 	return live.CordonNew && live.Mode == config.On && !maintenance.Admit(inv.NB.IDs, inv.State).Empty()
 }

@@ -29,8 +29,8 @@ func plain() config.Config {
 	}
 }
 
-// played is an agent whose time is given, and which nothing runs.
-func played(t *testing.T) (a *Agent, now *time.Duration) {
+// newTestAgent makes an agent with a manual clock that is not running.
+func newTestAgent(t *testing.T) (a *Agent, now *time.Duration) {
 	t.Helper()
 	now = new(time.Duration)
 	*now = time.Hour
@@ -39,16 +39,16 @@ func played(t *testing.T) (a *Agent, now *time.Duration) {
 	return a, now
 }
 
-// acts has it take the record, which no agent has.
+// acts makes it take the free record.
 func acts(a *Agent) {
-	a.tell(func(e *lease.Election, now time.Duration) {
+	a.updateElection(func(e *lease.Election, now time.Duration) {
 		e.SetEligible(true, now)
 		e.ObserveRecord("", now)
 	})
-	a.turn()
+	a.step()
 	<-a.swaps
-	a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapDone) })
-	a.turn()
+	a.updateElection(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapDone) })
+	a.step()
 }
 
 func get(t *testing.T, a *Agent, path string) *httptest.ResponseRecorder {
@@ -59,21 +59,21 @@ func get(t *testing.T, a *Agent, path string) *httptest.ResponseRecorder {
 }
 
 // 003-2, 003-4: a holder that can't confirm names no unit, nor itself.
-func TestNameIsOfWhoActsNow(t *testing.T) {
+func TestServeName_unconfirmed_holder_names_no_unit(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	name := func() string { return get(t, a, "/").Body.String() }
 	assert.JSONEq(t, `{"name":""}`, name())
-	a.tell(func(e *lease.Election, now time.Duration) {
+	a.updateElection(func(e *lease.Election, now time.Duration) {
 		e.SetEligible(true, now)
 		e.ObserveRecord("", now)
 	})
-	a.turn()
+	a.step()
 	swap := <-a.swaps
 	assert.Empty(t, swap.Old)
 	assert.JSONEq(t, `{"name":""}`, name(), "it is not written yet")
-	a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapDone) })
-	a.turn()
+	a.updateElection(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapDone) })
+	a.step()
 	assert.JSONEq(t, `{"name":"u/0"}`, name())
 	*now += a.config.TTL / 2
 	assert.JSONEq(t, `{"name":""}`, name(), "its own time is over")
@@ -81,34 +81,33 @@ func TestNameIsOfWhoActsNow(t *testing.T) {
 	assert.Equal(t, "u/0", a.status().Holder, "though the record is its own")
 }
 
-// An earlier process of this unit is not this one.
-func TestRecordOfAnEarlierProcessIsNotNamed(t *testing.T) {
+// An earlier process of this unit is not this process.
+func TestServeName_record_of_earlier_process_is_not_named(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
-	a.tell(func(e *lease.Election, _ time.Duration) {
+	a, now := newTestAgent(t)
+	a.updateElection(func(e *lease.Election, _ time.Duration) {
 		e.ObserveRecord(lease.Record{Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3, TTLSeconds: 4}.String(), *now)
 	})
 	assert.JSONEq(t, `{"name":""}`, get(t, a, "/").Body.String())
-	a.tell(func(e *lease.Election, _ time.Duration) {
+	a.updateElection(func(e *lease.Election, _ time.Duration) {
 		e.ObserveRecord(lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4}.String(), *now)
 	})
 	assert.JSONEq(t, `{"name":"u/1"}`, get(t, a, "/").Body.String())
 }
 
-// Any client of the Northbound database can write the record. An agent neither asks what it names, nor tells
-// programs of its machine that it acts.
-func TestHolderThatIsNoPeerIsReportedAndNotAsked(t *testing.T) {
+// Any client of the Northbound database can write the record. The agent neither asks an unknown holder nor reports that it acts.
+func TestStatus_unknown_holder_is_reported_and_not_asked(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	for _, c := range []struct{ holder, address, says string }{
 		{"ghost/9", "127.0.0.9:16402", "the lease names ghost/9, which is no unit of u"},
 		{"u/1", "127.0.0.9:16402", "the lease names u/1 at 127.0.0.9:16402, no peer"},
 		{"u/1", "127.0.0.2:16402", ""},
 	} {
-		a.tell(func(e *lease.Election, _ time.Duration) {
+		a.updateElection(func(e *lease.Election, _ time.Duration) {
 			e.ObserveRecord(lease.Record{Holder: c.holder, Address: c.address, Term: 4, TTLSeconds: 4}.String(), *now)
 		})
-		a.turn()
+		a.step()
 		assert.Equal(t, a.config.Peers, a.peers.addresses(), c)
 		assert.Equal(t, c.says, a.status().Problem())
 		if c.says == "" {
@@ -120,27 +119,27 @@ func TestHolderThatIsNoPeerIsReportedAndNotAsked(t *testing.T) {
 	}
 }
 
-func TestHealthIsThatTheLoopTurns(t *testing.T) {
+func TestHealth_needs_running_loop(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	assert.Equal(t, http.StatusServiceUnavailable, get(t, a, "/healthz").Code)
-	a.turn()
+	a.step()
 	assert.Equal(t, http.StatusOK, get(t, a, "/healthz").Code)
 	*now += a.config.TTL
 	assert.Equal(t, http.StatusServiceUnavailable, get(t, a, "/healthz").Code)
 }
 
-func TestStatusTellsWhyADatabaseCannotBeUsed(t *testing.T) {
+func TestStatus_unusable_database_has_reason(t *testing.T) {
 	t.Parallel()
-	a, _ := played(t)
-	a.tell(func(*lease.Election, time.Duration) { a.seen.northbound = ovsdb.ErrNoLeader })
-	a.turn()
+	a, _ := newTestAgent(t)
+	a.updateElection(func(*lease.Election, time.Duration) { a.seen.northbound = ovsdb.ErrNoLeader })
+	a.step()
 	var s report.Status
 	require.NoError(t, json.Unmarshal(get(t, a, "/status").Body.Bytes(), &s))
 	assert.Equal(t, report.Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []report.PeerStatus{}, Gateways: a.gateways.status(0), Drains: []report.Drain{}}, s)
 }
 
-func TestOneClientCannotTakeAllConnections(t *testing.T) {
+func TestBounded_one_client_cannot_take_all_connections(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -15,10 +15,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 )
 
-// leasePath is where one agent asks another.
+// leasePath is the path at which one agent asks another.
 const leasePath = "/lease"
 
-// Bounds of a request: a client that is slower is cut off.
+// Limits of a request; slower clients are cut off.
 const (
 	headerTimeout  = 2 * time.Second
 	writeTimeout   = 2 * time.Second
@@ -26,17 +26,17 @@ const (
 	maxHeaderBytes = 4 << 10
 )
 
-// listenRetry is the pause before the agent tries again to listen.
+// listenRetry is the pause between attempts to listen.
 const listenRetry = time.Second
 
-// servers are what listens.
+// servers are the agent's HTTP servers.
 type servers struct {
 	all  []*http.Server
 	end  context.CancelFunc
 	ends sync.WaitGroup
 }
 
-// close ends them, and returns once they listen no more.
+// close stops them, and returns when none listens.
 func (s *servers) close() {
 	s.end()
 	for _, one := range s.all {
@@ -45,11 +45,11 @@ func (s *servers) close() {
 	s.ends.Wait()
 }
 
-// serve listens at the address for this machine's programs, and at that for peers.
+// serve listens at the address for this machine's programs, and at the one for peers.
 //
-// If another program has the address for this machine's programs, as any user's can while no agent runs,
-// the agent works without it, says so in its report, and tries again. Without that for peers it cannot
-// work: that it has it keeps another process of this unit from acting.
+// Any user's program can take the first address while no agent runs. Then the agent works without it, reports that, and
+// tries again. It does not work without the second: holding that address keeps another process of this unit from
+// acting.
 func (a *Agent) serve(ctx context.Context) (*servers, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &servers{end: cancel}
@@ -79,16 +79,15 @@ func (a *Agent) serve(ctx context.Context) (*servers, error) {
 			if at == a.config.PeerListen && a.config.Secure() {
 				l = a.secured(l)
 			}
-			_ = one.Serve(l) // it ends when it is closed
+			_ = one.Serve(l) // returns when it is closed
 		})
 	}
 	return s, nil
 }
 
-// awaitAddress listens at the address for this machine's programs as soon as the program ends that has it;
-// nil is that ctx is done.
+// awaitAddress listens at the address for this machine's programs as soon as it is free; nil means that ctx is done.
 func (a *Agent) awaitAddress(ctx context.Context, at string, err error) (l net.Listener) {
-	a.isTaken(at)
+	a.setTaken(at)
 	a.log.Error("another program has the address of the API for this machine's programs; what answers there is not the agent", "error", err)
 	for err != nil {
 		if !after(ctx, listenRetry) {
@@ -97,24 +96,24 @@ func (a *Agent) awaitAddress(ctx context.Context, at string, err error) (l net.L
 		l, err = new(net.ListenConfig).Listen(ctx, "tcp", at)
 	}
 	a.log.Info("the API for this machine's programs can be served again", "address", at)
-	a.isTaken("")
+	a.setTaken("")
 	return l
 }
 
-// isTaken notes that another program has that address; empty: none has.
-func (a *Agent) isTaken(address string) {
+// setTaken stores the address that another program has taken; empty if none has.
+func (a *Agent) setTaken(address string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.seen.taken = address
 }
 
-// handler is the API: read-only, and the same at both addresses.
+// handler serves the API: read-only, and the same at both addresses.
 func (a *Agent) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", a.serveName)
 	mux.HandleFunc("/healthz", a.serveHealth)
 	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) {
-		d := a.document() // which may take seconds: what is left is the time of a client that reads slowly
+		d := a.document() // may take seconds; a slow reader gets the full write timeout
 		_ = http.NewResponseController(w).SetWriteDeadline(wall().Add(writeTimeout))
 		respond(w, d)
 	})
@@ -131,15 +130,15 @@ func (a *Agent) handler() http.Handler {
 	})
 }
 
-// serveName is the API of the leader election that document 003 describes, of
-// kubernetes/contrib/election: an empty name is a holder that is not known.
+// serveName serves the leader election API of document 003, that of kubernetes/contrib/election. An empty name means
+// that the holder is not known.
 func (a *Agent) serveName(w http.ResponseWriter, _ *http.Request) {
 	respond(w, struct {
 		Name string `json:"name"`
 	}{a.status().Acting})
 }
 
-// serveHealth says whether the loop turns.
+// serveHealth reports whether the loop runs.
 func (a *Agent) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	if !a.healthy() {
 		http.Error(w, "the agent's loop is stuck", http.StatusServiceUnavailable)
@@ -149,7 +148,7 @@ func (a *Agent) serveHealth(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (a *Agent) healthy() bool {
-	return a.now()-time.Duration(a.turned.Load()) < a.config.TTL
+	return a.now()-time.Duration(a.stepped.Load()) < a.config.TTL
 }
 
 func (a *Agent) serveLease(w http.ResponseWriter, _ *http.Request) {
@@ -162,5 +161,5 @@ func (a *Agent) serveLease(w http.ResponseWriter, _ *http.Request) {
 func respond(w http.ResponseWriter, document any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(document) // to a client that is gone
+	_ = json.NewEncoder(w).Encode(document) // an error means that the client is gone
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// What a client may take of an agent has bounds, whether it writes or reads slowly, or says too much.
-func TestClientsThatAreSlowOrSayTooMuchAreCutOff(t *testing.T) {
+// Clients that write or read slowly, or send too much, are cut off.
+func TestAPI_slow_and_oversized_requests_are_cut_off(t *testing.T) {
 	t.Parallel()
-	a, _ := played(t)
+	a, _ := newTestAgent(t)
 	for range 100_000 { // more than the sockets' buffers take
 		a.gateways.report.orphans = append(a.gateways.report.orphans, schedule.Finding{Where: "c1", Text: strings.Repeat("x", 200)})
 	}
@@ -44,26 +44,26 @@ func TestClientsThatAreSlowOrSayTooMuchAreCutOff(t *testing.T) {
 		require.NoError(t, err)
 		return c
 	}
-	t.Run("it writes slowly", func(t *testing.T) {
+	t.Run("slow_writer", func(t *testing.T) {
 		t.Parallel()
 		begun := time.Now()
 		_, err := io.Copy(io.Discard, ask(t, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "))
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 		assert.GreaterOrEqual(t, time.Since(begun), headerTimeout)
 	})
-	t.Run("it reads slowly", func(t *testing.T) {
+	t.Run("slow_reader", func(t *testing.T) {
 		t.Parallel()
 		c := ask(t, "GET /agent HTTP/1.1\r\nHost: x\r\n\r\n")
 		require.NoError(t, poll.Wait(t.Context(), 2*writeTimeout))
 		r, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err == nil { // on a machine that is busy nothing was written in time
+		if err == nil { // on a busy machine nothing was written in time
 			_, err = io.Copy(io.Discard, r.Body)
 			_ = r.Body.Close()
 		}
 		require.Error(t, err, "it gets the whole answer")
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 	})
-	t.Run("it says nothing more", func(t *testing.T) {
+	t.Run("silent_client", func(t *testing.T) {
 		t.Parallel()
 		begun := time.Now()
 		c := ask(t, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -72,7 +72,7 @@ func TestClientsThatAreSlowOrSayTooMuchAreCutOff(t *testing.T) {
 		assert.GreaterOrEqual(t, time.Since(begun), idleTimeout)
 		assert.Less(t, idleTimeout, 6*time.Second, "others wait for its place")
 	})
-	t.Run("it says too much", func(t *testing.T) {
+	t.Run("oversized_header", func(t *testing.T) {
 		t.Parallel()
 		c := ask(t, "GET / HTTP/1.1\r\nHost: x\r\nX-Much: "+strings.Repeat("x", 4*maxHeaderBytes)+"\r\n\r\n")
 		r, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -82,10 +82,10 @@ func TestClientsThatAreSlowOrSayTooMuchAreCutOff(t *testing.T) {
 	})
 }
 
-// Any user of the machine can take all connections of the API's address. That keeps the charm from nothing.
-func TestOtherUsersDoNotKeepTheCharmFromAskingTheAgent(t *testing.T) {
+// Any user of the machine can take all connections of the API's address. The charm does not need them.
+func TestAsk_works_while_API_has_no_free_connection(t *testing.T) {
 	t.Parallel()
-	a, _ := played(t)
+	a, _ := newTestAgent(t)
 	dir := t.TempDir()
 	a.config.Listen, a.config.PeerListen, a.config.Socket = loopbacktest.Network(t)+".1:16401", "", filepath.Join(dir, "agent.sock")
 	file := filepath.Join(dir, "agent.json")
@@ -104,11 +104,10 @@ func TestOtherUsersDoNotKeepTheCharmFromAskingTheAgent(t *testing.T) {
 	assert.Equal(t, "u/0", s.Unit)
 }
 
-// Any user of the machine can take the API's address while no agent runs. The agent works without it, says
-// so, and takes it as soon as it can.
-func TestAgentWhoseAddressIsTakenWorksAndSaysSo(t *testing.T) {
+// Any user of the machine can take the API's address while no agent runs.
+func TestServe_taken_address_is_reported_and_retried(t *testing.T) {
 	t.Parallel()
-	a, _ := played(t)
+	a, _ := newTestAgent(t)
 	network := loopbacktest.Network(t)
 	a.config.Listen, a.config.PeerListen = network+".1:16401", network+".1:16402"
 	squatter, err := new(net.ListenConfig).Listen(t.Context(), "tcp", a.config.Listen)
@@ -126,7 +125,7 @@ func TestAgentWhoseAddressIsTakenWorksAndSaysSo(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
 
-	twin, _ := played(t)
+	twin, _ := newTestAgent(t)
 	twin.config.Listen, twin.config.PeerListen = network+".1:26401", a.config.PeerListen
 	_, err = twin.serve(t.Context())
 	require.ErrorContains(t, err, "address already in use", "two processes of a unit must not act")

@@ -15,49 +15,49 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// How often the clusters are observed, by asking this machine's servers and, where these
-// don't lead, each other member once; and how long that may take.
+// How often the clusters are observed, and how long that may take. An observation asks this machine's servers and, if
+// they don't lead, each other member once.
 const (
 	clusterPause   = 15 * time.Second
 	clusterTimeout = 10 * time.Second
 )
 
-// northdObservations is how many observations in a row have to find that ovn-northd does not work: while a
-// database elects, none is connected.
+// northdObservations is how many consecutive observations must find that ovn-northd does not work: during a Raft
+// election none is connected.
 const northdObservations = 2
 
-// damageObservations is how many observations in a row have to find that the file of a server here lacks
-// entries, or that it is whole again, before the other units are told.
+// damageObservations is how many consecutive observations must find that a local server's file lacks entries, or is
+// whole again, before the other units are told.
 const damageObservations = 2
 
-// Servers is what the agent does with this machine's servers.
+// Servers are the agent's operations on this machine's servers.
 type Servers struct {
-	// Observe finds out what they see of their clusters, and how its ovn-northd is; empty where none
-	// is to run here. It changes nothing.
+	// Observe returns what the servers see of their clusters, and the state of ovn-northd, which is empty if none
+	// should run here. It changes nothing.
 	Observe func(context.Context) (observe.Report, ovndb.NorthdHealth)
-	// PublishDamage has the other units know what the file of one of them lacks; empty: nothing any
-	// more. It is called until it has succeeded once.
+	// PublishDamage tells the other units what a local server's file lacks; empty means nothing. It is called until it
+	// has succeeded once.
 	PublishDamage func(ctx context.Context, server observe.ServerState, missing string) error
 }
 
-// clusters is what this unit sees of both databases' members, and of its ovn-northd.
+// clusters is what this unit sees of both databases' members and of its ovn-northd.
 type clusters struct {
 	agent   *Agent
 	servers Servers
-	// observing is held by the one that observes.
+	// observing serialises observations.
 	observing sync.Mutex
-	// files are those of the servers here. The loop alone uses it.
+	// files are those of the local servers. Only the loop uses it.
 	files map[ovndb.Database]*file
 
 	mu     sync.Mutex
 	report observe.Report
-	at     time.Duration // of the observation; 0: none yet
+	at     time.Duration // time of the observation; 0: none yet
 	northd ovndb.NorthdHealth
-	idle   int // observations in a row that found it not to work
+	idle   int // consecutive observations in which it did not work
 }
 
-// file is that of a server: whether it lacks entries, in how many observations in a row that was so, and
-// whether the other units know.
+// file is the state of a server's file: whether it lacks entries, for how many consecutive observations, and whether
+// the other units know.
 type file struct {
 	server       raft.ID
 	damaged      bool
@@ -65,7 +65,7 @@ type file struct {
 	published    bool
 }
 
-// run observes again and again until ctx is done.
+// run observes periodically until ctx is done.
 func (c *clusters) run(ctx context.Context) {
 	for pause := time.Duration(0); after(ctx, pause); pause = clusterPause {
 		seen, northd := c.observeNow(ctx)
@@ -74,7 +74,7 @@ func (c *clusters) run(ctx context.Context) {
 		}
 		before := c.northdError()
 		c.mu.Lock()
-		for _, l := range tellOrphans(staleMembers(c.report), staleMembers(seen)) {
+		for _, l := range orphanEvents(staleMembers(c.report), staleMembers(seen)) {
 			c.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 		}
 		c.report, c.northd, c.at = seen, northd, c.agent.now()
@@ -93,7 +93,7 @@ func (c *clusters) run(ctx context.Context) {
 	}
 }
 
-// observeNow observes, for what may not go by what was seen before.
+// observeNow makes an observation, for decisions that must not rely on an earlier one.
 func (c *clusters) observeNow(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {
 	c.observing.Lock()
 	defer c.observing.Unlock()
@@ -102,9 +102,9 @@ func (c *clusters) observeNow(ctx context.Context) (observe.Report, ovndb.Northd
 	return c.servers.Observe(ctx)
 }
 
-// publishDamage has all units count a server here as down whose file lacks entries (rule R0), within
-// seconds: the unit's own next hook, which has the file written anew and takes the word back, may be
-// minutes away, and others judge until then. Without the charm it takes the word back itself.
+// publishDamage makes all units count a local server as down if its file lacks entries (R0), within seconds. The unit's
+// next hook has the file rewritten and withdraws the note, but may be minutes away. Without the charm, the agent
+// withdraws it.
 func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 	for _, cluster := range seen.Clusters {
 		told := slices.Contains(cluster.View.Lost, cluster.Status.Server)
@@ -136,8 +136,7 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 	}
 }
 
-// recent is the last observation, or one that is made now where there was none for longer than one takes
-// to come.
+// recent returns the last observation, or a new one if that is older than the interval between two.
 func (c *clusters) recent(ctx context.Context) observe.Report {
 	seen, ago := c.latest(c.agent.now())
 	if ago < 0 || ago > (clusterPause+clusterTimeout).Seconds() {
@@ -146,8 +145,8 @@ func (c *clusters) recent(ctx context.Context) observe.Report {
 	return seen
 }
 
-// northdError is why this unit is not to act: without its ovn-northd nothing would come of what
-// it writes, if it is the last; empty where it works, or is not asked for.
+// northdError is why this unit may not act: if its ovn-northd is the last one and does not work, its writes have no
+// effect. It is empty if ovn-northd works or is not expected here.
 func (c *clusters) northdError() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +156,7 @@ func (c *clusters) northdError() string {
 	return fmt.Sprintf("this unit's ovn-northd: %s", c.northd)
 }
 
-// latest is what was last seen, and how many seconds ago; -1: nothing yet.
+// latest returns the last observation and its age in seconds; -1: none yet.
 func (c *clusters) latest(now time.Duration) (seen observe.Report, secondsAgo float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,8 +166,8 @@ func (c *clusters) latest(now time.Duration) (seen observe.Report, secondsAgo fl
 	return c.report, (now - c.at).Seconds()
 }
 
-// staleMembers are members that are down and that no unit has, as far as this unit knows. The
-// action cluster-status asks Juju too, and says whether one is to be kicked.
+// staleMembers returns members that are down and belong to no unit, as far as this unit knows. The action
+// cluster-status also asks Juju, and decides whether to kick one.
 func staleMembers(r observe.Report) (all []schedule.Finding) {
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
@@ -182,7 +181,7 @@ func staleMembers(r observe.Report) (all []schedule.Finding) {
 	return all
 }
 
-// document is what is seen of both clusters, for programs.
+// document describes both clusters, for programs.
 func (c *clusters) document(now time.Duration) report.ClusterStatus {
 	seen, ago := c.latest(now)
 	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: append([]schedule.Finding{}, staleMembers(seen)...)}

@@ -22,7 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// staleReport is a cluster of which one member is down and no unit's.
+// staleReport has a cluster with one member that is down and belongs to no unit.
 func staleReport() observe.Report {
 	return observe.Report{Clusters: []observe.Cluster{
 		{
@@ -37,16 +37,16 @@ func staleReport() observe.Report {
 	}}
 }
 
-func TestStatusHasWhatTheActionsGiveWithItsAge(t *testing.T) {
+func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, now := played(t)
+		a, now := newTestAgent(t)
 		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
 		ctx, cancel := context.WithCancel(t.Context())
 		go a.clusters.run(ctx)
 		synctest.Wait()
 		group := schedule.Group{Name: "lrp-1", Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: "lrp-1", Network: "net"}}}
 		state := schedule.State{Groups: []schedule.Group{group}}
-		a.gateways.observed(&gateway.Inventory{State: state}, schedule.Plan{}, false, *now)
+		a.gateways.recordObservation(&gateway.Inventory{State: state}, schedule.Plan{}, false, *now)
 		*now += 3 * time.Second
 		got := get(t, a, "/status")
 		require.Equal(t, http.StatusOK, got.Code)
@@ -90,10 +90,10 @@ func TestStatusHasWhatTheActionsGiveWithItsAge(t *testing.T) {
 	})
 }
 
-// Time is played (testing/synctest): Sleep returns at once, and all that waits has gone on.
-func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
+// Time is simulated (testing/synctest): Sleep returns when all other goroutines wait.
+func TestEligibility_needs_working_northd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := played(t)
+		a, _ := newTestAgent(t)
 		var health atomic.Value
 		health.Store(ovndb.NorthdUnresponsive)
 		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
@@ -116,11 +116,11 @@ func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
 	})
 }
 
-// R0: the other units are told of a server whose file lacks entries by the second observation that
-// finds it, until they know, and once; and so that it is whole, where no hook has told them.
-func TestServerWhoseFileLacksEntriesIsToldOfOnceAndSoIsThatItIsWhole(t *testing.T) {
+// R0: at the second observation of a damaged file the other units are told, until that succeeds once; then also that it is whole,
+// if no hook has told them.
+func TestPublishDamage_once_per_state(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := played(t)
+		a, _ := newTestAgent(t)
 		var damage atomic.Value
 		var told atomic.Bool
 		damage.Store("record 9 has entry 8")
@@ -160,13 +160,13 @@ func TestServerWhoseFileLacksEntriesIsToldOfOnceAndSoIsThatItIsWhole(t *testing.
 		after(1, 1)
 		after(1, 2)
 		after(3, 2)
-		damage.Store("") // a hook had it written anew, and took the word back
+		damage.Store("") // a hook rewrote it and withdrew the note
 		after(1, 2)
 		damage.Store("record 19 has entry 18")
 		after(1, 2)
 		after(2, 3)
 		told.Store(true)
-		damage.Store("") // there is no charm
+		damage.Store("") // no charm
 		after(1, 3)
 		after(3, 4)
 		mu.Lock()

@@ -10,12 +10,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// firstPause is how long to wait after a connection could not be made; each further wait is
-// twice as long, up to a beat.
+// firstPause is how long to wait after a failed connection; each further wait is twice as long, up to a beat.
 const firstPause = 100 * time.Millisecond
 
-// follow reads the record for the election, and writes what the election asks for, on one
-// connection after another: one that is doubtful is closed, and made anew.
+// follow reads the record for the election and writes what it proposes, on one connection after another: a doubtful
+// connection is closed and replaced.
 func (a *Agent) follow(ctx context.Context) {
 	pause := firstPause
 	for ctx.Err() == nil {
@@ -24,22 +23,22 @@ func (a *Agent) follow(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		a.tell(func(e *lease.Election, _ time.Duration) {
+		a.updateElection(func(e *lease.Election, _ time.Duration) {
 			e.Disconnected()
 			a.seen.northbound = err
 		})
 		if a.now()-begun > a.config.TTL {
 			pause = firstPause
 		}
-		if !a.refuseFor(ctx, pause) {
+		if !a.refuseSwaps(ctx, pause) {
 			return
 		}
 		pause = min(2*pause, a.election.Beat())
 	}
 }
 
-// refuseFor waits; what is to be written meanwhile was never sent.
-func (a *Agent) refuseFor(ctx context.Context, pause time.Duration) bool {
+// refuseSwaps waits for the pause, and refuses the swaps that are proposed meanwhile: they were never sent.
+func (a *Agent) refuseSwaps(ctx context.Context, pause time.Duration) bool {
 	over := time.After(pause)
 	for {
 		select {
@@ -48,12 +47,12 @@ func (a *Agent) refuseFor(ctx context.Context, pause time.Duration) bool {
 		case <-over:
 			return true
 		case <-a.swaps:
-			a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapRefused) })
+			a.updateElection(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapRefused) })
 		}
 	}
 }
 
-// session is one connection, from its beginning to what ends it.
+// session uses one connection until it ends.
 func (a *Agent) session(ctx context.Context) error {
 	w, err := a.connect(ctx)
 	if err != nil {
@@ -68,8 +67,7 @@ func (a *Agent) session(ctx context.Context) error {
 		begun := a.now()
 		switch err := a.read(ctx, w); {
 		case errors.Is(err, ovsdb.ErrNoLeader):
-			// An election of the database: it takes a while, after which another member
-			// may have a leader.
+			// A Raft election. It takes a while; afterwards another member may have a leader.
 			if leaderless == 0 {
 				leaderless = begun
 			}
@@ -110,9 +108,9 @@ func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {
 	asked := a.now()
 	value, err := w.Read(ctx)
 	if err == nil {
-		err = a.northbound.inTouch(ctx, a, w.Server())
+		err = a.northbound.check(ctx, a, w.Server())
 	}
-	a.tell(func(e *lease.Election, _ time.Duration) {
+	a.updateElection(func(e *lease.Election, _ time.Duration) {
 		a.seen.northbound = err
 		if err == nil {
 			e.ObserveRecord(value, asked)
@@ -121,12 +119,11 @@ func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {
 	return err
 }
 
-// write makes a swap. One that may have been made or not is found out by what is read on
-// the next connection. One that would go to a leader which is silent is not sent: soon the member has
-// another leader, and the election asks for it again.
+// write makes a swap. If the result is unknown, the next connection's read shows it. No swap is sent to a silent
+// leader: soon the member has another one, and the election proposes the swap again.
 func (a *Agent) write(ctx context.Context, w *ovsdb.Watch, s lease.Swap) error {
 	if a.northbound.leaderSilent(ctx, a, w.Server()) && after(ctx, a.election.Beat()/8) {
-		a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapRefused) })
+		a.updateElection(func(e *lease.Election, _ time.Duration) { e.SwapEnded(lease.SwapRefused) })
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.config.TTL/2)
@@ -139,6 +136,6 @@ func (a *Agent) write(ctx context.Context, w *ovsdb.Watch, s lease.Swap) error {
 	case done:
 		outcome = lease.SwapDone
 	}
-	a.tell(func(e *lease.Election, _ time.Duration) { e.SwapEnded(outcome) })
+	a.updateElection(func(e *lease.Election, _ time.Duration) { e.SwapEnded(outcome) })
 	return err
 }

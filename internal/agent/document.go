@@ -5,8 +5,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// evaluate is what the action gateway-status gives of the last look; nil where there was none
-// yet. Of one look it is found out once: with 10,000 gateways that takes seconds.
+// evaluate returns the result of the action gateway-status for the last pass; nil if there was none yet. It is
+// calculated once per pass: with 10,000 gateways that takes seconds.
 func (g *gateways) evaluate() *schedule.Status {
 	g.evaluating.Lock()
 	defer g.evaluating.Unlock()
@@ -20,13 +20,13 @@ func (g *gateways) evaluate() *schedule.Status {
 	s.Findings = append(s.Findings, seen.findings...)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.report.seen == seen { // else it is of no use to the next client
+	if g.report.seen == seen { // otherwise a newer pass has replaced it
 		g.evaluated = &s
 	}
 	return &s
 }
 
-// document is all that the agent knows.
+// document returns all that the agent knows.
 func (a *Agent) document() report.Document {
 	return report.Document{Status: a.status(), GatewayStatus: a.gateways.evaluate(), ClusterStatus: a.clusters.document(a.now())}
 }

@@ -261,7 +261,7 @@ func (g *gateways) demote(ctx context.Context, value string, inv *gateway.Invent
 		changed, err := g.write(ctx, value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
 			return s.Demote(ctx, nil, chassis, hosted[chassis])
 		})
-		g.did(changed, err)
+		g.recordOutcome(changed, err)
 		if err != nil {
 			return true, fmt.Errorf("cordon of %s: %w", chassis, err)
 		}
@@ -272,7 +272,7 @@ func (g *gateways) demote(ctx context.Context, value string, inv *gateway.Invent
 
 // miss notes whether drains stand, gateways are to leave cordoned nodes, or chassis are new, and this unit does
 // not act: it has closed what it followed them by, so that nothing else would have it look once it acts again.
-func (g *gateways) miss(acts bool, live config.Config, inv *gateway.Inventory) {
+func (g *gateways) markMissed(acts bool, live config.Config, inv *gateway.Inventory) {
 	missed := !acts && (len(standing(inv)) > 0 || live.Mode == config.On && (len(comeTo(inv)) > 0 || admits(live, inv)))
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -15,10 +15,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// One that has lost the lease, and its databases with it, knows only how drains were: another one tells.
-func TestOnlyTheUnitThatActsTellsOfDrains(t *testing.T) {
+// An agent without the lease has only old data about drains.
+func TestDrains_only_holder_reports(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}, {Chassis: "c2", Stalled: true}, {Chassis: "c3", Done: true}})
 	lines := []string{`ovn_central_drains{state="running"} 1`, `ovn_central_drains{state="stalled"} 1`, `ovn_central_drain_gateways{node="c1"} 3`}
 	tells := func(yes bool) {
@@ -36,9 +36,9 @@ func TestOnlyTheUnitThatActsTellsOfDrains(t *testing.T) {
 	assert.Equal(t, []report.Drain{}, a.status().Drains)
 }
 
-func TestDrainThatCannotGoOnIsToldOfAndStalls(t *testing.T) {
+func TestDrains_blocked_is_reported_and_stalls(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	d := &a.gateways.drains
 	inv := drainedCloud(0, 0, "c2")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -56,7 +56,7 @@ func TestDrainThatCannotGoOnIsToldOfAndStalls(t *testing.T) {
 	}
 	said := fails(0)
 	assert.NotContains(t, said.Text, "nothing is left", "that is not known")
-	d.all["c1"].progress, d.all["c1"].known = maintenance.Progress{Left: 3}, true // as it was read once
+	d.all["c1"].progress, d.all["c1"].known = maintenance.Progress{Left: 3}, true // from an earlier reading
 	said = fails(time.Minute)
 	assert.Regexp(t, "^3 gateways to move, cannot go on: ", said.Text)
 	assert.Equal(t, 3, said.Gateways)
@@ -64,7 +64,7 @@ func TestDrainThatCannotGoOnIsToldOfAndStalls(t *testing.T) {
 	assert.True(t, fails(5*time.Minute).Stalled)
 }
 
-// drainedCloud is one of which c1 is drained; a chassis has the only gateway, of which c1 is a candidate.
+// drainedCloud has a drained chassis c1, which is a candidate of the only gateway; host hosts that.
 func drainedCloud(asked, followed int64, host string) *gateway.Inventory {
 	return gateway.BuildInventory(ovsdb.Northbound{
 		Config: asked, IDs: maintenance.Begin("c1", maintenance.Note{Hostname: "host1"}, maintenance.Limits{}).Set,
@@ -74,7 +74,7 @@ func drainedCloud(asked, followed int64, host string) *gateway.Inventory {
 	}, ovsdb.Southbound{Config: followed, Redirects: map[string]string{"cr-lrp": host}})
 }
 
-// playedDrains is where drains are, what is done for them, and what is done when it is closed.
+// playedDrains simulates the progress of drains.
 type playedDrains struct {
 	maintenance.Progress
 	steps, asked, closed int
@@ -106,14 +106,14 @@ func (p *playedDrains) Close() {
 	}
 }
 
-// playDrains has drains be where is said.
+// playDrains replaces the agent's drains by simulated ones.
 func playDrains(a *Agent) *playedDrains {
 	p := new(playedDrains)
 	a.gateways.drains.open = func(string) drainService { return p }
 	return p
 }
 
-// looks has the drains looked at, and gives what is said of the only one.
+// looks observes the drains and returns the report of the only one.
 func looks(t *testing.T, a *Agent, value string, acts bool, inv *gateway.Inventory) (said report.Drain) {
 	t.Helper()
 	_, err := a.gateways.drains.reconcile(t.Context(), value, acts, inv)
@@ -127,10 +127,10 @@ func looks(t *testing.T, a *Agent, value string, acts bool, inv *gateway.Invento
 	return all[0]
 }
 
-// R6, R17: what is known outlives a moment in which the unit does not act, and no other record.
-func TestDrainIsDoneOnlyOnceItIsProvedUnderTheRecord(t *testing.T) {
+// R6, R17: the proof outlives a moment in which the unit does not act, but not a change of the record.
+func TestDrains_done_needs_proof_under_record(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	p := playDrains(a)
 	p.Left = 1
 	looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
@@ -141,7 +141,7 @@ func TestDrainIsDoneOnlyOnceItIsProvedUnderTheRecord(t *testing.T) {
 	looks(t, a, "a", false, drainedCloud(7, 7, "c2"))
 	assert.False(t, looks(t, a, "a", true, drainedCloud(7, 7, "c2")).Done)
 	assert.Equal(t, 1, p.asked)
-	*now += 25 * time.Second // as ovn-northd takes with 10,000 routers
+	*now += 25 * time.Second // ovn-northd's time with 10,000 routers
 	assert.False(t, looks(t, a, "a", true, drainedCloud(8, 7, "c2")).Done)
 	assert.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
 	looks(t, a, "a", false, drainedCloud(8, 8, "c2"))
@@ -159,15 +159,15 @@ func TestDrainIsDoneOnlyOnceItIsProvedUnderTheRecord(t *testing.T) {
 }
 
 // R17
-func TestDrainThatIsNotProvedIsToldOfAndNotAskedForAtEachLook(t *testing.T) {
+func TestDrains_unproved_is_reported_and_asked_rarely(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	p := playDrains(a)
 	p.Left = 1
 	looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	*now += 10 * time.Second
 	looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
-	for n := range 29 { // each question has it look again
+	for n := range 29 { // each question causes another look
 		*now += time.Second
 		said := looks(t, a, "a", true, drainedCloud(7+int64(p.asked), 7+int64(p.asked), []string{"c2", "c3"}[n%2]))
 		assert.False(t, said.Done)
@@ -179,10 +179,10 @@ func TestDrainThatIsNotProvedIsToldOfAndNotAskedForAtEachLook(t *testing.T) {
 	assert.Equal(t, 1, p.steps)
 }
 
-// A chassis that only needs a moment to follow what was asked is no reason to ask again.
-func TestStepThatFindsNothingLeftDoesNotUndoAProof(t *testing.T) {
+// A chassis that only needs a moment to follow is no reason to ask again.
+func TestDrains_empty_step_keeps_proof(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	p := playDrains(a)
 	looks(t, a, "a", true, drainedCloud(7, 7, "c2"))
 	require.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
@@ -195,7 +195,7 @@ func TestStepThatFindsNothingLeftDoesNotUndoAProof(t *testing.T) {
 	assert.False(t, looks(t, a, "a", true, drainedCloud(9, 9, "c2")).Done, "this one moves something")
 }
 
-// laggingDrains has something to move only until it is read with patience.
+// laggingDrains has gateways left only at the first reading.
 type laggingDrains struct{ *playedDrains }
 
 func (p *laggingDrains) Where(context.Context, *gateway.Inventory, string) (maintenance.Progress, error) {

@@ -10,12 +10,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// seenByAgent are the codes that need nothing of Juju: the agent sees them itself, more often than a hook.
+// seenByAgent are the codes that need no data of Juju: the agent finds them itself, more often than a hook.
 var seenByAgent = []finding.Code{
 	finding.NoQuorum, finding.CutOff, finding.Electing, finding.MajorityUnseen, finding.MemberDown, finding.PortsClosed,
 }
 
-// findings are what the agent sees of the clusters, and what else the unit's last hook has found.
+// findings are the agent's findings about the clusters, and the other findings of the unit's last hook.
 func (a *Agent) findings(seen observe.Report) []present.Document {
 	byAgent := func(code string) bool { return slices.Contains(seenByAgent, finding.Code(code)) }
 	all, err := present.Load(a.paths.Findings())

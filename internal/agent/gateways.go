@@ -17,34 +17,33 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// How often the databases are read at most: they may change all the time, and a pass over a
-// large one takes the processor a while, which may be one part in so many.
+// How often the databases are read at most. They may change all the time, and a pass over a large one uses much
+// processor time, which may be one part in passShare.
 const (
 	passPause = time.Second
 	passShare = 50
-	// retryPause is how long to wait after a plan that could not be carried out.
+	// retryPause is the pause after a plan that could not be carried out.
 	retryPause = 30 * time.Second
 	// passTimeout bounds one pass.
 	passTimeout = time.Minute
-	// largePass is the processor's time of a pass that leaves so much behind that it is given
-	// back to the system: Go would keep it for minutes, and up to half as much again for good.
+	// largePass is the processor time from which on a pass returns its memory to the system: Go would keep it for
+	// minutes, and up to half as much again for good.
 	largePass = 100 * time.Millisecond
-	// largeGrowth is by how much the heap of one that has made such a pass may grow until it is
-	// collected again, in percent: what is kept lives for long, and is most of it.
+	// largeGrowth is by how much the heap may grow until the next collection, in percent, after a large pass: most of
+	// the heap is long-lived.
 	largeGrowth = 20
 )
 
-// gateways follows chassis and gateways, on every unit, so that the one that takes over
-// knows what has happened. The one that acts carries out what is to be done. Its loop alone
-// uses what is not under the lock.
+// gateways follows chassis and gateways on every unit, so that a new holder starts with current state. The holder
+// carries out what is due. Fields above mu belong to the loop.
 type gateways struct {
 	agent    *Agent
 	wake     chan struct{}
 	detector drift.Detector
 	undone   drift.Undone
-	acted    string // the record under which everything was planned
-	// unfinished are runs of agents that were interrupted, as read under the record noted:
-	// this process' own or those of agents that may write no more, since their term is over.
+	acted    string // the record under which a complete plan was made
+	// unfinished are interrupted runs of agents, as read under the record noted: of this process, or of agents that may
+	// write no more since their term has ended.
 	unfinished []journal.Entry
 	noted      string
 	retry      time.Duration
@@ -53,14 +52,14 @@ type gateways struct {
 	mu     sync.Mutex
 	report gatewayReport
 	record string // under which this unit acted last
-	missed bool   // the last pass found what it would have seen to, had the unit acted
+	missed bool   // the last pass found work that needs a holder
 
 	evaluated *schedule.Status // of the last pass, once a client has asked
 
 	evaluating sync.Mutex
 }
 
-// run follows on one connection after another.
+// run uses one connection after another.
 func (g *gateways) run(ctx context.Context) {
 	pause := firstPause
 	defer g.drains.close()
@@ -70,7 +69,7 @@ func (g *gateways) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		g.failed(err)
+		g.recordFailure(err)
 		if g.agent.now()-begun > time.Minute {
 			pause = firstPause
 		}
@@ -81,7 +80,7 @@ func (g *gateways) run(ctx context.Context) {
 	}
 }
 
-// session is one connection, apart from that of the lease: what is read here takes long.
+// session uses one connection, separate from the lease's, since its reads take long.
 func (g *gateways) session(ctx context.Context) error {
 	c := g.agent.config
 	f, err := g.agent.dialer.Follow(ctx, c.NB, c.SB)
@@ -95,7 +94,7 @@ func (g *gateways) session(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		tidyUp(processorTime() - begun)
+		releaseMemory(processorTime() - begun)
 		var due <-chan time.Time
 		untilDue := time.Duration(-1)
 		if again != 0 {
@@ -108,14 +107,14 @@ func (g *gateways) session(ctx context.Context) error {
 	}
 }
 
-// events are what a session waits for.
+// events are the events that a session waits for.
 type events interface {
 	Lost(db ovndb.Database) <-chan struct{}
 	Changed() <-chan struct{}
 }
 
-// wait returns once there is a reason to look again. None of them shortens the pause, not even that the unit acts
-// again: it may be each pass that keeps it from acting for a moment.
+// wait returns if there is a reason for another pass. Nothing shortens the pause, not even that the unit acts again: it
+// may be the passes that keep it from acting for a moment.
 func (g *gateways) wait(ctx context.Context, f events, pause time.Duration, due <-chan time.Time) error {
 	if !after(ctx, pause) {
 		return ctx.Err()
@@ -134,18 +133,17 @@ func (g *gateways) wait(ctx context.Context, f events, pause time.Duration, due 
 	return nil
 }
 
-// tidyUp gives back what a pass has needed that took so much of the processor's time: between two
-// passes the agent needs a small part of it. That takes time itself, which counts as the pass's.
-func tidyUp(spent time.Duration) {
+// releaseMemory returns the memory of a pass that used that much processor time: between passes the agent needs little.
+// That takes time itself, which counts as the pass's.
+func releaseMemory(spent time.Duration) {
 	if spent >= largePass {
 		debug.SetGCPercent(largeGrowth)
 		debug.FreeOSMemory()
 	}
 }
 
-// pauseAfter is for how long nothing is read after a pass that took so much of the processor's
-// time: one that only waited for a server is no reason to wait. What is due earlier is done
-// then; negative is nothing.
+// pauseAfter is the pause after a pass that used so much processor time. Time spent waiting for a server does not
+// count. Work that is due earlier is done then; negative means that nothing is due.
 func pauseAfter(spent, untilDue time.Duration) time.Duration {
 	pause := passShare * spent
 	if untilDue >= 0 {
@@ -154,7 +152,7 @@ func pauseAfter(spent, untilDue time.Duration) time.Duration {
 	return max(pause, passPause)
 }
 
-// act carries out what is due, under the record that this agent holds.
+// act carries out what is due, under this agent's record.
 func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory, owns func(key string) bool) error {
 	var before map[string]bool // rows of the journal
 	changed, err := g.write(ctx, value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
@@ -175,20 +173,20 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 			g.undone.Wrote(wrote, before)
 		}
 	}
-	g.did(changed, err)
+	g.recordOutcome(changed, err)
 	if err != nil {
 		return fmt.Errorf("after %d gateways: %w", len(changed), err)
 	}
 	return nil
 }
 
-// plan is made of what is read to be written: a chassis may have been cordoned since the pass has looked.
+// plan uses the state read for the write: a chassis may have been cordoned since the pass.
 func (g *gateways) plan(state schedule.State, owns func(key string) bool) schedule.Plan {
 	g.detector.Observe(state, g.agent.now())
 	return g.detector.Plan(state, owns)
 }
 
-// write has something written as long as this agent holds the record.
+// write runs do for as long as this agent holds the record.
 func (g *gateways) write(ctx context.Context, value string, do func(context.Context, *gateway.Service) ([]schedule.Change, error)) ([]schedule.Change, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -199,7 +197,7 @@ func (g *gateways) write(ctx context.Context, value string, do func(context.Cont
 	return do(ctx, s)
 }
 
-// service writes under the record that this agent holds.
+// service makes a service that writes under this agent's record.
 func (a *Agent) service(value string) *gateway.Service {
 	c := a.config
 	return &gateway.Service{
@@ -208,8 +206,7 @@ func (a *Agent) service(value string) *gateway.Service {
 	}
 }
 
-// whileHeld ends what is done once this agent doesn't hold the record any more. What is on
-// its way then is refused by the database.
+// whileHeld cancels the work when this agent no longer holds the record. The database refuses what is sent later.
 func (g *gateways) whileHeld(ctx context.Context, value string, cancel context.CancelFunc) {
 	for after(ctx, g.agent.election.Beat()/4) {
 		if now, acts := g.agent.guard(); !acts || now != value {
@@ -219,18 +216,17 @@ func (g *gateways) whileHeld(ctx context.Context, value string, cancel context.C
 	}
 }
 
-// guard is what everything that this agent writes waits for; ok is false where it may write
-// nothing.
+// guard returns the value that each write of this agent waits for; ok is false if it may write nothing.
 func (a *Agent) guard() (value string, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.election.Guard(a.now())
 }
 
-// wants says whether there is something to look for once this unit acts: under another record
-// everything, under the same one what it could not do meanwhile. A pass over a large database keeps
-// the server busy, so that the unit may act no more for a moment: that is no reason for another.
-func (g *gateways) wants(record string) bool {
+// needsPass reports whether to make a pass because this unit acts now: under a new record always, under the same one
+// only if work is left. A pass over a large database keeps the server busy, so that the unit may not act for a moment;
+// that alone is no reason for another pass.
+func (g *gateways) needsPass(record string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	before := g.record
@@ -238,17 +234,17 @@ func (g *gateways) wants(record string) bool {
 	return record != before || g.report.planned > 0 || g.missed
 }
 
-// begun says whether this unit has begun to act since a pass found that it does not, and there is something to
-// look for: where it began before the pass had noted that, nothing else says so.
-func (g *gateways) begun() bool {
+// becameLeader reports whether this unit has begun to act since a pass found that it does not, and whether that needs a
+// pass. If it began before the pass recorded that, nothing else wakes the loop.
+func (g *gateways) becameLeader() bool {
 	record, acts := g.agent.guard()
-	return acts && g.wants(record)
+	return acts && g.needsPass(record)
 }
 
-// wakeGateways has the gateways reconciled: this unit may act by now, or was told otherwise.
+// wakeGateways wakes the loop: leadership or configuration changed.
 func (a *Agent) wakeGateways() {
 	select {
 	case a.gateways.wake <- struct{}{}:
-	default: // they will be
+	default: // already woken
 	}
 }

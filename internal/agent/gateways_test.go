@@ -18,8 +18,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// One that only waited for a server, as for one that is stopped, is no reason to wait.
-func TestLooksTakeTheirShareOfTheProcessorAndComeWhenSomethingIsDue(t *testing.T) {
+// Time spent waiting for a server does not lengthen the pause.
+func TestPauseAfter_limits_share_of_processor(t *testing.T) {
 	t.Parallel()
 	const never = -1
 	assert.Equal(t, passPause, pauseAfter(0, never))
@@ -30,25 +30,25 @@ func TestLooksTakeTheirShareOfTheProcessorAndComeWhenSomethingIsDue(t *testing.T
 	assert.Equal(t, passPause, pauseAfter(400*time.Millisecond, 0))
 }
 
-func TestLineOfTheLogHasAFewReasons(t *testing.T) {
+func TestShortened_keeps_first_reasons(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, []string{"a", "b"}, shortened([]string{"a", "b"}))
 	assert.Equal(t, []string{"a", "b", "c", "d", "e", "and 2 more"}, shortened([]string{"a", "b", "c", "d", "e", "f", "g"}))
 }
 
-func TestUnitThatGoesOnUnderTheSameRecordLooksOnlyForWhatIsLeft(t *testing.T) {
+func TestNeedsPass_same_record_only_if_work_is_left(t *testing.T) {
 	t.Parallel()
 	g := new(gateways)
-	assert.True(t, g.wants("a"))
-	assert.False(t, g.wants("a"))
+	assert.True(t, g.needsPass("a"))
+	assert.False(t, g.needsPass("a"))
 	g.report.planned = 1
-	assert.True(t, g.wants("a"))
+	assert.True(t, g.needsPass("a"))
 	g.report.planned = 0
-	assert.True(t, g.wants("b"))
+	assert.True(t, g.needsPass("b"))
 }
 
-// A pass that ends while the unit can't confirm its record leaves nothing that would have it look again.
-func TestUnitThatActsAgainGoesOnWithDrainsAndCordons(t *testing.T) {
+// A pass that ends while the unit can't confirm its record leaves no event that causes another pass.
+func TestGateways_holder_after_gap_continues_drains_and_cordons(t *testing.T) {
 	t.Parallel()
 	candidates := map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 2}, "2": {UUID: "2", Chassis: "c2", Priority: 1}}
 	told := config.Config{}
@@ -63,11 +63,11 @@ func TestUnitThatActsAgainGoesOnWithDrainsAndCordons(t *testing.T) {
 			{UUID: "1", Name: "came", GatewayChassis: []string{"1", "2"}},
 		}, Routers: []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}}}, sb)
 		g := new(gateways)
-		g.wants("a")
-		g.miss(false, live, inv)
-		again := g.wants("a")
-		g.miss(true, live, inv)
-		assert.False(t, g.wants("a"), "it was seen to")
+		g.needsPass("a")
+		g.markMissed(false, live, inv)
+		again := g.needsPass("a")
+		g.markMissed(true, live, inv)
+		assert.False(t, g.needsPass("a"), "it was seen to")
 		return again
 	}
 	note := maintenance.Note{By: "a test"}
@@ -86,18 +86,18 @@ func TestUnitThatActsAgainGoesOnWithDrainsAndCordons(t *testing.T) {
 	assert.False(t, wants(config.Advise, nil))
 }
 
-func TestUnitThatBeginsToActDuringAPassLooksAgain(t *testing.T) {
+func TestGateways_takeover_during_pass_causes_another(t *testing.T) {
 	t.Parallel()
-	a, _ := played(t)
+	a, _ := newTestAgent(t)
 	g := a.gateways
-	assert.False(t, g.begun(), "it does not act")
+	assert.False(t, g.becameLeader(), "it does not act")
 	acts(a)
-	assert.False(t, g.begun(), "it is woken for that")
+	assert.False(t, g.becameLeader(), "it is woken for that")
 	g.report.planned = 1
-	assert.True(t, g.begun())
+	assert.True(t, g.becameLeader())
 }
 
-func TestOwnsIsByTheModeByWhoseTheGatewayIsAndByWhereNeutronUndoes(t *testing.T) {
+func TestOwns(t *testing.T) {
 	t.Parallel()
 	candidate := map[string]ovsdb.CandidateRow{"c": {UUID: "c", Chassis: "c1", Priority: 1}}
 	inv := gateway.BuildInventory(ovsdb.Northbound{GatewayChassis: candidate, RouterPorts: []ovsdb.LogicalRouterPort{
@@ -126,10 +126,10 @@ func TestOwnsIsByTheModeByWhoseTheGatewayIsAndByWhereNeutronUndoes(t *testing.T)
 	assert.Equal(t, []string{"own"}, owned(config.On, true))
 }
 
-// 001-2: what was cordoned since the look is given nothing by what is planned of a later state.
-func TestChassisThatWasCordonedSinceTheLookIsGivenNothing(t *testing.T) {
+// 001-2: a chassis that was cordoned after the observation gets no gateway.
+func TestPlan_excludes_chassis_cordoned_since_observation(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	g := a.gateways
 	g.detector.HoldDown = time.Minute
 	state := schedule.State{Groups: []schedule.Group{{
@@ -155,29 +155,29 @@ func TestChassisThatWasCordonedSinceTheLookIsGivenNothing(t *testing.T) {
 	assert.Equal(t, []string{"c1", "c2"}, planned())
 }
 
-// A pass over a large cloud keeps the servers busy for so long that the unit may act no more for a moment, again
-// and again: that is no reason for another one, nor to leave drains alone.
-func TestPassThatKeepsTheUnitFromActingGoesOnByWhatItHasRead(t *testing.T) {
+// A pass over a large cloud keeps the servers so busy that the unit may not act for a moment, each time: no reason for another
+// pass, or to abandon drains.
+func TestGateways_pass_that_delays_lease_still_counts(t *testing.T) {
 	t.Parallel()
 	for name, during := range map[string]bool{"until all is read": false, "for longer": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, now := played(t)
+			a, now := newTestAgent(t)
 			g, p := a.gateways, playDrains(a)
 			acts(a)
 			value, _ := a.guard()
-			g.wants(value)
+			g.needsPass(value)
 			g.acted = value
 			p.Left = 1
 			g.pass(t.Context(), reading{inventory: drainedCloud(7, 7, "c1")})
 			confirm := func() {
-				a.tell(func(e *lease.Election, now time.Duration) { e.ObserveRecord(value, now) })
-				a.turn()
+				a.updateElection(func(e *lease.Election, now time.Duration) { e.ObserveRecord(value, now) })
+				a.step()
 			}
 			reads := 0
 			for again := true; again && reads < 9; reads++ {
 				*now += 10 * time.Second
-				a.turn()
+				a.step()
 				_, ok := a.guard()
 				require.False(t, ok, "it does not act while it reads")
 				if during {
@@ -195,8 +195,8 @@ func TestPassThatKeepsTheUnitFromActingGoesOnByWhatItHasRead(t *testing.T) {
 	}
 }
 
-// R17: the unit may act again and again because of what it reads.
-func TestNothingShortensThePauseAfterAPass(t *testing.T) {
+// R17: the reads themselves may interrupt the lease.
+func TestWait_nothing_shortens_pause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := make(playedEvents, 1)

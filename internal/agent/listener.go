@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Bounds of connections that are served at once: of all, and from one address, so that one
-// that holds many does not keep another agent from asking.
+// Limits of connections at once, in total and per address, so that a client with many connections does not keep another
+// agent from asking.
 const (
 	maxConnections      = 256
 	maxConnectionsOfOne = 64
@@ -19,7 +19,7 @@ const (
 // dialTimeout bounds a connection to another agent.
 const dialTimeout = 2 * time.Second
 
-// bounded closes connections at once that are too many.
+// bounded closes excess connections at once.
 type bounded struct {
 	net.Listener
 	mu  sync.Mutex
@@ -63,7 +63,7 @@ func (b *bounded) release(from netip.Addr) {
 	}
 }
 
-// counted is a connection that makes room when it is closed.
+// counted is a connection that frees its place when it is closed.
 type counted struct {
 	net.Conn
 	release func()
@@ -75,7 +75,7 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// secured has TLS spoken on each connection, with the certificate as it is then.
+// secured uses TLS on each connection, with the certificate that is current then.
 func (a *Agent) secured(l net.Listener) net.Listener {
 	return tls.NewListener(l, &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -83,9 +83,8 @@ func (a *Agent) secured(l net.Listener) net.Listener {
 	})
 }
 
-// dialPeer connects to another agent. As between the servers of the databases, the chain of
-// its certificate counts and no name: what it tells makes no two act, since each change
-// waits for the record.
+// dialPeer connects to another agent. It checks the certificate's chain but no name, as the database servers do. A
+// false answer can't make two agents act, since each change waits for the record.
 func (a *Agent) dialPeer(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := a.dialer.ClientTLS()
 	if err != nil {

@@ -25,14 +25,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-func TestMetricsSayWhatTheStatusSays(t *testing.T) {
+func TestMetrics_match_status(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
-	a.tell(func(e *lease.Election, _ time.Duration) {
+	a, now := newTestAgent(t)
+	a.updateElection(func(e *lease.Election, _ time.Duration) {
 		a.seen.southbound = ovsdb.ErrNoLeader
 		e.ObserveRecord(lease.Record{Holder: "u/1", Address: "127.0.0.2:16402", Term: 4, TTLSeconds: 4}.String(), *now)
 	})
-	a.turn()
+	a.step()
 	*now += a.config.TTL / 4
 	c := a.live()
 	c.Backups, c.BackupInterval = t.TempDir(), 6*time.Hour
@@ -54,13 +54,13 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_lease_holder{", "nobody knows")
 }
 
-// Reasons in words name chassis: of a cloud that lives for long there is no end of them.
-func TestSeriesOfGatewaysAreAFewHoweverManyChassisThereWere(t *testing.T) {
+// Reasons as text name chassis, which would make an unlimited number of series.
+func TestMetrics_series_are_bounded(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	group := schedule.Group{Name: "g", Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: "g", Network: "net"}}}
 	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_candidates_changed_total{", "nothing was seen yet")
-	a.gateways.observed(&gateway.Inventory{State: schedule.State{Groups: []schedule.Group{group}}}, schedule.Plan{}, false, *now)
+	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Groups: []schedule.Group{group}}}, schedule.Plan{}, false, *now)
 	series := func() int {
 		text := get(t, a, "/metrics").Body.String()
 		return strings.Count(text, "ovn_central_candidates_changed_total{") + strings.Count(text, "ovn_central_gateways_by_finding{")
@@ -68,7 +68,7 @@ func TestSeriesOfGatewaysAreAFewHoweverManyChassisThereWere(t *testing.T) {
 	before, priority := series(), 1
 	for i := range 50 {
 		one := fmt.Sprintf("c%d", i)
-		a.gateways.did([]schedule.Change{{Group: "g", Before: []schedule.Candidate{{Chassis: "c"}}, Rows: []schedule.Row{{Chassis: one, After: &priority, Reason: one + " came"}}}}, nil)
+		a.gateways.recordOutcome([]schedule.Change{{Group: "g", Before: []schedule.Candidate{{Chassis: "c"}}, Rows: []schedule.Row{{Chassis: one, After: &priority, Reason: one + " came"}}}}, nil)
 	}
 	assert.Equal(t, before, series())
 	text := get(t, a, "/metrics").Body.String()
@@ -78,9 +78,9 @@ func TestSeriesOfGatewaysAreAFewHoweverManyChassisThereWere(t *testing.T) {
 	assert.Contains(t, text, `ovn_central_gateways_by_finding{finding="misplaced"} 0`)
 }
 
-func TestMetricsOfServersAreThereWhereTheirFilesAre(t *testing.T) {
+func TestServerMetrics_present_if_files_exist(t *testing.T) {
 	t.Parallel()
-	a, _ := played(t)
+	a, _ := newTestAgent(t)
 	a.paths = ovndb.Paths{DB: t.TempDir(), Logs: t.TempDir()}
 	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_database_file")
 	record := "OVSDB CLUSTER 2 0123456789012345678901234567890123456789\n{}"
@@ -97,16 +97,15 @@ func TestMetricsOfServersAreThereWhereTheirFilesAre(t *testing.T) {
 	assert.NotContains(t, text, `ovn_central_database_file_bytes{database="nb"}`)
 }
 
-// Prometheus' own judgement of names, units and HELP, of all metrics that there are; the reference has
-// each of them.
-func TestMetricsAreWellNamedExplainedAndInTheReference(t *testing.T) {
+// Prometheus' own linter accepts all names, units and HELP texts, and the reference lists each metric.
+func TestMetrics_lint_and_reference(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}})
 	acts(a)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
 	a.clusters.report, a.clusters.at = staleReport(), *now
-	a.gateways.observed(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}}, schedule.Plan{}, false, *now)
+	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}}, schedule.Plan{}, false, *now)
 	c := a.live()
 	c.Backups, c.BackupInterval = t.TempDir(), time.Hour
 	a.current.Store(&c)
@@ -132,22 +131,22 @@ func TestMetricsAreWellNamedExplainedAndInTheReference(t *testing.T) {
 		require.Len(t, all, len(call.FindAll(source, -1)), "each has a name and a sentence of help")
 		for _, found := range all {
 			assert.Regexp(t, "`"+found[1]+"[`{]", string(reference))
-			if found[1] != "ovn_central_database_file_compacted_seconds" { // not every file system says
+			if found[1] != "ovn_central_database_file_compacted_seconds" { // not known on every file system
 				assert.Contains(t, text, "\n"+found[1])
 			}
 		}
 	}
 }
 
-// The second in a peer's answer is net/http's: no key on the wire is needed for it.
-func TestClockOfAPeerIsReadFromItsAnswer(t *testing.T) {
+// net/http puts the time into each answer.
+func TestPeers_read_clock_from_answer(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Date", time.Now().Add(2*time.Minute).UTC().Format(http.TimeFormat))
 		_, _ = w.Write([]byte(`{"unit":"u/1"}`))
 	}))
 	defer other.Close()
-	a, _ := played(t)
+	a, _ := newTestAgent(t)
 	address := other.Listener.Addr().String()
 	a.peers.all[address] = new(peer)
 	a.peers.askOne(t.Context(), address, a.peers.all[address])

@@ -7,7 +7,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// What systemd is told (sd_notify(3)); nothing where NOTIFY_SOCKET isn't set.
+// States for systemd (sd_notify(3)); not sent if NOTIFY_SOCKET is not set.
 const (
 	ready    = daemon.SdNotifyReady
 	stopping = daemon.SdNotifyStopping
@@ -19,25 +19,25 @@ func (a *Agent) notify(ctx context.Context, state string) {
 	}
 }
 
-// watchdog has systemd know that the loop turns.
+// watchdog tells systemd that the loop runs.
 type watchdog struct {
 	every  time.Duration // 0: systemd doesn't ask
-	petted time.Duration
+	kicked time.Duration
 }
 
-// watchdogPeriod is a third of WatchdogSec of the service; 0 where it has none.
+// watchdogPeriod is a third of the service's WatchdogSec; 0 if it has none.
 func watchdogPeriod() time.Duration {
 	period, err := daemon.SdWatchdogEnabled(false)
-	if err != nil { // it is set for another process, or by hand
+	if err != nil { // set for another process, or by hand
 		return 0
 	}
 	return period / 3
 }
 
-func (w *watchdog) pet(now time.Duration) {
-	if w.every == 0 || now-w.petted < w.every {
+func (w *watchdog) kick(now time.Duration) {
+	if w.every == 0 || now-w.kicked < w.every {
 		return
 	}
-	w.petted = now
-	_, _ = daemon.SdNotify(false, daemon.SdNotifyWatchdog) // systemd acts on what doesn't come
+	w.kicked = now
+	_, _ = daemon.SdNotify(false, daemon.SdNotifyWatchdog) // systemd reacts to missing messages
 }

@@ -22,15 +22,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// maxOperations bounds operations on nodes that run at once; a node's are done one by one by
-// what stands in the database.
+// maxOperations limits concurrent operations on nodes. Operations on one node are serialised through the database.
 const maxOperations = 8
 
-// operation is what a request asks for.
+// operation carries out a request.
 type operation func(ctx context.Context, s *node.Service, id string) answer.Status
 
-// routes are the paths of document 002, and what each makes of its query. Its names of what is
-// etcd there are accepted beside ours.
+// routes maps the paths of document 002 to functions that parse their query. The document's names with "etcd" are
+// accepted, too.
 func routes() map[string]func(*query) operation {
 	member := func(q *query) operation {
 		timeout := q.seconds(node.DefaultMemberTimeout, 0, "timeout")
@@ -82,7 +81,7 @@ func routes() map[string]func(*query) operation {
 	}
 }
 
-// operations serves them on a socket that only root can open.
+// operations serves operations on nodes, on a socket that only root can open.
 type operations struct {
 	agent   *Agent
 	running chan struct{}
@@ -90,8 +89,8 @@ type operations struct {
 	open func() *node.Service
 }
 
-// handler answers each request with a Status, and with its code. The charm asks here for the agent's
-// report: no other user can take this socket, or all of its connections.
+// handler answers each request with a Status and its code. The charm asks here for the agent's report, since no other
+// user can take this socket or all of its connections.
 func (o *operations) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+report.Path, func(w http.ResponseWriter, _ *http.Request) { respond(w, o.agent.status()) })
@@ -124,21 +123,19 @@ func answerStatus(w http.ResponseWriter, s answer.Status) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(s.Code)
-	_ = json.NewEncoder(w).Encode(s) // to a client that is gone
+	_ = json.NewEncoder(w).Encode(s) // an error means that the client is gone
 }
 
-// serveOperations listens at the socket until what it returns is closed. It takes the place of
-// a socket that an earlier process has left. It returns once the socket is there, if it can be made now.
-// What fails is tried again, since the servers' folder may be there only once they start, and is no reason
-// not to take part.
+// serveOperations listens at the socket until end is called. It replaces a socket that an earlier process has left, and
+// returns after the first attempt. It repeats failed attempts, since the servers' directory may not exist before they
+// start; the agent takes part meanwhile.
 func (a *Agent) serveOperations(ctx context.Context) (end func()) {
 	path := a.config.Socket
 	if path == "" {
 		return func() {}
 	}
 	o := &operations{agent: a, running: make(chan struct{}, maxOperations), open: a.nodes}
-	// No ReadTimeout: net/http would end an operation that takes longer. A request of root has
-	// all the time of an operation to be answered.
+	// No ReadTimeout: net/http would end an operation that takes longer.
 	s := &http.Server{
 		Handler: o.handler(), ReadHeaderTimeout: headerTimeout, WriteTimeout: node.Timeout + time.Minute,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
@@ -152,7 +149,7 @@ func (a *Agent) serveOperations(ctx context.Context) (end func()) {
 			l = a.awaitSocket(ctx, path, err)
 		}
 		if l != nil {
-			_ = s.Serve(l) // it ends when it is closed
+			_ = s.Serve(l) // returns when it is closed
 		}
 	}()
 	return func() {
@@ -163,7 +160,7 @@ func (a *Agent) serveOperations(ctx context.Context) (end func()) {
 	}
 }
 
-// awaitSocket makes the socket as soon as that is possible; nil is that ctx is done.
+// awaitSocket makes the socket as soon as possible; nil means that ctx is done.
 func (a *Agent) awaitSocket(ctx context.Context, path string, err error) (l net.Listener) {
 	a.log.Error("cannot serve operations on nodes yet", "error", err)
 	for err != nil {
@@ -175,8 +172,7 @@ func (a *Agent) awaitSocket(ctx context.Context, path string, err error) (l net.
 	return l
 }
 
-// listenPrivately makes a socket under another name, and gives it its own once only the owner
-// can open it.
+// listenPrivately makes a socket under a temporary name, and renames it once only the owner can open it.
 func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
 	fresh := path + ".new"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -199,8 +195,7 @@ func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
 	return l, nil
 }
 
-// nodes is a service on the databases that the agent follows. What it writes needs no lease:
-// an operator asks for it.
+// nodes makes a service on the databases that the agent follows. Its writes need no lease: an operator asks for them.
 func (a *Agent) nodes() *node.Service {
 	c := a.config
 	return &node.Service{
@@ -210,13 +205,13 @@ func (a *Agent) nodes() *node.Service {
 		},
 		Unit: c.Unit, Charm: a.charm, Command: apiCommand,
 		Health: func(ctx context.Context) []maintenance.DatabaseHealth {
-			seen, _ := a.clusters.observeNow(ctx) // the last observation may be of before what is asked about
+			seen, _ := a.clusters.observeNow(ctx) // the last observation may be older than the request
 			return node.Health(seen)
 		},
 	}
 }
 
-// apiCommand is what to ask for next; what the API does not have is an action.
+// apiCommand is the next request to make; operations outside of the API are actions.
 func apiCommand(operation, name string, _ ...string) string {
 	switch operation {
 	case maintenance.OperationDrain, maintenance.OperationDecommission:
@@ -227,8 +222,8 @@ func apiCommand(operation, name string, _ ...string) string {
 	return "action " + operation + " node=" + name
 }
 
-// charm is what this unit knows of the application: members of both configurations with the units that
-// its last hook has known, and the units of the agents that are known.
+// charm is what this unit knows of the application: the members of both configurations, with the units that its last
+// hook knew, and the units of the known agents.
 func (a *Agent) charm(ctx context.Context) maintenance.Charm {
 	seen := a.clusters.recent(ctx)
 	servers := map[ovndb.Database]observe.ServerState{}

@@ -25,7 +25,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// wellReport is of a sole member of each database, that leads.
+// wellReport has one member of each database, which leads.
 func wellReport() (r observe.Report) {
 	for _, d := range ovndb.Databases() {
 		self := raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643", Self: true}
@@ -38,8 +38,8 @@ func wellReport() (r observe.Report) {
 	return r
 }
 
-// What can't be understood is refused before anything is asked of a database.
-func TestRequestsThatCannotWorkAreRefused(t *testing.T) {
+// Invalid requests are refused before any database is asked.
+func TestOperations_bad_requests_are_refused(t *testing.T) {
 	t.Parallel()
 	o := &operations{running: make(chan struct{}, maxOperations), open: func() *node.Service {
 		assert.Fail(t, "the databases are asked")
@@ -72,11 +72,10 @@ func TestRequestsThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
-// 002-7: what is not known is not healthy, and an answer is of now, not of the last look: there
-// may have been none yet, or it may be of before what is asked about.
-func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
+// 002-7: unknown is unhealthy, and an answer needs a new observation: the last one may be older than the request.
+func TestClusterHealth_observes_now_and_unknown_is_unhealthy(t *testing.T) {
 	t.Parallel()
-	a, now := played(t)
+	a, now := newTestAgent(t)
 	a.clusters.report, a.clusters.at = wellReport(), time.Second
 	*now = 24 * time.Hour
 	o := &operations{running: make(chan struct{}, maxOperations), open: a.nodes}
@@ -103,11 +102,10 @@ func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
 	assert.Equal(t, "databases healthy: 2 of 2", said.Message)
 }
 
-// On the socket units are known by the members of both configurations, by what the last hook has
-// known, and by other agents; not by these alone.
-func TestUnitsAreKnownByMembersAndByAgents(t *testing.T) {
+// Units are known by the members of both configurations, from the last hook, and from other agents.
+func TestCharm_knows_units_of_members_and_peers(t *testing.T) {
 	t.Parallel()
-	a, _ := played(t)
+	a, _ := newTestAgent(t)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1"}
 	assert.Len(t, a.charm(t.Context()).Unknown, 2, "no server was looked at")
 	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
@@ -138,7 +136,7 @@ func TestUnitsAreKnownByMembersAndByAgents(t *testing.T) {
 	assert.Equal(t, 2, members)
 }
 
-func TestNoMoreOperationsRunThanABound(t *testing.T) {
+func TestOperations_bounded(t *testing.T) {
 	t.Parallel()
 	o := &operations{running: make(chan struct{}, 1)}
 	o.running <- struct{}{}
@@ -147,10 +145,10 @@ func TestNoMoreOperationsRunThanABound(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, w.Code, w.Body.String())
 }
 
-// The servers' folder may come to be only after the agent has started.
-func TestSocketIsMadeOnceItsFolderIsThere(t *testing.T) {
+// The servers' directory may appear only after the agent has started.
+func TestServeOperations_waits_for_directory(t *testing.T) {
 	t.Parallel()
-	a, _ := played(t)
+	a, _ := newTestAgent(t)
 	a.config.Socket = filepath.Join(t.TempDir(), "ovn", "agent.sock")
 	end := a.serveOperations(t.Context())
 	require.NoError(t, os.Mkdir(filepath.Dir(a.config.Socket), 0o755))
@@ -168,5 +166,5 @@ func TestSocketIsMadeOnceItsFolderIsThere(t *testing.T) {
 	assert.NoFileExists(t, a.config.Socket)
 
 	a.config.Socket = filepath.Join(t.TempDir(), "never", "agent.sock")
-	a.serveOperations(t.Context())() // and it does not wait for ever
+	a.serveOperations(t.Context())() // returns although there is no directory
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 )
 
-// Bounds of what other agents can make this one do.
+// Limits for other agents' answers.
 const (
 	maxAnswer = 4 << 10 // bytes
 	maxPeers  = 32
 )
 
-// peers asks other agents.
+// peers asks the other agents.
 type peers struct {
 	agent  *Agent
 	client *http.Client
@@ -31,10 +31,10 @@ type peers struct {
 	all map[string]*peer // by address
 }
 
-// peer is what came of asking one.
+// peer is the last result of asking one agent.
 type peer struct {
 	asking   bool
-	answered time.Duration // when the last question began that was answered; 0: never
+	answered time.Duration // start of the last question that was answered; 0: never
 	unit     string
 	ahead    time.Duration // of its clock, when it last answered
 	err      error
@@ -54,7 +54,7 @@ func newPeers(a *Agent) *peers {
 	return p
 }
 
-// ask asks all at each beat, each no more than once at a time.
+// ask asks all agents at each beat, each at most once at a time.
 func (p *peers) ask(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -77,8 +77,8 @@ func (p *peers) ask(ctx context.Context) {
 	}
 }
 
-// addresses are those of the configuration. What the record names is not asked for that: any client of the
-// database can write it, and this unit's certificate goes where it asks.
+// addresses are those of the configuration. The record's address is not asked: any client of the database can write it,
+// and this unit would present its certificate there.
 func (p *peers) addresses() []string {
 	a := p.agent
 	all := slices.Clone(a.live().Peers)
@@ -104,11 +104,11 @@ func (p *peers) askOne(ctx context.Context, address string, one *peer) {
 	}
 	p.mu.Unlock()
 	if err == nil {
-		p.agent.tell(func(e *lease.Election, _ time.Duration) { e.ObserveAnswer(answer, asked) })
+		p.agent.updateElection(func(e *lease.Election, _ time.Duration) { e.ObserveAnswer(answer, asked) })
 	}
 }
 
-// question asks one agent, and reads its clock: net/http names the second in each answer.
+// question asks one agent, and reads its clock: net/http puts the second into each answer.
 func (p *peers) question(ctx context.Context, address string) (a lease.Answer, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, p.agent.election.Beat())
 	defer cancel()

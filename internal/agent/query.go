@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// query reads the parameters of a request, and notes what is wrong with them.
+// query parses the parameters of a request and collects their errors.
 type query struct {
 	values url.Values
 	known  map[string]bool
@@ -22,7 +22,7 @@ type query struct {
 
 func newQuery(values url.Values) *query { return &query{values: values, known: map[string]bool{}} }
 
-// wrong is the answer to a request of which something can't be understood; nil where all can.
+// wrong returns the answer to a request with invalid parameters; nil if all are valid.
 func (q *query) wrong() *answer.Status {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if !q.known[name] {
@@ -35,7 +35,7 @@ func (q *query) wrong() *answer.Status {
 	return new(answer.New(answer.BadRequest, strings.Join(q.bad, "; ")))
 }
 
-// one is the value of a parameter under the first of its names that is given.
+// one returns the parameter under the first of its names that is given.
 func (q *query) one(names ...string) (name, value string, given bool) {
 	for _, n := range names {
 		q.known[n] = true
@@ -46,7 +46,7 @@ func (q *query) one(names ...string) (name, value string, given bool) {
 	return name, value, given
 }
 
-// seconds is a whole number of seconds, from least to what an operation waits at most.
+// seconds parses a whole number of seconds, from least to [maintenance.MaxTimeout].
 func (q *query) seconds(otherwise time.Duration, least int, names ...string) time.Duration {
 	name, value, given := q.one(names...)
 	if !given {
@@ -60,7 +60,7 @@ func (q *query) seconds(otherwise time.Duration, least int, names ...string) tim
 	return time.Duration(n) * time.Second
 }
 
-// limits are those of a drain.
+// limits parses those of a drain.
 func (q *query) limits(timeout, grace string) maintenance.Limits {
 	var l maintenance.Limits
 	l.Timeout = q.seconds(maintenance.DefaultTimeout, 1, timeout)
@@ -68,7 +68,7 @@ func (q *query) limits(timeout, grace string) maintenance.Limits {
 	return l
 }
 
-// number is a whole number from 0 to most, 0 where it is not given.
+// number parses a whole number from 0 to most; the default is 0.
 func (q *query) number(name string, most int) int {
 	_, value, given := q.one(name)
 	if !given {
@@ -81,7 +81,7 @@ func (q *query) number(name string, most int) int {
 	return n
 }
 
-// flag is true or false, false where it is not given.
+// flag parses true or false; the default is false.
 func (q *query) flag(name string) bool {
 	_, value, given := q.one(name)
 	if given && value != "true" && value != "false" {

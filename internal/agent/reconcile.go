@@ -49,11 +49,11 @@ func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 		}
 	}
 	owns := g.owner(live, inv)
-	for _, l := range g.observed(inv, plan, due, now) {
+	for _, l := range g.recordObservation(inv, plan, due, now) {
 		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
 	again = d.Next(now)
-	g.miss(acts, live, inv)
+	g.markMissed(acts, live, inv)
 	if acts && now >= g.retry {
 		switch wrote, err := g.admit(ctx, value, live, inv); {
 		case err != nil && ctx.Err() == nil:
@@ -85,7 +85,7 @@ func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 		g.endRuns(ctx, value)
 		return max(g.agent.now(), g.retry)
 	}
-	if !acts && g.begun() {
+	if !acts && g.becameLeader() {
 		if record, _ := g.agent.guard(); record == g.acted {
 			return g.pass(ctx, r)
 		}

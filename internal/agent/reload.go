@@ -2,13 +2,12 @@ package agent
 
 import "github.com/ovn-central/ovn-central-operator/internal/agent/config"
 
-// live is the configuration as it is now.
+// live is the current configuration.
 func (a *Agent) live() config.Config { return *a.current.Load() }
 
-// Reload takes another configuration, and has the credentials read again, for new
-// connections. Where one of these can't be used it changes nothing. What can't change while
-// the agent runs makes [Agent.Run] give the lease up and return; [Agent.Again] says
-// then with what to run again.
+// Reload replaces the configuration and makes new connections read the credentials again. If either is invalid it
+// changes nothing. If a part that is fixed at the start has changed, [Agent.Run] releases the lease and returns; then
+// [Agent.Again] returns the configuration to run with.
 func (a *Agent) Reload(c config.Config) error {
 	if _, err := check(c); err != nil {
 		return err
@@ -19,17 +18,16 @@ func (a *Agent) Reload(c config.Config) error {
 	a.wakeGateways()
 	a.peers.client.CloseIdleConnections()
 	if a.config.Restarts(c) {
-		if a.again.Swap(&c) == nil {
+		if a.next.Swap(&c) == nil {
 			close(a.quit)
 		}
 	}
 	return nil
 }
 
-// Again is the configuration with which the agent is to be run again, after [Agent.Run] has
-// returned; ok is false where it is not to be.
+// Again returns the configuration for another run, after [Agent.Run] has returned; ok is false if the agent should end.
 func (a *Agent) Again() (c config.Config, ok bool) {
-	if next := a.again.Load(); next != nil {
+	if next := a.next.Load(); next != nil {
 		return *next, true
 	}
 	return config.Config{}, false

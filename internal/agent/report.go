@@ -13,10 +13,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// maxListed bounds what a status lists of advice and of what is held down.
+// maxListed limits the status' lists of advice and of held-down changes.
 const maxListed = 200
 
-// gatewayReport is what the last pass has found, and what was done.
+// gatewayReport is the result of the last pass and of the last change.
 type gatewayReport struct {
 	seen      *observation
 	orphans   []schedule.Finding
@@ -25,14 +25,14 @@ type gatewayReport struct {
 	held      map[string]time.Duration
 	planned   int             // gateways to be scheduled
 	advice    []report.Advice // the first of them
-	advised   time.Duration   // since when there has been any
+	advised   time.Duration   // since when there is any
 	left      []string
-	last      *report.Deed
+	last      *report.Outcome
 	moves     map[schedule.Class]int // candidates changed
 	lastError string
 }
 
-// observation is what is kept of a pass until the next one: of 10,000 routers a third of what was read.
+// observation is kept of a pass until the next one: of 10,000 routers, a third of what was read.
 type observation struct {
 	state      schedule.State
 	findings   []schedule.Finding
@@ -47,7 +47,7 @@ func names(candidates []schedule.Candidate) []string {
 	return all
 }
 
-// reasons are those of changes, each once.
+// reasons are the distinct reasons of the changes.
 func reasons(changes ...schedule.Change) []string {
 	all := map[string]bool{}
 	for _, c := range changes {
@@ -58,11 +58,10 @@ func reasons(changes ...schedule.Change) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// loggedReasons is how many reasons a line of the log has: of a large cloud there can be one
-// for each chassis.
+// loggedReasons is how many reasons a line of the log has: in a large cloud there can be one for each chassis.
 const loggedReasons = 5
 
-// shortened are the first of them, and how many more there are.
+// shortened returns the first reasons, and how many more there are.
 func shortened(reasons []string) []string {
 	if len(reasons) <= loggedReasons {
 		return reasons
@@ -70,8 +69,8 @@ func shortened(reasons []string) []string {
 	return append(slices.Clone(reasons[:loggedReasons]), fmt.Sprintf("and %d more", len(reasons)-loggedReasons))
 }
 
-// observed takes what was found, and says what is new of it.
-func (g *gateways) observed(inv *gateway.Inventory, plan schedule.Plan, due bool, now time.Duration) (lines []line) {
+// recordObservation stores the result of a pass and returns the events to log.
+func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan, due bool, now time.Duration) (lines []line) {
 	seen := &observation{inv.State, inv.Findings, schedule.Conditions(inv.State)}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,7 +79,7 @@ func (g *gateways) observed(inv *gateway.Inventory, plan schedule.Plan, due bool
 		lines = append(lines, line{"gateways can be read again", nil})
 	}
 	orphans := append(inv.Orphans(), interrupted(g.unfinished)...)
-	lines = append(lines, tellOrphans(r.orphans, orphans)...)
+	lines = append(lines, orphanEvents(r.orphans, orphans)...)
 	r.seen, r.orphans, r.at, r.err = seen, orphans, now, nil
 	g.evaluated = nil
 	r.held = g.detector.Held(now)
@@ -115,8 +114,8 @@ func (g *gateways) observed(inv *gateway.Inventory, plan schedule.Plan, due bool
 	return lines
 }
 
-// tellOrphans says which of them have come or gone.
-func tellOrphans(was, is []schedule.Finding) (lines []line) {
+// orphanEvents returns events for new and resolved orphans.
+func orphanEvents(was, is []schedule.Finding) (lines []line) {
 	for _, o := range is {
 		if !slices.Contains(was, o) {
 			lines = append(lines, line{"orphan", []any{"where", o.Where, "what", o.Text}})
@@ -130,8 +129,8 @@ func tellOrphans(was, is []schedule.Finding) (lines []line) {
 	return lines
 }
 
-// failed notes why nothing can be seen.
-func (g *gateways) failed(err error) {
+// recordFailure stores why gateways can't be read.
+func (g *gateways) recordFailure(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.report.err == nil || g.report.err.Error() != err.Error() {
@@ -140,8 +139,8 @@ func (g *gateways) failed(err error) {
 	g.report.err = err
 }
 
-// did notes what was done.
-func (g *gateways) did(changed []schedule.Change, err error) {
+// recordOutcome stores what was changed.
+func (g *gateways) recordOutcome(changed []schedule.Change, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := &g.report
@@ -154,7 +153,7 @@ func (g *gateways) did(changed []schedule.Change, err error) {
 	if r.moves == nil {
 		r.moves = map[schedule.Class]int{}
 	}
-	r.last = &report.Deed{Gateways: len(changed), Reasons: reasons(changed...), At: g.agent.now()}
+	r.last = &report.Outcome{Gateways: len(changed), Reasons: reasons(changed...), At: g.agent.now()}
 	for _, c := range changed {
 		if c.Interrupts {
 			r.last.Interruptions++
@@ -197,14 +196,14 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	return s
 }
 
-// counts is what metrics count.
+// counts are the numbers behind the metrics.
 type counts struct {
 	chassis    map[string]int
 	conditions map[schedule.Condition]int // of gateways
 	changed    map[schedule.Class]int     // candidates, by this agent
 }
 
-// counts are those of the last pass; ok is false where there was none yet.
+// counts returns those of the last pass; ok is false if there was none yet.
 func (g *gateways) counts() (c counts, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,13 +13,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// byAgent ends the name in the journal of what an agent has done.
+// byAgent is the suffix of an agent's name in the journal.
 const byAgent = ", agent"
 
-// readRuns reads from the journal, under each record once and after each own run, which runs
-// of agents were interrupted. They are this process' own, or of one that may write no more,
-// since its term is over: that of a unit which is gone by now, say. A drain whose intent
-// stands is gone on with. A unit that does not act says nothing of them.
+// readRuns reads from the journal which runs of agents were interrupted, once per record and after each own run. They
+// belong to this process, or to an agent that may write no more since its term has ended, such as a removed unit's. A
+// drain that is still requested is continued. A unit that does not act reports none.
 func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gateway.Inventory, value string, acts bool) error {
 	if !acts {
 		g.unfinished, g.noted = nil, ""
@@ -41,9 +40,8 @@ func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gatewa
 	return nil
 }
 
-// endRuns notes, in one transaction that waits for the record, that runs of agents which
-// were interrupted have nothing left to do. What they changed stays in the journal: it is how
-// that is taken back.
+// endRuns records, in one transaction that waits for the record, that interrupted runs have nothing left to do. Their
+// changes stay in the journal, so that they can be reverted.
 func (g *gateways) endRuns(ctx context.Context, value string) {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
@@ -55,14 +53,14 @@ func (g *gateways) endRuns(ctx context.Context, value string) {
 	}
 	if err := s.Finish(ctx, ids...); err != nil {
 		g.retry = g.agent.now() + retryPause
-		g.detector.Everything(g.retry) // so that it is looked at again
+		g.detector.Everything(g.retry) // look at all again
 		g.agent.log.Warn("cannot record that earlier runs are over", "error", err)
 		return
 	}
 	g.noted = ""
 }
 
-// interrupted are the runs of agents that ended before they were done.
+// interrupted describes runs of agents that ended before they were done.
 func interrupted(runs []journal.Entry) (all []schedule.Finding) {
 	for _, e := range runs {
 		all = append(all, schedule.Finding{Where: "plan " + e.ID, Text: fmt.Sprintf("%s was interrupted with %d gateways left (%s)", e.Operation, e.Left, e.By)})

@@ -10,17 +10,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// longPollWindow is for how long back a server's log is looked at.
+// longPollWindow is how much of a server's log is read.
 const longPollWindow = time.Hour
 
-// serverMetrics are those of the files of this machine's database servers.
+// serverMetrics are metrics of this machine's database servers and their files.
 type serverMetrics struct{ paths ovndb.Paths }
 
-// Describe implements [prometheus.Collector], as [metrics.Describe].
+// Describe implements [prometheus.Collector]; see [metrics.Describe].
 func (serverMetrics) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements [prometheus.Collector]. An agent may run where no server does, and
-// need not be able to read their files.
+// Collect implements [prometheus.Collector]. A machine may have no server, or files that the agent can't read.
 func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
 	gauge := of(out, prometheus.GaugeValue)
 	for _, db := range ovndb.Databases() {
@@ -28,14 +27,14 @@ func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
 		if err != nil {
 			continue
 		}
-		gauge("ovn_central_database_file_bytes", "Size of the database file of this machine's server; no series where there is none.", float64(file.Size), "database", db.Short())
+		gauge("ovn_central_database_file_bytes", "Size of the database file of this machine's server; absent if there is none.", float64(file.Size), "database", db.Short())
 		gauge("ovn_central_database_file_grown_bytes", "By how much the file has grown since it was last compacted.", float64(file.Grown()), "database", db.Short())
 		now := wall()
 		if !file.Written.IsZero() {
-			gauge("ovn_central_database_file_compacted_seconds", "Seconds since the file was last compacted, or made; no series where the file system does not say.", max(now.Sub(file.Written).Seconds(), 0), "database", db.Short())
+			gauge("ovn_central_database_file_compacted_seconds", "Seconds since the file was last compacted, or made; absent if the file system does not record that.", max(now.Sub(file.Written).Seconds(), 0), "database", db.Short())
 		}
 		if polls, err := ovsctl.ReadLongPolls(m.paths, db, now.Add(-longPollWindow)); err == nil {
-			gauge("ovn_central_server_long_polls", "How often in the last hour the server answered nothing for a second or more, by its log.", float64(polls.Count), "database", db.Short())
+			gauge("ovn_central_server_long_polls", "How often in the last hour the server did not respond for a second or more, by its log.", float64(polls.Count), "database", db.Short())
 			gauge("ovn_central_server_longest_poll_seconds", "The longest of these, in seconds.", polls.Longest.Seconds(), "database", db.Short())
 		}
 	}

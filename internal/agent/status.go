@@ -9,21 +9,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 )
 
-// seen is what the agent has seen of the lease, to say it once.
+// seen is the last state of the lease, so that each change is logged once.
 type seen struct {
 	holder, address string
-	last            string // the last unit that held it: between two none may
+	last            string // the last unit that held it; there may be gaps
 	previous        string // the one before it
 	term            uint64
 	acts            bool
 	known           bool
 	since           time.Duration // when the holder was first seen
 	changes         int           // of holders, after the first
-	// northbound and southbound are why a database can't be used; nil where it can.
+	// northbound and southbound are why a database can't be used; nil if it can.
 	northbound, southbound error
-	said                   [2]string
-	// stranger is why the holder is no agent that this one knows; empty where it is one.
-	stranger string
+	reported               [2]string
+	// unknownHolder is why the holder is not an agent that this one knows; empty if it is one.
+	unknownHolder string
 	// taken is the address of the API for this machine's programs, if another program has it.
 	taken string
 }
@@ -34,8 +34,8 @@ type line struct {
 	attributes []any
 }
 
-// update compares the election with what it was, and says what has changed; known reports whether
-// an address is this agent's, or one's that it asks.
+// update compares the election with its last state and returns the changes to log; known reports whether an address is
+// this agent's or a peer's.
 func (s *seen) update(e *lease.Election, known func(address string) bool, d lease.Decision, now time.Duration) (lines []line) {
 	if r, ok := e.Holder(now); ok && (!s.known || r.Holder != s.holder || r.Term != s.term) {
 		if r.Holder != "" && r.Holder != s.last {
@@ -52,11 +52,11 @@ func (s *seen) update(e *lease.Election, known func(address string) bool, d leas
 		}
 	}
 	if r, ok := e.Holder(now); ok {
-		stranger := r.UnknownHolder(e.Unit, known)
-		if stranger != "" && stranger != s.stranger {
+		unknown := r.UnknownHolder(e.Unit, known)
+		if unknown != "" && unknown != s.unknownHolder {
 			lines = append(lines, line{"the lease names an agent that this one does not know; it is not asked, and counts as silent", []any{"holder", r.Holder, "address", r.Address}})
 		}
-		s.stranger = stranger
+		s.unknownHolder = unknown
 	}
 	if d.Acts != s.acts {
 		s.acts = d.Acts
@@ -67,19 +67,19 @@ func (s *seen) update(e *lease.Election, known func(address string) bool, d leas
 		lines = append(lines, line{text, []any{"term", s.term}})
 	}
 	for i, err := range []error{s.northbound, s.southbound} {
-		said := ""
+		problem := ""
 		if err != nil {
-			said = err.Error()
+			problem = err.Error()
 		}
 		name := []string{"Northbound", "Southbound"}[i]
 		switch {
-		case said == s.said[i]:
-		case said == "":
+		case problem == s.reported[i]:
+		case problem == "":
 			lines = append(lines, line{"database can be used again", []any{"database", name}})
 		default:
-			lines = append(lines, line{"database can't be used", []any{"database", name, "error", said}})
+			lines = append(lines, line{"database can't be used", []any{"database", name, "error", problem}})
 		}
-		s.said[i] = said
+		s.reported[i] = problem
 	}
 	return lines
 }
@@ -92,10 +92,10 @@ func (a *Agent) status() report.Status {
 	s := report.Status{
 		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Answer(now).Acts,
 		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes, Previous: a.seen.previous,
-		Northbound: a.seen.said[0], Southbound: a.seen.said[1], Northd: a.clusters.northdError(), Peers: a.peers.status(now),
-		TakenAddress: a.seen.taken, Stranger: a.seen.stranger, Gateways: a.gateways.status(now), Drains: []report.Drain{},
+		Northbound: a.seen.reported[0], Southbound: a.seen.reported[1], Northd: a.clusters.northdError(), Peers: a.peers.status(now),
+		TakenAddress: a.seen.taken, Stranger: a.seen.unknownHolder, Gateways: a.gateways.status(now), Drains: []report.Drain{},
 	}
-	if s.Acts { // what it knows of them is old otherwise
+	if s.Acts { // otherwise it is outdated
 		s.Drains = a.gateways.drains.status(now)
 	}
 	if a.seen.known {

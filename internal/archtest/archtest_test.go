@@ -22,7 +22,7 @@ import (
 // root is the module's directory.
 const root = "../.."
 
-// listTimeout bounds go list, which may first have to download modules.
+// listTimeout limits go list, which may first have to download modules.
 const listTimeout = 5 * time.Minute
 
 func TestImportsRunDownwards(t *testing.T) {
@@ -44,7 +44,7 @@ func TestProgramLinksNothingThatOnlyTestsAndToolsNeed(t *testing.T) {
 	assert.Equal(t, linked, slices.Compact(paths))
 }
 
-// list is every package of the module, which is asked for once.
+// list is every package of the module, listed once.
 func list(t *testing.T) []pkg {
 	t.Helper()
 	once.Do(func() { packages = listed(t) })
@@ -73,7 +73,7 @@ func listed(t *testing.T) []pkg {
 	return pkgs
 }
 
-// goList is what `go list` says, asked in the module's directory.
+// goList is the output of `go list` in the module's directory.
 func goList(t *testing.T, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), listTimeout)

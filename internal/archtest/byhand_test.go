@@ -13,22 +13,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// begun is what only a person begins (rule R15), by what begins it, and which functions may: those of
-// actions, what such a function calls, and what carries out what the record of such an action asks for.
+// begun is what only a person may begin (R15), and the functions that may: those of actions, their callees, and those
+// that carry out the record of such an action.
 var begun = map[string][]string{
-	// A recovery or a restore, and a new server in the place of this unit's.
+	// A recovery or a restore, and a new server in place of this unit's.
 	"Recover": {"action/recover.go: recover"}, "Rejoin": {"action/recover.go: rejoin"},
-	// Requests are written by the action, and written anew with what has become of them.
+	// Requests are written by the action, and rewritten with their progress.
 	"Requests =": {"reconcile/recover.go: Recover", "reconcile/remake.go: remake"},
 	"Rejoin =":   {"reconcile/rejoin.go: Rejoin"},
-	// A kick: the action, and what a unit asks for that was told to rejoin. The command itself has one caller.
+	// A kick: the action, and the removal for a unit that was told to rejoin. The command itself has one caller.
 	"Kick": {"action/kick.go: kick", "reconcile/rejoin.go: removeDamaged", "membership/kick.go: kick"},
-	// A backup: the action, and the service that systemd's timer starts where an option says so.
+	// A backup: the action, and the service started by systemd's timer if an option asks for that.
 	"Take": {"action/backup.go: takeBackup", "backup/schedule.go: TakeScheduled"}, "TakeScheduled": {"cli/backup.go: newBackup"},
 }
 
-// R15: no hook and no agent begins what takes a member, a database or a cluster away. Which quorum is lost, and for how
-// long, makes no difference to what calls what.
+// R15: no hook and no agent removes a member, a database or a cluster by itself.
 func TestR15NothingButAnActionBeginsWhatDestroys(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range list(t) {
@@ -50,7 +49,7 @@ func TestR15NothingButAnActionBeginsWhatDestroys(t *testing.T) {
 	}
 }
 
-// Only the command line imports the actions' package, and calls it where Juju names an action.
+// Only the command line imports the actions' package, and calls it if Juju names an action.
 func TestR15OnlyTheCommandLineReachesActions(t *testing.T) {
 	for _, p := range list(t) {
 		if p.isProduct() && p.local() != "cli" {
@@ -75,11 +74,10 @@ var f = u.Members.Kick
 	}, all)
 }
 
-// beginning is one place where something is begun.
+// beginning is a place in the code that begins something.
 type beginning struct{ what, where string }
 
-// beginnings lists where a file names a method of those in begun, or writes to such a field of the unit's
-// record, r.
+// beginnings lists where a file names a method in begun, or writes such a field of the unit's record, r.
 func beginnings(t *testing.T, name string, f source) (all []beginning) {
 	t.Helper()
 	tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)
@@ -108,7 +106,7 @@ func beginnings(t *testing.T, name string, f source) (all []beginning) {
 				if called[of] = true; begun[of.Sel.Name] != nil {
 					found(of.Sel.Name)
 				}
-			case *ast.SelectorExpr: // handed on, to be called elsewhere
+			case *ast.SelectorExpr: // passed on, to be called elsewhere
 				if !called[n] && slices.Contains(services, lastName(n.X)) {
 					found(n.Sel.Name)
 				}
@@ -119,10 +117,10 @@ func beginnings(t *testing.T, name string, f source) (all []beginning) {
 	return all
 }
 
-// services are the names by which the code has what may be begun with; fields of other things have such names.
+// services are the code's names of values with such methods; other values have fields of these names.
 var services = []string{"Reconciler", "Members", "Control", "Backup", "u", "s"}
 
-// lastName is that of a, and of b.a.
+// lastName is the last part of a or b.a.
 func lastName(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:
@@ -133,7 +131,7 @@ func lastName(x ast.Expr) string {
 	return ""
 }
 
-// recorded is the field of the record that an expression, or an element of it, is; empty for any other.
+// recorded is the record's field that an expression, or an element of it, refers to; empty for any other.
 func recorded(to ast.Expr) string {
 	if element, is := to.(*ast.IndexExpr); is {
 		to = element.X

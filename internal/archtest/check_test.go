@@ -17,7 +17,7 @@ type pkg struct {
 	XTestGoFiles []string
 }
 
-// local is the path below internal/, or "" where the package isn't there.
+// local is the path below internal/, or "" for other packages.
 func (p pkg) local() string {
 	return local(p.ImportPath)
 }
@@ -30,7 +30,7 @@ func local(importPath string) string {
 	return rest
 }
 
-// isProduct tells whether p's code ends up in the binary.
+// isProduct reports whether p's code is in the binary.
 func (p pkg) isProduct() bool {
 	if strings.HasPrefix(p.ImportPath, module+"/cmd/") {
 		return true
@@ -38,7 +38,7 @@ func (p pkg) isProduct() bool {
 	return p.local() != "" && p.local() != "archtest" && !isSupport(p.ImportPath)
 }
 
-// isSupport tells whether a package of this project is for tests only.
+// isSupport reports whether a package of this project is for tests only.
 func isSupport(importPath string) bool {
 	return local(importPath) != "" && strings.HasSuffix(importPath, "test")
 }
@@ -63,7 +63,7 @@ func checkImports(pkgs []pkg) []string {
 	return wrong
 }
 
-// refuse says why p may not import a package, or "".
+// refuse is why p may not import a package, or "".
 func refuse(p pkg, imported string) string {
 	if owner, ok := ownersOf(imported); ok && !slices.Contains(owner, p.local()) {
 		return fmt.Sprintf("only %v may", owner)
@@ -118,8 +118,7 @@ func isPure(importPath string) bool {
 	return slices.Contains(Pure, local(importPath))
 }
 
-// isStandard tells whether a path is of the standard library, whose first
-// element has no dot.
+// isStandard reports whether a path is of the standard library: its first element has no dot.
 func isStandard(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
 	return !strings.Contains(first, ".")
@@ -135,7 +134,7 @@ func ownersOf(imported string) (owner []string, ok bool) {
 	return owner, ok
 }
 
-// under tells whether importPath is path or below it.
+// under reports whether importPath is path or below it.
 func under(importPath, path string) bool {
 	return importPath == path || strings.HasPrefix(importPath, path+"/")
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// called are methods that libraries call by interfaces of their own.
+// called are methods that libraries call through interfaces of their own.
 var called = strings.Fields("Accept Close Collect Describe Enabled Error Format Handle Is LogValue MarshalJSON MarshalText Read " +
 	"ServeHTTP Set String Type Unwrap UnmarshalJSON UnmarshalText WithAttrs WithGroup Write CloneModel CloneModelInto EqualsModel")
 
-// What only tests call is no part of the program, and what no other package calls is not to be
+// Functions that only tests call are no part of the program, and those that no other package calls should not be
 // exported. The linker's view (deadcode) shows neither: reflection may reach methods.
 func TestFunctionsAreExportedForOtherPackages(t *testing.T) {
 	compiled := map[string]string{}
@@ -54,15 +54,15 @@ func TestFunctionThatIsExportedForNoOtherPackageIsSeen(t *testing.T) {
 	assert.ElementsMatch(t, []string{"a.go: a.Own: no other package uses it", "a.go: a.T.Get: only tests use it"}, c.wrong())
 }
 
-// calls has where each exported function is declared, and what is known: which functions the product
-// uses, which of them another package does, and the names in tests of others and of interfaces' methods.
+// calls has each exported function's declaration, the functions that the product uses, those used by another package,
+// and the names in tests of others and of interfaces' methods.
 type calls struct {
 	set      *token.FileSet
 	declared map[string]string
 	known    map[string]bool
 }
 
-// parse reads a file; without a name, one that is outside of the packages that it tests.
+// parse reads a file; name is empty for a file outside of the packages that it tests.
 func (c calls) parse(t *testing.T, name string, text []byte) *ast.File {
 	tree, err := parser.ParseFile(c.set, name, text, parser.SkipObjectResolution)
 	require.NoError(t, err)

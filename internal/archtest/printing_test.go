@@ -37,7 +37,7 @@ func TestPrintingIsSeen(t *testing.T) {
 	assert.Equal(t, []string{"a\nb", "c\n"}, breaks)
 }
 
-// Rules of packages that there are not any more would let others of their names print.
+// Rules for packages that no longer exist would let others of their names print.
 func TestPackagesThatMayPrintArePackages(t *testing.T) {
 	for _, name := range slices.Concat(printers, lined) {
 		assert.True(t, layeredOrPure(name), name)

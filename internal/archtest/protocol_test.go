@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What changes the membership doesn't observe by itself: it is given what it judges by. And
-// no lock is taken but by the one protocol, change.carryOut.
+// Code that changes the membership doesn't observe by itself: it gets its input. And only the one protocol,
+// change.carryOut, takes locks.
 func TestMembershipIsChangedByOneProtocolAndByWhatItIsGiven(t *testing.T) {
 	found := false
 	for _, p := range list(t) {
@@ -37,8 +37,7 @@ func (c change) carryOut() { o.takeLock(); o.act() }
 	assert.Equal(t, []string{"observe.Observer in C", "lock in hurry", "takeLock in hurry"}, bypasses(t, source{name: "a.go", text: []byte(text)}))
 }
 
-// bypasses lists where a file names the type that observes, and where it calls what only
-// the protocol may.
+// bypasses lists where a file names the observing type, and where it calls what only the protocol may.
 func bypasses(t *testing.T, f source) (found []string) {
 	t.Helper()
 	tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)

@@ -18,8 +18,8 @@ type source struct {
 	pure bool // in a package of pure
 }
 
-// checkPackage returns what is wrong with the form of a package, a line each.
-// Its comment may stand in a test if it has no other files.
+// checkPackage returns what is wrong with the form of a package, a line each. A package of tests only may have its
+// comment in a test.
 func checkPackage(p pkg, files []source) ([]string, error) {
 	var wrong []string
 	if slices.Contains(emptyNames, p.Name) {
@@ -57,7 +57,7 @@ func checkPackage(p pkg, files []source) ([]string, error) {
 	return wrong, nil
 }
 
-// isPackageComment tells whether doc has the form that go doc expects.
+// isPackageComment reports whether doc has the form that go doc expects.
 func isPackageComment(p pkg, doc *ast.CommentGroup) bool {
 	kind := "Package "
 	if p.Name == "main" {

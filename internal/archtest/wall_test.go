@@ -14,8 +14,8 @@ import (
 // wallFile is the one file of the agent that reads the wall clock.
 const wallFile = "clock.go"
 
-// What the agent decides goes by a clock that never jumps and is given to it. (Package lease is pure,
-// and reads none.) The wall clock is for what people read and for sockets, through one function.
+// The agent decides by a clock that never jumps and is passed to it. (Package lease is pure and reads none.) The wall
+// clock is for people and for sockets, through one function.
 func TestTheAgentReadsTheWallClockInOneFile(t *testing.T) {
 	found := false
 	for _, p := range list(t) {

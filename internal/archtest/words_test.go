@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stilted are words that the product's sources, its charm's files and its documents don't have,
-// with what is written instead.
+// stilted are words that the product's sources, its charm's files and its documents don't have, with their
+// replacements.
 var stilted = map[*regexp.Regexp]string{
 	regexp.MustCompile(`\b([Ww]ho|[Ww]hom|[Ww]hoever|[Ss]omebody|[Nn]obody|[Aa]nybody|[Ee]verybody)\b`): "name the unit, member, server, client or database; only a person is one who does something",
 	regexp.MustCompile(`\bnonsense\b`):                                   "invalid data",
@@ -21,7 +21,7 @@ var stilted = map[*regexp.Regexp]string{
 	regexp.MustCompile(`\d+[hms]\d*s? are over\b`):                       "timed out after",
 }
 
-// aboutPeople is where one of these words means a person.
+// aboutPeople matches these words where they mean a person.
 var aboutPeople = regexp.MustCompile(`(?i)\b(person|people|operators?|engineers?|users?) who\b|\bby whom\b|^## Who may do what$`)
 
 func TestTextsNameThingsAndNotWhoTheyAre(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package atomicfile puts a whole new file in the place of an old one, or leaves
-// the old one as it was: a reader finds one of the two and never a part of either,
-// at whatever moment the writer is killed or the disk is full.
+// Package atomicfile replaces whole files: a reader finds the old or the new content and never a part of either, even
+// if the writer is killed or the disk is full.
 package atomicfile
 
 import (
@@ -13,17 +12,14 @@ import (
 	"time"
 )
 
-// abandoned is the age, next to a file that is being written, at which another
-// temporary file of the same target can only be of a writer that was killed. A
-// write takes milliseconds; the file may hold a key.
+// abandoned is the age difference from which on another temporary file of the same target belongs to a killed writer. A
+// write takes milliseconds; the file may have a key.
 const abandoned = time.Hour
 
-// Write replaces the file at path by one that holds data and has exactly the
-// permissions of mode, whatever the umask. The directory has to be there. When it
-// returns without an error, a loss of power doesn't bring the old file back. An
-// error wraps the cause ([fs.ErrNotExist], syscall.ENOSPC, ...), names path, and
-// means that the file is as it was; except where it says that the directory can't
-// be synced: then the new file is there, and a loss of power may undo it.
+// Write replaces the file at path by one with data and exactly the permissions of mode, for any umask. The directory
+// must exist. After success, a power failure does not bring the old file back. An error wraps the cause
+// ([fs.ErrNotExist], syscall.ENOSPC, ...), names path, and means that the file is unchanged, with one exception: if the
+// directory can't be synced, the new file is in place, and a power failure may undo that.
 func Write(path string, data []byte, mode fs.FileMode) error {
 	if err := write(path, data, mode); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
@@ -31,9 +27,8 @@ func Write(path string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// WriteIfChanged does as [Write] where the file isn't there yet or holds something
-// else, and repairs the permissions where only these differ. changed says
-// whether it did either; it means nothing beside an error.
+// WriteIfChanged is [Write] if the file is missing or has other content, and repairs the permissions if only these
+// differ. changed reports whether it did either; it is undefined after an error.
 func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, err error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || !holds(path, data) {
@@ -48,8 +43,7 @@ func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, e
 	return true, nil
 }
 
-// Remove removes the file, if it is there, and what writers that were killed have left of it
-// under other names. No other process may be writing it.
+// Remove removes the file, if it exists, and the temporary files of killed writers. No other process may be writing it.
 func Remove(path string) error {
 	dir, base := filepath.Split(path)
 	left, _ := filepath.Glob(filepath.Join(dir, temporary(base))) // as in sweep
@@ -62,7 +56,7 @@ func Remove(path string) error {
 	return all
 }
 
-// holds says whether the file is known to hold just data.
+// holds reports whether the file is known to have exactly this data.
 func holds(path string, data []byte) bool {
 	old, err := os.ReadFile(path)
 	return err == nil && bytes.Equal(old, data)
@@ -73,12 +67,12 @@ func write(path string, data []byte, mode fs.FileMode) error {
 	if dir == "" {
 		dir = "."
 	}
-	// Opened as 0600, so no other user can look into it at any time.
+	// Opened as 0600, so that no other user can ever read it.
 	f, err := os.CreateTemp(dir, temporary(base))
 	if err != nil {
 		return cause(err)
 	}
-	defer os.Remove(f.Name()) // gone already if all went well
+	defer os.Remove(f.Name()) // already renamed if all went well
 	sweep(f, filepath.Join(dir, temporary(base)))
 	if err := fill(f, data, mode); err != nil {
 		return cause(err)
@@ -92,11 +86,11 @@ func write(path string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// temporary is the pattern of the names of files that are being written. The dot
-// keeps them from programs that read all files of a directory.
+// temporary is the pattern for the names of temporary files. The dot hides them from programs that read all files of a
+// directory.
 func temporary(base string) string { return "." + base + ".new-*" }
 
-// fill gives f its mode and content, both on disk, and closes it.
+// fill writes f's mode and content to the disk, and closes it.
 func fill(f *os.File, data []byte, mode fs.FileMode) error {
 	err := f.Chmod(mode.Perm())
 	if err == nil {
@@ -111,14 +105,14 @@ func fill(f *os.File, data []byte, mode fs.FileMode) error {
 	return err
 }
 
-// sweep removes what killed writers have left. Ages are measured by the file
-// system's own clock, at the file that has just been made in it.
+// sweep removes the files of killed writers. Ages are relative to the file that was just made, by the file system's own
+// clock.
 func sweep(f *os.File, pattern string) {
 	made, err := f.Stat()
 	if err != nil {
 		return
 	}
-	others, _ := filepath.Glob(pattern) // a name that breaks the pattern isn't swept: a loss of tidiness only
+	others, _ := filepath.Glob(pattern) // an invalid pattern only means that old files stay
 	for _, other := range others {
 		if info, err := os.Lstat(other); err == nil && made.ModTime().Sub(info.ModTime()) > abandoned {
 			_ = os.Remove(other)
@@ -126,7 +120,7 @@ func sweep(f *os.File, pattern string) {
 	}
 }
 
-// SyncDir has the names in a directory stay as they are whatever happens to the machine.
+// SyncDir makes the names in a directory survive a power failure.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -135,7 +129,7 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// cause leaves out the names of temporary files, which tell nothing.
+// cause omits the names of temporary files.
 func cause(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err

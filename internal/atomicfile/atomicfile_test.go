@@ -60,7 +60,7 @@ func TestWriteReplacesTheWholeFile(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "key_host")
 			before(t, path)
-			for _, mode := range []fs.FileMode{0o600, 0o644, 0o666, 0o755} { // 0o666: the umask doesn't matter
+			for _, mode := range []fs.FileMode{0o600, 0o644, 0o666, 0o755} { // 0o666: the umask has no effect
 				require.NoError(t, atomicfile.Write(path, []byte("new"), mode))
 				stands(t, path, "new", mode)
 			}
@@ -105,7 +105,7 @@ func TestWriteIfChangedLeavesAloneWhatIsRight(t *testing.T) {
 	require.NoError(t, os.WriteFile(elsewhere, nil, 0o600))
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Symlink(elsewhere, path))
-	step("", 0o600, true) // a link is not the file, whatever it leads to
+	step("", 0o600, true) // a link is not the file, whatever its target is
 }
 
 func TestErrorsNameTheFileAndTheCause(t *testing.T) {
@@ -155,8 +155,7 @@ func TestFullDiskLeavesTheOldFile(t *testing.T) {
 	stands(t, path, "new", 0o600)
 }
 
-// mountTiny mounts 64 KiB of memory, which only this test's thread sees, so that it
-// ends with the test whatever happens.
+// mountTiny mounts 64 KiB of memory for this test's thread only, so that it always ends with the test.
 func mountTiny(t *testing.T, dir string) {
 	t.Helper()
 	runtime.LockOSThread() // and never unlocked: the thread ends with the test
@@ -166,8 +165,7 @@ func mountTiny(t *testing.T, dir string) {
 	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
 }
 
-// What a killed writer left is taken away by a later one, but not what another
-// writer is at.
+// A later writer removes a killed writer's file, but not another writer's.
 func TestAbandonedFilesAreSwept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -182,7 +180,7 @@ func TestAbandonedFilesAreSwept(t *testing.T) {
 	assert.Equal(t, []string{".key.new-2", ".keys.new-1", ".other.new-1", "key", "key.new-1"}, entries(t, dir))
 }
 
-// What a killed writer has left may hold the same secret.
+// A killed writer's file may have the same secret.
 func TestRemoveLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -16,11 +16,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// writerEnv makes a second process of this test a writer of the file that it
-// names.
+// writerEnv makes a second process of this test write the file that it names.
 const writerEnv = "ATOMICFILE_TEST_WRITER"
 
-// generation is a content that shows whether it is whole.
+// generation is a content that shows whether it is complete.
 func generation(n int) []byte { return bytes.Repeat(fmt.Appendf(nil, "%08d\n", n), 20_000) }
 
 func TestMain(m *testing.M) {
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Whenever a writer is killed, and whoever looks meanwhile: the file is whole.
+// If a writer is killed at any time, any reader finds a complete file.
 func TestNobodySeesAPartOfAFile(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// agentFlags are what is typed; they go before what stands in the file.
+// agentFlags are the typed flags; they override the file.
 type agentFlags struct {
 	config config.Config
 	file   string
@@ -75,7 +75,7 @@ func (f *agentFlags) define(cmd *cobra.Command) {
 	flags.StringArrayVar(&c.Peers, "peer", nil, "address and port of another agent; may be repeated")
 }
 
-// load reads the configuration. It fails where that names no databases.
+// load reads the configuration. It fails if that names no databases.
 func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
 	c, err := f.read(cmd)
 	if err != nil {
@@ -88,7 +88,7 @@ func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
 	return c, databases.check()
 }
 
-// read is what stands in the file, and what was typed.
+// read returns the configuration of the file and the flags.
 func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
 	c, typed := f.config, cmd.Flags().Changed
 	c.NB, c.SB = strings.Split(f.nb, ","), strings.Split(f.sb, ",")
@@ -120,14 +120,13 @@ func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
 	return read, nil
 }
 
-// runAgent runs agents one after the other until ctx is done: a change of what is fixed
-// when one begins needs another one.
+// runAgent runs agents one after the other until ctx is done: a change of what is fixed at the start needs a new agent.
 func runAgent(ctx context.Context, read func() (config.Config, error), paths ovndb.Paths, log *slog.Logger) error {
 	c, err := read()
 	if err != nil {
 		return usageError{err}
 	}
-	hangups := make(chan os.Signal, 1) // for good: between two agents SIGHUP would end the process
+	hangups := make(chan os.Signal, 1) // never stopped: between two agents SIGHUP would end the process
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	var last *config.Config // with which it has run
@@ -150,7 +149,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 		stop()
 		next, again := a.Again()
 		switch {
-		case err != nil && last != nil && ctx.Err() == nil: // another program listens where it is to
+		case err != nil && last != nil && ctx.Err() == nil: // another program uses the new address
 			log.Error("cannot use the new configuration; keeping the last one", "error", err)
 			c, last = *last, nil
 		case err != nil || !again || ctx.Err() != nil:
@@ -161,7 +160,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 	}
 }
 
-// servers is how the agent sees this machine's servers and what they see of others.
+// servers gives the agent access to this machine's servers.
 func servers(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.Servers {
 	machine := newMachine(juju.Env{Unit: c.Unit}, paths, ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}, log)
 	observer := &observe.Observer{Machine: machine}

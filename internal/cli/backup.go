@@ -17,10 +17,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// backupTimeout bounds a whole backup, as systemd does.
+// backupTimeout limits a whole backup, as systemd does.
 const backupTimeout = time.Hour
 
-// newBackup is what systemd runs, at the times of the option backup-interval.
+// newBackup is what systemd runs, at the interval of the option backup-interval.
 func newBackup(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	var unit, path string
 	var keep int

@@ -34,7 +34,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// Exit codes. Juju only tells 0 from the rest.
+// Exit codes. Juju only distinguishes 0 from the rest.
 const (
 	exitOK          = 0
 	exitFailure     = 1
@@ -45,14 +45,13 @@ const (
 // usageError marks a command line that can't be understood.
 type usageError struct{ error }
 
-// shownError marks an error that was shown already: of a hook in Juju's log, where what
-// it writes to stderr goes too; of an operation on a node as its answer.
+// shownError marks an error that was already shown: a hook's in Juju's log, which also gets its stderr; an operation's
+// on a node as its answer.
 type shownError struct{ error }
 
-// Unwrap gives the error that was shown.
 func (e shownError) Unwrap() error { return e.error }
 
-// Main runs what was asked for and returns the exit code.
+// Main runs the command and returns the exit code.
 func Main(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	root := Root(getenv, stderr)
 	if len(args) > 0 && filepath.Base(args[0]) == GatewaysName {
@@ -79,8 +78,7 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 	return exitFailure
 }
 
-// name is the binary's. GatewaysName is the one under which it is only what it does for gateways,
-// on machines without the charm.
+// name is the binary's. GatewaysName is its name on machines without the charm, with only the commands for gateways.
 const (
 	name         = "ovn-central-operator"
 	GatewaysName = "ovn-gateways"
@@ -130,12 +128,12 @@ EXIT STATUS
 	return root
 }
 
-// flagError says where the flags are that there are.
+// flagError adds how to list the flags.
 func flagError(cmd *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())}
 }
 
-// usage makes a wrong number of arguments a usage error, which says what to type.
+// usage turns a wrong number of arguments into a usage error with the correct syntax.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		err := check(cmd, args)
@@ -143,7 +141,7 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		name, takes, _ := strings.Cut(cmd.Use, " ")
-		if cmd.HasSubCommands() { // the error names what it does not know
+		if cmd.HasSubCommands() { // the error names the unknown command
 			return usageError{fmt.Errorf("%w; %s --help lists them", err, cmd.CommandPath())}
 		}
 		given := ""
@@ -172,7 +170,7 @@ HOOKS
 				return nil
 			}
 			for line := range strings.Lines(present.Failure(u.Env.Version, err)) {
-				u.Log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line)) //nolint:sloglint // told to people: why the hook failed
+				u.Log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line)) //nolint:sloglint // for people: why the hook failed
 			}
 			return shownError{err}
 		},
@@ -194,7 +192,7 @@ ACTIONS
 			u := unit(getenv, stderr)
 			u.Members.Progress = func(ctx context.Context, text string) {
 				if err := u.Tools.ActionLog(ctx, text); err != nil {
-					u.Log.InfoContext(ctx, text) //nolint:sloglint // told to a person who waits
+					u.Log.InfoContext(ctx, text) //nolint:sloglint // for a person who waits
 				}
 			}
 			return action.Run(cmd.Context(), action.Unit{Reconciler: u, Backup: backups(u)}, args[0])
@@ -216,7 +214,7 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// backups makes copies of the databases, and tells of it what the unit's members tell.
+// backups makes copies of the databases, and reports on them what the unit's members report.
 func backups(u *reconcile.Reconciler) *backup.Service {
 	return &backup.Service{
 		Unit: u.Env.Unit, Files: u.Files, Dialer: u.Dialer,
@@ -224,7 +222,7 @@ func backups(u *reconcile.Reconciler) *backup.Service {
 	}
 }
 
-// newMachine is the machine that this process runs on.
+// newMachine is this machine.
 func newMachine(env juju.Env, paths ovndb.Paths, credentials ovndb.Credentials, log *slog.Logger) *observe.Machine {
 	runner := run.Exec{}
 	return &observe.Machine{
@@ -238,7 +236,7 @@ func newMachine(env juju.Env, paths ovndb.Paths, credentials ovndb.Credentials, 
 	}
 }
 
-// unit puts together what a hook or an action needs.
+// unit constructs the services of a hook or an action.
 func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 	var (
 		runner = run.Exec{}
@@ -257,7 +255,7 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		Machine:  machine,
 		Observer: observer,
 		Goal:     tools.GoalState,
-		Progress: func(ctx context.Context, text string) { log.InfoContext(ctx, text) }, //nolint:sloglint // told to a person who waits
+		Progress: func(ctx context.Context, text string) { log.InfoContext(ctx, text) }, //nolint:sloglint // for a person who waits
 	}
 	program, err := os.Executable()
 	if err != nil {

@@ -24,19 +24,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// databaseFlags say where the databases are, and how an answer is shown.
+// databaseFlags select the databases, and the form of an answer.
 type databaseFlags struct {
 	nb, sb      string
 	credentials ovndb.Credentials
 	output      string
 	getenv      func(string) string
-	// typed are the flags of databases that were typed.
+	// typed are the typed flags of databases.
 	typed [][2]string
-	// elsewhere says how databases are named that are not this machine's; empty where all are named.
+	// elsewhere explains how to name databases on another machine; empty if all are named.
 	elsewhere string
 }
 
-// add puts the flags into a set.
+// add adds the flags to a set.
 func (f *databaseFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas (default $OVN_NB_DB, else this machine's)")
 	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is (default $OVN_SB_DB, else this machine's)")
@@ -50,12 +50,11 @@ func (f *databaseFlags) add(flags *pflag.FlagSet) {
 	}
 }
 
-// refuseEmpty refuses a flag that was typed without a value, as by a script whose variable is not
-// set: --revert "$PLAN" would have gateways moved instead of a plan taken back, and --nb "$CLOUD"
-// those of this machine's databases.
+// refuseEmpty refuses a flag with an empty value, as from a script with an unset variable: --revert "$PLAN" would move
+// gateways instead of reverting a plan, and --nb "$CLOUD" those of this machine's databases.
 func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		empty := flag.Value.String() == "" && flag.Name != "reason" // one that is empty is none
+		empty := flag.Value.String() == "" && flag.Name != "reason" // an empty reason is no reason
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
 			empty = slices.Contains(list.GetSlice(), "")
 		}
@@ -66,8 +65,7 @@ func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// complete fills in what was not typed, as ovn-nbctl(8) and ovn-sbctl(8) do, and finds
-// what is wrong with the flags.
+// complete sets defaults, as ovn-nbctl(8) and ovn-sbctl(8) do, and returns what is wrong with the flags.
 func (f *databaseFlags) complete() error {
 	f.typed = [][2]string{{"--nb", f.nb}, {"--sb", f.sb}}
 	f.nb, f.sb = cmp.Or(f.nb, f.getenv("OVN_NB_DB")), cmp.Or(f.sb, f.getenv("OVN_SB_DB"))
@@ -77,7 +75,7 @@ func (f *databaseFlags) complete() error {
 	return f.check()
 }
 
-// elsewhere says how those databases are named that were not.
+// elsewhere explains how to name the databases that were not named.
 func elsewhere(nb, sb string) string {
 	var ways []string
 	if nb == "" {
@@ -92,7 +90,7 @@ func elsewhere(nb, sb string) string {
 	return "name databases that are not on this machine by " + strings.Join(ways, ", and ")
 }
 
-// check finds what is wrong with the flags.
+// check returns what is wrong with the flags.
 func (f *databaseFlags) check() error {
 	switch {
 	case f.nb == "" || f.sb == "":
@@ -109,7 +107,7 @@ func (f *databaseFlags) check() error {
 	return nil
 }
 
-// endpoints says whether a list looks like one of endpoints.
+// endpoints reports whether a list looks like one of endpoints.
 func endpoints(list string) bool {
 	return !slices.ContainsFunc(strings.Split(list, ","), func(e string) bool {
 		protocol, rest, found := strings.Cut(e, ":")
@@ -117,7 +115,7 @@ func endpoints(list string) bool {
 	})
 }
 
-// words are the flags as they were typed, for commands that are printed.
+// words are the typed flags, for printed commands.
 func (f *databaseFlags) words() (words []string) {
 	credentials := [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}}
 	for _, flag := range append(slices.Clone(f.typed), credentials...) {
@@ -128,10 +126,10 @@ func (f *databaseFlags) words() (words []string) {
 	return words
 }
 
-// typed is a command as it is typed; the program's name may have several words.
+// typed formats a command; the program's name may have several words.
 func typed(program string, words []string) string { return program + " " + shell.Line(words...) }
 
-// service is what works on the databases.
+// service operates on the databases.
 func (f *databaseFlags) service(progress io.Writer) *gateway.Service {
 	return &gateway.Service{
 		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
@@ -140,7 +138,7 @@ func (f *databaseFlags) service(progress io.Writer) *gateway.Service {
 	}
 }
 
-// operator is the person who runs the program: also behind sudo(8), which says it in SUDO_USER.
+// operator is the person who runs the program, also with sudo(8), by SUDO_USER.
 func operator(getenv func(string) string) string {
 	name := getenv("SUDO_USER")
 	if u, err := user.Current(); err == nil && name == "" {
@@ -153,7 +151,7 @@ func operator(getenv func(string) string) string {
 	return cmp.Or(name, "unknown") + "@" + host
 }
 
-// show prints a document in the form that was asked for.
+// show prints a document in the requested form.
 func show[T any](out io.Writer, output string, d T, text func(T) string) (err error) {
 	shown := strings.TrimSuffix(text(d), "\n")
 	switch output {
@@ -169,7 +167,7 @@ func show[T any](out io.Writer, output string, d T, text func(T) string) (err er
 	return err
 }
 
-// answer shows how an operation ended: what failed, to a person, where errors stand.
+// answer shows the result of an operation: failures, for people, on stderr.
 func (f *databaseFlags) answer(cmd *cobra.Command, status answer.Status) error {
 	out := cmd.OutOrStdout()
 	if !status.OK() && f.output == "text" {

@@ -18,10 +18,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// gatewaysTimeout bounds a whole command on gateways.
+// gatewaysTimeout limits a whole command on gateways.
 const gatewaysTimeout = 30 * time.Minute
 
-// gatewayFlags say how a plan is made.
+// gatewayFlags are options for making a plan.
 type gatewayFlags struct {
 	databaseFlags
 	wait         time.Duration
@@ -35,9 +35,9 @@ type gatewayFlags struct {
 	target       string
 	reviewID     string
 	intermediate bool
-	// program is what is typed before a command.
+	// program is the text before a typed command.
 	program string
-	// drawn takes a plan that is to be drawn; nil is none.
+	// drawn receives a plan to draw; nil draws none.
 	drawn func(schedule.Plan) error
 }
 
@@ -64,12 +64,12 @@ this machine.`,
 	return c
 }
 
-// addNetworks adds the flag that narrows a command to some provider networks.
+// addNetworks adds the flag that restricts a command to some provider networks.
 func (f *gatewayFlags) addNetworks(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; can be repeated")
 }
 
-// addChange adds the flags of the commands that change something.
+// addChange adds the flags of commands that change something.
 func (f *gatewayFlags) addChange(flags *pflag.FlagSet) {
 	f.addNetworks(flags)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
@@ -79,13 +79,13 @@ func (f *gatewayFlags) addChange(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.intermediate, "allow-intermediate-commits", false, "skip that check, and say what it would have refused")
 }
 
-// addScheduling adds the flags that say how a reschedule is planned.
+// addScheduling adds the flags for a reschedule.
 func (f *gatewayFlags) addScheduling(flags *pflag.FlagSet) {
 	flags.StringVar(&f.scheduler, "scheduler", string(schedule.LeastLoaded), "scheduler for reschedule: least-loaded or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed for the random scheduler; the same seed gives the same plan")
 }
 
-// addMoving adds the flags that say how a rebalancing is planned.
+// addMoving adds the flags for a rebalancing.
 func (f *gatewayFlags) addMoving(flags *pflag.FlagSet) {
 	flags.IntVar(&f.maxMoves, "max-moves", 0, "move at most this many gateways; 0 means no limit")
 	flags.BoolVar(&f.allowNew, "allow-new-candidates", false, "also move gateways to chassis that are not candidates yet")
@@ -184,7 +184,7 @@ func (f *gatewayFlags) request() gateway.Request {
 	}
 }
 
-// complete fills in what was not typed, and finds what is wrong with the flags.
+// complete sets defaults, and returns what is wrong with the flags.
 func (f *gatewayFlags) complete() error {
 	if err := f.databaseFlags.complete(); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (f *gatewayFlags) complete() error {
 	return nil
 }
 
-// run shows a plan, and carries it out.
+// run shows a plan and carries it out.
 func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error)) error {
 	if err := f.complete(); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 	out := cmd.OutOrStdout()
 	progress := out
 	if f.output != "text" {
-		progress = cmd.ErrOrStderr() // what a program reads is one document
+		progress = cmd.ErrOrStderr() // a program reads one document
 	}
 	s := f.service(progress)
 	defer s.Close()
@@ -252,7 +252,7 @@ func (f *gatewayFlags) service(progress io.Writer) *gateway.Service {
 	return s
 }
 
-// undo is the command that takes a plan back.
+// undo is the command that reverts a plan.
 func (f *gatewayFlags) undo(plan string) string {
 	return typed(f.program, append(append([]string{"rebalance", "--revert", plan}, f.words()...), "--yes"))
 }

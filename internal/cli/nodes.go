@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// nodeFlags are those of commands on nodes.
+// nodeFlags are the flags of commands on nodes.
 type nodeFlags struct {
 	databaseFlags
 	reason string
@@ -77,7 +77,7 @@ can be reached: without --nb and --sb, with those of this machine.`,
 	return c
 }
 
-// drains is the command that empties a node.
+// drains makes the command that empties a node.
 func (f *nodeFlags) drains(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	var c *cobra.Command
 	c = reason(f.operates("drain NODE", "Move every gateway off a node, and wait until the node is empty", cobra.ExactArgs(1),
@@ -98,7 +98,7 @@ func (f *nodeFlags) limited(c *cobra.Command) {
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 }
 
-// decommissions is the command that retires a node.
+// decommissions makes the command that retires a node.
 func (f *nodeFlags) decommissions(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	var c *cobra.Command
 	c = reason(f.operates("decommission NODE", "Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
@@ -120,7 +120,7 @@ of the clusters without them: where the charm is deployed, run its action decomm
 	return c
 }
 
-// removes is the command that deletes a node.
+// removes makes the command that deletes a node.
 func (f *nodeFlags) removes() *cobra.Command {
 	c := f.operates("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to", cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
@@ -131,7 +131,7 @@ func (f *nodeFlags) removes() *cobra.Command {
 	return c
 }
 
-// undrains is the command that puts a node back.
+// undrains makes the command that makes a node usable again.
 func (f *nodeFlags) undrains() *cobra.Command {
 	c := f.operates("undrain NODE", "Put a node back: its gateways' ranks are as before the drain", cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
@@ -147,11 +147,11 @@ func example(use string) string {
 	return "  ovn-central-operator nodes " + strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use)
 }
 
-// shows is a command that changes nothing.
+// shows makes a command that changes nothing.
 func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && args[0] == "" {
-			_, refused := maintenance.Resolve(nil, "") // for List it means all
+			_, refused := maintenance.Resolve(nil, "") // for List an empty name means all
 			return f.answer(cmd, *refused)
 		}
 		if err := f.complete(); err != nil {
@@ -169,7 +169,7 @@ func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.C
 	}}
 }
 
-// operates is a command that ends in an answer.
+// operates makes a command that ends with an answer.
 func (f *nodeFlags) operates(use, short string, args cobra.PositionalArgs, operate func(context.Context, *node.Service, []string) answer.Status) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 		if err := f.complete(); err != nil {
@@ -179,7 +179,7 @@ func (f *nodeFlags) operates(use, short string, args cobra.PositionalArgs, opera
 		defer cancel()
 		progress := cmd.OutOrStdout()
 		if f.output != "text" {
-			progress = cmd.ErrOrStderr() // what a program reads is one document
+			progress = cmd.ErrOrStderr() // a program reads one document
 		}
 		s := f.service(progress)
 		defer s.Close()
@@ -191,8 +191,8 @@ func (f *nodeFlags) service(progress io.Writer) *node.Service {
 	return &node.Service{Gateways: f.databaseFlags.service(progress), Command: f.command}
 }
 
-// command is what to type for an operation on a node. What another client has called with a dash, as a hold, stands
-// behind all flags.
+// command is the next command for an operation on a node. Arguments from another client that begin with a dash, such as
+// a hold, go after all flags.
 func (f *nodeFlags) command(operation, name string, given ...string) string {
 	names := []string{name}
 	var flags []string

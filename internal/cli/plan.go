@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// newPlan shows what the commands that change something would do, and can draw it.
+// newPlan shows what the changing commands would do, and can draw it.
 func newPlan(f *gatewayFlags) *cobra.Command {
 	var file string
 	c := &cobra.Command{
@@ -40,7 +40,7 @@ with their ranks before and after, and an arrow for each that moves.`,
 			}
 			f.dryRun = true
 			if cmd.Flags().Changed("picture") {
-				if strings.HasPrefix(file, "-") { // the standard output has the text; or it is the next flag
+				if strings.HasPrefix(file, "-") { // the text uses the standard output, or it is the next flag
 					return usageError{errors.New("--picture takes the name of a file, such as plan.svg")}
 				}
 				f.drawn = func(p schedule.Plan) error { return draw(file, p) }
@@ -55,7 +55,7 @@ with their ranks before and after, and an arrow for each that moves.`,
 	return c
 }
 
-// flagsOf are the names of the flags that are added.
+// flagsOf are the names of the added flags.
 func flagsOf(add func(*gatewayFlags, *pflag.FlagSet)) (names []string) {
 	var flags pflag.FlagSet
 	add(new(gatewayFlags), &flags)
@@ -64,7 +64,7 @@ func flagsOf(add func(*gatewayFlags, *pflag.FlagSet)) (names []string) {
 }
 
 func draw(file string, p schedule.Plan) error {
-	// Of a device, or a pipe such as /dev/stdout, a new file would take the place.
+	// A new file would replace a device or a pipe such as /dev/stdout.
 	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
 		return usageError{fmt.Errorf("--picture %q is there, and no regular file", file)}
 	}

@@ -1,5 +1,4 @@
-// Package cli is the command tree, and the way from what Juju or a person has
-// typed to a command.
+// Package cli is the command tree, and the mapping from what Juju runs or a person types to a command.
 package cli
 
 import (
@@ -7,17 +6,15 @@ import (
 	"strings"
 )
 
-// The two kinds of things that Juju runs, which are also the names of folders in
-// a charm and of our commands, but for the plural.
+// The two kinds of things that Juju runs: directories of a charm and, in the singular, our commands.
 const (
 	hooks   = "hooks"
 	actions = "actions"
 )
 
-// Route maps what was run to the arguments of a command: first what Juju says by
-// JUJU_DISPATCH_PATH ("hooks/stop", "actions/kick"), for it runs `dispatch`
-// without arguments; then the name that the binary was run by, where that stands
-// in a charm's folder of hooks or actions; else what was typed.
+// Route maps a call to the arguments of a command: first by Juju's JUJU_DISPATCH_PATH ("hooks/stop", "actions/kick"),
+// since it runs `dispatch` without arguments; then by the binary's name, if that is in a charm's directory of hooks or
+// actions; otherwise by the typed arguments.
 func Route(args []string, getenv func(string) string) []string {
 	if len(args) == 0 {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// seconds is a flag's duration: a number alone is one of seconds, as in the actions'
-// parameters, so that what one prints can be typed for the other.
+// seconds is a duration flag: a plain number means seconds, as in the actions' parameters, so that values can be copied
+// from one to the other.
 type seconds time.Duration
 
 func (s *seconds) String() string { return time.Duration(*s).String() }
 
-// Type is what --help shows as the value's.
+// Type is the value's name in --help.
 func (s *seconds) Type() string { return "duration" }
 
 // Set takes 90, 90s or 1m30s.
@@ -31,7 +31,7 @@ func (s *seconds) Set(text string) error {
 	return nil
 }
 
-// secondsVar defines a flag of a duration.
+// secondsVar defines a duration flag.
 func secondsVar(flags *pflag.FlagSet, d *time.Duration, name string, value time.Duration, usage string) {
 	*d = value
 	flags.Var((*seconds)(d), name, usage)

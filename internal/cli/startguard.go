@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
-// refusedStart marks a server that is not to be started.
+// refusedStart marks a server that may not be started.
 type refusedStart struct{ error }
 
 // newStartGuard is what systemd runs before it starts a server.

@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// NewReader reads from r until ctx has ended, whose error is the answer from then on.
+// NewReader returns a reader of r that fails with ctx's error after ctx has ended.
 func NewReader(ctx context.Context, r io.Reader) io.Reader { return &reader{ctx, r} }
 
 type reader struct {
-	ctx context.Context //nolint:containedctx // it is of one call, as the reader is
+	ctx context.Context //nolint:containedctx // a reader is made for one call
 	io.Reader
 }
 

@@ -30,7 +30,7 @@ func TestR9PeerRelationOfADyingUnitBreaksOnlyOnceItMayLeave(t *testing.T) {
 	assert.Empty(t, m.told)
 }
 
-// R9: not known is no reason to let the unit go, nor to stop what may stay.
+// R9: if the state is unknown, the unit may not leave, and nothing that may stay is stopped.
 func TestR9PeerRelationDoesNotBreakUnseenByJuju(t *testing.T) {
 	m := healthy()
 	m.goal, m.broken = dying, []string{"goal-state"}
@@ -47,7 +47,7 @@ func TestStopAfterADepartureInTheBrokenHookEndsAtOnce(t *testing.T) {
 	assert.Equal(t, stopped, m.told, "nothing is started, and nothing else done")
 }
 
-// R9: of an application that goes as a whole the data stay.
+// R9: if the whole application is removed, the data stays.
 func TestR9PeerRelationOfTheWholeApplicationBreaksWithoutALeave(t *testing.T) {
 	m := healthy()
 	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`

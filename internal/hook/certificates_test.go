@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// goal-state has a relation before a unit is in it, and for seconds after it is out.
+// goal-state lists a relation before a unit joins it, and for seconds after it has left.
 func TestCertificatesRelationIsMissedWhereItIsMissing(t *testing.T) {
 	const missing = "'certificates' missing"
 	m := healthy()
@@ -39,7 +39,7 @@ func TestCertificatesRelationIsMissedWhereItIsMissing(t *testing.T) {
 	assert.NotContains(t, m.status, missing, "Juju takes the relations away before the unit")
 }
 
-// goal-state leaves out relations that another model's application was offered and has entered.
+// goal-state omits relations in which another model's application consumes an offer.
 func TestCertificatesRelationOfAnotherModelIsRemembered(t *testing.T) {
 	const missing = "'certificates' missing"
 	m := healthy()

@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// An upgrade was cut off, as by a full disk, and can't be finished: what the servers' files lack is looked
-// for and told all the same, and never taken back.
+// If an upgrade was interrupted, as by a full disk, and can't be finished, damaged files are still searched and
+// reported, and the report is not withdrawn.
 func TestUpgradeThatWasCutOffHidesNoDamage(t *testing.T) {
 	m := healthy()
 	m.upgrading, m.broken = true, []string{"apt-get", "dpkg"}

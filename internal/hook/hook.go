@@ -1,6 +1,5 @@
-// Package hook is what Juju runs by the name of a hook. Each hook is short: it
-// looks, calls one service, publishes and reports. All but a few do the same,
-// since every one of them may be the first to see a change.
+// Package hook has the hooks that Juju runs. Each is short: it observes, calls one service, publishes and reports. Most
+// do the same, since any of them may be the first to see a change.
 package hook
 
 import (
@@ -14,14 +13,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// timeout bounds a whole hook. The longest honest one is a `stop` that waits for
-// another unit's change and then for its own two leaves at the largest election
-// timer, 60 s.
+// timeout limits a whole hook. The longest honest one is a `stop` that waits for another unit's change and then for its
+// own two leaves at the largest election timer, 60 s.
 const timeout = 20 * time.Minute
 
 var handlers = hooks()
 
-// hooks are those of the unit, and those of each relation.
+// hooks are the unit's hooks, and those of each relation.
 func hooks() map[string]func(context.Context, *reconcile.Reconciler) error {
 	all := map[string]func(context.Context, *reconcile.Reconciler) error{
 		"install":                 install,
@@ -49,8 +47,7 @@ func hooks() map[string]func(context.Context, *reconcile.Reconciler) error {
 // Names lists the hooks that are handled, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(handlers)) }
 
-// Run runs a hook. One that is not known is no error: a newer Juju may have more
-// of them.
+// Run runs a hook. An unknown hook is no error: a newer Juju may have more.
 func Run(ctx context.Context, u *reconcile.Reconciler, name string) error {
 	handle, known := handlers[name]
 	if !known {
@@ -65,8 +62,7 @@ func Run(ctx context.Context, u *reconcile.Reconciler, name string) error {
 	return nil
 }
 
-// install fails where the packages can't be installed, so that Juju soon tries
-// again.
+// install fails if the packages can't be installed, so that Juju soon retries.
 func install(ctx context.Context, u *reconcile.Reconciler) error {
 	if err := u.ForgetFormer(ctx); err != nil {
 		return err
@@ -78,14 +74,14 @@ func install(ctx context.Context, u *reconcile.Reconciler) error {
 	return o.Failure
 }
 
-// reconcileUnit takes the unit as far as it can get, whatever has changed.
+// reconcileUnit brings the unit as close as possible to its wanted state, after any change.
 func reconcileUnit(ctx context.Context, u *reconcile.Reconciler) error {
 	_, err := reconcileAndReport(ctx, u, true)
 	return err
 }
 
-// updateStatus looks at less, as nothing has changed that Juju knows of. It also
-// takes back what this unit began and a restart has undone.
+// updateStatus observes less, since Juju knows about no change. It also ends what this unit has begun and a restart has
+// undone.
 func updateStatus(ctx context.Context, u *reconcile.Reconciler) error {
 	if _, err := reconcileAndReport(ctx, u, false); err != nil {
 		return err
@@ -103,9 +99,9 @@ func reconcileAndReport(ctx context.Context, u *reconcile.Reconciler, thorough b
 	return o, u.Tools.StatusSet(ctx, word, text)
 }
 
-// unused is each hook of the peer relation that there is only because the Python charm
-// has it: whatever happens on it happens on the other peer relation too.
+// unused is a hook of the peer relation that exists only because the Python charm had it: the other peer relation has
+// the same events.
 func unused(context.Context, *reconcile.Reconciler) error { return nil }
 
-// remove leaves the machine as one that can host another unit.
+// remove leaves the machine in a state in which it can host another unit.
 func remove(ctx context.Context, u *reconcile.Reconciler) error { return u.Remove(ctx) }

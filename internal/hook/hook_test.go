@@ -36,41 +36,40 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// machine stands for Juju and for the machine of ovn-central/0. Its databases are
-// those of fixtures; one without a fixture is not there.
+// machine simulates Juju and the machine of ovn-central/0. Its databases are those of fixtures; one without a fixture
+// is missing.
 type machine struct {
 	fixtures  map[ovndb.Database]string
 	relations []string
-	// certificates are the relations to their provider, gone the one that a hook is about;
-	// dir is where the unit's files stay from hook to hook.
+	// certificates are the relations to their provider, gone the relation of a -broken hook; dir has the unit's files
+	// between hooks.
 	certificates []string
 	gone, dir    string
-	// units are the others in the peer relation.
+	// units are the other units in the peer relation.
 	units  []string
 	leader bool
 	goal   string
-	// broken are tools that fail, tools those that answer in another way.
+	// broken are tools that fail, tools those with other answers.
 	broken []string
 	tools  map[string]func(run.Command) ([]byte, error)
-	// left says that the databases that are not served have left, superseded that other clusters
-	// were put in the place of those of the files.
+	// left: the databases that are not served have left. superseded: other clusters replaced those of the files.
 	left, superseded bool
-	// deaf is how often nb's server is yet to be asked before it has opened its socket.
+	// deaf is how many questions nb's server ignores before it has opened its socket.
 	deaf int
-	// upgrading says that another process upgrades packages, until apt-get has waited for it.
+	// upgrading: another process upgrades packages, until apt-get has waited for it.
 	upgrading bool
-	// members are those that the database files name, by their addresses.
+	// members are those in the database files, by their addresses.
 	members map[raft.ID]string
 
 	mu   sync.Mutex
 	told []string
-	// unit and app are what was published; status is that of the unit.
+	// unit and app are the published data; status is the unit's.
 	unit, app map[string]string
 	status    string
 	log       bytes.Buffer
 }
 
-// running is what systemctl shows of services that run.
+// running is the output of systemctl for running services.
 const running = `Id=ovn-northd.service
 LoadState=loaded
 ActiveState=active
@@ -96,7 +95,7 @@ UnitFileState=enabled
 MainPID=0
 `
 
-// services is running without the servers whose databases have no fixture.
+// services is running without the servers of missing databases.
 func (m *machine) services() string {
 	text := running
 	for d, pid := range map[ovndb.Database]string{ovndb.NB: "12", ovndb.SB: "13"} {
@@ -229,7 +228,7 @@ func (m *machine) run(t *testing.T, name string) error {
 		Progress: func(context.Context, string) {},
 	}
 	var err error
-	synctest.Test(t, func(t *testing.T) { // it waits for a server to store what it has
+	synctest.Test(t, func(t *testing.T) { // it waits for a server to store its entries
 		err = hook.Run(t.Context(), &reconcile.Reconciler{
 			Machine: machine, Tools: tools, Observer: observer, Members: service, Paths: paths,
 			Packages: apt.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
@@ -293,8 +292,8 @@ func TestEachHookPublishesTheIdentitiesAndSaysWhatItSees(t *testing.T) {
 	}
 }
 
-// A refresh from another charm may come amid an unattended upgrade. What is there is not to be
-// taken for an empty machine, whose services are masked.
+// A refresh from another charm may happen during an unattended upgrade. The existing installation must not be mistaken
+// for an empty machine, whose services are masked.
 func TestPackageThatAnotherProcessUpgradesIsWaitedForAndAdopted(t *testing.T) {
 	m := healthy()
 	m.upgrading = true
@@ -303,7 +302,7 @@ func TestPackageThatAnotherProcessUpgradesIsWaitedForAndAdopted(t *testing.T) {
 	assert.Contains(t, m.status, "'certificates' missing", "after the files, which the servers of this test don't have")
 }
 
-// What these hooks say of a server that is starting would stand until the next one.
+// These hooks' status of a starting server would stay until the next hook.
 func TestServersOfAMachineThatWasJustTurnedOnAreWaitedFor(t *testing.T) {
 	for _, name := range []string{"start", "config-changed"} {
 		t.Run(name, func(t *testing.T) {
@@ -339,9 +338,8 @@ func TestLeadershipThatWasLostIsNoError(t *testing.T) {
 	assert.Contains(t, m.log.String(), "cannot publish the history")
 }
 
-// What can't be read looks like what isn't there: a hook that went on would found a
-// second cluster, use a certificate that its peers don't trust, or say that the
-// databases are to be moved away.
+// Unreadable data looks like missing data: a hook that continued would create a second cluster, use a certificate that
+// its peers don't trust, or report that the databases should be moved away.
 func TestHookThatCannotReadWhatOthersPublishFailsAndDoesNothing(t *testing.T) {
 	for _, name := range converging {
 		for _, tool := range []string{"goal-state", "relation-ids", "relation-get", "relation-get --app"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// The snapshot's identities are those of its application and of its cache too.
+// The snapshot shares its identities with its application and its cache.
 func TestServersThatHaveLeftStayInTheSnapshot(t *testing.T) {
 	observed := relation.Identities{ovndb.NB: {Server: "aa00"}, ovndb.SB: {Server: "bb00"}}
 	own := maps.Clone(observed)

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// migrated is what Juju 4 has of an application that was deployed on 3.x: no leader settings, and
-// data of the application in which the clusters' IDs never stood.
+// migrated is Juju 4's data of an application that was deployed on 3.x: no leader settings, and application data
+// without the clusters' IDs.
 func (m *machine) migrated() {
 	m.tools = map[string]func(run.Command) ([]byte, error){
 		"leader-get": func(c run.Command) ([]byte, error) {
@@ -55,8 +55,8 @@ func TestModelThatIsMigratedToJuju4KeepsItsClusters(t *testing.T) {
 	}
 }
 
-// Juju 4 numbers the units of an application that is deployed again from 0. What the hook remove did not
-// take from the machine, where the unit was removed by force, is not the new application's.
+// Juju 4 numbers the units of an application that is deployed again from 0. Files that stayed on the machine after a
+// forced removal, since the hook remove did not run, do not belong to the new application.
 func TestApplicationThatIsDeployedAgainTakesNothingFromTheOneBefore(t *testing.T) {
 	m := healthy()
 	m.leader = true
@@ -65,9 +65,9 @@ func TestApplicationThatIsDeployedAgainTakesNothingFromTheOneBefore(t *testing.T
 	m.recorded(t, func(r map[string]any) { r["paused"] = true })
 	require.NotEmpty(t, m.recorded(t, nil)["leader-settings"], "the premise")
 
-	m.migrated() // to this unit an application that has just been deployed looks the same
+	m.migrated() // for this unit, a new application looks the same
 	m.fixtures, m.unit, m.app = map[ovndb.Database]string{}, nil, nil
-	for range 2 { // Juju runs an install that has failed again
+	for range 2 { // Juju retries a failed install
 		require.NoError(t, m.run(t, "install"))
 		r := m.recorded(t, nil)
 		assert.NotContains(t, r, "paused")
@@ -82,7 +82,7 @@ func TestApplicationThatIsDeployedAgainTakesNothingFromTheOneBefore(t *testing.T
 	assert.Equal(t, "distro", m.recorded(t, nil)["source"], "what an earlier try has noted stays")
 }
 
-// recorded is the unit's record as it is on the disk, changed first where change is not nil.
+// recorded is the unit's record on the disk, after change if that is not nil.
 func (m *machine) recorded(t *testing.T, change func(map[string]any)) map[string]any {
 	t.Helper()
 	path := filepath.Join(m.dir, "ovn-central-operator.unit.json")
@@ -99,7 +99,7 @@ func (m *machine) recorded(t *testing.T, change func(map[string]any)) map[string
 	return r
 }
 
-// Another leader may have published clusters since that were made in a recovery.
+// Another leader may since have published clusters that a recovery made.
 func TestWhatAMigratedModelsLeaderHasPublishedStays(t *testing.T) {
 	m := healthy()
 	m.leader = true

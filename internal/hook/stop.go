@@ -13,20 +13,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// stop is a finalizer (rule R9): while leaving would break a quorum it fails, the
-// servers go on serving, and Juju tries again.
+// stop is a finalizer (R9): it fails while leaving would break a quorum. Then the servers continue to serve, and Juju
+// retries.
 func stop(ctx context.Context, u *reconcile.Reconciler) error {
 	return finalize(ctx, u, u.Observer.Observe(ctx, u.Tools))
 }
 
-// errNotKnownToStay means that Juju did not say whether this unit is being removed.
+// errNotKnownToStay means that Juju did not tell whether this unit is being removed.
 var errNotKnownToStay = errors.New("cannot find out whether this unit is being removed; Juju tries again")
 
-// peerBroken does in a unit that is being removed what `stop` does. Juju 4 doesn't wait
-// for a `stop` once the unit is in no relation any more, as it is after this hook where
-// its agent has restarted; while this hook fails it stays in. `stop` then finds nothing
-// left to do, and does it all where this hook was not run. In a unit that stays, the
-// relation can be neither read nor written by now, and nothing depends on it.
+// peerBroken does the work of `stop` in a unit that is being removed. Juju 4 doesn't wait for `stop` once the unit is
+// in no relation, which is so after this hook if the unit's agent has restarted; while this hook fails, the unit stays
+// in the relation. `stop` then has nothing left to do, or does everything if this hook did not run. In a unit that
+// stays, the relation can't be used any more, and nothing depends on it.
 func peerBroken(ctx context.Context, u *reconcile.Reconciler) error {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	switch {
@@ -42,7 +41,7 @@ func peerBroken(ctx context.Context, u *reconcile.Reconciler) error {
 	return err
 }
 
-// finalize takes the unit out of both clusters, or fails.
+// finalize removes the unit from both clusters, or fails.
 func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Snapshot) error {
 	if snapshot.Application.OthersStay() {
 		u.Admit(ctx, snapshot.Application)
@@ -55,11 +54,11 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 		results, err = u.Members.Stop(ctx, snapshot.Application, snapshot.Cache)
 	}
 	for _, f := range results {
-		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // told to people, as the hook's result
+		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // for people, as the hook's result
 	}
 	if err != nil {
 		reasons, args := finding.Reasons(err), finding.Args{}
-		if len(waiting) > 0 { // what its server was stopped for ends by itself, or by what is said of it
+		if len(waiting) > 0 { // the stop of its server ends by itself, or by the remedy in its finding
 			args.Detail = waiting[0]
 		} else if len(reasons) == 0 {
 			args.Detail = err.Error()
@@ -73,7 +72,7 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	}
 	own := remaining(snapshot.Own, results)
 	u.Observer.ForgetServers(ctx, snapshot.Cache, own)
-	// The servers are gone; where the relation still is, so are the identities.
+	// The servers are gone; if the relation still exists, so are the identities.
 	for _, id := range snapshot.Application.Relations {
 		if err := u.Tools.RelationSet(ctx, id, own.Databag()); err != nil {
 			u.Log.WarnContext(ctx, "cannot remove what this unit has published", "error", err)

@@ -15,13 +15,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// stopped are the commands that end the services for good.
+// stopped are the commands that stop the services for good.
 var stopped = []string{
 	"systemctl stop ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
 	"systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
 }
 
-// cluster is that of the database files, replacing the one that is put in its place.
+// cluster is that of the database files, replacing the cluster that it replaced.
 const (
 	cluster   raft.ID = "c1d00c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
 	replacing raft.ID = "4e300c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
@@ -33,7 +33,7 @@ const (
 	other raft.ID = "13e40c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
 )
 
-// addSuperseded is what Juju's leader has published of a recovery.
+// addSuperseded adds the Juju leader's published record of a recovery.
 func (m *machine) addSuperseded(settings map[string]string) {
 	for _, d := range ovndb.Databases() {
 		if m.superseded {
@@ -55,7 +55,7 @@ func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
 	assert.Empty(t, m.told)
 }
 
-// What is to be typed stands where `juju status` still shows it.
+// The command to type is in the part of the text that `juju status` shows.
 func TestR1StopOfAServerThatTheOthersNeedSaysFirstHowToStartIt(t *testing.T) {
 	m := &machine{goal: dying, members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
 	assert.Equal(t, []string{"nb SERVER_NEEDED", "sb SERVER_NEEDED"}, findingtest.Codes(m.run(t, "stop")))
@@ -63,7 +63,7 @@ func TestR1StopOfAServerThatTheOthersNeedSaysFirstHowToStartIt(t *testing.T) {
 	assert.Empty(t, m.told)
 }
 
-// A server that doesn't run can't leave, so those that a pause has stopped are started once, whatever comes of it.
+// A stopped server can't leave, so those that a pause has stopped are started once, in any case.
 func TestR9StopStartsWhatAPauseHasStopped(t *testing.T) {
 	m := &machine{goal: dying, dir: t.TempDir(), members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
 	record := filepath.Join(m.dir, "ovn-central-operator.unit.json")
@@ -83,7 +83,7 @@ func TestR9StopStartsWhatAPauseHasStopped(t *testing.T) {
 	assert.NotContains(t, m.told, "systemctl start ovn-ovsdb-server-nb", "no unit stays")
 }
 
-// The others have another cluster by now, so they need no server of the one that was given up.
+// The others have another cluster, so they need no server of the one that was given up.
 func TestR9StopPutsAwayWhatIsOfAClusterThatWasGivenUp(t *testing.T) {
 	m := &machine{
 		goal: dying, superseded: true, relations: []string{"ovsdb-peer:0"}, dir: t.TempDir(),
@@ -103,8 +103,7 @@ func TestR9StopPutsAwayWhatIsOfAClusterThatWasGivenUp(t *testing.T) {
 	assert.Empty(t, m.unit["nb-identity"])
 }
 
-// remade is a unit that is being removed, and has beside its files those of new clusters that it has made, and that
-// were published.
+// remade is a unit that is being removed, with the files of new clusters that it has made and that were published.
 func remade(t *testing.T) *machine {
 	t.Helper()
 	m := &machine{
@@ -119,7 +118,7 @@ func remade(t *testing.T) *machine {
 	return m
 }
 
-// What this unit has of the new cluster may be the only copy, and no other hook runs while its `stop` fails.
+// This unit's part of the new cluster may be the only copy, and no other hook runs while its `stop` fails.
 func TestR9StopPutsTheNewClusterInItsPlaceAndWaitsForOthersToJoin(t *testing.T) {
 	m := remade(t)
 	err := m.run(t, "stop")
@@ -137,7 +136,7 @@ func TestR9StopPutsTheNewClusterInItsPlaceAndWaitsForOthersToJoin(t *testing.T) 
 	assert.NotContains(t, m.told, "systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central")
 }
 
-// Where Juju does not answer, that waits, and nothing else is put away.
+// If Juju does not answer, that waits, and nothing else is moved away.
 func TestR9StopPutsNothingAwayBesideTheFileOfTheNewCluster(t *testing.T) {
 	m := remade(t)
 	m.broken = []string{"is-leader"}

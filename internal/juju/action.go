@@ -19,13 +19,11 @@ var resultKey = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$`)
 // jujuc/action-set.go.
 var reservedKeys = []string{"stdout", "stdout-encoding", "stderr", "stderr-encoding"}
 
-// ActionParams returns the parameters of the running action, with the defaults of
-// actions.yaml filled in. A number is a [json.Number], which keeps its digits; a
-// boolean is a bool, an object a map[string]any. In a hook it is
+// ActionParams returns the parameters of the running action, with the defaults of actions.yaml filled in. A number is a
+// [json.Number], which keeps its digits, a boolean a bool, an object a map[string]any. In a hook it returns
 // [ErrNotAnAction].
 //
-// What a person has typed was read as YAML on its way here: the identity 3974
-// arrives as a number, 0017 as the number 15.
+// Juju has read what a person typed as YAML: the identity 3974 arrives as a number, 0017 as the number 15.
 func (t *Tools) ActionParams(ctx context.Context) (map[string]any, error) {
 	var params map[string]any
 	if err := t.query(ctx, &params, "action-get"); err != nil {
@@ -34,12 +32,10 @@ func (t *Tools) ActionParams(ctx context.Context) (map[string]any, error) {
 	return params, nil
 }
 
-// ActionSet adds results to those of the running action, in one call. Nothing is
-// set if a key is not of lower-case letters, digits and inner hyphens, or is one
-// of Juju's own (stdout, stderr, …-encoding), or if key and value together are
-// longer than [MaxArgument], which is [ErrTooLarge]. All of them together must
-// fit the command line (2 MiB where the stack is limited to 8 MiB), else that is
-// [ErrTooLarge] too. In a hook it is [ErrNotAnAction].
+// ActionSet adds results to those of the running action, in one call. It sets nothing if a key is not of lower-case
+// letters, digits and inner hyphens, is one of Juju's own (stdout, stderr, …-encoding), or is with its value longer
+// than [MaxArgument]. All of them together must fit the command line (2 MiB if the stack is limited to 8 MiB). Too long
+// results are an [ErrTooLarge]. In a hook it returns [ErrNotAnAction].
 func (t *Tools) ActionSet(ctx context.Context, results map[string]string) error {
 	if len(results) == 0 {
 		return nil
@@ -65,9 +61,8 @@ func (t *Tools) ActionSet(ctx context.Context, results map[string]string) error 
 	return nil
 }
 
-// ActionFail marks the running action as failed, with the reason. End the program
-// with exit code 0 then: another one replaces the message by "exit status N".
-// In a hook it is [ErrNotAnAction].
+// ActionFail marks the running action as failed, with the reason. End the program with exit code 0 then: with any
+// other, Juju replaces the message by "exit status N". In a hook it returns [ErrNotAnAction].
 func (t *Tools) ActionFail(ctx context.Context, message string) error {
 	if err := t.tell(ctx, "action-fail", "--", argument(run.Redact(message))); err != nil {
 		return fmt.Errorf("cannot mark the action as failed (%s): %w", oneLine(run.Redact(message)), err)
@@ -75,8 +70,8 @@ func (t *Tools) ActionFail(ctx context.Context, message string) error {
 	return nil
 }
 
-// ActionLog shows message to the client that waits for the running action, at once. In a
-// hook it is [ErrNotAnAction].
+// ActionLog sends a message to the client that waits for the running action, at once. In a hook it returns
+// [ErrNotAnAction].
 func (t *Tools) ActionLog(ctx context.Context, message string) error {
 	if err := t.tell(ctx, "action-log", "--", argument(run.Redact(message))); err != nil {
 		return fmt.Errorf("cannot log to the action: %w", err)

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// How well an address is suited, the best first.
+// Suitability of an address, the best first.
 const (
 	inSubnet = iota
 	inUnknownSubnet
-	// alone is one in a network of its own (/32, /128), as keepalived and Pacemaker add it. It may move to
-	// another machine at any moment.
+	// alone is an address in a network of its own (/32, /128), as keepalived and Pacemaker add it. It may move to
+	// another machine at any time.
 	alone
 	notOffered
 )
 
-// Choose is the address of offered, in Juju's order, by which others are to reach the unit: the first of
-// inUse that Juju offers or that the machine has, else the one that is in a subnet. One that is alone in
-// its network is chosen only if there is no other. Of equal ones, the first of the first one's family is
-// chosen; the zero address if there is none.
+// Choose returns the address of offered, in Juju's order, at which others should reach the unit: the first of inUse
+// that Juju offers or that the machine has, otherwise one in a subnet. An address that is alone in its network is
+// chosen only if there is no other. Of equal ones, the first of the first one's family is chosen; the zero address if
+// there is none.
 //
-// Better is the address that a new unit would choose, if the one in use is no longer offered, or is alone
-// in its network. An address that is in use is kept all the same: a member's can't be changed.
+// Better is the address that a new unit would choose, if the one in use is no longer offered or is alone in its
+// network. The address in use is kept nevertheless: a member's can't be changed.
 func (n Network) Choose(offered, inUse, machine []netip.Addr) (chosen, better netip.Addr) {
 	suited := func(a netip.Addr) int {
 		subnet, known := n.Subnets[a]

@@ -45,17 +45,16 @@ func (v Version) Integrate() string {
 	return "integrate"
 }
 
-// bare values mean themselves to a shell and to YAML, plain ones to YAML. What
-// is not surely so gets quotes.
+// bare values need no quotes for a shell and YAML, plain ones none for YAML. All others are quoted.
 var (
 	bare  = regexp.MustCompile(`^[A-Za-z0-9/_]([A-Za-z0-9._/:+,@=-]*[A-Za-z0-9._/+,@=-])?$`)
 	plain = regexp.MustCompile(`^[\pL\pN/_]([\pL\pN ._/+,@=;()'!?$-]*[\pL\pN._/+,@=;()'!?$-])?$`)
 )
 
-// number is what some YAML reader takes for one.
+// number matches what some YAML parser reads as a number.
 var number = regexp.MustCompile(`^[0-9]+(e[0-9]+)?$|^0b[01]+$`)
 
-// typed is a value as it is typed, so that shell and YAML leave it what it is.
+// typed quotes a value, so that shell and YAML leave it unchanged.
 func typed(p command.Param) string {
 	value := p.Value
 	switch {

@@ -6,10 +6,9 @@ import (
 	"maps"
 )
 
-// Config returns the options of the application, with the defaults of config.yaml
-// filled in. A number is a [json.Number], a boolean a bool, anything else a
-// string. An option that has neither a value nor a default is absent; one that
-// was set to the empty text is there, and empty.
+// Config returns the options of the application, with the defaults of config.yaml filled in. A number is a
+// [json.Number], a boolean a bool, anything else a string. An option without value and default is absent; one that was
+// set to the empty text is empty.
 func (t *Tools) Config(ctx context.Context) (map[string]any, error) {
 	var options map[string]any
 	if err := t.queryOnce(ctx, &options, "config-get", "--all"); err != nil {

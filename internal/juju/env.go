@@ -8,9 +8,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Env is what Juju tells a hook or an action by its environment. What is not set
-// is empty; nothing is taken from HOME or USER, which hooks do not have. Source:
-// runner/context HookVars and env.go of Juju.
+// Env is what Juju passes to a hook or an action in its environment. Unset variables are empty; HOME and USER are not
+// used, since hooks do not have them. Source: runner/context HookVars and env.go of Juju.
 type Env struct {
 	// Unit is this unit, App its application: all of Unit before the slash.
 	Unit, App string
@@ -27,7 +26,7 @@ type Env struct {
 	Relation, RelationID string
 }
 
-// ReadEnv reads the environment by getenv, for which [os.Getenv] serves.
+// ReadEnv reads the environment by getenv, such as [os.Getenv].
 func ReadEnv(getenv func(string) string) Env {
 	env := Env{
 		Unit:       getenv("JUJU_UNIT_NAME"),
@@ -44,9 +43,8 @@ func ReadEnv(getenv func(string) string) Env {
 	return env
 }
 
-// BrokenRelation is the ID of the relation that is gone with this hook, a
-// -relation-broken; empty in others. Before 3.6 [Tools.RelationIDs] lists it all
-// the same. Source: runner/context/context.go of Juju.
+// BrokenRelation is the ID of the relation that is gone with this hook, a -relation-broken; empty in others. Before 3.6
+// [Tools.RelationIDs] still lists it. Source: runner/context/context.go of Juju.
 func (e Env) BrokenRelation() string {
 	if strings.HasSuffix(e.HookName, "-relation-broken") {
 		return e.RelationID
@@ -54,14 +52,13 @@ func (e Env) BrokenRelation() string {
 	return ""
 }
 
-// Is says whether a unit of a model, by its UUID, is this one. Another model may have one of the
-// same name. Where a model is not known, as outside of hooks and actions, the name is enough.
+// Is reports whether a unit of a model, by its UUID, is this one; another model may have a unit of the same name. If
+// either model is unknown, as outside of hooks and actions, the name decides.
 func (e Env) Is(unit, model string) bool {
 	return unit == e.Unit && (model == e.ModelUUID || model == "" || e.ModelUUID == "")
 }
 
-// Version is a version of Juju, as far as anything here depends on it. The zero
-// value is an unknown one.
+// Version is a version of Juju, reduced to what matters here. The zero value is an unknown one.
 type Version struct {
 	Major, Minor int
 }

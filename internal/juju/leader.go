@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// IsLeader says whether this unit leads the application. Juju guarantees a yes
-// for 30 s more; after an error assume no.
+// IsLeader reports whether this unit leads the application. Juju guarantees true for 30 s more; after an error assume
+// false.
 func (t *Tools) IsLeader(ctx context.Context) (bool, error) {
 	var leader bool
 	if err := t.query(ctx, &leader, "is-leader"); err != nil {
@@ -19,9 +19,8 @@ func (t *Tools) IsLeader(ctx context.Context) (bool, error) {
 	return leader, nil
 }
 
-// LeaderGet returns the settings that the application's leaders have written. It
-// is empty where none has. Long values are as those of [Tools.RelationGet]. A Juju that
-// has no such settings any more is [ErrNoTool].
+// LeaderGet returns the settings that the application's leaders have written, empty if none has. Long values are
+// treated as in [Tools.RelationGet]. A Juju without leader settings is an [ErrNoTool].
 func (t *Tools) LeaderGet(ctx context.Context) (map[string]string, error) {
 	settings, err := t.data(ctx, "leader-get")
 	if err != nil {
@@ -30,16 +29,12 @@ func (t *Tools) LeaderGet(ctx context.Context) (map[string]string, error) {
 	return settings, nil
 }
 
-// LeaderSet writes leader settings, all in one step; the keys that it does not
-// name stay as they are, and an empty value takes its key away. Without settings
-// it does nothing. They are stored at once and stay even if the hook fails. A
-// unit that does not lead, or no longer does, gets [ErrNotLeader], and nothing is
-// stored; errors are those of [Tools.LeaderGet] besides.
+// LeaderSet writes leader settings, all in one step. Other keys stay as they are, and an empty value removes its key.
+// Without settings it does nothing. They are stored at once and stay even if the hook fails. A unit that does not lead
+// gets [ErrNotLeader], and nothing is stored; other errors are those of [Tools.LeaderGet].
 //
-// They go through arguments, which a list of processes shows: no secrets. What
-// would arrive as something else is refused: Juju cuts off the space around keys
-// and values. One that is longer than [MaxArgument] with its key is
-// [ErrTooLarge].
+// They are passed as arguments, which a list of processes shows: no secrets. Keys and values with surrounding space are
+// refused, since Juju would trim them. A setting that is longer than [MaxArgument] is an [ErrTooLarge].
 func (t *Tools) LeaderSet(ctx context.Context, settings map[string]string) error {
 	if len(settings) == 0 {
 		return nil

@@ -13,13 +13,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// MaxLogLine is how long a line of [NewLogHandler] may be, in bytes; what is
-// longer is cut. It is our own choice: what rsyslog, to which Juju's logs are
-// often forwarded, takes by default.
+// MaxLogLine limits a line of [NewLogHandler], in bytes; longer ones are cut. It is our own choice: the default limit
+// of rsyslog, to which Juju's logs are often forwarded.
 const MaxLogLine = 8 << 10
 
-// Log writes one message to Juju's log, as DEBUG, INFO, WARNING or ERROR,
-// whichever is the highest that level reaches.
+// Log writes one message to Juju's log, as DEBUG, INFO, WARNING or ERROR, the highest that level reaches.
 func (t *Tools) Log(ctx context.Context, level slog.Level, message string) error {
 	if err := t.tell(ctx, "juju-log", "-l", levelWord(level), "--", argument(run.Redact(message))); err != nil {
 		return fmt.Errorf("cannot write to Juju's log: %w", err)
@@ -39,17 +37,14 @@ func levelWord(level slog.Level) string {
 	return "DEBUG"
 }
 
-// NewLogHandler returns a handler that sends each record to Juju's log as one
-// line, `message key=value group.key=value`; the time is Juju's. A nil level is
-// [slog.LevelInfo]: each record is a process, so what was not asked for is dropped
-// before it costs one.
+// NewLogHandler returns a handler that sends each record to Juju's log as one line, `message key=value
+// group.key=value`; Juju adds the time. A nil level is [slog.LevelInfo]. Each record starts a process, so lower levels
+// are dropped first.
 //
-// Logging never fails the caller, and outlives its context. The first time
-// that juju-log fails, stderr says so, and that record and all later ones go
-// there; Juju adds a hook's stderr to the unit's log.
+// Logging never fails the caller, and outlives its context. When juju-log fails for the first time, a line on stderr
+// reports it, and that record and all later ones go to stderr; Juju adds a hook's stderr to the unit's log.
 //
-// Logins of addresses and private keys are hidden ([run.Redact]). They must not be
-// logged all the same.
+// Credentials in URLs and private keys are hidden ([run.Redact]). Don't log them nevertheless.
 func NewLogHandler(tools *Tools, stderr io.Writer, level slog.Leveler) slog.Handler {
 	if level == nil {
 		level = slog.LevelInfo
@@ -58,15 +53,14 @@ func NewLogHandler(tools *Tools, stderr io.Writer, level slog.Leveler) slog.Hand
 	return logHandler{out: out, level: level, attrs: slog.NewTextHandler(&out.attrs, nil)}
 }
 
-// logHandler leaves the form of attributes and groups to a [slog.TextHandler],
-// which is given records that have nothing but attributes.
+// logHandler uses a [slog.TextHandler] for attributes and groups; it passes records that have nothing but attributes.
 type logHandler struct {
 	out   *logOutput
 	level slog.Leveler
 	attrs slog.Handler
 }
 
-// noRecord is what the TextHandler writes of such a record besides.
+// noRecord is the TextHandler's output for such a record's other fields.
 const noRecord = `level=INFO msg=""`
 
 func (h logHandler) Enabled(_ context.Context, level slog.Level) bool {
@@ -100,7 +94,7 @@ func (h logHandler) WithGroup(name string) slog.Handler {
 	return h
 }
 
-// logOutput is what a handler and all that derive from it share.
+// logOutput is shared by a handler and all that derive from it.
 type logOutput struct {
 	mu     sync.Mutex
 	attrs  bytes.Buffer
@@ -109,8 +103,7 @@ type logOutput struct {
 	failed bool
 }
 
-// write does not give up with ctx: the record that tells of a deadline is the
-// one that is wanted.
+// write outlives ctx: the record about a deadline is the important one.
 func (o *logOutput) write(ctx context.Context, level slog.Level, line string) {
 	if !o.failed {
 		err := o.tools.Log(context.WithoutCancel(ctx), level, line)

@@ -8,25 +8,22 @@ import (
 	"slices"
 )
 
-// Network is where an endpoint of this unit is reached. All lists keep Juju's
-// order and have nothing twice.
+// Network is where an endpoint of this unit is reached. All lists are in Juju's order without duplicates.
 type Network struct {
-	// Bind are the addresses that the unit has in the endpoint's space: those to
-	// listen on, and to tell peers. The first is the one that Juju prefers.
+	// Bind are the unit's addresses in the endpoint's space, to listen on and to publish to peers. Juju prefers the
+	// first.
 	Bind []netip.Addr
-	// Ingress are the addresses at which others reach the unit: the same as Bind
-	// but behind address translation.
+	// Ingress are the addresses at which others reach the unit; they differ from Bind only behind address translation.
 	Ingress []netip.Addr
-	// Hostnames are names that Juju gives in the place of addresses, or with them.
+	// Hostnames are names that Juju returns instead of addresses, or with them.
 	Hostnames []string
 	// Subnets are the networks of the addresses of Bind, as far as Juju knows them.
 	Subnets map[netip.Addr]netip.Prefix
 }
 
-// networkInfo is what network-get answers. A host name comes as hostname, with
-// the address that it resolves to as value, which is empty where there is none; an
-// older agent puts the name itself into value. Source: jujuc/network-get.go and
-// the controller's apiserver/facades/agent/uniter/networkinfo.go.
+// networkInfo is the answer of network-get. A host name is in hostname, with its resolved address in value, which is
+// empty if there is none; an older agent puts the name itself into value. Source: jujuc/network-get.go and the
+// controller's apiserver/facades/agent/uniter/networkinfo.go.
 type networkInfo struct {
 	Bind []struct {
 		Addresses []struct {
@@ -38,11 +35,9 @@ type networkInfo struct {
 	Ingress []string `json:"ingress-addresses"`
 }
 
-// NetworkGet returns where the endpoint binding is reached, as the operator bound
-// it to a space. With a relation's ID the ingress addresses are those for that
-// relation; without ("") those for any. Bind is empty while the machine has no
-// address in that space, or only names that Juju can't resolve. An unknown relation
-// is [ErrNotFound].
+// NetworkGet returns the addresses of an endpoint, in the space to which the operator bound it. With a relation's ID
+// the ingress addresses are those for that relation, with "" those for any. Bind is empty while the machine has no
+// address in that space, or only names that Juju can't resolve. An unknown relation is an [ErrNotFound].
 func (t *Tools) NetworkGet(ctx context.Context, binding, relationID string) (Network, error) {
 	args := []string{binding}
 	if relationID != "" {
@@ -71,8 +66,8 @@ func (i networkInfo) network() Network {
 	return n
 }
 
-// add adds an address to a list, or a text that is none to the names. One that is
-// good on one link only (fe80::1, with a zone or without) means nothing elsewhere.
+// add adds an address to a list, or any other text to the names. A link-local address (fe80::1, with a zone or without)
+// has no meaning elsewhere and is dropped.
 func (n *Network) add(list []netip.Addr, text string) []netip.Addr {
 	address, err := netip.ParseAddr(text)
 	switch address = address.Unmap(); {
@@ -85,7 +80,7 @@ func (n *Network) add(list []netip.Addr, text string) []netip.Addr {
 	return list
 }
 
-// addSubnet keeps the largest network of an address: a virtual address may be listed in its own as well.
+// addSubnet keeps the largest network of an address: a virtual address may also be listed in its own.
 func (n *Network) addSubnet(value, cidr string) {
 	address, err := netip.ParseAddr(value)
 	subnet, bad := netip.ParsePrefix(cidr)
@@ -102,7 +97,7 @@ func (n *Network) addSubnet(value, cidr string) {
 	n.Subnets[address] = subnet
 }
 
-// addName adds a name that is one: Juju may repeat an address as hostname.
+// addName adds a host name: Juju may repeat an address as hostname.
 func (n *Network) addName(name string) {
 	if _, err := netip.ParseAddr(name); err != nil && name != "" && !slices.Contains(n.Hostnames, name) {
 		n.Hostnames = append(n.Hostnames, name)

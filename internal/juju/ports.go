@@ -6,15 +6,13 @@ import (
 	"strconv"
 )
 
-// OpenPorts asks Juju to let others reach TCP ports of this unit, for all
-// endpoints; it does so where the application is exposed. One that is open
-// already is no error. They are opened once the hook has ended well.
+// OpenPorts asks Juju to let others reach TCP ports of this unit, for all endpoints, if the application is exposed. An
+// open port is no error. They are opened after the hook succeeds.
 func (t *Tools) OpenPorts(ctx context.Context, ports ...int) error {
 	return t.eachPort(ctx, "open", ports)
 }
 
-// ClosePorts takes back what [Tools.OpenPorts] has asked for, once the hook has
-// ended well. One that is not open is no error.
+// ClosePorts reverts [Tools.OpenPorts], after the hook succeeds. A closed port is no error.
 func (t *Tools) ClosePorts(ctx context.Context, ports ...int) error {
 	return t.eachPort(ctx, "close", ports)
 }
@@ -29,8 +27,7 @@ func (t *Tools) eachPort(ctx context.Context, verb string, ports []int) error {
 	return nil
 }
 
-// ApplicationVersionSet shows the version of what the unit runs in `juju status`.
-// It is seen at once and stays even if the hook fails.
+// ApplicationVersionSet sets the workload version in `juju status`, at once and even if the hook fails.
 func (t *Tools) ApplicationVersionSet(ctx context.Context, version string) error {
 	if err := t.tell(ctx, "application-version-set", "--", argument(oneLine(version))); err != nil {
 		return fmt.Errorf("cannot set the application's version: %w", err)

@@ -11,10 +11,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// RelationIDs returns the IDs (`ovsdb-peer:0`) of the relations of an endpoint,
-// sorted as Juju sorts them. It is empty where there are none: also for the peer
-// relation in the hook `stop`, if the unit's agent has restarted since the unit
-// joined it.
+// RelationIDs returns the IDs (`ovsdb-peer:0`) of the relations of an endpoint, in Juju's order. It is empty if there
+// are none, and for the peer relation in the hook `stop` if the unit's agent has restarted since the unit joined it.
 func (t *Tools) RelationIDs(ctx context.Context, endpoint string) ([]string, error) {
 	var ids []string
 	if err := t.queryOnce(ctx, &ids, "relation-ids", endpoint); err != nil {
@@ -23,9 +21,8 @@ func (t *Tools) RelationIDs(ctx context.Context, endpoint string) ([]string, err
 	return ids, nil
 }
 
-// RelationUnits returns the other units in a relation. Juju 4 keeps units in it
-// that were removed: those that exist are in [Tools.GoalState]. An unknown
-// relation is [ErrNotFound].
+// RelationUnits returns the other units in a relation. Juju 4 keeps removed units in it: those that exist are in
+// [Tools.GoalState]. An unknown relation is an [ErrNotFound].
 func (t *Tools) RelationUnits(ctx context.Context, relationID string) ([]string, error) {
 	var units []string
 	if err := t.queryOnce(ctx, &units, "relation-list", "-r", relationID); err != nil {
@@ -34,18 +31,16 @@ func (t *Tools) RelationUnits(ctx context.Context, relationID string) ([]string,
 	return units, nil
 }
 
-// RelationGet returns everything that a unit, this one or another, has published
-// in a relation: strings as they were set, whatever they look like. Data of units
-// that have left stay readable while the relation exists. A value above 1 MiB is
-// replaced by "(N bytes, too long)"; data after the first 8 MiB are left out. A unit or relation that is not there, or not ours to read, is
+// RelationGet returns everything that a unit, this one or another, has published in a relation: strings exactly as they
+// were set. Data of units that have left stays readable while the relation exists. A value above 1 MiB is replaced by
+// "(N bytes, too long)"; data after the first 8 MiB is left out. An unknown or unreadable unit or relation is an
 // [ErrNotFound].
 func (t *Tools) RelationGet(ctx context.Context, relationID, unit string) (map[string]string, error) {
 	return t.relationData(ctx, unit, relationID, "-r", relationID, "-", unit)
 }
 
-// RelationGetApp returns what the leader of app, this application or the other
-// one, has published for the application as a whole. Errors are those of
-// [Tools.RelationGet].
+// RelationGetApp returns what the leader of app, this application or the related one, has published for the whole
+// application. Errors are those of [Tools.RelationGet].
 func (t *Tools) RelationGetApp(ctx context.Context, relationID, app string) (map[string]string, error) {
 	return t.relationData(ctx, "application "+app, relationID, "-r", relationID, "--app", "-", app)
 }
@@ -58,20 +53,18 @@ func (t *Tools) relationData(ctx context.Context, owner, relationID string, args
 	return data, nil
 }
 
-// RelationSet publishes values of this unit in a relation; the keys that it does
-// not name stay as they are, and an empty value takes its key away. Without
-// values it does nothing. The other units see them once the hook has ended well,
-// this unit at once. An unknown relation is [ErrNotFound].
+// RelationSet publishes values of this unit in a relation. Other keys stay as they are, and an empty value removes its
+// key. Without values it does nothing. The other units see them after the hook succeeds, this unit at once. An unknown
+// relation is an [ErrNotFound].
 //
-// The values go through stdin, so their size is not that of an argument, and no
-// list of processes shows them. A value that is not UTF-8 is refused: it would
-// arrive as another one.
+// The values go through stdin, so their size is not limited as an argument's, and no list of processes shows them. A
+// value that is not UTF-8 is refused, since it would arrive changed.
 func (t *Tools) RelationSet(ctx context.Context, relationID string, values map[string]string) error {
 	return t.setRelationData(ctx, "this unit's", relationID, values, "-r", relationID, "--file", "-")
 }
 
-// RelationSetApp is [Tools.RelationSet] for the application as a whole. Only the
-// leader may: to other units Juju answers "cannot write relation settings".
+// RelationSetApp is [Tools.RelationSet] for the application as a whole. Only the leader may call it: to other units
+// Juju answers "cannot write relation settings".
 func (t *Tools) RelationSetApp(ctx context.Context, relationID string, values map[string]string) error {
 	return t.setRelationData(ctx, "the application's", relationID, values, "-r", relationID, "--app", "--file", "-")
 }
@@ -92,12 +85,10 @@ func (t *Tools) setRelationData(ctx context.Context, whose, relationID string, v
 	return nil
 }
 
-// yamlJSON writes v as text that a reader of JSON and one of YAML, which
-// relation-set --file is, understand alike. All strings are quoted, so YAML sees
-// no number in 13e4 and no boolean in true. JSON leaves characters bare in strings
-// that YAML refuses (U+007F to U+009F, U+FEFF, U+FFFE) or folds to a space
-// (U+0085): from U+007F on they are written as \uXXXX, up to the last that this
-// can name.
+// yamlJSON writes v as text that parsers of JSON and of YAML, which relation-set --file uses, understand alike. All
+// strings are quoted, so YAML sees no number in 13e4 and no boolean in true. JSON allows characters in strings that
+// YAML refuses (U+007F to U+009F, U+FEFF, U+FFFE) or folds to a space (U+0085): from U+007F to U+FFFF all are written
+// as \uXXXX.
 func yamlJSON[T string | map[string]string](v T) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -1,10 +1,8 @@
-// Package juju speaks with the Juju agent that runs this program: the hook
-// tools as typed calls, the environment of a hook or an action, a log handler,
-// and the commands that a person types in reply.
+// Package juju calls the Juju agent that runs this program. It has the hook tools as typed calls, the environment of a
+// hook or an action, a log handler, and the syntax of the juju command.
 //
-// Juju 2.9 and 3.x are meant throughout. "Source: jujuc" is the package of that
-// name in github.com/juju/juju, under worker/uniter/runner in 2.9 to 3.5 and
-// under internal/worker/uniter/runner in 3.6.
+// It supports Juju 2.9 and 3.x. "Source: jujuc" is the package of that name in github.com/juju/juju, under
+// worker/uniter/runner in 2.9 to 3.5 and under internal/worker/uniter/runner in 3.6.
 package juju
 
 import (
@@ -18,25 +16,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Timeout bounds one call of a hook tool. A call takes about 5 ms; where the
-// agent must ask the controller it takes as long as that does. It is our own
-// choice: long enough for a controller that fails over, short enough for a
-// hook that makes a few such calls to end while a person still waits for it.
+// Timeout limits one call of a hook tool. A call takes about 5 ms, or as long as the controller does if the agent must
+// ask it. It is our own choice: long enough for a controller that fails over, short enough for a hook with a few such
+// calls to end while a person waits for it.
 const Timeout = 30 * time.Second
 
-// What a caller can decide by. Each is wrapped together with the [run.Error]
-// that holds the tool's own words; the tools have no other sign than these.
+// Errors for callers. Each is wrapped together with the [run.Error] that has the tool's output; the tools have no other
+// signs than its text.
 var (
-	// ErrNotFound: there is no such relation, or none such that this unit may
-	// read, or no unit of that name was ever in it.
+	// ErrNotFound: no such relation, none that this unit may read, or no unit of that name was ever in it.
 	ErrNotFound = errors.New("no such relation data")
-	// ErrNoTool: the tool is not in PATH. This is not a hook or an action, or the
-	// running Juju has no such tool any more.
+	// ErrNoTool: the tool is not in PATH. This is not a hook or an action, or the running Juju no longer has it.
 	ErrNoTool = errors.New("no such hook tool")
 	// ErrNotAnAction: an action-… tool was called in a hook.
 	ErrNotAnAction = errors.New("not in an action")
-	// ErrNotLeader: only the application's leader may do this, and this unit is
-	// not, or no longer.
+	// ErrNotLeader: only the application's leader may do this, and this unit is not it.
 	ErrNotLeader = errors.New("not the leader")
 	// ErrTooLarge: a value is longer than an argument of a program can be.
 	ErrTooLarge = errors.New("too large for an argument")
@@ -45,25 +39,18 @@ var (
 	errNoNetwork = errors.New("no network")
 )
 
-// signs are what the tools' error texts contain, and how they end, by the start
-// of the tool's name. They come, in this order:
+// signs are substrings and suffixes of the tools' error texts, by the start of the tool's name. Their sources, in this order:
 //
-//   - from the controller, where the relation has no settings of that unit
-//     (state/relationunit.go ReadSettings; exit code 1);
-//   - from the controller of Juju 4, of the same (domain/relation/errors,
-//     RelationUnitNotFound);
-//   - from the parser of -r (jujuc/context.go; exit code 2), and with exit code
-//     1 where the relation goes while the tool runs;
-//   - from the controller (apiserver/facades/agent/uniter ReadRemoteSettings;
-//     exit code 1), which says so of a relation that is gone and of an
-//     application that is not part of it. With the word before it, since a
-//     socket that can't be opened ends in "permission denied" as well;
-//   - from the parser of -r of network-get, as above, and from itself (exit code
-//     1), which goes on with the endpoint's name;
-//   - from the agent, in a hook (runner/context/context.go; exit code 1);
-//   - from the agent (runner/context/leader.go; exit code 1), and from the
-//     controller, where another unit has become the leader meanwhile
-//     (core/leadership/interface.go), which goes on with the application's name.
+//   - the controller, if the relation has no settings of that unit (state/relationunit.go ReadSettings; exit code 1);
+//   - the controller of Juju 4, for the same reason (domain/relation/errors, RelationUnitNotFound);
+//   - the parser of -r (jujuc/context.go; exit code 2), with exit code 1 if the relation is removed while the tool runs;
+//   - the controller (apiserver/facades/agent/uniter ReadRemoteSettings; exit code 1), for a removed relation and for an
+//     application that is not part of it. The preceding word matters, since the error of a socket that can't be opened
+//     ends in "permission denied", too;
+//   - the parser of -r of network-get, as above, and network-get itself (exit code 1), before the endpoint's name;
+//   - the agent, in a hook (runner/context/context.go; exit code 1);
+//   - the agent (runner/context/leader.go; exit code 1), and the controller, if another unit has become the leader
+//     meanwhile (core/leadership/interface.go), before the application's name.
 var signs = []struct {
 	tool, within, end string
 	kind              error
@@ -79,15 +66,14 @@ var signs = []struct {
 	{"leader-set", `" is not leader of "`, "", ErrNotLeader},
 }
 
-// Tools calls Juju's hook tools, each as a program in PATH and each for at most
-// [Timeout]. They work only in a hook or an action: elsewhere every call is
-// [ErrNoTool].
+// Tools calls Juju's hook tools, each as a program in PATH and with [Timeout]. They work only in a hook or an action:
+// elsewhere every call returns [ErrNoTool].
 //
-// What is written to relations Juju keeps back until the hook ends well; status,
-// log and the messages of actions are out at once.
+// Juju holds back what is written to relations until the hook succeeds. Status, log and messages of actions take effect
+// at once.
 //
-// Options, relations with their units, and networks stay the same for as long as a hook or an action runs, which is one
-// process: each is asked once. Goal state, leadership and what units publish may change meanwhile.
+// Options, relations with their units, and networks stay the same while a hook or an action runs, which is one process:
+// each is asked once. Goal state, leadership and what units publish may change meanwhile.
 type Tools struct {
 	runner run.Runner
 	mu     sync.Mutex
@@ -97,8 +83,7 @@ type Tools struct {
 // New returns the tools that r runs.
 func New(r run.Runner) *Tools { return &Tools{runner: r} }
 
-// query decodes the JSON that a tool writes into answer. Numbers stay
-// [json.Number] where the type is open.
+// query decodes a tool's JSON output into answer. Numbers become [json.Number] if the type is open.
 func (t *Tools) query(ctx context.Context, answer any, tool string, args ...string) error {
 	out, err := t.call(ctx, run.Command{Name: tool, Args: append([]string{"--format=json"}, args...)})
 	if err != nil {
@@ -107,7 +92,7 @@ func (t *Tools) query(ctx context.Context, answer any, tool string, args ...stri
 	return decode(out, answer, tool)
 }
 
-// queryOnce is query for what stays the same in this process. A failure is asked again.
+// queryOnce caches query for data that does not change in this process. A failed query is repeated.
 func (t *Tools) queryOnce(ctx context.Context, answer any, tool string, args ...string) error {
 	question := strings.Join(append([]string{tool}, args...), " ")
 	t.mu.Lock()
@@ -128,7 +113,7 @@ func (t *Tools) queryOnce(ctx context.Context, answer any, tool string, args ...
 	return err
 }
 
-// tell runs a tool that has nothing to answer.
+// tell runs a tool without output.
 func (t *Tools) tell(ctx context.Context, tool string, args ...string) error {
 	_, err := t.call(ctx, run.Command{Name: tool, Args: args})
 	return err
@@ -167,8 +152,7 @@ func kindOf(tool string, err error) error {
 	return nil
 }
 
-// toolError adds to a tool's failure what it means. It reads as the failure:
-// the tool's own words say it already.
+// toolError adds an error kind to a tool's failure. Its text is the failure's.
 type toolError struct {
 	kind, cause error
 }

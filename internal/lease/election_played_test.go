@@ -27,11 +27,11 @@ const (
 	paused                    // SIGSTOP, or a sleeping machine
 	noDatabase                // its connection to the database is cut
 	election                  // no member of the database has a leader
-	unreached                      // it reaches no other agent, but they reach it
+	unreached                 // it reaches no other agent, but they reach it
 	alone                     // no agent reaches it, nor it them
 	unlinked                  // it and the next agent don't reach each other
-	noNorthd                    // its ovn-northd doesn't work
-	answerLost                      // its writes get no answer
+	noNorthd                  // its ovn-northd doesn't work
+	answerLost                // its writes get no answer
 	behind                    // its member of the database is three ticks behind the leader
 	stopped                   // it is stopped gracefully; another process starts afterwards
 	ahead                     // its clock jumps ahead by one and a half TTLs, for good

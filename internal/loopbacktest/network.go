@@ -10,14 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attempts bounds the search for a network that is free: of 64,000 a run of all tests
-// has some tens at once.
+// attempts limits the search for a free network: a run of all tests has some tens of 64,000 at once.
 const attempts = 1000
 
-// Network is the first three numbers of a /24 of the loopback (127.0.0.0/8) that is the
-// test's own until it ends, among all that ask here: tests of other packages run at the same
-// time, and servers of one must not meet those of another. It is held by a listener on its
-// last address, so that it is free again however the test ends.
+// Network returns the first three numbers of a /24 of the loopback (127.0.0.0/8) that only this test uses until it
+// ends. Tests of other packages run at the same time, and their servers must not meet. A listener on the network's last
+// address reserves it, so that it is free again even if the test is killed.
 func Network(t testing.TB) string {
 	t.Helper()
 	for range attempts {

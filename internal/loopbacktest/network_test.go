@@ -14,7 +14,7 @@ func TestNetworksDifferUntilTheTestEnds(t *testing.T) {
 	t.Parallel()
 	all := map[string]bool{}
 	t.Run("meanwhile", func(t *testing.T) {
-		for range 2000 { // of which 30 would coincide if they were drawn alone
+		for range 2000 { // by chance, 30 of them would coincide
 			all[loopbacktest.Network(t)] = true
 		}
 	})

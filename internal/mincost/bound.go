@@ -2,10 +2,9 @@ package mincost
 
 import "slices"
 
-// isOptimal says that it takes no search to see that nothing is better: all jobs are of one
-// class; or none has moved, and no slot that may give one has more than one above one that
-// may take it; or the loads are within one of each other, and that took the fewest moves.
-// False says nothing.
+// isOptimal reports whether the assignment is known to be optimal without a search: all jobs are of one class; or none
+// has moved, and no slot that may give a job has more than one above a slot that may take it; or the loads are within
+// one of each other, after the fewest possible moves. False means unknown.
 func (a *Assignment) isOptimal() bool {
 	if len(a.load) == 0 || a.oneClass() {
 		return true
@@ -17,7 +16,7 @@ func (a *Assignment) isOptimal() bool {
 	return slices.Max(a.load)-slices.Min(a.load) <= 1 && moves == a.LowerBound()
 }
 
-// oneClass says that all jobs that can be moved may go to the same slots.
+// oneClass reports whether all movable jobs may go to the same slots.
 func (a *Assignment) oneClass() bool {
 	class := None
 	for _, j := range a.problem.Jobs {
@@ -31,8 +30,7 @@ func (a *Assignment) oneClass() bool {
 	return true
 }
 
-// difference is that between the largest load that may get smaller and the smallest one that
-// may grow.
+// difference is that between the largest load that may shrink and the smallest one that may grow.
 func (a *Assignment) difference() int {
 	smallest, largest := slices.Max(a.load), 0
 	a.visit++
@@ -49,8 +47,8 @@ func (a *Assignment) difference() int {
 	return largest - smallest
 }
 
-// LowerBound is the number of moves without which the loads can't be within one of each
-// other, wherever the jobs may go.
+// LowerBound is the least number of moves after which the loads can be within one of each other, if each job may go
+// everywhere.
 func (a *Assignment) LowerBound() int {
 	first := slices.Clone(a.load)
 	for i, j := range a.problem.Jobs {
@@ -64,13 +62,12 @@ func (a *Assignment) LowerBound() int {
 	return lowerBound(first, sum(a.load))
 }
 
-// LowerBound is the number of moves of one unit each without which loads can't be within one
-// of each other.
+// LowerBound is the least number of moves of one unit each after which loads can be within one of each other.
 func LowerBound(loads []int) int { return lowerBound(loads, sum(loads)) }
 
-// lowerBound is for slots that carry so much in the end, of which these loads are there at
-// first: what is above the larger of the two final loads has to go, and one from each slot
-// that has the larger one, where there are more of these than can keep it.
+// lowerBound is for slots with that total load, of which these loads are fixed at first: the excess over the larger of
+// the two final loads has to move, and one from each slot with the larger one, if there are more of these than may keep
+// it.
 func lowerBound(first []int, total int) int {
 	if len(first) == 0 {
 		return 0

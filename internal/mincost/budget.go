@@ -2,8 +2,7 @@ package mincost
 
 import "cmp"
 
-// OptimizeWithBudget makes the loads as even as so many moves can: of the cycles, those come
-// first that bring most for each move.
+// OptimizeWithBudget makes the loads as even as that many moves can, starting with the cycles that gain most per move.
 func (a *Assignment) OptimizeWithBudget(moves int) {
 	g := a.newResidualGraph()
 	for left := moves; left > 0; left = moves - a.Moves() {
@@ -22,9 +21,9 @@ func (a *Assignment) OptimizeWithBudget(moves int) {
 	}
 }
 
-// bestRatio is the cycle that makes the loads most even for each move, to begin with any:
-// by Dinkelbach's method (On nonlinear fractional programming, Management Science 13, 1967),
-// in which a better one is a negative cycle by weights that make this one worth nothing.
+// bestRatio is the cycle that improves evenness most per move, by Dinkelbach's method (On nonlinear fractional
+// programming, Management Science 13, 1967): start with any cycle; a better one is a negative cycle under weights that
+// make this one worth 0.
 func (a *Assignment) bestRatio(g *residualGraph, c cycle) cycle {
 	for c.moves > 0 {
 		better, found := a.findNegativeCycle(g, weights{c.moves, -c.squares})
@@ -36,7 +35,7 @@ func (a *Assignment) bestRatio(g *residualGraph, c cycle) cycle {
 	return c
 }
 
-// bestEdge is the single move that makes the loads most even.
+// bestEdge is the single move that improves evenness most.
 func (a *Assignment) bestEdge(g *residualGraph) (best cycle, found bool) {
 	for from := range a.load {
 		for _, to := range g.next[from] {

@@ -2,16 +2,15 @@ package mincost
 
 import "slices"
 
-// weights are what a unit of each part of the cost counts: the sum of the squares of the
-// loads, and the number of moves.
+// weights are the cost of a unit of each part: the sum of the squares of the loads, and the number of moves.
 type weights struct{ squares, moves int64 }
 
-// lexicographic weighs such that more evenness is worth any number of moves.
+// lexicographic prefers evenness to any number of moves.
 func (a *Assignment) lexicographic() weights { return weights{int64(len(a.problem.Jobs)) + 1, 1} }
 
-// cycle is slots of which each gives a job to the next one, and the last one to the first.
-// Where it is open it goes through the sink: the first slot only gives, the last one only
-// takes. Squares and moves are by how much it changes the two parts of the cost.
+// cycle is a list of slots: each gives a job to the next one, and the last one to the first. An open one goes through
+// the sink: the first slot only gives, the last one only takes. Squares and moves are its changes of the two parts of
+// the cost.
 type cycle struct {
 	slots          []int
 	open           bool
@@ -28,7 +27,7 @@ func (c cycle) edges() int {
 
 func (c cycle) edge(i int) (from, to int) { return c.slots[i], c.slots[(i+1)%len(c.slots)] }
 
-// Optimize makes the loads as even as can be, with the fewest moves that bring that about.
+// Optimize makes the loads as even as possible, with the fewest moves for that.
 func (a *Assignment) Optimize() {
 	a.greedyBalance()
 	if a.isOptimal() {
@@ -47,10 +46,9 @@ func (a *Assignment) Optimize() {
 	}
 }
 
-// findNegativeCycle is the algorithm of Bellman and Ford from all slots at once, which looks
-// for a cycle among the predecessors after each pass (Cherkassky, Goldberg: Negative-cycle
-// detection algorithms, Mathematical Programming 85, 1999). The node behind the slots is the
-// sink: an edge to it is a unit that a slot gets more, one from it a unit that it gets less.
+// findNegativeCycle is the algorithm of Bellman and Ford from all slots at once, which looks for a cycle among the
+// predecessors after each pass (Cherkassky, Goldberg: Negative-cycle detection algorithms, Mathematical Programming 85,
+// 1999). The node after the slots is the sink: an edge to it adds a unit to a slot, an edge from it removes one.
 func (a *Assignment) findNegativeCycle(g *residualGraph, w weights) (cycle, bool) {
 	sink := g.slots
 	dist, pred := make([]int64, sink+1), make([]int, sink+1)
@@ -87,15 +85,14 @@ func (a *Assignment) findNegativeCycle(g *residualGraph, w weights) (cycle, bool
 	}
 }
 
-// lastUnit is what the last unit of a load adds to its square, nextUnit what one more would.
+// lastUnit is the share of a load's last unit in its square, nextUnit that of one more.
 func lastUnit(load int) int64 { return int64(2*load - 1) }
 
 func nextUnit(load int) int64 { return int64(2*load + 1) }
 
-// predecessorCycle is a cycle in which each node is the predecessor of the next one; nil if
-// there is none.
+// predecessorCycle is a cycle in which each node is the predecessor of the next one; nil if there is none.
 func predecessorCycle(pred []int) []int {
-	seen := make([]int, len(pred)) // 0 not yet, else 1 more than the node that it was reached from
+	seen := make([]int, len(pred)) // 0 not yet, otherwise 1 more than the node from which it was reached
 	for start := range pred {
 		v := start
 		for v != None && seen[v] == 0 {
@@ -115,7 +112,7 @@ func predecessorCycle(pred []int) []int {
 	return nil
 }
 
-// newCycle is the cycle of these nodes, with what it changes.
+// newCycle is the cycle of these nodes, with its changes.
 func (a *Assignment) newCycle(g *residualGraph, nodes []int) cycle {
 	c := cycle{slots: nodes}
 	if i := slices.Index(nodes, g.slots); i >= 0 {
@@ -131,7 +128,7 @@ func (a *Assignment) newCycle(g *residualGraph, nodes []int) cycle {
 	return c
 }
 
-// cancel makes the changes of a cycle.
+// cancel applies a cycle.
 func (a *Assignment) cancel(g *residualGraph, c cycle) {
 	jobs := make([]int, c.edges())
 	for i := range jobs {

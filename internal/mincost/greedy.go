@@ -2,9 +2,9 @@ package mincost
 
 import "slices"
 
-// greedyBalance moves jobs from the slot of the largest load to the one of the least that
-// they may go to, for as long as it makes the loads more even. Where all jobs are of one
-// class this is optimal: no chain of moves changes more than the loads of its two ends.
+// greedyBalance moves jobs from the slot with the largest load to the lightest permitted slot, as long as that makes
+// the loads more even. If all jobs are of one class this is optimal: no chain of moves changes more than the loads of
+// its two ends.
 func (a *Assignment) greedyBalance() {
 	stuck := make([]bool, len(a.load))
 	for {
@@ -27,8 +27,7 @@ func (a *Assignment) greedyBalance() {
 	}
 }
 
-// bestMove is the job of a slot that may go to the lightest other one; of several, the one
-// that came last.
+// bestMove is a slot's job that may go to the lightest other slot; of several, the latest arrival.
 func (a *Assignment) bestMove(from int) (job, to int) {
 	job, to = None, None
 	a.visit++

@@ -1,18 +1,18 @@
-// Package mincost assigns jobs to slots: as evenly as can be, and with the fewest jobs that
-// leave the slot which they are on.
+// Package mincost assigns jobs to slots: as evenly as possible, with the fewest jobs that leave
+// their current slot.
 //
 // Even means the least sum of the squares of the slots' loads. An assignment that has it is
 // the best for every other convex measure of evenness too, the largest load included: it is
 // an optimal semi-matching (Harvey, Ladner, Lovász, Tamir: Semi-matchings for bipartite
 // graphs and load balancing, Journal of Algorithms 59, 2006).
 //
-// As a flow of least cost, each job sends one unit to one of its slots, for 1 where that is a
-// move and for nothing where it is not; and of what a slot sends on to the sink, the first
-// unit costs 1, the next ones 3, 5, 7 and so on, which adds up to the square of its load. The
+// As a flow of least cost, each job sends one unit to one of its slots, at cost 1 if that is a
+// move and 0 otherwise. Of the units from a slot to the sink the first costs 1, the next ones
+// 3, 5, 7 and so on, which adds up to the square of its load. The
 // algorithm is Klein's cycle cancelling (A primal method for minimal cost flows, Management
 // Science 14, 1967; Ahuja, Magnanti, Orlin: Network Flows, 1993, section 9.6): begin with any
-// assignment, and change it along a cycle of negative cost in its residual graph for as long
-// as there is one. An assignment is of least cost exactly if there is none (ibid., theorem
+// assignment, and change it along a cycle of negative cost in its residual graph until there is
+// none. An assignment has the least cost exactly if there is none (ibid., theorem
 // 9.1). A greedy balance makes the first assignment, and does most of the work.
 //
 // The package is pure, and the same problem has the same assignment each time.
@@ -20,15 +20,15 @@ package mincost
 
 import "slices"
 
-// None is the slot of a job that is on none, and the class of one that can't be moved.
+// None is the slot of an unassigned job, and the class of an immovable one.
 const None = -1
 
 // Problem is what to assign. Slots are numbers from 0 on.
 type Problem struct {
-	// Loads is what each slot carries beside the jobs.
+	// Loads is the load of each slot apart from the jobs.
 	Loads []int
-	// Ties decides between slots of the same load, the smaller one first; nil, and between
-	// equals, the slot's number does.
+	// Ties decides between slots of equal load, the smaller value first. If it is nil or equal, the slot's number
+	// decides.
 	Ties []int
 	// Classes are sets of slots, none of them empty.
 	Classes [][]int
@@ -37,18 +37,18 @@ type Problem struct {
 
 // Job is one unit of load.
 type Job struct {
-	// Current is the slot which it is on at first, or [None]: going from none is no move, and
-	// neither is coming back to it, which a job always may.
+	// Current is the job's slot at first, or [None]. Neither leaving None nor returning to Current is a move, and
+	// returning is always permitted.
 	Current int
-	// Class is the number of the set of slots that it may be assigned to, or [None].
+	// Class is the index of the job's permitted slots, or [None].
 	Class int
 }
 
-// Assignment is which job is on which slot.
+// Assignment is an assignment of jobs to slots.
 type Assignment struct {
 	problem Problem
 	load    []int
-	// slot is where each job is; at are the jobs on each slot, in the order in which they came.
+	// slot is the slot of each job; at are the jobs of each slot, in order of arrival.
 	slot []int
 	at   [][]int
 	// visited is the last visit in which each class was seen.
@@ -56,8 +56,7 @@ type Assignment struct {
 	visit   int
 }
 
-// New puts each job on the slot which it is on at first, and then each that is on none on the
-// slot of its class with the least load.
+// New puts each job on its current slot, and then each other job on the lightest slot of its class.
 func New(p Problem) *Assignment {
 	a := &Assignment{problem: p, load: slices.Clone(p.Loads), slot: make([]int, len(p.Jobs)), at: make([][]int, len(p.Loads)), visited: make([]int, len(p.Classes))}
 	for i, j := range p.Jobs {
@@ -74,10 +73,10 @@ func New(p Problem) *Assignment {
 	return a
 }
 
-// Slot is the one that a job is on, or [None].
+// Slot is a job's slot, or [None].
 func (a *Assignment) Slot(job int) int { return a.slot[job] }
 
-// Moves counts the jobs that have left the slot which they were on at first.
+// Moves counts the jobs that have left their current slot.
 func (a *Assignment) Moves() (n int) {
 	for i, j := range a.problem.Jobs {
 		if j.Current != None && j.Current != a.slot[i] {
@@ -93,7 +92,6 @@ func (a *Assignment) put(job, slot int) {
 	a.load[slot]++
 }
 
-// move takes a job to another slot.
 func (a *Assignment) move(job, to int) {
 	from := a.slot[job]
 	i := slices.Index(a.at[from], job)
@@ -102,7 +100,7 @@ func (a *Assignment) move(job, to int) {
 	a.put(job, to)
 }
 
-// lighter orders slots: the one with the smaller load first.
+// lighter orders slots by load.
 func (a *Assignment) lighter(s, t int) bool {
 	ties := a.problem.Ties
 	switch {
@@ -114,7 +112,7 @@ func (a *Assignment) lighter(s, t int) bool {
 	return s < t
 }
 
-// lightest is the slot of the least load, but for one; [None] if there is no other.
+// lightest is the slot with the least load, except one; [None] if there is no other.
 func (a *Assignment) lightest(slots []int, but int) int {
 	best := None
 	for _, s := range slots {

@@ -1,15 +1,13 @@
 package mincost
 
-// absent is the cost of an edge that isn't there.
+// absent is the cost of a missing edge.
 const absent = 2
 
-// residualGraph has an edge from one slot to another where a job on the first may go to the
-// second: the cheapest such job. Its cost is 1 where the job leaves its first slot, -1 where
-// it comes back to that, and 0 otherwise.
+// residualGraph has an edge from one slot to another if a job on the first may go to the second, for the cheapest such
+// job. Its cost is 1 if the job leaves its current slot, -1 if it returns to it, and 0 otherwise.
 type residualGraph struct {
 	slots int
-	// cost and job are those of the edge from s to t, at s*slots+t; next are the slots that
-	// an edge goes to from each.
+	// cost and job are those of the edge from s to t, at s*slots+t; next are the targets of each slot's edges.
 	cost []int8
 	job  []int32
 	next [][]int
@@ -27,8 +25,8 @@ func (a *Assignment) newResidualGraph() *residualGraph {
 	return g
 }
 
-// rebuildEdges finds the edges from a slot. Of the jobs of one class the cheapest will do,
-// but for the edges by which others come back to their first slots.
+// rebuildEdges rebuilds the edges from a slot. The cheapest job of each class suffices, apart from jobs that return to
+// their current slots.
 func (a *Assignment) rebuildEdges(g *residualGraph, from int) {
 	for _, to := range g.next[from] {
 		g.cost[from*g.slots+to] = absent
@@ -67,7 +65,7 @@ func (g *residualGraph) add(from, to int, cost int8, job int) {
 	g.cost[e], g.job[e] = cost, int32(job)
 }
 
-// cost is by how much the number of moves grows if the job goes from one slot to another.
+// cost is the change in the number of moves if the job goes from one slot to another.
 func (j Job) cost(from, to int) int8 {
 	switch j.Current {
 	case None:

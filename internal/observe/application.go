@@ -17,57 +17,53 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Application is what Juju, the units' published data and this unit's memory tell of
-// the application.
+// Application is what Juju, the units' published data and this unit's cache tell about the application.
 type Application struct {
-	// Unit is this unit, Version that of the Juju that runs it: of commands that are printed.
+	// Unit is this unit. Version is that of its Juju, which determines the syntax of printed commands.
 	Unit    string
 	Version juju.Version
-	// Goal are the units that are to exist; nil where Juju could not be asked.
+	// Goal are the units that should exist; nil if Juju could not be asked.
 	Goal map[string]juju.UnitGoal
 	// Remote are the units of other applications, by this application's endpoint.
 	Remote map[string]map[string]juju.UnitGoal
-	// Peers are what the other units have published on the peer relation, beside the
-	// identities of their servers. A unit that is not in it was not read.
+	// Peers are what the other units have published on the peer relation, apart from the identities of their servers.
+	// It lacks the units that could not be read.
 	Peers map[string]Peer
-	// AppData is what the leaders have published there for the application, whole.
+	// AppData is the application's whole data there, as the leaders published it.
 	AppData relation.Data
-	// Unread is why Juju could not be asked for all that it knows; nil where it
-	// could. What is missing then must not be taken for something that is not there.
+	// Unread is why some data of Juju could not be read; nil if all could. If it is set, missing data is unknown, not
+	// absent.
 	Unread error
-	// Published are the identities of the units that exist, this one included.
+	// Published are the identities of the existing units, including this one.
 	Published relation.UnitIdentities
-	// Members are the identities in the committed configuration of each database, as
-	// this unit's server has last seen it.
+	// Members are the identities in the committed configuration of each database, as this unit's server last saw it.
 	Members map[ovndb.Database][]string
-	// Places are where the other units are, as far as they have said so.
+	// Places are the other units' machines, as far as they are published.
 	Places map[string]Place
-	// Former are the servers on this machine that are another unit's ([formerServers]).
+	// Former are the servers on this machine that belong to another unit ([formerServers]).
 	Former map[ovndb.Database]FormerServer
-	// Departed are the units that were in the model some minutes ago and may still be leaving;
-	// DepartedEarlier also those that may be only where their leave is noted.
+	// Departed are the units that disappeared from the model some minutes ago and may still be leaving. DepartedEarlier
+	// also has units that may still leave only if their leave is recorded.
 	Departed, DepartedEarlier []string
-	// History remembers the servers of units that may be gone.
+	// History has the servers of units that may be gone.
 	History relation.History
-	// Relations are the peer relation's IDs. It is empty in the hook stop of a
-	// unit whose agent has restarted since it joined.
+	// Relations are the peer relation's IDs. It is empty in the hook stop of a unit whose agent has restarted since the
+	// unit joined.
 	Relations []string
-	// Problems are what was wrong with what others publish.
+	// Problems are the errors in what others publish.
 	Problems []string
 }
 
-// Peer is what another unit has published, parsed once. Its data are unread in the zero
-// value, which says nothing.
+// Peer is what another unit has published, parsed once. The zero value means that the data was not read.
 type Peer struct {
 	relation.Data
 	State relation.UnitState
-	// Problems are what of it is malformed, and left out of State.
+	// Problems are its malformed parts, which State lacks.
 	Problems []string
 }
 
-// readApplication asks Juju. Where the peer relation is gone, or a call fails, what
-// this unit remembers takes its place: `stop` and what is reported may depend on no
-// relation (rule R9). What decides on anything else looks at Unread first.
+// readApplication asks Juju. If the peer relation is gone or a call fails, this unit's cache replaces the answer:
+// `stop` and reports may not depend on a relation (R9). All other decisions check Unread first.
 func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache Cache) Application {
 	m := Application{Unit: env.Unit, Version: env.Version, Peers: map[string]Peer{}, Published: relation.UnitIdentities{}, History: cache.History}
 	note := func(err error) {
@@ -86,8 +82,7 @@ func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 	for _, id := range m.Relations {
 		note(m.readRelation(ctx, tools, env, id))
 	}
-	// A unit that is being removed has left the relation, and is a member until
-	// it has left the clusters too.
+	// A unit that is being removed has left the relation, but is a member until it has left the clusters.
 	for unit, published := range cache.Published {
 		if _, read := m.Published[unit]; !read && m.Exists(unit) {
 			m.Published[unit] = published
@@ -101,7 +96,7 @@ func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 	return m
 }
 
-// publish adds what this unit itself publishes. A snapshot before has the same map.
+// publish adds what this unit itself publishes. It copies the map, which an earlier snapshot may share.
 func (m *Application) publish(own relation.Identities) {
 	m.Published = maps.Clone(m.Published)
 	m.Published[m.Unit] = own
@@ -112,7 +107,7 @@ func (m *Application) publish(own relation.Identities) {
 // from the list of the relation's units, but not its data (relation hooks of a dying unit; state/relationunit.go,
 // PrepareLeaveScope); Juju 4 continues to list units that are gone.
 func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env juju.Env, id string) error {
-	// Each unit that is listed and exists is in the goal state.
+	// Each listed unit that exists is in the goal state.
 	units := m.Others()
 	if m.Goal == nil {
 		var err error
@@ -126,7 +121,7 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 			databag, err = nil, nil
 		}
 		if err != nil {
-			// Juju 4 has other words for a unit that has yet to join, or has left already.
+			// Juju 4 has another error for a unit that has yet to join, or has left already.
 			listed, unlisted := tools.RelationUnits(ctx, id)
 			if unlisted != nil || slices.Contains(listed, unit) {
 				return err
@@ -136,7 +131,7 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 		m.read(unit, databag)
 	}
 	databag, err := tools.RelationGetApp(ctx, id, env.App)
-	if err != nil { // the relation was just listed: so its data are there
+	if err != nil { // the unit is listed, so its data must exist
 		return err
 	}
 	m.AppData = relation.Read(databag)
@@ -156,30 +151,29 @@ func (m *Application) read(unit string, databag map[string]string) {
 	p := Peer{Data: relation.Read(databag)}
 	p.State, p.Problems = relation.ParseUnitState(databag)
 	m.Peers[unit] = p
-	if !p.Empty() { // else what is remembered of it stays
+	if !p.Empty() { // otherwise the cached identities stay
 		m.Published[unit] = published
 	}
 }
 
-// Exists says whether the unit is in the model; true where that is not known.
+// Exists reports whether the unit is in the model; true if that is not known.
 func (m Application) Exists(unit string) bool {
 	_, found := m.Goal[unit]
 	return found || m.Goal == nil
 }
 
-// Dying says whether the unit is being removed.
+// Dying reports whether the unit is being removed.
 func (m Application) Dying(unit string) bool { return juju.GoalState{Units: m.Goal}.Dying(unit) }
 
-// Goes says whether every unit is being removed, this one too: each stops its servers when it
-// goes, none leaves its clusters, and the data stay.
+// Goes reports whether every unit is being removed, including this one. Then each stops its servers, none leaves its
+// clusters, and the data stays.
 func (m Application) Goes() bool { return m.Dying(m.Unit) && !m.OthersStay() }
 
-// OthersStay says whether another unit exists that is not being removed. Where
-// Juju could not be asked, others stay.
+// OthersStay reports whether another unit exists that is not being removed; true if Juju could not be asked.
 func (m Application) OthersStay() bool { return OthersStay(m.Goal, m.Unit) }
 
-// OthersStay is [Application.OthersStay] where only goal-state is at hand; nil, since Juju could
-// not be asked, means that others stay.
+// OthersStay is [Application.OthersStay] for a goal-state alone; nil means that Juju could not be asked, so others
+// stay.
 func OthersStay(goal map[string]juju.UnitGoal, unit string) bool {
 	if goal == nil {
 		return true
@@ -192,7 +186,7 @@ func OthersStay(goal map[string]juju.UnitGoal, unit string) bool {
 	return false
 }
 
-// KnowsPeers reports whether anything is known of the other units: what they publish, or that there is none.
+// KnowsPeers reports whether anything is known about the other units: what they publish, or that none exist.
 func (m Application) KnowsPeers() bool {
 	others := m.Others()
 	if len(others) == 0 {
@@ -203,8 +197,8 @@ func (m Application) KnowsPeers() bool {
 	})
 }
 
-// Others are the other units that exist, in the order of their numbers. Where
-// Juju could not be asked, they are those that this unit knows of.
+// Others are the other units that exist, ordered by number. If Juju could not be asked, they are those that this unit
+// knows about.
 func (m Application) Others() []string {
 	known := slices.Collect(maps.Keys(m.Goal))
 	if m.Goal == nil {
@@ -215,25 +209,23 @@ func (m Application) Others() []string {
 	return known
 }
 
-// Owner says whose server a member is.
+// Owner is the unit that a member belongs to.
 type Owner struct {
-	// Unit is the unit of the model that has published the member's ID.
+	// Unit is the unit of the model that publishes the member's ID.
 	Unit string
-	// Was is the unit that once published it, where that is no unit's of the
-	// model now.
+	// Was is the unit that once published it, if no unit of the model does now.
 	Was string
-	// Stale (rule R16): every unit of the model has published both identities, in
-	// one cluster, all of them are members, and none of them is this one. Only then may
-	// a kick of it be advised. One that is up at the address of a unit's own server
-	// is not: that unit may have yet to say that it has joined anew. Nor is one that is up
-	// and whose unit has just been removed: it may be leaving. Where its leave is noted (rule
-	// R5) it may be for as long as the hook that has noted it may run.
+	// Stale (R16): every unit of the model has published both identities, in one cluster, all of them are members, and
+	// none of them is this member. Only then may a kick be advised. Not stale are a member that is up at the address of
+	// a unit's own server, since that unit may not have published yet that it joined again; and a member that is up and
+	// whose unit was just removed, since it may be leaving: for minutes, or if its leave is recorded (R5), for as long
+	// as the hook that recorded it may run.
 	Stale bool
-	// Departing says that the member is up, and its unit has just been removed.
+	// Departing reports whether the member is up and its unit was just removed.
 	Departing bool
 }
 
-// Owner finds the unit of a member.
+// Owner returns the owner of a member.
 func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 	for _, unit := range m.Published.Names() {
 		if id := m.Published[unit][d].Server; id != "" && p.Is(id) {
@@ -255,12 +247,12 @@ func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 	return o
 }
 
-// HasAddress says whether another unit of the model has the address, by what it publishes.
+// HasAddress reports whether another unit of the model publishes the address.
 func (m Application) HasAddress(address string) bool {
 	return slices.ContainsFunc(m.PeerAddresses(), func(a netip.Addr) bool { return a.String() == ovndb.HostOf(address) })
 }
 
-// PeerAddresses are those that other units have published, in the order of their numbers.
+// PeerAddresses are the addresses that other units publish, ordered by the units' numbers.
 func (m Application) PeerAddresses() (all []netip.Addr) {
 	for _, unit := range m.Others() {
 		if address := m.Peers[unit].State.Address; address.IsValid() {
@@ -270,9 +262,9 @@ func (m Application) PeerAddresses() (all []netip.Addr) {
 	return all
 }
 
-// staleIdentity says why an identity that is published is no member's any more; empty where
-// it is one's, or that is not known. A unit whose server was removed joins again with
-// another, and until its hook has ended well it publishes the one from before.
+// staleIdentity explains why a published identity is no longer a member's; it is empty if it is a member's, or if that
+// is not known. A unit whose server was removed joins again with another one, and publishes the old one until its hook
+// has succeeded.
 func (m Application) staleIdentity(d ovndb.Database, id raft.ID) string {
 	if known := m.History[d][id]; !known.Removed.IsZero() {
 		return "was removed"
@@ -283,8 +275,8 @@ func (m Application) staleIdentity(d ovndb.Database, id raft.ID) string {
 	return ""
 }
 
-// oneCluster says whether all units publish one cluster of a database. Where there
-// are two, what is no unit's in one may be a unit's in the other.
+// oneCluster reports whether all units publish the same cluster of a database. With two clusters, a member without a
+// unit in one may be a unit's in the other.
 func (m Application) oneCluster(d ovndb.Database) bool {
 	clusters := map[raft.ID]bool{}
 	for _, unit := range m.Published {
@@ -295,8 +287,8 @@ func (m Application) oneCluster(d ovndb.Database) bool {
 	return len(clusters) <= 1
 }
 
-// Unpublished lists the units of the model that have not published an identity of a
-// member for each database, with what is missing.
+// Unpublished lists the units of the model that have not published a member's identity for each database, with what is
+// missing.
 func (m Application) Unpublished() []string {
 	var all []string
 	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), unitname.Compare) {
@@ -320,12 +312,12 @@ func (m Application) Unpublished() []string {
 	return all
 }
 
-// UnitOf is the unit that publishes a server, or once has; empty where none is known.
+// UnitOf is the unit that publishes a server or once did; empty if unknown.
 func (m Application) UnitOf(d ovndb.Database, id raft.ID) string {
 	return m.LastUnit(d, raft.Peer{Member: raft.Member{Short: id.Short()}, ID: id})
 }
 
-// ServersOf lists the servers that a unit publishes or once has published.
+// ServersOf lists the servers that a unit publishes or once did.
 func (m Application) ServersOf(d ovndb.Database, unit string) []raft.ID {
 	var ids []raft.ID
 	if id := m.Published[unit][d].Server; id != "" {
@@ -339,7 +331,7 @@ func (m Application) ServersOf(d ovndb.Database, unit string) []raft.ID {
 	return ids
 }
 
-// IsPublished says whether a unit of the model has the server now.
+// IsPublished reports whether a unit of the model has the server now.
 func (m Application) IsPublished(d ovndb.Database, id raft.ID) bool {
 	for _, unit := range m.Published {
 		if unit[d].Server == id {
@@ -349,7 +341,7 @@ func (m Application) IsPublished(d ovndb.Database, id raft.ID) bool {
 	return false
 }
 
-// LastUnit is the unit that has or had the member; empty if none is known.
+// LastUnit is the unit that has or had the member; empty if unknown.
 func (m Application) LastUnit(d ovndb.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
 	return cmp.Or(o.Unit, o.Was)

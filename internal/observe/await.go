@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// newest is the index of the newest entry that any other member shows its clients.
+// newest is the highest index that any other member shows its clients.
 func (s *Observer) newest(ctx context.Context, l ServerState) (index uint64) {
 	for _, address := range OtherAddresses(l.Status) {
 		ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
@@ -24,22 +24,19 @@ func (s *Observer) newest(ctx context.Context, l ServerState) (index uint64) {
 	return index
 }
 
-// leaderConnectionPatience is how long a member that is back waits for its leader's connection.
-// The leader makes it anew, after up to 8 s where this server was down for long
-// (RECONNECT_DEFAULT_MAX_BACKOFF in OVS's lib/reconnect.h).
+// leaderConnectionPatience is how long a restarted member waits for its leader's connection. The leader reconnects
+// after up to 8 s if this server was down for long (RECONNECT_DEFAULT_MAX_BACKOFF in OVS's lib/reconnect.h).
 const leaderConnectionPatience = 10 * time.Second
 
-// LeaderUnreachable says whether a member follows a leader whose own connection to it does not
-// stand yet, as just after this server was started: until it does, this unit has to
-// take the leader for down (rule R0).
+// LeaderUnreachable reports whether a member follows a leader whose own connection to it is not yet established, as
+// just after this server's start. Until then, this unit has to count the leader as down (R0).
 func (l ServerState) LeaderUnreachable() bool {
 	return l.Member() && l.Status.Role == raft.Follower && l.Status.HasLeader() && !l.Status.Hears(string(l.Status.Leader))
 }
 
-// AwaitMember returns when this unit's server is a member that knows a leader and
-// has caught up with the others, with what was found last where that takes too
-// long. Its own status can't tell whether it lags: until it has heard what it
-// lacks, it knows of nothing that it lacks.
+// AwaitMember returns when this unit's server is a member that knows a leader and has caught up with the others, or at
+// the timeout with the last state. The server's own status can't show that it lags: it does not know the entries that
+// it has not received.
 func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -51,7 +48,7 @@ func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout t
 			if !asked {
 				others, asked = s.newest(ctx, l), true
 			}
-			// The leader's connection comes back after the member has caught up.
+			// The leader reconnects only after the member has caught up.
 			if (!l.LeaderUnreachable() || s.Now().After(patient)) && l.Status.Committed() >= others {
 				return l, nil
 			}

@@ -18,39 +18,38 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Cache is what a unit keeps on its disk, beside the databases: Juju drops what
-// a failed hook has published, and takes the peer relation away before `stop`.
+// Cache is what a unit keeps on its disk, beside the databases: Juju drops what a failed hook has published, and
+// removes the peer relation before `stop`.
 type Cache struct {
-	// Unit is whose memory it is, Model the UUID of the model that it is in. A release before
-	// this one did not say.
+	// Unit is the unit that wrote it, Model the UUID of its model. Both are empty in files of an older release.
 	Unit    string           `json:"unit,omitempty"`
 	Model   string           `json:"model,omitempty"`
 	History relation.History `json:"history,omitempty"`
 	// Published is what the units last published.
 	Published relation.UnitIdentities `json:"published,omitempty"`
-	// Departed says when units were first missing from the model, for [notedLeavePatience].
+	// Departed is when units were first missing from the model, for [notedLeavePatience].
 	Departed map[string]time.Time `json:"departed,omitempty"`
 	// Configurations are the configurations that this unit's servers last had.
 	Configurations map[ovndb.Database]relation.Configuration `json:"sightings,omitempty"`
 	// Inconsistent are this unit's servers that could not apply an entry of their log
 	// ([Snapshot.Inconsistent]).
 	Inconsistent map[ovndb.Database]raft.ID `json:"inconsistent,omitempty"`
-	// Joins are those of this unit's servers that go on ([Snapshot.JoinIsLost]).
+	// Joins are the joins in progress of this unit's servers ([Snapshot.JoinIsLost]).
 	Joins map[ovndb.Database]Join `json:"joins,omitempty"`
-	// Places are where the other units last said they are: the agent can't ask Juju.
+	// Places are the last known machines of the other units: the agent can't ask Juju.
 	Places map[string]Place `json:"places,omitempty"`
-	// Former are the servers on this machine that another unit's memory, found here, calls its own
+	// Former are the servers on this machine that the cache of another unit, found here, calls its own
 	// ([formerServers]).
 	Former map[ovndb.Database]FormerServer `json:"former,omitempty"`
 }
 
-// Place is what a unit's machine is known by.
+// Place identifies a unit's machine.
 type Place struct {
 	Address  string `json:"address,omitempty"`
 	Hostname string `json:"hostname,omitempty"`
 }
 
-// places are those of the other units that exist. What was not read is as it was.
+// places returns those of the other units that exist; units that were not read keep their entry.
 func places(cache Cache, m Application) map[string]Place {
 	all := map[string]Place{}
 	for _, unit := range m.Others() {
@@ -72,11 +71,10 @@ func places(cache Cache, m Application) map[string]Place {
 
 const cacheFile = "ovn-central-operator.json"
 
-// CachePath is the file of the unit's memory.
+// CachePath is the path of the unit's cache.
 func (s *Observer) CachePath() string { return filepath.Join(s.Control.Paths.DB, cacheFile) }
 
-// loadCache reads the unit's memory. What can't be read is forgotten, with a line
-// in the log: it is a help, not a condition.
+// loadCache reads the unit's cache. An unreadable one is dropped and logged: nothing depends on it.
 func (s *Observer) loadCache(ctx context.Context) Cache {
 	m := Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	text, err := os.ReadFile(s.CachePath())
@@ -100,7 +98,7 @@ func (s *Observer) loadCache(ctx context.Context) Cache {
 	return m
 }
 
-// saveCache writes the unit's memory, if it changed.
+// saveCache writes the unit's cache, if it changed.
 func (s *Observer) saveCache(m Cache) error {
 	m.Unit, m.Model = s.Env.Unit, s.Env.ModelUUID
 	text, err := json.MarshalIndent(m, "", " ")
@@ -116,9 +114,8 @@ func (s *Observer) saveCache(m Cache) error {
 	return nil
 }
 
-// identities finds what this unit is to publish, from the servers that answer
-// and the files of those that don't. One database's trouble doesn't hide the
-// other; a server that has left has no identity any more.
+// identities returns what this unit should publish, from the servers that answer and the files of the others. A failure
+// of one database does not hide the other. A server that has left has no identity.
 func (s *Observer) identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
 	own := relation.Identities{}
 	for d, l := range servers {
@@ -137,8 +134,8 @@ func (s *Observer) identities(ctx context.Context, servers map[ovndb.Database]Se
 	return own
 }
 
-// updateCache updates the memory with what the model and the unit's servers tell, and
-// both with since when the servers are members.
+// updateCache adds to the cache what the model and the unit's servers show, and to both since when the servers are
+// members.
 func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
 	next := Cache{
 		History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations),
@@ -178,18 +175,17 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 	return next
 }
 
-// leavePatience is for how long a unit that is gone from the model may still be leaving:
-// Juju 4 removes it while its `stop` runs, and takes data of it away seconds before or
-// after that. Each `update-status`, of which one comes in that time, looks again.
+// leavePatience is how long a unit that disappeared from the model may still be leaving: Juju 4 removes it while its
+// `stop` runs, and removes its data seconds before or after. Several `update-status` run in that time.
 const leavePatience = 5 * time.Minute
 
-// notedLeavePatience is the same of one whose leave is noted in the lock: no hook begins
-// anything 20 minutes after its start, and on a large database, or without a leader, `stop`
-// waits for long. What noted it may be a process that is killed by now, so it ends, too.
+// notedLeavePatience is the same for a unit with a recorded leave. No hook begins a change 20 minutes after its start,
+// but with a large database or without a leader `stop` may wait that long. It is limited since the recording process
+// may be dead.
 const notedLeavePatience = 20 * time.Minute
 
-// departed are the units that were in the model not long ago, with when they were first
-// missed. Where Juju could not be asked, nothing is known to be missing.
+// departed returns the units that recently disappeared from the model, with the time when they were first missed. If
+// Juju could not be asked, none is missing.
 func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 	all := map[string]time.Time{}
 	for unit := range cache.Published {
@@ -212,7 +208,7 @@ func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 	return all
 }
 
-// RemovedBefore says whether a server is remembered as removed.
+// RemovedBefore reports whether the history has the server as removed.
 func (m Cache) RemovedBefore(d ovndb.Database, id raft.ID) bool {
 	known, found := m.History[d][id]
 	return found && !known.Removed.IsZero()
@@ -229,8 +225,7 @@ func OtherAddresses(s raft.Status) []string {
 	return all
 }
 
-// ForgetServers writes the cache of a unit whose servers have left: what it published of
-// itself is no more than own.
+// ForgetServers writes the cache of a unit whose servers have left, and replaces the unit's identities by own.
 func (s *Observer) ForgetServers(ctx context.Context, cache Cache, own relation.Identities) {
 	cache.Published = maps.Clone(cache.Published)
 	cache.Published[s.Env.Unit] = own
@@ -239,15 +234,15 @@ func (s *Observer) ForgetServers(ctx context.Context, cache Cache, own relation.
 	}
 }
 
-// keepIdentities has a unit go on publishing the identity of a server whose file can't be
-// read, as long as the file is there: the server is a member, and this unit's.
+// keepIdentities keeps the published identity of a server whose file can't be read, as long as the file exists: the
+// server is a member, and this unit's.
 func keepIdentities(own relation.Identities, unit string, servers map[ovndb.Database]ServerState, cache Cache) {
 	for d, l := range servers {
 		if own[d].Server != "" || l.FileErr == nil && l.Condition != ovndb.Hung && l.Condition != ovndb.Unreadable {
 			continue
 		}
 		if known := cache.Published[unit][d]; known.Server != "" {
-			own[d] = known // until the file is put away, also once it was kicked
+			own[d] = known // until the file is moved away, even after a kick
 		}
 	}
 }

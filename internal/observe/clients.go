@@ -5,9 +5,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// CountClients returns how many connections each of this unit's servers has on its
-// client ports. An error means that the system could not be asked, not that there are
-// none.
+// CountClients returns the number of connections to the client ports of each of this unit's servers. It returns an
+// error if the system can't be asked.
 func (s *Observer) CountClients() (map[ovndb.Database]ovndb.Clients, error) {
 	if s.Clients != nil {
 		return s.Clients()
@@ -15,8 +14,8 @@ func (s *Observer) CountClients() (map[ovndb.Database]ovndb.Clients, error) {
 	return machine.CountClients()
 }
 
-// clientsOf is how many clients a member's server has, nil where that is not known:
-// this unit's as counted now, another's as of its last hook, and about.
+// clientsOf returns the number of a server's clients, nil if unknown: this unit's as counted now, another unit's
+// approximately, as of its last hook.
 func clientsOf(m Application, now map[ovndb.Database]ovndb.Clients, db ovndb.Database, unit string) *int {
 	if unit != m.Unit {
 		if n, known := m.Peers[unit].State.Clients[db]; known {

@@ -11,18 +11,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// Row is one member of a cluster, with what is known of it.
+// Row is one member of a cluster, with its owner.
 type Row struct {
 	raft.Peer
 	Owner Owner
-	// Leaving says that its unit is being removed.
+	// Leaving reports whether its unit is being removed.
 	Leaving bool
-	// Clients is how many clients its server has, of another unit's about and as of its
-	// last hook; nil where that is not known.
+	// Clients is the number of its server's clients, approximate and as of the last hook for another unit's; nil if
+	// unknown.
 	Clients *int
 }
 
-// Label is what stands at the end of the member's line: its unit, or UNKNOWN.
+// Label is the unit in the member's line, or UNKNOWN.
 func (r Row) Label() string {
 	switch {
 	case r.Owner.Unit != "" && r.Leaving:
@@ -41,14 +41,14 @@ func (r Row) Label() string {
 type Cluster struct {
 	ServerState
 	View raft.View
-	// Quorum is meaningful where Condition is Serving.
+	// Quorum is valid if Condition is Serving.
 	Quorum raft.Quorum
 	Rows   []Row
-	// Damage is what this unit's own file lacks of its server's log ([Observer.MissingEntries]). Where the
-	// file was not Checked it is empty and says nothing.
+	// Damage is what this unit's file lacks of its server's log ([Observer.MissingEntries]). It is valid if the file
+	// was Checked.
 	Damage  string
 	Checked bool
-	// Facts are those of this unit's server, where they were asked for.
+	// Facts are those of this unit's server; nil if not requested.
 	Facts *ServerFacts
 }
 
@@ -56,22 +56,21 @@ type Cluster struct {
 type Report struct {
 	Application Application
 	Clusters    []Cluster
-	// At is when it was made.
+	// At is the time of the report.
 	At time.Time
 }
 
-// Report looks at both clusters. What is wrong with one does not hide the other.
+// Report observes both clusters. A failure of one does not hide the other.
 func (s *Observer) Report(ctx context.Context, m Application, servers map[ovndb.Database]ServerState) Report {
 	return s.report(m, s.clusters(ctx, servers))
 }
 
-// mostUnread bounds what is read of a file for a report that is made every few seconds: 32 MiB are read
-// in less than a second. A longer rest, as behind a compaction, is left to the unit's next hook.
+// mostUnread limits how much of a file is read for a report that is made every few seconds: 32 MiB take less than a
+// second. If more was appended, as after a compaction, the unit's next hook reads it.
 const mostUnread = 32 << 20
 
-// ReportRemembered is a report for which Juju is not asked: whose the members are is what the
-// unit's last hook has found. Of files what was appended is looked through, up to a bound, and no
-// member is called stale.
+// ReportRemembered makes a report without Juju: the owners of the members are those that the unit's last hook found. Of
+// files it reads what was appended, up to a limit, and it calls no member stale.
 func (s *Observer) ReportRemembered(ctx context.Context) Report {
 	cache := s.loadCache(ctx)
 	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places, Former: cache.Former}
@@ -86,7 +85,7 @@ func (s *Observer) ReportRemembered(ctx context.Context) Report {
 	return s.report(m, seen)
 }
 
-// cluster is one cluster, of which the member's own file has still to be looked at where ok.
+// cluster returns one cluster; ok reports whether the member's own file still has to be checked.
 func (s *Observer) cluster(ctx context.Context, server ServerState) (c Cluster, ok bool) {
 	c = Cluster{ServerState: server}
 	if c.Condition != ovndb.Serving {
@@ -99,7 +98,7 @@ func (s *Observer) cluster(ctx context.Context, server ServerState) (c Cluster, 
 	return c, err == nil
 }
 
-// checkFile counts this unit's member as down where its file lacks entries.
+// checkFile counts this unit's member as down if its file lacks entries.
 func (s *Observer) checkFile(ctx context.Context, c *Cluster) {
 	var err error
 	c.Damage, err = s.MissingEntries(ctx, c.ServerState)
@@ -110,8 +109,7 @@ func (s *Observer) checkFile(ctx context.Context, c *Cluster) {
 	}
 }
 
-// clusters looks at both clusters at the same time, without knowing whose the
-// members are.
+// clusters observes both clusters at the same time, without the members' owners.
 func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]Cluster {
 	var (
 		mu  sync.Mutex
@@ -133,10 +131,10 @@ func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]Serv
 	return all
 }
 
-// report adds whose the members are.
+// report adds the members' owners.
 func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report {
 	report := Report{Application: m, At: s.Now()}
-	clients, _ := s.CountClients() // of a system that can't be asked, a report has no numbers
+	clients, _ := s.CountClients() // if the system can't be asked, the report has no numbers
 	for _, d := range ovndb.Databases() {
 		c := seen[d]
 		c.ofFormerUnit(m.Former[d])

@@ -15,14 +15,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// DamagedPrefix is, with a full server ID behind it, the key in external_ids of
-// NB_Global and SB_Global that says of a member that it has lost entries of its log:
-// it stands there from when its own unit has found that it can't be mended until it
-// was, so that it is down for every unit (rule R0). No other way reaches all units.
+// DamagedPrefix, followed by a full server ID, is the key in external_ids of NB_Global and SB_Global for a member that
+// has lost entries of its log. The member's unit writes it when it can't repair the file, and removes it after the
+// repair, so that the member is down for every unit (R0). No other channel reaches all units.
 const DamagedPrefix = "ovn-central:unhealthy/"
 
-// DamagedServers returns the full IDs of the servers that ids, the external_ids of
-// NB_Global or SB_Global, say have lost entries; in no order. What is not an ID is left out.
+// DamagedServers returns the full IDs of the servers that have lost entries, according to ids, the external_ids of
+// NB_Global or SB_Global; in no order. Keys without a valid ID are ignored.
 func DamagedServers(ids map[string]string) (lost []raft.ID) {
 	for key := range ids {
 		text, found := strings.CutPrefix(key, DamagedPrefix)
@@ -33,9 +32,8 @@ func DamagedServers(ids map[string]string) (lost []raft.ID) {
 	return lost
 }
 
-// notes reads from this unit's own server what stands in its data for all units: the
-// external_ids of NB_Global or SB_Global. Where that can't be read, what is seen of the
-// members has to do; the lock's holder reads it there, or does nothing.
+// notes reads the external_ids of NB_Global or SB_Global from this unit's own server. If that fails, the observation of
+// the members has to suffice; the lock's holder reads it there, or does nothing.
 func (s *Observer) notes(ctx context.Context, d ovndb.Database) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()
@@ -52,37 +50,34 @@ func (s *Observer) notes(ctx context.Context, d ovndb.Database) map[string]strin
 	return ids
 }
 
-// Between two looks at a log that seems to be longer in the server than in its file, or at a
-// file that isn't there, and how many looks there are: a follower may just have dropped entries
-// that were not committed.
+// How often and at what interval to check again if a log seems to be longer in the server than in its file, or the file
+// is missing: a follower may just have dropped entries that were not committed.
 const (
 	lostInterval = 50 * time.Millisecond
 	lostLooks    = 4
 )
 
-// MissingEntries says what is wrong with the file of a server that runs as a member, so that no
-// server could be started on it, or one would lack entries that this one has
-// acknowledged; empty where the file has all of the log. A write that fails has been
-// added to the log in memory already, and is acknowledged with the next one that
-// succeeds (raft_write_entry() in ovsdb/raft.c of Open vSwitch, all releases up to
-// 3.6): no status shows it, of any member. A file that was deleted or moved away has nothing of
-// what its server goes on writing to it; a compaction renames the new file over the old one
-// (ovsdb_log_replace_commit() in ovsdb/log.c), so there always is one. The error is that of ctx,
-// or of a server that does not answer any more.
+// MissingEntries explains what is wrong with the file of a server that runs as a member, if no server could be started
+// on it, or one would lack entries that this server has acknowledged; it is empty if the file has the whole log. After
+// a failed write the entry is in the log in memory already, and is acknowledged with the next successful one
+// (raft_write_entry() in ovsdb/raft.c of Open vSwitch, all releases up to 3.6): no member's status shows it. After a
+// file was deleted or moved away, later writes of its server are lost; a compaction renames the new file over the old
+// one (ovsdb_log_replace_commit() in ovsdb/log.c), so a file always exists. The error is that of ctx, or of a server
+// that no longer answers.
 func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, error) {
 	d := l.Database
 	for look := 1; ; look++ {
 		if l.Condition != ovndb.Serving || l.Status.State == raft.JoiningCluster || l.Status.State == raft.LeavingCluster {
 			return "", nil
 		}
-		// First the server, then the file: it writes an entry before it counts it.
+		// The server first, then the file: it writes an entry before it counts it.
 		log, err := raftfile.ReadLog(ctx, s.Files.Paths, d)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && look == lostLooks:
 			return s.Files.Paths.File(d) + " is gone", nil
-		case errors.Is(err, fs.ErrNotExist): // it may just be put away, of a server that has ended
+		case errors.Is(err, fs.ErrNotExist): // an ended server's file may just have been moved away
 		case err != nil && ctx.Err() == nil:
-			return err.Error(), nil // the server has it all the same
+			return err.Error(), nil // the server has the entries nevertheless
 		case err != nil:
 			return "", err
 		case log.Damage != "":
@@ -101,10 +96,9 @@ func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, e
 	}
 }
 
-// unstoredEntries says that a server which leads has not stored what it has appended to its
-// log, though its file may have it: a write, or an fsync, that failed once is not tried
-// again before the file is written anew (measured with Open vSwitch 3.1). Entries are
-// always on their way, so it gets some time for those that it has at first.
+// unstoredEntries describes entries that a leading server has appended to its log but not stored, although its file may
+// have them: a write or an fsync that failed once is not repeated until the file is rewritten (measured with Open
+// vSwitch 3.1). Entries are always in flight, so the server gets some time for the first ones.
 func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, error) {
 	appended := l.Status.Log.End - 1
 	for until := s.Now().Add(s.Patience(l.Database, fsyncPatience)); ; {
@@ -124,9 +118,8 @@ func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, 
 	}
 }
 
-// EntriesMissing says of a server that has given up the database how much more of the log it
-// may have acknowledged than its file has; empty where that is nothing, or not known.
-// The entry on which it failed, its last, no other server has.
+// EntriesMissing describes how many more entries a server that has given up the database may have acknowledged than its
+// file has; empty if none, or unknown. Its last entry, on which it failed, is on no other server.
 func (l ServerState) EntriesMissing(log raftfile.Log) string {
 	failed := (*ovsctl.FailedError)(nil)
 	if !errors.As(l.Err, &failed) || log.End+1 >= failed.Status.Log.End {
@@ -135,6 +128,6 @@ func (l ServerState) EntriesMissing(log raftfile.Log) string {
 	return fmt.Sprintf("the server has entries up to %d, its file has them up to %d", failed.Status.Log.End-2, log.End-1)
 }
 
-// fsyncPatience is how long a server may take to store what it has appended: an fsync of
-// a busy disk takes hundreds of milliseconds.
+// fsyncPatience is how long a server may take to store what it has appended: an fsync on a busy disk takes hundreds of
+// milliseconds.
 const fsyncPatience = 3 * time.Second

@@ -9,21 +9,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// longPollWindow is for how long back the server's log is looked at.
+// longPollWindow is how much of the server's log is read.
 const longPollWindow = time.Hour
 
-// ServerFacts is what an operator wants to know of a server that works, beside its cluster.
-// What is nil could not be found out.
+// ServerFacts are an operator's facts about a running server, apart from its cluster. Unknown ones are nil.
 type ServerFacts struct {
 	Schemas   *ovsctl.Schemas
 	Storage   *raftfile.Storage
 	LongPolls *ovsctl.LongPolls
-	// Socket is the server's control socket, for commands that are printed.
+	// Socket is the server's control socket, for printed commands.
 	Socket string
 }
 
-// ServerFacts finds out about this unit's server of database d, which runs. It starts
-// two programs; what fails is a line in the log.
+// ServerFacts collects the facts about this unit's running server of database d. It starts two programs; failures are
+// logged.
 func (s *Observer) ServerFacts(ctx context.Context, d ovndb.Database) *ServerFacts {
 	facts := ServerFacts{Socket: s.Control.Paths.Control(d)}
 	if schemas, err := s.Files.Schemas(ctx, d); err == nil {

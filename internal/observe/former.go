@@ -8,13 +8,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// FormerServer is a server that a unit which was on this machine before has left behind.
+// FormerServer is a server that a previous unit has left on this machine.
 type FormerServer struct {
 	Unit   string  `json:"unit"`
 	Server raft.ID `json:"server"`
 }
 
-// leftBehind returns the servers that the unit whose memory this is had, or had found.
+// leftBehind returns the servers that the unit of this cache had, or had found.
 func (m Cache) leftBehind() map[ovndb.Database]FormerServer {
 	all := map[ovndb.Database]FormerServer{}
 	maps.Copy(all, m.Former)
@@ -29,9 +29,9 @@ func (m Cache) leftBehind() map[ovndb.Database]FormerServer {
 	return all
 }
 
-// formerServers returns those of before that are still not this unit's. One is, once it is a member that
-// knows a leader, of the cluster that the other units publish: until then it may be removed, or of a cluster
-// that was given up, and what it sees says nothing of the application.
+// formerServers returns those of before that are still not this unit's. A server becomes this unit's once it is a
+// member with a leader in the cluster that the other units publish. Until then it may be removed, or of a cluster that
+// was given up, and its view tells nothing about the application.
 func formerServers(before map[ovndb.Database]FormerServer, m Application, servers map[ovndb.Database]ServerState) map[ovndb.Database]FormerServer {
 	all := map[ovndb.Database]FormerServer{}
 	for d, former := range before {
@@ -63,7 +63,7 @@ func (m Application) sharesCluster(d ovndb.Database, cluster raft.ID) bool {
 	return shared
 }
 
-// ofFormerUnit takes the server of another unit out of what is judged.
+// ofFormerUnit excludes another unit's server from judgement.
 func (c *Cluster) ofFormerUnit(former FormerServer) {
 	if c.Condition == ovndb.Serving && former.Server != "" && c.Status.Server == former.Server {
 		c.Condition = ovndb.Former

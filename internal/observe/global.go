@@ -10,16 +10,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// LockKey is the key in external_ids of NB_Global and SB_Global that holds the lock of rule
-// R5, a [lease.Record].
+// LockKey is the key in external_ids of NB_Global and SB_Global that holds the lock of R5, a [lease.Record].
 const LockKey = "ovn-central:membership"
 
-// leavingServers returns the full IDs of the servers of which ids, the external_ids of
-// NB_Global or SB_Global, say that their own units have them leave; in no order.
+// leavingServers returns the full IDs of the servers that are leaving, according to ids, the external_ids of NB_Global
+// or SB_Global; in no order.
 func leavingServers(ids map[string]string) (leaving []raft.ID) {
 	record, err := lease.Parse(ids[LockKey])
 	if err != nil {
-		return nil // a lock that is damaged tells nothing; its next holder says so
+		return nil // a malformed lock has no data; its next holder reports it
 	}
 	for _, i := range record.Intents {
 		if i.Kind == lease.Leave {
@@ -29,16 +28,16 @@ func leavingServers(ids map[string]string) (leaving []raft.ID) {
 	return leaving
 }
 
-// anotherUnit has changed the membership while it was looked at, and is done.
+// anotherUnit is returned if an unknown unit changed the membership during the observation.
 const anotherUnit = "another unit"
 
-// changedBy is the unit that changes the membership, by external_ids of NB_Global or SB_Global as they
-// stood before the cluster was looked at and after it; "" where none does.
+// changedBy is the unit that changes the membership, according to external_ids of NB_Global or SB_Global from before
+// and after the observation of the cluster; empty if none does.
 func changedBy(before, after map[string]string, now time.Time) string {
-	first, _ := lease.Parse(before[LockKey]) // a damaged one tells nothing; its next holder says so
+	first, _ := lease.Parse(before[LockKey]) // a malformed one has no data; its next holder reports it
 	last, _ := lease.Parse(after[LockKey])
 	switch {
-	case before == nil || after == nil: // not to be read, as while no leader is known
+	case before == nil || after == nil: // unreadable, for example without a leader
 		return ""
 	case last.HeldAt(now):
 		return last.Holder
@@ -50,15 +49,15 @@ func changedBy(before, after map[string]string, now time.Time) string {
 	return ""
 }
 
-// Global opens NB_Global or SB_Global of d at the endpoints, within the time that a
-// database of its size is given; the caller closes it.
+// Global opens NB_Global or SB_Global of d at the endpoints, within the timeout for a database of its size. The caller
+// closes it.
 func (s *Machine) Global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
 	defer cancel()
 	return s.Dialer.Global(ctx, d, endpoints...)
 }
 
-// StorePatience is how long one read or write of the lock may take.
+// StorePatience limits one read or write of the lock.
 func (s *Machine) StorePatience(d ovndb.Database) time.Duration {
 	return s.Patience(d, storeTimeout)
 }

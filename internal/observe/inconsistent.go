@@ -7,13 +7,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// notApplied is said of a server that was found so before it was started again: then it does
-// not say so any more, once its file was compacted, and its data are as they were.
+// notApplied is the reason for a server that was found inconsistent before its restart: after a compaction it no longer
+// reports that, although its data is unchanged.
 const notApplied = "an entry of its log was not applied"
 
-// observeStorage asks a server that answers whether it has applied all of its log. The raft library
-// stores an entry before the database applies it: one that can't be applied is left out, and the
-// member votes and acknowledges as before.
+// observeStorage asks a server whether it has applied its whole log. The raft library stores an entry before the
+// database applies it. An entry that can't be applied is skipped, and the member votes and acknowledges as before.
 func (s *Observer) observeStorage(ctx context.Context, l *ServerState) {
 	said, err := s.Control.StorageError(ctx, l.Database)
 	switch {
@@ -24,9 +23,8 @@ func (s *Observer) observeStorage(ctx context.Context, l *ServerState) {
 	}
 }
 
-// Inconsistent says why the data of this unit's server are not those of the cluster; empty where
-// they are, as far as is known. What was once found stays: only another server, which joins, gets the
-// cluster's data.
+// Inconsistent explains why the data of this unit's server differs from the cluster's; empty if it does not, as far as
+// is known. The result is kept: only a new server that joins gets the cluster's data.
 func (s Snapshot) Inconsistent(d ovndb.Database) string {
 	l := s.Servers[d]
 	switch {
@@ -38,8 +36,7 @@ func (s Snapshot) Inconsistent(d ovndb.Database) string {
 	return l.Inconsistent
 }
 
-// inconsistent are the servers that were found so, with those that are now. What is not served now
-// stays as it was.
+// inconsistent returns the servers that were or are inconsistent. A server that is not serving keeps its entry.
 func inconsistent(before map[ovndb.Database]raft.ID, servers map[ovndb.Database]ServerState) map[ovndb.Database]raft.ID {
 	all := map[ovndb.Database]raft.ID{}
 	for d, id := range before {

@@ -12,19 +12,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// Refusal is what the start guard notes of a server that it has kept from starting. Each start
-// that it allows removes the note.
+// Refusal is the start guard's record of a server that it did not let start. The next allowed start removes it.
 type Refusal struct {
-	// Cluster is that of the server's file.
+	// Cluster is the cluster of the server's file.
 	Cluster raft.ID `json:"cluster"`
 	// Reason is one line for people.
 	Reason string `json:"reason"`
-	// Answers are what other units' servers have said of both databases, for the guard of the other one.
+	// Answers are the answers of other units' servers about both databases, for the other database's guard.
 	Answers map[ovndb.Database][]recovery.Answer `json:"answers,omitempty"`
 }
 
-// RefusedStart returns the start guard's refusal of the last start of a database's server; a zero
-// Refusal if it has allowed that, or was not asked.
+// RefusedStart returns the start guard's refusal of the last start of a database's server. It is zero if the start was
+// allowed, or the guard not asked.
 func RefusedStart(p ovndb.Paths, d ovndb.Database) (r Refusal, err error) {
 	text, err := os.ReadFile(p.StartRefusal(d))
 	if errors.Is(err, fs.ErrNotExist) {

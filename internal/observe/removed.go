@@ -10,14 +10,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// RemovedPrefix is, with a full server ID behind it, the key in external_ids of NB_Global and SB_Global
-// that says which unit's server was removed, when and by which unit. It outlives the unit and its
-// relation, so that a server that was down when it was kicked can learn of it.
+// RemovedPrefix, followed by a full server ID, is the key in external_ids of NB_Global and SB_Global that records which
+// unit's server was removed, when and by which unit. It outlives the unit and its relation, so that a server that was
+// down during the kick can learn about it.
 const RemovedPrefix = "ovn-central:removed/"
 
-// RemovedWhileDown says whether this unit's server, which does not run, was removed by
-// the members that remain: by the history of this unit, or by a record in the database
-// as another unit has it.
+// RemovedWhileDown reports whether the remaining members removed this unit's server, which does not run: according to
+// this unit's history, or to a record in another unit's database.
 func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.Database, cache Cache) bool {
 	id := m.Published[m.Unit][d].Server
 	if id == "" {
@@ -33,9 +32,8 @@ func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.
 	return s.removedBy(ctx, d, id, addresses)
 }
 
-// removedBy says whether any of the members at addresses has a record that a server was
-// removed. All are asked at the same time: each whose machine is off takes the whole of
-// [ProbeTimeout], and where a quorum is lost most are.
+// removedBy reports whether any member at the addresses has a record that the server was removed. All are asked at the
+// same time: each machine that is off takes the whole [ProbeTimeout], and without a quorum most are off.
 func (s *Observer) removedBy(ctx context.Context, d ovndb.Database, id raft.ID, addresses []string) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -54,8 +52,7 @@ func (s *Observer) removedBy(ctx context.Context, d ovndb.Database, id raft.ID, 
 	return false
 }
 
-// ReadRemovals reads the records of removals from the first endpoint that serves
-// the database.
+// ReadRemovals reads the records of removals from the first endpoint that serves the database.
 func (s *Observer) ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()
@@ -71,7 +68,7 @@ func (s *Observer) ReadRemovals(ctx context.Context, d ovndb.Database, endpoints
 	return RemovedServers(ids), nil
 }
 
-// RemovedServers picks the records of removals out of external_ids. What is not an ID is left out.
+// RemovedServers returns the records of removals in external_ids. Keys without a valid ID are ignored.
 func RemovedServers(ids map[string]string) map[raft.ID]string {
 	all := map[raft.ID]string{}
 	for key, record := range ids {
@@ -83,10 +80,9 @@ func RemovedServers(ids map[string]string) map[raft.ID]string {
 	return all
 }
 
-// RemovedElsewhere says whether the others have removed this unit's server while
-// it was down or cut off. The server itself can't know: it waits for a leader
-// for ever. What says so is the record in the database, read from any member
-// that answers, or the memory of this unit.
+// RemovedElsewhere reports whether the others have removed this unit's server while it was down or cut off. The server
+// itself can't know: it waits for a leader for ever. The source is the record in the database, read from any member
+// that answers, or this unit's cache.
 func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
 	if l.Status.MemberWithLeader() {
 		return false
@@ -97,9 +93,8 @@ func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Ca
 	return s.removedBy(ctx, l.Database, l.Status.Server, OtherAddresses(l.Status))
 }
 
-// WasRemoved says whether the members that remain are known to have removed this
-// unit's server. The server itself can't know if it was down then: it waits for
-// a leader for ever.
+// WasRemoved reports whether the remaining members are known to have removed this unit's server. The server itself
+// can't know if it was down then: it waits for a leader for ever.
 func (s *Observer) WasRemoved(ctx context.Context, l ServerState, cache Cache) bool {
 	return l.Member() && s.RemovedElsewhere(ctx, l, cache)
 }

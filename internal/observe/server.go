@@ -20,40 +20,38 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// ServerState is what was found of one database on this unit.
+// ServerState is the state of one database on this unit.
 type ServerState struct {
 	Database  ovndb.Database
 	Condition ovndb.Condition
-	// Status is set where Condition is Serving.
+	// Status is set if Condition is Serving.
 	Status raft.Status
-	// Inconsistent is why the server's data are not those that its log makes, by what it says itself;
-	// empty where they are ([Snapshot.Inconsistent]).
+	// Inconsistent is why the server reports that its data differs from its log; empty if it does not
+	// ([Snapshot.Inconsistent]).
 	Inconsistent string
-	// File is set where the server could not be asked.
+	// File is set if the server could not be asked.
 	File ovsctl.File
-	// Starting says of one that is Unreadable that its server may not have read its file yet.
+	// Starting reports, if Condition is Unreadable, whether the server may not have read its file yet.
 	Starting bool
-	// Cause says of one that is Down what keeps it from starting, where that is known.
+	// Cause is, if Condition is Down, what keeps the server from starting, if known.
 	Cause string
-	// Err is the reason for any Condition but Serving; FileErr why File could not
-	// be read.
+	// Err is the reason for any Condition but Serving. FileErr is why File could not be read.
 	Err, FileErr error
 }
 
-// Member says whether the unit's server is a working or disconnected member,
-// neither joining nor leaving.
+// Member reports whether the unit's server is a working or disconnected member, neither joining nor leaving.
 func (l ServerState) Member() bool {
 	return l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster && l.Status.State != raft.LeavingCluster
 }
 
-// MemberWithLeader says whether the unit's server answers and is a plain member that knows a
-// leader ([raft.Status.MemberWithLeader]).
+// MemberWithLeader reports whether the unit's server answers and is a plain member that knows a leader
+// ([raft.Status.MemberWithLeader]).
 func (l ServerState) MemberWithLeader() bool {
 	return l.Condition == ovndb.Serving && l.Status.MemberWithLeader()
 }
 
-// Identity is which server of which cluster it is, by its status, or by its file where the server
-// could not be asked. What is not known is empty, and so is the cluster of one that joins.
+// Identity is the server's identity by its status, or by its file if the server could not be asked. Unknown parts are
+// empty, and so is the cluster of a joining server.
 func (l ServerState) Identity() relation.Identity {
 	if l.Condition != ovndb.Serving {
 		return relation.Identity{Server: l.File.Server, Cluster: l.File.Cluster}
@@ -65,7 +63,7 @@ func (l ServerState) Identity() relation.Identity {
 	return id
 }
 
-// Text says in one line what is the matter with a database that is not served.
+// Text describes in one line why a database is not served.
 func (l ServerState) Text() string {
 	switch l.Condition {
 	case ovndb.Serving:
@@ -92,8 +90,8 @@ func (l ServerState) Text() string {
 	return l.Err.Error()
 }
 
-// ObserveServer finds out what there is of the database on this unit. It asks the
-// server first, and the file where the server can't tell.
+// ObserveServer determines the database's state on this unit. It asks the server first, and reads the file if the
+// server can't answer.
 func (s *Observer) ObserveServer(ctx context.Context, d ovndb.Database) ServerState {
 	l := ServerState{Database: d}
 	l.Status, l.Err = s.Control.Status(ctx, d)
@@ -101,7 +99,7 @@ func (s *Observer) ObserveServer(ctx context.Context, d ovndb.Database) ServerSt
 	return l
 }
 
-// classify gives the condition by what the server has answered.
+// classify determines the condition from the server's answer.
 func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	switch {
 	case l.Err == nil && l.Status.Name != string(l.Database):
@@ -112,8 +110,8 @@ func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	case errors.Is(l.Err, ovsctl.ErrUnknownCluster):
 		s.observeFile(ctx, l, ovndb.Failed)
 	case errors.Is(l.Err, ovsctl.ErrNotClustered):
-		// A process that has dropped its only clustered database still has the
-		// commands; one that never had any has not.
+		// A process that has dropped its only clustered database still has the commands; one that never had any lacks
+		// them.
 		l.Condition = ovndb.Standalone
 	case errors.Is(l.Err, ovsctl.ErrNotRunning):
 		s.observeStopped(ctx, l)
@@ -124,17 +122,16 @@ func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	}
 }
 
-// startPatience is how long a server that runs may be without its control socket: it
-// opens it after it has read its file, and closes it before it ends.
+// startPatience is how long a running server may be without its control socket: it opens it after it has read its file,
+// and closes it before it ends.
 const startPatience = time.Second
 
-// readPatience is how long a server with a small file may take to open its control socket
-// after it has written its pid file, on a machine that has everything to start.
+// readPatience is how long a server with a small file may take from writing its pid file to opening its control socket,
+// on a machine that is just booting.
 const readPatience = 20 * time.Second
 
-// observeStopped makes sure that a server on whose control socket no process listens
-// has ended: while it runs it votes, and acknowledges what it is sent. One that is
-// just starting or ending is given a moment.
+// observeStopped makes sure that a server without a listening control socket has ended: while it runs, it votes and
+// acknowledges entries. A server that is just starting or ending gets a moment.
 func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 	patience, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
@@ -184,7 +181,7 @@ func (s *Observer) observeFile(ctx context.Context, l *ServerState, otherwise ov
 	}
 }
 
-// ObserveServersWithin is ObserveServers with so much time for each answer.
+// ObserveServersWithin is ObserveServers with a timeout for each answer.
 func (s *Observer) ObserveServersWithin(ctx context.Context, timeout time.Duration) map[ovndb.Database]ServerState {
 	patient := *s.Machine
 	patient.Control.Timeout = timeout
@@ -210,19 +207,18 @@ func (s *Observer) ObserveServers(ctx context.Context) map[ovndb.Database]Server
 	return all
 }
 
-// lagInterval and lagTimeout are how often and how long a leader is asked again
-// until the members that it hears have stored what was committed before.
+// lagInterval and lagTimeout are how often and how long a leader is asked again until its connected members have stored
+// what was committed before.
 const (
 	lagInterval = 50 * time.Millisecond
 	lagTimeout  = time.Second
-	// linkInterval and linkTimeout are the same until members are connected in both directions.
+	// linkInterval and linkTimeout are the same for connections in both directions.
 	linkInterval = 250 * time.Millisecond
 	linkTimeout  = 1500 * time.Millisecond
 )
 
-// View looks at the cluster from this unit's server: on a leader until every
-// member that it hears has had time to keep up, elsewhere by asking the others.
-// names are full IDs known from elsewhere.
+// View observes the cluster from this unit's server: on a leader until every connected member has had time to keep up,
+// elsewhere by asking the others. names are known full IDs.
 func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
 	notes := s.notes(ctx, l.Database)
 	v, err := s.view(ctx, l, names, notes)
@@ -232,7 +228,7 @@ func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (ra
 	if q := v.Quorum(); q.Up == q.Members {
 		return v, nil
 	}
-	// What a member is down for may have begun, or have ended, since.
+	// The reason why a member is down may have begun or ended meanwhile.
 	if v.ChangedBy = changedBy(notes, s.notes(ctx, l.Database), s.Now()); v.ChangedBy != "" {
 		return v, nil
 	}
@@ -278,9 +274,8 @@ func (s *Observer) view(ctx context.Context, l ServerState, names []raft.ID, not
 	return v, nil
 }
 
-// awaitLinks gives members that were just started a moment to connect in both directions: they try again after a
-// second. It leaves in l what was found last, and returns to which members connections stand if the server
-// itself can't say.
+// awaitLinks gives members that were just started a moment to connect in both directions: they retry after a second. It
+// leaves the last state in l, and returns the members with connections if the server itself does not report them.
 func (s *Observer) awaitLinks(ctx context.Context, l *ServerState) (reached []string, err error) {
 	patience, cancel := context.WithTimeout(ctx, linkTimeout)
 	defer cancel()
@@ -298,7 +293,7 @@ func (s *Observer) awaitLinks(ctx context.Context, l *ServerState) (reached []st
 	}
 }
 
-// reached are the members to which a connection from this machine stands.
+// reached are the members to which this machine has a connection.
 func (s *Observer) reached(status raft.Status) (all []string, err error) {
 	if !status.AmbiguousLinks() {
 		return nil, nil
@@ -313,7 +308,7 @@ func (s *Observer) reached(status raft.Status) (all []string, err error) {
 	return all, err
 }
 
-// Probe puts the question of rule R0 to all other members at the same time.
+// Probe asks all other members the question of R0 at the same time.
 func (s *Observer) Probe(ctx context.Context, l ServerState) []raft.ProbeResult {
 	var (
 		mu      sync.Mutex

@@ -9,30 +9,30 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Snapshot is all that a hook or an action begins with. It is made once, and not changed: what is
-// observed later is another one ([Observer.Refresh]).
+// Snapshot is the state that a hook or an action starts from. It is immutable; a later observation is a new one
+// ([Observer.Refresh]).
 type Snapshot struct {
 	Servers map[ovndb.Database]ServerState
-	// Own is what this unit is to publish.
+	// Own is what this unit should publish.
 	Own         relation.Identities
 	Application Application
 	Cache       Cache
 }
 
-// Observe observes the unit's servers and asks Juju at the same time, and remembers
-// both. A cache that can't be written, as on a full disk, is a line in the log.
+// Observe observes the unit's servers and asks Juju at the same time, and caches both. An unwritable cache, as on a
+// full disk, is logged.
 func (s *Observer) Observe(ctx context.Context, tools *juju.Tools) Snapshot {
 	return s.observe(ctx, tools, func(map[ovndb.Database]ServerState) {})
 }
 
-// ObserveClusters is Observe, and what the unit then sees of both clusters.
+// ObserveClusters is Observe, followed by the unit's view of both clusters.
 func (s *Observer) ObserveClusters(ctx context.Context, tools *juju.Tools) (Snapshot, Report) {
 	var seen map[ovndb.Database]Cluster
 	snapshot := s.observe(ctx, tools, func(servers map[ovndb.Database]ServerState) { seen = s.clusters(ctx, servers) })
 	return snapshot, s.report(snapshot.Application, seen)
 }
 
-// observe begins further with what was observed while Juju is still being asked.
+// observe calls further with the servers' states while Juju is still being asked.
 func (s *Observer) observe(ctx context.Context, tools *juju.Tools, further func(map[ovndb.Database]ServerState)) Snapshot {
 	var (
 		cache   = s.loadCache(ctx)
@@ -56,7 +56,7 @@ func (s *Observer) observe(ctx context.Context, tools *juju.Tools, further func(
 	return Snapshot{Servers: servers, Own: application.Published[application.Unit], Application: application, Cache: cache}
 }
 
-// Refresh observes the unit's servers again; what Juju said stays as it was.
+// Refresh observes the unit's servers again and keeps Juju's data.
 func (s *Observer) Refresh(ctx context.Context, before Snapshot) Snapshot {
 	after := before
 	after.Servers = s.ObserveServers(ctx)

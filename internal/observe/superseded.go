@@ -12,18 +12,17 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// SupersededKey is the key in external_ids of NB_Global and SB_Global under which the
-// clusters stand in whose place this one was put, by a recovery or a restore: their full
-// IDs, with spaces. It is written with the new cluster's data: where these can be read, it
-// is known.
+// SupersededKey is the key in external_ids of NB_Global and SB_Global for the full IDs of the clusters that this one
+// replaced by a recovery or a restore, separated by spaces. It is written with the new cluster's data: if it
+// is readable, so is the key.
 const SupersededKey = "ovn-central:superseded"
 
-// ClustersKey is the key in external_ids of NB_Global or SB_Global under which the clusters of the other
-// database d stand, once one of them was replaced: their full IDs, with spaces, the present one last. So
-// a machine that may ask only for one of the databases learns of both.
+// ClustersKey is the key in external_ids of NB_Global or SB_Global for the clusters of the other database d, after one
+// of them was replaced: their full IDs, separated by spaces, the present one last. So a machine that may ask only for
+// one database learns about both.
 func ClustersKey(d ovndb.Database) string { return "ovn-central:" + d.Short() + "-clusters" }
 
-// SupersededAnswers returns what ids, the external_ids of NB_Global or SB_Global that were read at an address, say of
+// SupersededAnswers returns what ids, the external_ids of NB_Global or SB_Global read at an address, report about
 // clusters that were given up, by database. own is the cluster of d that is served there.
 func SupersededAnswers(
 	address string, d ovndb.Database, own raft.ID, ids map[string]string,
@@ -39,8 +38,8 @@ func SupersededAnswers(
 	return all
 }
 
-// SupersededDrift returns what ids, the external_ids of NB_Global or SB_Global, lack of the clusters that were given up,
-// of database d and of the other one, by key.
+// SupersededDrift returns the entries about clusters that were given up, of database d and of the other one, that ids,
+// the external_ids of NB_Global or SB_Global, lack, by key.
 func SupersededDrift(
 	d ovndb.Database, present map[ovndb.Database]raft.ID, superseded map[ovndb.Database][]raft.ID, ids map[string]string,
 ) map[string]string {
@@ -57,7 +56,7 @@ func SupersededDrift(
 	return drift
 }
 
-// FormatIDs is the form of IDs in external_ids.
+// FormatIDs formats IDs for external_ids.
 func FormatIDs(ids []raft.ID) string {
 	var all []string
 	for _, id := range ids {
@@ -66,8 +65,8 @@ func FormatIDs(ids []raft.ID) string {
 	return strings.Join(all, " ")
 }
 
-// SupersededClusters returns the clusters that ids, the external_ids of NB_Global or
-// SB_Global, say were given up; the oldest first. What is not an ID is left out.
+// SupersededClusters returns the clusters that were given up according to ids, the external_ids of NB_Global or
+// SB_Global, the oldest first. Invalid IDs are ignored.
 func SupersededClusters(ids map[string]string) []raft.ID { return parseIDs(ids[SupersededKey]) }
 
 func parseIDs(texts string) (all []raft.ID) {
@@ -79,11 +78,10 @@ func parseIDs(texts string) (all []raft.ID) {
 	return all
 }
 
-// RecoveryKey is the key in external_ids of NB_Global and SB_Global under which a database says which recovery or
-// restore made its cluster.
+// RecoveryKey is the key in external_ids of NB_Global and SB_Global for the recovery or restore that made the cluster.
 const RecoveryKey = "ovn-central:recovery"
 
-// madeBy returns what the recovery or restore that made the cluster has given up, and when it made it.
+// madeBy returns what the recovery or restore that made the cluster has given up, and its time.
 func madeBy(ids map[string]string) (givenUp []string, at time.Time) {
 	var mark struct {
 		At      time.Time `json:"at"`
@@ -96,8 +94,8 @@ func madeBy(ids map[string]string) (givenUp []string, at time.Time) {
 	return mark.GivenUp, mark.At
 }
 
-// supersededBy is [SupersededClusters] without the cluster own, whose external_ids they are: a cluster
-// can't take its own place. itself reports whether own is there all the same.
+// supersededBy is [SupersededClusters] without own, the cluster that the external_ids belong to: a cluster can't
+// replace itself. itself reports whether own was listed.
 func supersededBy(own *raft.ID, ids map[string]string) (all []raft.ID, itself bool) {
 	all = SupersededClusters(ids)
 	if own == nil {

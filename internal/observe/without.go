@@ -10,9 +10,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// QuorumWithout finds out what the other members of a cluster are without this unit's
-// server l, which does not answer. Its file, of which end is the end, says which they are and
-// where; since it stopped some may have joined or been removed. Removed says that this server was.
+// QuorumWithout determines the quorum of the other members of a cluster without this unit's server l, which does not
+// answer. Its file, which ends at end, lists the members and their addresses; since then some may have joined or been
+// removed. removed reports whether this server was.
 func (s *Observer) QuorumWithout(ctx context.Context, m Application, cache Cache, l ServerState, end raftfile.End) (q raft.Quorum, removed bool) {
 	d, file := l.Database, l.File
 	members := maps.Clone(end.Addresses)

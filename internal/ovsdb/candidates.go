@@ -26,32 +26,31 @@ const (
 	gatewayChassisColumn = "gateway_chassis"
 )
 
-// ErrChanged is returned where a row is no longer as it was read: nothing was written.
+// ErrChanged is returned if a row is no longer as it was read: nothing was written.
 var ErrChanged = errors.New("another client has changed it meanwhile")
 
-// Candidates is what to write of one list of candidates.
+// Candidates is a change of one list of candidates.
 type Candidates struct {
-	// Port says that the list is that of a router port, in Gateway_Chassis; else it is
-	// that of an HA_Chassis_Group. Holder is the UUID of either, Name the port's name.
+	// Port reports whether the list is a router port's, in Gateway_Chassis, otherwise an HA_Chassis_Group's. Holder is
+	// the UUID of the port or group, Name the port's name.
 	Port         bool
 	Holder, Name string
-	// Before is what was read. After is what is to be there; a row without a UUID is new.
+	// Before is the list as it was read, After the new one; a row without a UUID is new.
 	Before, After []CandidateRow
-	// Routers are those that the list was planned for, as they were read: their zones are
-	// among what decides it.
+	// Routers are the routers of the list, as they were read: their zones influence the plan.
 	Routers []LogicalRouter
-	// Create is what else a group needs that is not there yet: it has no Holder.
+	// Create is the group to create; then Holder is empty.
 	Create NewGroup
 }
 
-// NewGroup is an HA_Chassis_Group that is to be created.
+// NewGroup is an HA_Chassis_Group to create.
 type NewGroup struct {
-	// Ports are the UUIDs of the router ports that it is for.
+	// Ports are the UUIDs of its router ports.
 	Ports       []string
 	ExternalIDs map[string]string
 }
 
-// table is that of the candidates, holder that of the row that has the list, in column.
+// table is the table of the candidates, holder that of the row with the list, in column.
 func (x Candidates) table() (table, holder, column string) {
 	if x.Port {
 		return "Gateway_Chassis", routerPortTable, gatewayChassisColumn
@@ -59,22 +58,20 @@ func (x Candidates) table() (table, holder, column string) {
 	return "HA_Chassis", groupTable, "ha_chassis"
 }
 
-// Gateways is a connection to both databases, through which what they hold of gateways
-// is read, and candidates are written. It is not made again where it breaks.
+// Gateways is a connection to both databases for reading gateways and writing candidates. It does not reconnect.
 type Gateways struct {
 	nb, sb client.Client
 	fence  []ovsdb.Operation
 }
 
-// Deadlines of single calls. A connection takes the schema along; a snapshot of 10,000
-// routers takes some seconds.
+// Timeouts of single calls. Connecting includes reading the schema; a snapshot of 10,000 routers takes some seconds.
 const (
 	connectTimeout = 20 * time.Second
 	callTimeout    = 2 * time.Minute
 )
 
-// Gateways connects to the leader of each database, or to another server of its endpoints
-// that serves it. The caller closes the connection.
+// Gateways connects to the leader of each database, or otherwise to another server among its endpoints. The caller
+// closes the connection.
 func (d *Dialer) Gateways(ctx context.Context, nb, sb []string) (*Gateways, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -94,22 +91,21 @@ func (d *Dialer) Gateways(ctx context.Context, nb, sb []string) (*Gateways, erro
 	return &g, nil
 }
 
-// Close ends the connection.
 func (g *Gateways) Close() {
 	g.nb.Close()
 	g.sb.Close()
 }
 
-// Write writes lists of candidates in one transaction with notes of it, if every row of
-// them is still as it was read and NB_Global fits the guard; otherwise it writes nothing and
-// returns [ErrChanged], or [ErrFenced]. After any other error it may have been written or not: read again.
+// Write writes lists of candidates and journal entries in one transaction, if every row is still as it was read and
+// NB_Global fits the guard; otherwise it writes nothing and returns [ErrChanged], or [ErrFenced]. After any other error
+// the result is unknown: read again.
 func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists ...Candidates) error {
 	_, err := g.write(ctx, notes, guard, nil, lists...)
 	return err
 }
 
-// WriteAndAsk is [Gateways.Write], and asks for a sign of life in the same transaction, for which
-// ovn-northd computes once. It returns the nb_cfg for [Gateways.AwaitNorthd].
+// WriteAndAsk is [Gateways.Write] that also increments nb_cfg in the same transaction, so that ovn-northd computes only
+// once. It returns the nb_cfg for [Gateways.AwaitNorthd].
 func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard, lists ...Candidates) (asked int64, err error) {
 	results, err := g.write(ctx, notes, guard, signOfLife, lists...)
 	if err != nil {
@@ -118,7 +114,7 @@ func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard,
 	return askedFor(results)
 }
 
-// write makes more of the same transaction, if there is more, for the row of NB_Global of that UUID.
+// write calls more, if not nil, to extend the transaction, with the UUID of the row of NB_Global.
 func (g *Gateways) write(ctx context.Context, notes []string, guard Guard, more func(uuid string) []ovsdb.Operation, lists ...Candidates) ([]ovsdb.OperationResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -144,14 +140,14 @@ func (g *Gateways) write(ctx context.Context, notes []string, guard Guard, more 
 	for i, r := range results {
 		switch r.Error {
 		case "":
-		case "timed out": // a wait, in vain
+		case "timed out": // a wait failed
 			if i < len(g.fence) {
 				return nil, ErrFenced
 			}
 			return nil, ErrChanged
 		case "constraint violation":
 			if slices.ContainsFunc(lists, func(x Candidates) bool { return x.Holder == "" }) {
-				return nil, fmt.Errorf("%w: %s", ErrChanged, detail(r)) // a group of this name is there by now
+				return nil, fmt.Errorf("%w: %s", ErrChanged, detail(r)) // a group of this name exists by now
 			}
 			fallthrough
 		default:
@@ -161,7 +157,7 @@ func (g *Gateways) write(ctx context.Context, notes []string, guard Guard, more 
 	return results, nil
 }
 
-// operations first wait, for no time, for what was read to be still so.
+// operations first wait, with timeout 0, for the rows to be unchanged.
 func (x Candidates) operations(n int) []ovsdb.Operation {
 	table, holder, column := x.table()
 	ops, before := x.guards()
@@ -176,7 +172,7 @@ func (x Candidates) operations(n int) []ovsdb.Operation {
 			}
 			continue
 		}
-		// A name for the transaction alone (RFC 7047, section 3.1).
+		// A name within the transaction (RFC 7047, section 3.1).
 		name := fmt.Sprintf("new_%d_%d", n, i)
 		fresh := ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}
 		if x.Port {
@@ -201,7 +197,7 @@ func (x Candidates) operations(n int) []ovsdb.Operation {
 	return ops
 }
 
-// guards wait for what was read; it is returned by UUID.
+// guards wait for the rows as they were read; they are returned by UUID.
 func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]CandidateRow) {
 	table, holder, column := x.table()
 	for _, r := range x.Routers {

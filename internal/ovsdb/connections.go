@@ -18,8 +18,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// Names of the table of listeners and its columns, and of the column of the
-// database's only row that refers to them. All are as they were in OVN 20.12.
+// Names of the listeners' table and columns, and of the column of the database's only row that refers to them, as in
+// OVN 20.12.
 const (
 	connectionTable  = "Connection"
 	connectionsField = "connections"
@@ -28,12 +28,10 @@ const (
 	probeField       = "inactivity_probe"
 )
 
-// conflictPause is how long to wait for another client's write, which was first, to
-// arrive at the server that is asked.
+// conflictPause is how long to wait until another client's write, which was first, arrives at the server.
 const conflictPause = 50 * time.Millisecond
 
-// Connections returns the rows of the listeners, sorted by target, as the first of
-// the endpoints that serves the database knows them.
+// Connections returns the rows of the listeners, sorted by target, from the first endpoint that serves the database.
 func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints ...string) ([]Listener, error) {
 	// The caller's deadline may be that of a whole hook.
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
@@ -50,12 +48,11 @@ func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints .
 	return state.rows, nil
 }
 
-// EnsureConnections makes the wanted rows exist, each once, and returns the targets
-// that it changed; none where all was as wanted. Rows for other ports or addresses,
-// and other columns, are left alone. A row whose role differs is replaced, which ends
-// the sessions on its port; a member that lagged may take both steps as one, and keep
-// the old role in force: [Dialer.Restricted] tells. Several may do this at once,
-// through any members. After an error some of it may have been done: do it again.
+// EnsureConnections makes the wanted rows exist, each once, and returns the targets that it changed. Rows for other
+// ports or addresses, and other columns, are left alone. A row with a different role is replaced, which ends the
+// sessions on its port; a member that lagged may apply both steps as one and keep the old role in force:
+// [Dialer.Restricted] checks that. Several clients may do this at once, through any members. After an error a part may
+// have been done: repeat it.
 func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want []Connection, endpoints ...string) (changed []string, err error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -118,12 +115,12 @@ func (d *Dialer) listeners(ctx context.Context, db ovndb.Database, endpoints ...
 
 // listenerState is what was read in one transaction.
 type listenerState struct {
-	// global is the only row's UUID; empty where the row is not there yet.
+	// global is the only row's UUID; empty if it does not exist yet.
 	global string
 	rows   []Listener
 }
 
-// read looks at all rows: one that the only row does not refer to can't exist.
+// read reads all rows: a row without a reference from the only row can't exist.
 func (l *listeners) read(ctx context.Context) (listenerState, error) {
 	results, err := transact(ctx, l.client,
 		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: l.global, Columns: []string{"_uuid"}},
@@ -145,8 +142,7 @@ func (l *listeners) read(ctx context.Context) (listenerState, error) {
 	return state, nil
 }
 
-// probeOf reads an optional integer: a number, or a set of none. The longest that a
-// Duration holds stands for anything longer.
+// probeOf reads an optional integer: a number, or an empty set. Longer times are limited to the longest Duration.
 func probeOf(value any) time.Duration {
 	ms, ok := value.(float64)
 	if !ok {
@@ -156,8 +152,7 @@ func probeOf(value any) time.Duration {
 	return time.Duration(min(max(ms, 0), longest)) * time.Millisecond
 }
 
-// apply commits the plan if the rows still are what it was made for, and says
-// whether they were.
+// apply commits the plan if the rows are unchanged, and reports whether they were.
 func (l *listeners) apply(ctx context.Context, state listenerState, p listenerPlan) (bool, error) {
 	results, err := send(ctx, l.client, l.operations(state, p)...)
 	if err != nil {
@@ -167,7 +162,7 @@ func (l *listeners) apply(ctx context.Context, state listenerState, p listenerPl
 		switch {
 		case r.Error == "":
 		case r.Error == "timed out", r.Error == "constraint violation" && state.global == "":
-			return false, nil // the wait was in vain; a second only row
+			return false, nil // a wait failed, or a second only row
 		default:
 			return false, errors.New(detail(r))
 		}
@@ -209,7 +204,7 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 	})
 }
 
-// identity is what decides about a row. Its probe does not: any is overwritten.
+// identity decides about a row. Its probe is not a part: any is overwritten.
 func (l *listeners) identity(c Connection) ovsdb.Row {
 	row := ovsdb.Row{targetField: c.Target}
 	if slices.Contains(l.columns, roleField) {

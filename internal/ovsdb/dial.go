@@ -1,9 +1,7 @@
-// Package ovsdb talks to OVSDB servers. It is the only importer of libovsdb, and
-// keeps to what that library does reliably: one short-lived client for each
-// purpose, every call with a deadline, no reconnection and no inactivity probe
-// of the library's own (both can deadlock in v0.7.0), no lock. The library reads what
-// servers send by the package in internal/rpc2, which bounds it; an answer that the library
-// panics at is an error.
+// Package ovsdb talks to OVSDB servers. It is the only importer of libovsdb, and uses the reliable parts of that
+// library: one short-lived client for each purpose, every call with a deadline, no reconnection and no inactivity probe
+// of the library (both can deadlock in v0.7.0), no lock. The library reads from servers through internal/rpc2, which
+// limits messages; a panic of the library at an answer becomes an error.
 package ovsdb
 
 import (
@@ -43,11 +41,10 @@ func (d *Dialer) Forget() {
 	d.config = nil
 }
 
-// defaultTimeout bounds a connection, or a transaction, whose context has no deadline.
+// defaultTimeout limits a connection or transaction with a context without deadline.
 const defaultTimeout = 10 * time.Second
 
-// Endpoints are where the clients of a member are served, best first, given its
-// Raft address: the host is the same, and the protocol.
+// Endpoints are the client endpoints of a member, best first, given its Raft address: host and protocol are the same.
 func Endpoints(d ovndb.Database, raftAddress string) []string {
 	protocol, rest, ok := strings.Cut(raftAddress, ":")
 	host, _, err := net.SplitHostPort(rest)
@@ -61,9 +58,8 @@ func Endpoints(d ovndb.Database, raftAddress string) []string {
 	return []string{at(ovndb.NorthboundPort)}
 }
 
-// connect returns a connected client of the database that m models, at the first
-// of the endpoints that serves it. Each may take its share of the time that is
-// left: one that hangs, or drops what it is sent, does not use up the others'.
+// connect returns a connected client of the database that m models, at the first of the endpoints that serves it. Each
+// gets an equal share of the remaining time, so that one that hangs does not use up the others'.
 func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints ...string) (client.Client, error) {
 	if len(endpoints) == 0 {
 		return nil, errors.New("cannot connect: no endpoint is known")
@@ -96,7 +92,7 @@ func shareOf(ctx context.Context, among int) (context.Context, context.CancelFun
 }
 
 func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint string) (_ client.Client, err error) {
-	quiet := logr.Discard() // else the library writes to stderr
+	quiet := logr.Discard() // otherwise the library writes to stderr
 	options := []client.Option{client.WithEndpoint(endpoint), client.WithLogger(&quiet)}
 	if strings.HasPrefix(endpoint, "ssl:") {
 		config, err := d.tls()
@@ -113,14 +109,14 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 	defer release()
 	if err := connected(held, c); err != nil {
 		if refused := new(net.OpError); errors.As(err, &refused) && refused.Op == "dial" {
-			return nil, refused.Err // the library and net name the endpoint again, three times
+			return nil, refused.Err // the library and net repeat the endpoint three times
 		}
 		return nil, reworded{err, strings.TrimPrefix(err.Error(), "failed to connect to "+endpoint+": ")}
 	}
 	return c, nil
 }
 
-// connected connects. An answer that the library panics at is an error.
+// connected connects. A panic of the library at an answer becomes an error.
 func connected(ctx context.Context, c client.Client) (err error) {
 	defer func() {
 		if err != nil {
@@ -131,22 +127,21 @@ func connected(ctx context.Context, c client.Client) (err error) {
 	return c.Connect(ctx)
 }
 
-// recovered makes an error of a panic. The library panics at answers that are not those of
-// a database: in the caller's goroutine too, beside those in which rpc2 recovers.
+// recovered turns a panic into an error. The library also panics in the caller's goroutine, at answers that are not
+// those of a database; rpc2 recovers the others.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the server has answered wrongly: %v", p)
 	}
 }
 
-// monitor asks for a monitor.
 func monitor(ctx context.Context, c client.Client, options ...client.MonitorOption) (err error) {
 	defer recovered(&err)
 	_, err = c.Monitor(ctx, c.NewMonitor(options...))
 	return err
 }
 
-// reworded is an error under a text of its own.
+// reworded is an error with another text.
 type reworded struct {
 	error
 	text string
@@ -154,14 +149,13 @@ type reworded struct {
 
 func (e reworded) Error() string { return e.text }
 
-// Unwrap gives the error as it was.
 func (e reworded) Unwrap() error { return e.error }
 
-// ClientTLS is how the unit speaks to servers of its CA, with its own certificate. It
-// is read again after [Dialer.Forget].
+// ClientTLS is the TLS configuration towards servers of the unit's CA, with its own certificate. It is read again after
+// [Dialer.Forget].
 func (d *Dialer) ClientTLS() (*tls.Config, error) { return d.tls() }
 
-// ServerTLS is how the unit serves clients that have a certificate of its CA.
+// ServerTLS is the TLS configuration for clients with a certificate of the unit's CA.
 func (d *Dialer) ServerTLS() (*tls.Config, error) {
 	c, err := d.tls()
 	if err != nil {
@@ -173,8 +167,8 @@ func (d *Dialer) ServerTLS() (*tls.Config, error) {
 	}, nil
 }
 
-// tls trusts what Open vSwitch trusts: a certificate of the CA, whatever names
-// stand in it (ovsdb-server(1), "SSL/TLS options"; stream-ssl.c checks no name).
+// tls trusts what Open vSwitch trusts: a certificate of the CA with any name (ovsdb-server(1), "SSL/TLS options";
+// stream-ssl.c checks no name).
 func (d *Dialer) tls() (*tls.Config, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -211,9 +205,8 @@ func (d *Dialer) tls() (*tls.Config, error) {
 	return d.config, nil
 }
 
-// send runs one transaction, and waits for its results no longer than
-// [defaultTimeout] where ctx has no deadline: a server that hangs, or that lost its
-// quorum, may never answer.
+// send runs one transaction. Without a deadline in ctx it waits at most [defaultTimeout] for the results: a server that
+// hangs or has no quorum may never answer.
 func send(ctx context.Context, c client.Client, ops ...ovsdb.Operation) (results []ovsdb.OperationResult, err error) {
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
@@ -243,7 +236,7 @@ func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]o
 	return results, nil
 }
 
-// detail is why an operation failed, as the server says it: that may have values of rows in it.
+// detail is the server's reason for a failed operation; it may contain values of rows.
 func detail(r ovsdb.OperationResult) string {
 	return foreign.Reason(r.Error + ": " + r.Details)
 }

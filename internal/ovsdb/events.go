@@ -7,13 +7,11 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 )
 
-// The columns whose changes may make a plan another one. What routers, switches and their
-// ports are changes with a router port, or is of no hurry. The library needs the columns of
-// a table's index.
+// Columns with changes that may change a plan. Changes of routers, switches and other ports come with one of a router
+// port, or are not urgent. The library needs the columns of a table's index.
 //
-// It keeps a copy of each row, and makes it by way of JSON unless the model has a method that
-// does: that copies each string. Of 10,000 routers these rows are most of what an agent that is
-// idle has in memory, and most of their texts are the names of a few chassis.
+// The library copies each row by way of JSON, which copies each string, unless the model has methods for that. With
+// 10,000 routers these rows are most of an idle agent's memory, and most of their texts are the names of a few chassis.
 type (
 	routerPortEvents struct {
 		UUID           string   `ovsdb:"_uuid"`
@@ -58,7 +56,7 @@ type (
 	}
 )
 
-// shared is the text, in memory once for all rows that have it.
+// shared returns the text's only copy in memory, for all rows.
 func shared(text string) string { return unique.Make(text).Value() }
 
 // CloneModel implements [model.CloneableModel].

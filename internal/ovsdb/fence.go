@@ -6,12 +6,11 @@ import (
 	"fmt"
 )
 
-// ErrFenced is returned where a key no longer has the value under which something may be
-// written: nothing was.
+// ErrFenced is returned if a key no longer has the value that permits writes: nothing was written.
 var ErrFenced = errors.New("another process may write by now")
 
-// Fence has every transaction that writes NB through this connection begin with a wait, for no
-// time, for a key of external_ids of NB_Global to have that value.
+// Fence makes every transaction that writes NB through this connection begin with a wait, with timeout 0, for a key of
+// external_ids of NB_Global to have that value.
 func (g *Gateways) Fence(ctx context.Context, key, value string) error {
 	uuid, err := g.global(ctx)
 	if err != nil {

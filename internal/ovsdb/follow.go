@@ -13,9 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Followed is a connection to one server of each database that tells that what they hold of
-// gateways may have changed. Of what the library keeps nothing is read: its events are a reason
-// to look.
+// Followed is a connection to one server of each database that reports possible changes of gateways. The library's
+// copies of rows are not used: its events only cause a read.
 type Followed struct {
 	dialer  *Dialer
 	nb, sb  client.Client
@@ -23,11 +22,11 @@ type Followed struct {
 	lost    map[ovndb.Database]<-chan struct{}
 }
 
-// firstMonitor bounds the first answer of a monitor: that of 10,000 routers takes seconds.
+// firstMonitor limits the first answer of a monitor: with 10,000 routers it takes seconds.
 const firstMonitor = time.Minute
 
-// Follow connects to the first of the endpoints of each database that serves it, with one
-// monitor each. The caller closes the connection, and makes another one where it is lost.
+// Follow connects to the first of the endpoints of each database that serves it, with one monitor each. The caller
+// closes the connection, and replaces it if it is lost.
 func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, firstMonitor)
 	defer cancel()
@@ -43,11 +42,11 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 	return f, nil
 }
 
-// connectionPeriod is after how long at most a connection that is gone is noticed.
+// connectionPeriod is after how long a lost connection is noticed at most.
 const connectionPeriod = time.Second
 
-// untilLost is closed once the connection is gone. The library tells that only where something waits for it
-// at that moment (handleDisconnectNotification of client.go in libovsdb 0.7.0), and forgets the endpoint just
+// untilLost closes its channel once the connection is lost. The library reports that only to a goroutine that is
+// waiting at that moment (handleDisconnectNotification of client.go in libovsdb 0.7.0), and forgets the endpoint just
 // before.
 func untilLost(c client.Client) <-chan struct{} {
 	gone := make(chan struct{})
@@ -66,14 +65,14 @@ func untilLost(c client.Client) <-chan struct{} {
 	return gone
 }
 
-// followedTables are what a monitor is asked for.
+// followedTables are the tables to monitor.
 type followedTables struct {
 	rows    map[string]model.Model
 	columns []client.MonitorOption
 }
 
-// add names a table's columns by the fields of its row: without them the library would ask for
-// all, also those that are not modelled.
+// add requests a table's columns by the fields of its row: otherwise the library would request all, including those
+// without a model.
 func (t *followedTables) add(table string, row model.Model, columns ...any) {
 	t.rows[table] = row
 	t.columns = append(t.columns, client.WithTable(row, columns...))
@@ -130,7 +129,7 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 	})
 	err = monitor(ctx, c, t.columns...)
 	if err == nil {
-		err = c.Echo(ctx) // the library keeps the last answer as it came, until there is another one
+		err = c.Echo(ctx) // the library keeps the last answer until the next one, so request a short one
 	}
 	if err != nil {
 		c.Close()
@@ -142,16 +141,16 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 func (f *Followed) wake() {
 	select {
 	case f.changed <- struct{}{}:
-	default: // it is to be woken already
+	default: // already woken
 	}
 }
 
-// Changed gives something once there may be something else than at the last look.
+// Changed receives if data may have changed since the last read.
 func (f *Followed) Changed() <-chan struct{} { return f.changed }
 
-// Read reads what there is now, at the servers that are followed: any other one may be behind
-// them. It does so on connections of their own, since the library keeps the buffer of the
-// longest answer for as long as a connection lasts: of 10,000 routers that is tens of MB.
+// Read reads the current state from the followed servers, since any other one may be behind them. It uses connections
+// of its own: the library keeps the buffer of the longest answer until the connection is closed, tens of MB with 10,000
+// routers.
 func (f *Followed) Read(ctx context.Context, what func(*Gateways) error) error {
 	nb, err := f.again(ctx, ovndb.NB, f.nb)
 	if err != nil {
@@ -166,7 +165,7 @@ func (f *Followed) Read(ctx context.Context, what func(*Gateways) error) error {
 	return what(&Gateways{nb: nb, sb: sb})
 }
 
-// again connects once more to the server of a connection. One that is lost names no server.
+// again connects once more to the server of a connection. A lost connection has no server's name.
 func (f *Followed) again(ctx context.Context, db ovndb.Database, c client.Client) (client.Client, error) {
 	endpoint := c.CurrentEndpoint()
 	if endpoint == "" {
@@ -175,11 +174,10 @@ func (f *Followed) again(ctx context.Context, db ovndb.Database, c client.Client
 	return f.dialer.database(ctx, db, endpoint)
 }
 
-// Close ends the connections.
 func (f *Followed) Close() {
 	f.nb.Close()
 	f.sb.Close()
 }
 
-// Lost is closed once the connection to the database is gone.
+// Lost is closed once the connection to the database is lost.
 func (f *Followed) Lost(db ovndb.Database) <-chan struct{} { return f.lost[db] }

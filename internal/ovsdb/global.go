@@ -21,10 +21,9 @@ type globalRow struct {
 
 const externalIDs = "external_ids"
 
-// Global is a connection to a database's only NB_Global or SB_Global row, in
-// whose external_ids the product keeps what all units must agree on. Reads are
-// those of the server that is connected to, and may be older than the leader's;
-// a swap is decided by the leader.
+// Global is a connection to a database's only NB_Global or SB_Global row, in whose external_ids the product keeps what
+// all units must agree on. Reads come from the connected server and may be older than the leader's; the leader decides
+// a swap.
 type Global struct {
 	client client.Client
 	table  string
@@ -40,10 +39,9 @@ func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...str
 	return &Global{client: c, table: db.GlobalTable()}, nil
 }
 
-// Close ends the connection.
 func (g *Global) Close() { g.client.Close() }
 
-// Read returns the row's external_ids; nil where the row is not there yet.
+// Read returns the row's external_ids; nil if the row does not exist yet.
 func (g *Global) Read(ctx context.Context) (map[string]string, error) {
 	_, ids, err := g.row(ctx)
 	return ids, err
@@ -63,10 +61,9 @@ func (g *Global) row(ctx context.Context) (uuid string, ids map[string]string, e
 	return found.uuid(), found.pairs(externalIDs), nil
 }
 
-// Swap replaces the value of key by next, if it still is old when the leader
-// commits it; an empty old means that the key is not there, or empty. It says
-// whether it did: false means that another client was first. After an error, the
-// swap may have been made or not: read again.
+// Swap replaces the value of key by next, if it still is old when the leader commits the transaction; an empty old
+// means a missing or empty key. It reports whether it did; if not, another client was first. After an error the result
+// is unknown: read again.
 func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) {
 	uuid, ids, err := g.row(ctx)
 	if err != nil {
@@ -82,7 +79,7 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 	for _, r := range results {
 		switch r.Error {
 		case "":
-		case "timed out", "constraint violation": // the wait was in vain; a second row
+		case "timed out", "constraint violation": // a wait failed; a second only row
 			return false, nil
 		default:
 			return false, fmt.Errorf("cannot write %s: %s", g.table, detail(r))
@@ -96,7 +93,7 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 	return len(after) == 1 && row(after[0]).pairs(externalIDs)[key] == next, nil
 }
 
-// Put sets pairs in external_ids, whatever stood there before.
+// Put sets pairs in external_ids, regardless of previous values.
 func (g *Global) Put(ctx context.Context, pairs map[string]string) error {
 	uuid, _, err := g.row(ctx)
 	if err != nil {
@@ -108,7 +105,7 @@ func (g *Global) Put(ctx context.Context, pairs map[string]string) error {
 	return g.amend(ctx, uuid, slices.Collect(maps.Keys(pairs)), pairs)
 }
 
-// Drop takes keys out of external_ids, whatever their values.
+// Drop removes keys from external_ids, regardless of their values.
 func (g *Global) Drop(ctx context.Context, keys ...string) error {
 	uuid, _, err := g.row(ctx)
 	if err != nil || uuid == "" {
@@ -124,10 +121,9 @@ func (g *Global) amend(ctx context.Context, uuid string, gone []string, put map[
 	return nil
 }
 
-// swap replaces the value of a key, which is as in ids. It waits for that one pair, not for the
-// whole map: others write to the same map all the time. Without a row it makes it, which
-// ovn-northd else does when it first starts: the schema allows one row only, so that of two inserts
-// one fails.
+// swap replaces the value of a key that is as in ids. It waits for that one pair, not for the whole map, since other
+// clients write to the same map all the time. If there is no row it makes one, as ovn-northd does at its first start:
+// the schema allows one row only, so of two inserts one fails.
 func swap(table, uuid string, ids map[string]string, key, next string) (ops []ovsdb.Operation) {
 	put := map[string]string{key: next}
 	if uuid == "" {

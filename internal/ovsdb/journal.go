@@ -11,13 +11,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The journal stands in rows of DNS that no switch refers to: ovn-northd reads only those
-// that one does (sync_dns_entries in northd/northd.c) and no external_ids of them, and
-// Neutron touches only those with an ls_name among theirs. So what is noted is in the
-// database that it is about, and is written in the same transaction.
+// The journal is in rows of DNS without a reference from a switch: ovn-northd reads only referenced rows
+// (sync_dns_entries in northd/northd.c) and none of their external_ids, and Neutron touches only rows with an ls_name
+// there. So an entry is in the same database as the change that it describes, and is written in the same transaction.
 const (
 	noteTable = "DNS"
-	// noteKey marks a row as one of ours; textKey is where its text is.
+	// noteKey marks a row as one of ours; textKey has its text.
 	noteKey  = "ovn-central-operator"
 	noteKind = "gateways"
 	textKey  = "ovn-central-operator:plan"
@@ -45,7 +44,7 @@ func (g *Gateways) Journal(ctx context.Context) (map[string]string, error) {
 	return texts, nil
 }
 
-// amendedJournal writes the rows of an amendment. A row that is gone by now doesn't matter.
+// amendedJournal writes the rows of an amendment. A missing row is ignored.
 func amendedJournal(a Amendment) (ops []ovsdb.Operation) {
 	for _, text := range a.Added {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: noteRow(text)})

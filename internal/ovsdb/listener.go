@@ -11,29 +11,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Connection is a row of table Connection, which makes every server of the
-// database listen.
+// Connection is a row of table Connection, which makes every server of the database listen.
 type Connection struct {
-	// Target is `pssl:PORT[:ADDRESS]`, as in ovsdb-server(1). Without an address
-	// it is IPv4's 0.0.0.0 alone; `[::]` serves both families.
+	// Target is `pssl:PORT[:ADDRESS]`, as in ovsdb-server(1). Without an address it is IPv4's 0.0.0.0 alone; `[::]`
+	// serves both families.
 	Target string
-	// Role is the RBAC role of clients that connect; empty gives every right. The
-	// Northbound schema has no roles.
+	// Role is the RBAC role of clients; empty gives every right. The Northbound schema has no roles.
 	Role string
-	// InactivityProbe is kept in whole milliseconds. 0 turns probes off, ProbeUnset
-	// leaves the interval to the server: 5 s.
+	// InactivityProbe has whole milliseconds. 0 turns probes off; ProbeUnset leaves the interval to the server: 5 s.
 	InactivityProbe time.Duration
 }
 
-// ProbeUnset stands for an inactivity_probe without a value.
+// ProbeUnset represents an inactivity_probe without a value.
 const ProbeUnset time.Duration = -1
 
 // chassisRole is the only role that ovn-northd defines (ovn-sb(5), "RBAC_Role").
 const chassisRole = "ovn-controller"
 
-// WantedConnections are the listeners of a database. The targets of IPv4 are those
-// that the charm before this one wrote. The rows are common to all units, so that
-// one unit with an IPv6 address is a reason for IPv6.
+// WantedConnections are the listeners of a database. The IPv4 targets are those that the previous charm wrote. All
+// units share the rows, so one unit with an IPv6 address requires IPv6.
 func WantedConnections(db ovndb.Database, probe time.Duration, ipv6 bool) []Connection {
 	listener := func(port uint16, role string) Connection {
 		target := "pssl:" + strconv.Itoa(int(port))
@@ -54,15 +50,14 @@ const (
 	anyIPv6 = ":[::]"
 )
 
-// listener says which targets exclude each other: of two that want the same port on
-// every address, whatever the family, the second can't be opened.
+// listener determines which targets exclude each other: of two for the same port on every address, regardless of the
+// family, the second can't be opened.
 func (c Connection) listener() string {
 	return strings.TrimSuffix(strings.TrimSuffix(c.Target, anyIPv4), anyIPv6)
 }
 
-// serves says whether all clients that want serves are served by c, with the same
-// rights. One for both families is never narrowed to IPv4: with units of both, the
-// leaders would take turns at it.
+// serves reports whether c serves all clients of want, with the same rights. A listener for both families is never
+// narrowed to IPv4: with units of both, the leaders would alternate.
 func (c Connection) serves(want Connection) bool {
 	wide := strings.HasSuffix(c.Target, anyIPv6) || !strings.HasSuffix(want.Target, anyIPv6)
 	return c.listener() == want.listener() && c.Role == want.Role && wide
@@ -79,8 +74,7 @@ func milliseconds(probe time.Duration) int64 {
 	return probe.Milliseconds()
 }
 
-// Satisfied says whether the rows are as wanted, so that [Dialer.EnsureConnections]
-// would change nothing.
+// Satisfied reports whether the rows are as wanted, so that [Dialer.EnsureConnections] would change nothing.
 func Satisfied(rows []Listener, want []Connection) bool { return planListeners(rows, want).empty() }
 
 // Listener is a row of Connection.
@@ -89,9 +83,8 @@ type Listener struct {
 	UUID string
 }
 
-// WithoutTLS reports whether another machine may be at the other end without TLS, with every
-// right on the database: by ptcp the servers listen, by tcp they connect. One that can't be read is
-// of no such kind: no server opens it.
+// WithoutTLS reports whether another machine can connect without TLS, with every right on the database: the servers
+// listen at a ptcp target and connect to a tcp target. A malformed target does not count: no server opens it.
 func (c Connection) WithoutTLS() bool {
 	method, rest, _ := strings.Cut(c.Target, ":")
 	var host string
@@ -114,7 +107,7 @@ func (c Connection) WithoutTLS() bool {
 type listenerPlan struct {
 	insert []Connection
 	drop   []Listener
-	// probe are the rows that get another inactivity probe.
+	// probe are the rows with a new inactivity probe.
 	probe map[Listener]time.Duration
 }
 
@@ -136,11 +129,9 @@ func (p listenerPlan) targets() []string {
 	return slices.Compact(all)
 }
 
-// planListeners leaves alone the rows that have nothing to do with the wanted ones.
-// A row with another role, or for fewer addresses, is dropped, and made anew by the
-// plan that follows: before OVS 3.3.0 a server keeps a listener's old role until the
-// listener goes (ovsdb_jsonrpc_server_set_remotes in ovsdb/jsonrpc-server.c), so that
-// setting the column would protect nothing.
+// planListeners leaves unrelated rows alone. A row with another role, or for fewer addresses, is dropped, and the next
+// plan makes it again: before OVS 3.3.0 a server keeps a listener's old role until the listener is removed
+// (ovsdb_jsonrpc_server_set_remotes in ovsdb/jsonrpc-server.c), so that setting the column would not protect.
 func planListeners(rows []Listener, want []Connection) listenerPlan {
 	p := listenerPlan{probe: map[Listener]time.Duration{}}
 	for _, w := range want {
@@ -158,8 +149,8 @@ func planListeners(rows []Listener, want []Connection) listenerPlan {
 			p.drop = append(p.drop, same...)
 			continue
 		}
-		// The schema keeps targets apart: the others are the same in other words. The
-		// one for both families sorts last.
+		// The schema makes targets unique: the others are different spellings of the same. The one for both families
+		// sorts last.
 		keep := slices.MaxFunc(same, func(a, b Listener) int { return cmp.Compare(a.Target, b.Target) })
 		for _, row := range same {
 			if row != keep {

@@ -13,16 +13,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Guard is what must be so of external_ids of NB_Global for a transaction to be made. Others
-// write to the same map all the time, so that only pairs are looked at, never all of it.
+// Guard is the condition of a transaction on external_ids of NB_Global. Other clients write to the same map all the
+// time, so only single pairs are compared.
 type Guard struct {
-	// Has are pairs that must stand there, Lacks pairs that must not.
+	// Has are required pairs, Lacks forbidden ones.
 	Has, Lacks map[string]string
-	// NoCandidate is a chassis that no list of candidates of NB may have.
+	// NoCandidate is a chassis that may be in no list of candidates of NB.
 	NoCandidate string
 }
 
-// operations fail the transaction where the row, of this UUID, does not fit.
+// operations fail the transaction if the row of this UUID does not fit.
 func (g Guard) operations(uuid string) []ovsdb.Operation {
 	var conditions []ovsdb.Condition
 	if len(g.Has) > 0 {
@@ -40,7 +40,7 @@ func (g Guard) operations(uuid string) []ovsdb.Operation {
 	return ops
 }
 
-// ErrUninitialized is returned where nothing has used NB yet: what uses it first makes the row.
+// ErrUninitialized is returned if no client has used NB yet: the first one makes the row.
 var ErrUninitialized = errors.New("NB_Global has no row yet: ovn-northd makes it once it runs, and so does ovn-nbctl init")
 
 // global is the UUID of the only row of NB_Global.
@@ -59,19 +59,20 @@ func (g *Gateways) global(ctx context.Context) (string, error) {
 	return answers[0][0].uuid(), nil
 }
 
-// Amendment is what is changed of external_ids of NB_Global, and with it of the journal.
+// Amendment is a change of external_ids of NB_Global and of the journal.
 type Amendment struct {
-	// Put are pairs that are set, Drop keys that are dropped.
+	// Put are pairs to set, Drop keys to remove.
 	Put  map[string]string
 	Drop []string
-	// Added are the texts of new rows of the journal, Changed other texts of rows, and Dropped rows that go, by UUID.
+	// Added are the texts of new rows of the journal, Changed new texts of existing rows, and Dropped rows to delete,
+	// by UUID.
 	Added   []string
 	Changed map[string]string
 	Dropped []string
 }
 
-// AmendIDs makes an amendment in one transaction, if NB_Global fits the guard; otherwise it
-// writes nothing and returns [ErrChanged].
+// AmendIDs makes an amendment in one transaction, if NB_Global fits the guard; otherwise it writes nothing and returns
+// [ErrChanged].
 func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, a Amendment) error {
 	_, err := g.amendIDs(ctx, guard, a, nil)
 	return err
@@ -90,7 +91,7 @@ func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, a Amendment
 	return g.AwaitNorthd(ctx, asked, waiting)
 }
 
-// amendIDs makes more of the same transaction, if there is more, for the row of that UUID.
+// amendIDs calls more, if not nil, to extend the transaction, with the UUID of that row.
 func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more func(uuid string) []ovsdb.Operation) ([]ovsdb.OperationResult, error) {
 	uuid, err := g.global(ctx)
 	if err != nil {
@@ -114,18 +115,18 @@ func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more 
 	return results, nil
 }
 
-// BoundPort is a port that SB has on a chassis; Port is for people.
+// BoundPort is a port that SB binds to a chassis; Port is for people.
 type BoundPort struct{ Port, Type, Chassis string }
 
-// Occupied is what SB has on chassis, all of one moment.
+// Occupied is what SB has on chassis, at one moment.
 type Occupied struct {
-	// Ports are those that are bound to a chassis.
+	// Ports are the ports bound to a chassis.
 	Ports []BoundPort
-	// Addresses are those that tunnels of each chassis end at.
+	// Addresses are the tunnel endpoints of each chassis.
 	Addresses map[string][]string
 }
 
-// Occupied reads what is on a chassis; an empty name is all of them.
+// Occupied reads what is on a chassis; an empty name means all chassis.
 func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, error) {
 	fail := func(err error) (Occupied, error) {
 		return Occupied{}, fmt.Errorf("cannot look what is on chassis in SB: %w", err)
@@ -144,7 +145,7 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 	for _, r := range answers[0] {
 		name := r.text("name")
 		if !foreign.IsName(name) {
-			continue // [Gateways.Southbound] tells of it
+			continue // [Gateways.Southbound] reports it
 		}
 		names[r.uuid()] = name
 		for _, e := range r.references("encaps") {
@@ -156,7 +157,7 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 	}
 	if chassis != "" {
 		if uuid == "" {
-			return o, nil // nothing is bound to a chassis that is not there
+			return o, nil // nothing is bound to a missing chassis
 		}
 		where = []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionIncludes, ovsdb.UUID{GoUUID: uuid})}
 	}
@@ -170,10 +171,9 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 	return o, nil
 }
 
-// RemoveChassis deletes a chassis and what stands beside it in SB, as long as its
-// ovn-controller has followed nothing since it was read, no port of the types is bound to it
-// and no group has it as a candidate; otherwise it deletes nothing and returns [ErrChanged].
-// Of one without a row of Chassis only the name counts. The ends of its tunnels go with the
+// RemoveChassis deletes a chassis and its other rows in SB, if its ovn-controller has followed nothing since it was
+// read, no port of the types is bound to it and no group has it as a candidate; otherwise it deletes nothing and
+// returns [ErrChanged]. If there is no row of Chassis, only the name counts. The tunnel endpoints are deleted with the
 // row that refers to them.
 func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []string) error {
 	name := was.Name
@@ -194,7 +194,7 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 		}
 		ops = append(ops, unchanged("Chassis_Private", r.uuid(), ovsdb.Row{"nb_cfg": follows}))
 	}
-	if len(answers[1]) == 0 { // what is bound to it is bound to a row
+	if len(answers[1]) == 0 { // ports are bound to a row
 		ops = append(ops, none("Chassis", "name", named("name", name)...))
 	}
 	for _, r := range answers[1] {
@@ -221,9 +221,8 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 	return nil
 }
 
-// ReleasePorts takes the ports of the types off a chassis, all at once, as long as its
-// ovn-controller has followed nothing since it was read; otherwise it writes nothing and
-// returns [ErrChanged].
+// ReleasePorts unbinds the ports of the types from a chassis, all at once, if its ovn-controller has followed nothing
+// since it was read; otherwise it writes nothing and returns [ErrChanged].
 func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []string) (released int, err error) {
 	fail := func(err error) (int, error) {
 		return 0, fmt.Errorf("cannot release the ports of chassis %s: %w", was.Name, err)
@@ -256,10 +255,9 @@ func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []str
 	return released, nil
 }
 
-// none fails the transaction where a row fits the conditions, of which the first asks for the
-// value of the column. All such rows are the same in that column, and equal
-// rows are one to a wait (ovsdb_execute_wait in ovsdb/execution.c): there is none if they are
-// not that one.
+// none fails the transaction if a row fits the conditions, the first of which compares the column. All such rows are
+// equal in that column, and a wait treats equal rows as one (ovsdb_execute_wait in ovsdb/execution.c): so it waits for
+// a difference from that one row.
 func none(table, column string, where ...ovsdb.Condition) ovsdb.Operation {
 	return ovsdb.Operation{
 		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: where,
@@ -267,12 +265,12 @@ func none(table, column string, where ...ovsdb.Condition) ovsdb.Operation {
 	}
 }
 
-// judge finds what was wrong with a transaction that begins with waits.
+// judge returns the error of a transaction that begins with waits.
 func judge(results []ovsdb.OperationResult) error {
 	for _, r := range results {
 		switch r.Error {
 		case "":
-		case "timed out": // a wait, in vain
+		case "timed out": // a wait failed
 			return ErrChanged
 		default:
 			return errors.New(detail(r))

@@ -9,10 +9,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// Northbound is what NB holds of gateways, all of one moment. Names are those of
-// ovn-nb(5).
+// Northbound is the part of NB about gateways, at one moment. Names are those of ovn-nb(5).
 type Northbound struct {
-	// Config is nb_cfg of NB_Global: how often a sync was asked for, of ovn-northd first.
+	// Config is nb_cfg of NB_Global: how often a sync was requested, of ovn-northd first.
 	Config int64
 	// IDs are external_ids of NB_Global.
 	IDs         map[string]string
@@ -32,10 +31,10 @@ type LogicalRouter struct {
 	UUID, Name  string
 	Ports       []string
 	ExternalIDs map[string]string
-	// Disabled says that ovn-northd leaves it out of SB, with all of its ports (build_datapaths in northd.c).
+	// Disabled reports whether ovn-northd omits it from SB, with all of its ports (build_datapaths in northd.c).
 	Disabled bool
-	// Pinned says that options:chassis is set, which makes it a gateway router (northd.c); Chassis is what it is
-	// set to. Some CMSs set it to nothing: then no chassis hosts the router.
+	// Pinned reports whether options:chassis is set, which makes it a gateway router (northd.c); Chassis is its value.
+	// If a CMS sets it to the empty text, no chassis hosts the router.
 	Pinned  bool
 	Chassis string
 }
@@ -61,7 +60,7 @@ type LogicalSwitchPort struct {
 	Options          map[string]string
 	// Group is a UUID.
 	Group string
-	// Gateway says that Neutron has it for a router's gateway.
+	// Gateway reports whether Neutron has it for a router's gateway.
 	Gateway bool
 }
 
@@ -136,12 +135,12 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	return n, nil
 }
 
-// gatewayOwner is what Neutron has in external_ids of the switch port of a router's gateway, in every release.
+// gatewayOwner is Neutron's value in external_ids of the switch port of a router's gateway, in every release.
 func gatewayOwner() ovsdb.OvsMap {
 	return pairs(map[string]string{"neutron:device_owner": "network:router_gateway"})
 }
 
-// addPorts leaves out those that could not be written as they were read, with those of a candidate that is malformed.
+// addPorts omits ports that could not be written back unchanged, and those with a malformed candidate.
 func (n *Northbound) addPorts(rows []row) {
 	for _, r := range rows {
 		p := LogicalRouterPort{r.uuid(), r.text("name"), r.references("gateway_chassis"), r.reference("ha_chassis_group"), r.pairs(externalIDs)}
@@ -151,7 +150,7 @@ func (n *Northbound) addPorts(rows []row) {
 	}
 }
 
-// addGroups does so of groups.
+// addGroups does the same for groups.
 func (n *Northbound) addGroups(rows []row) {
 	for _, r := range rows {
 		g := HAChassisGroup{r.uuid(), r.text("name"), r.references("ha_chassis"), r.pairs(externalIDs)}

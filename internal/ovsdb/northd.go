@@ -12,15 +12,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// northdInterval is how often it is looked whether ovn-northd has caught up.
+// northdInterval is how often to check whether ovn-northd has caught up.
 const northdInterval = 50 * time.Millisecond
 
-// Waiting is told, at each look, up to which nb_cfg ovn-northd has followed, and up to which it was
-// asked to. It may be nil.
+// Waiting is called at each check with the nb_cfg that ovn-northd has reached and the requested one. It may be nil.
 type Waiting func(followed, asked int64)
 
-// SyncNorthd has ovn-northd and all ovn-controllers answer, as `ovn-nbctl --wait=sb sync` does, and
-// returns when ovn-northd has taken all that was written before to SB.
+// SyncNorthd makes ovn-northd and all ovn-controllers answer, as `ovn-nbctl --wait=sb sync` does, and returns when
+// ovn-northd has copied all earlier writes to SB.
 func (g *Gateways) SyncNorthd(ctx context.Context, waiting Waiting) error {
 	asked, err := g.AskNorthd(ctx)
 	if err != nil {
@@ -42,7 +41,7 @@ func (g *Gateways) AskNorthd(ctx context.Context) (asked int64, err error) {
 	return askedFor(results)
 }
 
-// signOfLife asks for one, and has the number that is waited for be the last result.
+// signOfLife requests one, and makes the number to wait for the last result.
 func signOfLife(uuid string) []ovsdb.Operation {
 	table, where := ovndb.NB.GlobalTable(), at(uuid)
 	return []ovsdb.Operation{
@@ -54,7 +53,7 @@ func signOfLife(uuid string) []ovsdb.Operation {
 	}
 }
 
-// askedFor is the nb_cfg that is to be followed, of the last result.
+// askedFor is the requested nb_cfg, from the last result.
 func askedFor(results []ovsdb.OperationResult) (int64, error) {
 	last := results[len(results)-1].Rows
 	if len(last) != 1 {
@@ -63,7 +62,7 @@ func askedFor(results []ovsdb.OperationResult) (int64, error) {
 	return row(last[0]).number(configColumn), nil
 }
 
-// AwaitNorthd waits until ovn-northd has followed the nb_cfg that was asked for.
+// AwaitNorthd waits until ovn-northd has reached the requested nb_cfg.
 func (g *Gateways) AwaitNorthd(ctx context.Context, asked int64, waiting Waiting) error {
 	for {
 		answers, err := read(ctx, g.nb, query{table: ovndb.NB.GlobalTable(), columns: []string{"sb_cfg"}})

@@ -10,13 +10,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// answerTimeout bounds the question of which server leads. One that hangs goes on to accept
-// connections, and would be waited for.
+// answerTimeout limits the question of which server leads. A server that hangs still accepts connections.
 const answerTimeout = 2 * time.Second
 
-// preferred orders the endpoints of a database: the leader, to which a write goes without
-// a detour; then members of its cluster, in the order given; then those that are cut off
-// or don't say anything in time, since they may by the time they are asked.
+// preferred orders the endpoints of a database: the leader, which needs no forwarding of writes; then members of its
+// cluster, in the order given; then those that are cut off or don't answer in time, since that may have changed by the
+// time of use.
 func (d *Dialer) preferred(ctx context.Context, db ovndb.Database, endpoints []string) []string {
 	if len(endpoints) < 2 {
 		return endpoints

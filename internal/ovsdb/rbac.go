@@ -9,10 +9,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Restricted says whether the Southbound server at the endpoint keeps clients that
-// connect there to the rights of a role. The role in the row does not tell: before
-// OVS 3.3.0 a server goes by the role that the row had when it opened the listener.
-// Nothing is written: what is tried is aborted where it is allowed.
+// Restricted reports whether the Southbound server at the endpoint restricts its clients to the rights of a role. The
+// row's role does not show that: before OVS 3.3.0 a server applies the role that the row had when it opened the
+// listener. Nothing is written: a permitted attempt is aborted.
 func (d *Dialer) Restricted(ctx context.Context, endpoint string) (bool, error) {
 	g, err := d.Global(ctx, ovndb.SB, endpoint)
 	if err != nil {

@@ -21,7 +21,7 @@ type query struct {
 	where   []ovsdb.Condition
 }
 
-// row is what was read of one.
+// row is one row as it was read.
 type row ovsdb.Row
 
 // database connects to any server of a database, whatever its schema: what is not in
@@ -36,8 +36,7 @@ func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...s
 	return d.connect(ctx, m, endpoints...)
 }
 
-// read asks everything in one transaction, so that it is of one moment. A table that
-// the schema lacks has no rows; a column that it lacks is empty.
+// database connects to any server of a database with any schema: missing tables and columns are not requested.
 func read(ctx context.Context, c client.Client, queries ...query) ([][]row, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -76,10 +75,9 @@ func tables(queries []query) map[string]bool {
 	return all
 }
 
-// uuid is the row's own.
 func (r row) uuid() string { return r.reference("_uuid") }
 
-// reference is the row that a column refers to; empty if it refers to none.
+// reference is the row that a column refers to; empty if none.
 func (r row) reference(column string) string {
 	all := r.references(column)
 	if len(all) == 0 {
@@ -104,11 +102,11 @@ func (r row) references(column string) (all []string) {
 	return all
 }
 
-// Malformed is a row that is left alone, since what it is found and written by is no name (rule R18): cleaned it would be
-// another one. Name is how that is shown.
+// Malformed is a row that is left alone, since the name that identifies it is malformed (R18): cleaned it would be
+// another one. Name is for people.
 type Malformed struct{ Table, UUID, Name string }
 
-// unnamed reports whether the name of a row is malformed, and notes such a row.
+// unnamed reports whether the name of a row is malformed, and records such a row.
 func unnamed(all *[]Malformed, table string, r row, name string) bool {
 	if foreign.IsName(name) {
 		return false
@@ -117,7 +115,7 @@ func unnamed(all *[]Malformed, table string, r row, name string) bool {
 	return true
 }
 
-// text is a column as it is in the database; what is shown of it goes through package foreign.
+// text is a column's unchanged value; package foreign cleans what is shown.
 func (r row) text(column string) string {
 	text, _ := r[column].(string)
 	return text
@@ -138,7 +136,7 @@ func (r row) pairs(column string) map[string]string {
 	return all
 }
 
-// set makes what the library calls a set; NewOvsSet fails for other types only.
+// set makes a set of the library; NewOvsSet fails for other types only.
 func set[T any](elements []T) ovsdb.OvsSet {
 	s := ovsdb.OvsSet{GoSet: []any{}}
 	for _, e := range elements {
@@ -147,7 +145,7 @@ func set[T any](elements []T) ovsdb.OvsSet {
 	return s
 }
 
-// pairs make what the library calls a map.
+// pairs makes a map of the library.
 func pairs(all map[string]string) ovsdb.OvsMap {
 	m := ovsdb.OvsMap{GoMap: map[any]any{}}
 	for key, value := range all {
@@ -156,7 +154,7 @@ func pairs(all map[string]string) ovsdb.OvsMap {
 	return m
 }
 
-// unchanged fails the transaction where the row is no longer as it was read, or is gone.
+// unchanged fails the transaction if the row has changed or is gone.
 func unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
 	return ovsdb.Operation{
 		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: at(uuid),
@@ -164,8 +162,8 @@ func unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
 	}
 }
 
-// fits fails the transaction where the row does not fit the conditions. A wait for no row can't be
-// sent: the library drops an empty list of rows.
+// fits fails the transaction if the row does not fit the conditions. A wait for no row can't be sent: the library drops
+// an empty list of rows.
 func fits(table, uuid string, conditions ...ovsdb.Condition) ovsdb.Operation {
 	return ovsdb.Operation{
 		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: append(at(uuid), conditions...),

@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// ErrNoDatabase is returned where a server answers, but does not serve the
-// database: it has left the cluster or was kicked.
+// ErrNoDatabase is returned if a server answers but does not serve the database: it has left the cluster or was kicked.
 var ErrNoDatabase = errors.New("server does not serve the database")
 
 // serverRow is the part of table Database of `_Server` (ovsdb-server(5)) that
@@ -30,13 +29,12 @@ type serverRow struct {
 	Index     *int    `ovsdb:"index"`
 }
 
-// ServerState is what a server says of one database that it serves.
+// ServerState is a server's state of one database.
 type ServerState struct {
 	raft.ProbeResult
 	// Clustered is false for a standalone database.
 	Clustered bool
-	// Index is that of the log's newest entry that clients see; 0 where it is not
-	// known.
+	// Index is that of the newest entry that clients see; 0 if unknown.
 	Index uint64
 }
 
@@ -51,7 +49,7 @@ func (d *Dialer) Server(ctx context.Context, db ovndb.Database, endpoints ...str
 	return m.State(ctx)
 }
 
-// Member is a connection to a server, to ask it time and again how it is.
+// Member is a connection to a server, for repeated queries of its state.
 type Member struct {
 	client client.Client
 	db     ovndb.Database
@@ -71,11 +69,9 @@ func (d *Dialer) Member(ctx context.Context, db ovndb.Database, endpoints ...str
 	return &Member{client: c, db: db}, nil
 }
 
-// Close ends the connection.
 func (m *Member) Close() { m.client.Close() }
 
-// State asks for the server's state. It returns [ErrNoDatabase] where the server does not
-// serve the database.
+// State returns the server's state. It returns [ErrNoDatabase] if the server does not serve the database.
 func (m *Member) State(ctx context.Context) (ServerState, error) {
 	results, err := transact(ctx, m.client, ovsdb.Operation{
 		Op: ovsdb.OperationSelect, Table: "Database",
@@ -100,8 +96,7 @@ func (m *Member) State(ctx context.Context) (ServerState, error) {
 	return s, nil
 }
 
-// id is empty for a column that has no value, or the zero ID of a server that
-// has not joined yet.
+// id is empty for a column without a value, and for the zero ID of a server that has not joined yet.
 func id(value any) raft.ID {
 	uuid, _ := value.(ovsdb.UUID)
 	id, _ := raft.ParseID(uuid.GoUUID)

@@ -13,49 +13,46 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Southbound is what SB holds of chassis and of where gateways are, all of one moment.
+// Southbound is the part of SB about chassis and the places of gateways, at one moment.
 type Southbound struct {
-	// Config is nb_cfg of SB_Global: what ovn-controllers are asked to follow. ovn-northd copies
-	// it from NB_Global.
+	// Config is nb_cfg of SB_Global: the number that ovn-controllers should reach. ovn-northd copies it from NB_Global.
 	Config  int64
 	Chassis []ChassisRow
 	// Private are the names in Chassis_Private.
 	Private []string
-	// Redirects is the chassis on which each router port's gateway is, by the name of
-	// its `cr-` port; one that is nowhere has an empty name.
+	// Redirects is the chassis of each router port's gateway, by the name of its `cr-` port; the name is empty if it is
+	// unbound.
 	Redirects map[string]string
-	// Externals is the same of external ports, by their names.
+	// Externals is the same for external ports, by their names.
 	Externals map[string]string
-	// Pinned is the same of ports that one chassis hosts by configuration: of types l3gateway, l2gateway and vtep.
+	// Pinned is the same for ports that one chassis hosts by configuration: of types l3gateway, l2gateway and vtep.
 	Pinned    map[string]string
 	Malformed []Malformed
 }
 
-// ChassisRow is a row of Chassis, and of Chassis_Private where there is one. Hostname is for people: a chassis may write
-// any (ovn-controller's role).
+// ChassisRow is a row of Chassis, and of Chassis_Private if there is one. Hostname is for people: a chassis may write
+// any text (ovn-controller's role).
 type ChassisRow struct {
 	UUID, Name, Hostname string
-	// Config is other_config, in which ovn-controller tells of its machine: before OVN
-	// 20.06 it was external_ids.
+	// Config is other_config, in which ovn-controller describes its machine; before OVN 20.06 it was external_ids.
 	Config map[string]string
-	// Known says that Chassis_Private has a row for it; Follows is the nb_cfg that its
-	// ovn-controller has seen last, At when.
+	// Known reports whether Chassis_Private has a row for it. Follows is the last nb_cfg that its ovn-controller saw,
+	// At when.
 	Known   bool
 	Follows int64
 	At      time.Time
 }
 
-// Responds says whether its ovn-controller has followed what it was asked to; one without a row of
-// Chassis_Private is not known to lag. One that lives is never ahead of what was asked, read in the same
-// transaction, for ovn-controller writes what it has read from there (store_nb_cfg in
-// controller/ovn-controller.c), a smaller number too: what is ahead has not followed since an older database
-// was restored. Of 0 it writes nothing.
+// Responds reports whether its ovn-controller has reached the requested number; a chassis without a row of
+// Chassis_Private is not known to lag. A live one is never ahead of the number in the same transaction: ovn-controller
+// writes the number that it has read there (store_nb_cfg in controller/ovn-controller.c), even a smaller one. One that
+// is ahead has not followed since an older database was restored. It does not write 0.
 func (s Southbound) Responds(x ChassisRow) bool {
 	return !x.Known || s.Config == 0 || x.Follows == s.Config
 }
 
-// Host is the chassis to which a router port's gateway, or an external port, is bound; known says that
-// ovn-northd has made it.
+// Host is the chassis to which a router port's gateway or an external port is bound; known reports whether ovn-northd
+// has made the binding's row.
 func (s Southbound) Host(port string) (chassis string, known bool) {
 	if chassis, known = s.Externals[port]; known {
 		return chassis, true
@@ -64,7 +61,7 @@ func (s Southbound) Host(port string) (chassis string, known bool) {
 	return chassis, known
 }
 
-// Remote says that the chassis belongs to another OVN (ovn-ic(8)).
+// Remote reports whether the chassis belongs to another OVN (ovn-ic(8)).
 func (x ChassisRow) Remote() bool { return x.Config["is-remote"] == "true" }
 
 // Southbound reads SB. It works with every schema from OVN 20.12 on.

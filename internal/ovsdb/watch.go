@@ -13,12 +13,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// ErrNoLeader is returned where a server answers that it is not connected to a leader: what
-// it shows may be old.
+// ErrNoLeader is returned if a server reports that it is not connected to a leader: its data may be old.
 var ErrNoLeader = errors.New("server is not connected to a leader")
 
-// Watch follows one key of external_ids of a database's only row, on one server. Its
-// reads change nothing in the database. Its calls are made one at a time.
+// Watch follows one key of external_ids of a database's only row, on one server. It does not write when it reads. Its
+// calls must not overlap.
 type Watch struct {
 	global  *Global
 	member  *Member
@@ -28,8 +27,8 @@ type Watch struct {
 	server  raft.ID
 }
 
-// Watch connects to the first of the endpoints that serves the database and is connected to
-// a leader; where none is, the error is of all. The caller closes the watch.
+// Watch connects to the first of the endpoints that serves the database and is connected to a leader; if there is none,
+// the error names all. The caller closes the watch.
 func (d *Dialer) Watch(ctx context.Context, db ovndb.Database, key string, endpoints ...string) (*Watch, error) {
 	if len(endpoints) == 0 {
 		return nil, errors.New("cannot watch: no endpoint is known")
@@ -67,8 +66,7 @@ func (d *Dialer) watchOne(ctx context.Context, db ovndb.Database, key, endpoint 
 	return w, nil
 }
 
-// monitor has changes of the key wake callers of [Watch.Changed]. Of what the library
-// keeps nothing is read.
+// monitor makes changes of the key wake callers of [Watch.Changed]. The library's copy is not used.
 func (w *Watch) monitor(ctx context.Context) error {
 	c := w.global.client
 	kept := c.Cache()
@@ -90,7 +88,7 @@ func (w *Watch) wake(was, now model.Model) {
 	}
 	select {
 	case w.changed <- struct{}{}:
-	default: // it is to be woken already
+	default: // already woken
 	}
 }
 
@@ -102,14 +100,14 @@ func (w *Watch) value(row model.Model) string {
 	return g.ExternalIDs[w.key]
 }
 
-// Changed gives something once the key may have another value than at the last read.
+// Changed receives if the key may have changed since the last read.
 func (w *Watch) Changed() <-chan struct{} { return w.changed }
 
-// Lost is closed once the connection is gone.
+// Lost is closed once the connection is lost.
 func (w *Watch) Lost() <-chan struct{} { return w.lost }
 
-// Read is the key's value, empty where it is not there, as a server has it that is
-// connected to a leader; of one that is not it returns [ErrNoLeader].
+// Read returns the key's value, empty if missing, from a server that is connected to a leader; otherwise it returns
+// [ErrNoLeader].
 func (w *Watch) Read(ctx context.Context) (string, error) {
 	state, err := w.member.State(ctx)
 	w.server = state.Server
@@ -123,8 +121,7 @@ func (w *Watch) Read(ctx context.Context) (string, error) {
 	return ids[w.key], err
 }
 
-// Server is the ID of the server that has answered the last read; empty where that was none
-// of a cluster.
+// Server is the ID of the server that answered the last read; empty for a standalone server.
 func (w *Watch) Server() raft.ID { return w.server }
 
 // Swap is [Global.Swap] of the key.
@@ -132,7 +129,6 @@ func (w *Watch) Swap(ctx context.Context, old, next string) (bool, error) {
 	return w.global.Swap(ctx, w.key, old, next)
 }
 
-// Close ends the watch.
 func (w *Watch) Close() {
 	w.member.Close()
 	w.global.Close()

@@ -1,5 +1,5 @@
-// Package ovsdbtest runs OVN's programs for tests: ovsdb-server, alone or as a cluster, and
-// whatever else goes on until a test ends.
+// Package ovsdbtest runs OVN's programs for tests: ovsdb-server, alone or as a cluster, and other programs, until a
+// test ends.
 package ovsdbtest
 
 import (
@@ -17,22 +17,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// patience bounds every wait: an election takes about two election timers of 1 s, on a busy
-// machine more.
+// patience limits every wait: an election takes about two election timers of 1 s, more on a busy machine.
 const patience = 2 * time.Minute
 
-// Process is a program that was started.
+// Process is a started program.
 type Process struct {
 	*os.Process
-	// Ended is closed when it has ended.
+	// Ended is closed after the program has ended.
 	Ended  <-chan struct{}
 	result error
 	output output
 }
 
-// Run starts a program that ends with the test, however that ends: in its cleanup and not with
-// its context, which is done earlier, for what the test cleans up may need it. What it
-// has written is told of a test that fails.
+// Run starts a program that ends with the test: in the test's cleanup and not with its context, which ends earlier,
+// since other cleanups may need the program. If the test fails, it shows the program's output.
 func Run(t testing.TB, environment []string, name string, args ...string) *Process {
 	t.Helper()
 	p, ended := new(Process), make(chan struct{})
@@ -47,7 +45,7 @@ func Run(t testing.TB, environment []string, name string, args ...string) *Proce
 		p.result = cmd.Wait()
 	}()
 	t.Cleanup(func() {
-		_ = p.Process.Kill() // most have not ended
+		_ = p.Process.Kill() // most have ended
 		<-ended
 		if text := p.Output(); t.Failed() && text != "" {
 			t.Logf("%v:\n%s", cmd.Args, text)
@@ -63,7 +61,7 @@ func (p *Process) Kill(t testing.TB) {
 	<-p.Ended
 }
 
-// Wait waits until it has ended by itself, and returns what exec.Cmd.Wait does.
+// Wait waits until it has ended by itself, and returns the result of exec.Cmd.Wait.
 func (p *Process) Wait(t testing.TB) error {
 	t.Helper()
 	select {
@@ -74,10 +72,10 @@ func (p *Process) Wait(t testing.TB) error {
 	return p.result
 }
 
-// Output is what it has written so far.
+// Output is its output so far.
 func (p *Process) Output() string { return p.output.String() }
 
-// Answers waits until it answers at its control socket.
+// Answers waits until its control socket answers.
 func (p *Process) Answers(t testing.TB, control string) {
 	t.Helper()
 	for begun := time.Now(); ; require.NoError(t, poll.Wait(t.Context(), 5*time.Millisecond)) {
@@ -94,7 +92,7 @@ func (p *Process) Answers(t testing.TB, control string) {
 	}
 }
 
-// output is what a program has written.
+// output collects a program's output.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -17,25 +17,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Server is a real ovsdb-server of one database. It serves on its socket, and on what its options name.
+// Server is a real ovsdb-server of one database. It serves on its socket and at its options' remotes.
 type Server struct {
-	// Process is what it ran as last.
+	// Process is its last process.
 	*Process
 	Database ovndb.Database
 	Paths    ovndb.Paths
-	// Address is where other members find it.
+	// Address is its Raft address.
 	Address string
-	// Schema is the file of its tables; empty is that of the packages.
+	// Schema is its schema's file; empty means that of the packages.
 	Schema string
-	// Timer is the election timer of the cluster that it creates; 0 is a second, as in ovsdb-tool.
+	// Timer is the election timer of the cluster that it creates; 0 means a second, ovsdb-tool's default.
 	Timer time.Duration
-	// Prefix is what runs it elsewhere or otherwise: nsenter or env, with their arguments.
+	// Prefix is put before its command: nsenter or env, with their arguments.
 	Prefix []string
-	// Options are those of ovsdb-server.
+	// Options are options of ovsdb-server.
 	Options []string
 }
 
-// New is a server with a directory of its own; what is to be otherwise is set before it is created.
+// New makes a server with a directory of its own; change its fields before you create the file.
 func New(t testing.TB, d ovndb.Database, host string) *Server {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,43 +46,43 @@ func New(t testing.TB, d ovndb.Database, host string) *Server {
 	}
 }
 
-// File is its database.
+// File is its database file.
 func (s *Server) File() string { return s.Paths.File(s.Database) }
 
-// Log is its log, which never is the machine's.
+// Log is its log file.
 func (s *Server) Log() string {
 	paths := s.Paths
 	paths.Logs = cmp.Or(paths.Logs, paths.Run)
 	return paths.Log(s.Database)
 }
 
-// Control is the socket by which it is told something.
+// Control is its control socket.
 func (s *Server) Control() string { return s.Paths.Control(s.Database) }
 
-// Endpoint is its socket for clients, as these name it.
+// Endpoint is its socket in the form that clients use.
 func (s *Server) Endpoint() string { return "unix:" + s.Paths.Socket(s.Database) }
 
-// Remote is the option by which a server listens at an endpoint.
+// Remote is the option to listen at an endpoint.
 func Remote(endpoint string) string {
 	protocol, rest, _ := strings.Cut(endpoint, ":")
 	colon := strings.LastIndexByte(rest, ':')
 	return "--remote=p" + protocol + rest[colon:] + ":" + rest[:colon]
 }
 
-// Create makes the file of a cluster of its own.
+// Create makes the file of a new cluster.
 func (s *Server) Create(t testing.TB) *Server {
 	t.Helper()
 	timer := cmp.Or(s.Timer, time.Second)
 	return s.make(t, fmt.Sprintf("--election-timer=%d", timer.Milliseconds()), "create-cluster", s.File(), s.schema(), s.Address)
 }
 
-// Join makes the file of a server that is to join at the remotes.
+// Join makes the file of a server that joins through the remotes.
 func (s *Server) Join(t testing.TB, remotes ...string) *Server {
 	t.Helper()
 	return s.make(t, append([]string{"join-cluster", s.File(), string(s.Database), s.Address}, remotes...)...)
 }
 
-// Standalone makes the file of a database that is not clustered.
+// Standalone makes the file of a standalone database.
 func (s *Server) Standalone(t testing.TB) *Server {
 	t.Helper()
 	return s.make(t, "create", s.File(), s.schema())
@@ -99,7 +99,7 @@ func (s *Server) make(t testing.TB, args ...string) *Server {
 	return s
 }
 
-// Begin runs it on the file that it has until the test ends.
+// Begin runs it on its existing file until the test ends.
 func (s *Server) Begin(t testing.TB) *Server {
 	t.Helper()
 	command := slices.Concat(s.Prefix, []string{
@@ -109,21 +109,21 @@ func (s *Server) Begin(t testing.TB) *Server {
 	return s
 }
 
-// Start begins to run it, and returns when it answers.
+// Start starts it and returns when it answers.
 func (s *Server) Start(t testing.TB) *Server {
 	t.Helper()
 	s.Begin(t).Answers(t, s.Control())
 	return s
 }
 
-// Appctl has it do something.
+// Appctl sends it a command.
 func (s *Server) Appctl(t testing.TB, command ...string) (string, error) {
 	t.Helper()
 	said, err := exec.CommandContext(t.Context(), "ovs-appctl", append([]string{"-T", "10", "-t", s.Control()}, command...)...).Output()
 	return strings.TrimSpace(string(said)), err
 }
 
-// Status is what it says of its cluster.
+// Status is its status of its cluster.
 func (s *Server) Status(t testing.TB) raft.Status {
 	t.Helper()
 	status, err := s.status(t)
@@ -155,7 +155,7 @@ func Cluster(t testing.TB, d ovndb.Database, n int) []*Server {
 	return Form(t, Several(t, d, n)...)
 }
 
-// Several are n servers as [New] makes them, each on an address of the loopback of its own.
+// Several makes n servers as [New] does, each on a loopback address of its own.
 func Several(t testing.TB, d ovndb.Database, n int) (servers []*Server) {
 	t.Helper()
 	network := loopbacktest.Network(t)

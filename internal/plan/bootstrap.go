@@ -12,11 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// planClusters brings the application to one cluster for each database, and says whether
-// it is there. Only the Juju leader creates, and it publishes the clusters' IDs before
-// any server can run on them, in a way that only a leader can: so of two units
-// that both were the leader for a while, one finds the other's IDs and discards
-// what it has made.
+// planClusters brings the application to one cluster for each database, and reports whether it exists. Only the Juju
+// leader creates clusters. It publishes their IDs, in a way that only a leader can, before a server can run on them: so
+// if two units were the leader for a while, one finds the other's IDs and discards what it has made.
 func (s State) planClusters(d *Decision) bool {
 	running := s.running()
 	if s.planOwnClusters(d) || s.planDispute(d, running) {
@@ -58,12 +56,10 @@ func (s State) planClusters(d *Decision) bool {
 	return false
 }
 
-// planDispute says whether the clusters' IDs that the application has are perhaps not those
-// that are to be served. Where Juju writes a claim at the end of the hook (Juju 4), one
-// that stood still until its unit leads again overwrites another unit's, which may be
-// acted upon already. But each unit's own claim stays, and a unit that finds another's
-// there puts nothing into place: so of two that have claimed, whichever was written
-// last, at most the one that was written first is served.
+// planDispute reports whether the application's cluster IDs may not be the ones to serve. If Juju writes a claim at the
+// end of the hook (Juju 4), a unit that was stopped until it leads again overwrites another unit's claim, which other
+// units may follow already. But each unit's own claim stays, and a unit that finds another's commits no cluster: so of
+// two claims, in any order, at most the one written first is served.
 func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][]string) bool {
 	if !s.Clusters.known() {
 		return false
@@ -85,7 +81,7 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 	return s.Databases[ovndb.NB].Staged == claimed && s.awaitsClaims(d)
 }
 
-// awaitsClaims says whether another unit has, or may have, claimed clusters too, so that this unit puts none in place.
+// awaitsClaims reports whether another unit has, or may have, claimed clusters too, so that this unit commits none.
 func (s State) awaitsClaims(d *Decision) bool {
 	claimed := s.Clusters.IDs[ovndb.NB]
 	if s.Blind {
@@ -101,10 +97,9 @@ func (s State) awaitsClaims(d *Decision) bool {
 	return false
 }
 
-// planOwnClusters goes on with the clusters that this unit has claimed and begun to put into
-// place, where another unit's claim was written since and the start of its servers has
-// failed or was killed. The unit of the other claim puts nothing into place while this
-// one's stands: each would wait for the other.
+// planOwnClusters continues with the clusters that this unit has claimed and begun to commit, if another unit's claim
+// was written since and the start of its servers failed or was killed. The unit of the other claim commits nothing
+// while this claim exists: otherwise each would wait for the other.
 func (s State) planOwnClusters(d *Decision) bool {
 	nb, sb := s.Databases[ovndb.NB], s.Databases[ovndb.SB]
 	switch {
@@ -112,7 +107,7 @@ func (s State) planOwnClusters(d *Decision) bool {
 		return false
 	case nb.Cluster != s.Claim, nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
 		return false
-	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }): // two that are served: only a person may choose
+	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }): // two are served: only a person can choose
 		return false
 	}
 	own := s
@@ -146,7 +141,7 @@ func (s State) planCreation(d *Decision) {
 	d.do(Step{Kind: PublishClusters, IDs: staged, Reason: "the application has no clusters yet"})
 }
 
-// unread is the first peer of which nothing could be read.
+// unread is the first peer that could not be read at all.
 func (s State) unread() string {
 	i := slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Data == Unread })
 	if i < 0 {
@@ -163,7 +158,7 @@ func (s State) planDiscard(d *Decision) {
 	}
 }
 
-// running are the clusters that units have servers of, each with these units.
+// running are the clusters with servers, each with its units.
 func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 	all := map[ovndb.Database]map[raft.ID][]string{}
 	add := func(db ovndb.Database, cluster raft.ID, unit string) {
@@ -198,8 +193,8 @@ func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) s
 	return strings.Join(parts, ", ")
 }
 
-// findForeign reports whether there is, or may be, a database that was on this machine before the application,
-// and adds the finding.
+// findForeign reports whether there is, or may be, a database from before the application on this machine, and adds the
+// finding.
 func (s State) findForeign(d *Decision) bool {
 	for _, db := range ovndb.Databases() {
 		x := s.Databases[db]
@@ -209,7 +204,7 @@ func (s State) findForeign(d *Decision) bool {
 			x.findStandalone(d, db)
 		case x.Condition != ovndb.Serving && (x.Condition != ovndb.Down || x.FileUnknown): // it may be a member that votes
 			x.findUnserved(d, db)
-		case !s.JujuLeader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
+		case !s.JujuLeader || s.unread() != "": // it may be of the application's own cluster, which is not known yet
 		default:
 			d.findIn(db, finding.FileMadeElsewhere, x.fileArgs(db, finding.Args{Cluster: cmp.Or(x.Cluster.Brief(), "unknown")}), finding.ByHand(finding.MoveAway))
 		}

@@ -11,49 +11,47 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// expiryNotice is how long before its end a certificate is in the status.
+// expiryNotice is how long before its expiry a certificate is in the status.
 const expiryNotice = 30 * 24 * time.Hour
 
 // Certificates are those of this unit.
 type Certificates struct {
-	// Related says that there is a relation to a provider, Provider which unit of
-	// it answers; empty while none does.
+	// Related reports whether there is a relation to a provider. Provider is its unit that answers; empty while none
+	// does.
 	Related  bool
 	Provider string
-	// Issued is what the provider has issued, Used what is on the disk. Nil: none.
+	// Issued is the provider's certificate, Used the one on the disk; nil if there is none.
 	Issued, Used *Certificate
 }
 
-// Certificate is a key, its certificate and the CAs beside it, as far as a
-// decision depends on them.
+// Certificate is a key, its certificate and CAs, reduced to what decisions depend on.
 type Certificate struct {
-	// Fingerprint tells it from another one.
+	// Fingerprint identifies it.
 	Fingerprint string
-	// Issuer is the CA that it is from, Trusts all CAs beside it.
+	// Issuer is the CA that issued it, Trusts all CAs beside it.
 	Issuer string
 	Trusts []string
-	// NotAfter is its end.
+	// NotAfter is its expiry.
 	NotAfter time.Time
-	// Problem is why it can't be used: for people, one line.
+	// Problem is why it can't be used, in one line for people.
 	Problem string
-	// Lacks says that it is good, but for an address of the unit's, in the same form. Servers
-	// and units work with it, since they look at no names (stream-ssl.c); others may refuse it.
+	// Lacks is the unit's address that it lacks, in the same form. Servers and units accept it, since they check no
+	// names (stream-ssl.c); other clients may refuse it.
 	Lacks string
 }
 
 func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
 
-// Drifted says whether something was issued that is not used yet, or not yet alone. It may be
-// that it can't be used.
+// Drifted reports whether a certificate was issued that is not used yet, or not exclusively. It may be unusable.
 func (c Certificates) Drifted() bool {
 	return c.Issued != nil && (c.Used == nil || c.Used.Fingerprint != c.Issued.Fingerprint || !slices.Equal(c.Used.Trusts, c.Issued.Trusts))
 }
 
-// Awaited says whether another certificate is waited for, with an address that the one in use lacks.
+// Awaited reports whether another certificate is expected, with an address that the current one lacks.
 func (c Certificates) Awaited() bool { return c.Related && c.Used.usable() && c.Used.Lacks != "" }
 
-// unfit is why what was issued is not to be used. That it lacks an address is no reason where
-// what is used lacks one too.
+// unfit is why the issued certificate should not be used. A missing address is no reason if the current one lacks it,
+// too.
 func (c Certificates) unfit() string {
 	switch {
 	case c.Issued == nil:
@@ -64,8 +62,8 @@ func (c Certificates) unfit() string {
 	return cmp.Or(c.Issued.Problem, c.Issued.Lacks)
 }
 
-// reissue is how the provider issues certificates again: the action of vault's charm. Other providers
-// have none, or one of another name.
+// reissue is the command to issue certificates again: an action of vault's charm. Other providers have none, or another
+// name.
 func (c Certificates) reissue() []finding.Remedy {
 	if c.Provider == "" {
 		return nil
@@ -73,20 +71,18 @@ func (c Certificates) reissue() []finding.Remedy {
 	return []finding.Remedy{finding.Do(command.Command{Unit: unitname.Application(c.Provider) + "/leader", Action: "reissue-certificates"})}
 }
 
-// planCertificates brings the certificate that was issued into use, so that no
-// connection is refused on the way: first every unit trusts the new CA, then
-// each uses its new certificate, then the old CA goes. It says whether there is
-// a certificate to work with.
+// planCertificates starts to use the issued certificate, in steps that refuse no connection: first every unit trusts
+// the new CA, then each uses its new certificate, then the old CA is dropped. It reports whether there is a certificate
+// to work with.
 func (s State) planCertificates(d *Decision) bool {
 	c := s.Certificates
 	switch {
-	case !c.Related && s.Dying: // Juju takes the relations away before the unit
+	case !c.Related && s.Dying: // Juju removes the relations before the unit
 	case !c.Related:
 		d.find(finding.CertificatesMissing, finding.Args{},
 			finding.Do(command.Client(cmp.Or(s.Integrate, "integrate"), unitname.Application(s.Unit)+":certificates", "vault")))
 	case c.Issued == nil && !c.Used.usable():
-		// It begins as the Python charm's (states_to_check of its ovn_central.py), which
-		// deployments wait for.
+		// The text begins like the Python charm's (states_to_check of its ovn_central.py), which deployments wait for.
 		d.find(finding.CertificatesAwaited, finding.Args{Detail: "from " + cmp.Or(c.Provider, "the provider") + " for " + cmp.Or(s.Address, "this unit")})
 	case c.unfit() != "" && !c.Used.usable():
 		d.find(finding.CertificateUnusable, finding.Args{Detail: c.unfit()}, c.reissue()...)
@@ -107,7 +103,7 @@ func (s State) planCertificates(d *Decision) bool {
 	return c.Used.usable()
 }
 
-// planRotation is one step from what is used to what was issued, which is good.
+// planRotation is one step from the used certificate to the issued one, which is valid.
 func (s State) planRotation(d *Decision, c Certificates) {
 	switch {
 	case !c.Used.usable():
@@ -134,9 +130,8 @@ func (s State) planRotation(d *Decision, c Certificates) {
 	}
 }
 
-// others names the first peer that is up and for which not all is well; empty if
-// there is none. One of which nothing was read is not well. One that is down is not
-// waited for: it finds all it needs when it is back.
+// others is the first peer that is up and does not fulfil well; empty if there is none. An unread peer does not fulfil
+// it. A peer that is down is not awaited: it catches up when it returns.
 func (s State) others(well func(Peer) bool) string {
 	for _, p := range s.Peers {
 		if s.hears(p) && (p.Data == Unread || !well(p)) {
@@ -146,8 +141,8 @@ func (s State) others(well func(Peer) bool) string {
 	return ""
 }
 
-// hears says whether one of this unit's servers has the peer's as connected. A
-// unit without servers can't know, and takes it that every peer is there.
+// hears reports whether one of this unit's servers is connected to the peer's. A unit without servers can't know, and
+// assumes that every peer is up.
 func (s State) hears(p Peer) bool {
 	if s.Databases[ovndb.NB].Condition != ovndb.Serving && s.Databases[ovndb.SB].Condition != ovndb.Serving {
 		return true

@@ -2,22 +2,18 @@ package plan
 
 import "github.com/ovn-central/ovn-central-operator/internal/ovndb"
 
-// SettledObservations is how many observations of the clients of a server tell whether they have
-// settled.
+// SettledObservations is how many observations of a server's clients show whether they have settled.
 const SettledObservations = 5
 
-// Clients that stay busy, since they don't read, or since there is always something to
-// tell them, are one in so many at most.
+// The part of clients that may stay busy, since they don't read or always receive something, is at most one in so many.
 const idlePerBusy = 20
 
-// ClientsSettled says whether the clients of a server have come and have what they wanted, by
-// the last looks at them: none has come since the first, and in one of the looks as
-// good as nothing was on its way. Where there is no client, none is kept waiting by a
-// restart.
+// ClientsSettled reports, by the last observations, whether a server's clients have connected and received their data:
+// no client connected since the first observation, and in one of them almost nothing was in flight. Without clients, no
+// client has to wait during a restart.
 //
-// Clients of a server that ends connect to another at once, and then stay there
-// (reconnect_set_backoff_free_tries() in OVS's lib/reconnect.c): those
-// that the restart of one member has driven out are seen at the next.
+// Clients of a server that stops connect to another at once, and stay there (reconnect_set_backoff_free_tries() in
+// OVS's lib/reconnect.c): the next member sees those that the restart of one has moved.
 func ClientsSettled(looks []ovndb.Clients) bool {
 	if len(looks) == 0 {
 		return false
@@ -39,15 +35,13 @@ func ClientsSettled(looks []ovndb.Clients) bool {
 	return idle
 }
 
-// A count of clients that is told to the peers stays as long as it is about right, as
-// each change makes all of them run a hook.
+// A published count of clients stays while it is about right, since each change runs a hook on all peers.
 const (
 	clientsSlack = 5
 	clientsShare = 4
 )
 
-// AboutClients is the count to tell: the one that was told before where it differs
-// from the present one by few, or by less than a quarter.
+// AboutClients is the count to publish: the previous one if the present one differs by few, or by less than a quarter.
 func AboutClients(told, now int) int {
 	if difference := max(told-now, now-told); difference <= clientsSlack || difference*clientsShare <= told {
 		return told

@@ -11,30 +11,27 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The election timer that a conversion needs. Until it is done every member is silent
-// for some time, and one that is silent for longer than the timer loses the lead, or
-// holds an election: then it begins anew, at full load, with the next leader.
+// The election timer for a conversion. Every member is silent for some time until the conversion is done. One that is
+// silent for longer than the timer loses leadership, or starts an election: then the conversion starts again, at full
+// load, with the next leader.
 //
-// Measured with three servers on a busy machine of 2 cores: of OVS 3.1, 40, 80 and
-// 160 MiB take 19, 44 and 134 s, all of which clients wait, and the leader is silent for
-// up to 0.75 s for each MiB; at a timer of 1 s 20 MiB, and at 4 s 40 MiB, were not
-// converted in 150 s. On an idle machine 80 MiB take 21 s. From OVS 3.2 on members get
-// the schema alone and each converts its own copy: of 3.5, 160 MiB take 2.6 s at 4 s, and
-// at 1 s 25 s with two elections.
+// Measured with three servers on a busy machine with 2 cores: with OVS 3.1, 40, 80 and 160 MiB take 19, 44 and 134 s,
+// during which clients wait, and the leader is silent for up to 0.75 s per MiB; 20 MiB at a timer of 1 s, and 40 MiB at
+// 4 s, were not converted in 150 s. On an idle machine 80 MiB take 21 s. Since OVS 3.2 members get only the schema and
+// each converts its own copy: with 3.5, 160 MiB take 2.6 s at 4 s, and 25 s with two elections at 1 s.
 const (
-	// bytesPerSecond and bytesPerSecondSince32 are less than the slowest of these.
+	// bytesPerSecond and bytesPerSecondSince32 are below the slowest of these.
 	bytesPerSecond        = 1 << 20
 	bytesPerSecondSince32 = 16 << 20
-	// leastConversionTimer is what was enough where the database is small.
+	// leastConversionTimer sufficed for a small database.
 	leastConversionTimer = 4 * time.Second
-	// longestConversionTimer bounds for how long nothing takes the place of a leader that
-	// dies meanwhile. ovsdb-server permits twice as much.
+	// longestConversionTimer limits how long a leader that dies meanwhile is not replaced. ovsdb-server permits twice
+	// as much.
 	longestConversionTimer = 5 * time.Minute
 )
 
-// ConversionTimer is the election timer that a conversion needs of a database whose file
-// has so many bytes, served by that version of Open vSwitch; one that is not known counts
-// as old. It is also about the longest time that clients wait.
+// ConversionTimer is the election timer for a conversion of a database with a file of so many bytes, served by that
+// version of Open vSwitch; an unknown version counts as old. Clients wait for about that time at most.
 func ConversionTimer(size int64, ovs string) time.Duration {
 	rate := int64(bytesPerSecond)
 	if atLeastVersion(ovs, 3, 2) {
@@ -44,9 +41,8 @@ func ConversionTimer(size int64, ovs string) time.Duration {
 	return min(leastConversionTimer+time.Duration(seconds)*time.Second, longestConversionTimer)
 }
 
-// TrimsMemory says whether an ovsdb-server of that version of Open vSwitch gives unused
-// memory back after a compaction without being told: since 3.0 (commit e773140 of Open
-// vSwitch). A version that is not known counts as old.
+// TrimsMemory reports whether an ovsdb-server of that version of Open vSwitch returns unused memory after a compaction
+// by default: since 3.0 (commit e773140 of Open vSwitch). An unknown version counts as old.
 func TrimsMemory(ovs string) bool { return atLeastVersion(ovs, 3, 0) }
 
 func atLeastVersion(ovs string, major, minor int) bool {
@@ -57,12 +53,11 @@ func atLeastVersion(ovs string, major, minor int) bool {
 	return x > major || x == major && y >= minor
 }
 
-// planConversion brings a database to the schema of the packages, once every server of the
-// application runs them: a server of before OVS 3.2 that gets a conversion of a
-// newer one ends, and can't start on its file again. It says whether it has to do with
-// the election timer: the leader raises it before, and it is the option's again
-// when there is nothing to convert any more. So no note of it is needed, and a unit that
-// is killed in between, or loses the lead, is followed by the next hook of any.
+// planConversion converts a database to the schema of the packages, once every server of the application runs them: a
+// server from before OVS 3.2 that gets a conversion of a newer one exits, and can't start on its file again. It reports
+// whether it controls the election timer: the leader raises it before, and sets it back to the option's value when
+// nothing is left to convert. So the change needs no record: if a unit is killed meanwhile or loses leadership, any
+// unit's next hook continues.
 func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 	x := s.Databases[db]
 	if x.Schema != Drifted {
@@ -103,11 +98,11 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 	return true
 }
 
-// conversionDisk and conversionMemory are what a conversion may take, in bytes.
+// conversionDisk and conversionMemory are a conversion's needs, in bytes.
 func conversionDisk(size int64) int64   { return upgradeDiskFactor*size + upgradeSpare }
 func conversionMemory(size int64) int64 { return upgradeMemoryFactor*size + upgradeSpare }
 
-// withoutRoom is the first unit that says that its machine has no room for a conversion.
+// withoutRoom is the first unit that reports no room for a conversion.
 func (s State) withoutRoom(db ovndb.Database) string {
 	for _, p := range s.Peers {
 		if p.NoRoom[db] {
@@ -117,8 +112,7 @@ func (s State) withoutRoom(db ovndb.Database) string {
 	return ""
 }
 
-// ConversionLacks says what this unit lacks for a conversion that is due; empty where nothing
-// is known to be missing.
+// ConversionLacks is what this unit lacks for a pending conversion; empty if nothing is known to be missing.
 func (x Database) ConversionLacks() string {
 	var all []string
 	if x.Schema != Drifted {
@@ -133,13 +127,12 @@ func (x Database) ConversionLacks() string {
 	return strings.Join(all, "; ")
 }
 
-// control is the socket over which the server is told what to do.
+// control is the server's control socket.
 func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock") + ".ctl" }
 
-// runsAnother says what ends a conversion's wait for another unit; empty
-// where every unit's services run what is installed here. Unlike [State.others] it
-// counts each unit of the model, heard or not: one that is down comes back with the
-// server that it had.
+// runsAnother is the reason to wait with a conversion for another unit; empty if every unit's services run the
+// installed version. Unlike [State.others] it counts each unit of the model: one that is down returns with its old
+// server.
 func (s State) runsAnother() string {
 	here := s.Packages.Version
 	for _, p := range s.Peers {
@@ -163,9 +156,8 @@ func (s State) runsAnother() string {
 	return ""
 }
 
-// outdated says whether newer packages may be had than are installed, so that a
-// server which is down is not started with these: the others' databases may be too
-// new for it. Where the packages can't be had, it is started all the same.
+// outdated reports whether newer packages may be available than are installed, so that a stopped server is not started
+// with these: the others' databases may be too new for it. If the packages are unavailable, it is started nevertheless.
 func (s State) outdated() bool {
 	return s.Packages.Source != s.Settings.AllSources() && !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay)
 }

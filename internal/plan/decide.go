@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Decide says what is next. It is called again after each step, with what was
-// then found out; where it gives no step, the unit is as it should be, or waits.
+// Decide returns the next step. Call it after each step, with a new observation; if it returns no step, the unit is as
+// it should be, or waits.
 func Decide(s State) (d Decision) {
 	d.Ready = s.ready()
 	switch {
@@ -41,8 +41,8 @@ func Decide(s State) (d Decision) {
 	return d
 }
 
-// planStart starts what is down of the members that are here and for whose start there is a reason, and ovn-northd
-// with them, since no other unit may have one.
+// planStart starts the stopped members that have a reason to start, and ovn-northd with them, since no other unit may
+// have one.
 func (s State) planStart(d *Decision, why func(ovndb.Database, Database) string) {
 	var (
 		services []ovndb.Service
@@ -104,7 +104,7 @@ func (s State) planWork(d *Decision) {
 			s.planDatabase(d, db)
 		}
 	}
-	// Servers start together, and before what has to wait for another unit's turn.
+	// Servers start together, and before anything that waits for another unit's turn.
 	if len(d.starting) > 0 && (d.Step == nil || d.Step.Kind == Restart || d.Step.Kind == Leave) {
 		d.Step = &Step{Kind: Start, Services: d.starting}
 		if s.outdated() {
@@ -121,8 +121,7 @@ func (s State) planWork(d *Decision) {
 	s.planRollout(d)
 }
 
-// members says whether this unit's servers are members of the application's two
-// clusters.
+// members reports whether this unit's servers are members of the application's two clusters.
 func (s State) members() bool {
 	for _, db := range ovndb.Databases() {
 		if x := s.Databases[db]; !x.MemberWithLeader() || x.Damage != "" || x.Inconsistent != "" || x.Cluster != s.Clusters.IDs[db] {
@@ -132,7 +131,7 @@ func (s State) members() bool {
 	return true
 }
 
-// ready says whether clients may be sent here.
+// ready reports whether clients may be sent here.
 func (s State) ready() bool {
 	for _, db := range ovndb.Databases() {
 		if !s.Databases[db].ClientsServed {
@@ -142,7 +141,7 @@ func (s State) ready() bool {
 	return s.members() && !s.Paused && s.Address != ""
 }
 
-// planDatabase takes this unit's part of one database a step further.
+// planDatabase plans the next step for this unit's part of one database.
 func (s State) planDatabase(d *Decision, db ovndb.Database) {
 	x := s.Databases[db]
 	switch x.Condition {
@@ -171,8 +170,8 @@ func (s State) planDatabase(d *Decision, db ovndb.Database) {
 	}
 }
 
-// planFailed judges a server that has given up the database, and is down for all others:
-// it is started anew, if one can be started on its file with all that was acknowledged.
+// planFailed judges a server that has given up the database and is down for all others: it is restarted, if a server
+// can be started on its file with all acknowledged entries.
 func (s State) planFailed(d *Decision, db ovndb.Database, x Database) {
 	switch {
 	case x.File.Damage == "":
@@ -218,7 +217,7 @@ func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 	}
 }
 
-// planDamaged has a server write its file anew, and where it can't says that it must go on.
+// planDamaged makes a server rewrite its file, and if it can't, reports that it must keep running.
 func (s State) planDamaged(d *Decision, db ovndb.Database, x Database) {
 	if x.Unmended == "" {
 		d.do(Step{Kind: RewriteFile, Database: db, Reason: x.Damage})
@@ -228,10 +227,9 @@ func (s State) planDamaged(d *Decision, db ovndb.Database, x Database) {
 	d.findIn(db, finding.FileLacksEntries, finding.Args{Path: path.Dir(x.File.Path), Detail: cmp.Or(x.Unmended, x.Damage)}, finding.ByHand(finding.MakeSpace), replace)
 }
 
-// cannotJoin says whether a server can't join through those that its file names,
-// while there are others: they are no members of units that exist, or none of them
-// answers. One that knows the leader is being sent the log, and may be a member any
-// moment.
+// cannotJoin reports whether a server can't join through the members in its file while there are others: they are
+// members of no existing unit, or none of them answers. A server that knows the leader is receiving the log, and may
+// become a member any moment.
 func (s State) cannotJoin(db ovndb.Database, x Database) bool {
 	remotes := s.knownRemotes(db)
 	if x.Status.HasLeader() || len(x.Status.Remotes) == 0 || len(remotes) == 0 {
@@ -276,7 +274,7 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 	case alone:
 		d.findIn(db, finding.ClusterLost, finding.Args{Cluster: cluster.Brief(), Detail: creatorIsGone(creator)}, finding.ByHand(finding.DeployAgain))
 	case creator != "" && !s.exists(creator):
-		// One that has joined in a hook that has not ended yet has not said so.
+		// A server that joined in a hook that has not ended yet is not published.
 		d.findIn(db, finding.ClusterLost, finding.Args{Cluster: cluster.Brief(), Detail: "none says that it has it: see cluster-status on each; " + creatorIsGone(creator)},
 			finding.Remedy{When: finding.IfGone, Deed: finding.DeployAgain})
 	default:
@@ -284,9 +282,8 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 	}
 }
 
-// mayServe is the first peer that may have the application's cluster though nothing
-// that was read says so, and why: it must not be called lost before all
-// units of the model are known not to have it.
+// mayServe is the first peer that may have the application's cluster although no data shows it, and why. The cluster
+// must not be called lost before all units of the model are known not to have it.
 func (s State) mayServe(db ovndb.Database) (unit, why string) {
 	for _, p := range s.Peers {
 		switch {
@@ -296,7 +293,7 @@ func (s State) mayServe(db ovndb.Database) (unit, why string) {
 			return p.Unit, "what it publishes can't be read"
 		case p.Data == NothingPublished && p.Dying:
 			return p.Unit, "it is being removed, and publishes nothing"
-		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing any more
+		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing after that
 			return p.Unit, "it is being removed, and may have joined"
 		case p.Data == NothingPublished:
 			return p.Unit, "it has published nothing"
@@ -320,7 +317,7 @@ func (s State) exists(unit string) bool {
 	return unit == s.Unit || slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Unit == unit })
 }
 
-// planDown judges a file on which no server runs (rule R10).
+// planDown judges a file without a server (R10).
 func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 	cluster := s.Clusters.IDs[db]
 	here := ovndb.RaftAddress(db, s.Address)
@@ -352,7 +349,7 @@ func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 	}
 }
 
-// replace is what an operator types to have another unit in this one's place.
+// replace is the command to replace this unit by another one.
 func (s State) replace() finding.Remedy {
 	return finding.Do(command.Client("add-unit", unitname.Application(s.Unit)), command.RemoveUnit(s.Unit))
 }

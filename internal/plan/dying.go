@@ -6,14 +6,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// planDying leaves to `stop` what becomes of the members of a unit that is being removed; until
-// then they vote, and must understand the others. Servers of a cluster that was given up are
-// no members, and nothing waits for their `stop`: it may be refused, or be hours away.
+// planDying plans for a unit that is being removed. The stop hook, not the planner, removes its members; until then
+// they vote, and must understand the others. Servers of a cluster that was given up are no members, and are not kept
+// until `stop`, which may be refused, or be hours away.
 //
-// Of recoveries such a unit does what no other one can: as the one that leads the application it publishes
-// the new cluster; it puts in its place, and serves, one that it has made and that was published; and it ends what
-// it was stopped for once that is over. It begins nothing: what it was asked for itself is over, it stops no server,
-// and none of the others waits for it.
+// Of a recovery, such a unit does what no other can: as the application's leader it publishes the new cluster; it
+// commits and serves one that it has made and that was published; and it ends the stop of its servers once the recovery
+// is over. It begins nothing: a recovery requested on it is over, it stops no server, and no other unit waits for it.
 func (s State) planDying(d *Decision) {
 	if s.Paused {
 		d.find(finding.Paused, finding.Args{}, finding.Do(s.action("resume")))
@@ -33,8 +32,8 @@ func (s State) planDying(d *Decision) {
 	}
 }
 
-// planNewCluster puts away what is of a cluster that was given up, and in its place the one that this unit
-// has made: no other has it.
+// planNewCluster moves away the files of a cluster that was given up, and commits the one that this unit has made: no
+// other unit has it.
 func (s State) planNewCluster(d *Decision, db ovndb.Database) {
 	x := s.Databases[db]
 	made := x.Staged != "" && x.Staged == s.Clusters.IDs[db]
@@ -46,8 +45,8 @@ func (s State) planNewCluster(d *Decision, db ovndb.Database) {
 	}
 }
 
-// startsWhileDying is why a server that is down is started: while it is, `stop` can't take it out of its
-// cluster, and it may have the only copy. No new member is made for it.
+// startsWhileDying is why a stopped server is started: while it is down, `stop` can't remove it from its cluster, and
+// it may have the only copy. No new member is made for that.
 func (s State) startsWhileDying(db ovndb.Database, x Database) string {
 	over := s.isOver(db)
 	switch {
@@ -65,9 +64,9 @@ func (s State) startsWhileDying(db ovndb.Database, x Database) string {
 	return ""
 }
 
-// isOver says whether what this unit's server was stopped for is over, or can't be found out any more and an operator
-// resumes the unit. It is started before that is noted: a server that is down in a unit which was killed
-// in between would be taken for one that has failed.
+// isOver reports whether the reason to stop this unit's server is over, or can't be determined any more and an operator
+// resumes the unit. The server starts before that is recorded: otherwise, if the unit is killed in between, its stopped
+// server would be mistaken for one that has failed.
 func (s State) isOver(db ovndb.Database) bool {
 	r := s.Recovery[db]
 	if r.HeldFor == "" {

@@ -8,10 +8,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// maxTarget limits how much of a target is shown, in characters: a client of the database wrote it.
+// maxTarget limits the shown part of a target, in characters: any client of the database may have written it.
 const maxTarget = 60
 
-// Listener is a row of Connection: where the servers of a database listen, or what they connect to.
+// Listener is a row of Connection: an address at which the servers of a database listen, or to which they connect.
 type Listener struct {
 	Database     ovndb.Database
 	Target, UUID string

@@ -16,12 +16,12 @@ func (x Database) fileArgs(db ovndb.Database, args finding.Args) finding.Args {
 	return args
 }
 
-// findStandalone adds what to do with a database that belongs to no cluster.
+// findStandalone adds what to do with a standalone database.
 func (x Database) findStandalone(d *Decision, db ovndb.Database) {
 	d.findIn(db, finding.DatabaseStandalone, x.fileArgs(db, finding.Args{}), finding.ByHand(finding.MoveAway))
 }
 
-// findUnserved adds why nothing is known of a server.
+// findUnserved adds why a server is unknown.
 func (x Database) findUnserved(d *Decision, db ovndb.Database) {
 	code := finding.ServerUnreadable
 	if x.FileUnknown {
@@ -30,8 +30,7 @@ func (x Database) findUnserved(d *Decision, db ovndb.Database) {
 	d.findIn(db, code, x.fileArgs(db, finding.Args{Detail: x.Text}))
 }
 
-// findOptions adds the options that can't be used. The charm works with the defaults of those that only change
-// what is shown.
+// findOptions adds the invalid options. The charm uses the defaults of those that only change the presentation.
 func (s State) findOptions(d *Decision) {
 	for _, option := range slices.Sorted(maps.Keys(s.Invalid)) {
 		f := finding.New(finding.OptionInvalid, finding.Subject{Name: option}, finding.Args{Value: s.Invalid[option]},

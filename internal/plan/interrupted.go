@@ -5,15 +5,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// planFullDisk says that the disk is full. What there is of space may be enough for the file of a
-// server that lacks entries.
+// planFullDisk reports a full disk. The remaining space may suffice for the file of a server that lacks entries.
 func (s State) planFullDisk(d *Decision) {
 	d.find(finding.DiskFull, finding.Args{Value: s.Disk}, finding.ByHand(finding.MakeSpaceThere))
 	s.planDamagedServers(d)
 }
 
-// planDamagedServers has the servers rewrite the files that lack entries. It needs neither a certificate nor an
-// address, and comes before the pause: only the server has these entries, and may be killed at any time.
+// planDamagedServers makes the servers rewrite the files that lack entries. It needs neither a certificate nor an
+// address, and comes before the pause: only the server has these entries, and it may be killed at any time.
 func (s State) planDamagedServers(d *Decision) {
 	for _, db := range ovndb.Databases() {
 		x := s.Databases[db]
@@ -23,8 +22,8 @@ func (s State) planDamagedServers(d *Decision) {
 	}
 }
 
-// planDamagedFiles names the files on which no server can be started, with the command that replaces them. A unit
-// without a certificate would say only that it waits for one.
+// planDamagedFiles reports the files on which no server can be started, with the command that replaces them. A unit
+// without a certificate would only report that it waits for one.
 func (s State) planDamagedFiles(d *Decision, held map[ovndb.Database]bool) {
 	for _, db := range ovndb.Databases() {
 		x, cluster := s.Databases[db], s.Clusters.IDs[db]
@@ -37,9 +36,8 @@ func (s State) planDamagedFiles(d *Decision, held map[ovndb.Database]bool) {
 	}
 }
 
-// planInterrupted does what must not wait until an upgrade that was cut off can be finished: the
-// packages are unpacked, so a server that is down may start, as it does at the next boot. It
-// makes no new member, and restarts none.
+// planInterrupted does what can't wait until an interrupted upgrade is finished: the packages are unpacked, so a
+// stopped server may start, as it does at the next boot. It makes no new member and restarts none.
 func (s State) planInterrupted(d *Decision) {
 	s.planDamagedServers(d)
 	if s.Address != "" && !s.Paused && s.planCertificates(d) {

@@ -7,15 +7,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// planNorthd keeps an ovn-northd running beside the servers, one of which is active
-// in the whole application. One that hangs is not restarted: that may be what an
-// operator is looking at, and the others take over.
+// planNorthd keeps an ovn-northd running beside the servers; one is active in the whole application. One that hangs is
+// not restarted: an operator may be examining it, and the others take over.
 func (s State) planNorthd(d *Decision) {
 	if s.NorthdParams == Drifted || s.NorthdParams == NeedsRestart {
 		d.do(Step{Kind: WriteNorthdParams})
 	}
-	// Of a client whose machine has lost its power the server hears nothing any more: only
-	// the probe ends the connection, and with it the lock of the active ovn-northd.
+	// After a machine lost its power, only the probe ends the connection of its ovn-northd, and with it that one's
+	// lock.
 	if s.Settings.InactivityProbe == 0 && s.usable(OptionInactivityProbe) {
 		d.find(finding.NorthdProbeOff, finding.Args{}, finding.Do(command.Client("config", unitname.Application(s.Unit), OptionInactivityProbe+"=60")))
 	}
@@ -44,13 +43,13 @@ func (s State) planNorthd(d *Decision) {
 		d.find(finding.NorthdHangs, finding.Args{Detail: "another unit's is active"}, restart)
 	case s.Northd == ovndb.NorthdUnresponsive && !s.Northds.Standby:
 		d.Findings = append(d.Findings, finding.New(finding.NorthdHangs, finding.Subject{}, finding.Args{}, restart).As(finding.Error))
-	case s.Northd == ovndb.NorthdUnresponsive: // the lock is its until its connection ends
+	case s.Northd == ovndb.NorthdUnresponsive: // it keeps the lock until its connection ends
 		none("this unit's hangs", restart)
 	case s.Northd == ovndb.NorthdPaused && !elsewhere && !s.Northds.Standby:
 		d.Findings = append(d.Findings, finding.New(finding.NorthdPaused, finding.Subject{}, finding.Args{},
 			finding.Do(command.OnMachine(s.Unit, "sudo", "ovn-appctl", "-t", "ovn-northd", "resume"))).As(finding.Error))
 	case s.Northds.Found == NorthdNone:
-		none("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd}) // to restart this one frees no lock
+		none("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd}) // restarting this one frees no lock
 	case s.Northds.Found == NorthdUnknown && !s.Northd.Works():
 		d.find(finding.NorthdNoneActive, finding.Args{})
 	case !s.Services[ovndb.Umbrella].Enabled || !s.Services[ovndb.Umbrella].Active:
@@ -58,7 +57,7 @@ func (s State) planNorthd(d *Decision) {
 	}
 }
 
-// restart is what an operator types to restart a service of this unit.
+// restart is the command to restart a service of this unit.
 func (s State) restart(service ovndb.Service) command.Command {
 	return s.action("restart-services", command.Param{Key: "services", Value: string(service)})
 }

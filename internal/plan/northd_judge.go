@@ -7,20 +7,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// NorthdReport is how a unit's ovn-northd is, by the unit's own report.
+// NorthdReport is a unit's report on its ovn-northd.
 type NorthdReport struct {
 	Unit string
-	// Known is false if the unit may have one of which this unit can't know. One that is down is known to have none:
-	// what it said before it went silent doesn't count.
+	// Known is false if the unit may have one that this unit does not know about. A unit that is down is known to have
+	// none: its earlier reports don't count.
 	Known  bool
 	Health ovndb.NorthdHealth
-	// Up reports whether the unit is up, and so can answer. Heard is when this unit has asked, as the unit has
-	// published it with its report.
+	// Up reports whether the unit is up, and so can answer. Heard is when this unit asked, as the unit has published it
+	// with its report.
 	Up    bool
 	Heard time.Time
 }
 
-// NorthdFinding is what is known of the application's ovn-northd.
+// NorthdFinding is the state of the application's ovn-northd.
 type NorthdFinding string
 
 // The values of NorthdFinding.
@@ -33,24 +33,24 @@ const (
 // Northd is the judgement on the application's ovn-northd.
 type Northd struct {
 	Found NorthdFinding `json:"found,omitempty"`
-	// Unit is the one whose ovn-northd is active.
+	// Unit is the unit with the active ovn-northd.
 	Unit string `json:"unit,omitempty"`
 	// Since is when none was first found to be active.
 	Since time.Time `json:"since,omitzero"`
-	// Standby says that another unit reports one that can take over.
+	// Standby reports whether another unit reports one that can take over.
 	Standby bool `json:"standby,omitempty"`
-	// Asked is when this unit has asked the others, by publishing that it finds none active: Juju runs a hook on each.
-	// Answered says that each unit that is up has reported since.
+	// Asked is when this unit asked the others, by publishing that it finds none active: Juju runs a hook on each.
+	// Answered reports whether each unit that is up has reported since.
 	Asked    time.Time `json:"asked,omitzero"`
 	Answered bool      `json:"answered,omitempty"`
 }
 
-// JudgeNorthd finds out whether an ovn-northd is active: this unit's own, or that of a unit which reports so. before is
-// the judgement of the last hook. If the active one of then now stands by, another has taken its lock since, and its
-// unit has yet to report that; so it is, too, if this unit's own has ended or was paused, and another stood by.
+// JudgeNorthd determines whether an ovn-northd is active: this unit's own, or one that another unit reports. before is
+// the last hook's judgement. If the then active one is now on standby, another has taken its lock, and its unit has yet
+// to report that; the same holds if this unit's own has ended or was paused, and another was on standby.
 //
-// Reports are as old as their units' last hooks. So this unit asks if it finds none active, and once more when another
-// has had the time to take over, which probe says.
+// Reports are as old as their units' last hooks. So this unit asks if it finds none active, and again after another
+// one's time to take over, which depends on probe.
 func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []NorthdReport, before Northd) (n Northd) {
 	n.Standby = slices.ContainsFunc(peers, func(r NorthdReport) bool { return r.Known && r.Health == ovndb.NorthdStandby })
 	released := []ovndb.NorthdHealth{ovndb.NorthdDown, ovndb.NorthdHeld, ovndb.NorthdPaused}
@@ -79,11 +79,11 @@ func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []N
 	return n
 }
 
-// takeoverProbe stands for an inactivity probe of 0, with which nothing ends the connection of a dead ovn-northd.
+// takeoverProbe replaces an inactivity probe of 0, with which the connection of a dead ovn-northd never ends.
 const takeoverProbe = time.Minute
 
-// takeoverTime is what another ovn-northd needs to take over. A database's server asks a client that has been silent
-// for as long as the inactivity probe, and ends its connection after as long again.
+// takeoverTime is the time in which another ovn-northd takes over. A database's server probes a client that was silent
+// for the inactivity probe, and closes its connection after the same time again.
 func takeoverTime(probe time.Duration) time.Duration {
 	if probe <= 0 {
 		probe = takeoverProbe
@@ -91,8 +91,8 @@ func takeoverTime(probe time.Duration) time.Duration {
 	return 2 * probe
 }
 
-// Proved reports whether none has been active for longer than another needs to take over, by what each unit that is up
-// has reported after that.
+// Proved reports whether none was active for longer than another needs to take over, by later reports of each unit that
+// is up.
 func (n Northd) Proved(probe time.Duration) bool {
 	return n.Found == NorthdNone && n.Answered && n.Asked.Sub(n.Since) >= takeoverTime(probe)
 }

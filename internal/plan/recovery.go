@@ -10,19 +10,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// superseded says whether a cluster is one in whose place another was put.
+// superseded reports whether a cluster was replaced by another one.
 func (c Clusters) superseded(db ovndb.Database, cluster raft.ID) bool {
 	return cluster != "" && slices.Contains(c.Superseded[db], cluster)
 }
 
-// recoverySteps are the steps for what package recovery decides.
+// recoverySteps are the steps for the decisions of package recovery.
 var recoverySteps = map[recovery.Action]Kind{
 	recovery.Stop: StopServer, recovery.Release: ReleaseServer, recovery.Make: RemakeCluster,
 	recovery.Ask: AskUnits, recovery.Publish: Supersede, recovery.Withdraw: WithdrawRequest,
 }
 
-// planRecovery takes this unit's part of a recovery that an operator has asked for, and
-// says of which databases the server is to stay off.
+// planRecovery plans this unit's part of a requested recovery, and returns the databases whose server should stay
+// stopped.
 func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 	held = map[ovndb.Database]bool{}
 	for _, db := range ovndb.Databases() {
@@ -44,8 +44,8 @@ func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 	return held
 }
 
-// planSuperseded puts away what this unit has of a cluster in whose place another was
-// put: its server may not serve beside that one's (rule R10). It says whether it has any.
+// planSuperseded moves away this unit's part of a replaced cluster: its server may not serve beside the new one's
+// (R10). It reports whether there is any.
 func (s State) planSuperseded(d *Decision, db ovndb.Database) bool {
 	x := s.Databases[db]
 	if !s.Clusters.superseded(db, x.Cluster) || x.Condition == ovndb.Absent {

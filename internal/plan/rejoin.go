@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// planRejoin removes the members that can't be started any more, or have other data, for their
-// units, which were told by an operator to join anew.
+// planRejoin removes members that can't be started any more, or have other data, for their units, after an operator has
+// told these to join again.
 func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
 	for _, p := range s.Peers {
 		id := p.Rejoin[db]
@@ -21,9 +21,9 @@ func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
 	}
 }
 
-// removesForOthers says whether this unit removes members for their units: the one that leads
-// does or, where that one's unit is being removed or asks for it itself, the first of those that stay. Of a unit that
-// is being removed the only hook may be a `stop` that is refused until the member is gone.
+// removesForOthers reports whether this unit removes members for their units: the leader does, or if that is being
+// removed or asks for it itself, the first unit that stays. The only hook of a unit that is being removed may be a
+// `stop` that is refused until the member is gone.
 func (s State) removesForOthers(db ovndb.Database, x Database) bool {
 	if x.IsRaftLeader() || !x.MemberWithLeader() {
 		return x.IsRaftLeader()
@@ -37,13 +37,13 @@ func (s State) removesForOthers(db ovndb.Database, x Database) bool {
 	})
 }
 
-// Unusable says that no server can be started on the file of one that was a member.
+// Unusable reports whether no server can be started on a former member's file.
 func (x Database) Unusable() bool {
 	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
 }
 
-// Replaceable says that a new server may be asked for in the place of this one: none can be started on
-// its file, or its data are not the cluster's.
+// Replaceable reports whether an operator may request a new server in place of this one: none can be started on its
+// file, or its data is not the cluster's.
 func (x Database) Replaceable() bool {
 	if x.Condition == ovndb.Serving {
 		return x.Inconsistent != ""
@@ -51,8 +51,8 @@ func (x Database) Replaceable() bool {
 	return (x.Condition == ovndb.Down || x.Condition == ovndb.Failed) && x.Unusable()
 }
 
-// rejoin is what an operator types to have a new server in the place of one that can't
-// be started: this unit puts the file away and joins again once that was kicked.
+// rejoin is the command that replaces a server that can't be started: this unit moves the file away and joins again
+// once the member was kicked.
 func (x Database) rejoin() finding.Remedy {
 	if x.Rejoin.Action == "" {
 		return finding.ByHand(finding.RestoreFile)

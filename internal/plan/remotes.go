@@ -6,9 +6,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// remotes are the Raft addresses through which this unit can join the application's
-// cluster. While a unit that is being removed can't be read, they are what the unit
-// that leads has last published.
+// remotes are the Raft addresses through which this unit can join the application's cluster. While a unit that is being
+// removed can't be read, they are those that the leader last published.
 func (s State) remotes(db ovndb.Database) []string {
 	if known := s.knownRemotes(db); len(known) > 0 {
 		return known
@@ -19,19 +18,17 @@ func (s State) remotes(db ovndb.Database) []string {
 	return slices.DeleteFunc(slices.Clone(s.Members[db]), func(remote string) bool { return remote == ovndb.RaftAddress(db, s.Address) })
 }
 
-// hasMade says whether a unit that is being removed has made the application's cluster in a recovery, and still
-// says of its server what was so before: the only hook that it runs may be a `stop` that fails, of which Juju
-// drops what it says.
+// hasMade reports whether a unit that is being removed has made the application's cluster in a recovery, and still
+// publishes its old server: its only hook may be a `stop` that fails, whose data Juju drops.
 func (s State) hasMade(p Peer, db ovndb.Database) bool {
 	made := p.Unit == s.Clusters.CreatedBy || p.Requests[db].New == s.Clusters.IDs[db]
 	return made && s.Clusters.superseded(db, p.Clusters[db])
 }
 
-// knownRemotes are those of the peers that have servers in the application's
-// cluster: first the one that created it, last those that are being removed, which
-// serve for as long as it takes, since they may have the only copy (rule R9). A unit
-// whose address has changed is a member at the one that it had: where a peer is not at one
-// of the members' addresses, these are tried too, after the others.
+// knownRemotes are those of the peers with servers in the application's cluster: first the one that created it, last
+// those that are being removed, which serve as long as necessary, since they may have the only copy (R9). A unit whose
+// address has changed is a member at the old one: if a peer is at none of the members' addresses, these are tried, too,
+// after the others.
 func (s State) knownRemotes(db ovndb.Database) []string {
 	var first, others, going []string
 	for _, p := range s.Peers {

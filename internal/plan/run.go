@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// planRaftLeader does what the Raft leader of a database does for all members.
+// planRaftLeader plans what the Raft leader of a database does for all members.
 func (s State) planRaftLeader(d *Decision, db ovndb.Database) {
 	x, want := s.Databases[db], s.Settings.ElectionTimer
 	if x.Unrestricted {
@@ -43,15 +43,14 @@ func (s State) planRaftLeader(d *Decision, db ovndb.Database) {
 	}
 }
 
-// maxTimerFactor bounds one step up. Down, there is no bound. Source:
-// raft_unixctl_change_election_timer in ovsdb/raft.c.
+// maxTimerFactor limits one step up; steps down are unlimited. Source: raft_unixctl_change_election_timer in
+// ovsdb/raft.c.
 const maxTimerFactor = 2
 
 func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTimerFactor*now) }
 
-// planRollout upgrades the packages and restarts what is restart due: one unit at
-// a time, followers before leaders. That only one unit at a time is down is not
-// decided here, but made sure of by the lock that a restart is made under.
+// planRollout upgrades the packages and makes pending restarts: one unit at a time, followers before leaders. The lock
+// of a restart, not this order, guarantees that only one unit at a time is down.
 func (s State) planRollout(d *Decision) {
 	first := s.goesFirst()
 	if s.outdated() {
@@ -77,8 +76,8 @@ func (s State) planRollout(d *Decision) {
 	d.find(finding.RestartDue, finding.Args{Value: s.pending()})
 }
 
-// AllSources stands for both sources of packages, to compare. It is a digest: a
-// source may have a password in it, and this goes to the peers and to the log.
+// AllSources is a digest of both sources of packages, for comparison: a source may contain a password, and the digest
+// goes to the peers and to the log.
 func (s Settings) AllSources() string {
 	overlay := s.Overlay
 	if overlay == "distro" {
@@ -88,8 +87,7 @@ func (s Settings) AllSources() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// RestartOrder is the order in which a unit restarts its services: first what
-// nothing depends on.
+// RestartOrder is the order in which a unit restarts its services: first those that nothing depends on.
 func RestartOrder() []ovndb.Service {
 	return []ovndb.Service{ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer}
 }
@@ -104,9 +102,8 @@ func (s State) pending() string {
 	return strings.Join(all, ", ")
 }
 
-// queued names the services whose restarts are held back, as the Python charm does,
-// which names the one that stands for all of them (_determine_os_workload_status of
-// charm-helpers).
+// queued names the services whose restarts are deferred, as the Python charm does, with the one that represents all of
+// them (_determine_os_workload_status of charm-helpers).
 func (s State) queued() string {
 	var all []string
 	for _, service := range RestartOrder() {
@@ -120,10 +117,9 @@ func (s State) queued() string {
 	return strings.Join(all, ", ")
 }
 
-// goesFirst is the unit that is to upgrade before this one: the next of those that
-// have not, by how many databases they lead and then by their number. Every unit
-// that looks at the same leaders finds the same order, and as some unit is always
-// first, none waits for ever.
+// goesFirst is the unit that should upgrade before this one: the next unit without the upgrade, ordered by the number
+// of databases that it leads and then by its number. All units that see the same leaders find the same order, and since
+// one unit is always first, they never all wait.
 func (s State) goesFirst() string {
 	type turn struct {
 		unit string

@@ -14,29 +14,27 @@ import (
 
 // Settings are the options of config.yaml, checked.
 type Settings struct {
-	// Source is where packages come from, Overlay (ovn-source) what lies over it.
+	// Source is the source of packages, Overlay (ovn-source) the one on top of it.
 	Source, Overlay string
-	// ElectionTimer is that of both databases; InactivityProbe that of every
-	// listener.
+	// ElectionTimer is that of both databases, InactivityProbe that of every listener.
 	ElectionTimer, InactivityProbe time.Duration
-	// AutoRestarts is false where the charm holds restarts back, and an operator makes them.
+	// AutoRestarts is false if the charm defers restarts, and an operator makes them.
 	AutoRestarts bool
 	// ExporterChannel is the channel of the exporter's snap; empty for none.
 	ExporterChannel string
-	// StatusFormat is how the action cluster-status shows the clusters where it is not
-	// told.
+	// StatusFormat is the default format of the action cluster-status.
 	StatusFormat string
-	// NagiosContext and NagiosServiceGroups go into the checks for NRPE.
+	// NagiosContext and NagiosServiceGroups are used in the checks for NRPE.
 	NagiosContext, NagiosServiceGroups string
-	// Agent is how the unit's agent works.
+	// Agent are the options of the unit's agent.
 	Agent AgentSettings
-	// Backup is how often the unit makes a backup by itself.
+	// Backup are the options of scheduled backups.
 	Backup BackupSettings
 }
 
 // BackupSettings are the options of backups.
 type BackupSettings struct {
-	// Interval is the time from one to the next, in whole hours; 0 makes none.
+	// Interval is the time between two backups, in whole hours; 0 makes none.
 	Interval time.Duration
 	// Keep is how many are kept.
 	Keep int
@@ -46,29 +44,27 @@ type BackupSettings struct {
 type AgentSettings struct {
 	// Mode is off, advise or on.
 	Mode string
-	// TTL is how long the unit that acts may be silent, HoldDown how long a chassis or a
-	// gateway must be as it is before anything is done about it.
+	// TTL is how long the acting unit may be silent. HoldDown is how long a chassis or a gateway must keep its state
+	// before the agent reacts to it.
 	TTL, HoldDown time.Duration
-	// Port is where programs of the machine ask.
+	// Port is the port for programs of the machine.
 	Port uint16
-	// NeutronGateways has it act on gateways that Neutron owns, too.
+	// NeutronGateways makes it schedule gateways that Neutron owns, too.
 	NeutronGateways bool
-	// CordonNew has it cordon a chassis that can host gateways for the first time.
+	// CordonNew makes it cordon each chassis that can host gateways for the first time.
 	CordonNew bool
 }
 
-// The ranges of options, both ends included.
+// Ranges of options, both ends included.
 const (
-	// minElectionTimer and maxElectionTimer are those of the charm before this
-	// one; ovsdb-server itself takes 100 ms to 10 min (raft_unixctl_change_election_timer
-	// in ovsdb/raft.c).
+	// minElectionTimer and maxElectionTimer are those of the previous charm; ovsdb-server itself accepts 100 ms to 10
+	// min (raft_unixctl_change_election_timer in ovsdb/raft.c).
 	minElectionTimer = time.Second
 	maxElectionTimer = 60 * time.Second
 	// maxInactivityProbe is our own choice: a client that has been silent for a day
 	// is gone. 0 turns the probe off.
 	maxInactivityProbe = 24 * time.Hour
-	// minLeaseTTL and maxLeaseTTL are those that the agent takes: in less than the least a
-	// busy machine makes the lease change hands.
+	// minLeaseTTL and maxLeaseTTL are the agent's limits: with a shorter TTL the lease changes hands on a busy machine.
 	minLeaseTTL = 2 * time.Second
 	maxLeaseTTL = 5 * time.Minute
 	// maxHoldDown is our own choice: a chassis that has been gone for a day is gone.
@@ -78,7 +74,7 @@ const (
 	maxBackups        = 1000
 )
 
-// OptionError says which option has a value that can't be used.
+// OptionError is an option with an invalid value.
 type OptionError struct {
 	Option string
 	Value  any
@@ -86,7 +82,7 @@ type OptionError struct {
 	Want string
 }
 
-// Error is one line, with the option, the value and what it may be.
+// Error is one line, with the option, the value and the valid values.
 func (e *OptionError) Error() string {
 	value := fmt.Sprintf("%.60v", e.Value)
 	if text, ok := e.Value.(string); ok {
@@ -95,11 +91,9 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("option %s is %s; it must be %s", e.Option, value, e.Want)
 }
 
-// OptionErrors are all options with values that can't be used, in the order in which
-// they are read.
+// OptionErrors are all options with invalid values, in the order of [ParseSettings].
 type OptionErrors []*OptionError
 
-// Error is all of them in one line.
 func (e OptionErrors) Error() string {
 	texts := make([]string, len(e))
 	for i, option := range e {
@@ -108,7 +102,6 @@ func (e OptionErrors) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap gives each of them.
 func (e OptionErrors) Unwrap() []error {
 	all := make([]error, len(e))
 	for i, option := range e {
@@ -117,11 +110,9 @@ func (e OptionErrors) Unwrap() []error {
 	return all
 }
 
-// ParseSettings checks what `config-get` gives. An option that is not there has
-// no value, which is what an empty string is to Juju. The error is
-// [OptionErrors]; an option in it has its default in the settings (restarts are
-// held back), and the caller sees to it that nothing is done by that. Whether a
-// source exists is not known here.
+// ParseSettings checks the output of `config-get`. A missing option has no value, as for Juju an empty string. The
+// error is [OptionErrors]; an option in it has its default in the settings (restarts are deferred), and the caller
+// ensures that nothing acts on that. Whether a source exists is unknown here.
 func ParseSettings(config map[string]any) (Settings, error) {
 	p := parser{config: config}
 	s := Settings{
@@ -153,7 +144,7 @@ func ParseSettings(config map[string]any) (Settings, error) {
 	return s, nil
 }
 
-// Options of which a value that can't be used stops something.
+// Options that stop something if their value is invalid.
 const (
 	OptionSource          = "source"
 	OptionOverlay         = "ovn-source"
@@ -169,13 +160,13 @@ const (
 	OptionNagiosServiceGroups = "nagios_servicegroups"
 )
 
-// What goes into the names and lines of files that Nagios and NRPE read.
+// Forms that are safe in names and lines of files that Nagios and NRPE read.
 var (
 	isNagiosName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 	isNagiosNames = regexp.MustCompile(`^[A-Za-z0-9._-]+( *, *[A-Za-z0-9._-]+)*$`)
 )
 
-// Options of the agent: with a value that can't be used it goes on as it was told before.
+// Options of the agent: if one is invalid, the agent keeps its previous configuration.
 const (
 	OptionAgentMode       = "agent-mode"
 	OptionLeaseTTL        = "leader-lease-ttl"
@@ -185,7 +176,7 @@ const (
 	OptionCordonNew       = "agent-cordon-new-chassis"
 )
 
-// parser keeps the errors of all options.
+// parser collects the errors of all options.
 type parser struct {
 	config map[string]any
 	errs   OptionErrors
@@ -260,10 +251,10 @@ func (p *parser) oneOf(option, fallback string, values ...string) string {
 	return text
 }
 
-// Risks are the risks of a snap's channel (snapcraft's "Channels").
+// Risks of a snap's channel (snapcraft's "Channels").
 var Risks = []string{"stable", "candidate", "beta", "edge"}
 
-// channel reads a channel: a risk, or a track and a risk separated by a slash. Empty means none.
+// channel parses a channel: a risk, or a track and a risk separated by a slash. Empty means none.
 func (p *parser) channel(option string) string {
 	text := p.text(option)
 	if text != "" && !slices.Contains(Risks, text[strings.LastIndex(text, "/")+1:]) {
@@ -273,7 +264,7 @@ func (p *parser) channel(option string) string {
 	return text
 }
 
-// The ports that may be told: those that need no privileges.
+// The permitted ports need no privileges.
 const (
 	minPort = 1024
 	maxPort = 65535

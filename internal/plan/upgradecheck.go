@@ -9,89 +9,84 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// UpgradeCandidate is what was found out about packages that are not installed yet.
+// UpgradeCandidate describes packages that are not installed yet.
 type UpgradeCandidate struct {
-	// Source is the value of the option that they would come from.
+	// Source is the value of the option for their source.
 	Source string
-	// Offered is their version; empty where it could not be found out, and Unknown says
-	// why.
+	// Offered is their version; if it is unknown it is empty, and Unknown is the reason.
 	Offered ovndb.Version
 	Unknown string
 	// Schemas are those of both databases.
 	Schemas map[ovndb.Database]UpgradeSchema
-	// Disk and Memory are what is free on this machine, in bytes; 0 where it is not known.
+	// Disk and Memory are the free space and memory of this machine, in bytes; 0 if unknown.
 	Disk, Memory int64
-	// Typed is a command as it is typed.
+	// Typed formats a command for typing.
 	Typed func(command.Command) string
 }
 
-// UpgradeSchema are the versions of a database's schema: what is served, and what the
-// packages bring. Newer says that the packages' is.
+// UpgradeSchema are the served version of a database's schema and the packages'. Newer reports whether the packages' is
+// newer.
 type UpgradeSchema struct {
 	Served, Brought string
 	Newer           bool
 }
 
-// UpgradeReport is what there is to know before an upgrade.
+// UpgradeReport is what an operator should know before an upgrade.
 type UpgradeReport struct {
 	Source    string            `json:"source" yaml:"source"`
 	Installed string            `json:"installed" yaml:"installed"`
 	Offered   string            `json:"offered" yaml:"offered"`
 	Newer     bool              `json:"newer" yaml:"newer"`
 	Databases []UpgradeDatabase `json:"databases" yaml:"databases"`
-	// Units are those that block it, each with what is the matter.
+	// Units are those that block it, each with its reason.
 	Units []string `json:"units" yaml:"units"`
-	// First is what is to be done before, Unknown what could not be found out.
+	// First is what to do before, Unknown what could not be determined.
 	First   []string `json:"first" yaml:"first"`
 	Unknown []string `json:"unknown" yaml:"unknown"`
 }
 
-// UpgradeDatabase is what becomes of one database.
+// UpgradeDatabase is the effect on one database.
 type UpgradeDatabase struct {
 	Name string `json:"name" yaml:"name"`
 	// FileBytes is the size of this unit's file.
 	FileBytes int64  `json:"file-bytes" yaml:"file-bytes"`
 	Schema    string `json:"schema" yaml:"schema"`
 	Brought   string `json:"brought-schema" yaml:"brought-schema"`
-	// FileFormat is how the packages that are installed write the file, BroughtFileFormat how
-	// those of the source do: the Open vSwitch that began to ([fileFormat]).
+	// FileFormat is the installed packages' format of the file, BroughtFileFormat that of the source's: the version of
+	// Open vSwitch that introduced it ([fileFormat]).
 	FileFormat        string `json:"file-format" yaml:"file-format"`
 	BroughtFileFormat string `json:"brought-file-format" yaml:"brought-file-format"`
-	// Converted says that the schema will be changed, once every unit runs the packages.
+	// Converted reports whether the schema will change, once every unit runs the packages.
 	Converted bool `json:"converted" yaml:"converted"`
-	// The seconds that clients wait meanwhile: from the least to the most that was
-	// measured for this size.
+	// The seconds that clients wait meanwhile, as the range measured for this size.
 	LeastGapSeconds float64 `json:"least-gap-seconds,omitempty" yaml:"least-gap-seconds,omitempty"`
 	MostGapSeconds  float64 `json:"most-gap-seconds,omitempty" yaml:"most-gap-seconds,omitempty"`
-	// The election timer in seconds as it is, and as the conversion needs it.
+	// The present election timer and the conversion's, in seconds.
 	TimerSeconds       float64 `json:"election-timer-seconds" yaml:"election-timer-seconds"`
 	NeededTimerSeconds float64 `json:"needed-election-timer-seconds,omitempty" yaml:"needed-election-timer-seconds,omitempty"`
-	// What it takes of the disk and of memory on each unit, in bytes.
+	// Its need of disk and memory on each unit, in bytes.
 	NeededDiskBytes   int64 `json:"needed-disk-bytes,omitempty" yaml:"needed-disk-bytes,omitempty"`
 	NeededMemoryBytes int64 `json:"needed-memory-bytes,omitempty" yaml:"needed-memory-bytes,omitempty"`
 }
 
-// What a conversion takes next to the size of the file. The conversion itself was not
-// measured: a copy and a load of 80 MiB on OVS 3.1 take 2.4 and 1.5 times the size in
-// memory, and here both are at once; the log has all data once more until it is compacted.
+// A conversion's need in relation to the file's size. The conversion itself was not measured: a copy and a load of 80
+// MiB with OVS 3.1 take 2.4 and 1.5 times the size in memory, and a conversion does both; the log has all data a second
+// time until it is compacted.
 const (
 	upgradeMemoryFactor = 5
 	upgradeDiskFactor   = 2
 	upgradeSpare        = 64 << 20
-	// largeFile is from when on a compaction is worth a command: below, the timer that
-	// there is by default will do.
+	// largeFile is the size from which on a compaction before is worthwhile; below it, the default timer suffices.
 	largeFile = 8 << 20
 )
 
-// The seconds for each MiB that clients waited for a conversion; docs/reference/speed.md
-// has the runs.
+// The seconds for each MiB that clients waited during a conversion; docs/reference/speed.md has the runs.
 const (
 	leastGap, mostGap               = 0.25, 1.0
 	leastGapSince32, mostGapSince32 = 0.02, 0.0625
 )
 
-// CheckUpgrade says what the packages would bring, and what is to be done before. It
-// refuses nothing.
+// CheckUpgrade reports the effects of the packages, and what to do before. It refuses nothing.
 func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 	r := UpgradeReport{
 		Source: u.Source, Installed: s.Packages.Version.String(), Offered: u.Offered.String(), Newer: u.Unknown == "" && !u.Offered.Is(s.Packages.Version),
@@ -122,7 +117,7 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 	return r
 }
 
-// blockingUnits are the other units for which restarts or conversions wait.
+// blockingUnits are the other units that restarts or conversions wait for.
 func (s State) blockingUnits() []string {
 	all := []string{}
 	here := s.Packages.Version
@@ -176,27 +171,26 @@ func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatab
 	return d
 }
 
-// fileFormat is how ovsdb-server of a version of Open vSwitch writes the file of a clustered database:
-// the version that began to write it so. Transactions are differences since 2.15, conversions
-// of the schema have no data since 3.2 ("Changed format" in NEWS of Open vSwitch up to 3.7). Each reads
-// what an older one has written, and no older one reads what a newer one has: of 3.2 not before
-// there is a conversion in it. It is empty where the version is not known.
+// fileFormat is the format in which ovsdb-server of a version of Open vSwitch writes a clustered database's file, as
+// the version that introduced it. Transactions are differences since 2.15; conversions of the schema have no data since
+// 3.2 ("Changed format" in NEWS of Open vSwitch up to 3.7). Newer versions read older formats. Older versions can't
+// read newer formats, that of 3.2 only if it has a conversion. It is empty if the version is unknown.
 func fileFormat(ovs string) string {
 	switch {
 	case atLeastVersion(ovs, 3, 2):
 		return "3.2"
 	case atLeastVersion(ovs, 2, 15):
 		return "2.15"
-	case atLeastVersion(ovs, 2, 9): // which brought clusters
+	case atLeastVersion(ovs, 2, 9): // the first with clusters
 		return "2.9"
 	}
 	return ""
 }
 
-// roundUp is to whole seconds, and at least one: a conversion of next to nothing took 0.7 s.
+// roundUp rounds up to whole seconds, at least one: a conversion of almost nothing took 0.7 s.
 func roundUp(seconds float64) float64 { return max(1, float64(int64(seconds+0.999))) }
 
-// beforeConversion is what is to be done, or to be known, before a database is converted.
+// beforeConversion is what to do or know before a database is converted.
 func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeCandidate) (all []string) {
 	if !d.Converted {
 		return nil

@@ -1,4 +1,4 @@
-// Package poll waits for what is seen only by asking again.
+// Package poll waits for conditions that can only be checked repeatedly.
 package poll
 
 import (
@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Until looks at intervals until look returns no error, or ctx ends; then the error is that of
-// the last look.
+// Until calls look at intervals until it returns no error, or ctx ends; then it returns the last error of look.
 func Until(ctx context.Context, interval time.Duration, look func() error) error {
 	for {
 		if err := look(); err == nil || Wait(ctx, interval) != nil {

@@ -2,21 +2,21 @@ package raft
 
 import "slices"
 
-// Link is which connections stand between a member and the server whose status it is, which alone says so.
+// Link is which connections exist between a member and the server of the status.
 type Link struct {
 	// From: the member has connected to the server. To: the server has connected to the member.
 	From, To bool
 }
 
-// any reports whether anything can be sent either way.
+// any reports whether messages can be sent in either direction.
 func (l Link) any() bool { return l.From || l.To }
 
-// OneWay reports whether one of the two can connect to the other, and not the reverse.
+// OneWay reports whether only one of the two can connect to the other.
 func (l Link) OneWay() bool { return l.From != l.To }
 
-// Graph is which members can connect to which, as far as one member's status shows it. A server both
-// accepts connections at its port and makes them, and what one server sends goes over either; but a server that
-// others can't connect to is cut off from all those whose ports it can't reach either.
+// Graph is which members can connect to which, as far as one member's status shows it. A server both accepts and makes
+// connections, and messages use either; but a server that others can't connect to is cut off from all whose ports it
+// can't reach either.
 type Graph struct {
 	// Links are those of the members, in the order of [Status.Servers].
 	Links []Link
@@ -24,9 +24,9 @@ type Graph struct {
 	Self int
 }
 
-// Graph is that of the status. A server that has joined through a member doesn't learn which of its
-// connections is to that one: "->0000". If some of these stand and others don't, reached are the
-// addresses of the members to which one stands, by what the system says; without that, none of them does.
+// Graph is that of the status. A server that joined through a member does not learn which of its connections leads to
+// that one: "->0000". If only some of these exist, reached are the addresses of the members with one, according to the
+// system; without it, none counts.
 func (s Status) Graph(reached []string) Graph {
 	g := Graph{Self: -1}
 	unnamed, broken := false, false
@@ -35,7 +35,7 @@ func (s Status) Graph(reached []string) Graph {
 			unnamed, broken = unnamed || c.Up, broken || !c.Up
 		}
 	}
-	// One connection leads to an address, also where a new member has that of a stale one.
+	// One connection leads to an address, even if a new member has that of a stale one.
 	named := map[string]bool{}
 	to := map[string]bool{}
 	for _, m := range s.Servers {
@@ -58,11 +58,10 @@ func (s Status) Graph(reached []string) Graph {
 	return g
 }
 
-// unnamedPeer is what cluster/status shows for a member whose four digits the server has not learned.
+// unnamedPeer is what cluster/status shows for a member whose ID the server has not learned.
 const unnamedPeer = "0000"
 
-// AmbiguousLinks reports whether the status alone can't tell to which members a connection stands
-// ([Status.Graph]).
+// AmbiguousLinks reports whether the status alone does not show which members have a connection ([Status.Graph]).
 func (s Status) AmbiguousLinks() bool {
 	unnamed := func(up bool) bool {
 		return slices.ContainsFunc(s.Connections, func(c Connection) bool { return !c.Incoming && c.Peer == unnamedPeer && c.Up == up })
@@ -70,8 +69,8 @@ func (s Status) AmbiguousLinks() bool {
 	return unnamed(true) && unnamed(false)
 }
 
-// twoWay reports whether two members can connect to each other. Of two others it is not known: each can, unless
-// this server can't connect to it either.
+// twoWay reports whether two members can connect to each other. Between two other members that is unknown: they count
+// as connected, unless this server can't connect to one either.
 func (g Graph) twoWay(a, b int) bool {
 	switch {
 	case a == g.Self:
@@ -82,8 +81,8 @@ func (g Graph) twoWay(a, b int) bool {
 	return g.Links[a].To && g.Links[b].To
 }
 
-// withMajority reports of each member whether it serves, and it and a majority of all can connect to each other
-// in both directions. If those that serve are no majority, that is what is wrong, and each of them counts.
+// withMajority reports for each member whether it serves, and it and a majority can connect to each other in both
+// directions. If the serving members are no majority, that is the problem, and each of them counts.
 func (g Graph) withMajority(serves []bool) []bool {
 	with := slices.Clone(serves)
 	all := 0
@@ -106,7 +105,7 @@ func (g Graph) withMajority(serves []bool) []bool {
 	return with
 }
 
-// graphOf is the graph of members that were found before.
+// graphOf is the graph of members that were determined before.
 func graphOf(peers []Peer) (g Graph, serves []bool) {
 	g.Self = -1
 	for i, p := range peers {
@@ -118,7 +117,7 @@ func graphOf(peers []Peer) (g Graph, serves []bool) {
 	return g, serves
 }
 
-// linkText says which connection a member lacks.
+// linkText describes the connection that a member lacks.
 func (p Peer) linkText() string {
 	switch {
 	case p.Self || p.Link.From && p.Link.To:
@@ -131,9 +130,9 @@ func (p Peer) linkText() string {
 	return "neither it nor this unit's server can connect to the other"
 }
 
-// HearsLeader reports whether this server follows a leader that it has heard within
-// the election timer, over a connection that stands, whichever of the two has made it. A leader that has lost its
-// majority for that long steps down (raft.c, raft_run()), so there is a quorum.
+// HearsLeader reports whether this server follows a leader that it has heard within the election timer, over an
+// existing connection in either direction. A leader that has no majority for that long steps down (raft.c, raft_run()),
+// so there is a quorum.
 func (s Status) HearsLeader() bool {
 	if !s.HasLeader() {
 		return false
@@ -142,7 +141,7 @@ func (s Status) HearsLeader() bool {
 	for _, m := range s.Servers {
 		all = append(all, m.Address)
 	}
-	links := s.Graph(all).Links // one that may be the leader's is enough: it was heard
+	links := s.Graph(all).Links // one that may be the leader's suffices: it was heard
 	for i, m := range s.Servers {
 		if m.Short == string(s.Leader) && !m.Self && s.fresh(m) && links[i].any() {
 			return true

@@ -1,7 +1,7 @@
 package raft
 
-// ParseID reads a full ID: 36 characters in lower case. ok is false for
-// anything else, the all-zero ID of a server that has none yet included.
+// ParseID parses a full ID: 36 characters in lower case. ok is false for anything else, including the all-zero ID of a
+// server without an ID.
 func ParseID(text string) (id ID, ok bool) {
 	if !isUUID(text) || text == "00000000-0000-0000-0000-000000000000" {
 		return "", false
@@ -9,6 +9,5 @@ func ParseID(text string) (id ID, ok bool) {
 	return ID(text), true
 }
 
-// IsIdentity says whether text has the form of an identity: four hex digits in
-// lower case.
+// IsIdentity reports whether text has the form of an identity: four hex digits in lower case.
 func IsIdentity(text string) bool { return isNick(text) }

@@ -11,37 +11,35 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// IDArgument is a server ID as an operator typed it and Juju handed it over. Juju
-// reads the values of action parameters as YAML, which takes 9,516 of the 65,536
-// identities for integers (3974, 0017); other clients take 13e4 for a number too.
-// Then Number is set, and Text is that number in decimal.
+// IDArgument is a server ID as an operator typed it and Juju passed it on. Juju parses the values of action parameters
+// as YAML, which reads 9,516 of the 65,536 identities as integers (3974, 0017); other clients also read 13e4 as a
+// number. Then Number is set, and Text is that number in decimal.
 type IDArgument struct {
 	Text   string
 	Number bool
 }
 
-// minIDDigits is the least number of hex digits that may stand for a server: what
-// cluster/status prints. ovsdb-server itself would take any prefix, even none.
+// minIDDigits is the least number of hex digits that identify a server: those that cluster/status prints. ovsdb-server
+// itself accepts any prefix, even an empty one.
 const minIDDigits = 4
 
-// numericPrefix is the longest prefix of a UUID that can be a number in YAML: where
-// its first group ends in e, the dash and the second group are an exponent.
+// numericPrefix is the longest prefix of a UUID that can be a number in YAML: if its first group ends in e, the dash
+// and the second group are an exponent.
 const numericPrefix = 13
 
 var idText = regexp.MustCompile(`^[0-9a-f]{1,8}$|^[0-9a-f]{8}-[0-9a-f-]{0,27}$`)
 
-// Resolution is what became of an [IDArgument].
+// Resolution is the result of resolving an [IDArgument].
 type Resolution struct {
-	// Peers are the members that it can mean.
+	// Peers are the members that it may mean.
 	Peers []Peer
-	// Text is the ID to name to the server: the longest form that is known of
-	// the only member, never shorter than what was typed.
+	// Text is the ID to pass to the server: the longest known form of the only member's, never shorter than the typed
+	// one.
 	Text string
 }
 
-// Resolve finds the members of peers that given can mean. It does not judge: no
-// member and several are results like one. ok is false where given is no ID at
-// all, or one too short to be trusted.
+// Resolve returns the members of peers that given may mean. It does not judge: no member and several are valid results.
+// ok is false if given is no ID, or too short.
 func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(given.Text))
 	if !given.Number && (len(text) < minIDDigits || !idText.MatchString(text)) {
@@ -53,16 +51,15 @@ func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 	if len(r.Peers) == 1 {
 		r.Text = r.Peers[0].Longest()
 		if !given.Number && len(text) > len(r.Text) {
-			// The server compares the whole of it, and refuses a wrong rest.
+			// The server compares the whole ID, and refuses a wrong rest.
 			r.Text = text
 		}
 	}
 	return r, true
 }
 
-// Identify is [Resolve] with a refusal of everything but one member of database d
-// (rule R3). there are the members of the other database, to recognise an ID that
-// was meant for it.
+// Identify is [Resolve] that refuses anything but one member of database d (R3). there are the members of the other database,
+// to recognise an ID that was meant for it.
 func Identify(d ovndb.Database, given IDArgument, here, there []Peer) (Resolution, *finding.Finding) {
 	refuse := func(code finding.Code, args finding.Args) (Resolution, *finding.Finding) {
 		f := finding.Of(code, d, args)
@@ -87,8 +84,8 @@ func Identify(d ovndb.Database, given IDArgument, here, there []Peer) (Resolutio
 	return Resolution{}, refusal
 }
 
-// matching are the members that an ID, or the beginning of one, can mean: the server itself by
-// its whole ID, else all that fit.
+// matching are the members that an ID, or its beginning, may mean: the member with that full ID, otherwise all that
+// match.
 func matching(text string, peers []Peer) (fit []Peer) {
 	for _, p := range peers {
 		if p.ID != "" && string(p.ID) == text {
@@ -101,14 +98,14 @@ func matching(text string, peers []Peer) (fit []Peer) {
 	return fit
 }
 
-// Is says whether the member can be the server with this ID: the whole of it decides, or the
-// four digits where no more is known of one of them. The ID must not be empty.
+// Is reports whether the member may be the server with this ID: the full IDs decide, or the four digits if either is
+// only known by these. The ID must not be empty.
 func (p Peer) Is(id ID) bool { return id != "" && p.hasPrefix(string(id)) }
 
 // isAny is [Peer.Is] for several.
 func (p Peer) isAny(ids []ID) bool { return slices.ContainsFunc(ids, p.Is) }
 
-// hasPrefix says whether the member's ID begins with text, as far as it is known.
+// hasPrefix reports whether the known part of the member's ID begins with text.
 func (p Peer) hasPrefix(text string) bool {
 	if p.ID != "" {
 		return strings.HasPrefix(string(p.ID), text)
@@ -116,8 +113,7 @@ func (p Peer) hasPrefix(text string) bool {
 	return strings.HasPrefix(text, p.Short)
 }
 
-// matchesNumber says whether a YAML reader could have made the number out of a prefix of
-// the member's ID.
+// matchesNumber reports whether a YAML parser may have read a prefix of the member's ID as the number.
 func (p Peer) matchesNumber(number string) bool {
 	want, err := strconv.ParseFloat(number, 64)
 	if err != nil {
@@ -132,9 +128,8 @@ func (p Peer) matchesNumber(number string) bool {
 	return false
 }
 
-// yamlNumbers lists the numbers that YAML readers make of an unquoted prefix of an
-// ID. A leading zero is octal to Juju's reader (and to yaml.v2 and v3), and decimal
-// only where it can't be octal; 0b is binary; 13e4 is a float.
+// yamlNumbers lists the numbers that YAML parsers make of an unquoted prefix of an ID. A leading zero means octal to
+// Juju's parser (and to yaml.v2 and v3), and decimal only if it can't be octal; 0b is binary; 13e4 is a float.
 func yamlNumbers(digits string) []float64 {
 	var all []float64
 	add := func(base int, digits string) bool {

@@ -7,90 +7,82 @@ import (
 	"time"
 )
 
-// ProbeResult is what a server said of itself when its client port was asked for
-// the row of the database in `_Server` (ovsdb-server(5), table Database).
+// ProbeResult is a server's answer to a query on its client port for the database's row in `_Server` (ovsdb-server(5),
+// table Database).
 type ProbeResult struct {
-	// Address is the Raft address of the member that was asked.
+	// Address is the member's Raft address.
 	Address string
-	// Server and Cluster are empty where the server has not got them yet.
+	// Server and Cluster are empty if the server does not know them yet.
 	Server, Cluster ID
-	// Connected is false while the server is not in touch with a majority, or
-	// is joining or leaving.
+	// Connected is false while the server has no contact with a majority, or is joining or leaving.
 	Connected bool
 	Leader    bool
 }
 
-// View is everything that one member can find out about its cluster at one
-// moment.
+// View is all that one member can observe of its cluster at one moment.
 type View struct {
 	Status Status
-	// Probes are those of the other members that answered in time. On a leader
-	// they only tell full IDs; elsewhere liveness depends on them.
+	// Probes are the answers of the other members. On a leader they only provide full IDs; elsewhere they decide about
+	// liveness.
 	Probes []ProbeResult
-	// CommitIndexFloor is a log index that was already committed when an earlier status
-	// was read; a member that has not stored it by now does not keep up. 0: the
-	// committed index of Status itself, which a healthy member may miss by the
-	// entries that are on their way.
+	// CommitIndexFloor is an index that was already committed when an earlier status was read; a member that has not
+	// stored it by now does not keep up. 0 means the committed index of Status itself, which a healthy member may miss
+	// by the entries in flight.
 	CommitIndexFloor uint64
-	// Down are the members that their units have noted to take down (rule R5): they
-	// may be up now, and count as down.
+	// Down are the members that their units have recorded to take down (R5): they may be up now, and count as down.
 	Down []ID
-	// Leaving are the members that have noted that they leave by themselves, and not yet
-	// that they are out.
+	// Leaving are the members with a recorded leave of their own that is not known to be done.
 	Leaving []ID
-	// ChangedBy is the unit that holds the lock of the membership (rule R5), or has held it while this
-	// view came about: members may be down for what it does. "" where there is none, and where
-	// all members are up.
+	// ChangedBy is the unit that holds the lock of the membership (R5), or held it during this observation: it may be
+	// the reason why members are down. It is empty if there is none, and if all members are up.
 	ChangedBy string
-	// Lost are the members that are known to have lost entries of their logs, which
-	// they acknowledge all the same: they count as down on every unit.
+	// Lost are the members that are known to have lost entries of their logs, but acknowledge them: they count as down
+	// on every unit.
 	Lost []ID
-	// Full says that this server's own disk is full: it can store nothing more, and counts
-	// as down, as it does for a leader that waits for it.
+	// Full reports whether this server's own disk is full: it can store nothing, and counts as down for itself, as for
+	// a leader that waits for it.
 	Full bool
-	// Reached are the Raft addresses of members to which a connection of this server stands, by what the system
-	// says; only needed with [Status.AmbiguousLinks].
+	// Reached are the Raft addresses of members with a connection of this server, according to the system; only needed
+	// with [Status.AmbiguousLinks].
 	Reached []string
-	// Names are full IDs known from elsewhere: published by units, or recorded.
+	// Names are full IDs from other sources: published by units, or recorded.
 	Names []ID
-	// Superseded are the clusters in whose place this one was put. SupersedesItself says that the database
-	// names its own cluster among them, which is left out.
+	// Superseded are the clusters that this one replaced. SupersedesItself reports whether the database lists its own
+	// cluster among them, which is left out.
 	Superseded       []ID
 	SupersedesItself bool
-	// GivenUp are the units that the recovery or restore which made this cluster has given up, and MadeAt is when
-	// that was, by the clock of the unit that made it; zero if it does not say.
+	// GivenUp are the units that were given up by the recovery or restore that made this cluster, and MadeAt its time
+	// by the clock of the unit that made it; zero if not recorded.
 	GivenUp []string
 	MadeAt  time.Time
 }
 
-// Peer is a member together with what was found out about it.
+// Peer is a member with its observed state.
 type Peer struct {
 	Member
-	// ID is the full server ID; empty where only its first four digits are
-	// known.
+	// ID is the full server ID; empty if only its first four digits are known.
 	ID ID
 	Up bool
-	// Noted says that it is up but for its unit's note that it takes it down, or that it
-	// has lost entries, or that its disk is full.
+	// Noted reports whether it is up, but counts as down: its unit recorded that it takes it down, it has lost entries,
+	// or its disk is full.
 	Noted bool
-	// OneWay says that it is up, and that it and a majority can't connect to each other in both directions.
+	// OneWay reports whether it is up, but not connected with a majority in both directions.
 	OneWay bool
-	// Link is what connects it with this server.
+	// Link is its connection with this server.
 	Link Link
-	// Leaving says that its own leave is noted.
+	// Leaving reports whether its own leave is recorded.
 	Leaving bool
-	// Why says what a member that is not up failed to do.
+	// Why is why a member counts as down.
 	Why string
-	// Lag is the number of committed entries that the leader has not seen it
-	// store; 0 where not known.
+	// Lag is the number of committed entries that the leader does not know to be stored by it; 0 if unknown.
 	Lag uint64
 }
 
-// Runs says whether its server is up, though it may count as down for a reason of its own
-// ([Peer.Noted]), or for its connections ([Peer.OneWay]).
+// Runs reports whether its server is up, even if it counts as down for a reason of its own ([Peer.Noted]), or for its
+// connections ([Peer.OneWay]).
 func (p Peer) Runs() bool { return p.Up || p.Noted || p.OneWay }
 
-// Longest is the longest form of the ID that is known.
+// Longest is the longest known form of the ID.
 func (p Peer) Longest() string {
 	if p.ID != "" {
 		return string(p.ID)
@@ -98,8 +90,8 @@ func (p Peer) Longest() string {
 	return p.Short
 }
 
-// Committed is the index of the newest entry that the server knows to be
-// committed (raft_unixctl_status() prints the number of entries after it).
+// Committed is the index of the newest entry that the server knows to be committed (raft_unixctl_status() prints the
+// number of entries after it).
 func (s Status) Committed() uint64 {
 	if s.NotCommitted >= s.Log.End {
 		return 0
@@ -107,7 +99,7 @@ func (s Status) Committed() uint64 {
 	return s.Log.End - s.NotCommitted - 1
 }
 
-// SameMembers says whether both statuses list the same servers.
+// SameMembers reports whether both statuses list the same servers.
 func (s Status) SameMembers(o Status) bool {
 	short := func(members []Member) (all []string) {
 		for _, m := range members {
@@ -119,25 +111,25 @@ func (s Status) SameMembers(o Status) bool {
 	return slices.Equal(short(s.Servers), short(o.Servers))
 }
 
-// HasMember says whether the server stands in the configuration that this one shows, by the four
-// digits of its ID; false without an ID.
+// HasMember reports whether the server is in this status' configuration, by the four digits of its ID; false without an
+// ID.
 func (s Status) HasMember(id ID) bool {
 	return id != "" && slices.ContainsFunc(s.Servers, func(m Member) bool { return m.Short == id.Short() })
 }
 
-// MemberWithLeader says whether this server is a plain member, neither joining nor leaving, that
-// knows a leader: its log was caught up when it was added.
+// MemberWithLeader reports whether this server is a plain member, neither joining nor leaving, that knows a leader: its
+// log had caught up when it was added.
 func (s Status) MemberWithLeader() bool { return s.State == ClusterMember && s.HasLeader() }
 
-// HasLeader says whether this server knows a leader that it follows, or is it.
+// HasLeader reports whether this server is a leader or follows one.
 func (s Status) HasLeader() bool {
 	return s.Leader != UnknownRef && s.Leader != "" && s.Role != Candidate && s.State != Disconnected
 }
 
-// CutOff says whether this server has no leader and has heard no other member within the election
-// timer, or leads and has heard no majority. `_Server` goes on to call it connected: until a second
-// election in a row was not won (candidate_retrying in raft.c), and of a leader that looks at its
-// majority once in an election timer only. While members elect, they hear each other.
+// CutOff reports whether this server has no leader and has heard no other member within the election timer, or leads
+// and has heard no majority. `_Server` still calls it connected: a candidate until it has lost a second election in a
+// row (candidate_retrying in raft.c), a leader until its next check of the majority, once per election timer. During an
+// election, members hear each other.
 func (s Status) CutOff() bool {
 	heard := 0
 	for _, m := range s.Servers {
@@ -154,8 +146,8 @@ func (s Status) CutOff() bool {
 	return heard == 0
 }
 
-// LeaderSilent says whether this server follows a leader whose last message is older than the election
-// timer: it is about to elect another one.
+// LeaderSilent reports whether this server follows a leader whose last message is older than the election timer: an
+// election is imminent.
 func (s Status) LeaderSilent() bool {
 	for _, m := range s.Servers {
 		if m.Short == string(s.Leader) && !m.Self && m.LastMsg != nil {
@@ -165,7 +157,7 @@ func (s Status) LeaderSilent() bool {
 	return false
 }
 
-// self is the server's own row; false while it is not in the configuration.
+// self is the server's own row; false if it is not in the configuration.
 func (s Status) self() (Member, bool) {
 	for _, m := range s.Servers {
 		if m.Self {
@@ -175,9 +167,8 @@ func (s Status) self() (Member, bool) {
 	return Member{}, false
 }
 
-// Lagging says whether a member that is in touch with this leader has not yet
-// stored what was committed at reference: worth looking again, since under load
-// entries are always on their way.
+// Lagging reports whether a member with a connection to this leader has not yet stored what was committed at reference.
+// Then observe again: under load entries are always in flight.
 func (s Status) Lagging(reference uint64) bool {
 	if s.Role != Leader {
 		return false
@@ -190,9 +181,8 @@ func (s Status) Lagging(reference uint64) bool {
 	return false
 }
 
-// Stored is the newest entry that this leader itself has on its disk, as its own row
-// says; false where it does not lead, or prints no such row. An entry whose write or
-// fsync has failed is never counted (raft_waiter_complete() in ovsdb/raft.c): a sole
+// Stored is the newest entry on this leader's own disk, by its own row; false if it does not lead or prints no such
+// row. An entry whose write or fsync has failed is never counted (raft_waiter_complete() in ovsdb/raft.c): a sole
 // member then commits nothing more, and looks healthy.
 func (s Status) Stored() (entry uint64, known bool) {
 	self, found := s.self()
@@ -202,8 +192,7 @@ func (s Status) Stored() (entry uint64, known bool) {
 	return *self.Match, true
 }
 
-// AmbiguousIDs says whether two members share their four digits, so that only their
-// whole IDs tell them apart.
+// AmbiguousIDs reports whether two members share their four digits, so that only their full IDs distinguish them.
 func (s Status) AmbiguousIDs() bool {
 	seen := map[string]bool{}
 	for _, m := range s.Servers {
@@ -217,15 +206,11 @@ func (s Status) AmbiguousIDs() bool {
 
 func (s Status) fresh(m Member) bool { return m.LastMsg != nil && *m.LastMsg < s.ElectionTimer }
 
-// Peers judges every member by rule R0. On the leader a member is up if and
-// only if its last message is younger than the election timer, its log keeps up,
-// and a connection between it and the leader stands: that of a server that was killed is
-// gone after milliseconds, whatever the election timer. Elsewhere it is up if and
-// only if it has answered on its client
-// port, as the same server of the same cluster, in touch with a majority. On top of that, it and
-// a majority can connect to each other in both directions ([Graph.withMajority]).
-// Whatever is not known counts as down, and so does a member that may be taken down at any
-// moment.
+// Peers judges every member by R0. On the leader a member is up if its last message is younger than the election timer,
+// its log keeps up, and it has a connection with the leader: a killed server's ends after milliseconds, for any
+// election timer. Elsewhere it is up if it has answered on its client port, as the same server of the same cluster, in
+// contact with a majority. In both cases it and a majority must be able to connect to each other in both directions
+// ([Graph.withMajority]). Unknown counts as down, and so does a member that may be taken down at any moment.
 func (v View) Peers() []Peer {
 	peers := make([]Peer, 0, len(v.Status.Servers))
 	links := v.Status.Graph(v.Reached).Links
@@ -309,7 +294,7 @@ func (p *Peer) assessAsFollower(v View) {
 	}
 }
 
-// Hears says whether the connection that a member has made to this server stands.
+// Hears reports whether the member has a connection to this server.
 func (s Status) Hears(short string) bool {
 	for _, c := range s.Connections {
 		if c.Incoming && c.Up && c.Peer == short {
@@ -319,15 +304,13 @@ func (s Status) Hears(short string) bool {
 	return false
 }
 
-// Responded says whether a member has answered on its client port, as one of this
-// cluster.
+// Responded reports whether a member has answered on its client port as a member of this cluster.
 func (v View) Responded(m Member) bool {
 	answer, found := v.probe(m)
 	return found && v.Status.Cluster != nil && answer.Cluster == *v.Status.Cluster
 }
 
-// Responding counts the other members that have answered, and those of them that say
-// that they are in touch with a majority.
+// Responding counts the other members that have answered, and those of them that report contact with a majority.
 func (v View) Responding() (answering, connected int) {
 	for _, m := range v.Status.Servers {
 		if m.Self || !v.Responded(m) {
@@ -341,9 +324,8 @@ func (v View) Responding() (answering, connected int) {
 	return answering, connected
 }
 
-// probe finds what a member said. The address alone would mix up a stale
-// member and the one that took its address, the four digits alone two members
-// that happen to share them.
+// probe returns a member's answer. The address alone would confuse a stale member with the one that took its address,
+// the four digits alone two members that share them.
 func (v View) probe(m Member) (ProbeResult, bool) {
 	for _, a := range v.Probes {
 		if a.Address == m.Address && a.Server.Short() == m.Short {
@@ -353,9 +335,8 @@ func (v View) probe(m Member) (ProbeResult, bool) {
 	return ProbeResult{}, false
 }
 
-// fullID gives the member's full ID: what it says itself, else the only one that is
-// known to begin with its four digits and is not that of another member. Of
-// members that share these, all but one must have said which they are.
+// fullID returns the member's full ID: the one in its answer, otherwise the only known one that begins with its four
+// digits and is not another member's. Of members that share these, all but one must have answered.
 func (v View) fullID(m Member) ID {
 	if a, ok := v.probe(m); ok {
 		return a.Server

@@ -7,21 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// maxText bounds the text that [Parse] looks at. Unit: bytes. A status of five
-// members has about 1200, and every further member adds about 120.
+// maxText limits the text that [Parse] reads, in bytes. A status of five members has about 1200, and every further
+// member adds about 120.
 const maxText = 1 << 20
 
-// maxQuoted bounds the part of a line that a [ParseError] repeats. Unit: bytes.
+// maxQuoted limits the part of a line that a [ParseError] repeats, in bytes.
 const maxQuoted = 160
 
-// ParseError says which line of a text is not what ovsdb-server prints. It is
-// the only type of error that [Parse] returns.
+// ParseError is a line that ovsdb-server does not print. It is the only type of error that [Parse] returns.
 type ParseError struct {
-	// Line counts from 1; 0 where the text as a whole is at fault.
+	// Line counts from 1; 0 for an error of the whole text.
 	Line int
-	// Text is the line, or as much of its beginning as fits a message.
+	// Text is the line, or its beginning.
 	Text string
-	// Reason says what is wrong with it, in lower case.
+	// Reason is the problem, in lower case.
 	Reason string
 }
 
@@ -33,20 +32,16 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("cannot read cluster/status: line %d %q: %s", e.Line, e.Text, e.Reason)
 }
 
-// Parse reads the text of `cluster/status`. It takes nothing on trust: lines
-// that are always printed must all be there, in their order; a line that it
-// knows must be right to the last character; a line that it does not know is
-// kept in [Status.Unknown], and the end of a member's row that it does not know
-// in [Member.Extra]. So what it accepts, [Status.String] gives back byte for
-// byte; only a missing final newline is added.
+// Parse parses the text of `cluster/status`. It is strict: lines that are always printed must all be present, in their
+// order; a known line must be correct to the last character; an unknown line is kept in [Status.Unknown], and the
+// unknown end of a member's row in [Member.Extra]. So [Status.String] reproduces an accepted text byte for byte, apart
+// from a missing final newline.
 //
-// The one thing that it cannot see is a text that was cut off below "Servers:".
-// The first members are then right and the others are missing; the last one may
-// lack values, and if the cut went through the digits of its match_index, has a
-// smaller one. The caller must make sure that the text is whole.
+// It can't detect a text that was cut off below "Servers:". Then the first members are correct and the others missing;
+// the last one may lack values, or have a smaller match_index. The caller must make sure that the text is complete.
 //
-// Texts above 1 MiB, and those of servers with "unix:" addresses, whose
-// nicknames are file names, are refused. The error is always a [*ParseError].
+// Texts above 1 MiB are refused, and those of servers with "unix:" addresses, whose nicknames are file names. The error
+// is always a [*ParseError].
 func Parse(text string) (Status, error) {
 	if len(text) > maxText {
 		return Status{}, &ParseError{Reason: fmt.Sprintf("the text has %d bytes, more than %d", len(text), maxText)}
@@ -70,13 +65,13 @@ func Parse(text string) (Status, error) {
 // parser is the state between two lines.
 type parser struct {
 	status Status
-	// number is that of the line being read, from 1.
+	// number is the current line's, from 1.
 	number int
-	// next is the index of the first of statusLines that may come now.
+	// next is the index of the first of statusLines that may follow.
 	next int
 	// seen has bit i set when statusLines[i] was read.
 	seen uint32
-	// rows is true directly under "Servers:".
+	// rows is true below "Servers:".
 	rows bool
 }
 
@@ -100,8 +95,7 @@ func (p *parser) read(line string) error {
 		return err
 	}
 	if p.next == len(statusLines) {
-		// A member that is counted, or not counted, by mistake changes what a
-		// quorum is.
+		// A wrong number of members would change the quorum.
 		if _, err := readMember(line); err == nil {
 			return errors.New("a member's row that does not stand directly under \"Servers:\"")
 		}
@@ -110,7 +104,7 @@ func (p *parser) read(line string) error {
 	return nil
 }
 
-// readKnown reads the line if it is one of statusLines.
+// readKnown parses the line if it is one of statusLines.
 func (p *parser) readKnown(line string) (known bool, err error) {
 	for i := p.next; i < len(statusLines); i++ {
 		f := &statusLines[i]
@@ -144,8 +138,7 @@ func (p *parser) readKnown(line string) (known bool, err error) {
 	return false, nil
 }
 
-// missing names the first line before statusLines[end] that is always printed
-// and has not been read.
+// missing returns the first line before statusLines[end] that is always printed and was not read.
 func (p *parser) missing(end int) string {
 	for i := p.next; i < end; i++ {
 		switch f := &statusLines[i]; {
@@ -178,8 +171,7 @@ func (p *parser) readRow(line string) error {
 	return nil
 }
 
-// printable is false for ASCII control characters, the carriage return of a
-// CRLF text among them.
+// printable is false for ASCII control characters, including the carriage return of a CRLF text.
 func printable(line string) bool {
 	for i := range len(line) {
 		if c := line[i]; c < ' ' || c == 0x7f {

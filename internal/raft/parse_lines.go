@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// statusLine is one kind of line: how it begins and what the rest of it means.
+// statusLine is one kind of line: its beginning and the parser of the rest.
 type statusLine struct {
 	// key is the line's beginning; that of the empty line is empty.
 	key string
-	// always is true for what every version prints in every state.
+	// always: every version prints it in every state.
 	always bool
-	// many is true for what may stand several times in a row.
+	// many: it may be repeated.
 	many bool
 	read func(s *Status, value string) error
 }
@@ -93,8 +93,7 @@ var statusLines = []statusLine{
 	}},
 }
 
-// value is what stands behind the key: after a colon either nothing, or one
-// space and something.
+// value is the text after the key: after a colon either nothing, or one space and something.
 func (f *statusLine) value(rest string) (string, error) {
 	if rest == "" || !strings.HasSuffix(f.key, ":") {
 		return rest, nil

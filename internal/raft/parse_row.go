@@ -9,7 +9,7 @@ import (
 // rowIndent begins every row of "Servers:".
 const rowIndent = "    "
 
-// serverHead is what rows and pending changes begin with.
+// serverHead is the beginning of rows and pending changes.
 type serverHead struct{ short, address string }
 
 // readServer reads "NICK (SHORT at ADDRESS)" and leaves the rest.
@@ -29,9 +29,8 @@ func readServer(v string) (head serverHead, rest string, err error) {
 	return serverHead{short, address}, rest, nil
 }
 
-// readMember reads a row of "Servers:". The parts after the head come in a fixed
-// order and none is mandatory; from the first one that is not understood, the
-// row goes into Extra.
+// readMember parses a row of "Servers:". The parts after the head are optional, in a fixed order; from the first
+// unknown part on, the row goes into Extra.
 func readMember(line string) (Member, error) {
 	v, ok := strings.CutPrefix(line, rowIndent)
 	if !ok {
@@ -50,8 +49,7 @@ func readMember(line string) (Member, error) {
 	return m, nil
 }
 
-// cutPhase takes only the phases that are known: what a member that is neither
-// stable nor in one of them may do is not ours to guess.
+// cutPhase accepts known phases only: the meaning of others must not be guessed.
 func cutPhase(v string) (phase Phase, rest string) {
 	if text, ok := strings.CutPrefix(v, " ("); ok {
 		for _, known := range [...]Phase{AddingCatchup, AddingCaughtUp, AddingCommitting, RemovingPhase} {

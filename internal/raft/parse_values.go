@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// clusterUnknown stands for the cluster's ID until a joining server learns it.
+// clusterUnknown replaces the cluster's ID until a joining server learns it.
 const clusterUnknown = "not yet known"
 
-// maxMillis is the longest time that a time.Duration holds. Unit: milliseconds.
+// maxMillis is the longest time.Duration, in milliseconds.
 const maxMillis = uint64(math.MaxInt64 / time.Millisecond)
 
 var errNotNumber = errors.New("not a number")
 
-// readNumber takes digits only, and no leading zero, which C's %u never prints.
+// readNumber accepts digits only, and no leading zero, which C's %u never prints.
 func readNumber(v string) (uint64, error) {
 	n, err := strconv.ParseUint(v, 10, 64)
 	switch {
@@ -80,8 +80,8 @@ func readID(v string) (ID, error) {
 	return ID(id), nil
 }
 
-// readAddress takes what raft_address_validate() in ovsdb/raft-private.c takes,
-// but for "unix:": PROTO:HOST:PORT with an IPv6 address in brackets.
+// readAddress accepts what raft_address_validate() in ovsdb/raft-private.c does, except "unix:": PROTO:HOST:PORT with
+// an IPv6 address in brackets.
 func readAddress(v string) (string, error) {
 	hostPort, tcp := strings.CutPrefix(v, "tcp:")
 	if !tcp {
@@ -120,7 +120,7 @@ func readConnection(item string) (Connection, error) {
 	return Connection{Peer: peer, Incoming: incoming, Up: !down}, nil
 }
 
-// cutAround is what stands between before and after.
+// cutAround is the text between before and after.
 func cutAround(v, before, after string) (inside string, ok bool) {
 	if inside, ok = strings.CutPrefix(v, before); ok {
 		inside, ok = strings.CutSuffix(inside, after)
@@ -128,11 +128,10 @@ func cutAround(v, before, after string) (inside string, ok bool) {
 	return inside, ok
 }
 
-// isNick is true for SID_FMT of ovsdb/raft-private.h. raft_address_to_nickname()
-// uses it for every address but "unix:".
+// isNick matches SID_FMT of ovsdb/raft-private.h, which raft_address_to_nickname() uses for every address but "unix:".
 func isNick(v string) bool { return len(v) == 4 && isHex(v) }
 
-// isUUID is true for UUID_FMT of lib/uuid.h.
+// isUUID matches UUID_FMT of lib/uuid.h.
 func isUUID(v string) bool {
 	return len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-' &&
 		isHex(v[:8]) && isHex(v[9:13]) && isHex(v[14:18]) && isHex(v[19:23]) && isHex(v[24:])

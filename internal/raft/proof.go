@@ -2,22 +2,20 @@ package raft
 
 import "slices"
 
-// RemovalWatcher watches for the end of a removal (rule R6). A member's absence from
-// Servers proves nothing: the rows are those of the newest log entry, committed
-// or not. So it notes where the log ended when the member was first absent, and
-// is satisfied when everything before that is committed.
+// RemovalWatcher determines when a removal is committed (R6). A member's absence from Servers proves nothing: the rows
+// are those of the newest log entry, committed or not. So it records where the log ended when the member was first
+// absent, and waits until everything before that is committed.
 type RemovalWatcher struct {
-	// Target is the four digits of the member that goes, Address where it was:
-	// another member may share one of them. An empty Address stands for any.
+	// Target is the four digits of the removed member, Address its address: another member may share one of them. An
+	// empty Address matches any.
 	Target, Address string
-	// missing is what the newest status said; noted, that end and term were those
-	// of the first status of a working member in which the target was absent.
+	// missing is the newest status' result; noted, end and term are from the first status of a working member without
+	// the target.
 	missing, noted bool
 	end, term      uint64
 }
 
-// Observe takes the status of a member that remains and says whether the removal
-// is proved by it.
+// Observe takes the status of a remaining member and reports whether it proves the removal.
 func (p *RemovalWatcher) Observe(s Status) bool {
 	p.missing = p.isAbsent(s)
 	p.noted = p.noted && p.missing
@@ -30,8 +28,8 @@ func (p *RemovalWatcher) Observe(s Status) bool {
 	return s.Committed()+1 >= p.end
 }
 
-// ConfigurationWatcher watches for the proof that the members that a server first showed are those of
-// a committed entry.
+// ConfigurationWatcher determines when the members that a server first showed are known to be those of a committed
+// entry.
 type ConfigurationWatcher struct {
 	servers    []string
 	begun      bool
@@ -40,8 +38,8 @@ type ConfigurationWatcher struct {
 	superseded bool
 }
 
-// Observe takes the status of a member and says whether it is proved by it. Once the
-// server has shown other members it never is.
+// Observe takes the status of a member and reports whether it proves that. After the server has shown other members,
+// none does.
 func (p *ConfigurationWatcher) Observe(s Status) bool {
 	servers := make([]string, 0, len(s.Servers))
 	for _, m := range s.Servers {
@@ -61,7 +59,7 @@ func (p *ConfigurationWatcher) Observe(s Status) bool {
 	return s.Committed()+1 >= p.end
 }
 
-// Absent says whether the member was missing when the status was last observed.
+// Absent reports whether the member was missing in the last status.
 func (p *RemovalWatcher) Absent() bool { return p.missing }
 
 func (p *RemovalWatcher) isAbsent(s Status) bool {

@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// Majority is the number of members that must be up for a cluster of n to work.
+// Majority is the number of members of n that must be up.
 func Majority(n int) int { return n/2 + 1 }
 
-// Quorum counts a cluster's members and those of them that are up.
+// Quorum counts a cluster's members and those that are up.
 type Quorum struct {
 	Members, Up int
-	// Held says that a majority works with the leader now, also if fewer are up: some are only
-	// connected in one direction ([Peer.OneWay]).
+	// Held reports whether a majority works with the leader now, even if fewer are up: some are connected in one
+	// direction only ([Peer.OneWay]).
 	Held bool
 }
 
-// Holds says whether the members that are up are a majority.
+// Holds reports whether the members that are up are a majority.
 func (q Quorum) Holds() bool { return q.Members > 0 && q.Up >= Majority(q.Members) }
 
-// Tolerance is how many of the members that are up may still fail. It is
-// negative where a majority is already missing.
+// Tolerance is how many of the members that are up may still fail. It is negative without a majority.
 func (q Quorum) Tolerance() int {
 	tolerance := q.Up - Majority(q.Members)
 	if q.Held {
@@ -29,13 +28,13 @@ func (q Quorum) Tolerance() int {
 	return tolerance
 }
 
-// String is the arithmetic as people read it: "2 of 3 up, 2 needed".
+// String is the arithmetic for people: "2 of 3 up, 2 needed".
 func (q Quorum) String() string {
 	return fmt.Sprintf("%d of %d up, %d needed", q.Up, q.Members, Majority(q.Members))
 }
 
-// quorumOf counts the members that are not gone: with a target as gone, it is
-// the configuration after a change. Those that go down count as down.
+// quorumOf counts the members that are not gone; with a target as gone, it is the configuration after a change. Members
+// that are taken down count as down.
 func quorumOf(peers []Peer, gone, down func(Peer) bool) Quorum {
 	var rest []Peer
 	for _, p := range peers {
@@ -57,10 +56,9 @@ func quorumOf(peers []Peer, gone, down func(Peer) bool) Quorum {
 	return q
 }
 
-// QuorumWithout counts the members of a cluster, and those of them that are up without a
-// member whose server does not run: by what they have answered on their client ports.
-// members has all of them, that one included, with their Raft addresses. A member that has not
-// answered, or says that it is out of touch with the cluster, counts as down.
+// QuorumWithout counts the members of a cluster without a member whose server does not run, and those that are up by
+// their answers on their client ports. members has all of them, including that one, with their Raft addresses. A member
+// that has not answered, or reports that it is cut off, counts as down.
 func QuorumWithout(members map[ID]string, cluster ID, answers []ProbeResult) Quorum {
 	q := Quorum{Members: len(members)}
 	for id, address := range members {
@@ -73,8 +71,7 @@ func QuorumWithout(members map[ID]string, cluster ID, answers []ProbeResult) Quo
 	return q
 }
 
-// Quorum counts the members of the view. Up is 0 where no leader that answers
-// is known: then nothing can be committed, whichever members are reachable.
+// Quorum counts the members of the view. Up is 0 if no leader that answers is known: then nothing can be committed.
 func (v View) Quorum() Quorum {
 	q := quorumOf(v.Peers(), nil, nil)
 	if !v.LeaderUp() {
@@ -84,7 +81,7 @@ func (v View) Quorum() Quorum {
 	return q
 }
 
-// working counts the members that take part in what the leader commits now, over whichever connection.
+// working counts the members that take part in what the leader commits now, over either connection.
 func (v View) working() Quorum {
 	q := Quorum{Members: len(v.Status.Servers)}
 	if !v.LeaderUp() {
@@ -98,14 +95,14 @@ func (v View) working() Quorum {
 	return q
 }
 
-// LeaderUp says whether a leader is known and is itself up.
+// LeaderUp reports whether a leader is known and up.
 func (v View) LeaderUp() bool {
 	_, up := v.Leader()
 	return up
 }
 
-// Leader is the member that this server takes for the leader. Where several have
-// its four digits, all of them must be up for it to be.
+// Leader is the member that this server considers the leader. If several share its four digits, it counts as up only if all
+// of them are.
 func (v View) Leader() (leader Peer, up bool) {
 	if !v.Status.HasLeader() {
 		return Peer{}, false

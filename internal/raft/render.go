@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// String is the text that ovsdb-server prints for such a status, ending in a
-// newline. Lines of s.Unknown stand at their numbers. Times are printed in whole
-// milliseconds.
+// String is the text that ovsdb-server prints for such a status, ending in a newline. Lines of s.Unknown are at their
+// numbers. Times are printed in whole milliseconds.
 func (s Status) String() string {
 	p := printer{unknown: s.Unknown}
 	p.line("%s", s.Nick)
@@ -113,7 +112,7 @@ func renderPhase(p Phase) string {
 
 func renderAgo(d time.Duration) string { return fmt.Sprintf("%d ms ago", d.Milliseconds()) }
 
-// printer writes lines and puts the unknown ones back where they stood.
+// printer writes lines and inserts the unknown ones at their numbers.
 type printer struct {
 	text    strings.Builder
 	written int
@@ -133,7 +132,7 @@ func (p *printer) putBack() {
 	p.unknown, p.written = p.unknown[1:], p.written+1
 }
 
-// end adds the unknown lines that stood below the last row.
+// end adds the unknown lines below the last row.
 func (p *printer) end() string {
 	for len(p.unknown) > 0 {
 		p.putBack()

@@ -1,25 +1,20 @@
-// Package raft knows what one member of an OVN database's Raft cluster says of
-// itself and of the others, and decides from it what may be done to the
-// membership. It is pure: text and values in, values out. It reads no clock,
-// no file and no network, so every decision can be replayed in a test.
+// Package raft parses one member's status of an OVN database's Raft cluster, and decides which changes of the membership
+// are safe. It is pure: it reads no clock, no file and no network, so every decision can be replayed in a test.
 //
-// The text is that of `ovs-appctl cluster/status`, which raft_unixctl_status()
-// in ovsdb/raft.c of Open vSwitch writes; the form has been the same from OVS
-// 2.16 to 3.6.
+// The text is that of `ovs-appctl cluster/status`, which raft_unixctl_status() in ovsdb/raft.c of Open vSwitch writes; its
+// form is the same from OVS 2.16 to 3.6.
 package raft
 
 import "time"
 
-// Status is what `cluster/status DB` of one server says. It is that server's
-// own view: the rows of Servers are those of the newest entry of its log,
-// committed or not.
+// Status is one server's output of `cluster/status DB`. It is that server's own view: the rows of Servers are those of the
+// newest entry of its log, committed or not.
 type Status struct {
 	// Nick is the first line: the first four hex digits of the server's ID.
 	Nick string
 	// Name is the database's name, OVN_Northbound or OVN_Southbound.
 	Name string
-	// Cluster is the cluster's ID; nil while a server that joins has not yet
-	// learnt it ("not yet known").
+	// Cluster is the cluster's ID; nil while a joining server has not learned it ("not yet known").
 	Cluster *ID
 	// Server is the ID of the server that was asked.
 	Server ID
@@ -29,7 +24,7 @@ type Status struct {
 	State State
 	// Remotes are the addresses that a joining server tries, in order.
 	Remotes []string
-	// Adding and Removing are the changes that a leader has under way.
+	// Adding and Removing are a leader's pending changes.
 	Adding, Removing []Pending
 	Role             Role
 	Term             uint64
@@ -39,8 +34,7 @@ type Status struct {
 	// time since it last won one. A former leader keeps both.
 	Election *Election
 	Won      *time.Duration
-	// ElectionTimer is the base of all time-outs; ChangingTo is the value that
-	// a leader is about to commit, 0 where none is.
+	// ElectionTimer is the base of all timeouts; ChangingTo is the value that a leader is about to commit, 0 if none.
 	ElectionTimer, ChangingTo time.Duration
 	// Log is the range of entries that the server holds; End is exclusive.
 	Log Log
@@ -51,8 +45,7 @@ type Status struct {
 	// OVS before 2.15, which does not print it.
 	Disconnections *uint64
 	Servers        []Member
-	// Unknown holds lines that this parser has no meaning for, so that nothing
-	// that a newer OVS says is lost in silence.
+	// Unknown has the lines that this parser does not know, so that no output of a newer OVS is lost.
 	Unknown []Unknown
 }
 
@@ -68,19 +61,18 @@ func (id ID) Short() string {
 	return string(id[:4])
 }
 
-// briefDigits are no other ID's among those that one application sees.
+// briefDigits suffice to distinguish the IDs of one application.
 const briefDigits = 8
 
-// Brief is the ID's first eight digits, for a line that has no room for all of it.
+// Brief is the ID's first eight digits, for short lines.
 func (id ID) Brief() string { return string(id[:min(len(id), briefDigits)]) }
 
 // State is the value of "Status:" as printed.
 type State string
 
-// The states that raft_unixctl_status() can print. LeftCluster is never seen from
-// outside: the database leaves the process in the same turn. Failed is that of a
-// leader which could not write an entry of a client; one that fails otherwise leaves
-// the process in the same turn, too.
+// The states that raft_unixctl_status() can print. LeftCluster is never visible: the process drops the database at once.
+// Failed is the state of a leader that could not write a client's entry; after other failures the process drops the
+// database at once, too.
 const (
 	ClusterMember  State = "cluster member"
 	JoiningCluster State = "joining cluster"
@@ -100,7 +92,7 @@ const (
 	Follower  Role = "follower"
 )
 
-// Ref names a server the way "Leader:" and "Vote:" do.
+// Ref is a server as "Leader:" and "Vote:" name it.
 type Ref string
 
 // The two values of a Ref that are not four hex digits.
@@ -109,8 +101,8 @@ const (
 	UnknownRef Ref = "unknown"
 )
 
-// Phase is what a member's row or a pending change says of its progress
-// (raft_server_phase_to_string() in ovsdb/raft-private.c); empty when stable.
+// Phase is the progress of a member or a pending change (raft_server_phase_to_string() in ovsdb/raft-private.c); empty if
+// stable.
 type Phase string
 
 // The phases that ovsdb-server prints.
@@ -125,7 +117,7 @@ const (
 type Pending struct {
 	Short, Address string
 	Phase          Phase
-	// Extra is the rest of the line, where it could not be understood.
+	// Extra is the unknown rest of the line.
 	Extra string
 }
 
@@ -138,8 +130,8 @@ type Election struct {
 // Log is the line "Log: [START, END]"; End is exclusive.
 type Log struct{ Start, End uint64 }
 
-// Connection is one item of the line "Connections:". Peer is "0000" on the
-// connection that a server joined through, which never learns its peer's ID.
+// Connection is one item of the line "Connections:". Peer is "0000" on the connection through which the server joined: it
+// never learns that peer's ID.
 type Connection struct {
 	Peer     string
 	Incoming bool
@@ -158,14 +150,14 @@ type Member struct {
 	VotedFor string
 	// Next and Match are the leader's view of the member's log; nil elsewhere.
 	Next, Match *uint64
-	// LastMsg is the time since the last message from it. Only on the leader,
-	// and on a follower for the leader's row, does it mean anything.
+	// LastMsg is the time since the last message from it. It is valid on the leader, and on a follower for the leader's
+	// row.
 	LastMsg *time.Duration
-	// Extra is the rest of the row, where it could not be understood.
+	// Extra is the unknown rest of the row.
 	Extra string
 }
 
-// Unknown is a line that the parser does not know, with its number from 1.
+// Unknown is an unknown line with its number, from 1.
 type Unknown struct {
 	Line int
 	Text string

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// AddressError says that what a unit has published is no address that it could
-// be reached at.
+// AddressError is a published value that is not an address at which a unit can be reached.
 type AddressError struct {
-	// Value is what was published, as it stands on the relation.
+	// Value is the published value.
 	Value string
-	// Reason is why it isn't taken.
+	// Reason is why it is refused.
 	Reason string
 }
 
@@ -21,13 +20,11 @@ func (e *AddressError) Error() string {
 	return fmt.Sprintf("%.60q is no address: %s", e.Value, e.Reason)
 }
 
-// FormatAddress is the address as it stands on the relations: a JSON string, its
-// quotes included, with IPv6 in brackets. Readers that know nothing of JSON strip
-// the quotes themselves (charm-lxd does). The zero address is empty, by which
-// Juju deletes the key. A zone means something on one machine only and is left
-// out.
+// FormatAddress formats an address for the relations: a JSON string, including its quotes, with IPv6 in brackets. Readers
+// without JSON strip the quotes themselves (charm-lxd does). The zero address is empty, which makes Juju delete the key. A
+// zone is omitted, since it has a meaning on one machine only.
 //
-// Source: charms.reactive's Endpoint encodes all that is published so; the
+// Source: charms.reactive's Endpoint encodes all published values so; the
 // brackets are those of _format_addr in interface-ovsdb (src/lib/ovsdb.py).
 func FormatAddress(a netip.Addr) string {
 	if !a.IsValid() {
@@ -39,10 +36,9 @@ func FormatAddress(a netip.Addr) string {
 	return `"` + a.String() + `"`
 }
 
-// parseAddress reads what any of the charms writes: JSON or raw, IPv6 with
-// brackets or without. Anything that isn't the address of one host is an
-// [*AddressError]: no name, no zone, and not 0.0.0.0 or ::, which a firewall
-// would take for every address.
+// parseAddress parses the address that any of the charms writes: JSON or raw, IPv6 with or without brackets. Anything
+// but the address of one host is an [*AddressError]: a name, an address with a zone, and 0.0.0.0 or ::, which a
+// firewall would take for every address.
 func parseAddress(s string) (netip.Addr, error) {
 	refuse := func(reason string) (netip.Addr, error) {
 		return netip.Addr{}, &AddressError{Value: s, Reason: reason}

@@ -9,19 +9,16 @@ import (
 	"strings"
 )
 
-// CertificateRequest is what a unit asks of the provider on [Certificates]: one
-// certificate for everything that it serves and is. The interface is
-// tls-certificates, version 1, as vault and easyrsa speak it.
+// CertificateRequest is a unit's request to the provider on [Certificates]: one certificate for all purposes. The
+// interface is tls-certificates, version 1, as vault and easyrsa implement it.
 type CertificateRequest struct {
-	// Unit is the unit that asks, ovn-central/0.
+	// Unit is the requesting unit, ovn-central/0.
 	Unit string
-	// CommonName has to be the unit's own: easyrsa keeps one certificate per
-	// common name and revokes the other. OpenSSL takes 64 characters at most
-	// (ub-common-name of RFC 5280).
+	// CommonName has to be unique: easyrsa keeps one certificate per common name and revokes others. OpenSSL limits it
+	// to 64 characters (ub-common-name of RFC 5280).
 	CommonName string
-	// SANs are the names and addresses (without brackets) that the certificate
-	// is to be valid for. easyrsa adds nothing to them, vault the common name: so
-	// a common name that clients dial has to be among them.
+	// SANs are the names and addresses (without brackets) of the certificate. easyrsa adds nothing to them, vault the
+	// common name: so a common name that clients dial has to be among them.
 	SANs []string
 }
 
@@ -43,13 +40,12 @@ const (
 	keyProcessed  = ".processed_requests"
 )
 
-// unitName is the unit's name as it stands in keys and values of the interface.
+// unitName is the unit's name in keys and values of the interface.
 func (r CertificateRequest) unitName() string { return strings.ReplaceAll(r.Unit, "/", "_") }
 
-// Databag is the request as the unit's data, in full: the first request of a unit has
-// keys of its own, and the key for more of them is taken away. The same request
-// gives the same bytes, in whatever order its SANs are: providers issue a new
-// certificate whenever they change.
+// Databag is the request as the unit's complete data: a unit's first request has keys of its own, and the key for
+// further requests is removed. Equal requests give equal bytes, in any order of SANs: providers issue a new certificate
+// if the bytes change.
 func (r CertificateRequest) Databag() map[string]string {
 	sans := slices.Clone(r.SANs)
 	slices.Sort(sans)
@@ -57,14 +53,14 @@ func (r CertificateRequest) Databag() map[string]string {
 		keyUnitName:   r.unitName(),
 		keyCommonName: r.CommonName,
 		keySANs:       jsonList(slices.Compact(sans)),
-		// Any name will do, as long as it stays: no provider reads it any more.
+		// Any fixed name will do: no provider reads it.
 		keyCertificateName: r.unitName(),
 		keyMoreRequests:    "",
 	}
 }
 
-// jsonList is a list as Python writes it, with blanks, so that a unit that goes
-// on after the charm before this one publishes what already stands there.
+// jsonList formats a list as Python does, with blanks, so that a unit that was upgraded from the previous charm
+// publishes unchanged bytes.
 func jsonList(list []string) string {
 	quoted := make([]string, len(list))
 	for i, s := range list {
@@ -74,10 +70,9 @@ func jsonList(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// ParseRequest reads the request that a unit itself has published, maybe by the
-// charm before this one. found is false where there is none, or one that can't be
-// read and has to be made anew. It lets a unit keep a request that still covers
-// it, since every other one brings a new certificate.
+// ParseRequest parses the request that a unit itself has published, maybe with the previous charm. found is false if
+// there is none, or a malformed one that has to be replaced. A unit can keep a request that still suits it; every other
+// one brings a new certificate.
 func ParseRequest(unit string, databag map[string]string) (r CertificateRequest, found bool) {
 	r = CertificateRequest{Unit: unit, CommonName: databag[keyCommonName]}
 	if r.CommonName == "" || json.Unmarshal([]byte(databag[keySANs]), &r.SANs) != nil || databag[keyUnitName] != r.unitName() {
@@ -86,29 +81,26 @@ func ParseRequest(unit string, databag map[string]string) (r CertificateRequest,
 	return r, true
 }
 
-// Issued is a provider's answer, in PEM. It may be an answer to an older request:
-// the names in the certificate tell.
+// Issued is a provider's answer, in PEM. It may belong to an older request; the names in the certificate show that.
 type Issued struct {
 	Certificate, Key string
-	// CA is the root, Chain what stands between it and the certificate; easyrsa
-	// publishes no chain.
+	// CA is the root, Chain the intermediate certificates; easyrsa publishes none.
 	CA, Chain string
 }
 
-// Format keeps the key out of whatever is printed.
+// Format keeps the key out of printed text.
 func (Issued) Format(f fmt.State, _ rune) { fmt.Fprint(f, "(an issued certificate)") }
 
 // LogValue keeps the key out of logs.
 func (i Issued) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(i)) }
 
-// ErrAnswer is wrapped by the errors of [ParseIssued]. None of them quotes what
-// was published, which may be a key.
+// ErrAnswer is wrapped by the errors of [ParseIssued]. They do not quote
+// the published data, which may have a key.
 var ErrAnswer = errors.New("the provider's answer can't be read")
 
-// ParseIssued reads the answer to r from the data of one of the provider's units.
-// found is false while there is none, or it is not complete: the certificate and
-// the CA may come one after the other. With several units of a provider, those
-// that don't lead follow the leader, so their answers may be older.
+// ParseIssued parses the answer to r from the data of one of the provider's units. found is false while it is missing or
+// incomplete: the certificate and the CA may arrive one after the other. Answers of a provider's units that don't lead
+// may be older, since they follow the leader's.
 func ParseIssued(databag map[string]string, r CertificateRequest) (issued Issued, found bool, err error) {
 	unit := r.unitName()
 	issued = Issued{
@@ -133,8 +125,8 @@ func ParseIssued(databag map[string]string, r CertificateRequest) (issued Issued
 	return issued, true, nil
 }
 
-// processed looks for the answer among those to a unit's further requests: there
-// it stands where the charm before this one had made another request first.
+// processed looks for the answer among those to a unit's further requests, where it is if the previous charm had made another
+// request first.
 func processed(databag map[string]string, unit, commonName string) (certificate, key string, err error) {
 	text := databag[unit+keyProcessed]
 	if text == "" {

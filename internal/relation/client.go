@@ -2,15 +2,14 @@ package relation
 
 import "net/netip"
 
-// The keys that Juju itself sets in the bag of a unit (EnterScope in
-// state/relationunit.go of juju).
+// Keys that Juju itself sets in a unit's data (EnterScope in state/relationunit.go of juju).
 const (
 	keyIngress = "ingress-address"
 	keyPrivate = "private-address"
 )
 
-// ClientAddress is where a unit on [CMS] connects from, as far as it is known:
-// what it says itself, else the address at which Juju says that it is reached.
+// ClientAddress is the address from which a unit on [CMS] connects, as far as known: the one that it publishes,
+// otherwise the one at which Juju reaches it.
 func ClientAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
 	if a, found, err = cmsClient(databag); found {
 		return a, true, nil

@@ -7,7 +7,7 @@ import "fmt"
 // grafana_agent/v0/cos_agent, which reads it.
 const keyConfig = "config"
 
-// agentConfig is its value. The reader wants all of these keys.
+// agentConfig is its value. The reader requires all of these keys.
 type agentConfig struct {
 	MetricRules AlertRules        `json:"metrics_alert_rules"`
 	LogRules    map[string]string `json:"log_alert_rules"`
@@ -20,10 +20,9 @@ type agentConfig struct {
 // agentJob is the job of the unit's own agent.
 const agentJob = "ovn-central-agent"
 
-// COSAgentDatabag is what a unit publishes on [COSAgent]: that agent is on the same
-// machine, so the jobs are at localhost: the exporter's where it is installed, and that of
-// the unit's own agent where it has a port. Without both there is nothing to tell.
-// Dashboards are encoded as monitoring.Dashboards does.
+// COSAgentDatabag is what a unit publishes on [COSAgent]. That agent is on the same machine, so the jobs are at
+// localhost: the exporter's if it is installed, and that of the unit's own agent if it has a port. Without both it is
+// empty. Dashboards are encoded as monitoring.Dashboards does.
 func COSAgentDatabag(t Topology, installed bool, port uint16, rules AlertRules, dashboards []string) map[string]string {
 	// The agent may serve several applications of the machine.
 	jobs := []scrapeJob{}

@@ -12,22 +12,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// ServerRecord is what is remembered of a server.
+// ServerRecord is the record of a server.
 type ServerRecord struct {
 	// Unit is the unit that published the server's ID.
 	Unit string `json:"unit,omitempty"`
-	// Removed is when its removal was seen; the zero time while it is not known
-	// to be removed. A server ID never comes back.
+	// Removed is when its removal was seen; zero if it is not known to be removed. A server ID never returns.
 	Removed time.Time `json:"removed,omitzero"`
 }
 
-// History remembers, for each database, whose servers there were, so that a
-// member that was left behind can still be named when its unit is gone, and a
-// removed one is still known as removed. The Juju leader keeps it in the
-// application's data of the peer relation, every unit on its disk.
+// History records, for each database, the units of all servers, so that a left-behind member can be named after its
+// unit is gone, and a removed one stays known as removed. The Juju leader keeps it in the application's data of the
+// peer relation, every unit on its disk.
 type History map[ovndb.Database]map[raft.ID]ServerRecord
 
-// maxRemoved bounds how many removed servers a database's history keeps.
+// maxRemoved limits how many removed servers a database's history keeps.
 const maxRemoved = 50
 
 const keyHistory = "-servers"
@@ -48,8 +46,7 @@ func (h History) Databag() map[string]string {
 // maxProblems limits how many malformed records [ParseHistory] names.
 const maxProblems = 3
 
-// ParseHistory reads the application's data. What is malformed is left out and
-// named in problems.
+// ParseHistory parses the application's data. Malformed records are left out and named in problems.
 func ParseHistory(databag map[string]string) (h History, problems []string) {
 	h = History{}
 	for _, d := range ovndb.Databases() {
@@ -81,8 +78,7 @@ func ParseHistory(databag map[string]string) (h History, problems []string) {
 	return h, problems
 }
 
-// Merge adds what other knows. Where both know a server, nothing that either has
-// seen is lost; the result does not depend on which is which.
+// Merge adds what other has. If both know a server, no observation of either is lost; Merge is commutative.
 func (h History) Merge(other History) History {
 	merged := History{}
 	for _, from := range []History{h, other} {
@@ -98,8 +94,8 @@ func (h History) Merge(other History) History {
 	return merged
 }
 
-// merge keeps the earlier sight of the removal. Two units never publish one ID;
-// should they, any of them will do, as long as it is always the same.
+// merge keeps the earlier time of the removal. Two units never publish the same ID; if they did, any choice is good if
+// it is always the same.
 func (k ServerRecord) merge(o ServerRecord) ServerRecord {
 	if k.Unit == "" || o.Unit != "" && o.Unit < k.Unit {
 		k.Unit = o.Unit
@@ -110,7 +106,7 @@ func (k ServerRecord) merge(o ServerRecord) ServerRecord {
 	return k
 }
 
-// Publish adds what the units publish.
+// Publish adds the servers that the units publish.
 func (h History) Publish(units UnitIdentities) History {
 	published := History{}
 	for unit, databases := range units {
@@ -123,23 +119,19 @@ func (h History) Publish(units UnitIdentities) History {
 	return h.Merge(published)
 }
 
-// Configuration is the committed configuration that one server last had. The log of
-// one server only grows, so a member that it once had and has no more was
-// removed; what another server had proves nothing, since that one may be ahead.
+// Configuration is the last committed configuration of one server. A server's log only grows, so a member that it once
+// had and no longer has was removed. A comparison with another server proves nothing, since that one may be ahead.
 type Configuration struct {
 	Server  raft.ID  `json:"server"`
 	Members []string `json:"members,omitempty"`
-	// Changed are members that have come or gone by an entry that was not seen
-	// committed yet, with the end of the log at that time: under a steady load
-	// something is always not committed.
+	// Changed are members that were added or removed by an entry not yet seen committed, with the end of the log at
+	// that time: under a steady load some entry is always uncommitted.
 	Changed map[string]uint64 `json:"changed,omitempty"`
-	// Since is the index of the log up to which everything was committed when the
-	// server first saw itself as a member; 0 before that.
+	// Since is the index up to which the log was committed when the server first saw itself as a member; 0 before that.
 	Since uint64 `json:"since,omitempty"`
 }
 
-// Observation is what was seen of a database at one time: the status of this unit's
-// server, and what the units publish.
+// Observation is a database at one time: the status of this unit's server, and what the units publish.
 type Observation struct {
 	Database  ovndb.Database
 	Status    raft.Status
@@ -147,8 +139,8 @@ type Observation struct {
 	At        time.Time
 }
 
-// Observe takes into account what was seen, and what the same server had before: it
-// notes the members that were removed since.
+// Observe compares an observation with the previous one of the same server, and records the members that were removed
+// since.
 func (h History) Observe(before Configuration, o Observation) (History, Configuration) {
 	d, s := o.Database, o.Status
 	if !s.MemberWithLeader() {
@@ -168,7 +160,7 @@ func (h History) Observe(before Configuration, o Observation) (History, Configur
 		had, has := slices.Contains(before.Members, short), slices.Contains(rows, short)
 		end, noted := before.Changed[short]
 		if !had && slices.Contains(joined, short) {
-			had, noted = true, false // what was noted is that it came
+			had, noted = true, false // the record was about its addition
 		}
 		committed := had == has
 		if !committed {
@@ -196,10 +188,9 @@ func (h History) Observe(before Configuration, o Observation) (History, Configur
 	return after, seen
 }
 
-// joined are the servers that were members at an index that this server's log has
-// reached, by what their units publish. The members of a cluster have one log: so
-// one that came and went before this unit looked is known as removed too, and not
-// taken for one that has yet to join.
+// joined are the servers that were members at an index that this server's log has reached, by what their units publish.
+// All members have the same log: so a member that was added and removed before this unit observed it is known as
+// removed, and not mistaken for one that has yet to join.
 func (h History) joined(d ovndb.Database, s raft.Status, published UnitIdentities) (members []string) {
 	for _, databases := range published {
 		id := databases[d]
@@ -210,7 +201,7 @@ func (h History) joined(d ovndb.Database, s raft.Status, published UnitIdentitie
 	return members
 }
 
-// remove notes the removal of the servers with these four digits.
+// remove records the removal of the servers with these four digits.
 func (h History) remove(d ovndb.Database, short string, now time.Time) {
 	for id, k := range h[d] {
 		if id.Short() == short && k.Removed.IsZero() {
@@ -220,7 +211,7 @@ func (h History) remove(d ovndb.Database, short string, now time.Time) {
 	}
 }
 
-// prune forgets the removed servers that are longest gone.
+// prune drops the oldest removals.
 func (h History) prune(d ovndb.Database) {
 	var removed []raft.ID
 	for id, k := range h[d] {

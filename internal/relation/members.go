@@ -8,16 +8,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// keyMembers, after the database's short name, are the Raft addresses of its
-// members. A unit that is being removed may have the only copy and its data be out
-// of reach already: a unit that joins still finds it by these.
+// keyMembers, after the database's short name, has the Raft addresses of its members. A unit that is being removed may
+// have the only copy while its data can't be read any more: a joining unit still finds it by these.
 const keyMembers = "-members"
 
 // Members are the Raft addresses of a database's members.
 type Members map[ovndb.Database][]string
 
-// Databag is the members as the application's data. Of a database that is not in it,
-// what stands there stays.
+// Databag is the members as the application's data. Databases that are missing in it keep their value.
 func (m Members) Databag() map[string]string {
 	databag := map[string]string{}
 	for d, addresses := range m {
@@ -28,7 +26,7 @@ func (m Members) Databag() map[string]string {
 	return databag
 }
 
-// ParseMembers reads the application's data.
+// ParseMembers parses the application's data.
 func ParseMembers(databag map[string]string) Members {
 	m := Members{}
 	for _, d := range ovndb.Databases() {

@@ -18,18 +18,17 @@ const (
 	keyHostContext = "nagios_host_context"
 )
 
-// NagiosHost is what Nagios calls a unit.
+// NagiosHost is a unit's name in Nagios.
 type NagiosHost struct {
-	// Host is the name of its host, Unit what stands in descriptions.
+	// Host is the name of its host, Unit its name in descriptions.
 	Host, Unit string
 }
 
-// isNagiosName accepts what may be part of a file's name and of a line that Nagios reads.
+// isNagiosName matches names that are safe in a file's name and in a line that Nagios reads.
 var isNagiosName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// ParseNagiosHost reads what nrpe's charm has published. Where it has published no
-// name, that is made of context, the option nagios_context, and the unit's name. What is
-// no name is left out, and err says so; the host is usable all the same.
+// ParseNagiosHost parses what nrpe's charm has published. If that has no host name, it is made of context, the option
+// nagios_context, and the unit's name. Malformed names are left out and reported by err; the host is usable anyway.
 func ParseNagiosHost(unit, context string, databag map[string]string) (h NagiosHost, err error) {
 	var ignored []string
 	published := func(key string) string {
@@ -53,11 +52,10 @@ func ParseNagiosHost(unit, context string, databag map[string]string) (h NagiosH
 	return h, err
 }
 
-// MonitorsDatabag tells nrpe's charm of the checks that the NRPE server can be asked for,
-// by name; without any, that there are none. The unit is the principal one of its
-// machine, from which the host has its name.
+// MonitorsDatabag publishes to nrpe's charm the names of the checks that the NRPE server offers, which may be none. The
+// unit is the principal one of its machine, which gives the host its name.
 //
-// The value is read as YAML, which JSON is.
+// The value is read as YAML, a superset of JSON.
 func MonitorsDatabag(checks []string) map[string]string {
 	if len(checks) == 0 {
 		return map[string]string{keyMonitors: "", keyPrimary: "True"}

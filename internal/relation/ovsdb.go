@@ -5,16 +5,15 @@ import (
 	"net/netip"
 )
 
-// Names of the endpoints, besides [Peer]. Source: metadata.yaml of the charm that
-// this one replaces.
+// Names of the endpoints, besides [Peer]. Source: metadata.yaml of the previous charm.
 const (
 	// OVSDB is for chassis: the Southbound database, with RBAC.
 	OVSDB = "ovsdb"
 	// CMS is for cloud management systems: both databases, without RBAC.
 	CMS = "ovsdb-cms"
-	// Server is for the members of another cluster; nothing is on it.
+	// Server is for the members of another cluster; it has no data.
 	Server = "ovsdb-server"
-	// Certificates is for vault, easyrsa and what speaks as they do.
+	// Certificates is for vault, easyrsa and compatible providers.
 	Certificates = "certificates"
 	// Metrics is for Prometheus.
 	Metrics = "metrics-endpoint"
@@ -29,24 +28,21 @@ const (
 	keyCMSClient    = "cms-client-bound-address"
 )
 
-// BoundAddress is what a unit publishes on [OVSDB] and [CMS], and to charms that
-// read it on [Peer]: where its databases are. Clients add protocol and port
-// themselves. The zero address takes the key away, so that no client tries.
+// BoundAddress is what a unit publishes on [OVSDB] and [CMS], and on [Peer] for other charms: the address of its
+// databases. Clients add protocol and port themselves. The zero address removes the key, so that no client tries it.
 func BoundAddress(a netip.Addr) map[string]string {
 	return map[string]string{keyBoundAddress: FormatAddress(a)}
 }
 
-// parseBoundAddress reads what a unit, of this charm or the one before it, has
-// published as [BoundAddress]. found is false where it has published nothing.
-// An error wraps an [*AddressError].
+// parseBoundAddress parses a unit's [BoundAddress], of this charm or the previous one. found is false if it has
+// published none. An error wraps an [*AddressError].
 func parseBoundAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
 	return addressOf(databag, keyBoundAddress)
 }
 
-// cmsClient reads, on [CMS], the address from which the unit of a client
-// connects; the firewall lets it in. found is false where there is none, which is
-// what most charms do: only LXD's and Incus' publish it, raw, LXD's with brackets.
-// An error wraps an [*AddressError].
+// cmsClient parses, on [CMS], the address from which a client's unit connects; the firewall admits it. found is false
+// if there is none, as for most charms: only LXD's and Incus' publish it, raw, LXD's with brackets. An error wraps an
+// [*AddressError].
 func cmsClient(databag map[string]string) (a netip.Addr, found bool, err error) {
 	return addressOf(databag, keyCMSClient)
 }

@@ -1,6 +1,5 @@
-// Package relation is what stands on each relation, both ways: typed, validated,
-// and in the exact form on the wire. Values are strings and nothing else: 13e4
-// and 0017 are identities, not numbers.
+// Package relation has the data of each relation, in both directions: typed, validated, and in the exact wire form. All
+// values are strings: 13e4 and 0017 are identities, not numbers.
 package relation
 
 import (
@@ -22,24 +21,22 @@ type Identity struct {
 	Server raft.ID `json:"server"`
 	// Cluster is empty while the server has not joined.
 	Cluster raft.ID `json:"cluster,omitempty"`
-	// Since is an index of the cluster's log at which the server was a member by a
-	// committed entry, the same one as long as the unit remembers; 0 while that is
-	// not known.
+	// Since is an index of the cluster's log at which the server was a member by a committed entry. It does not change
+	// as long as the unit's cache exists; 0 if unknown.
 	Since uint64 `json:"since,omitempty"`
 }
 
-// OfAnother says whether the server is of another cluster than this one: a recovery puts a
-// new cluster in the old one's place, and until their next hooks units publish their servers
-// of the old one. Where either is not known it is not.
+// OfAnother reports whether the server belongs to another cluster than this one: a recovery replaces the cluster, and
+// until their next hooks units publish their servers of the old one. It is false if either is unknown.
 func (i Identity) OfAnother(cluster raft.ID) bool {
 	return i.Cluster != "" && cluster != "" && i.Cluster != cluster
 }
 
-// Identities is what a unit publishes of its servers. A database in which it has no
-// server, or whose server has left, is not there.
+// Identities are a unit's servers as it publishes them. A database without a server, or with one that has left, is
+// missing.
 type Identities map[ovndb.Database]Identity
 
-// The keys of a unit's bag, after the database's short name.
+// Keys of a unit's data, after the database's short name.
 const (
 	keyIdentity = "-identity"
 	keyServer   = "-server-id"
@@ -47,8 +44,8 @@ const (
 	keySince    = "-member-since"
 )
 
-// Databag is the unit's data on the relation, in full: a key that does not apply has
-// an empty value, by which Juju deletes it.
+// Databag is the unit's complete data on the relation: a key that does not apply has an empty value, which makes Juju
+// delete it.
 func (u Identities) Databag() map[string]string {
 	databag := map[string]string{}
 	for _, d := range ovndb.Databases() {
@@ -67,12 +64,11 @@ func (u Identities) Databag() map[string]string {
 	return databag
 }
 
-// Complete says whether the unit has published both identities.
+// Complete reports whether the unit has published both identities.
 func (u Identities) Complete() bool { return u[ovndb.NB].Server != "" && u[ovndb.SB].Server != "" }
 
-// ParseIdentities reads what a unit has published. What is malformed is left out and
-// named in problems: a peer that writes invalid data must not hide the others. A
-// unit that publishes the four digits only has these as its Server.
+// ParseIdentities parses what a unit has published. Malformed values are left out and named in problems: one peer's
+// invalid data must not hide the others'. A unit that publishes only the four digits has these as its Server.
 func ParseIdentities(databag map[string]string) (u Identities, problems []string) {
 	u = Identities{}
 	for _, d := range ovndb.Databases() {

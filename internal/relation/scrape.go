@@ -18,19 +18,19 @@ const (
 	keyScrapeUnit     = "prometheus_scrape_unit_name"
 )
 
-// The job is the exporter's. Source of name, port and path: the charm before this one.
+// The job is the exporter's. Source of name, port and path: the previous charm.
 const (
 	exporterJob  = "ovn-exporter"
 	exporterPort = "9476"
 	exporterPath = "/metrics"
 )
 
-// Topology is where in Juju a unit is. Its fields become labels of metrics and alerts.
+// Topology is a unit's place in Juju. Its fields become labels of metrics and alerts.
 type Topology struct {
 	Model, ModelUUID, App, Unit, Charm string
 }
 
-// labels are those that all units of the application have.
+// labels are the labels shared by all units of the application.
 func (t Topology) labels() map[string]string {
 	return map[string]string{"juju_model": t.Model, "juju_model_uuid": t.ModelUUID, "juju_application": t.App, "juju_charm": t.Charm}
 }
@@ -40,13 +40,13 @@ type AlertRules struct {
 	Groups []AlertGroup `json:"groups"`
 }
 
-// AlertGroup is a group of rules that are judged together.
+// AlertGroup is a group of rules that Prometheus evaluates together.
 type AlertGroup struct {
 	Name  string      `json:"name"`
 	Rules []AlertRule `json:"rules"`
 }
 
-// AlertRule is one alert. For is a duration of Prometheus, 5m.
+// AlertRule is one alert. For is a duration in Prometheus' notation, 5m.
 type AlertRule struct {
 	Alert       string            `json:"alert"`
 	Expr        string            `json:"expr"`
@@ -55,15 +55,14 @@ type AlertRule struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// What stands in rules for what only a unit knows.
+// Placeholders in rules for what only a unit knows.
 const (
 	placeTopology = "%%juju_topology%%"
 	placeStatus   = "%%cluster_status%%"
 )
 
-// ParseAlertRules reads rules in JSON. In them %%juju_topology%% stands for the
-// matchers of the application's labels, and %%cluster_status%% for the command that
-// shows its clusters.
+// ParseAlertRules parses rules in JSON. In them %%juju_topology%% represents the matchers of the application's labels,
+// and %%cluster_status%% the command that shows its clusters.
 func ParseAlertRules(text []byte) (AlertRules, error) {
 	var rules AlertRules
 	if err := json.Unmarshal(text, &rules); err != nil {
@@ -72,9 +71,8 @@ func ParseAlertRules(text []byte) (AlertRules, error) {
 	return rules, nil
 }
 
-// For are the rules for one application: they look at its metrics only, have its
-// labels, and their groups are not those of another application. clusterStatus is a
-// command as a person types it.
+// For returns the rules for one application: they select its metrics only, have its labels, and their groups have names
+// of their own. clusterStatus is a command as a person types it.
 func (r AlertRules) For(t Topology, clusterStatus string) AlertRules {
 	var matchers []string
 	for _, label := range []string{"juju_model", "juju_model_uuid", "juju_application"} {
@@ -115,10 +113,9 @@ func job(name, target string) scrapeJob {
 	return scrapeJob{Name: name, Path: exporterPath, Targets: []staticConfig{{[]string{target}}}}
 }
 
-// ScrapeDatabag is what stands on [Metrics]. The application's data, which the leader
-// writes, have the job while the option wants an exporter, the star in whose target
-// stands for each unit that has an address. A unit has one only while its own
-// exporter is installed: an address that isn't valid takes both of its keys away.
+// ScrapeDatabag is the data on [Metrics]. The application's data, which the leader writes, has the job while the option
+// asks for an exporter; the asterisk in its target represents each unit with an address. A unit has one only while its
+// own exporter is installed: an invalid address removes both of its keys.
 func ScrapeDatabag(t Topology, wanted bool, address netip.Addr, rules AlertRules) (app, unit map[string]string) {
 	unit = map[string]string{keyScrapeAddress: "", keyScrapeUnit: ""}
 	if address.IsValid() {
@@ -133,8 +130,7 @@ func ScrapeDatabag(t Topology, wanted bool, address netip.Addr, rules AlertRules
 	}, unit
 }
 
-// bracketed is the address as it stands before a port: readers put the two together
-// as they are.
+// bracketed is the address in front of a port: readers concatenate the two.
 func bracketed(a netip.Addr) string {
 	if a.Is6() {
 		return "[" + a.String() + "]"
@@ -142,7 +138,7 @@ func bracketed(a netip.Addr) string {
 	return a.String()
 }
 
-// marshal is v as JSON; the same v gives the same text.
+// marshal returns v as JSON; equal values give equal text.
 func marshal[T []scrapeJob | map[string]string | AlertRules | agentConfig](v T) string {
 	text, _ := json.Marshal(v) // strings always marshal
 	return string(text)

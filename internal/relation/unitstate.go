@@ -16,75 +16,69 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// UnitState is what a unit publishes to its peers beside the identities of its
-// servers, so that changes go round unit by unit.
+// UnitState is what a unit publishes to its peers besides the identities of its servers, so that changes proceed unit
+// by unit.
 type UnitState struct {
-	// Address is the unit's on the peer binding.
+	// Address is the unit's address on the peer binding.
 	Address netip.Addr
-	// Hostname is that of its machine: a chassis there may have other addresses.
+	// Hostname is that of its machine; a chassis there may have other addresses.
 	Hostname string
 	// Source is the package source that it has applied.
 	Source string
-	// Running are the versions that its services run, each once.
+	// Running are the distinct versions that its services run.
 	Running []ovndb.Version
-	// Trusts are the fingerprints of the CAs that it trusts, Issuer that of the CA
-	// that its certificate is from.
+	// Trusts are the fingerprints of the CAs that it trusts, Issuer that of its certificate's CA.
 	Trusts []string
 	Issuer string
-	// Northd is how the ovn-northd beside its servers works: active or standby, and
-	// empty where it does not answer, or lacks a database. A release before this one
-	// wrote "running" of any that systemd called active.
+	// Northd is the state of its ovn-northd: active or standby, and empty if it does not answer or lacks a database. An
+	// older release published "running" for each one that systemd called active.
 	Northd string
-	// NorthdAsked is when it has published last that it finds no ovn-northd active; zero if one is. NorthdHeard is, for
-	// each unit that has, that time: what it says of its own was found out after that.
+	// NorthdAsked is when it last published that it finds no active ovn-northd; zero if one is active. NorthdHeard has,
+	// for each such unit, that time: this unit has checked its own ovn-northd after it.
 	NorthdAsked time.Time
 	NorthdHeard map[string]time.Time
-	// Paused says that an operator has paused it: its servers don't run until it is resumed.
+	// Paused reports whether an operator has paused it: its servers don't run until it is resumed.
 	Paused bool
-	// Clients is about how many clients each of its servers has; one that is not in it was
-	// not counted.
+	// Clients are the approximate numbers of its servers' clients; databases that were not counted are missing.
 	Clients map[ovndb.Database]int
-	// Withdrawn is the cluster that it has claimed and then put away; see [Claim].
+	// Withdrawn is the cluster that it claimed and then moved away; see [Claim].
 	Withdrawn raft.ID
-	// Requests are the recoveries that it was asked for, Copies how far its copies go;
-	// these only where one was asked for of any unit, or its server knows no leader.
+	// Requests are the recoveries requested on it, Copies the progress of its copies. Both are set only if a recovery
+	// was requested on any unit, or its server knows no leader.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
-	// Asks is when it, as the one that leads the application, has asked the units that a
-	// recovery was asked for of whether they are there.
+	// Asks is when it, as the application's leader, has asked the units with a requested recovery whether they are
+	// present.
 	Asks map[ovndb.Database]time.Time
-	// Rejoin are its servers that can't be started any more and that another unit is to
-	// remove, so that it joins anew.
+	// Rejoin are its servers that can't be started any more; another unit has to remove them so that it can join again.
 	Rejoin map[ovndb.Database]raft.ID
-	// NoRoom are the databases that are to be converted to a newer schema and for whose
-	// conversion its machine lacks disk or memory.
+	// NoRoom are the databases with a pending conversion to a newer schema for which its machine lacks disk or memory.
 	NoRoom map[ovndb.Database]bool
 }
 
-// The keys of a deployment in a unit's bag on the peer relation, next to
-// bound-address, which the charm before this one has too.
+// Keys of a deployment in a unit's data on the peer relation, next to bound-address, which the previous charm also has.
 const (
 	keyHostname = "hostname"
 	keySource   = "package-source"
 	keyRunning  = "running-version"
-	// keyVersion is for peers with this charm before it published keyRunning: they
-	// convert a database once this is the version that they have installed. So it is
-	// one that runs, too. What such a peer publishes itself is only what it has
-	// installed, and is not read.
+	// keyVersion is for peers that run this charm from before it published keyRunning: they convert a database once all
+	// units have this version installed. So its value is a version that runs. A peer's own value is not read, since it
+	// is only what that peer has installed.
 	keyVersion = "package-version"
 	keyTrusts  = "trusted-cas"
 	keyIssuer  = "certificate-issuer"
 	keyNorthd  = "northd"
-	// keyNorthdAsked and keyNorthdHeard have peers report anew: a change of a unit's data has Juju run a hook on each.
+	// keyNorthdAsked and keyNorthdHeard make peers report again: after a change of a unit's data Juju runs a hook on
+	// each.
 	keyNorthdAsked = "northd-none-active"
 	keyNorthdHeard = "northd-none-active-heard"
 
 	keyPaused = "paused"
 	// keyClients follows the database's short name.
 	keyClients = "-clients"
-	// keyWithdrawn is read next to the application's keyClaim.
+	// keyWithdrawn is read together with the application's keyClaim.
 	keyWithdrawn = "withdrawn-claim"
-	// keyRequest and what comes after it follow the database's short name.
+	// keyRequest and the following keys are appended to the database's short name.
 	keyRequest = "-recovery"
 	keyCopy    = "-copy"
 	keyAsks    = "-recovery-asks"
@@ -92,8 +86,8 @@ const (
 	keyNoRoom  = "-no-room"
 )
 
-// Databag is the state as the unit's data, in full: a key that does not apply
-// has an empty value, by which Juju deletes it.
+// Databag is the state as the unit's complete data: a key that does not apply has an empty value, which makes Juju
+// delete it.
 func (d UnitState) Databag() map[string]string {
 	databag := map[string]string{
 		keyHostname: d.Hostname,
@@ -131,8 +125,8 @@ func (d UnitState) Databag() map[string]string {
 	return databag
 }
 
-// ParseUnitState reads what a unit has published, with its texts cleaned (R18). Malformed values
-// are left out and named in problems.
+// ParseUnitState parses what a unit has published, with its texts cleaned (R18). Malformed values are left out and
+// named in problems.
 func ParseUnitState(databag map[string]string) (d UnitState, problems []string) {
 	address, _, err := parseBoundAddress(databag)
 	if err != nil {
@@ -172,11 +166,11 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	return d, problems
 }
 
-// parseNorthd reads what the unit has asked and heard of ovn-northd.
+// parseNorthd parses what the unit has asked and heard about ovn-northd.
 func (d *UnitState) parseNorthd(databag map[string]string) (problems []string) {
 	if text := databag[keyNorthdAsked]; text != "" {
 		at, err := time.Parse(time.RFC3339Nano, text)
-		if at = at.UTC(); err != nil || at.Year() < 0 || at.Year() > 9999 { // else it can't be told again
+		if at = at.UTC(); err != nil || at.Year() < 0 || at.Year() > 9999 { // not representable in JSON
 			problems, at = append(problems, fmt.Sprintf("%s is %.40q, not a time", keyNorthdAsked, text)), time.Time{}
 		}
 		d.NorthdAsked = at
@@ -188,7 +182,7 @@ func (d *UnitState) parseNorthd(databag map[string]string) (problems []string) {
 	return problems
 }
 
-// asJSON is the database's value; empty where there is none.
+// asJSON is the database's value; empty if there is none.
 func asJSON[T any](all map[ovndb.Database]T, db ovndb.Database) string {
 	value, there := all[db]
 	if !there {
@@ -198,7 +192,7 @@ func asJSON[T any](all map[ovndb.Database]T, db ovndb.Database) string {
 	return string(text)
 }
 
-// fromJSON reads the database's value, where there is one.
+// fromJSON parses the database's value, if there is one.
 func fromJSON[T any](databag map[string]string, key string, db ovndb.Database, all *map[ovndb.Database]T) (problems []string) {
 	if databag[key] == "" {
 		return nil
@@ -214,7 +208,7 @@ func fromJSON[T any](databag map[string]string, key string, db ovndb.Database, a
 	return nil
 }
 
-// flag is the value of a key that says yes, or nothing.
+// flag is the value of a boolean key: yes or empty.
 func flag(is bool) string {
 	if is {
 		return "true"
@@ -222,7 +216,7 @@ func flag(is bool) string {
 	return ""
 }
 
-// northd is what of the key can be shown.
+// northd is the part of the value that can be shown.
 func northd(value string) string {
 	if slices.Contains([]string{"active", "standby", "running"}, value) {
 		return value
@@ -238,8 +232,8 @@ func texts(versions []ovndb.Version) []string {
 	return all
 }
 
-// oldest is the first of the versions that are not all the same, which [UnitState]
-// has in the order in which they are to go; empty where there is none.
+// oldest is the first of several different versions, which [UnitState] has in their order of installation; empty if
+// there is none.
 func oldest(versions []ovndb.Version) string {
 	if len(versions) == 0 {
 		return ""
@@ -247,19 +241,17 @@ func oldest(versions []ovndb.Version) string {
 	return versions[0].OVN
 }
 
-// Clusters are the IDs that the leader publishes as leader settings, at the
-// moment at which they are decided; only a leader can write them.
+// Clusters are the IDs that the leader publishes as leader settings, as soon as they are decided; only a leader can
+// write them.
 type Clusters struct {
 	IDs map[ovndb.Database]raft.ID
-	// Superseded are those in whose place others were put, the oldest first.
+	// Superseded are the clusters that were replaced, the oldest first.
 	Superseded map[ovndb.Database][]raft.ID
-	// CreatedBy is the unit that created them; the charm before this one did not
-	// say.
+	// CreatedBy is the unit that created them; the previous charm did not publish it.
 	CreatedBy string
 }
 
-// The keys of the leader settings. The charm before this one has them but for
-// the last.
+// Keys of the leader settings. The previous charm has all but the last.
 const (
 	keyReady     = "ready"
 	keyCreatedBy = "created-by"
@@ -269,11 +261,11 @@ func keyLeaderCluster(d ovndb.Database) string { return d.Short() + "_cid" }
 
 func keySuperseded(d ovndb.Database) string { return d.Short() + "_superseded" }
 
-// maxSuperseded bounds how many clusters are remembered as superseded: a machine that has
-// been off for longer than so many recoveries is blocked as one of a foreign cluster.
+// maxSuperseded limits how many superseded clusters are kept: a machine that was off for more recoveries is blocked as
+// one of a foreign cluster.
 const maxSuperseded = 50
 
-// Supersede puts the cluster next in the place of the one that database d has.
+// Supersede replaces the cluster of database d by next.
 func (c Clusters) Supersede(d ovndb.Database, next raft.ID, by string) Clusters {
 	after := Clusters{IDs: maps.Clone(c.IDs), Superseded: maps.Clone(c.Superseded), CreatedBy: by}
 	if after.Superseded == nil {
@@ -297,9 +289,9 @@ func (c Clusters) Settings() map[string]string {
 	return settings
 }
 
-// ParseClusters reads the leader settings. What is malformed is left out and
-// named in problems: then it must not be taken to mean that there are no clusters. A cluster that is
-// named as superseded by itself is not: units would put away the files that are served.
+// ParseClusters parses the leader settings. Malformed values are left out and named in problems; they do not mean that
+// there are no clusters. A cluster that is listed as superseded by itself is ignored: units would move away the files
+// that are being served.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{}, CreatedBy: foreign.Name(settings[keyCreatedBy])}
 	for _, d := range ovndb.Databases() {
@@ -328,7 +320,7 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 	return c, problems
 }
 
-// SupersedeThemselves are the leader settings that name the application's own cluster as superseded.
+// SupersedeThemselves are the leader settings that list the application's own cluster as superseded.
 func SupersedeThemselves(settings map[string]string) (keys []string) {
 	for _, d := range ovndb.Databases() {
 		id, ok := raft.ParseID(settings[keyLeaderCluster(d)])
@@ -339,15 +331,15 @@ func SupersedeThemselves(settings map[string]string) (keys []string) {
 	return keys
 }
 
-// The keys of the leader settings by which a leader that is being removed asks the units that a recovery was asked
-// for of. The second one follows the database's short name.
+// Keys of the leader settings by which a leader that is being removed asks the units with a requested recovery. The
+// second one is appended to the database's short name.
 const (
 	keyAskedBy    = "recovery-asked-by"
 	keyLeaderAsks = "_recovery_asks"
 )
 
-// LeaderAsks are the times at which a leader asks, as leader settings. They are there even if its hook fails, as the
-// `stop` of a unit whose removal waits does: of what that unit publishes itself Juju drops all.
+// LeaderAsks are the times at which a leader asks, as leader settings. They stay even if its hook fails, as the `stop`
+// of a unit whose removal waits does: what that unit itself publishes is dropped by Juju.
 func LeaderAsks(unit string, asks map[ovndb.Database]time.Time) map[string]string {
 	settings := map[string]string{keyAskedBy: unit}
 	for _, d := range ovndb.Databases() {
@@ -356,7 +348,7 @@ func LeaderAsks(unit string, asks map[ovndb.Database]time.Time) map[string]strin
 	return settings
 }
 
-// ParseLeaderAsks are the times at which a unit has asked by leader settings. What is malformed is left out.
+// ParseLeaderAsks parses the times at which a unit has asked by leader settings. Malformed values are left out.
 func ParseLeaderAsks(settings map[string]string, unit string) (asks map[ovndb.Database]time.Time) {
 	if settings[keyAskedBy] != unit {
 		return nil
@@ -375,21 +367,20 @@ func joinIDs(ids []raft.ID) string {
 	return strings.Join(all, ",")
 }
 
-// keyClaim, followed by the unit, is that of one unit's own claim.
+// keyClaim, followed by the unit, is the key of a unit's own claim.
 const keyClaim = "claim-"
 
 func claimKey(unit string) string { return keyClaim + strings.ReplaceAll(unit, "/", "-") }
 
-// Claim is what a unit adds to [Clusters] where these are the application's data (Juju
-// 4): the Northbound cluster that it is about to create. Juju writes them at the end of
-// the hook, so that one which stood still overwrites what another unit has claimed
-// meanwhile; that unit's own claim stands beside it.
+// Claim is what a unit adds to [Clusters] if these are in the application's data (Juju 4): the Northbound cluster that
+// it is about to create. Juju writes the data at the end of the hook, so a unit that was stopped meanwhile overwrites
+// another unit's clusters; that unit's own claim remains.
 func Claim(unit string, northbound raft.ID) map[string]string {
 	return map[string]string{claimKey(unit): string(northbound)}
 }
 
-// ParseClaim is the cluster that a unit has claimed, by the application's data; empty
-// where it has claimed none. What is malformed stands for an unknown one.
+// ParseClaim returns the cluster that a unit has claimed, by the application's data; empty if none. A malformed claim
+// is an unknown cluster.
 func ParseClaim(data map[string]string, unit string) raft.ID {
 	return raft.ID(foreign.Name(data[claimKey(unit)]))
 }

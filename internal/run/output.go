@@ -9,22 +9,21 @@ import (
 	"time"
 )
 
-// pipeSize is what a pipe holds at most of what nothing has read yet (pipe(7)).
+// pipeSize is the capacity of a pipe (pipe(7)).
 const pipeSize = 64 << 10
 
 // output is one stream of a program, which is read while the program runs.
 //
-// A pipe of os/exec's own is closed [killGrace] after the program has ended, read or not: on
-// a machine that is too busy to read it by then the answer of a program that ended well would
-// be cut short, and nothing would say so.
+// os/exec closes its own pipes [killGrace] after the program has ended, even unread: on a machine that is too busy to
+// read in time, a successful program's output would silently be truncated.
 type output struct {
 	read, write *os.File
 	to          io.Writer
 	copied      chan struct{}
-	err         error // of to, once copied is closed
+	err         error // of to, valid once copied is closed
 }
 
-// outputTo returns the output that is read into to; its write end is for the program.
+// outputTo returns an output that is copied to to; its write end is for the program.
 func outputTo(to io.Writer) (*output, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -33,8 +32,7 @@ func outputTo(to io.Writer) (*output, error) {
 	return &output{read: r, write: w, to: to, copied: make(chan struct{})}, nil
 }
 
-// begin reads what is written until nothing has the write end any more. The program has been
-// started, or won't be.
+// begin copies until no process has the write end. The program has been started, or won't be.
 func (o *output) begin() {
 	_ = o.write.Close()
 	go func() {
@@ -44,12 +42,12 @@ func (o *output) begin() {
 			return
 		}
 		o.err = err
-		_ = o.read.Close() // so that the program does not wait to be read
+		_ = o.read.Close() // so that the program does not block
 	}()
 }
 
-// end returns once all is read that the program, which has ended, has written. What it has
-// started may hold the write end for as long as it likes: it is not waited for.
+// end returns once everything that the ended program has written is read. Processes that it has started may keep the
+// write end open: they are not awaited.
 func (o *output) end() error {
 	defer o.read.Close()
 	_ = o.read.SetReadDeadline(time.Now().Add(killGrace))
@@ -66,7 +64,7 @@ func (o *output) end() error {
 	return err
 }
 
-// rest is what is in the pipe now.
+// rest is the current content of the pipe.
 func (o *output) rest() ([]byte, error) {
 	conn, err := o.read.SyscallConn()
 	if err != nil {
@@ -88,13 +86,12 @@ func (o *output) rest() ([]byte, error) {
 		return true
 	})
 	if errors.Is(err, syscall.EAGAIN) {
-		err = nil // there is no more
+		err = nil // the pipe is empty
 	}
 	return rest[:n], errors.Join(failed, err)
 }
 
-// runTo runs a program to its end, and reads all that it has written. Into a file it writes
-// by itself.
+// runTo runs a program to its end, and reads its whole output. It writes into a file directly.
 func runTo(cmd *exec.Cmd, stdout, stderr io.Writer) error {
 	var outputs []*output
 	for _, stream := range []struct {

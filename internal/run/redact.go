@@ -8,24 +8,22 @@ import (
 	"strings"
 )
 
-// hidden stands where a secret stood.
+// hidden replaces a secret.
 const hidden = "…"
 
-// login is the user and password in an address (the user information of RFC 3986, section
-// 3.2.1). A password is often typed as it is, with an @ in it, so everything up to
-// the last one before the next space or quote goes.
+// login is the user and password in a URL (the user information of RFC 3986, section 3.2.1). A password is often typed
+// unescaped, with an @ in it, so the match extends to the last @ before the next space or quote.
 var login = regexp.MustCompile(`://[^\s"'<>|]*@`)
 
-// cutLogin is the same of an address that was cut before its @: a name, a colon
-// and what is no port, at the end of the text or of what is quoted.
+// cutLogin matches a URL that was cut before its @: a name, a colon and something other than a port, at the end of the
+// text or quotation.
 var cutLogin = regexp.MustCompile(`://[^\s"'<>|/@:[]+:[^\s"'<>|/@]*[^\s"'<>|/@0-9][^\s"'<>|/@]*($|["'\s])`)
 
 // privateKey is a key in PEM, whole or cut at its end.
 var privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
 
-// Redact is text without secrets: logins of addresses and private keys. Every text
-// that leaves the product (errors of programs, log, status, results of actions)
-// passes here.
+// Redact returns text without secrets: credentials in URLs and private keys. Every text that leaves the product (errors
+// of programs, log, status, results of actions) passes through it.
 func Redact(text string) string {
 	if strings.Contains(text, "PRIVATE KEY-----") {
 		text = privateKey.ReplaceAllString(text, hidden)
@@ -36,17 +34,15 @@ func Redact(text string) string {
 	return cutLogin.ReplaceAllString(login.ReplaceAllString(text, "://"+hidden+"@"), "://"+hidden+"$1")
 }
 
-// HasLogin says whether text holds an address with a login, so that a file with it
-// is for root alone to read.
+// HasLogin reports whether text has a URL with credentials, so that a file with it must be readable by root only.
 func HasLogin(text string) bool { return login.MatchString(text) }
 
-// minSecret is the length, in bytes, below which a password is hidden only where it
-// stands in an address: hiding every "a" would leave nothing to read.
+// minSecret is the length, in bytes, below which a password is hidden only within a URL: hiding every "a" would leave
+// nothing to read.
 const minSecret = 4
 
-// redact is text without secrets, as [Redact], and without the passwords that the
-// command was given, or inherits, in addresses, wherever they stand: programs
-// repeat them without the address, or decoded.
+// redact is [Redact] that also hides the passwords in URLs that the command was given or inherits, anywhere in the
+// text: programs repeat them without the URL, or decoded.
 func (c Command) redact(text string) string {
 	text = Redact(text)
 	for _, given := range slices.Concat(c.Args, c.Env, []string{string(c.Stdin)}, proxies()) {

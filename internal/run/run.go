@@ -1,6 +1,5 @@
-// Package run starts other programs. It is the only importer of os/exec, so
-// that every call in the product has a deadline, bounded output and an error
-// that keeps what the program said.
+// Package run starts other programs. It is the only importer of os/exec, so that every call has a deadline, limited
+// output, and an error with the program's output.
 package run
 
 import (
@@ -17,18 +16,18 @@ import (
 	"time"
 )
 
-// Limits of what is kept of a program's output, in bytes. The largest honest
-// output is a goal-state of a model with thousands of units.
+// Limits of a program's kept output, in bytes. The largest honest output is a goal-state of a model with thousands of
+// units.
 const (
 	maxStdout = 8 << 20
 	maxStderr = 4 << 10
 )
 
-// DefaultTimeout bounds a command whose context has no deadline of its own.
+// DefaultTimeout limits a command with a context without deadline.
 const DefaultTimeout = 60 * time.Second
 
-// killGrace is how long a command that was told to end (SIGTERM) may take
-// before it is killed, and how long its output is waited for once it has ended.
+// killGrace is how long a terminated command (SIGTERM) may take before it is killed, and how long its output is awaited
+// after it has ended.
 const killGrace = 500 * time.Millisecond
 
 // Command is one program to run. Name is looked up in PATH; no shell is used.
@@ -36,45 +35,40 @@ type Command struct {
 	Name  string
 	Args  []string
 	Stdin []byte
-	// Env are variables, NAME=VALUE, beside those of this process.
+	// Env are variables, NAME=VALUE, in addition to those of this process.
 	Env []string
-	// Stdout gets what the program writes there, however much, instead of its being
-	// kept and returned; nil keeps it.
+	// Stdout receives the program's output, of any length, instead of keeping and returning it; nil keeps it.
 	Stdout io.Writer
 }
 
-// String is the command as a person would type it, without its variables and
-// without secrets. Errors name the program only.
+// String is the command as a person would type it, without its variables and secrets. Errors have the program's name
+// only.
 func (c Command) String() string {
 	return c.redact(strings.Join(append([]string{c.Name}, c.Args...), " "))
 }
 
-// Runner runs one command to its end and returns what it wrote to stdout.
-// Implementations honour ctx. A command that was started and failed, or could
-// not be started, is an [*Error].
+// Runner runs one command to its end and returns its output on stdout. Implementations honour ctx. The error of a
+// command that failed or could not be started is an [*Error].
 type Runner interface {
 	Run(ctx context.Context, c Command) (stdout []byte, err error)
 }
 
-// ErrTruncated is wrapped by the error of a command that wrote more than is
-// kept.
+// ErrTruncated is wrapped by the error of a command whose output was too long to keep.
 var ErrTruncated = errors.New("output is larger than 8 MiB")
 
-// Error says how a command failed.
+// Error describes a failed command.
 type Error struct {
 	Command Command
-	// ExitCode is the command's own, or -1 where it did not exit by itself.
+	// ExitCode is the command's exit code, or -1 if it did not exit by itself.
 	ExitCode int
-	// Stderr is the start of what the command wrote there, at most 4 KiB, without
-	// secrets.
+	// Stderr is the start of its output there, at most 4 KiB, without secrets.
 	Stderr string
-	// Err is the cause: of os/exec, or the context's.
+	// Err is the cause, from os/exec or the context.
 	Err error
 }
 
-// Error is one line: the program, what it said, else how it ended. What the
-// program was given is not in it: that may be a secret, and the rest of the message
-// says what was tried.
+// Error is one line: the program and its output, or how it ended. It omits the arguments, which may be secret; the
+// caller's text describes the attempt.
 func (e *Error) Error() string { return e.Command.redact(e.text()) }
 
 func (e *Error) text() string {
@@ -89,14 +83,13 @@ func (e *Error) text() string {
 	return fmt.Sprintf("%s: %v", e.Command.Name, e.Err)
 }
 
-// Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Missing says whether err means that the program is not installed.
+// Missing reports whether err means that the program is not installed.
 func Missing(err error) bool { return errors.Is(err, exec.ErrNotFound) }
 
-// Terminated says whether err means that the program was told to end (SIGTERM) and did: a
-// machine that shuts down tells all programs at once, this one and what it has started.
+// Terminated reports whether err means that the program was terminated (SIGTERM): a machine that shuts down signals all
+// programs at once, this one and its children.
 func Terminated(err error) bool {
 	exit := (*exec.ExitError)(nil)
 	if !errors.As(err, &exit) {
@@ -110,9 +103,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.TrimSpace(s), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
 
-// Exec is the Runner of real programs. The zero value is ready to use: the
-// child inherits this process's environment with LC_ALL=C, so that messages
-// that are read by programs come in one language.
+// Exec is the Runner of real programs. The zero value is ready to use. A child inherits this process's environment with
+// LC_ALL=C, so that its messages have one language.
 type Exec struct{}
 
 // Run implements [Runner].
@@ -135,7 +127,7 @@ func (Exec) Run(ctx context.Context, c Command) ([]byte, error) {
 	case err != nil && ctx.Err() != nil:
 		err = ctx.Err()
 	case errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
-		err = nil // it ended well; something that it started still holds its input
+		err = nil // it succeeded; a process that it started still holds its input
 	}
 	if err == nil && stdout.lost {
 		err = ErrTruncated
@@ -150,8 +142,8 @@ func (Exec) Run(ctx context.Context, c Command) ([]byte, error) {
 	return stdout.kept.Bytes(), &Error{Command: c, ExitCode: code, Stderr: c.redact(stderr.kept.String()), Err: err}
 }
 
-// limited keeps the first max bytes and swallows the rest, so that a program
-// that writes too much neither blocks nor fills the memory.
+// limited keeps the first max bytes and drops the rest, so that a program that writes too much neither blocks nor fills
+// the memory.
 type limited struct {
 	kept bytes.Buffer
 	max  int

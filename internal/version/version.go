@@ -1,4 +1,4 @@
-// Package version says which build this is, and where its documents are.
+// Package version has this build's version and the place of its documents.
 package version
 
 import (
@@ -9,13 +9,13 @@ import (
 // Version is set when the binary is linked (see the Makefile).
 var Version = "unknown"
 
-// Docs is where the documents of this build are, with a slash at the end. It is set like Version.
+// Docs is the URL of this build's documents, ending in a slash. It is set like Version.
 var Docs = "https://ovn-central.github.io/ovn-central-operator/docs/"
 
-// page is the path of a page in the repository. On a unit there is no such file.
+// page matches the path of a page in the repository, which does not exist on a unit.
 var page = regexp.MustCompile(`\bdocs/[\w/-]+\.md\b`)
 
-// Linked is a text with the URLs of pages in the place of their paths in the repository: docs/how-to/grow.md.
+// Linked returns a text with paths of pages, such as docs/how-to/grow.md, replaced by their URLs.
 func Linked(text string) string {
 	return page.ReplaceAllStringFunc(text, func(path string) string {
 		return Docs + strings.TrimSuffix(strings.TrimPrefix(path, "docs/"), ".md") + ".html"

@@ -1,4 +1,4 @@
-// Package config is what an agent is told, and the file in which the charm tells it.
+// Package config has the agent's configuration, and the file in which the charm writes it.
 package config
 
 import (
@@ -10,83 +10,77 @@ import (
 	"time"
 )
 
-// Mode is how much the agent does.
+// Mode determines how much the agent does.
 type Mode string
 
-// The modes.
 const (
-	// Off: the agent follows the record, and never takes it.
+	// Off: the agent follows the record and never takes it.
 	Off Mode = "off"
-	// Advise: the agent takes part, says what it would do, and changes no gateway.
+	// Advise: the agent takes part and reports what it would do, but changes no gateway.
 	Advise Mode = "advise"
 	// On: the agent that holds the lease gives gateways their candidates.
 	On Mode = "on"
 )
 
-// Bounds of [Config.TTL]. The record has whole seconds; below the least a busy machine makes
-// the lease change hands.
+// Limits of [Config.TTL]. The record has whole seconds; with a shorter TTL the lease changes hands on a busy machine.
 const (
 	MinTTL = 2 * time.Second
 	MaxTTL = 5 * time.Minute
 )
 
-// MaxHoldDown is the largest [Config.HoldDown]: a chassis that has been gone for a day is.
+// MaxHoldDown is the largest [Config.HoldDown]: after a day a chassis is certainly gone.
 const MaxHoldDown = 24 * time.Hour
 
-// What holds where nothing is said. Document 003 gives the TTL and the port; the hold-down is our
-// own choice.
+// The defaults. Document 003 gives the TTL and the port; the hold-down is our own choice.
 const (
 	DefaultTTL      = 5 * time.Second
 	DefaultHoldDown = 2 * time.Minute
 	DefaultPort     = 16401
 )
 
-// peerPort is where the agents of other units ask.
+// peerPort is the usual port for the agents of other units.
 const peerPort = 16402
 
-// Config is what an agent is told.
+// Config is an agent's configuration.
 type Config struct {
-	// Unit is its name in the record, such as ovn-central/0.
+	// Unit is the agent's name in the record, such as ovn-central/0.
 	Unit string
 	Mode Mode
 	// NB and SB are the endpoints of the databases, best first.
 	NB, SB []string
 	// TTL is how long a holder may stay silent.
 	TTL time.Duration
-	// HoldDown is how long a chassis, or a gateway, must be as it is before anything is
-	// done about it.
+	// HoldDown is how long a chassis or a gateway must keep its state before the agent reacts to it.
 	HoldDown time.Duration
-	// NeutronGateways has the agent act on gateways that Neutron owns, too.
+	// NeutronGateways makes the agent schedule gateways that Neutron owns, too.
 	NeutronGateways bool
-	// CordonNew has the agent cordon a chassis that can host gateways for the first time.
+	// CordonNew makes the agent cordon each chassis that can host gateways for the first time.
 	CordonNew bool
-	// Northd says that an ovn-northd runs on this machine: while it does not work, the unit
-	// does not act.
+	// Northd reports whether ovn-northd should run on this machine: the unit does not act while it does not work.
 	Northd bool
-	// Listen is where programs of this machine ask; an address of the loopback.
+	// Listen is the address for programs of this machine, on the loopback.
 	Listen string
-	// PeerListen is where other agents ask; empty where none shall, and then the agent
-	// never takes the record: others could not hear it.
+	// PeerListen is the address for other agents. If it is empty, the agent never takes the record: others could not
+	// hear it.
 	PeerListen string
-	// Peers are where other agents are asked, all of them: one that is not there counts as silent.
+	// Peers are the addresses of all other agents; an absent one counts as silent.
 	Peers []string
-	// Socket is where root of this machine operates on nodes; empty where nothing does.
+	// Socket is the path at which root of this machine operates on nodes; empty if not served.
 	Socket string
-	// Key, Certificate and CA are files for ssl: endpoints and for peers; without them
-	// peers are spoken to in the clear, on the loopback only.
+	// Key, Certificate and CA are files for ssl: endpoints and for peers. Without them peers are asked without TLS, on
+	// the loopback only.
 	Key, Certificate, CA string
-	// Backups is the directory of this machine's backups, BackupInterval the time from one
-	// to the next; 0 where none are made by themselves.
+	// Backups is the directory of this machine's backups, BackupInterval the time between two; 0 if none are scheduled.
 	Backups        string
 	BackupInterval time.Duration
-	// Generation is another one when the content of these files is: they are read again.
+	// Generation changes with the content of these files, which makes the agent read them again.
 	Generation string
 }
 
-// Secure says whether the agent has credentials.
+// Secure reports whether the agent has credentials.
 func (c Config) Secure() bool { return c.Key != "" || c.Certificate != "" || c.CA != "" }
 
-// Check finds what is wrong with the configuration.
+// Check returns what is wrong with the configuration, if anything.
 func (c Config) Check() error {
 	switch {
 	case c.Unit == "":
@@ -124,8 +118,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// Knows reports whether an address and port is the agent's own, or that of one that it asks. Of IPv6, each
-// has several forms.
+// Knows reports whether an address and port is the agent's own or a peer's, in any notation of an IPv6 address.
 func (c Config) Knows(hostPort string) bool {
 	if hostPort == "" {
 		return false
@@ -140,7 +133,7 @@ func (c Config) Knows(hostPort string) bool {
 	})
 }
 
-// Restarts says whether an agent that runs with c has to begin anew to run with next.
+// Restarts reports whether an agent with configuration c has to restart to use next.
 func (c Config) Restarts(next Config) bool {
 	return c.Unit != next.Unit || c.Northd != next.Northd || c.TTL != next.TTL || c.Listen != next.Listen || c.PeerListen != next.PeerListen || c.Socket != next.Socket ||
 		c.Key != next.Key || c.Certificate != next.Certificate || c.CA != next.CA ||

@@ -17,7 +17,7 @@ func plain() config.Config {
 	}
 }
 
-func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
+func TestCheck_refuses_unusable_configuration(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, plain().Check())
 	secure := plain()
@@ -43,7 +43,7 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
-// What a newer charm has written beside is left alone.
+// Keys of a newer charm are ignored.
 func TestFileIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	c := plain()
@@ -67,7 +67,7 @@ func TestFileIsReadAsItWasWritten(t *testing.T) {
 	require.ErrorContains(t, err, "cannot unmarshal number")
 }
 
-func TestOnlyWhatIsFixedAtTheBeginningRestartsAnAgent(t *testing.T) {
+func TestRestarts(t *testing.T) {
 	t.Parallel()
 	for restarts, changes := range map[bool][]func(*config.Config){
 		true: {
@@ -88,7 +88,7 @@ func TestOnlyWhatIsFixedAtTheBeginningRestartsAnAgent(t *testing.T) {
 	}
 }
 
-func TestAddressIsKnownInEachOfItsForms(t *testing.T) {
+func TestKnows_each_form_of_an_address(t *testing.T) {
 	t.Parallel()
 	c := config.Config{PeerListen: "10.0.0.1:16402", Peers: []string{"10.0.0.2:16402", "[fd00::5]:16402"}}
 	for _, known := range []string{"10.0.0.1:16402", "10.0.0.2:16402", "[::ffff:10.0.0.2]:16402", "[fd00:0::5]:16402"} {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// file is the form of the configuration file: JSON, with the names of the flags.
+// file is the configuration file's form: JSON, with the names of the flags.
 type file struct {
 	Unit            string   `json:"unit"`
 	Mode            Mode     `json:"mode"`
@@ -42,7 +42,7 @@ func (s *span) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Render is the content of the file.
+// Render returns the content of the file.
 func (c Config) Render() []byte {
 	text, _ := json.MarshalIndent(file{ // texts and numbers always marshal
 		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.CordonNew, c.Northd, c.Listen, c.PeerListen, c.Peers,
@@ -51,14 +51,14 @@ func (c Config) Render() []byte {
 	return append(text, '\n')
 }
 
-// Parse reads the content of the file; what it doesn't name is as in defaults. Keys that
-// are not known are those of a newer charm. An error is of the JSON text.
+// Parse parses the content of the file; absent keys are as in defaults. Unknown keys are ignored: a newer charm may
+// have written them. The error is that of the JSON text.
 func Parse(text []byte, defaults Config) (Config, error) {
 	d := defaults
 	f := file{
 		d.Unit, d.Mode, slices.Clone(d.NB), slices.Clone(d.SB), span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.CordonNew, d.Northd, d.Listen, d.PeerListen, slices.Clone(d.Peers),
 		d.Socket, d.Key, d.Certificate, d.CA, d.Backups, span(d.BackupInterval), d.Generation,
-	} // clones: an array that is read is put into the elements that there are
+	} // cloned: Unmarshal writes into the elements of an existing slice
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, err
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// Bounds of a question to this machine's agent. One that begins anew with another configuration is not there
-// for a moment.
+// Limits of a question to this machine's agent. An agent that restarts with another configuration is absent for a
+// moment.
 const (
 	askTimeout = 2 * time.Second
 	askAgain   = 100 * time.Millisecond
-	// dialTimeout leaves time to say why the connection failed.
+	// dialTimeout leaves time to return the reason of a failed connection.
 	dialTimeout = 3 * askTimeout / 4
 	maxAnswer   = 4 << 20 // bytes
 )
 
-// Ask asks the agent of this machine that is configured by the file, on the socket that only root can open:
-// at the address of its API any user's program can answer.
+// Ask asks this machine's agent, as configured by the file, on the socket that only root can open: any user's program
+// can answer at the address of its API.
 func Ask(ctx context.Context, file string) (s Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -62,7 +62,7 @@ func Ask(ctx context.Context, file string) (s Status, err error) {
 	return s, nil
 }
 
-// dial connects to the agent's socket, which it tries again for as long as dialTimeout.
+// dial connects to the agent's socket, and tries again until dialTimeout.
 func dial(ctx context.Context, socket string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -72,7 +72,7 @@ func dial(ctx context.Context, socket string) (net.Conn, error) {
 			return conn, nil
 		}
 		if poll.Wait(ctx, askAgain) != nil {
-			return nil, err // says more than that the time is over
+			return nil, err // the last error explains more than the timeout
 		}
 	}
 }

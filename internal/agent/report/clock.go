@@ -8,14 +8,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// ClockSlack is by how much clocks may differ: a certificate that vault issues is valid
-// from 30 seconds before on (not_before_duration of the PKI secrets engine's roles), so a
-// machine whose clock is further behind refuses each new one.
+// ClockSlack is by how much clocks may differ. A certificate that vault issues is valid from 30 seconds before its
+// issue (not_before_duration of the PKI secrets engine's roles), so a machine with a clock that is further behind
+// refuses it.
 const ClockSlack = 30 * time.Second
 
-// ClockAhead is by how much another machine's clock is ahead of this one's at least, by the
-// second that it named while it was asked; negative where it is behind, 0 where both may
-// be the same. asked and answered are by this machine's clock.
+// ClockAhead is by how much another machine's clock is at least ahead of this one's, by the second that it named in its
+// answer: negative if it is behind, 0 if both may agree. asked and answered are by this machine's clock.
 func ClockAhead(named, asked, answered time.Time) time.Duration {
 	switch latest := named.Add(time.Second); {
 	case named.After(answered):
@@ -26,13 +25,12 @@ func ClockAhead(named, asked, answered time.Time) time.Duration {
 	return 0
 }
 
-// WrongClock is a unit whose clock differs from this one's by more than [ClockSlack].
+// WrongClock is a unit with a clock that differs from this one's by more than [ClockSlack].
 type WrongClock struct {
 	Unit  string
 	Ahead time.Duration
 }
 
-// String is one line.
 func (c WrongClock) String() string {
 	how := "ahead of"
 	if c.Ahead < 0 {
@@ -41,8 +39,7 @@ func (c WrongClock) String() string {
 	return fmt.Sprintf("clock: %s is %s %s this unit: certificates are not valid for both; look at: %s", c.Unit, Seconds(math.Abs(c.Ahead.Seconds())), how, shell.Line("juju", "ssh", c.Unit, "timedatectl"))
 }
 
-// WrongClocks are those of the peers, in their order. Where this unit's own is wrong, they
-// are all.
+// WrongClocks are those of the peers, in their order. If this unit's own clock is wrong, all are listed.
 func (s Status) WrongClocks() (all []WrongClock) {
 	for _, p := range s.Peers {
 		ahead := time.Duration(p.ClockAheadSeconds * float64(time.Second))

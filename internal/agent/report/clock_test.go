@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 )
 
-func TestClocksThatMayBeTheSameDoNotDiffer(t *testing.T) {
+func TestClockAhead(t *testing.T) {
 	t.Parallel()
 	second := time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
 	at := func(ms int) time.Time { return second.Add(time.Duration(ms) * time.Millisecond) }
@@ -30,7 +30,7 @@ func TestClocksThatMayBeTheSameDoNotDiffer(t *testing.T) {
 	}
 }
 
-func TestOnlyClocksBeyondTheSlackOfACertificateAreWrong(t *testing.T) {
+func TestWrongClocks_beyond_slack(t *testing.T) {
 	t.Parallel()
 	s := report.Status{Peers: []report.PeerStatus{
 		{Unit: "ovn-central/1", ClockAheadSeconds: 30},

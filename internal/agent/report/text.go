@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Seconds is a duration of s seconds as a person reads it.
+// Seconds formats a duration of s seconds for people.
 func Seconds(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch {
@@ -21,7 +21,7 @@ func Seconds(s float64) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// Lease is one line: which unit acts.
+// Lease describes in one line which unit acts.
 func (s Status) Lease() string {
 	line := "no unit is known to act"
 	if s.Acting != "" {
@@ -39,7 +39,7 @@ func (s Status) Lease() string {
 	return line
 }
 
-// Problem says in one line what is wrong with the agent, if something is.
+// Problem describes in one line what is wrong with the agent, if anything.
 func (s Status) Problem() string {
 	switch {
 	case s.Stranger != "":
@@ -61,7 +61,7 @@ func (d Drain) State() string {
 	return "running"
 }
 
-// Line says in a line where the drain is.
+// Line describes the drain's progress in one line.
 func (d Drain) Line() string {
 	switch d.State() {
 	case "done":
@@ -72,7 +72,7 @@ func (d Drain) Line() string {
 	return fmt.Sprintf("draining %s: %s", d.Node, d.Text)
 }
 
-// OrphanLines are the orphans, a line each, for a person.
+// OrphanLines describes each orphan in a line.
 func (g GatewayStatus) OrphanLines() (all []string) {
 	for _, o := range g.Orphans {
 		all = append(all, o.Where+": "+o.Text)
@@ -80,8 +80,8 @@ func (g GatewayStatus) OrphanLines() (all []string) {
 	return all
 }
 
-// Shortened is the status with at most so many entries of each list that grows with the cloud,
-// and how many more there are; Planned counts Advice.
+// Shortened is the status with at most this many entries of each list that grows with the cloud, and the number of the
+// rest; Planned counts Advice.
 func (s Status) Shortened(most int) Status {
 	g := &s.Gateways
 	g.Advice = g.Advice[:min(most, len(g.Advice))]
@@ -96,7 +96,7 @@ func (s Status) Shortened(most int) Status {
 	return s
 }
 
-// first are the first of all, and one that says how many more there are.
+// first returns the first entries, and one that counts the rest.
 func first[T any](all []T, most int, rest func(more string) T) []T {
 	if len(all) <= most {
 		return all

@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-func TestPersonIsShownWhatThereIsToKnow(t *testing.T) {
+func TestStatus_text(t *testing.T) {
 	t.Parallel()
 	s := report.Status{
 		Unit: "ovn-central/0", Mode: config.On, Acting: "ovn-central/0", Acts: true, Term: 3, HeldSeconds: 7500, Previous: "ovn-central/2",
@@ -33,7 +33,7 @@ func TestPersonIsShownWhatThereIsToKnow(t *testing.T) {
 			LookedSecondsAgo: 12, Chassis: 3, Gateways: 40, Planned: 1, AdvisedSeconds: 65,
 			Advice:   []report.Advice{{Gateway: "lrp-1", Before: []string{"c1"}, After: []string{"c1", "c2"}, Reason: "the gateway had 1 of 2 candidates", Neutron: true}},
 			HeldDown: []report.HeldDown{{Name: "c3", ForSeconds: 80}}, Left: []string{"lrp-9"},
-			Last:    &report.Deed{SecondsAgo: 180, Gateways: 3, Reasons: []string{"the chassis does not exist"}},
+			Last:    &report.Outcome{SecondsAgo: 180, Gateways: 3, Reasons: []string{"the chassis does not exist"}},
 			Orphans: []schedule.Finding{{Where: "c4", Text: "a candidate of gateways, and no chassis"}},
 		},
 	}
@@ -56,13 +56,13 @@ orphan: c4: a candidate of gateways, and no chassis
 	assert.Equal(t, "lease: no unit is known to act\nmode: \ngateways: 0 on 0 chassis, as of 0s ago\n", document.Agent(report.Status{}))
 }
 
-func TestStatusThatIsShortenedSaysHowMuchMoreThereIs(t *testing.T) {
+func TestShortened_counts_rest(t *testing.T) {
 	t.Parallel()
 	orphan := func(name string) schedule.Finding { return schedule.Finding{Where: name, Text: "no chassis"} }
 	whole := func() report.Status {
 		return report.Status{Acting: "u/0", Gateways: report.GatewayStatus{
 			Planned: 3, Advice: []report.Advice{{Gateway: "a"}, {Gateway: "b"}, {Gateway: "c"}}, Left: []string{"d", "e", "f"},
-			Orphans: []schedule.Finding{orphan("g"), orphan("h"), orphan("i")}, Last: &report.Deed{Reasons: []string{"j", "k", "l"}},
+			Orphans: []schedule.Finding{orphan("g"), orphan("h"), orphan("i")}, Last: &report.Outcome{Reasons: []string{"j", "k", "l"}},
 		}}
 	}
 	s := whole()
@@ -70,12 +70,12 @@ func TestStatusThatIsShortenedSaysHowMuchMoreThereIs(t *testing.T) {
 	assert.Equal(t, report.Status{}, report.Status{}.Shortened(0))
 	assert.Equal(t, report.Status{Acting: "u/0", Gateways: report.GatewayStatus{
 		Planned: 3, Advice: []report.Advice{{Gateway: "a"}}, Left: []string{"d", "… and 2 more"},
-		Orphans: []schedule.Finding{orphan("g"), {Where: "…", Text: "and 2 more"}}, Last: &report.Deed{Reasons: []string{"j", "… and 2 more"}},
+		Orphans: []schedule.Finding{orphan("g"), {Where: "…", Text: "and 2 more"}}, Last: &report.Outcome{Reasons: []string{"j", "… and 2 more"}},
 	}}, s.Shortened(1))
 	assert.Equal(t, whole(), s, "what is shortened stays as it is")
 }
 
-func TestAgentIsAskedWhereItsFileSays(t *testing.T) {
+func TestAsk_uses_socket_of_file(t *testing.T) {
 	t.Parallel()
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != report.Path {

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Typed is a kick as Juju hands it over, when a person has typed the line.
+// Typed is a kick as Juju passes it on after a person has typed the line.
 type Typed struct {
 	Unit   string
 	IDs    map[ovndb.Database]raft.IDArgument
@@ -51,8 +51,8 @@ func Parse(t require.TestingT, line string) Typed {
 	return k
 }
 
-// Given is what Juju's reader of YAML makes of an unquoted ID: digits are a number,
-// after a zero an octal one, and 0b begins a binary one.
+// Given is how Juju's YAML parser reads an unquoted ID: digits are a number, octal after a zero, and 0b begins a binary
+// one.
 func Given(value string) raft.IDArgument {
 	if text, quoted := strings.CutPrefix(value, `'"`); quoted {
 		return raft.IDArgument{Text: strings.TrimSuffix(text, `"'`)}
@@ -103,9 +103,8 @@ func Accepts(t require.TestingT, s Scenario, line string) {
 	runsOnAWorkingUnit(t, s, line, k.Unit, targets)
 }
 
-// runsOnAWorkingUnit says whether a command that was printed names a unit that can
-// carry it out: not one that it is about, none that is known to be down, and one
-// that goes only where no other would do.
+// runsOnAWorkingUnit reports whether a printed command names a unit that can run it: not one of its targets, none that
+// is known to be down, and one that is being removed only if there is no other.
 func runsOnAWorkingUnit(t require.TestingT, s Scenario, line, unit string, targets map[string]bool) {
 	if strings.HasSuffix(unit, "/leader") {
 		return

@@ -22,14 +22,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// Machine stands for the programs of a machine. It answers what a scenario says and
-// keeps what it was told to do.
+// Machine simulates the programs of a machine. It gives the answers of a scenario and records commands.
 type Machine struct {
-	// Answers are the statuses of servers, Errors what is said in their place.
+	// Answers are the servers' statuses, Errors the errors that replace them.
 	Answers, Errors map[ovndb.Database]string
-	// Left and Joining say what ovsdb-tool finds in the files.
+	// Left and Joining are what ovsdb-tool finds in the files.
 	Left, Joining bool
-	// Starting says that systemd has a process for nb's service.
+	// Starting: systemd has a process for nb's service.
 	Starting bool
 	// Told are the commands that change something.
 	Told []string
@@ -68,30 +67,30 @@ func (m *Machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return nil, Failed(c, 1, "this machine has no "+c.String()+"\n")
 }
 
-// FileOf is the file of a server, of a cluster and with members by their addresses, both of which
-// may be empty: what it says of itself, and no data (ovsdb(5), "Clustered Format").
+// FileOf is the file of a server, without data (ovsdb(5), "Clustered Format"). The cluster and the members' addresses
+// may be empty.
 func FileOf(d ovndb.Database, server, cluster raft.ID, members map[raft.ID]string) []byte {
 	return FileUpTo(1, d, server, cluster, members)
 }
 
-// FileUpTo is the same of a server whose newest entry has that index.
+// FileUpTo is [FileOf] with the index of the newest entry.
 func FileUpTo(index uint64, d ovndb.Database, server, cluster raft.ID, members map[raft.ID]string) []byte {
 	text, err := json.Marshal(map[string]any{
 		"name": d, "server_id": server, "cluster_id": cluster, "local_address": "ssl:192.0.2.1:6643",
 		"prev_index": index, "prev_term": 1, "prev_servers": members,
 	})
 	if err != nil {
-		panic(err) // these are texts and numbers
+		panic(err) // impossible for texts and numbers
 	}
 	return fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum(text), text) //nolint:gosec // the file format's own checksum
 }
 
-// Failed is the error of a program that ended with that code.
+// Failed is the error of a program with that exit code.
 func Failed(c run.Command, code int, stderr string) error {
 	return &run.Error{Command: c, ExitCode: code, Stderr: stderr, Err: errors.New("exit status")}
 }
 
-// ObserverOn puts the unit of a scenario on a machine.
+// ObserverOn makes an observer for the scenario's unit on a machine.
 func (s Scenario) ObserverOn(m *Machine) *observe.Observer {
 	m.Answers = map[ovndb.Database]string{}
 	if m.Errors == nil {

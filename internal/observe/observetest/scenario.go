@@ -1,5 +1,5 @@
-// Package observetest has applications and their clusters as one unit sees them, for the tests
-// of what observes, reports and changes them.
+// Package observetest has applications and their clusters as one unit sees them, for tests of packages that observe,
+// report or change them.
 package observetest
 
 import (
@@ -27,13 +27,13 @@ func Full(identity string) raft.ID { return raft.ID(identity + "7c1a-4b2d-4e3f-8
 // Scenario is an application and its clusters, as one unit sees them.
 type Scenario struct {
 	T *testing.T
-	// Unit is the one that observes; it runs this version of Juju.
+	// Unit is the observing unit, Version its Juju's version.
 	Unit, Version string
-	// Goal is the status of each unit that Juju wants; nil: Juju can't be asked.
+	// Goal is the goal-state: the status of each unit; nil: Juju can't be asked.
 	Goal map[string]string
 	// Published has the identities nb and sb of each unit; empty: none.
 	Published map[string][2]string
-	// History has the unit that once had a server, by its identity.
+	// History is the unit that once had a server, by its identity.
 	History map[ovndb.Database]map[string]string
 	// NB and SB are the clusters.
 	NB, SB Members
@@ -41,28 +41,28 @@ type Scenario struct {
 
 // Members are those of one cluster, by their identities.
 type Members struct {
-	// Condition stands in the place of a cluster.
+	// Condition replaces a cluster.
 	Condition ovndb.Condition
 	Err       error
 	State     raft.State
 	Role      raft.Role
-	// Leader is the identity of the leader: none if it is empty.
+	// Leader is the leader's identity; empty if there is none.
 	Leader string
 	Rows   []Row
 	Unread []string
-	// Full: this unit's own disk is.
+	// Full: this unit's disk is full.
 	Full bool
 	// ChangedBy is the unit that changes the membership.
 	ChangedBy string
-	// Lost are the identities of members that are noted to have lost entries of their logs.
+	// Lost are the identities of members with a record that they lost entries of their logs.
 	Lost []string
 }
 
-// Row is a member: up, unless it says otherwise.
+// Row is a member; the zero value is up.
 type Row struct {
 	Identity string
 	Down     bool
-	// Searching: it answers that it is out of touch with the cluster.
+	// Searching: it answers that it is cut off from the cluster.
 	Searching bool
 	// Closed: its client port does not answer.
 	Closed  bool
@@ -71,7 +71,7 @@ type Row struct {
 	Extra   string
 }
 
-// Up are members that work, the first of them this unit's own, which leads.
+// Up makes working members; the first is this unit's own, which leads.
 func Up(identities ...string) Members {
 	m := Members{State: raft.ClusterMember, Role: raft.Leader, Leader: identities[0]}
 	for _, id := range identities {
@@ -80,7 +80,7 @@ func Up(identities ...string) Members {
 	return m
 }
 
-// Down are members that do not.
+// Down adds members that are down.
 func (m Members) Down(identities ...string) Members {
 	for _, id := range identities {
 		m.Rows = append(m.Rows, Row{Identity: id, Down: true})
@@ -88,7 +88,7 @@ func (m Members) Down(identities ...string) Members {
 	return m
 }
 
-// Searching are members that answer and hear no leader.
+// Searching adds members that answer but hear no leader.
 func (m Members) Searching(identities ...string) Members {
 	for _, id := range identities {
 		m.Rows = append(m.Rows, Row{Identity: id, Searching: true})
@@ -96,7 +96,7 @@ func (m Members) Searching(identities ...string) Members {
 	return m
 }
 
-// Closed are members that work, and whose client ports don't answer.
+// Closed adds working members with client ports that don't answer.
 func (m Members) Closed(identities ...string) Members {
 	for _, id := range identities {
 		m.Rows = append(m.Rows, Row{Identity: id, Closed: true})
@@ -104,25 +104,25 @@ func (m Members) Closed(identities ...string) Members {
 	return m
 }
 
-// Following makes the leader another member than this unit's own.
+// Following makes another member than this unit's own the leader.
 func (m Members) Following(leader string) Members {
 	m.Role, m.Leader = raft.Follower, leader
 	return m
 }
 
-// CutOff is a server that knows no leader any more.
+// CutOff is a server that no longer knows a leader.
 func (m Members) CutOff() Members {
 	m.State, m.Role, m.Leader = raft.Disconnected, raft.Candidate, ""
 	return m
 }
 
-// In is a server in a state that is no member's.
+// In is a server in a state other than a member's.
 func (m Members) In(state raft.State) Members {
 	m.State, m.Role, m.Leader = state, raft.Follower, ""
 	return m
 }
 
-// Three is a healthy application whose nb is led by this unit, and sb by another.
+// Three is a healthy application: this unit leads nb, another one sb.
 func Three(t *testing.T) Scenario {
 	t.Helper()
 	return Scenario{
@@ -135,13 +135,13 @@ func Three(t *testing.T) Scenario {
 	}
 }
 
-// Led makes this unit lead sb too, so that no other server need be asked.
+// Led makes this unit lead sb too, so that no other server is asked.
 func (s *Scenario) Led() *Scenario {
 	s.SB = Up("bb00", "bb01", "bb02")
 	return s
 }
 
-// JoinedBy4 is three units, and members that ovn-central/4 has left behind.
+// JoinedBy4 has three units, and members that ovn-central/4 has left behind.
 func JoinedBy4(t *testing.T) Scenario {
 	t.Helper()
 	s := Three(t)
@@ -149,7 +149,7 @@ func JoinedBy4(t *testing.T) Scenario {
 	return s
 }
 
-// Application is what the unit knows of it.
+// Application is the unit's view of the application.
 func (s Scenario) Application() observe.Application {
 	m := observe.Application{Unit: s.Unit, Version: juju.ReadEnv(func(string) string { return s.Version }).Version, Published: relation.UnitIdentities{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"}}
 	if s.Goal != nil {

@@ -1,5 +1,4 @@
-// Package runtest plays programs for tests of code that runs them by a
-// [run.Runner].
+// Package runtest simulates programs for tests of code that uses a [run.Runner].
 package runtest
 
 import (
@@ -13,18 +12,17 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Call is one command that is expected, and what becomes of it.
+// Call is one expected command and its result.
 type Call struct {
-	// Command must be run exactly so: name, arguments and stdin.
+	// Command must match exactly: name, arguments and stdin.
 	Command run.Command
-	// Stdout is what the command writes.
+	// Stdout is the command's output.
 	Stdout string
-	// Err is how it fails; nil is success.
+	// Err is its error; nil is success.
 	Err error
 }
 
-// Expect is a call of name with args, which succeeds and writes nothing unless it
-// is told otherwise.
+// Expect makes a call of name with args, which succeeds without output by default.
 func Expect(name string, args ...string) Call {
 	return Call{Command: run.Command{Name: name, Args: args}}
 }
@@ -41,16 +39,14 @@ func (c Call) Reads(stdin string) Call {
 	return c
 }
 
-// Fails is the call that ends as a program does that exits with code and writes
-// stderr.
+// Fails is the call of a program that writes stderr and exits with code.
 func (c Call) Fails(code int, stderr string) Call {
 	c.Err = &run.Error{Command: c.Command, ExitCode: code, Stderr: stderr, Err: fmt.Errorf("exit status %d", code)}
 	return c
 }
 
-// Script is a [run.Runner] that expects calls in their order. A call that is not
-// the next one fails the test and gets an error; a call that never came fails the
-// test at its end. It may be used by several goroutines.
+// Script is a [run.Runner] that expects calls in their order. Any other call fails the test and returns an error; a
+// missing call fails the test at its end. It is safe for concurrent use.
 type Script struct {
 	t testing.TB
 
@@ -73,8 +69,7 @@ func New(t testing.TB, calls ...Call) *Script {
 	return s
 }
 
-// Run implements [run.Runner]. A context that has ended fails the call as it
-// would fail a program, and the call counts as made.
+// Run implements [run.Runner]. If ctx has ended, the call fails as a program would, and counts as made.
 func (s *Script) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +86,7 @@ func (s *Script) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	return []byte(call.Stdout), call.Err
 }
 
-// Calls returns the commands that were run so far, in their order.
+// Calls returns the commands run so far, in their order.
 func (s *Script) Calls() []run.Command {
 	s.mu.Lock()
 	defer s.mu.Unlock()

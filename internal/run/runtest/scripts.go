@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// KeepCall is a line of a script for [Install] that keeps how it was called, for [Calls].
+// KeepCall is a line of a script for [Install] that records its arguments, for [Calls].
 const KeepCall = `echo "$*" >>"$HERE/calls"`
 
-// Install puts shell scripts first in PATH; they find their folder in $HERE.
+// Install puts shell scripts first in PATH; $HERE is their directory.
 func Install(t *testing.T, scripts map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -24,7 +24,7 @@ func Install(t *testing.T, scripts map[string]string) (dir string) {
 	return dir
 }
 
-// Calls returns the arguments of each call that was kept in the folder of [Install].
+// Calls returns the arguments of each call recorded in the directory of [Install].
 func Calls(t *testing.T, dir string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "calls"))

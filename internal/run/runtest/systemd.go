@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Stopped is what `systemctl show` says of OVN's services where none of them runs.
+// Stopped is the output of `systemctl show` for OVN's services if none runs.
 func Stopped() []byte {
 	var text strings.Builder
 	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// saysOfItself has the control socket of this machine's server of NB answer what was captured of one.
+// saysOfItself makes the control socket of this machine's NB server return a captured status.
 func saysOfItself(t *testing.T, captured string) (paths ovndb.Paths, server raft.ID) {
 	t.Helper()
 	text, err := os.ReadFile("../raft/testdata/cluster-status/" + captured + ".txt")
@@ -30,20 +30,19 @@ func saysOfItself(t *testing.T, captured string) (paths ovndb.Paths, server raft
 	go func() {
 		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
 			_, _ = bufio.NewReader(c).ReadString('\n') // the question
-			_, _ = c.Write(answer)                     // a test that needs it fails without
+			_, _ = c.Write(answer)                     // a test that needs it fails if this fails
 			_ = c.Close()
 		}
 	}()
 	return paths, status.Server
 }
 
-// 003-5: a member that hears no other is not in touch, though `_Server` calls it connected still; nor
-// is it once it hears others again, until it has a leader.
-func TestMemberThatWasCutOffIsInTouchOnceItHasALeader(t *testing.T) {
+// 003-5: a member that hears no other is cut off, although `_Server` still calls it connected, until it has a leader again.
+func TestLeaderProbe_cut_off_until_leader(t *testing.T) {
 	t.Parallel()
-	a, _ := played(t)
+	a, _ := newTestAgent(t)
 	const elsewhere = "3f3b7992-b0a2-4380-8cf5-8bcd008cac5f"
-	ask := func(member raft.ID) error { return a.northbound.inTouch(t.Context(), a, member) }
+	ask := func(member raft.ID) error { return a.northbound.check(t.Context(), a, member) }
 	var server raft.ID
 	a.paths = ovndb.Paths{Run: t.TempDir()}
 	require.NoError(t, ask(elsewhere), "no server is here to be asked")
