@@ -20,7 +20,7 @@ var Layers = [][]string{
 	{"status"},
 	{"observe", "present"},
 	{"apt", "ovsctl", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
-	{"raftfile", "machine", "systemd"},
+	{"raftfile", "machine", "systemd", "unitstate"},
 	{"run", "atomicfile", "version", "poll", "ctxio", "agent/config"},
 }
 

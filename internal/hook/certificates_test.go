@@ -44,7 +44,7 @@ func TestCertificatesRelationOfAnotherModelIsRemembered(t *testing.T) {
 	const missing = "'certificates' missing"
 	m := healthy()
 	m.certificates = []string{"certificates:3"}
-	settled := func(r map[string]any) { r["settled"] = true }
+	settled := func(r sections) { r["unit"]["settled"] = true }
 	require.NoError(t, m.run(t, "config-changed"))
 	for range 2 {
 		m.recorded(t, settled)

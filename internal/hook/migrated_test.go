@@ -62,33 +62,36 @@ func TestApplicationThatIsDeployedAgainTakesNothingFromTheOneBefore(t *testing.T
 	m.leader = true
 	require.NoError(t, m.run(t, "install"))
 	require.NoError(t, m.run(t, "config-changed"))
-	m.recorded(t, func(r map[string]any) { r["paused"] = true })
-	require.NotEmpty(t, m.recorded(t, nil)["leader-settings"], "the premise")
+	m.recorded(t, func(r sections) { r["unit"]["paused"] = true })
+	require.NotEmpty(t, m.recorded(t, nil)["clusters"]["leader-settings"], "the premise")
 
 	m.migrated() // for this unit, a new application looks the same
 	m.fixtures, m.unit, m.app = map[ovndb.Database]string{}, nil, nil
 	for range 2 { // Juju retries a failed install
 		require.NoError(t, m.run(t, "install"))
 		r := m.recorded(t, nil)
-		assert.NotContains(t, r, "paused")
-		assert.NotContains(t, r, "leader-settings")
+		assert.NotContains(t, r["unit"], "paused")
+		assert.NotContains(t, r["clusters"], "leader-settings")
 		assert.NotContains(t, m.app, "nb_cid")
 		assert.NotContains(t, m.app, "sb_cid")
-		assert.True(t, r["known"].(bool))
-		m.recorded(t, func(r map[string]any) { r["source"] = "distro" })
+		assert.True(t, r["unit"]["known"].(bool))
+		m.recorded(t, func(r sections) { r["packages"]["source"] = "distro" })
 	}
-	assert.Equal(t, "distro", m.recorded(t, nil)["source"])
+	assert.Equal(t, "distro", m.recorded(t, nil)["packages"]["source"])
 	require.NoError(t, m.run(t, "install"))
-	assert.Equal(t, "distro", m.recorded(t, nil)["source"], "what an earlier try has noted stays")
+	assert.Equal(t, "distro", m.recorded(t, nil)["packages"]["source"], "what an earlier try has noted stays")
 }
 
-// recorded is the unit's record on the disk, after change if that is not nil.
-func (m *machine) recorded(t *testing.T, change func(map[string]any)) map[string]any {
+// sections are those of a unit's record on the disk.
+type sections map[string]map[string]any
+
+// recorded returns the unit's record as it is on the disk, changed first if change is not nil.
+func (m *machine) recorded(t *testing.T, change func(sections)) sections {
 	t.Helper()
 	path := filepath.Join(m.dir, "ovn-central-operator.unit.json")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	r := map[string]any{}
+	r := sections{"unit": {}, "packages": {}, "clusters": {}}
 	require.NoError(t, json.Unmarshal(text, &r))
 	if change != nil {
 		change(r)

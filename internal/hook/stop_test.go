@@ -67,7 +67,7 @@ func TestR1StopOfAServerThatTheOthersNeedSaysFirstHowToStartIt(t *testing.T) {
 func TestR9StopStartsWhatAPauseHasStopped(t *testing.T) {
 	m := &machine{goal: dying, dir: t.TempDir(), members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
 	record := filepath.Join(m.dir, "ovn-central-operator.unit.json")
-	require.NoError(t, os.WriteFile(record, []byte(`{"paused":true}`), 0o600))
+	require.NoError(t, os.WriteFile(record, []byte(`{"unit":{"paused":true}}`), 0o600))
 	require.ErrorAs(t, m.run(t, "stop"), new(*finding.RefusedError), "they don't start, and the others need them")
 	for _, service := range []string{"ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
 		assert.Contains(t, m.told, "systemctl unmask "+service)
@@ -78,7 +78,7 @@ func TestR9StopStartsWhatAPauseHasStopped(t *testing.T) {
 	assert.NotContains(t, string(text), `"paused"`, "a unit whose removal waits votes")
 
 	m.told, m.goal = nil, `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
-	require.NoError(t, os.WriteFile(record, []byte(`{"paused":true}`), 0o600))
+	require.NoError(t, os.WriteFile(record, []byte(`{"unit":{"paused":true}}`), 0o600))
 	require.NoError(t, m.run(t, "stop"))
 	assert.NotContains(t, m.told, "systemctl start ovn-ovsdb-server-nb", "no unit stays")
 }

@@ -32,7 +32,7 @@ func TestFirewallIsLookedAtByUpdateStatus(t *testing.T) {
 				Machine:  &observe.Machine{Log: slog.New(slog.DiscardHandler)},
 				Firewall: firewall.Firewall{Runner: runtest.New(t, runtest.Expect("ufw", "status", "numbered").Writes(c.status))},
 			}
-			p := pass{record: &record{Firewall: set, FirewallClients: clients, FirewallFailure: c.failure}, progress: &progress{}}
+			p := pass{record: &record{firewallKept: firewallKept{Firewall: set, FirewallClients: clients, FirewallFailure: c.failure}}, progress: &progress{}}
 			for range 2 {
 				assert.Equal(t, c.want, u.firewallDrift(t.Context(), p, u.rules(p)))
 			}

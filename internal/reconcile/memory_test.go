@@ -44,7 +44,7 @@ func TestOnlyOldServersThatRunAreToldToGiveMemoryBack(t *testing.T) {
 			for db, condition := range c.conditions {
 				o.Snapshot.Servers[db] = observe.ServerState{Database: db, Condition: condition, Err: errors.New("not asked")}
 			}
-			u.trimMemory(t.Context(), &record{Running: c.runs}, o) // one that is too old for it fails no hook
+			u.trimMemory(t.Context(), &record{servicesKept: servicesKept{Running: c.runs}}, o) // one that is too old for it fails no hook
 		})
 	}
 }

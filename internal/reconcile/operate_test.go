@@ -41,13 +41,16 @@ func TestRefusedRestartIsForgottenOnlyOnceTheRecordHasIt(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(note), 0o755))
 	require.NoError(t, os.WriteFile(note, []byte("policy_requestor_name: ovn-central\nservice: ovn-northd.service\n"), 0o600))
 
+	r, err := u.loadRecord()
+	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(paths.DB, nil, 0o600)) // no record can be written below a file
-	u.keepDeferred(t.Context(), &record{})
+	u.keepDeferred(t.Context(), r)
 	assert.FileExists(t, note)
 	assert.Contains(t, log.String(), "cannot note what packages wanted to restart")
 
 	require.NoError(t, os.Remove(paths.DB))
-	u.keepDeferred(t.Context(), &record{})
+	r.Pending = nil
+	u.keepDeferred(t.Context(), r)
 	assert.NoFileExists(t, note)
 	kept, err := u.loadRecord()
 	require.NoError(t, err)
@@ -92,7 +95,7 @@ func assertNoMemoryIsLeft(t *testing.T, runner bare) {
 		Machine: machine, Observer: &observe.Observer{Machine: machine}, Paths: paths,
 		Policy: apt.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: firewall.Firewall{Runner: runner},
 	}
-	require.NoError(t, u.saveRecord(&record{Known: true}))
+	recorded(t, u, unitKept{Known: true})
 	require.NoError(t, os.WriteFile(u.Observer.CachePath(), []byte("{}"), 0o600))
 	kept := stageFile(t, paths, ovndb.NB, "ab01")
 	require.NoError(t, os.WriteFile(paths.File(ovndb.SB)+".standalone", nil, 0o600))
@@ -126,7 +129,7 @@ func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
 			if tt.from != "" {
 				former := *u.Machine
 				former.Env.Unit = tt.from
-				require.NoError(t, (&Reconciler{Machine: &former, Paths: u.Paths}).saveRecord(&record{Known: true, Paused: !tt.known}))
+				recorded(t, &Reconciler{Machine: &former, Paths: u.Paths}, unitKept{Known: true, Paused: !tt.known})
 			}
 			putAway := stageFile(t, u.Paths, ovndb.NB, "ab01")
 			r, err := u.loadRecord()
@@ -181,7 +184,7 @@ func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {
 		"of a paused unit, held back":   {paused: true, pending: held, err: ErrPaused},
 		"of a paused unit, none is due": {paused: true},
 	} {
-		wanted, err := (&record{Paused: tt.paused}).restartTargets(tt.pending, tt.names)
+		wanted, err := (&record{unitKept: unitKept{Paused: tt.paused}}).restartTargets(tt.pending, tt.names)
 		require.ErrorIs(t, err, tt.err, name)
 		var all []ovndb.Service
 		for service, is := range wanted {

@@ -30,7 +30,7 @@ func TestUpgradeThatWasCutOffIsFinishedWithoutASource(t *testing.T) {
 		runtest.Expect("dpkg-query", query...).Writes("ovn-central installed 25.03\n"),
 	)
 	u := &Reconciler{Packages: apt.Packages{Runner: runner}}
-	r := &record{Source: "cloud:jammy-caracal"}
+	r := &record{packagesKept: packagesKept{Source: "cloud:jammy-caracal"}}
 	require.NoError(t, u.install(t.Context(), r, inputs{settings: plan.Settings{Source: "cloud:jammy-caracal"}}))
 	assert.Equal(t, "cloud:jammy-caracal", r.Source)
 }

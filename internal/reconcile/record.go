@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,34 +11,64 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// record is what this unit keeps of itself on its disk, beside the databases:
-// what an operator has asked of it, and what can't be seen from outside.
+// record is what this package keeps of the unit on its disk, by section.
 type record struct {
-	// Unit is whose record it is, Model the UUID of the model that it is in: the machine may
-	// have had another unit, which was removed by force. A release before this one did not say.
-	Unit  string `json:"unit,omitempty"`
-	Model string `json:"model,omitempty"`
-	// Installing says that the hook install is where it was written. That of a unit whose install has
-	// ended, on a machine where install runs, is another unit's of the same name.
-	Installing bool `json:"installing,omitempty"`
+	// state has all sections, those of others too.
+	state *unitstate.State
+	unitKept
+	servicesKept
+	packagesKept
+	clustersKept
+	recoveryKept
+	publishedKept
+	relatedKept
+	firewallKept
+	// Watch is what is remembered of monitoring.
+	Watch monitoringState
+	// Agent is what is remembered of the agent.
+	Agent agentRecord
+	// Backup is what is remembered of backups.
+	Backup backupRecord
+}
+
+// The sections of the unit's state that this package has.
+var (
+	unitSection       = unitstate.NewSection[unitKept]("unit")
+	servicesSection   = unitstate.NewSection[servicesKept]("services")
+	packagesSection   = unitstate.NewSection[packagesKept]("packages")
+	clustersSection   = unitstate.NewSection[clustersKept]("clusters")
+	recoverySection   = unitstate.NewSection[recoveryKept]("recovery")
+	publishedSection  = unitstate.NewSection[publishedKept]("published")
+	relatedSection    = unitstate.NewSection[relatedKept]("certificates")
+	firewallSection   = unitstate.NewSection[firewallKept]("firewall")
+	monitoringSection = unitstate.NewSection[monitoringState]("monitoring")
+	agentSection      = unitstate.NewSection[agentRecord]("agent")
+	backupSection     = unitstate.NewSection[backupRecord]("backup")
+)
+
+// unitKept is what an operator has asked of the unit, and what the last hook came to.
+type unitKept struct {
 	// Known is false until the first hook of this charm on the machine.
-	Known bool `json:"known"`
-	// Adopted says that another charm had installed the packages.
-	Adopted bool `json:"adopted,omitempty"`
-	// Source stands for what the packages were last taken from.
-	Source string `json:"source,omitempty"`
-	Paused bool   `json:"paused,omitempty"`
+	Known  bool `json:"known,omitempty"`
+	Paused bool `json:"paused,omitempty"`
 	// NorthdHeld says that an operator keeps ovn-northd from running here.
 	NorthdHeld bool `json:"northd-held,omitempty"`
 	// Northd is what was last found of all units' ovn-northd.
 	Northd plan.Northd `json:"northd,omitzero"`
+	// Settled says that there was nothing left to do after the last hook, so that
+	// `update-status` need not ask for everything.
+	Settled bool `json:"settled,omitempty"`
+}
+
+// servicesKept is what is remembered of the services.
+type servicesKept struct {
 	// Pending are the restarts that are due, each with its reason.
 	Pending map[ovndb.Service]string `json:"pending,omitempty"`
 	// Running is the version that each service was started with.
@@ -50,15 +79,31 @@ type record struct {
 	// Compared says for which packages, and which term of this unit's own, the schema of
 	// each database was last found to be the packages' or a newer one.
 	Compared map[ovndb.Database]string `json:"compared,omitempty"`
-	// Firewall are the rules as they were last set.
-	Firewall string `json:"firewall,omitempty"`
-	// FirewallClients are the clients in them: `update-status` asks Juju for none. Nil is not known.
-	FirewallClients []netip.Addr `json:"firewall-clients"`
-	// FirewallFailure is why they could not be set the last time, for people.
-	FirewallFailure string `json:"unguarded,omitempty"`
+}
+
+// packagesKept is what is remembered of the packages.
+type packagesKept struct {
+	// Adopted says that another charm had installed the packages.
+	Adopted bool `json:"adopted,omitempty"`
+	// Source stands for what the packages were last taken from.
+	Source string `json:"source,omitempty"`
 	// PolicyFailure is why packages could not be told whether they may restart services the
 	// last time, for people.
 	PolicyFailure string `json:"policy-failure,omitempty"`
+}
+
+// firewallKept is what is remembered of the firewall.
+type firewallKept struct {
+	// Firewall are the rules as they were last set.
+	Firewall string `json:"rules,omitempty"`
+	// FirewallClients are the clients in them: `update-status` asks Juju for none. Nil is not known.
+	FirewallClients []netip.Addr `json:"admitted"`
+	// FirewallFailure is why they could not be set the last time, for people.
+	FirewallFailure string `json:"failure,omitempty"`
+}
+
+// publishedKept is what others were last told.
+type publishedKept struct {
 	// Told stands for what the peers were last told in a hook that told them all.
 	Told string `json:"told,omitempty"`
 	// Clients is how many clients of each server the peers were last told of.
@@ -68,19 +113,27 @@ type record struct {
 	Published map[string]string `json:"published,omitempty"`
 	Ports     []int             `json:"ports,omitempty"`
 	Version   string            `json:"version,omitempty"`
+}
+
+// clustersKept is what is remembered of the application's clusters.
+type clustersKept struct {
 	// LeaderSettings are the settings of the Juju leader, as last read.
 	LeaderSettings map[string]string `json:"leader-settings,omitempty"`
 	// Withdrawn is the Northbound cluster that this unit has claimed and put away since.
 	Withdrawn raft.ID `json:"withdrawn,omitempty"`
+}
+
+// recoveryKept is what is remembered of recoveries, restores and joins in their place.
+type recoveryKept struct {
 	// Requests are the recoveries that this unit was asked for; Refused is why the last
 	// one of a database was withdrawn. Held is the unit for whose request a server was
 	// stopped.
-	Requests map[ovndb.Database]recovery.Request `json:"recovery,omitempty"`
-	Refused  map[ovndb.Database]string           `json:"recovery-refused,omitempty"`
+	Requests map[ovndb.Database]recovery.Request `json:"requests,omitempty"`
+	Refused  map[ovndb.Database]string           `json:"refused,omitempty"`
 	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
 	// Asks is when this unit, as the one that leads the application, has asked the units
 	// that were asked for a recovery whether they are there.
-	Asks map[ovndb.Database]time.Time `json:"recovery-asks,omitempty"`
+	Asks map[ovndb.Database]time.Time `json:"asks,omitempty"`
 	// Remade is this unit's last request of each database for which the old cluster was replaced. New is the
 	// cluster that replaced it; for a restore, the one that was made here of the backup, which another one may
 	// have gone before. Restored are the backups that were restored.
@@ -91,27 +144,20 @@ type record struct {
 	// Rejoined are those in whose place new ones have joined: the same action, run again,
 	// proves that they serve.
 	Rejoined map[ovndb.Database]raft.ID `json:"rejoined,omitempty"`
-	// Related says that there was a relation to the provider of certificates when it was last asked
-	// for.
-	Related bool `json:"related,omitempty"`
-	// Unrelated says that the relation to the provider of certificates was broken, and none
-	// has come since.
-	Unrelated bool `json:"unrelated,omitempty"`
-	// Watch is what is remembered of monitoring.
-	Watch monitoringState `json:"watch,omitzero"`
-	// Agent is what is remembered of the agent.
-	Agent agentRecord `json:"agent,omitzero"`
-	// Backup is what is remembered of backups.
-	Backup backupRecord `json:"backup,omitzero"`
-	// Settled says that there was nothing left to do after the last hook, so that
-	// `update-status` need not ask for everything.
-	Settled bool `json:"settled,omitempty"`
 }
 
 // restored is a backup that was restored, and when that was asked for.
 type restored struct {
 	Backup string    `json:"backup"`
 	At     time.Time `json:"at"`
+}
+
+// relatedKept is what is remembered of the relation to the provider of certificates.
+type relatedKept struct {
+	// Related says that there was one when it was last asked for.
+	Related bool `json:"related,omitempty"`
+	// Unrelated says that it was broken, and none has come since.
+	Unrelated bool `json:"unrelated,omitempty"`
 }
 
 // recordFile is not the cache of package observe: that is lost without harm,
@@ -122,22 +168,17 @@ func (u *Reconciler) recordPath() string { return filepath.Join(u.Paths.DB, reco
 
 // loadRecord reads the record. Where it can't be read, it is a new one.
 func (u *Reconciler) loadRecord() (*record, error) {
-	r := &record{}
-	text, err := os.ReadFile(u.recordPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
+	s, err := unitstate.Open(u.recordPath(), u.Log)
+	if whose := s.Owner(); whose.Unit != "" && !u.Env.Is(whose.Unit, whose.Model) {
+		u.Log.Info("ignoring the record of another unit that was on this machine before", "unit", whose.Unit, "model", whose.Model)
+		s.Forget()
 	}
-	if err == nil {
-		err = json.Unmarshal(text, r)
-	}
-	if err != nil {
-		return &record{}, fmt.Errorf("cannot read %s: %w", u.recordPath(), err)
-	}
-	if r.Unit != "" && !u.Env.Is(r.Unit, r.Model) {
-		u.Log.Info("ignoring the record of another unit that was on this machine before", "unit", r.Unit, "model", r.Model)
-		return &record{}, nil
-	}
-	return r, nil
+	return &record{
+		state: s, unitKept: unitSection.Get(s), servicesKept: servicesSection.Get(s), packagesKept: packagesSection.Get(s),
+		clustersKept: clustersSection.Get(s), recoveryKept: recoverySection.Get(s), publishedKept: publishedSection.Get(s),
+		relatedKept: relatedSection.Get(s), firewallKept: firewallSection.Get(s), Watch: monitoringSection.Get(s),
+		Agent: agentSection.Get(s), Backup: backupSection.Get(s),
+	}, err
 }
 
 // ForgetFormer removes what a unit of the same name remembered on this machine: Juju 4 numbers the units
@@ -145,7 +186,7 @@ func (u *Reconciler) loadRecord() (*record, error) {
 // that is removed by force. It is for the hook install, whose own earlier tries it leaves.
 func (u *Reconciler) ForgetFormer(ctx context.Context) error {
 	r, err := u.loadRecord()
-	if err == nil && r.Installing {
+	if err == nil && r.state.Owner().Installing {
 		return nil
 	}
 	for _, path := range []string{u.recordPath(), u.Observer.CachePath()} {
@@ -160,19 +201,17 @@ func (u *Reconciler) ForgetFormer(ctx context.Context) error {
 }
 
 func (u *Reconciler) saveRecord(r *record) error {
-	r.Unit, r.Model = u.Env.Unit, u.Env.ModelUUID
+	s := r.state
+	whose := unitstate.Owner{Unit: u.Env.Unit, Model: u.Env.ModelUUID, Installing: s.Owner().Installing}
 	if u.Env.HookName != "" { // an action may come before install is tried again
-		r.Installing = u.Env.HookName == "install"
+		whose.Installing = u.Env.HookName == "install"
 	}
-	text, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", u.recordPath(), err)
-	}
-	if err := os.MkdirAll(u.Paths.DB, 0o755); err != nil {
-		return fmt.Errorf("cannot write %s: %w", u.recordPath(), err)
-	}
-	_, err = atomicfile.WriteIfChanged(u.recordPath(), text, 0o600)
-	return err
+	return errors.Join(
+		unitSection.Set(s, r.unitKept), servicesSection.Set(s, r.servicesKept), packagesSection.Set(s, r.packagesKept),
+		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.recoveryKept), publishedSection.Set(s, r.publishedKept),
+		relatedSection.Set(s, r.relatedKept), firewallSection.Set(s, r.firewallKept), monitoringSection.Set(s, r.Watch),
+		agentSection.Set(s, r.Agent), backupSection.Set(s, r.Backup), s.Save(whose),
+	)
 }
 
 // started notes that a service runs what is installed.

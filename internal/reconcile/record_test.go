@@ -17,6 +17,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
+// recorded keeps on the disk what an operator has asked of the unit, and returns the record.
+func recorded(t *testing.T, u *Reconciler, kept unitKept) *record {
+	t.Helper()
+	r, err := u.loadRecord()
+	require.NoError(t, err)
+	r.unitKept = kept
+	require.NoError(t, u.saveRecord(r))
+	return r
+}
+
 // A unit that was removed by force leaves its record on the machine: the next one isn't
 // paused because that one was, and tells Juju of its ports though that one has.
 func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
@@ -26,7 +36,7 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 		return &Reconciler{Machine: &observe.Machine{Env: juju.Env{Unit: name}, Log: slog.New(slog.NewTextHandler(log, nil))}, Paths: paths}
 	}
 	former, next := unit("ovn-central/1"), unit("ovn-central/5")
-	require.NoError(t, former.saveRecord(&record{Known: true, Paused: true, Ports: []int{6641}, Version: "23.03.1", Settled: true}))
+	recorded(t, former, unitKept{Known: true, Paused: true, Settled: true})
 	r, err := former.loadRecord()
 	require.NoError(t, err)
 	assert.True(t, r.Paused, "its own it goes by")
@@ -34,14 +44,15 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 
 	r, err = next.loadRecord()
 	require.NoError(t, err)
-	assert.Equal(t, &record{}, r)
+	assert.Equal(t, &record{state: r.state}, r)
 	assert.Contains(t, log.String(), "ignoring the record of another unit that was on this machine before")
 
 	// What it then records is its own.
-	require.NoError(t, next.saveRecord(&record{Known: true}))
+	recorded(t, next, unitKept{Known: true})
 	r, err = next.loadRecord()
 	require.NoError(t, err)
-	assert.Equal(t, &record{Unit: "ovn-central/5", Known: true}, r)
+	assert.Equal(t, "ovn-central/5", r.state.Owner().Unit)
+	assert.Equal(t, &record{state: r.state, unitKept: unitKept{Known: true}}, r)
 }
 
 // The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.
@@ -52,15 +63,13 @@ func TestRecordOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
 		env := juju.Env{Unit: "ovn-central/1", ModelUUID: model}
 		return &Reconciler{Machine: &observe.Machine{Env: env, Log: slog.New(slog.DiscardHandler)}, Paths: paths}
 	}
-	for _, model := range []string{"", "former"} { // one from before did not say
-		require.NoError(t, unit(model).saveRecord(&record{Known: true, Paused: true}))
-		r, err := unit("former").loadRecord()
-		require.NoError(t, err)
-		assert.True(t, r.Paused)
-	}
-	r, err := unit("next").loadRecord()
+	recorded(t, unit("former"), unitKept{Known: true, Paused: true})
+	r, err := unit("former").loadRecord()
 	require.NoError(t, err)
-	assert.Equal(t, &record{}, r)
+	assert.True(t, r.Paused)
+	r, err = unit("next").loadRecord()
+	require.NoError(t, err)
+	assert.Equal(t, &record{state: r.state}, r)
 }
 
 // The new cluster of one database has taken the old one's place, and the action was killed before the other's: the
@@ -68,10 +77,10 @@ func TestRecordOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
 func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
 	t.Parallel()
 	const full = "57f8a1b2-0000-4000-8000-000000000001"
-	r := &record{Remade: map[ovndb.Database]recovery.Request{
+	r := &record{recoveryKept: recoveryKept{Remade: map[ovndb.Database]recovery.Request{
 		ovndb.NB: {GivenUp: []string{"57f8", "ovn-central/1"}},
 		ovndb.SB: {GivenUp: []string{"39740000-0000-4000-8000-000000000002", full}},
-	}}
+	}}}
 	for text, known := range map[string]bool{
 		"57f8": true, "ovn-central/1": true, full: true, "57f8a1b2": true, "3974": true, "ovn-central/2": false, "dc55": false, "": false,
 	} {
@@ -90,7 +99,7 @@ func TestRequestThatHasComeAbout(t *testing.T) {
 		return RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
 	}
 	after := func(backup, made string) *record {
-		r := &record{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old", Backup: backup, New: raft.ID(made), Asked: at}}}
+		r := &record{recoveryKept: recoveryKept{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old", Backup: backup, New: raft.ID(made), Asked: at}}}}
 		r.forget(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: raft.ID(made)}})
 		return r
 	}
@@ -154,7 +163,7 @@ func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
 		"another, before it made one":   {made: "", placed: "of another", served: "of another", overtaken: true},
 		"another one followed it later": {made: "new", placed: "new", served: "of another", overtaken: true},
 	} {
-		r := &record{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old", Backup: mine, New: c.made}}}
+		r := &record{recoveryKept: recoveryKept{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old", Backup: mine, New: c.made}}}}
 		r.forget(ids(c.placed))
 		states := map[ovndb.Database]recovery.State{ovndb.NB: state(c.served)}
 		assert.Empty(t, r.Requests, name)
@@ -168,7 +177,7 @@ func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
 	}
 
 	// A recovery takes the newest copy, whichever unit makes the cluster of it.
-	r := &record{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old"}}}
+	r := &record{recoveryKept: recoveryKept{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old"}}}}
 	r.forget(ids("of another"))
 	assert.True(t, r.remade(request(""), state("of another"), ovndb.NB))
 	assert.False(t, r.remade(request(""), state("later"), ovndb.NB), "that one was given up too since")

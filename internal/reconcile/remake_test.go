@@ -32,7 +32,8 @@ func playedUnit(s observetest.Scenario, m *observetest.Machine) *Reconciler {
 func TestServerWhoseFileLacksEntriesIsNotStoppedForARecovery(t *testing.T) {
 	t.Parallel()
 	m := new(observetest.Machine)
-	u, r := playedUnit(observetest.Three(t), m), new(record)
+	u := playedUnit(observetest.Three(t), m)
+	r := recorded(t, u, unitKept{})
 	lost := (*membership.DamagedFileError)(nil)
 	require.ErrorAs(t, u.stopFor(t.Context(), r, ovndb.NB, "ovn-central/1"), &lost)
 	require.Len(t, m.Told, 1)
@@ -73,7 +74,7 @@ func TestRecoveryIsWithdrawnForWhatIsWrongWithItsDataAndNotForTheEndOfAHook(t *t
 		text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
 		require.NoError(t, os.WriteFile(u.Paths.File(ovndb.NB), []byte(text), 0o600))
 		request := recovery.Request{Cluster: observetest.Cluster(ovndb.NB)}
-		r := &record{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: request}}
+		r := &record{recoveryKept: recoveryKept{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: request}}}
 		p := pass{record: r, progress: newProgress(u.Now())}
 		p.progress.clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: request.Cluster}
 		err := u.remake(c.hook, p, ovndb.NB)

@@ -48,7 +48,7 @@ func TestRestartThatOthersHaveMadeIsDueNoMore(t *testing.T) {
 		"nothing of it is installed, nor is known": {seen: "a", hooks: []plan.ServiceState{{}}, due: true},
 	} {
 		for _, pending := range []string{"", "options changed"} {
-			r := &record{Running: map[ovndb.Service]ovndb.Version{nb: old}}
+			r := &record{servicesKept: servicesKept{Running: map[ovndb.Service]ovndb.Version{nb: old}}}
 			if pending != "" {
 				r.due(nb, pending)
 			}
@@ -86,7 +86,8 @@ func TestRestartThatPackagesWereRefusedIsDueWhateverWasStartedBefore(t *testing.
 	note := filepath.Join(root, "lib", "policy-rc.d", "charm-ovn-central-1f0e.deferred")
 	require.NoError(t, os.MkdirAll(filepath.Dir(note), 0o755))
 	require.NoError(t, os.WriteFile(note, []byte("policy_requestor_name: ovn-central\nservice: ovn-northd.service\n"), 0o600))
-	r := &record{
+	r := recorded(t, u, unitKept{})
+	r.servicesKept = servicesKept{
 		Pending:     map[ovndb.Service]string{ovndb.Northd: "units have come or gone"},
 		Invocations: map[ovndb.Service]string{ovndb.Northd: "a", ovndb.NorthboundServer: "c"},
 	}

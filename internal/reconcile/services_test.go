@@ -60,7 +60,7 @@ func northdIsNotLeftDown(t *testing.T) {
 			Machine:  &observe.Machine{Services: systemd.Services{Runner: n}, Control: ovsctl.Control{Runner: n}, Log: slog.New(slog.DiscardHandler)},
 			Packages: apt.Packages{Runner: n},
 		}
-		r := &record{Pending: map[ovndb.Service]string{ovndb.Northd: "upgrade"}}
+		r := &record{servicesKept: servicesKept{Pending: map[ovndb.Service]string{ovndb.Northd: "upgrade"}}}
 		err := u.restart(t.Context(), r, Result{}, ovndb.Northd)
 		assert.Equal(t, want, slices.Clone(n.calls), masked)
 		if want == nil {

@@ -31,7 +31,7 @@ func TestWhatRunsIsPublishedAndNotWhatIsInstalled(t *testing.T) {
 		"a server was never started": {running{northd: installed, nb: installed}, nil},
 		"nothing was":                {nil, nil},
 	} {
-		r := record{Running: tt.running}
+		r := record{servicesKept: servicesKept{Running: tt.running}}
 		assert.Equal(t, tt.want, r.running(installed), name)
 	}
 }
@@ -87,7 +87,8 @@ func TestServiceThatWasSlowToStartIsKnownToRunWhatIsInstalled(t *testing.T) {
 			t.Parallel()
 			u := &Reconciler{Paths: ovndb.Paths{DB: t.TempDir()}, Machine: &observe.Machine{Services: systemd.Services{Runner: runtest.New(t, slow...)}, Log: slog.New(slog.DiscardHandler)}}
 			installed := &progress{payload: &payload{version: ovndb.Version{OVN: "25.03", OVS: "3.5"}, installed: true}}
-			p := pass{record: &record{Running: c.ran}, progress: installed}
+			p := pass{record: recorded(t, u, unitKept{}), progress: installed}
+			p.record.Running = c.ran
 			require.ErrorContains(t, u.start(t.Context(), p, []ovndb.Service{ovndb.NorthboundServer}), "timed out")
 			kept, err := u.loadRecord()
 			require.NoError(t, err)

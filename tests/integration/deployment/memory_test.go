@@ -36,9 +36,9 @@ func TestEachHookTellsOldServersToGiveMemoryBack(t *testing.T) {
 	path := filepath.Join(u.DBDir(), "ovn-central-operator.unit.json")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	record := map[string]any{}
+	record := map[string]map[string]any{}
 	require.NoError(t, json.Unmarshal(text, &record))
-	running := record["running"].(map[string]any)
+	running := record["services"]["running"].(map[string]any)
 	for service, version := range running {
 		ovn, _, found := strings.Cut(version.(string), " openvswitch ")
 		require.True(t, found, version)

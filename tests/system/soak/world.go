@@ -227,8 +227,12 @@ func (w *world) has(h *host, fault string) bool {
 // record is what a unit has noted of itself: that it is to stay down, and for which unit's
 // recovery its servers were stopped.
 type record struct {
-	Paused bool              `json:"paused"`
-	Held   map[string]string `json:"held-for"`
+	Unit struct {
+		Paused bool `json:"paused"`
+	} `json:"unit"`
+	Recovery struct {
+		Held map[string]string `json:"held-for"`
+	} `json:"recovery"`
 }
 
 func (h *host) record() (r record) {
@@ -241,10 +245,10 @@ func (h *host) record() (r record) {
 
 // paused says whether the unit has noted that it is to stay down: it then says so in its
 // status, even where the action that stopped it has failed in the end, or was killed.
-func (h *host) paused() bool { return h.record().Paused }
+func (h *host) paused() bool { return h.record().Unit.Paused }
 
 // held says whether its server was stopped for a recovery that an operator has asked for.
-func (h *host) held(db lab.DB) bool { return h.record().Held[db.Schema()] != "" }
+func (h *host) held(db lab.DB) bool { return h.record().Recovery.Held[db.Schema()] != "" }
 
 // gone are errors of what was done to something that had ended by itself.
 func gone(err error) bool { return errors.Is(err, os.ErrProcessDone) }

@@ -1,0 +1,115 @@
+// Package unitstate keeps what a unit remembers of itself on its disk, beside the databases: what an
+// operator has asked of it, and what can't be seen from outside. It is one file, in which each owner has
+// a section with a type of its own. The package that has the [Section]
+// alone reads and writes it.
+package unitstate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+)
+
+// ownerSection is the section that says whose state it is.
+const ownerSection = "owner"
+
+// Owner is the unit whose state it is.
+type Owner struct {
+	Unit string `json:"unit,omitempty"`
+	// Model is the UUID of the unit's model: the machine may have had another unit, which was removed by force.
+	Model string `json:"model,omitempty"`
+	// Installing says that the hook install is where the file was written. That of a unit whose install has
+	// ended, on a machine where install runs, is another unit's of the same name.
+	Installing bool `json:"installing,omitempty"`
+}
+
+// State is what a unit remembers.
+type State struct {
+	path     string
+	log      *slog.Logger
+	sections map[string]json.RawMessage
+}
+
+// Section is the part of the state that one owner has. Owners keep theirs to themselves.
+type Section[T any] struct{ name string }
+
+// NewSection returns the section of that name.
+func NewSection[T any](name string) Section[T] { return Section[T]{name} }
+
+// Open reads the file path. With an error the state is that of a unit that remembers nothing. What can't be
+// read of a section is logged, and forgotten.
+func Open(path string, log *slog.Logger) (*State, error) {
+	s := &State{path: path, log: log, sections: map[string]json.RawMessage{}}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &s.sections)
+	}
+	if err != nil || s.sections == nil { // null is no object
+		s.sections = map[string]json.RawMessage{}
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	return s, err
+}
+
+// Owner returns whose state it is.
+func (s *State) Owner() Owner { return owner.Get(s) }
+
+var owner = NewSection[Owner](ownerSection)
+
+// Forget empties the state.
+func (s *State) Forget() { clear(s.sections) }
+
+// Get returns what is kept in the section; its zero value if nothing is.
+func (x Section[T]) Get(s *State) (kept T) {
+	text, found := s.sections[x.name]
+	if !found {
+		return kept
+	}
+	if err := json.Unmarshal(text, &kept); err != nil {
+		s.log.Warn("cannot read what the unit has kept; continuing without it", "section", x.name, "path", s.path, "error", err)
+		return *new(T)
+	}
+	return kept
+}
+
+// Set keeps the section, on the disk from the next [State.Save] on. It fails for what JSON has no form for.
+func (x Section[T]) Set(s *State, kept T) error {
+	text, err := json.Marshal(kept)
+	if err != nil {
+		return fmt.Errorf("cannot keep the section %s of %s: %w", x.name, s.path, err)
+	}
+	s.sections[x.name] = text
+	return nil
+}
+
+// Save writes the state of a unit to the disk.
+func (s *State) Save(whose Owner) error {
+	if err := owner.Set(s, whose); err != nil {
+		return err
+	}
+	all := maps.Clone(s.sections)
+	maps.DeleteFunc(all, func(_ string, text json.RawMessage) bool { return string(text) == "{}" })
+	text, err := json.MarshalIndent(all, "", " ")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(s.path), 0o755)
+	}
+	if err == nil {
+		_, err = atomicfile.WriteIfChanged(s.path, text, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", s.path, err)
+	}
+	return nil
+}
