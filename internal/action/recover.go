@@ -4,23 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
-	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
-
-// clientsAfter is what clients have to be told after their database was put in the place
-// of another: its log begins anew, and they take that for old data (ovsdb_cs in OVS).
-var clientsAfter = []string{
-	"on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset",
-	"with OpenStack: restart neutron-server and the metadata agents, then run neutron-ovn-db-sync-util",
-}
 
 // recoverQuorum makes new clusters of what this unit has.
 func recoverQuorum(ctx context.Context, u Unit, p params) (results, error) {
@@ -62,122 +54,117 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	if r.Again, err = p.flag("again"); err != nil {
 		return nil, err
 	}
-	found, failure := u.Reconciler.Recover(ctx, r)
-	if len(found.Done) > 0 {
-		next := []string{"for progress and proof, run: " + u.command("recovery-status")}
-		if from != "" {
-			next = append(next, "to restore it again, and lose what was written since, add again=true")
-		}
-		return results{"result": "nothing was done\n" + lines(found.Done), "next": lines(next)}, failure
+	format, err := p.format()
+	if err != nil {
+		return nil, err
 	}
+	found, err := u.Reconciler.Recover(ctx, r)
+	failure := refused(err)
 	shown := results{}
-	if len(found.Plan) > 0 {
-		shown["plan"] = lines(found.Plan)
-	}
-	if len(found.Lacking) > 0 && failure == nil { // else it is the message
-		var all []string
-		for _, refusal := range found.Lacking {
-			all = append(all, refusal.String())
+	shown.list("plan", found.Plan)
+	var lacking, waiting, next []finding.Finding
+	for _, f := range found.Findings {
+		switch {
+		case f.Severity == finding.Waiting:
+			waiting = append(waiting, f)
+			continue
+		case f.Severity == finding.Error:
+			lacking = append(lacking, f)
+		case f.Code == finding.RecoveryDone:
+			shown["result"] = lines([]string{"nothing was done", f.Message()})
 		}
-		shown["lacking"] = lines(all)
+		next = append(next, f)
 	}
-	if next := u.completed(found); len(next) > 0 {
-		shown["next"] = lines(next)
-	}
-	if len(found.Waiting) > 0 && found.Result == nil {
-		shown["waiting"] = lines(found.Waiting)
-	}
-	if found.Result != nil {
-		word, text := u.Reconciler.Status(*found.Result)
-		shown["status"] = fmt.Sprintf("%s: %s", word, text)
-		all := "all units"
-		if len(found.GiveUp) > 0 {
-			all += " but those given up"
-		}
-		shown["next"] = lines(append([]string{
-			"watch juju status until " + all + " are active, then run: " + u.command("recovery-status") +
-				" (it writes to the new cluster and reads that back from each unit)",
-		}, clientsAfter...))
-		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
-	}
-	return shown, failure
+	shown.list("lacking", present.Messages(lacking))
+	shown.list("next", present.Ways(u.Env.Version, next))
+	shown.list("waiting", present.Lines(u.Env.Version, waiting))
+	failure = errors.Join(failure, u.settle(ctx, shown, found.Result))
+	return shown, errors.Join(failure, u.document(shown, format, found.Findings, failure))
 }
 
-// completed is the command to type after a judgement, whole on its line, under the condition that what it gives up is
-// lost.
-func (u Unit) completed(found reconcile.RecoverResult) (next []string) {
-	line := u.Env.Version.Render(found.Next)
-	if line == "" {
+// refused is an error that says first that nothing was done, if it is no other than a refusal.
+func refused(err error) error {
+	if _, is := err.(*finding.RefusedError); is { //nolint:errorlint // one that is wrapped says what was done
+		return fmt.Errorf("nothing was done: %w", err)
+	}
+	return err
+}
+
+// settle shows and sets the status of a unit that something was begun on.
+func (u Unit) settle(ctx context.Context, shown results, o *reconcile.Result) error {
+	if o == nil {
 		return nil
 	}
-	switch len(found.GiveUp) {
-	case 0:
-	case 1:
-		next = append(next, "if "+found.GiveUp[0]+" is lost for good, power it off, then:")
-	default:
-		next = append(next, "if "+recovery.List(found.GiveUp)+" are lost for good, power them off, then:")
+	word, text := u.Reconciler.Status(*o)
+	shown["status"] = fmt.Sprintf("%s: %s", word, text)
+	return u.Tools.StatusSet(ctx, word, text)
+}
+
+// document adds the findings for programs, and those that a failure is made of, if the format is theirs.
+func (u Unit) document(shown results, format string, all []finding.Finding, failure error) (err error) {
+	if format == "json" || format == "yaml" {
+		shown["findings"], err = rendered(format, present.Documents(u.Env.Version, append(all, finding.Reasons(failure)...)), nil)
 	}
-	return append(next, line)
+	return err
+}
+
+// format is how results are shown.
+func (p params) format() (string, error) {
+	format, err := p.text("format")
+	if err == nil {
+		_, err = formatter(format)
+	}
+	return format, err
+}
+
+// list adds a result of lines, if there are any.
+func (r results) list(key string, all []string) {
+	if len(all) > 0 {
+		r[key] = lines(all)
+	}
 }
 
 // prove shows what was seen of clusters that were written to.
-func (r results) prove(proofs []recovery.Proof) {
+func (u Unit) prove(shown results, proofs []recovery.Proof) {
 	var proof []string
 	for _, p := range proofs {
-		proof = append(proof, p.Lines()...)
+		proof = slices.Concat(proof, present.Messages(p.Findings(u.Env.Unit)), p.Lines())
 	}
-	if len(proof) > 0 {
-		r["proof"] = lines(proof)
-	}
+	shown.list("proof", proof)
 }
 
 // recoveryStatus shows how far recoveries and restores are, and proves what they have made.
-func recoveryStatus(ctx context.Context, u Unit, _ params) (results, error) {
+func recoveryStatus(ctx context.Context, u Unit, p params) (results, error) {
+	format, err := p.format()
+	if err != nil {
+		return nil, err
+	}
 	found, failure := u.Reconciler.RecoveryStatus(ctx)
 	shown := results{}
-	if len(found.Made) > 0 {
-		shown["recovery"] = lines(found.Made)
+	var withdrawn, waiting, next []finding.Finding
+	for _, f := range found.Findings {
+		switch {
+		case f.Code == finding.RecoveryWithdrawn:
+			withdrawn = append(withdrawn, f)
+		case f.Severity == finding.Waiting:
+			waiting = append(waiting, f)
+		default:
+			next = append(next, f)
+		}
 	}
-	if len(found.Running) > 0 {
-		shown["waiting"] = lines(found.Running)
-	}
-	shown.prove(found.Proofs)
+	shown.list("recovery", append(found.Made, present.Lines(u.Env.Version, withdrawn)...))
+	shown.list("waiting", append(found.Running, present.Lines(u.Env.Version, waiting)...))
+	u.prove(shown, found.Proofs)
 	switch {
 	case failure != nil:
-	case found.Proven() && len(found.Running) == 0:
-		shown["next"] = lines(append([]string{afterProof(found.Proofs)}, clientsAfter...))
-	case len(found.Running) > 0 || len(found.Proofs) > 0:
-		shown["next"] = lines([]string{"wait until all units are active, then run: " + u.command("recovery-status")})
-	case len(found.Made) == 0:
+	case finding.Has(next, finding.RecoveryProved):
+		shown.list("next", append([]string{"it is proved: " + next[len(next)-1].Message()}, present.Ways(u.Env.Version, next)...))
+	case len(found.Running)+len(waiting)+len(found.Proofs) > 0:
+		shown.list("next", append(present.Ways(u.Env.Version, next), "wait until all units are active, then run: "+u.command("recovery-status")))
+	case len(found.Made)+len(withdrawn) == 0:
 		shown["recovery"] = "no recovery or restore has made these clusters, and none is running\n"
 	}
-	return shown, failure
-}
-
-// afterProof is what an operator does after a complete proof.
-func afterProof(proofs []recovery.Proof) string {
-	var gone []string
-	members := math.MaxInt
-	for _, p := range proofs {
-		n := 0
-		for _, unit := range p.Units {
-			if unit.Member {
-				n++
-			} else if !slices.Contains(gone, unit.Unit) {
-				gone = append(gone, unit.Unit)
-			}
-		}
-		members = min(members, n)
-	}
-	next := "it is proved: every unit serves the new cluster"
-	if len(gone) > 0 {
-		slices.SortFunc(gone, unitname.Compare)
-		next = "it is proved: every other unit serves the new cluster; remove those that were given up: juju remove-unit --force " + strings.Join(gone, " ")
-	}
-	if members < 3 {
-		next += "; add units until there are three again"
-	}
-	return next
+	return shown, errors.Join(failure, u.document(shown, format, found.Findings, failure))
 }
 
 // databases are the one that is named; none stands for all.
@@ -206,19 +193,18 @@ func rejoin(ctx context.Context, u Unit, p params) (results, error) {
 	if r.DryRun, err = p.flag("dry-run"); err != nil {
 		return nil, err
 	}
-	found, failure := u.Reconciler.Rejoin(ctx, r)
+	format, err := p.format()
+	if err != nil {
+		return nil, err
+	}
+	found, err := u.Reconciler.Rejoin(ctx, r)
+	failure := refused(err)
 	shown := results{}
-	if len(found.Plan) > 0 {
-		shown["plan"] = lines(found.Plan)
+	shown.list("plan", found.Plan)
+	u.prove(shown, found.Proofs)
+	if found.Result != nil && len(found.Proofs) == 0 {
+		shown["next"] = lines([]string{"once this unit is active, run the same command again: it writes to the database and reads that back from each unit"})
 	}
-	shown.prove(found.Proofs)
-	if found.Result != nil {
-		word, text := u.Reconciler.Status(*found.Result)
-		shown["status"] = fmt.Sprintf("%s: %s", word, text)
-		if len(found.Proofs) == 0 {
-			shown["next"] = lines([]string{"once this unit is active, run the same command again: it writes to the database and reads that back from each unit"})
-		}
-		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
-	}
-	return shown, failure
+	failure = errors.Join(failure, u.settle(ctx, shown, found.Result))
+	return shown, errors.Join(failure, u.document(shown, format, nil, failure))
 }

@@ -22,7 +22,7 @@ type Entry struct {
 }
 
 // catalogue has every code, in the order of importance among those of the same severity.
-var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, memberEntries, certificateEntries, northdEntries, unitEntries, noteEntries, refusalEntries)
+var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries, certificateEntries, northdEntries, unitEntries, noteEntries, refusalEntries)
 
 var (
 	entries  = map[Code]Entry{}
@@ -37,6 +37,12 @@ func init() {
 
 // Catalogue is every entry, the most important first.
 func Catalogue() []Entry { return slices.Clone(catalogue) }
+
+// Known reports whether a code has an entry. One that another release has stored may have none.
+func Known(code Code) bool {
+	_, found := entries[code]
+	return found
+}
 
 // Lookup returns the entry of a code. It panics if the code has no entry: codes are constants.
 func Lookup(code Code) Entry {

@@ -4,22 +4,20 @@ import "time"
 
 // What concerns the application's clusters.
 const (
-	ClusterLost       Code = "CLUSTER_LOST"
-	TwoClusters       Code = "TWO_CLUSTERS"
-	ClusterElsewhere  Code = "CLUSTER_ELSEWHERE"
-	NoQuorum          Code = "NO_QUORUM"
-	RecoveryWithdrawn Code = "RECOVERY_WITHDRAWN"
-	RecoveryHolds     Code = "RECOVERY_HOLDS"
-	CopyGivenUp       Code = "COPY_GIVEN_UP"
-	OldClusterServed  Code = "OLD_CLUSTER_SERVED"
-	ClusterAwaited    Code = "CLUSTER_AWAITED"
-	ClustersAwaited   Code = "CLUSTERS_AWAITED"
-	ClaimContested    Code = "CLAIM_CONTESTED"
-	CutOff            Code = "CUT_OFF"
-	Electing          Code = "ELECTING"
-	PeersUnknown      Code = "PEERS_UNKNOWN"
-	MajorityUnseen    Code = "MAJORITY_UNSEEN"
-	ReplacesItself    Code = "REPLACES_ITSELF"
+	ClusterLost      Code = "CLUSTER_LOST"
+	TwoClusters      Code = "TWO_CLUSTERS"
+	ClusterElsewhere Code = "CLUSTER_ELSEWHERE"
+	NoQuorum         Code = "NO_QUORUM"
+	CopyGivenUp      Code = "COPY_GIVEN_UP"
+	OldClusterServed Code = "OLD_CLUSTER_SERVED"
+	ClusterAwaited   Code = "CLUSTER_AWAITED"
+	ClustersAwaited  Code = "CLUSTERS_AWAITED"
+	ClaimContested   Code = "CLAIM_CONTESTED"
+	CutOff           Code = "CUT_OFF"
+	Electing         Code = "ELECTING"
+	PeersUnknown     Code = "PEERS_UNKNOWN"
+	MajorityUnseen   Code = "MAJORITY_UNSEEN"
+	ReplacesItself   Code = "REPLACES_ITSELF"
 )
 
 var clusterEntries = []Entry{
@@ -46,18 +44,6 @@ var clusterEntries = []Entry{
 		Line:    "{unit} is in another cluster, {cluster}; this unit's is {other}",
 		Meaning: "Two clusters serve one application. Until one of them is gone, no member is called stale and no kick is advised.",
 		Do:      "docs/how-to/recover-quorum.md says how the units of the old cluster join the new one.",
-	},
-	{
-		Code: RecoveryWithdrawn, Severity: Error, Kind: Database,
-		Line:    "recovery withdrawn: {value}",
-		Meaning: "The recovery that was asked for on this unit is over. Nothing was changed, and the servers run again.",
-		Do:      "The reason says on which unit to run it instead.",
-	},
-	{
-		Code: RecoveryHolds, Severity: Waiting, Kind: Database, For: 15 * time.Minute,
-		Line:    "stopped for recovery on {unit}; {value}",
-		Meaning: "An operator has run a recovery or a restore on that unit. It continues in the units' next hooks.",
-		Do:      "Do what the line names, if it names a unit or a machine.",
 	},
 	{
 		Code: CopyGivenUp, Severity: Waiting, Kind: Database,

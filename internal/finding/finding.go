@@ -236,7 +236,7 @@ func (f Finding) expand(text string) string {
 		"{name}", f.Subject.Name, "{unit}", a.Unit, "{units}", strings.Join(a.Units, ", "), "{cluster}", a.Cluster, "{other}", a.Other,
 		"{path}", a.Path, "{service}", a.Service, "{address}", a.Address, "{version}", a.Version, "{value}", a.Value,
 		"{member}", a.Member.Short(), "{after}", a.After.String(), "{count}", fmt.Sprint(a.Count), "{total}", fmt.Sprint(a.Total), "{milliseconds}", fmt.Sprint(a.Duration.Milliseconds()),
-		"{duration}", a.Duration.Round(time.Second).String(), "{date}", a.Time.UTC().Format(time.DateOnly),
+		"{duration}", a.Duration.Round(time.Second).String(), "{date}", a.Time.UTC().Format(time.DateOnly), "{time}", a.Time.UTC().Format(time.RFC3339),
 	).Replace(text)
 }
 

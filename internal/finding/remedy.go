@@ -25,6 +25,10 @@ const (
 	IfLost         Condition = "IF_LOST"
 	IfNoSpace      Condition = "IF_NO_SPACE"
 	IfGone         Condition = "IF_GONE"
+	IfOff          Condition = "IF_LOST_AND_OFF"
+	IfQuorumLost   Condition = "IF_QUORUM_LOST"
+	IfSinceLost    Condition = "IF_SINCE_MAY_BE_LOST"
+	OnceActive     Condition = "ONCE_ALL_ACTIVE"
 	OnceMachineOff Condition = "ONCE_MACHINE_OFF"
 	WhenClients    Condition = "WHEN_CLIENTS_MAY_WAIT"
 	IfCutOff       Condition = "IF_CUT_OFF"
@@ -45,6 +49,10 @@ var conditions = map[Condition]string{
 	IfLost:         "if {unit} is lost for good",
 	IfNoSpace:      "if there is no space to make",
 	IfGone:         "if no unit shows it",
+	IfOff:          "with {unit} lost for good and powered off",
+	IfQuorumLost:   "if its quorum is lost for good, too",
+	OnceActive:     "once all units are active but those that were given up",
+	IfSinceLost:    "if what was written since may be lost",
 	OnceMachineOff: "once its machine is off",
 	WhenClients:    "when clients may wait",
 	IfCutOff:       "if {unit} knows a leader, this unit is cut off",
@@ -90,6 +98,14 @@ const (
 	DeployAgain    Deed = "deploy the application again"
 	StopOldServer  Deed = "stop the server at {address}"
 	RemoveUnits    Deed = "remove the units of the wrong cluster"
+	RunElsewhere   Deed = "run it on a unit that has a whole copy"
+	RestoreHere    Deed = "restore that backup here, with {unit} in give-up"
+	RestoreThere   Deed = "restore the backup on a unit that stays, or, if all of these are lost, on a new application"
+	RestoreAnew    Deed = "deploy the application again, and restore the backup there"
+	RepairServer   Deed = "repair the server of {unit}, then run the same command again"
+	KickElsewhere  Deed = "on another unit, run cluster-status and the kick that it prints"
+	ResetChassis   Deed = "on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset"
+	SyncNeutron    Deed = "with OpenStack: restart neutron-server and the metadata agents, then run neutron-ovn-db-sync-util"
 )
 
 // Do is a command, unconditionally.

@@ -73,5 +73,5 @@ func (s State) isOver(db ovndb.Database) bool {
 		return false
 	}
 	next := r.Next()
-	return next.Action == recovery.Release || s.Resumed && next.Held && next.Unread
+	return next.Action == recovery.Release || s.Resumed && next.Held && next.Why.Code == finding.RecoveryUnread
 }

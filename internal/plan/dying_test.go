@@ -208,7 +208,7 @@ func TestDyingUnitDoesOfARecoveryWhatNoOtherUnitCan(t *testing.T) {
 		}), decided{}},
 		"it stops no server for a peer": {state(func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{}},
 		"what it was asked for is over": {state(func(_ *plan.State, r *recovery.State) { r.Request = &request }), decided{
-			step: "withdraw the recovery of nb (nb: this unit is being removed, and makes no new cluster)",
+			step: "withdraw the recovery of nb (RECOVERY_DYING)",
 		}},
 		"then its server starts":              {held(own, func(*plan.State, *recovery.State) {}), decided{step: over}},
 		"as one that was stopped for a peer":  {held(peer, func(*plan.State, *recovery.State) {}), decided{step: over}},
@@ -218,15 +218,15 @@ func TestDyingUnitDoesOfARecoveryWhatNoOtherUnitCan(t *testing.T) {
 			step: "let the server start again after the recovery of nb", found: []string{"warning PAUSED -> ovn-central/0 resume"},
 		}},
 		"not while the peer's request stands": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{found: []string{
-			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 Value=it makes the new cluster (if ovn-central/1 is lost: run the same action on another unit, adding ovn-central/1 to give-up)",
+			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=ovn-central/1 dry-run=true {unit=ovn-central/1}",
 		}}},
 		"nor while that can't be read": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0] = recovery.Peer{Unit: peer} }), decided{found: []string{
-			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 Value=what that unit publishes could not be read",
+			"waiting RECOVERY_UNREAD nb Unit=ovn-central/1",
 		}}},
 		"unless an operator resumes the unit": {held(peer, func(s *plan.State, r *recovery.State) {
 			s.Resumed, r.Peers[0] = true, recovery.Peer{Unit: peer}
 		}), decided{step: "start ovn-ovsdb-server-nb (the unit was resumed, and the stop hook needs its servers)", found: []string{
-			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 Value=what that unit publishes could not be read",
+			"waiting RECOVERY_UNREAD nb Unit=ovn-central/1",
 		}}},
 	})
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -21,13 +20,21 @@ var recoverySteps = map[recovery.Action]Kind{
 	recovery.Ask: AskUnits, recovery.Publish: Supersede, recovery.Withdraw: WithdrawRequest,
 }
 
+// Withdrawn is the finding that the recovery on this unit was withdrawn.
+func Withdrawn(db ovndb.Database, why finding.Finding) finding.Finding {
+	f := finding.Of(finding.RecoveryWithdrawn, db, finding.Args{}, why.Remedies...)
+	why.Remedies = nil
+	f.Causes = []finding.Finding{why}
+	return f
+}
+
 // planRecovery plans this unit's part of a requested recovery, and returns the databases whose server should stay
 // stopped.
 func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 	held = map[ovndb.Database]bool{}
 	for _, db := range ovndb.Databases() {
-		if why := s.Refused[db]; why != "" {
-			d.findIn(db, finding.RecoveryWithdrawn, finding.Args{Value: why})
+		if why, is := s.Refused[db]; is {
+			d.Findings = append(d.Findings, Withdrawn(db, why))
 		}
 		r, known := s.Recovery[db]
 		if !known {
@@ -35,10 +42,10 @@ func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 		}
 		next := r.Next()
 		if kind := recoverySteps[next.Action]; kind != "" && (!s.Dying || next.Action != recovery.Release) {
-			d.do(Step{Kind: kind, Database: db, Unit: next.For, Cluster: next.New, Reason: next.Reason})
+			d.do(Step{Kind: kind, Database: db, Unit: next.For, Cluster: next.New, Why: next.Why})
 		}
 		if held[db] = next.Held; next.Held {
-			d.findIn(db, finding.RecoveryHolds, finding.Args{Unit: next.For, Value: cmp.Or(next.Waiting, "it continues")})
+			d.Findings = append(d.Findings, next.Why)
 		}
 	}
 	return held

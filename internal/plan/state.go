@@ -51,7 +51,7 @@ type State struct {
 	// Recovery is the state of each database with a requested, or possibly requested, recovery.
 	Recovery map[ovndb.Database]recovery.State
 	// Refused is why a recovery requested on this unit was withdrawn.
-	Refused map[ovndb.Database]string
+	Refused map[ovndb.Database]finding.Finding
 	// Peers are the other existing units, ordered by number.
 	Peers []Peer
 	// Units counts those of the model, including this one.

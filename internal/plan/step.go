@@ -93,6 +93,8 @@ type Step struct {
 	IDs map[ovndb.Database]raft.ID
 	// Timer is that of a SetElectionTimer or a ConvertSchema.
 	Timer time.Duration
+	// Why is the reason for a WithdrawRequest.
+	Why finding.Finding
 	// Reason is for the log.
 	Reason string
 }
@@ -117,6 +119,9 @@ func (s Step) String() string {
 	case s.Timer != 0:
 		words = append(words, fmt.Sprintf("to %d ms", s.Timer.Milliseconds()))
 	}
+	if s.Kind == WithdrawRequest {
+		words = append(words, "("+string(s.Why.Code)+")")
+	}
 	if s.Reason != "" {
 		words = append(words, "("+s.Reason+")")
 	}
@@ -125,7 +130,7 @@ func (s Step) String() string {
 
 // Same reports whether both steps do the same, for any reason.
 func (s Step) Same(other Step) bool {
-	s.Reason, other.Reason = "", ""
+	s.Reason, other.Reason, s.Why, other.Why = "", "", finding.Finding{}, finding.Finding{}
 	return reflect.DeepEqual(s, other)
 }
 

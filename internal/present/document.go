@@ -16,6 +16,9 @@ type Document struct {
 	Since    string           `json:"since,omitempty" yaml:"since,omitempty"`
 	Remedies []RemedyDocument `json:"remedies" yaml:"remedies"`
 	Docs     string           `json:"docs" yaml:"docs"`
+	// Units are the other units, and Address is where a server is, that the finding names.
+	Units   []string `json:"units,omitempty" yaml:"units,omitempty"`
+	Address string   `json:"address,omitempty" yaml:"address,omitempty"`
 	// Causes are what the finding follows from.
 	Causes []Document `json:"causes,omitempty" yaml:"causes,omitempty"`
 }
@@ -35,7 +38,10 @@ func Documents(v juju.Version, all []finding.Finding) []Document {
 	for _, f := range finding.Sort(all) {
 		d := Document{
 			Code: string(f.Code), Severity: f.Severity.String(), Subject: f.Subject.String(), Message: f.Message(),
-			Remedies: []RemedyDocument{}, Docs: URL(f.Code),
+			Remedies: []RemedyDocument{}, Docs: URL(f.Code), Units: f.Args.Units, Address: f.Args.Address,
+		}
+		if f.Args.Unit != "" && len(d.Units) == 0 {
+			d.Units = []string{f.Args.Unit}
 		}
 		if !f.Since.IsZero() {
 			d.Since = f.Since.UTC().Format(time.RFC3339)

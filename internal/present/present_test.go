@@ -19,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
@@ -131,6 +132,64 @@ func TestFailure(t *testing.T) {
 	goldentest.Equal(t, "refusal.txt", present.Failure(juju3, &finding.RefusedError{Findings: finding.Reasons(err)})+"\n")
 	assert.Len(t, finding.Reasons(err), 2)
 	assert.Equal(t, "cannot stop", present.Failure(juju3, errors.New("cannot stop")))
+}
+
+// What a person sees of a recovery: what is lacking, the completed command, why it is refused or withdrawn, and what is waited for.
+func TestWhatAPersonSeesOfARecovery(t *testing.T) {
+	t.Parallel()
+	of := func(db ovndb.Database, change func(*recovery.State)) recovery.State {
+		s := recovery.State{
+			Database: db, Unit: "ovn-central/0", Cluster: "77eb6ddc", Own: &recovery.Copy{Cluster: "77eb6ddc", Term: 2, Index: 10},
+			Members: []recovery.Member{{ID: "aa00", Unit: "ovn-central/0", Exists: true}, {ID: "aa01", Unit: "ovn-central/1", Exists: true}, {ID: "aa02", Unit: "ovn-central/2", Exists: true}},
+			Peers:   []recovery.Peer{{Unit: "ovn-central/1", Read: true}, {Unit: "ovn-central/2", Read: true}},
+		}
+		change(&s)
+		return s
+	}
+	var text []string
+	show := func(title string, all ...finding.Finding) {
+		word, line := present.Workload(juju3, all)
+		text = append(text, "--- "+title, string(word)+": "+line)
+		text = append(text, present.Lines(juju3, all)...)
+		text = append(append(text, "next:"), present.Ways(juju3, all)...)
+	}
+	both := func(change func(*recovery.State)) (all []finding.Finding) {
+		for _, db := range ovndb.Databases() {
+			v := of(db, change).Judge(recovery.Request{Cluster: "77eb6ddc"})
+			all = append(append(all, v.Refusals...), v.Waiting...)
+		}
+		return all
+	}
+	copied := func(c recovery.Copy) func(*recovery.State) {
+		c.Cluster = "77eb6ddc"
+		return func(s *recovery.State) {
+			s.Peers[0].Copy = &c
+			s.Peers[1].Copy = &recovery.Copy{Cluster: c.Cluster, Stopped: true}
+		}
+	}
+	show("not reported", both(func(*recovery.State) {})...)
+	show("newer data", both(copied(recovery.Copy{Term: 3, Index: 4}))...)
+	show("a leader elsewhere", both(copied(recovery.Copy{HasRaftLeader: true}))...)
+	show("a file is damaged", both(copied(recovery.Copy{Stopped: true, Damage: "record 7"}))...)
+	show("a server runs", both(copied(recovery.Copy{Term: 1}))...)
+	show("a unit was removed", both(func(s *recovery.State) { s.Peers = nil })...)
+	waits := func(title string, r recovery.Request, change func(*recovery.State)) {
+		r.Cluster = "77eb6ddc"
+		s := of(ovndb.NB, func(s *recovery.State) {
+			s.Own.Stopped, s.Peers[0].Request, s.Members = true, &r, nil
+			change(s)
+		})
+		show(title, s.Next().Why)
+	}
+	waits("it continues", recovery.Request{}, func(*recovery.State) {})
+	waits("not published", recovery.Request{New: "bb00"}, func(s *recovery.State) { s.Peers[1].Dying = true })
+	waits("the quorum has returned", recovery.Request{New: "bb00"}, func(s *recovery.State) { s.Serving = []string{"ssl:10.0.0.9:6643"} })
+	waits("goes first elsewhere", recovery.Request{New: "bb00"}, func(s *recovery.State) { s.Request = &recovery.Request{Cluster: s.Cluster} })
+	proof := recovery.Proof{Database: ovndb.NB, Units: []recovery.UnitProof{{Unit: "ovn-central/0", Member: true}, {Unit: "ovn-central/1", Member: true, Failure: "no answer"}, {Unit: "ovn-central/2"}}}
+	show("not proved", proof.Findings("ovn-central/0")...)
+	proof.Units = []recovery.UnitProof{{Unit: "ovn-central/0", Member: true}, {Unit: "ovn-central/1", GivenUp: true}}
+	show("proved", recovery.Proved("ovn-central/0", []recovery.Proof{proof}))
+	goldentest.Equal(t, "recovery.txt", strings.Join(text, "\n")+"\n")
 }
 
 // each is a finding of each entry of the catalogue with arguments as long as they are in use.

@@ -24,3 +24,38 @@ func Next(v juju.Version, all []finding.Finding) (lines []string) {
 	}
 	return lines
 }
+
+// Messages are the findings in a line each.
+func Messages(all []finding.Finding) (lines []string) {
+	for _, f := range finding.Sort(all) {
+		lines = append(lines, f.Message())
+	}
+	return lines
+}
+
+// Lines are the findings, each with its ways out below it.
+func Lines(v juju.Version, all []finding.Finding) (lines []string) {
+	said := map[string]bool{}
+	for _, f := range finding.Sort(all) {
+		one := brief(v, f, said)
+		lines = append(append(lines, f.Message()), one[1:]...)
+	}
+	return lines
+}
+
+// Ways are the ways out of the findings, each once: a condition, and below it what is to be typed.
+func Ways(v juju.Version, all []finding.Finding) (lines []string) {
+	said := map[string]bool{}
+	for _, f := range finding.Sort(all) {
+		for _, r := range f.Remedies {
+			var b strings.Builder
+			if writeRemedy(&b, v, f, r); !said[b.String()] {
+				for line := range strings.Lines(b.String()) {
+					lines = append(lines, strings.TrimSpace(line))
+				}
+			}
+			said[b.String()] = true
+		}
+	}
+	return lines
+}

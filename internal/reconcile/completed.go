@@ -3,69 +3,61 @@ package reconcile
 import (
 	"context"
 	"slices"
-	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
+// The flags of a command that only plans, and of one that acts.
+const planned, confirmed = "dry-run", "i-really-mean-it"
+
 // judgeCompletely judges what is asked for, also by what the disk and the packages permit, and completes the command as
-// it was typed. What is lacking refuses all but a dry run.
+// it was typed. What is lacking, or not confirmed, refuses all but a dry run.
 func (u *Reconciler) judgeCompletely(
 	ctx context.Context, r *record, request, typed RecoverRequest, state plan.State, found *RecoverResult,
-) (asked map[ovndb.Database]recovery.Request, refusals []string) {
-	asked, refusals = u.judgeRecovery(r, request, state.Recovery, found)
-	if len(refusals) == 0 && len(asked) > 0 {
+) (asked map[ovndb.Database]recovery.Request, refusals []finding.Finding) {
+	j := u.judgeRecovery(r, request, state.Recovery, found)
+	typed.Again = typed.Again || slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool {
+		return r.inPlace(request, state.Recovery[db], db)
+	})
+	refusals = j.refusals
+	if len(refusals) == 0 && len(j.asked) > 0 {
 		refusals = u.refuseDying(state)
 	}
-	if len(refusals) == 0 && len(found.Lacking) == 0 && len(asked) > 0 {
+	if len(refusals) == 0 && len(j.lacking) == 0 && len(j.asked) > 0 {
 		u.Members.Progress(ctx, "checking the data and the space on the disk")
-		refusals = u.refuseContents(ctx, asked)
+		refusals = u.refuseContents(ctx, j.asked)
 	}
-	if len(refusals) == 0 && len(asked) > 0 {
-		typed.Again = typed.Again || slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool {
-			return r.inPlace(request, state.Recovery[db], db)
-		})
-		found.Next = typed.completed(u.Env.Unit, *found)
-	}
-	if len(refusals) > 0 || !request.DryRun {
-		for _, lacking := range found.Lacking {
-			refusals = append(refusals, lacking.String())
+	switch {
+	case len(refusals) > 0:
+		return j.asked, append(refusals, j.lacking...)
+	case len(j.lacking) > 0:
+		for i, f := range j.lacking {
+			j.lacking[i].Remedies = recovery.Ways(f, u.completed(typed, j, planned))
 		}
+		if !request.DryRun {
+			return j.asked, j.lacking
+		}
+		found.Findings = append(found.Findings, j.lacking...)
+	case request.DryRun && len(j.asked) > 0:
+		found.Findings = append(found.Findings, finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(typed, j, confirmed)))
+	case !request.DryRun && !request.Confirmed:
+		ways := []finding.Remedy{u.completed(typed, j, planned), u.completed(typed, j, confirmed)}
+		return j.asked, []finding.Finding{finding.New(finding.RecoveryUnconfirmed, finding.Subject{}, finding.Args{}, ways...)}
 	}
-	return asked, refusals
+	return j.asked, nil
 }
 
-// completed is the command to type next, by what was found: a dry run that gives up all that is in the way, or, if
-// nothing is, the command that acts.
-func (r RecoverRequest) completed(unit string, found RecoverResult) command.Command {
-	c := command.Command{Unit: unit, Action: "recover"}
-	add := func(key, value string) { c.Params = append(c.Params, command.Param{Key: key, Value: value}) }
-	if r.Backup != "" {
-		c.Action = "restore"
-		add("from", r.Backup)
+// completed is the command as it was typed, with all that it gives up, under the condition that this is lost.
+func (u *Reconciler) completed(typed RecoverRequest, j judgement, flag string) finding.Remedy {
+	c := typed.command(u.Env.Unit, j.giveUp, flag)
+	if len(j.giveUp) == 0 {
+		return finding.Do(c)
 	}
-	if len(r.Databases) == 1 {
-		add("database", r.Databases[0].Short())
-	}
-	if len(found.GiveUp) > 0 {
-		c.Params = append(c.Params, command.Param{Key: "give-up", Value: strings.Join(found.GiveUp, ","), Text: true})
-	}
-	if r.Force {
-		add("force", "true")
-	}
-	if r.Again {
-		add("again", "true")
-	}
-	if len(found.Lacking) > 0 {
-		add("dry-run", "true")
-	} else {
-		add("i-really-mean-it", "true")
-	}
-	return c
+	return recovery.Without(c, j.giveUp...)
 }
 
 // nameOf is what is given up as it can be typed again: Juju may have taken the ID of a member for a number.

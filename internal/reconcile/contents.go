@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
@@ -47,10 +48,10 @@ const trials = "/var/tmp"
 // refuseContents says why no new clusters could be made for these requests, before any unit
 // has stopped a server for them: what they are made of is written elsewhere, loaded, and removed. It
 // takes as long as [Reconciler.contents] does, which looks again once the servers are off.
-func (u *Reconciler) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []string) {
+func (u *Reconciler) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []finding.Finding) {
 	dir, err := os.MkdirTemp(trials, "ovn-central-contents-")
 	if err != nil {
-		return []string{fmt.Sprintf("cannot try what the new clusters are to be made of: %v", err)}
+		return []finding.Finding{unusable(err)}
 	}
 	defer os.RemoveAll(dir)
 	var sizes []int64
@@ -64,15 +65,20 @@ func (u *Reconciler) refuseContents(ctx context.Context, asked map[ovndb.Databas
 			err = u.tryContents(ctx, q, db, size, filepath.Join(dir, db.Short()))
 		}
 		if err != nil {
-			refusals = append(refusals, fmt.Sprintf("%s: %v", db.Short(), err))
+			refusals = append(refusals, unusable(err, db))
 		}
 	}
 	if len(refusals) == 0 && len(sizes) > 1 {
 		if err := room(u.Paths.DB, sizes...); err != nil {
-			return []string{err.Error()}
+			return []finding.Finding{unusable(err, ovndb.Databases()...)}
 		}
 	}
 	return refusals
+}
+
+// unusable is the finding that no new cluster can be made of the data.
+func unusable(why error, databases ...ovndb.Database) finding.Finding {
+	return finding.New(finding.RecoveryDataUnusable, finding.Subject{Databases: databases}, finding.Args{Value: firstLine(why.Error())})
 }
 
 // tryContents says why no new cluster could be made of contents of that size, which it writes to the file to

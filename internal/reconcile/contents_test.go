@@ -76,9 +76,9 @@ func TestContentsAreTriedElsewhereThanBesideTheDatabase(t *testing.T) {
 	u.Files.Runner = l
 	refusals := u.refuseContents(t.Context(), map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: observetest.Cluster(ovndb.NB)}})
 	require.Len(t, refusals, 1)
-	require.Contains(t, refusals[0], "cannot load /var/tmp/ovn-central-contents-", "the premise: it was written")
+	require.Contains(t, refusals[0].Args.Value, "cannot load /var/tmp/ovn-central-contents-", "the premise: it was written")
 	assert.Equal(t, before, l.seen)
-	tried := strings.Fields(strings.SplitAfter(refusals[0], "cannot load ")[1])[0]
+	tried := strings.Fields(strings.SplitAfter(refusals[0].Args.Value, "cannot load ")[1])[0]
 	_, err = os.Lstat(strings.TrimSuffix(tried, ":"))
 	assert.ErrorIs(t, err, os.ErrNotExist, "nothing of it stays")
 }

@@ -100,15 +100,16 @@ func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) er
 
 // refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other
 // unit stops its server for it. Which of those that stay is lost is not known here.
-func (u *Reconciler) refuseDying(s plan.State) []string {
+func (u *Reconciler) refuseDying(s plan.State) []finding.Finding {
 	if !s.Dying {
 		return nil
 	}
-	where := "then deploy the application again, and restore the backup there"
+	where := finding.RestoreAnew
 	for _, state := range s.Recovery {
 		if slices.ContainsFunc(state.Peers, func(p recovery.Peer) bool { return !p.Dying && p.Copy != nil && p.Copy.Cluster == state.Cluster }) {
-			where = "then restore the backup on a unit that stays, or, if all of these are lost, deploy the application again, and restore it there"
+			where = finding.RestoreThere
 		}
 	}
-	return []string{"this unit is being removed, so that it makes no new cluster; to keep its data, run: " + u.command("backup") + "; " + where}
+	backup := finding.Do(command.Command{Unit: u.Env.Unit, Action: "backup"})
+	return []finding.Finding{finding.New(finding.RecoveryDying, finding.Subject{}, finding.Args{}, backup, finding.ByHand(where))}
 }

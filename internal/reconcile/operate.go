@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -134,15 +136,9 @@ func (u *Reconciler) noteNorthdHeld(held bool) error {
 // ErrNoService is wrapped for a name that is none of the package's services.
 var ErrNoService = errors.New("no such service")
 
-// ErrPaused is returned for a restart of what was stopped by a pause, and stays so.
-var ErrPaused = errors.New("cannot restart services: the unit is paused")
-
-// ErrHeld is returned for a restart of an ovn-northd that an operator keeps from running.
-var ErrHeld = errors.New("cannot restart ovn-northd: it is held")
-
 // Restart restarts services one after the other, each as carefully as the unit
 // itself would. Without names it restarts those that are held back. It returns
-// what it has restarted.
+// what it has restarted. What was stopped by a pause, or is held, is refused.
 func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Service, error) {
 	r, err := u.loadRecord()
 	if err != nil {
@@ -153,14 +149,9 @@ func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Serv
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := r.restartTargets(pending, names)
-	switch {
-	case errors.Is(err, ErrPaused):
-		return nil, fmt.Errorf("%w; run: %s", err, u.command("resume"))
-	case errors.Is(err, ErrHeld):
-		return nil, fmt.Errorf("%w; run: %s", err, u.command("release-northd"))
-	case err != nil:
-		return nil, err
+	wanted, err := r.restartTargets(u.Env.Unit, pending, names)
+	if err != nil {
+		return nil, fmt.Errorf("cannot restart services: %w", err)
 	}
 	o := Result{Snapshot: u.Observer.Observe(ctx, u.Tools)}
 	var done []ovndb.Service
@@ -178,7 +169,7 @@ func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Serv
 
 // restartTargets are the services that a restart is for: those that are named, by themselves or
 // all together, or without names those that are held back.
-func (r *record) restartTargets(pending map[ovndb.Service]string, names []string) (map[ovndb.Service]bool, error) {
+func (r *record) restartTargets(unit string, pending map[ovndb.Service]string, names []string) (map[ovndb.Service]bool, error) {
 	wanted := map[ovndb.Service]bool{}
 	for service := range pending {
 		wanted[service] = len(names) == 0
@@ -197,14 +188,19 @@ func (r *record) restartTargets(pending map[ovndb.Service]string, names []string
 	}
 	switch {
 	case r.NorthdHeld && wanted[ovndb.Northd] && len(names) > 0:
-		return nil, ErrHeld
+		return nil, stopped(finding.NorthdHeld, unit, "release-northd")
 	case r.NorthdHeld:
 		delete(wanted, ovndb.Northd)
 	}
 	if r.Paused && slices.Contains(slices.Collect(maps.Values(wanted)), true) {
-		return nil, ErrPaused
+		return nil, stopped(finding.Paused, unit, "resume")
 	}
 	return wanted, nil
+}
+
+// stopped refuses what an action ends.
+func stopped(code finding.Code, unit, action string) error {
+	return refuse(finding.New(code, finding.Subject{}, finding.Args{}, finding.Do(command.Command{Unit: unit, Action: action})))
 }
 
 func (u *Reconciler) allServices() []ovndb.Service {

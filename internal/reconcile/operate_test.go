@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -173,19 +175,21 @@ func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {
 		pending map[ovndb.Service]string
 		names   []string
 		want    []ovndb.Service
-		err     error
+		err     finding.Code
+		unknown error
 	}{
 		"what is held back":             {pending: held, want: []ovndb.Service{nb}},
 		"nothing is held back":          {},
 		"one by name":                   {pending: held, names: []string{"ovn-northd"}, want: []ovndb.Service{northd}},
 		"all by name":                   {names: []string{"ovn-central"}, want: []ovndb.Service{northd, nb, sb}},
-		"no such one":                   {names: []string{"ovn-controller"}, err: ErrNoService},
-		"of a paused unit, by name":     {paused: true, names: []string{"ovn-northd"}, err: ErrPaused},
-		"of a paused unit, held back":   {paused: true, pending: held, err: ErrPaused},
+		"no such one":                   {names: []string{"ovn-controller"}, unknown: ErrNoService},
+		"of a paused unit, by name":     {paused: true, names: []string{"ovn-northd"}, err: finding.Paused},
+		"of a paused unit, held back":   {paused: true, pending: held, err: finding.Paused},
 		"of a paused unit, none is due": {paused: true},
 	} {
-		wanted, err := (&record{unitKept: unitKept{Paused: tt.paused}}).restartTargets(tt.pending, tt.names)
-		require.ErrorIs(t, err, tt.err, name)
+		wanted, err := (&record{unitKept: unitKept{Paused: tt.paused}}).restartTargets("ovn-central/0", tt.pending, tt.names)
+		require.ErrorIs(t, err, cmp.Or(tt.unknown, err), name)
+		assert.Equal(t, tt.err != "", finding.Has(finding.Reasons(err), tt.err), name)
 		var all []ovndb.Service
 		for service, is := range wanted {
 			if is {

@@ -54,7 +54,7 @@ func (u *Reconciler) proveOne(ctx context.Context, o Result, request recovery.Re
 	db, s := p.Database, server(o, p.Database)
 	x := o.state.Databases[db]
 	if !x.MemberWithLeader() || x.Cluster != o.state.Clusters.IDs[db] {
-		p.Waiting = "this unit's server is no member that knows a leader of the new cluster"
+		p.Unserved = true
 		return
 	}
 	addresses := map[string]string{u.Env.Unit: o.state.Address}

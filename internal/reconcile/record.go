@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -129,7 +130,7 @@ type recoveryKept struct {
 	// one of a database was withdrawn. Held is the unit for whose request a server was
 	// stopped.
 	Requests map[ovndb.Database]recovery.Request `json:"requests,omitempty"`
-	Refused  map[ovndb.Database]string           `json:"refused,omitempty"`
+	Refused  map[ovndb.Database]finding.Finding  `json:"refused,omitempty"`
 	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
 	// Asks is when this unit, as the one that leads the application, has asked the units
 	// that were asked for a recovery whether they are there.
@@ -173,12 +174,14 @@ func (u *Reconciler) loadRecord() (*record, error) {
 		u.Log.Info("ignoring the record of another unit that was on this machine before", "unit", whose.Unit, "model", whose.Model)
 		s.Forget()
 	}
-	return &record{
+	r := &record{
 		state: s, unitKept: unitSection.Get(s), servicesKept: servicesSection.Get(s), packagesKept: packagesSection.Get(s),
 		clustersKept: clustersSection.Get(s), recoveryKept: recoverySection.Get(s), publishedKept: publishedSection.Get(s),
 		relatedKept: relatedSection.Get(s), firewallKept: firewallSection.Get(s), Watch: monitoringSection.Get(s),
 		Agent: agentSection.Get(s), Backup: backupSection.Get(s),
-	}, err
+	}
+	maps.DeleteFunc(r.Refused, func(_ ovndb.Database, f finding.Finding) bool { return !finding.Known(f.Code) })
+	return r, err
 }
 
 // ForgetFormer removes what a unit of the same name remembered on this machine: Juju 4 numbers the units

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -53,6 +55,20 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "ovn-central/5", r.state.Owner().Unit)
 	assert.Equal(t, &record{state: r.state, unitKept: unitKept{Known: true}}, r)
+}
+
+// A recovery was withdrawn for a reason that the record keeps, unless another release has written one that this one does not know.
+func TestReasonOfAWithdrawalIsKept(t *testing.T) {
+	t.Parallel()
+	u := &Reconciler{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/1"}, Log: slog.New(slog.DiscardHandler)}, Paths: ovndb.Paths{DB: t.TempDir()}}
+	why := finding.Of(finding.RecoveryNewerData, ovndb.NB, finding.Args{Unit: "ovn-central/0"}, recovery.Without(command.Resolved("ovn-central/0", true), "ovn-central/0"))
+	written := new(record)
+	written.withdraw(ovndb.NB, why)
+	written.withdraw(ovndb.SB, finding.Finding{Code: "OF_A_LATER_RELEASE"})
+	require.NoError(t, u.saveRecord(written))
+	r, err := u.loadRecord()
+	require.NoError(t, err)
+	assert.Equal(t, map[ovndb.Database]finding.Finding{ovndb.NB: why}, r.Refused)
 }
 
 // The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.
@@ -132,11 +148,11 @@ func TestRequestThatHasComeAbout(t *testing.T) {
 		"nothing before":                  {&record{}, request(backup), "old", true, 0, 0},
 	} {
 		states := map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: c.serves, Own: &recovery.Copy{HasRaftLeader: c.led}}}
-		done, refused := c.record.alreadyDone(c.request, states)
+		done, refused := c.record.alreadyDone(c.request, states, command.Command{})
 		assert.Len(t, done, c.done, name)
 		assert.Len(t, refused, c.refused, name)
 		c.record.forgetRemade(c.request)
-		done, refused = c.record.alreadyDone(c.request, states)
+		done, refused = c.record.alreadyDone(c.request, states, command.Command{})
 		assert.Empty(t, append(done, refused...), "%s: with again=true", name)
 	}
 }
@@ -168,11 +184,11 @@ func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
 		states := map[ovndb.Database]recovery.State{ovndb.NB: state(c.served)}
 		assert.Empty(t, r.Requests, name)
 		assert.Equal(t, !c.overtaken, r.remade(request(mine), states[ovndb.NB], ovndb.NB), name)
-		_, refused := r.alreadyDone(request(mine), states)
+		_, refused := r.alreadyDone(request(mine), states, command.Command{})
 		assert.Equal(t, c.overtaken, len(refused) > 0, name)
-		_, refused = r.alreadyDone(request(other), states)
+		_, refused = r.alreadyDone(request(other), states, command.Command{})
 		assert.Empty(t, refused, "%s: another backup is another command", name)
-		_, refused = r.alreadyDone(request(""), states)
+		_, refused = r.alreadyDone(request(""), states, command.Command{})
 		assert.Empty(t, refused, "%s: a recovery", name)
 	}
 

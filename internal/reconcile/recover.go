@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -34,37 +34,38 @@ type RecoverRequest struct {
 	Confirmed, DryRun bool
 }
 
+// command is the command as it was typed, with the names that it gives up and with flags.
+func (r RecoverRequest) command(unit string, giveUp []string, flags ...string) command.Command {
+	if r.Again {
+		flags = append([]string{"again"}, flags...)
+	}
+	return recovery.Request{GivenUp: giveUp, Force: r.Force, Backup: r.Backup}.Command(unit, r.Databases, flags...)
+}
+
+// again is the command that plans to make new clusters once more.
+func (r RecoverRequest) again(unit string, states map[ovndb.Database]recovery.State) command.Command {
+	var names []string
+	for _, given := range r.GivenUp {
+		names = append(names, nameOf(given, states))
+	}
+	r.Again = true
+	return r.command(unit, names, planned)
+}
+
 // RecoverResult is what is to be said of it.
 type RecoverResult struct {
-	// Plan and Waiting are as in [recovery.Verdict].
-	Plan, Waiting []string
-	// Lacking are the refusals that end once what they name is given up. In a dry run they are no error.
-	Lacking []recovery.Refusal
-	// GiveUp are the units, and IDs of members, that the request gives up or would have to give up, in their order.
-	GiveUp []string
-	// Next is the same command, completed: it gives all of these up, and acts if nothing is lacking. It is the zero
-	// command if the request was refused for something else, or was begun.
-	Next command.Command
-	// Done says of each database that was asked for that the same request has come about before; then nothing was done.
-	Done []string
+	// Plan is as in [recovery.Verdict].
+	Plan []string
+	// Findings are what is lacking or waited for, and what came of it, with what to type next.
+	Findings []finding.Finding
 	// Result is how the unit is afterwards; nil where nothing was begun.
 	Result *Result
 }
 
-// RecoverError says why nothing was begun.
-type RecoverError struct{ Reasons []string }
-
-// Error is a line for each reason.
-func (e *RecoverError) Error() string {
-	if len(e.Reasons) == 1 {
-		return "nothing was done: " + e.Reasons[0]
-	}
-	return "nothing was done\n" + strings.Join(e.Reasons, "\n")
-}
-
 // Recover makes new clusters of the data that this unit has, or of a backup. It plans,
 // refuses, begins, and goes as far as it can; all units continue in their hooks. If it is
-// called again it continues too, and does nothing if all has come about.
+// called again it continues too, and does nothing if all has come about. If nothing was begun, the error is a
+// [*finding.RefusedError].
 func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (RecoverResult, error) {
 	var found RecoverResult
 	typed := request
@@ -73,15 +74,14 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	if err != nil {
 		return found, err
 	}
-	states := state.Recovery
 	if request.Again {
 		r.forgetRemade(request)
 	}
-	request.Databases = r.databases(request, states)
+	request.Databases = r.databases(request, state.Recovery)
 	if len(request.Databases) == 0 {
-		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost; if the other units have just failed, run it again in a minute"}}
+		return found, refuse(finding.New(finding.RecoveryHasQuorum, finding.Subject{Databases: ovndb.Databases(), Name: u.Env.Unit}, finding.Args{}))
 	}
-	if !request.DryRun && slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool { return r.unfinished(request, states[db], db) }) {
+	if !request.DryRun && slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool { return r.unfinished(request, state.Recovery[db], db) }) {
 		// An action that was killed after the new cluster replaced the old one continues. A server that it
 		// has not started yet has not lost a quorum.
 		if _, err = u.Reconcile(ctx, true); err != nil {
@@ -90,12 +90,11 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		if r, state, err = u.recoveryState(ctx); err != nil {
 			return found, err
 		}
-		states = state.Recovery
 	}
-	if done, refusals := r.alreadyDone(request, states); len(refusals) > 0 {
-		return found, &RecoverError{refusals}
+	if done, refusals := r.alreadyDone(request, state.Recovery, typed.again(u.Env.Unit, state.Recovery)); len(refusals) > 0 {
+		return found, refuse(refusals...)
 	} else if len(done) == len(request.Databases) {
-		return RecoverResult{Done: done}, nil
+		return RecoverResult{Findings: done}, nil
 	}
 	var manifest backup.Manifest
 	if request.Backup != "" {
@@ -105,15 +104,9 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		found.Plan = append(found.Plan, fmt.Sprintf("the backup was taken on %s at %s, %s ago", manifest.Unit, manifest.Taken.Format(time.RFC3339), u.Now().Sub(manifest.Taken).Truncate(time.Second)))
 	}
 	asked, refusals := u.judgeCompletely(ctx, r, request, typed, state, &found)
-	switch {
-	case len(refusals) > 0:
-		return found, &RecoverError{refusals}
-	case request.DryRun:
-		return found, nil
-	case !request.Confirmed:
-		return found, &RecoverError{[]string{request.lost() + "; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true"}}
+	if len(refusals) > 0 || request.DryRun {
+		return found, refuse(refusals...)
 	}
-	found.Next = command.Command{}
 	if r.Requests == nil {
 		r.Requests = map[ovndb.Database]recovery.Request{}
 	}
@@ -128,26 +121,37 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	}
 	o, err := u.Reconcile(ctx, true)
 	found.Result = &o
+	status := finding.If(finding.OnceActive, command.Command{Unit: u.Env.Unit, Action: "recovery-status"})
+	found.Findings = []finding.Finding{
+		finding.New(finding.RecoveryBegun, finding.Subject{}, finding.Args{}, append([]finding.Remedy{status}, recovery.ClientsAfter()...)...),
+	}
 	if err != nil {
 		return found, err
 	}
 	return found, u.withdrawn(request)
 }
 
-// lost says what can't be brought back.
-func (r RecoverRequest) lost() string {
-	if r.Backup != "" {
-		return "every change since the backup was taken is lost"
+// refuse is the error of these reasons; nil if there are none.
+func refuse(reasons ...finding.Finding) error {
+	if len(reasons) == 0 {
+		return nil
 	}
-	return "what is given up can't be brought back"
+	return &finding.RefusedError{Findings: reasons}
 }
 
-// judgeRecovery judges what is asked for of each database: what is to be asked of its units,
-// what refuses it, and, in found, what is planned and waited for.
-func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map[ovndb.Database]recovery.State, found *RecoverResult) (asked map[ovndb.Database]recovery.Request, refusals []string) {
-	asked = map[ovndb.Database]recovery.Request{}
+// judgement is what is found of a request for all of its databases.
+type judgement struct {
+	asked map[ovndb.Database]recovery.Request
+	// refusals are but those that end once what they name is given up: these are lacking.
+	refusals, lacking []finding.Finding
+	// giveUp are the units, and IDs of members, that the request gives up or would have to give up, in their order.
+	giveUp []string
+}
+
+// judgeRecovery judges what is asked for of each database; found gets what is planned and waited for.
+func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map[ovndb.Database]recovery.State, found *RecoverResult) judgement {
+	j := judgement{asked: map[ovndb.Database]recovery.Request{}}
 	unknown := map[string]int{}
-	var judged []recovery.Refusal
 	for _, db := range request.Databases {
 		state := states[db]
 		state.Database, state.Unit = db, u.Env.Unit
@@ -161,52 +165,42 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 		q := recovery.Request{Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
 		if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {
 			if made.Backup != request.Backup {
-				refusals = append(refusals, u.underWay(db, *made))
+				// What is published then is not what was typed.
+				goOn := recovery.Request{Backup: made.Backup}.Command(u.Env.Unit, []ovndb.Database{db}, confirmed)
+				j.refusals = append(j.refusals, finding.Of(finding.RecoveryUnderWay, db, finding.Args{}, finding.Do(goOn)))
 				continue
 			}
 			// It may be published: it goes on as it was asked for, without what was lost since.
 			q = made.Repeated(q.GivenUp, q.Force)
 		}
 		v := state.Judge(q)
-		found.Plan, found.Waiting = append(found.Plan, v.Plan...), append(found.Waiting, v.Waiting...)
-		judged = append(judged, v.Refusals...)
+		found.Plan, found.Findings = append(found.Plan, v.Plan...), append(found.Findings, v.Waiting...)
+		for _, f := range v.Refusals {
+			if giveUp := recovery.Lacking(f); len(giveUp) > 0 {
+				j.lacking, j.giveUp = append(j.lacking, f), append(j.giveUp, giveUp...)
+			} else {
+				j.refusals = append(j.refusals, f)
+			}
+		}
 		for _, name := range state.Unknown(q) {
 			if state.Request == nil || !slices.Contains(state.Request.GivenUp, name) { // else its unit was removed since
 				unknown[name]++
 			}
 		}
-		asked[db] = state.WithUnits(q)
-	}
-	for _, refusal := range recovery.Once(judged) {
-		if len(refusal.GiveUp) == 0 {
-			refusals = append(refusals, refusal.String())
-			continue
-		}
-		found.Lacking = append(found.Lacking, refusal)
-		found.GiveUp = append(found.GiveUp, refusal.GiveUp...)
+		j.asked[db] = state.WithUnits(q)
 	}
 	for _, given := range request.GivenUp {
-		found.GiveUp = append(found.GiveUp, nameOf(given, states))
+		j.giveUp = append(j.giveUp, nameOf(given, states))
 	}
-	slices.SortFunc(found.GiveUp, unitname.Compare)
-	found.GiveUp = slices.Compact(found.GiveUp)
+	slices.SortFunc(j.giveUp, unitname.Compare)
+	j.giveUp = slices.Compact(j.giveUp)
 	for _, name := range slices.Sorted(maps.Keys(unknown)) {
 		past := func(given raft.IDArgument) bool { return given.Text == name && r.gaveUp(given) }
-		if unknown[name] == len(asked) && !slices.ContainsFunc(request.GivenUp, past) {
-			refusals = append(refusals, name+" is neither a unit nor an identity of a member")
+		if unknown[name] == len(j.asked) && !slices.ContainsFunc(request.GivenUp, past) {
+			j.refusals = append(j.refusals, finding.New(finding.RecoveryNameUnknown, finding.Subject{Name: name}, finding.Args{}))
 		}
 	}
-	return asked, refusals
-}
-
-// underWay refuses what is typed while the new cluster of another command is made, and says how that goes on:
-// what is published then is not what was typed.
-func (u *Reconciler) underWay(db ovndb.Database, made recovery.Request) string {
-	command := u.command("recover", "database="+db.Short(), "i-really-mean-it=true")
-	if made.Backup != "" {
-		command = u.command("restore", "from="+made.Backup, "database="+db.Short(), "i-really-mean-it=true")
-	}
-	return fmt.Sprintf("%s: another recovery or restore is under way, whose new cluster is made; to go on with it, run: %s", db.Short(), command)
+	return j
 }
 
 // forgetRemade forgets that the databases of a request were replaced before.
@@ -221,32 +215,34 @@ func (r *record) forgetRemade(request RecoverRequest) {
 	}
 }
 
-// alreadyDone returns a line for each database for which the same request has come about, and its cluster is served.
+// alreadyDone returns a finding for each database for which the same request has come about, and its cluster is served.
 // It refuses a request that has come about but whose cluster is not served any more: to do it again is a decision that
-// a person must type (R19).
-func (r *record) alreadyDone(request RecoverRequest, states map[ovndb.Database]recovery.State) (done, refusals []string) {
+// a person must type (R19): the command again.
+func (r *record) alreadyDone(request RecoverRequest, states map[ovndb.Database]recovery.State, again command.Command) (done, refusals []finding.Finding) {
 	for _, db := range ovndb.Databases() {
 		if !slices.Contains(request.Databases, db) {
 			continue
 		}
 		q, remade := r.Remade[db]
+		remade = remade && q.Backup == request.Backup
 		before := slices.IndexFunc(r.Restored[db], func(x restored) bool { return x.Backup == request.Backup })
 		next, pending := r.Requests[db]
-		switch {
-		case remade && q.Backup == request.Backup && q.New == states[db].Cluster:
-			when := q.Asked.Format(time.RFC3339)
-			if own := states[db].Own; own == nil || own.HasRaftLeader {
-				done = append(done, fmt.Sprintf("%s: this was asked for at %s and is done: the new cluster is %s", db.Short(), when, q.New))
-			} else if !request.DryRun {
-				refusals = append(refusals, fmt.Sprintf("%s: this was asked for at %s, and this unit's server knows no leader of the new cluster %s; wait for it, or, if its quorum is lost too, add again=true",
-					db.Short(), when, q.New))
+		args := finding.Args{Time: q.Asked, Cluster: q.New.Brief()}
+		switch own := states[db].Own; {
+		case remade && q.New == states[db].Cluster && (own == nil || own.HasRaftLeader):
+			f := finding.Of(finding.RecoveryDone, db, args, finding.Do(command.Command{Unit: again.Unit, Action: "recovery-status"}))
+			if request.Backup != "" {
+				f.Remedies = append(f.Remedies, finding.If(finding.IfSinceLost, again))
 			}
-		case remade && q.Backup == request.Backup && request.Backup != "":
-			refusals = append(refusals, fmt.Sprintf("%s: another recovery or restore went first or followed, so that the cluster of this backup, asked for at %s, is not the one that is served; to restore it, and lose what was written since, add again=true",
-				db.Short(), q.Asked.Format(time.RFC3339)))
+			done = append(done, f)
+		case remade && q.New == states[db].Cluster && request.DryRun:
+		case remade && q.New == states[db].Cluster:
+			refusals = append(refusals, finding.Of(finding.RecoveryNotLed, db, args, finding.If(finding.IfQuorumLost, again)))
+		case remade && request.Backup != "":
+			refusals = append(refusals, finding.Of(finding.RecoveryEnded, db, args, finding.If(finding.IfSinceLost, again)))
 		case before >= 0 && !(pending && next.Backup == request.Backup):
-			refusals = append(refusals, fmt.Sprintf("%s: this backup was restored at %s; to restore it again, and lose what was written since, add again=true",
-				db.Short(), r.Restored[db][before].At.Format(time.RFC3339)))
+			args.Time = r.Restored[db][before].At
+			refusals = append(refusals, finding.Of(finding.RecoveryEnded, db, args, finding.If(finding.IfSinceLost, again)))
 		}
 	}
 	return done, refusals
@@ -258,16 +254,13 @@ func (u *Reconciler) withdrawn(request RecoverRequest) error {
 	if err != nil {
 		return err
 	}
-	var reasons []string
+	var reasons []finding.Finding
 	for _, db := range request.Databases {
-		if reason := r.Refused[db]; reason != "" {
+		if reason, is := r.Refused[db]; is {
 			reasons = append(reasons, reason)
 		}
 	}
-	if len(reasons) > 0 {
-		return &RecoverError{reasons}
-	}
-	return nil
+	return refuse(reasons...)
 }
 
 // gaveUp reports whether a request that has come about gives up what is named. An identity belongs to no member

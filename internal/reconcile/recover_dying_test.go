@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -17,8 +18,8 @@ import (
 func TestRecoveryOnAUnitThatIsBeingRemovedIsRefusedWithTheWayOut(t *testing.T) {
 	t.Parallel()
 	u := &Reconciler{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}}}
-	const first = "this unit is being removed, so that it makes no new cluster; to keep its data, run: juju run ovn-central/0 backup; then "
-	const elsewhere, anew = "restore the backup on a unit that stays, or, if all of these are lost, deploy the application again, and restore it there", "deploy the application again, and restore the backup there"
+	const first = "error RECOVERY_DYING -> ovn-central/0 backup -> "
+	const elsewhere, anew = string(finding.RestoreThere), string(finding.RestoreAnew)
 	copied := &recovery.Copy{Cluster: "c"}
 	for name, test := range map[string]struct {
 		dying bool
@@ -31,6 +32,6 @@ func TestRecoveryOnAUnitThatIsBeingRemovedIsRefusedWithTheWayOut(t *testing.T) {
 		"none stays":                   {true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}}, []string{first + anew}},
 	} {
 		s := plan.State{Dying: test.dying, Recovery: map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: "c", Peers: test.peers}}}
-		assert.Equal(t, test.want, u.refuseDying(s), name)
+		assert.Equal(t, test.want, briefs(u.refuseDying(s)), name)
 	}
 }

@@ -1,10 +1,13 @@
 package reconcile
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -27,7 +30,7 @@ func TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(observetest.Three(t), new(observetest.Machine))
 	const one, two = "/var/backups/ovn-central/20261123T190312Z", "/var/backups/ovn-central/20261124T190312Z"
-	const way = "nb: another recovery or restore is under way, whose new cluster is made; to go on with it, run: juju run ovn-central/0 "
+	const way = "error RECOVERY_UNDER_WAY nb -> ovn-central/0 "
 	for name, c := range map[string]struct {
 		made, typed string
 		refusals    []string
@@ -39,9 +42,9 @@ func TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade(t *testing.T) {
 		"the same unit's file, as yet": {},
 	} {
 		typed := RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, Backup: c.typed}
-		asked, refusals := u.judgeRecovery(new(record), typed, beingMade(recovery.Request{Backup: c.made}), new(RecoverResult))
-		assert.Equal(t, c.refusals, refusals, name)
-		assert.Len(t, asked, 1-len(c.refusals), name)
+		j := u.judgeRecovery(new(record), typed, beingMade(recovery.Request{Backup: c.made}), new(RecoverResult))
+		assert.Equal(t, c.refusals, briefs(j.refusals), name)
+		assert.Len(t, j.asked, 1-len(c.refusals), name)
 	}
 }
 
@@ -54,14 +57,21 @@ func TestCommandThatIsTypedAgainGivesUpWhatWasLostSince(t *testing.T) {
 	state.Peers = []recovery.Peer{{Unit: "ovn-central/4", Read: true, Copy: &recovery.Copy{Cluster: state.Cluster}}}
 	states[ovndb.NB] = state
 	typed := RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, GivenUp: []raft.IDArgument{{Text: "ovn-central/2"}, {Text: "ovn-central/4"}}}
-	asked, refusals := u.judgeRecovery(new(record), typed, states, new(RecoverResult))
-	assert.Empty(t, refusals)
-	assert.Equal(t, []string{"ovn-central/2", "ovn-central/4"}, asked[ovndb.NB].GivenUp)
-	assert.Equal(t, state.Request.New, asked[ovndb.NB].New)
+	j := u.judgeRecovery(new(record), typed, states, new(RecoverResult))
+	assert.Empty(t, j.refusals)
+	assert.Equal(t, []string{"ovn-central/2", "ovn-central/4"}, j.asked[ovndb.NB].GivenUp)
+	assert.Equal(t, state.Request.New, j.asked[ovndb.NB].New)
 
 	typed.GivenUp = append(typed.GivenUp, raft.IDArgument{Text: "ovn-central/44"})
-	_, refusals = u.judgeRecovery(new(record), typed, states, new(RecoverResult))
-	assert.Equal(t, []string{"ovn-central/44 is neither a unit nor an identity of a member"}, refusals)
+	j = u.judgeRecovery(new(record), typed, states, new(RecoverResult))
+	assert.Equal(t, []string{"error RECOVERY_NAME_UNKNOWN ovn-central/44"}, briefs(j.refusals))
+}
+
+func briefs(all []finding.Finding) (lines []string) {
+	for _, f := range all {
+		lines = append(lines, findingtest.Brief(f))
+	}
+	return lines
 }
 
 // A command is completed with what is lost, in the order of the units, until it can act.
@@ -82,34 +92,37 @@ func TestCompletedRecovery(t *testing.T) {
 		}
 		states[db] = s
 	}
-	judge := func(r RecoverRequest) (RecoverResult, string, []string) {
-		var found RecoverResult
+	judge := func(r RecoverRequest) ([]string, judgement) {
 		databases := r.Databases
 		if databases == nil {
 			r.Databases = ovndb.Databases()
 		}
-		_, refusals := u.judgeRecovery(new(record), r, states, &found)
+		j := u.judgeRecovery(new(record), r, states, new(RecoverResult))
 		r.Databases = databases
-		return found, u.Env.Version.Render(r.completed(u.Env.Unit, found)), refusals
+		return briefs([]finding.Finding{finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(r, j, planned))}), j
 	}
 	member := string(observetest.Full("3974"))
-	const act = "juju run ovn-central/0 recover "
+	next := func(action, lost string) []string {
+		return []string{"info RECOVERY_PLANNED -> IF_LOST_AND_OFF: ovn-central/0 " + action + " dry-run=true {unit=" + lost + "}"}
+	}
+	all, lost := member+",ovn-central/2,ovn-central/10", member+", ovn-central/2, ovn-central/10"
 
-	found, next, refusals := judge(RecoverRequest{DryRun: true})
-	assert.Empty(t, refusals)
-	assert.Len(t, found.Lacking, 2, "each reason once")
-	assert.Equal(t, []string{member, "ovn-central/2", "ovn-central/10"}, found.GiveUp)
-	assert.Equal(t, act+"give-up="+member+",ovn-central/2,ovn-central/10 dry-run=true", next)
+	typed, j := judge(RecoverRequest{DryRun: true})
+	assert.Empty(t, j.refusals)
+	assert.Len(t, j.lacking, 2, "one reason in each database")
+	assert.Equal(t, next("recover give-up="+all, lost), typed)
 
 	given := []raft.IDArgument{{Text: "3974", Number: true}, {Text: "ovn-central/10"}}
-	found, next, _ = judge(RecoverRequest{DryRun: true, GivenUp: given})
-	assert.Len(t, found.Lacking, 1)
-	assert.Equal(t, act+"give-up="+member+",ovn-central/2,ovn-central/10 dry-run=true", next)
+	typed, j = judge(RecoverRequest{DryRun: true, GivenUp: given})
+	assert.Len(t, j.lacking, 2)
+	assert.Equal(t, next("recover give-up="+all, lost), typed)
 
-	found, next, _ = judge(RecoverRequest{DryRun: true, GivenUp: append(given, raft.IDArgument{Text: "ovn-central/2"})})
-	assert.Empty(t, found.Lacking)
-	assert.Equal(t, act+"give-up="+member+",ovn-central/2,ovn-central/10 i-really-mean-it=true", next)
+	typed, j = judge(RecoverRequest{DryRun: true, GivenUp: append(given, raft.IDArgument{Text: "ovn-central/2"})})
+	assert.Empty(t, j.lacking)
+	assert.Equal(t, next("recover give-up="+all, lost), typed)
 
-	_, next, _ = judge(RecoverRequest{Databases: ovndb.Databases()[1:], GivenUp: given[1:], Backup: "/b/1", Force: true, Again: true})
-	assert.Equal(t, "juju run ovn-central/0 restore from=/b/1 database=sb give-up=ovn-central/2,ovn-central/10 force=true again=true dry-run=true", next)
+	typed, _ = judge(RecoverRequest{Databases: ovndb.Databases()[1:], GivenUp: given[1:], Backup: "/b/1", Force: true, Again: true})
+	assert.Equal(t, next("restore from=/b/1 database=sb give-up=ovn-central/2,ovn-central/10 force=true again=true", "ovn-central/2, ovn-central/10"), typed)
+	assert.Equal(t, []string{"-> ovn-central/0 recover dry-run=true"}, []string{strings.TrimPrefix(findingtest.Brief(
+		finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(RecoverRequest{}, judgement{}, planned))), "info RECOVERY_PLANNED ")})
 }

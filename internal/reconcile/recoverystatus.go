@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
@@ -15,19 +16,16 @@ import (
 type RecoveryStatus struct {
 	// Made says how each cluster that is served came about, if a recovery or a restore made it.
 	Made []string
-	// Running are those that are not finished, and what is waited for.
+	// Running are those that are not finished.
 	Running []string
+	// Findings are what is waited for, what was withdrawn, and what of the proofs is not complete; or that all is proved.
+	Findings []finding.Finding
 	// Proofs are of the clusters that were made, if none is running for the database.
 	Proofs []recovery.Proof
 }
 
-// Proven reports whether every proof is complete.
-func (s RecoveryStatus) Proven() bool {
-	return len(s.Proofs) > 0 && !slices.ContainsFunc(s.Proofs, func(p recovery.Proof) bool { return !p.Complete() })
-}
-
 // errNotProved is returned if a new cluster has replaced the old one and does not serve all units that are its members.
-var errNotProved = errors.New("the new cluster is in place, but not every member serves it; repair that member's server, then run the same command again")
+var errNotProved = errors.New("the new cluster is in place, but not every member serves it")
 
 // RecoveryStatus reports how far recoveries and restores are. Of a cluster that one of them made it proves that it
 // serves: it writes a key, reads it back from each unit, and deletes it. Nothing else is changed.
@@ -39,15 +37,19 @@ func (u *Reconciler) RecoveryStatus(ctx context.Context) (RecoveryStatus, error)
 	}
 	proved := map[ovndb.Database]recovery.Request{}
 	for _, db := range ovndb.Databases() {
-		running := o.state.Recovery[db].Progress()
+		state := o.state.Recovery[db]
+		running := state.Progress()
 		found.Running = append(found.Running, running...)
-		if reason := r.Refused[db]; reason != "" && len(running) == 0 {
-			found.Made = append(found.Made, "withdrawn: "+reason)
+		if next := state.Next(); next.Held {
+			found.Findings = append(found.Findings, next.Why)
+		}
+		if reason, is := r.Refused[db]; is && len(running) == 0 {
+			found.Findings = append(found.Findings, plan.Withdrawn(db, reason))
 		}
 		made, there, err := u.readMark(ctx, o, db)
 		switch {
 		case err != nil:
-			found.Running = append(found.Running, fmt.Sprintf("%s: this unit's server can't say how its cluster was made: %v", db.Short(), err))
+			found.Findings = append(found.Findings, finding.Of(finding.RecoveryMarkUnread, db, finding.Args{Detail: firstLine(err.Error())}))
 		case there:
 			found.Made = append(found.Made, fmt.Sprintf("%s: cluster %s: %s, in place of %s", db.Short(), o.state.Databases[db].Cluster.Brief(), made, made.Cluster.Brief()))
 		}
@@ -56,12 +58,17 @@ func (u *Reconciler) RecoveryStatus(ctx context.Context) (RecoveryStatus, error)
 		}
 	}
 	found.Proofs = u.prove(ctx, o, proved)
-	var broken []string
+	var broken, open []finding.Finding
 	for _, p := range found.Proofs {
-		broken = append(broken, p.Broken()...)
+		broken, open = append(broken, p.Broken(u.Env.Unit)...), append(open, p.Findings(u.Env.Unit)...)
+	}
+	found.Findings = append(found.Findings, open...)
+	waits := slices.ContainsFunc(found.Findings, func(f finding.Finding) bool { return f.Severity == finding.Waiting })
+	if len(found.Proofs) > 0 && len(found.Running)+len(open) == 0 && !waits {
+		found.Findings = append(found.Findings, recovery.Proved(u.Env.Unit, found.Proofs))
 	}
 	if len(broken) > 0 {
-		return found, fmt.Errorf("%w: %s", errNotProved, strings.Join(append(broken, u.unitsToKick(found.Proofs)...), "; "))
+		return found, fmt.Errorf("%w: %w", errNotProved, refuse(broken...))
 	}
 	return found, nil
 }
@@ -84,18 +91,4 @@ func (u *Reconciler) readMark(ctx context.Context, o Result, db ovndb.Database) 
 	}
 	m, found = parseMark(ids)
 	return m, found, nil
-}
-
-// unitsToKick says what to type for units that became members and are lost. Starting them comes first, so it is the
-// plan of a kick.
-func (u *Reconciler) unitsToKick(proofs []recovery.Proof) (ways []string) {
-	for _, p := range proofs {
-		for _, unit := range p.Units {
-			way := fmt.Sprintf("if %s is lost for good: %s", unit.Unit, u.command("kick", "unit="+unit.Unit, "dry-run=true"))
-			if unit.Failure != "" && unit.Unit != u.Env.Unit && !slices.Contains(ways, way) {
-				ways = append(ways, way)
-			}
-		}
-	}
-	return ways
 }

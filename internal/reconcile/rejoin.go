@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -14,7 +13,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
-	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
 // RejoinRequest is what an operator asks for.
@@ -49,7 +47,10 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 	if err != nil {
 		return found, err
 	}
-	var refusals []string
+	var refusals []finding.Finding
+	no := func(code finding.Code, db ovndb.Database, remedies ...finding.Remedy) {
+		refusals = append(refusals, finding.Of(code, db, finding.Args{}, remedies...))
+	}
 	asked, joined := map[ovndb.Database]raft.ID{}, map[ovndb.Database]raft.ID{}
 	for _, db := range ovndb.Databases() {
 		x := o.state.Databases[db]
@@ -60,27 +61,27 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 			joined[db] = r.Rejoined[db]
 			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit has joined as a new member in the place of %s; to prove that it works, a write is read back from each unit", db.Short(), joined[db].Short()))
 		case !damaged && meant:
-			refusals = append(refusals, db.Short()+": no damage of its file and no difference of its data is known; a server that runs, or can be started, is not replaced")
+			no(finding.RejoinNotNeeded, db)
 		case !damaged || len(request.Databases) > 0 && !meant:
 		case len(id) < fullID:
-			refusals = append(refusals, db.Short()+": cannot tell which member this unit's server was; on another unit, run the action cluster-status and the kick that it prints")
+			no(finding.RejoinUnknown, db, finding.ByHand(finding.KickElsewhere))
 		case len(u.askServing(ctx, o.Snapshot, db, []raft.ID{o.state.Clusters.IDs[db]})) == 0:
-			refusals = append(refusals, db.Short()+": no other unit serves it with a leader: there is nothing to join; see "+version.Linked("docs/how-to/recover-quorum.md"))
+			no(finding.RejoinNoCluster, db)
 		default:
 			asked[db] = id
 			found.Plan = append(found.Plan, fmt.Sprintf("%s: %s removes member %s, if the others are a quorum without it; then this unit renames %s and joins as a new member", db.Short(), remover(x), id.Short(), x.File.Path))
 		}
 	}
 	if len(asked)+len(joined)+len(refusals) == 0 {
-		refusals = append(refusals, "no damaged file is known on this unit")
+		refusals = append(refusals, finding.New(finding.RejoinNotNeeded, finding.Subject{Databases: ovndb.Databases()}, finding.Args{}))
 	}
 	switch {
 	case len(refusals) > 0:
-		return found, &RecoverError{refusals}
+		return found, refuse(refusals...)
 	case request.DryRun:
 		return found, nil
 	case !request.Confirmed:
-		return found, &RecoverError{[]string{"a member that is removed never comes back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true"}}
+		return found, refuse(finding.New(finding.RecoveryUnconfirmed, finding.Subject{}, finding.Args{}, request.again(u.Env.Unit, planned), request.again(u.Env.Unit, confirmed)))
 	}
 	if r.Rejoin == nil {
 		r.Rejoin = map[ovndb.Database]raft.ID{}
@@ -98,6 +99,13 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 	return found, err
 }
 
+// again is the command as it was typed, with a flag.
+func (r RejoinRequest) again(unit, flag string) finding.Remedy {
+	c := recovery.Request{}.Command(unit, r.Databases, flag)
+	c.Action = "rejoin"
+	return finding.Do(c)
+}
+
 // remover says which unit will remove this unit's member.
 func remover(x plan.Database) string {
 	if x.IsRaftLeader() {
@@ -108,10 +116,10 @@ func remover(x plan.Database) string {
 
 // proveRejoined proves that new members serve, and that the old ones are none any more.
 func (u *Reconciler) proveRejoined(ctx context.Context, o Result, joined map[ovndb.Database]raft.ID, found *RejoinResult) error {
-	requests, wrong := map[ovndb.Database]recovery.Request{}, []string(nil)
+	requests, wrong := map[ovndb.Database]recovery.Request{}, []finding.Finding(nil)
 	for db, old := range joined {
 		if server(o, db).Status.HasMember(old) {
-			wrong = append(wrong, fmt.Sprintf("%s: the old member %s is still in the configuration", db.Short(), old.Short()))
+			wrong = append(wrong, finding.New(finding.RejoinOldMember, finding.Subject{Databases: []ovndb.Database{db}, Name: old.Short()}, finding.Args{}))
 			continue
 		}
 		requests[db] = recovery.Request{}
@@ -122,14 +130,13 @@ func (u *Reconciler) proveRejoined(ctx context.Context, o Result, joined map[ovn
 		return err
 	}
 	for _, p := range found.Proofs {
-		wrong = append(wrong, p.Broken()...)
+		wrong = append(wrong, p.Broken(u.Env.Unit)...)
 		if p.Complete() {
 			delete(r.Rejoined, p.Database)
 		}
 	}
 	if len(wrong) > 0 {
-		slices.Sort(wrong)
-		return fmt.Errorf("%w: %s", errRejoinNotProved, strings.Join(wrong, "; "))
+		return fmt.Errorf("%w: %w", errRejoinNotProved, refuse(wrong...))
 	}
 	return u.saveRecord(r)
 }
@@ -149,7 +156,7 @@ func (r *record) rejoined(db ovndb.Database, server raft.ID) {
 }
 
 // errRejoinNotProved is returned where this unit has joined anew, and not every member serves.
-var errRejoinNotProved = errors.New("this unit has joined as a new member, but not every member serves the database; repair that member's server, then run the same command again")
+var errRejoinNotProved = errors.New("this unit has joined as a new member, but not every member serves the database")
 
 // fullID is the length of a full server ID.
 const fullID = 36

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -58,7 +59,7 @@ func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) erro
 	case err != nil && (ctx.Err() != nil || run.Terminated(err)):
 		return err // this hook ends, and says nothing of the data; the next one makes it again
 	case err != nil:
-		r.withdraw(db, fmt.Sprintf("%s: %v", db.Short(), err))
+		r.withdraw(db, unusable(err, db))
 		return err
 	}
 	made, err := u.Files.StageFrom(ctx, db, ovndb.RaftAddress(db, a.address.String()), max(a.settings.ElectionTimer, time.Second), contents)
@@ -182,10 +183,10 @@ func (r *record) answered(states map[ovndb.Database]recovery.State) map[ovndb.Da
 // withdraw ends this unit's request, for a reason. A new cluster that was made for it stays
 // beside the file: the unit that leads may be publishing its ID in this moment. The next one
 // that is made, or published, replaces it.
-func (r *record) withdraw(db ovndb.Database, reason string) {
+func (r *record) withdraw(db ovndb.Database, reason finding.Finding) {
 	delete(r.Requests, db)
 	if r.Refused == nil {
-		r.Refused = map[ovndb.Database]string{}
+		r.Refused = map[ovndb.Database]finding.Finding{}
 	}
 	r.Refused[db] = reason
 }

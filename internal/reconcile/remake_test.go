@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -79,7 +80,7 @@ func TestRecoveryIsWithdrawnForWhatIsWrongWithItsDataAndNotForTheEndOfAHook(t *t
 		p.progress.clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: request.Cluster}
 		err := u.remake(c.hook, p, ovndb.NB)
 		require.Error(t, err, name)
-		assert.Equal(t, c.withdrawn, r.Refused[ovndb.NB] != "", name)
+		assert.Equal(t, c.withdrawn, r.Refused[ovndb.NB].Code == finding.RecoveryDataUnusable, name)
 		assert.Equal(t, !c.withdrawn, r.Requests[ovndb.NB].Cluster != "", name)
 	}
 }

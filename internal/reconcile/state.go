@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -83,7 +84,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 		return s, err
 	}
 	s.Refused = maps.Clone(r.Refused)
-	maps.DeleteFunc(s.Refused, func(db ovndb.Database, _ string) bool { return s.Databases[db].MemberWithLeader() })
+	maps.DeleteFunc(s.Refused, func(db ovndb.Database, _ finding.Finding) bool { return s.Databases[db].MemberWithLeader() })
 	if s.NorthdParams, err = u.northdParams(a, snapshot); err != nil {
 		return s, err
 	}

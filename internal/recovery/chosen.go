@@ -1,11 +1,12 @@
 package recovery
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // askedAge is for how long an answer counts, by the clock of the unit that has asked. It is
@@ -101,39 +102,31 @@ func (s State) overriddenBy(unit string, all map[string]Request) string {
 	return ""
 }
 
-// waitingText is what this unit, whose server is stopped for the request of a unit, waits
-// for, and the way out where that unit is lost.
-func (s State) waitingText(unit string, all map[string]Request) string {
-	r := all[unit]
-	lost := ""
-	if unit != s.Unit {
-		lost = fmt.Sprintf("if %s is lost: run the same action on another unit, adding %s to give-up", unit, unit)
-	}
-	because := func(fact string) string {
-		all := slices.DeleteFunc([]string{fact, lost}, func(text string) bool { return text == "" })
-		if len(all) == 0 {
-			return ""
-		}
-		return " (" + strings.Join(all, "; ") + ")"
-	}
+// waitsFor is what this unit, whose server is stopped for the request of a unit, waits for.
+func (s State) waitsFor(unit string, r Request) finding.Finding {
+	args := finding.Args{Unit: unit}
 	switch {
 	case r.New == "":
-		return "it makes the new cluster" + because("")
+		return s.finds(finding.RecoveryHolds, "", args, s.instead(r, unit)...)
 	case len(s.Serving) > 0 && r.Backup == "":
-		return fmt.Sprintf("the cluster has a quorum again (it is served at %s; %s withdraws the recovery in its next hook; if that unit is lost, remove it by force)", s.Serving[0], unit)
+		args.Address = s.Serving[0]
+		return s.finds(finding.RecoveryQuorumReturned, "", args, finding.If(finding.IfLost, command.RemoveByForce(unit)))
 	case len(s.Serving) > 0:
-		return fmt.Sprintf("stop the old cluster (it is served at %s; the new one is made)", s.Serving[0])
-	case s.JujuLeader && s.peer(unit) != nil && !s.peer(unit).Reached:
-		return "start the machine of " + unit + because("it has the new cluster, and does not answer")
+		return s.finds(finding.OldClusterServed, "", finding.Args{Address: s.Serving[0]}, finding.ByHand(finding.StopOldServer))
 	case s.JujuLeader && !s.newClusterConfirmed(unit, r):
-		return fmt.Sprintf("waiting for %s to answer", unit) + because("it has the new cluster, which is published then")
+		start := finding.ByHand(finding.StartMachine)
+		if p := s.peer(unit); p != nil && p.Reached {
+			start.When = finding.IfThisLasts
+		}
+		return s.finds(finding.RecoveryUnanswered, "", args, append([]finding.Remedy{start}, s.instead(r, unit)...)...)
 	}
 	if running := s.unitStillVoting(r); running != "" {
-		return fmt.Sprintf("%s must stop its server (if it is lost: run the same action on %s again, adding %s to give-up)", running, unit, running)
+		return s.mustStop(r, unit, running)
 	}
+	f := s.finds(finding.RecoveryNotPublished, "", args)
 	// Without the peer relation a unit whose removal waits hears of no recovery, and leads for as long as its agent lives.
 	if i := slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Dying }); i >= 0 && !s.JujuLeader {
-		return "not published yet" + because(fmt.Sprintf("if this lasts: juju resolved --no-retry %s; that unit is being removed, and may lead the application", s.Peers[i].Unit))
+		f.Remedies = []finding.Remedy{finding.If(finding.IfThisLasts, command.Resolved(s.Peers[i].Unit, true))}
 	}
-	return "the new cluster is not published yet" + because("the unit that leads the application publishes its ID in its next hook")
+	return f
 }

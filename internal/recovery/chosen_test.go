@@ -1,12 +1,15 @@
 package recovery
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -40,6 +43,12 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 	assert.Equal(t, one, next.New)
 	assert.Equal(t, unit(1), next.For)
 
+	const holds = "waiting RECOVERY_HOLDS nb Unit=ovn-central/1"
+	unanswered := "waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> IF_THIS_LASTS: start the machine of {unit} " + again("ovn-central/2,ovn-central/1", "ovn-central/1")
+	runs := func(unit string) string {
+		return "waiting RECOVERY_NOT_STOPPED nb " + unit + " Unit=ovn-central/1 " +
+			strings.Replace(again("ovn-central/2,"+unit, unit), "ovn-central/0", "ovn-central/1", 1)
+	}
 	for name, test := range map[string]struct {
 		edit func(s *State)
 		want Action
@@ -47,44 +56,44 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 	}{
 		"its machine does not answer": {
 			func(s *State) { s.Peers[0].Reached = false }, None,
-			"start the machine of ovn-central/1 (it has the new cluster, and does not answer; if ovn-central/1 is lost: run the same action on another unit, adding ovn-central/1 to give-up)",
+			"waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> start the machine of {unit} " + again("ovn-central/2,ovn-central/1", "ovn-central/1"),
 		},
 		"no hook of it has answered": {
 			func(s *State) { s.Peers[0].Request.Heard = nil }, None,
-			"waiting for ovn-central/1 to answer (it has the new cluster, which is published then; if ovn-central/1 is lost: run the same action on another unit",
+			unanswered,
 		},
 		"it has answered another unit, which led": {
-			func(s *State) { s.Peers[0].Request.Heard = map[string]time.Time{unit(2): noon} }, None, "waiting for ovn-central/1 to answer",
+			func(s *State) { s.Peers[0].Request.Heard = map[string]time.Time{unit(2): noon} }, None, unanswered,
 		},
 		"it has answered what was asked before": {
-			func(s *State) { s.Asked = noon.Add(30 * time.Second) }, None, "waiting for ovn-central/1 to answer",
+			func(s *State) { s.Asked = noon.Add(30 * time.Second) }, None, unanswered,
 		},
-		"its answer is old":                        {func(s *State) { s.Now = noon.Add(time.Hour) }, Ask, ""},
-		"the clock was set back since":             {func(s *State) { s.Now = noon.Add(-time.Hour) }, Ask, ""},
-		"another unit has begun to lead":           {func(s *State) { s.Asked = time.Time{} }, Ask, ""},
-		"this unit's own server was started since": {func(s *State) { s.Own.Stopped = false }, Stop, ""},
+		"its answer is old":                        {func(s *State) { s.Now = noon.Add(time.Hour) }, Ask, holds},
+		"the clock was set back since":             {func(s *State) { s.Now = noon.Add(-time.Hour) }, Ask, holds},
+		"another unit has begun to lead":           {func(s *State) { s.Asked = time.Time{} }, Ask, holds},
+		"this unit's own server was started since": {func(s *State) { s.Own.Stopped = false }, Stop, "info "},
 		"a server of another unit runs meanwhile": {
 			func(s *State) { s.Peers[0].Copy.Stopped = false }, None,
-			"ovn-central/1 must stop its server (if it is lost: run the same action on ovn-central/1 again, adding ovn-central/1 to give-up)",
+			runs("ovn-central/1"),
 		},
 		"a unit that is no member may have a server that runs": {
 			func(s *State) { s.Peers = append(s.Peers, kicked()) }, None,
-			"ovn-central/4 must stop its server (if it is lost: run the same action on ovn-central/1 again, adding ovn-central/4 to give-up)",
+			runs("ovn-central/4"),
 		},
 		"that one is given up": {
 			func(s *State) {
 				s.Peers = append(s.Peers, kicked())
 				s.Peers[0].Request.GivenUp = append(s.Peers[0].Request.GivenUp, unit(4))
-			}, Publish, "",
+			}, Publish, holds,
 		},
-		"what the unit publishes could not be read": {func(s *State) { s.Peers[0] = Peer{Unit: unit(1)} }, None, "could not be read"},
+		"what the unit publishes could not be read": {func(s *State) { s.Peers[0] = Peer{Unit: unit(1)} }, None, "waiting RECOVERY_UNREAD nb Unit=ovn-central/1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := publisher()
 			test.edit(&s)
 			next := s.Next()
 			assert.Equal(t, test.want, next.Action)
-			assert.Contains(t, next.Waiting, test.says)
+			assert.Equal(t, test.says, findingtest.Brief(next.Why))
 		})
 	}
 }
@@ -105,7 +114,7 @@ func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
 	s.Request = &asked
 	next := s.Next()
 	assert.Equal(t, None, next.Action)
-	assert.Equal(t, "ovn-central/4 must stop its server (if it is lost: run the action again, adding ovn-central/4 to give-up)", next.Waiting)
+	assert.Equal(t, "waiting RECOVERY_NOT_STOPPED nb ovn-central/4 Unit=ovn-central/0 "+again("ovn-central/1,ovn-central/2,ovn-central/4", "ovn-central/4"), findingtest.Brief(next.Why))
 	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(1, 2, 4, 5)))
 
 	asked = givingUp(1, 2, 4)
@@ -119,7 +128,7 @@ func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
 	assert.Equal(t, Make, s.Next().Action)
 	assert.Contains(t, s.Judge(asked).Plan, "nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known")
 	s.Peers[2].Copy.Index = 11
-	assert.Contains(t, s.Judge(asked).Refusals[0].String(), "ovn-central/4 has newer data, run it there")
+	assert.Equal(t, finding.RecoveryNewerData, s.Judge(asked).Refusals[0].Code)
 	s.Peers[2].Dying = true
 	assert.Empty(t, s.Judge(asked).Refusals, "one that is being removed takes no part")
 }
@@ -178,20 +187,22 @@ func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T)
 	returned.Peers = []Peer{{Unit: unit(0), Read: true, Request: made(givingUp(1, 2), other)}, {Unit: unit(2), Read: true}}
 	next = returned.Next()
 	assert.Equal(t, Withdraw, next.Action)
-	assert.Equal(t, "nb: a recovery or restore on ovn-central/0 gives this unit up, and goes first", next.Reason)
+	first := strings.Replace(again("ovn-central/2,ovn-central/0", "ovn-central/0"), ": ovn-central/0", ": ovn-central/1", 1)
+	assert.Equal(t, "error RECOVERY_RUNS_ELSEWHERE nb Unit=ovn-central/0 "+first, findingtest.Brief(next.Why))
 	returned.Request = nil
 	next = returned.Next()
 	assert.True(t, next.Held, "its server stays off")
-	assert.Contains(t, next.Waiting, "start the machine of ovn-central/0 ")
+	assert.Equal(t, finding.RecoveryUnanswered, next.Why.Code)
 }
 
 // Without the peer relation a unit whose removal waits hears of no recovery, and leads on.
 func TestUnitWhoseNewClusterIsNotPublishedNamesThoseThatMayLeadAndAreBeingRemoved(t *testing.T) {
 	s := of(3)
 	s.Own.Stopped, s.Staged, s.Request = true, one, made(givingUp(1, 2), one)
-	assert.Equal(t, "the new cluster is not published yet (the unit that leads the application publishes its ID in its next hook)", s.Next().Waiting)
+	const waits = "waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/0"
+	assert.Equal(t, waits, findingtest.Brief(s.Next().Why))
 	s.Peers[1].Dying = true
-	assert.Equal(t, "not published yet (if this lasts: juju resolved --no-retry ovn-central/2; that unit is being removed, and may lead the application)", s.Next().Waiting)
+	assert.Equal(t, waits+" -> IF_THIS_LASTS: resolved --no-retry ovn-central/2", findingtest.Brief(s.Next().Why))
 }
 
 // Of two that give each other up the one that was asked later counts, on every unit alike.
@@ -217,7 +228,7 @@ func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing
 		s.Serving = []string{"ssl:10.0.0.9:6643"}
 		next := s.Next()
 		require.Equal(t, Withdraw, next.Action)
-		assert.Equal(t, "nb: the cluster has a quorum again: it is served at ssl:10.0.0.9:6643; the new one is not published", next.Reason)
+		assert.Equal(t, "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.9:6643", findingtest.Brief(next.Why))
 		s.Request = nil
 		assert.Equal(t, Release, s.Next().Action)
 
@@ -225,14 +236,14 @@ func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing
 		s.Request.Backup = "/var/backups/ovn-central/20261123T190312Z"
 		next = s.Next()
 		assert.Equal(t, None, next.Action)
-		assert.Contains(t, next.Waiting, "stop the old cluster (it is served at ssl:10.0.0.9:6643; the new one is made)")
+		assert.Equal(t, "waiting OLD_CLUSTER_SERVED nb Address=ssl:10.0.0.9:6643 -> stop the server at {address}", findingtest.Brief(next.Why))
 	}
 	waits := publisher()
 	waits.Serving = []string{"ssl:10.0.0.9:6643"}
 	next := waits.Next()
 	assert.Equal(t, None, next.Action, "no unit publishes it meanwhile")
 	assert.True(t, next.Held)
-	assert.Contains(t, next.Waiting, "ovn-central/1 withdraws the recovery in its next hook; if that unit is lost, remove it by force)")
+	assert.Equal(t, "waiting RECOVERY_QUORUM_RETURNED nb Unit=ovn-central/1 Address=ssl:10.0.0.9:6643 -> IF_LOST: remove-unit --force ovn-central/1", findingtest.Brief(next.Why))
 	waits.Peers[0].Request = nil
 	assert.Equal(t, Release, waits.Next().Action)
 }

@@ -7,16 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // Verdict is what is to be said of a request.
 type Verdict struct {
-	// Refusals are why it can't be done, each with what to do about it.
-	Refusals []Refusal
+	// Refusals are why it can't be done, each with its ways out.
+	Refusals []finding.Finding
 	// Waiting is what has to come first, and comes by itself.
-	Waiting []string
+	Waiting []finding.Finding
 	// Plan is what will be done, and what is lost, each a line.
 	Plan []string
 }
@@ -24,61 +25,43 @@ type Verdict struct {
 // Judge says what stands against a request r of this unit, what it waits for, and what it would do.
 func (s State) Judge(r Request) Verdict {
 	var v Verdict
-	refuse := func(format string, args ...any) { v.refuse(s.Database, format, args...) }
-	switch {
-	case s.Cluster == "":
-		refuse("the application has no cluster yet")
+	if f := s.hasNothing(r); f.Code != "" {
+		v.Refusals = []finding.Finding{f}
 		return v
-	case s.Own == nil:
-		refuse("this unit has no copy of cluster %s; run it on a unit that has one", s.Cluster)
-		return v
-	case r.Backup == "" && len(s.Members) == 0 && s.Own.Damage == "":
-		refuse("this unit's server has not joined cluster %s: its copy is empty; run it on a unit that has one", s.Cluster)
-		return v
-	case r.Backup == "" && s.Own.HasRaftLeader:
-		refuse("this unit's server knows a leader: the quorum is not lost")
-	case r.Backup == "" && s.Own.Damage != "":
-		refuse("this unit's file is damaged: %s; run it on a unit whose file is whole", s.Own.Damage)
 	}
-	if len(s.Serving) > 0 && r.Backup == "" {
-		// A server calls itself connected for up to twice its election timer, of 60 s at most, after
-		// it has lost its leader (raft_is_connected() in ovsdb/raft.c).
-		refuse("the cluster has a quorum: %s; this unit is cut off, or its server is down; nothing is lost; if the others were lost just now, run it again in two minutes", strings.Join(s.Serving, ", "))
-	}
-	if r.Force && len(r.GivenUp) == 0 {
-		refuse("force=true gives up newer data of units that are lost; name these units in give-up=")
-	}
+	v.Refusals = s.refuseHere(r)
 	var away, joining []string
 	looked := 0 // copies that are compared before the new cluster is made
 	for _, m := range s.inOrder() {
-		name := m.name()
 		given := r.givesUp(m)
 		copied := s.copyOf(m.Unit)
+		stays := m.Exists && !s.dying(m.Unit)
+		damaged := copied != nil && copied.Damage != "" && r.Backup == ""
 		switch {
 		case m.Unit == s.Unit:
 			looked++
 			continue
 		case copied != nil && r.Backup == "" && (copied.HasRaftLeader || copied.newer(*s.Own)) && (!given || !r.Force || m.Answers):
-			refuse("%s", s.ahead(m, *copied, given, r.Force))
+			v.Refusals = append(v.Refusals, s.ahead(r, m, *copied))
 		case given:
-			away = append(away, name)
+			away = append(away, m.name())
 			continue
-		case copied != nil && copied.Damage != "" && r.Backup == "" && s.final(m, *copied):
-			v.lacks(s.Database, damaged, m, fmt.Sprintf(
-				"the file of %s is damaged: %s; what it had beyond that is not known", m.Unit, copied.Damage))
+		case damaged && s.final(m, *copied):
+			v.lacks(s.finds(finding.RecoveryCopyDamaged, m.Unit, finding.Args{Detail: copied.Damage}), m)
 			continue
 		case copied != nil && copied.Stopped && !s.dying(m.Unit): // else it may have been started since, and can't say so
-		case copied == nil && r.Backup == "" && m.Exists && !s.dying(m.Unit):
-			v.lacks(s.Database, notReported, m, "")
+		case copied == nil && r.Backup == "" && stays:
+			v.lacks(s.finds(finding.RecoveryNotReported, "", finding.Args{}), m)
 			continue
-		case m.Exists && !s.dying(m.Unit) && copied != nil && copied.Damage != "" && r.Backup == "":
-			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server, whose file lacks entries (if it is lost: run the action again, adding %s to give-up)", s.Database.Short(), m.Unit, m.Unit))
-			joining = append(joining, m.Unit)
-			continue // how far it goes is known then
-		case m.Exists && !s.dying(m.Unit):
-			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server (if it is lost: run the action again, adding %s to give-up)", s.Database.Short(), m.Unit, m.Unit))
+		case stays:
+			wait := s.mustStop(r, s.Unit, m.Unit)
+			if v.Waiting = append(v.Waiting, wait); damaged { // how far it goes is known then
+				v.Waiting[len(v.Waiting)-1].Args.Detail = copied.Damage
+				joining = append(joining, m.Unit)
+				continue
+			}
 		default:
-			v.lacks(s.Database, mayReturn, m, "")
+			v.lacks(s.finds(finding.RecoveryMayReturn, "", finding.Args{}), m)
 			continue
 		}
 		if m.ID != "" { // else no majority counts it
@@ -86,8 +69,51 @@ func (s State) Judge(r Request) Verdict {
 		}
 		joining = append(joining, m.Unit)
 	}
+	v.withWays(func(units []string) finding.Remedy { return s.without(r, s.Unit, units...) })
 	v.Plan = s.plan(r, looked, joining, away)
 	return v
+}
+
+// hasNothing is the refusal of a unit that has nothing to make a new cluster of, or that has none to replace.
+func (s State) hasNothing(r Request) (f finding.Finding) {
+	elsewhere := finding.ByHand(finding.RunElsewhere)
+	switch {
+	case s.Cluster == "":
+		return s.finds(finding.RecoveryNoCluster, "", finding.Args{})
+	case s.Own == nil:
+		return s.finds(finding.RecoveryNoCopy, "", finding.Args{Cluster: s.Cluster.Brief()}, elsewhere)
+	case r.Backup == "" && len(s.Members) == 0 && s.Own.Damage == "":
+		return s.finds(finding.RecoveryNoCopy, "", finding.Args{Cluster: s.Cluster.Brief(), Detail: "its server has not joined: its copy is empty"}, elsewhere)
+	}
+	return f
+}
+
+// refuseHere is what stands against a request of this unit whatever the others have.
+func (s State) refuseHere(r Request) (all []finding.Finding) {
+	refuse := func(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
+		all = append(all, s.finds(code, name, args, remedies...))
+	}
+	switch {
+	case r.Backup != "":
+	case s.Own.HasRaftLeader:
+		refuse(finding.RecoveryHasQuorum, s.Unit, finding.Args{})
+	case s.Own.Damage != "":
+		refuse(finding.RecoveryCopyDamaged, s.Unit, finding.Args{Detail: s.Own.Damage}, finding.ByHand(finding.RunElsewhere))
+	}
+	if len(s.Serving) > 0 && r.Backup == "" {
+		// A server calls itself connected for up to twice its election timer, of 60 s at most, after
+		// it has lost its leader (raft_is_connected() in ovsdb/raft.c).
+		refuse(finding.RecoveryHasQuorum, strings.Join(s.Serving, ", "), finding.Args{})
+	}
+	if r.Force && len(r.GivenUp) == 0 {
+		refuse(finding.RecoveryForceUnnamed, "", finding.Args{})
+	}
+	return all
+}
+
+// mustStop is what the request of a unit waits for: the server of another one.
+func (s State) mustStop(r Request, asked, unit string) finding.Finding {
+	return s.finds(finding.RecoveryNotStopped, unit, finding.Args{Unit: asked}, s.without(r, asked, unit))
 }
 
 // inOrder are the members and units that are judged, in the order of the units.
@@ -103,24 +129,6 @@ func (s State) inOrder() []Member {
 // not known whether it answers.
 func (s State) final(m Member, c Copy) bool {
 	return c.Stopped || m.ID != "" && !m.Answers && !s.Own.Stopped
-}
-
-// ahead says why the recovery can't be made here of a unit that had newer data, or a leader,
-// when it was last heard. One that is lost can't take that back, so there is a way past it.
-func (s State) ahead(m Member, c Copy, given, force bool) string {
-	what := fmt.Sprintf("has newer data, run it there (%s; this unit's end with %s)", c.end(), s.Own.end())
-	if c.HasRaftLeader {
-		what = "has a leader: the quorum is not lost; this unit is cut off, look at its network"
-	}
-	switch {
-	case !c.HasRaftLeader && s.dying(m.Unit) && m.Answers: // it makes no new cluster
-		return fmt.Sprintf("%s has newer data and is being removed (%s; this unit's end with %s); make a backup there, and restore it here, adding %s to give-up", m.Unit, c.end(), s.Own.end(), m.Unit)
-	case m.Answers && force:
-		return fmt.Sprintf("%s %s; its server answers, so it can't be given up, not even with force", m.Unit, what)
-	case given && !m.Answers:
-		return fmt.Sprintf("%s %s; its server does not answer: if its machine is lost for good, power it off, and add force=true: what it has beyond %s is lost then", m.Unit, what, s.Own.end())
-	}
-	return m.Unit + " " + what
 }
 
 // plan says what will be done.

@@ -1,10 +1,10 @@
 package recovery
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -38,14 +38,10 @@ type Step struct {
 	For string
 	// New is the cluster of a Publish.
 	New raft.ID
-	// Reason is why a request is withdrawn.
-	Reason string
 	// Held says that nothing else is to be done about the database: its server stays off.
-	// Waiting is what for, in one line.
-	Held    bool
-	Waiting string
-	// Unread says that it is held since nothing could be read of the unit whose request it was stopped for.
-	Unread bool
+	Held bool
+	// Why is why a request is withdrawn, or what is waited for while the server is held.
+	Why finding.Finding
 }
 
 // Next is this unit's next step for the database. Nothing is done for a request of a unit whose data could not be read; what
@@ -53,14 +49,14 @@ type Step struct {
 func (s State) Next() Step {
 	all := s.standing()
 	if _, asked := all[s.Unit]; asked && s.Dying { // the other units take it for over, too
-		return Step{Action: Withdraw, For: s.Unit, Reason: s.Database.Short() + ": this unit is being removed, and makes no new cluster"}
+		return s.withdraw(s.finds(finding.RecoveryDying, "", finding.Args{}))
 	}
 	if len(all) == 0 {
 		if s.HeldFor == "" {
 			return Step{}
 		}
 		if p := s.peer(s.HeldFor); p != nil && !p.Read {
-			return s.hold(s.HeldFor, Step{Waiting: "what that unit publishes could not be read", Unread: true})
+			return s.hold(s.HeldFor, Step{Why: s.finds(finding.RecoveryUnread, "", finding.Args{Unit: s.HeldFor})})
 		}
 		return Step{Action: Release, For: s.HeldFor}
 	}
@@ -80,7 +76,7 @@ func (s State) Next() Step {
 	case s.Own == nil:
 		return Step{} // no member of it: nothing here can vote
 	case s.Own.Stopped:
-		return s.hold(unit, Step{Waiting: s.waitingText(unit, all)})
+		return s.hold(unit, Step{Why: s.waitsFor(unit, all[unit])})
 	case s.Dying:
 		return Step{} // that unit waits for none that is being removed
 	case s.Own.HasRaftLeader && all[unit].Backup == "":
@@ -94,29 +90,39 @@ func (s State) own(r Request, all map[string]Request) Step {
 	by := s.overriddenBy(s.Unit, all)
 	switch {
 	case r.New != "" && len(s.Serving) > 0 && r.Backup == "":
-		return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: the cluster has a quorum again: it is served at %s; the new one is not published", s.Database.Short(), s.Serving[0])}
+		return s.withdraw(s.finds(finding.RecoveryHasQuorum, s.Serving[0], finding.Args{}))
 	case by != "":
-		return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: a recovery or restore on %s gives this unit up, and goes first", s.Database.Short(), by)}
+		return s.withdraw(s.goesFirst(r, by))
 	case r.New != "" && s.Staged == r.New:
-		return s.hold(s.Unit, Step{Waiting: s.waitingText(s.Unit, all)})
+		return s.hold(s.Unit, Step{Why: s.waitsFor(s.Unit, r)})
 	case s.Own == nil:
-		return Step{Action: Withdraw, For: s.Unit, Reason: s.Database.Short() + ": this unit has no copy any more"}
+		return s.withdraw(s.hasNothing(r))
 	}
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
 		if unit != s.Unit && !s.givesUp(r, unit) && s.yields(r, unit, all[unit]) {
-			return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: a recovery or restore on %s goes first; if that unit is lost for good, add it to give-up", s.Database.Short(), unit)}
+			return s.withdraw(s.goesFirst(r, unit))
 		}
 	}
 	v := s.Judge(r)
 	switch {
 	case len(v.Refusals) > 0:
-		return Step{Action: Withdraw, For: s.Unit, Reason: v.Refusals[0].alone()}
+		return s.withdraw(v.Refusals[0])
 	case !s.Own.Stopped:
 		return Step{Action: Stop, For: s.Unit}
 	case len(v.Waiting) > 0:
-		return s.hold(s.Unit, Step{Waiting: v.Waiting[0][len(s.Database.Short()+": "):]})
+		return s.hold(s.Unit, Step{Why: v.Waiting[0]})
 	}
 	return s.hold(s.Unit, Step{Action: Make})
+}
+
+// withdraw ends this unit's own request.
+func (s State) withdraw(why finding.Finding) Step {
+	return Step{Action: Withdraw, For: s.Unit, Why: why}
+}
+
+// goesFirst is the finding that the request of another unit goes before this unit's.
+func (s State) goesFirst(r Request, unit string) finding.Finding {
+	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit}, s.without(r, s.Unit, unit))
 }
 
 // yields says whether another unit's request goes before this unit's: one that has made its
@@ -142,5 +148,8 @@ func first(all map[string]Request) string { return slices.Min(slices.Collect(map
 func (s State) hold(unit string, step Step) Step {
 	step.For = unit
 	step.Held = s.Own == nil || s.Own.Stopped
+	if step.Held && step.Why.Code == "" {
+		step.Why = s.finds(finding.RecoveryHolds, "", finding.Args{Unit: unit})
+	}
 	return step
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Progress returns a line for each recovery or restore of the database that is not finished, by what this unit knows
-// of all units, and then what is waited for.
+// of all units.
 func (s State) Progress() (lines []string) {
 	all := s.standing()
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
@@ -26,9 +26,6 @@ func (s State) Progress() (lines []string) {
 			line += fmt.Sprintf("; the new cluster %s is made, and not published yet", r.New.Brief())
 		}
 		lines = append(lines, line)
-	}
-	if waiting := s.Next().Waiting; waiting != "" {
-		lines = append(lines, s.Database.Short()+": waiting: "+waiting)
 	}
 	return lines
 }

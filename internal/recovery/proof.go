@@ -2,17 +2,23 @@ package recovery
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // Proof is what was seen of a new cluster that has taken the old one's place: a write that
 // it has acknowledged, read back from the server of each unit.
 type Proof struct {
 	Database ovndb.Database
-	// Waiting is why nothing was written, where that comes by itself; Failure is why the
-	// write was not acknowledged.
-	Waiting, Failure string
+	// Unserved says that nothing was written, since this unit's server is no member that knows a leader yet.
+	Unserved bool
+	// Failure is why the write was not acknowledged.
+	Failure string
 	// Units are all of the model but those that are being removed.
 	Units []UnitProof
 }
@@ -30,48 +36,94 @@ type UnitProof struct {
 
 // Complete says whether every unit that was not given up has the write. One that was may
 // be off for good; if it has returned, it counts.
-func (p Proof) Complete() bool {
-	if p.Waiting != "" || p.Failure != "" {
-		return false
+func (p Proof) Complete() bool { return len(p.Broken(""))+len(p.awaited()) == 0 }
+
+// Broken are problems that do not end by themselves, as the unit own sees them. Starting a member that may be lost comes
+// first, so the way out is the plan of a kick.
+func (p Proof) Broken(own string) (all []finding.Finding) {
+	found := State{Database: p.Database}.finds
+	if p.Failure != "" {
+		all = append(all, found(finding.RecoveryNotStored, "", finding.Args{Detail: p.Failure}))
 	}
 	for _, u := range p.Units {
-		if u.Failure != "" || !u.Member && !u.GivenUp {
-			return false
+		if u.Failure == "" {
+			continue
 		}
+		f := found(finding.RecoveryNotRead, u.Unit, finding.Args{Unit: u.Unit, Detail: u.Failure}, finding.ByHand(finding.RepairServer))
+		if u.Unit != own {
+			f.Remedies = append(f.Remedies, finding.If(finding.IfLost, command.Command{Unit: own, Action: "kick", Params: []command.Param{
+				{Key: "unit", Value: u.Unit}, {Key: dryRun, Value: "true"},
+			}}))
+		}
+		all = append(all, f)
 	}
-	return true
+	return all
 }
 
-// Broken are problems that do not end by themselves.
-func (p Proof) Broken() (all []string) {
-	if p.Failure != "" {
-		all = append(all, fmt.Sprintf("%s: the cluster has not acknowledged a write: %s", p.Database.Short(), p.Failure))
+// awaited are what comes by itself.
+func (p Proof) awaited() (all []finding.Finding) {
+	found := State{Database: p.Database}.finds
+	if p.Unserved {
+		return append(all, found(finding.RecoveryUnserved, "", finding.Args{}))
 	}
 	for _, u := range p.Units {
-		if u.Failure != "" {
-			all = append(all, fmt.Sprintf("%s: an acknowledged write was not read back from %s: %s", p.Database.Short(), u.Unit, u.Failure))
+		if p.Failure == "" && u.Failure == "" && !u.Member && !u.GivenUp {
+			all = append(all, found(finding.NotInNewCluster, u.Unit, finding.Args{Unit: u.Unit},
+				finding.ByHand(finding.StartMachine), finding.If(finding.IfLost, command.RemoveByForce(u.Unit))))
 		}
 	}
 	return all
 }
 
-// Lines are for people, one for each unit.
-func (p Proof) Lines() []string {
-	db := p.Database.Short()
-	if p.Waiting != "" {
-		return []string{db + ": nothing was written yet: " + p.Waiting}
-	}
-	all := p.Broken()
+// Findings are all that keeps it from being complete.
+func (p Proof) Findings(own string) []finding.Finding { return append(p.Broken(own), p.awaited()...) }
+
+// Lines say what was proved of each unit.
+func (p Proof) Lines() (all []string) {
 	for _, u := range p.Units {
 		switch {
-		case u.Failure != "" || p.Failure != "":
+		case u.Failure != "" || p.Failure != "" || p.Unserved:
 		case u.Member:
-			all = append(all, fmt.Sprintf("%s: %s is a member, and an acknowledged write was read back from its server", db, u.Unit))
+			all = append(all, fmt.Sprintf("%s: %s is a member, and an acknowledged write was read back from its server", p.Database.Short(), u.Unit))
 		case u.GivenUp:
-			all = append(all, fmt.Sprintf("%s: %s was given up, and is no member; it joins if it returns", db, u.Unit))
-		default:
-			all = append(all, fmt.Sprintf("%s: %s is not a member yet; it joins in its next hook (if it is lost: juju remove-unit --force %s)", db, u.Unit, u.Unit))
+			all = append(all, fmt.Sprintf("%s: %s was given up, and is no member; it joins if it returns", p.Database.Short(), u.Unit))
 		}
 	}
 	return all
+}
+
+// fullCluster is how many members a cluster is to have at the least.
+const fullCluster = 3
+
+// Proved says that all proofs are complete, with what is left to do: units that were given up are removed and replaced,
+// and clients are told, which would take the log that begins again for old data (ovsdb_cs in OVS).
+func Proved(own string, proofs []Proof) finding.Finding {
+	var gone []string
+	members := math.MaxInt
+	for _, p := range proofs {
+		n := 0
+		for _, unit := range p.Units {
+			if unit.Member {
+				n++
+			} else if !slices.Contains(gone, unit.Unit) {
+				gone = append(gone, unit.Unit)
+			}
+		}
+		members = min(members, n)
+	}
+	f := finding.New(finding.RecoveryProved, finding.Subject{}, finding.Args{})
+	if len(gone) > 0 {
+		slices.SortFunc(gone, unitname.Compare)
+		f.Remedies = append(f.Remedies, finding.Do(command.RemoveByForce(gone...)))
+	}
+	if members < fullCluster {
+		f.Remedies = append(f.Remedies, finding.Do(command.Client("add-unit", unitname.Application(own))))
+	}
+	f.Remedies = append(f.Remedies, ClientsAfter()...)
+	return f
+}
+
+// ClientsAfter is what clients are told after their database was put in the place of another.
+func ClientsAfter() []finding.Remedy {
+	return []finding.Remedy{finding.ByHand(finding.ResetChassis), finding.ByHand(finding.SyncNeutron)}
 }

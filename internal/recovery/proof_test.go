@@ -5,56 +5,54 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Nothing is called proved while a unit that stays lacks the write; one that was given up
 // may be off for good.
 func TestProofIsCompleteOnceEveryUnitThatStaysHasTheWrite(t *testing.T) {
+	two := func(second UnitProof) []UnitProof {
+		second.Unit = unit(1)
+		return []UnitProof{{Unit: unit(0), Member: true}, second}
+	}
 	tests := map[string]struct {
 		proof    Proof
-		complete bool
+		findings []string
 		broken   int
-		last     string
+		lines    int
 	}{
-		"all have it": {
-			Proof{Units: []UnitProof{{Unit: unit(0), Member: true}, {Unit: unit(1), Member: true}}},
-			true, 0,
-			"nb: ovn-central/1 is a member, and an acknowledged write was read back from its server",
-		},
+		"all have it": {Proof{Units: two(UnitProof{Member: true})}, nil, 0, 2},
 		"one has not joined yet": {
-			Proof{Units: []UnitProof{{Unit: unit(0), Member: true}, {Unit: unit(1)}}},
-			false, 0,
-			"nb: ovn-central/1 is not a member yet; it joins in its next hook (if it is lost: juju remove-unit --force ovn-central/1)",
+			Proof{Units: two(UnitProof{})},
+			[]string{"warning NOT_IN_NEW_CLUSTER nb ovn-central/1 Unit=ovn-central/1 -> start the machine of {unit} -> IF_LOST: remove-unit --force ovn-central/1"}, 0, 1,
 		},
-		"one was given up": {
-			Proof{Units: []UnitProof{{Unit: unit(0), Member: true}, {Unit: unit(1), GivenUp: true}}},
-			true, 0,
-			"nb: ovn-central/1 was given up, and is no member; it joins if it returns",
-		},
+		"one was given up": {Proof{Units: two(UnitProof{GivenUp: true})}, nil, 0, 2},
 		"one that was given up has returned, and doesn't serve": {
-			Proof{Units: []UnitProof{{Unit: unit(0), Member: true}, {Unit: unit(1), GivenUp: true, Member: true, Failure: "not seen within 10s"}}},
-			false, 1,
-			"nb: ovn-central/0 is a member, and an acknowledged write was read back from its server",
+			Proof{Units: two(UnitProof{GivenUp: true, Member: true, Failure: "not seen within 10s"})},
+			[]string{"error RECOVERY_NOT_READ nb ovn-central/1 Unit=ovn-central/1 Detail=not seen within 10s " +
+				"-> repair the server of {unit}, then run the same command again -> IF_LOST: ovn-central/0 kick unit=ovn-central/1 dry-run=true"}, 1, 1,
 		},
-		"no majority has stored it": {
-			Proof{Failure: "no answer", Units: []UnitProof{{Unit: unit(0), Member: true}}},
-			false, 1,
-			"nb: the cluster has not acknowledged a write: no answer",
+		"this unit doesn't serve": {
+			Proof{Units: []UnitProof{{Unit: unit(0), Member: true, Failure: "no answer"}}},
+			[]string{"error RECOVERY_NOT_READ nb ovn-central/0 Unit=ovn-central/0 Detail=no answer -> repair the server of {unit}, then run the same command again"}, 1, 0,
 		},
-		"the unit itself is no member yet": {
-			Proof{Waiting: "this unit is not a member of the new cluster yet"},
-			false, 0,
-			"nb: nothing was written yet: this unit is not a member of the new cluster yet",
-		},
+		"no majority has stored it":        {Proof{Failure: "no answer", Units: two(UnitProof{})}, []string{"error RECOVERY_NOT_STORED nb Detail=no answer"}, 1, 0},
+		"the unit itself is no member yet": {Proof{Unserved: true}, []string{"waiting RECOVERY_UNSERVED nb"}, 0, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.proof.Database = ovndb.NB
-			assert.Equal(t, test.complete, test.proof.Complete())
-			assert.Len(t, test.proof.Broken(), test.broken)
-			lines := test.proof.Lines()
-			assert.Equal(t, test.last, lines[len(lines)-1])
+			assert.Equal(t, test.findings == nil, test.proof.Complete())
+			assert.Equal(t, test.findings, briefs(test.proof.Findings(unit(0))))
+			assert.Len(t, test.proof.Broken(unit(0)), test.broken)
+			assert.Len(t, test.proof.Lines(), test.lines)
 		})
 	}
+	proved := func(units ...UnitProof) string { return findingtest.Brief(Proved(unit(0), []Proof{{Units: units}})) }
+	const done = "info RECOVERY_PROVED"
+	clients := " -> " + string(finding.ResetChassis) + " -> " + string(finding.SyncNeutron)
+	assert.Equal(t, done+" -> remove-unit --force ovn-central/1 -> add-unit ovn-central"+clients, proved(two(UnitProof{GivenUp: true})...))
+	assert.Equal(t, done+clients, proved(append(two(UnitProof{Member: true}), UnitProof{Unit: unit(2), Member: true})...))
 }

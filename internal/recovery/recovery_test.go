@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -96,57 +98,78 @@ func TestMemberIsGivenUpByAnIDThatJujuTookForANumber(t *testing.T) {
 	assert.Equal(t, []string{"15"}, s.Named(number("15")), "it can be either of two")
 }
 
+// again is the way out that gives up more than the request.
+func again(units string, lost string) string {
+	return "-> IF_LOST_AND_OFF: ovn-central/0 recover give-up=" + units + " dry-run=true {unit=" + lost + "}"
+}
+
+func briefs(all []finding.Finding) (lines []string) {
+	for _, f := range all {
+		lines = append(lines, findingtest.Brief(f))
+	}
+	return lines
+}
+
 func TestRefusals(t *testing.T) {
 	behind := Copy{Term: 2, Index: 9}
+	newer := func(index string) string {
+		return "error RECOVERY_NEWER_DATA nb ovn-central/1 Detail=term " + index + "; this unit's end with term 2, index 10 "
+	}
+	const there, led = "-> ovn-central/1 recover dry-run=true", "error RECOVERY_HAS_QUORUM nb ovn-central/1"
+	served := func(s State) State { s.Serving = []string{"ssl:10.0.0.2:6643"}; return s }
+	damaged := func(units string) string {
+		return "error RECOVERY_COPY_DAMAGED nb ovn-central/1 Units=[ovn-central/1] Detail=record 7 " + again(units, "ovn-central/1")
+	}
+	force := func(units string) string {
+		return " -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=" + units + " force=true dry-run=true {unit=ovn-central/1}"
+	}
+	mayReturn := func(lost, units string) string {
+		return "error RECOVERY_MAY_RETURN nb Units=[" + lost + "] " + again(units, lost)
+	}
 	tests := map[string]struct {
 		state State
 		asked Request
 		want  string
 	}{
-		"a server is connected to a leader": {
-			func() State { s := of(3); s.Serving = []string{"ssl:10.0.0.2:6643"}; return s }(), givingUp(1, 2), "the cluster has a quorum: ssl:10.0.0.2:6643",
-		},
+		"a server is connected to a leader": {served(of(3)), givingUp(1, 2), "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643"},
+		"its own server is":                 {func() State { s := of(3); s.Own.HasRaftLeader = true; return s }(), givingUp(1, 2), "error RECOVERY_HAS_QUORUM nb ovn-central/0"},
 		"its server still joins": {
-			State{Database: ovndb.NB, Unit: unit(0), Cluster: old, Own: &Copy{Cluster: old}}, Request{Cluster: old}, "its copy is empty",
+			State{Database: ovndb.NB, Unit: unit(0), Cluster: old, Own: &Copy{Cluster: old}}, Request{Cluster: old},
+			"error RECOVERY_NO_COPY nb Cluster=5418e1b5 Detail=its server has not joined: its copy is empty -> run it on a unit that has a whole copy",
 		},
-		"a unit says that it has a leader":       {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(2), "ovn-central/1 has a leader"},
-		"the others went on without this unit":   {of(3).publishes(Copy{Term: 3, Index: 90, HasRaftLeader: true}), givingUp(2), "ovn-central/1 has a leader: the quorum is not lost; this unit is cut off"},
-		"a unit has a longer log":                {of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), "ovn-central/1 has newer data, run it there (term 2, index 11;"},
-		"a unit has a shorter log of later term": {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(2), "ovn-central/1 has newer data, run it there (term 3, index 4;"},
-		"newer data are not given up by name": {
-			of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2),
-			"ovn-central/1 has newer data, run it there (term 3, index 4; this unit's end with term 2, index 10); its server does not answer: if its machine is lost for good, power it off, and add force=true",
+		"a unit says that it has a leader":       {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(2), led},
+		"its server answers":                     {of(3).publishes(Copy{Term: 3, Index: 90, HasRaftLeader: true}).answers(1), givingUp(2), led},
+		"a unit has a longer log":                {of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), newer("2, index 11") + there + force("ovn-central/2,ovn-central/1")},
+		"a unit has a shorter log of later term": {of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), givingUp(2), newer("3, index 4") + there},
+		"newer data are not given up by name":    {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2), newer("3, index 4") + there + force("ovn-central/1,ovn-central/2")},
+		"a leader is not given up by name":       {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(1, 2), led + force("ovn-central/1,ovn-central/2")},
+		"newer data whose unit force does not name": {
+			of(3).publishes(Copy{Term: 3, Index: 4}), forced(2), newer("3, index 4") + there + force("ovn-central/2,ovn-central/1"),
 		},
-		"a leader is not given up by name":              {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(1, 2), "its server does not answer: if its machine is lost for good, power it off, and add force=true"},
-		"newer data whose unit force does not name":     {of(3).publishes(Copy{Term: 3, Index: 4}), forced(2), "ovn-central/1 has newer data"},
-		"force that names no unit":                      {of(3).publishes(behind), forced(), "force=true gives up newer data of units that are lost; name these units in give-up="},
-		"newer data of a server that answers, by force": {of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), forced(1, 2), "ovn-central/1 has newer data, run it there (term 3, index 4; this unit's end with term 2, index 10); its server answers, so it can't be given up, not even with force"},
-		"a leader whose server answers, by force":       {of(3).publishes(Copy{HasRaftLeader: true}).answers(1), forced(1, 2), "ovn-central/1 has a leader: the quorum is not lost"},
-		"a leader that a server is connected to, by force": {
-			func() State {
-				s := of(3).publishes(Copy{HasRaftLeader: true})
-				s.Serving = []string{"ssl:10.0.0.2:6643"}
-				return s
-			}(), forced(1, 2), "the cluster has a quorum: ssl:10.0.0.2:6643",
-		},
+		"force that names no unit":                         {of(3).publishes(behind), forced(), "error RECOVERY_FORCE_UNNAMED nb"},
+		"newer data of a server that answers, by force":    {of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), forced(1, 2), newer("3, index 4") + there},
+		"a leader whose server answers, by force":          {of(3).publishes(Copy{HasRaftLeader: true}).answers(1), forced(1, 2), led},
+		"a leader that a server is connected to, by force": {served(of(3).publishes(Copy{HasRaftLeader: true})), forced(1, 2), "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643"},
 		"a unit that is being removed has newer data": {
 			func() State {
 				s := of(3).publishes(Copy{Term: 2, Index: 11}).answers(1)
 				s.Peers[0].Dying = true
 				return s
-			}(), forced(1, 2),
-			"nb: ovn-central/1 has newer data and is being removed (term 2, index 11; this unit's end with term 2, index 10); make a backup there, and restore it here, adding ovn-central/1 to give-up",
+			}(), forced(1, 2), newer("2, index 11") + "-> ovn-central/1 backup -> restore that backup here, with {unit} in give-up {unit=ovn-central/1}",
 		},
-		"a unit has said nothing": {of(3).publishes(behind), givingUp(), "ovn-central/2 has not reported how far its copy goes"},
+		"a unit has said nothing": {
+			of(3).publishes(behind), givingUp(),
+			"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/2] -> start the machine of {unit} {unit=ovn-central/2} " + again("ovn-central/2", "ovn-central/2"),
+		},
 		"a unit is being removed": {
-			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(), "ovn-central/2 may come back",
+			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(), mayReturn("ovn-central/2", "ovn-central/2"),
 		},
 		"a unit that is being removed was stopped when it was last heard": {
 			func() State {
 				s := of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true})
 				s.Peers[0].Dying = true
 				return s
-			}(), givingUp(2), "ovn-central/1 may come back",
+			}(), givingUp(2), mayReturn("ovn-central/1", "ovn-central/2,ovn-central/1"),
 		},
 		"a unit is gone": {
 			func() State {
@@ -154,27 +177,28 @@ func TestRefusals(t *testing.T) {
 				s.Members[2].Exists = false
 				s.Peers = s.Peers[:1]
 				return s
-			}(), givingUp(), "(was ovn-central/2) may come back",
+			}(), givingUp(), mayReturn("ovn-central/2", "ovn-central/2"),
 		},
 		"nothing is known of a member's unit": {
-			func() State { s := of(3).publishes(behind); s.Members[2] = Member{ID: id(7)}; return s }(), givingUp(), "member 0007, whose unit is not known, may come back",
+			func() State { s := of(3).publishes(behind); s.Members[2] = Member{ID: id(7)}; return s }(), givingUp(), mayReturn(string(id(7)), string(id(7))),
 		},
-		"the file of a unit that has stopped is damaged": {
-			of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true, Damage: "record 7"}), givingUp(2),
-			"the file of ovn-central/1 is damaged: record 7; what it had beyond that is not known",
+		"the file of a unit that has stopped is damaged":     {of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true, Damage: "record 7"}), givingUp(2), damaged("ovn-central/2,ovn-central/1")},
+		"the file of a unit whose server is down is damaged": {of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}), givingUp(2), damaged("ovn-central/2,ovn-central/1")},
+		"the file here is damaged": {
+			func() State { s := of(3); s.Own.Damage = "record 7"; return s }(), givingUp(1, 2),
+			"error RECOVERY_COPY_DAMAGED nb ovn-central/0 Detail=record 7 -> run it on a unit that has a whole copy",
 		},
-		"the file of a unit whose server is down is damaged": {
-			of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}), givingUp(2),
-			"the file of ovn-central/1 is damaged: record 7; what it had beyond that is not known",
+		"there is no copy here": {
+			func() State { s := of(3); s.Own = nil; return s }(), givingUp(1, 2),
+			"error RECOVERY_NO_COPY nb Cluster=5418e1b5 -> run it on a unit that has a whole copy",
 		},
-		"the file here is damaged": {func() State { s := of(3); s.Own.Damage = "record 7"; return s }(), givingUp(1, 2), "this unit's file is damaged: record 7"},
-		"there is no copy here":    {func() State { s := of(3); s.Own = nil; return s }(), givingUp(1, 2), "this unit has no copy of cluster"},
+		"there is no cluster": {State{Database: ovndb.NB}, givingUp(1, 2), "error RECOVERY_NO_CLUSTER nb"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			refusals := test.state.Judge(test.asked).Refusals
 			require.NotEmpty(t, refusals)
-			assert.Contains(t, refusals[0].String(), test.want)
+			assert.Equal(t, test.want, findingtest.Brief(refusals[0]))
 		})
 	}
 	assert.Empty(t, of(3).publishes(behind).Judge(givingUp(2)).Refusals)
@@ -185,13 +209,18 @@ func TestRefusals(t *testing.T) {
 	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(givingUp(1, 2)).Refusals)
 }
 
+// mustStop is what a request of unit 0 that gives up others waits for.
+func mustStop(args, units string) string {
+	return "waiting RECOVERY_NOT_STOPPED nb ovn-central/1 Unit=ovn-central/0" + args + " " + again(units, "ovn-central/1")
+}
+
 // A server whose file lacks entries has acknowledged them: how far its copy goes is known once it
 // has written its file anew, and before that nothing is said to be kept.
 func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).answers(1)
 	v := s.Judge(givingUp(2, 3))
 	assert.Empty(t, v.Refusals)
-	assert.Equal(t, []string{"nb: ovn-central/1 must stop its server, whose file lacks entries (if it is lost: run the action again, adding ovn-central/1 to give-up)"}, v.Waiting)
+	assert.Equal(t, []string{mustStop(" Detail=record 7", "ovn-central/2,ovn-central/3,ovn-central/1")}, briefs(v.Waiting))
 	assert.Contains(t, v.Plan, "nb: changes are lost that are stored only on the 3 of 4 members that are given up or whose copies are not known yet; how many is not known")
 	assert.Contains(t, v.Plan, "nb: ovn-central/1 rename their files and join it")
 
@@ -200,7 +229,8 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	assert.Contains(t, whole.Plan, "nb: nothing that was acknowledged is lost: 2 of 4 copies are compared, and a majority had each change")
 	restored := givingUp(2, 3)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
-	assert.Equal(t, []string{"nb: ovn-central/1 must stop its server (if it is lost: run the action again, adding ovn-central/1 to give-up)"}, s.Judge(restored).Waiting)
+	assert.Equal(t, []string{strings.Replace(mustStop("", "ovn-central/2,ovn-central/3,ovn-central/1"), "recover ", "restore from="+restored.Backup+" database=nb ", 1)},
+		briefs(s.Judge(restored).Waiting))
 }
 
 // No server is stopped for a recovery that can't be made: the file of the other unit that is left is damaged,
@@ -213,13 +243,16 @@ func TestNothingIsStoppedWhereTheOtherCopyIsDamaged(t *testing.T) {
 		s.Request = &r
 		step := s.Next()
 		assert.Equal(t, Withdraw, step.Action)
-		assert.Contains(t, step.Reason, "nb: the file of ovn-central/1 is damaged: record 7")
+		assert.Equal(t, finding.RecoveryCopyDamaged, step.Why.Code)
 	}
 	s = s.answers(1)
 	assert.Equal(t, Stop, s.Next().Action, "it is written anew first")
 	s = s.answers(1)
 	s.Own.Stopped, s.Members[1].Answers = true, false
-	assert.Equal(t, Step{For: unit(0), Held: true, Waiting: "ovn-central/1 must stop its server, whose file lacks entries (if it is lost: run the action again, adding ovn-central/1 to give-up)"}, s.Next())
+	step := s.Next()
+	assert.Equal(t, mustStop(" Detail=record 7", "ovn-central/2,ovn-central/1"), findingtest.Brief(step.Why))
+	step.Why = finding.Finding{}
+	assert.Equal(t, Step{For: unit(0), Held: true}, step)
 	s.Peers[0].Copy.Stopped = true
 	assert.Equal(t, Withdraw, s.Next().Action)
 }
@@ -292,30 +325,15 @@ func TestMemberIsGivenUpByTheBeginningOfItsIdentity(t *testing.T) {
 	}
 }
 
-// Each reason is said once, with its units in their order and both databases, and names what would have to be given up.
-func TestOnce(t *testing.T) {
-	judged := func(db ovndb.Database, s State) []Refusal {
-		s.Database = db
-		slices.Reverse(s.Members)
-		return s.Judge(Request{Cluster: old}).Refusals
-	}
-	gone := of(12)
-	gone.Members[3], gone.Members[4] = Member{ID: id(3), Unit: unit(3)}, Member{ID: id(4)}
-	once := Once(append(judged(ovndb.NB, of(3)), judged(ovndb.SB, of(3))...))
-	require.Len(t, once, 1)
-	assert.Equal(t, []string{unit(1), unit(2)}, once[0].GiveUp)
-	assert.Equal(t, "nb, sb: ovn-central/1 and ovn-central/2 have not reported how far their copies go: start them, then the quorum is back or their next update-status reports it", once[0].String())
-
-	once = Once(append(judged(ovndb.NB, gone), judged(ovndb.SB, of(3))...))
-	require.Len(t, once, 3)
-	assert.Equal(t, []string{string(id(4)), unit(3)}, once[0].GiveUp)
-	assert.Equal(t, []string{unit(1), unit(2), unit(5), unit(6), unit(7), unit(8), unit(9), unit(10), unit(11)}, once[1].GiveUp)
-	assert.Equal(t, []ovndb.Database{ovndb.SB}, once[2].Databases)
-
-	led := of(3)
-	led.Own.HasRaftLeader = true
-	once = Once(append(judged(ovndb.NB, led), judged(ovndb.SB, led)...))
-	require.Len(t, once, 2)
-	assert.Empty(t, once[0].GiveUp)
-	assert.Equal(t, "nb, sb: this unit's server knows a leader: the quorum is not lost", once[0].String())
+// What is lacking is named once, in the order of the units, and the way out gives up all of it.
+func TestLacking(t *testing.T) {
+	gone := of(5)
+	slices.Reverse(gone.Members)
+	gone.Members[1], gone.Members[0] = Member{ID: id(3), Unit: unit(3)}, Member{ID: id(4)}
+	all := string(id(4)) + ",ovn-central/3,ovn-central/1,ovn-central/2"
+	lost := again(all, strings.ReplaceAll(all, ",", ", "))
+	assert.Equal(t, []string{
+		"error RECOVERY_MAY_RETURN nb Units=[" + string(id(4)) + " ovn-central/3] " + lost,
+		"error RECOVERY_NOT_REPORTED nb Units=[ovn-central/1 ovn-central/2] -> start the machine of {unit} {unit=ovn-central/1, ovn-central/2} " + lost,
+	}, briefs(gone.Judge(Request{Cluster: old}).Refusals))
 }

@@ -224,7 +224,7 @@ func TestUnitWithDamagedFiles(t *testing.T) {
 		c.Finds(units[0], finding.MemberDown, "nb sb "+u.Name())
 		assert.Contains(t, c.Refuse(units[0], "kick", "sb-identity="+id[:8], "i-really-mean-it=true"), "still in the model")
 
-		assert.Contains(t, c.Refuse(u, "rejoin"), "a member that is removed never comes back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
+		assert.True(t, c.RefusedRecovery(u, "rejoin").Has(finding.RecoveryUnconfirmed, ""))
 		assert.Contains(t, c.Act(u, "rejoin", "dry-run=true")["plan"], "sb: the unit that leads it removes member")
 		for _, db := range []string{"nb", "sb"} { // as the status prints them
 			c.Act(u, "rejoin", "database="+db, "i-really-mean-it=true")
@@ -241,7 +241,7 @@ func TestUnitWithDamagedFiles(t *testing.T) {
 				assert.Contains(t, shown["proof"], db+": "+unit.Name()+" is a member, and an acknowledged write was read back from its server")
 			}
 		}
-		assert.Contains(t, c.Refuse(u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit", "it is proved")
+		assert.True(t, c.RefusedRecovery(u, "rejoin", "i-really-mean-it=true").Has(finding.RejoinNotNeeded, ""), "it is proved")
 	})
 
 	// A damaged unit of a database that has no leader has nothing to join.
@@ -256,9 +256,10 @@ func TestUnitWithDamagedFiles(t *testing.T) {
 		c.RunUpdateStatus(u)
 		c.Says(u, "blocked")
 		c.Finds(u, finding.FileUnusable, "nb")
-		said := c.Refuse(u, "rejoin", "i-really-mean-it=true")
-		assert.Contains(t, said, "nothing was done")
-		assert.Contains(t, said, "nb: no other unit serves it with a leader")
+		r, err := c.RunAction(t.Context(), u, "rejoin", "i-really-mean-it=true", "format=json")
+		require.NoError(t, err)
+		assert.Equal(t, "failed", r.Status)
+		assert.Contains(t, r.Results["findings"], finding.RejoinNoCluster)
 		assert.Len(t, c.PutAway(u, lab.NB), 1, "the only other copy may be this one")
 		require.NoError(t, units[1].PowerOn(t.Context()))
 		c.Tick("there is one without it", func() bool {

@@ -93,7 +93,7 @@ func TestOvnNorthd(t *testing.T) {
 		assert.Contains(t, c.NextCommands(units[0]), "juju run "+units[0].Name()+" release-northd")
 		for _, u := range units {
 			assert.False(t, c.NorthdRuns(u), "hooks leave it down")
-			assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-northd"), "it is held; run: juju run "+u.Name()+" release-northd")
+			assert.Contains(t, c.Refuse(u, "restart-services", "services=ovn-northd"), "next: juju run "+u.Name()+" release-northd")
 			assert.Equal(t, "released", c.Act(u, "release-northd")["result"])
 			assert.True(t, c.NorthdRuns(u))
 			assert.Equal(t, "ovn-northd was not held here", c.Act(u, "release-northd")["result"])

@@ -28,11 +28,10 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	left := m.Lose(m.Deployed[1], m.Deployed[2])
 	require.Len(t, left, 1)
 
-	r, err := m.RunAction(t.Context(), before, "recover", "i-really-mean-it=true")
-	require.NoError(t, err)
-	require.Equal(t, "failed", r.Status)
-	assert.Equal(t, 1, strings.Count(r.Message, m.Deployed[1].Name()))
-	assert.True(t, before.Running(lab.NB), "nothing was done")
+	refused := m.RefusedRecovery(before, "recover", "i-really-mean-it=true")
+	require.Len(t, refused, 1)
+	assert.Equal(t, string(finding.RecoveryNotReported), refused[0].Code)
+	assert.Equal(t, []string{m.Deployed[1].Name(), m.Deployed[2].Name()}, refused[0].Units)
 
 	lost := "give-up=" + labtest.Names(m.Deployed[1:])
 	shown := m.Act(before, "recover", "dry-run=true")
@@ -46,8 +45,9 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	assert.Contains(t, shown["plan"], "changes that only the 2 of 3 members")
 	assert.True(t, before.Running(lab.NB), "nothing was done")
 
-	said := m.RefusedRecovery(before, "recover", lost)
-	assert.Contains(t, said, "what is given up can't be brought back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
+	unconfirmed, _ := m.RefusedRecovery(before, "recover", lost).Find(finding.RecoveryUnconfirmed, "")
+	assert.Equal(t, []string{"juju run " + before.Name() + " recover " + lost + " dry-run=true", "juju run " + before.Name() + " recover " + lost + " i-really-mean-it=true"},
+		cluster.Commands(unconfirmed))
 
 	shown = m.Act(before, "recover", lost, "i-really-mean-it=true")
 	t.Log(shown["status"], shown["next"])
@@ -58,8 +58,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	assert.Equal(t, made, *m.Raft(before, lab.NB).Cluster)
 	shown = m.RequireProof(before, before)
 	assert.Contains(t, shown["recovery"], "recovered from the data of "+before.Name())
-	assert.Contains(t, shown["next"], "it is proved: every other unit serves the new cluster; remove those that were given up: juju remove-unit --force "+
-		strings.ReplaceAll(labtest.Names(m.Deployed[1:]), ",", " ")+"; add units until there are three again\n")
+	assert.Contains(t, shown["next"], "juju remove-unit --force "+strings.ReplaceAll(labtest.Names(m.Deployed[1:]), ",", " ")+"\njuju add-unit ovn-central\n")
 	assert.Contains(t, shown["proof"], "nb: "+m.Deployed[2].Name()+" was given up, and is no member")
 	now := m.Raft(before, lab.NB)
 	assert.NotEqual(t, *old.Cluster, *now.Cluster)
@@ -100,11 +99,9 @@ func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
 	behind, newest, lost := m.LoseAllButOneThatIsBehind()
 	give := "give-up=" + labtest.Names(lost)
 
-	r, err := m.RunAction(t.Context(), behind, "recover", give, "i-really-mean-it=true")
-	require.NoError(t, err)
-	require.Equal(t, "failed", r.Status, r.Results)
-	assert.Contains(t, r.Message, newest.Name()+" has newer data")
-	assert.True(t, behind.Running(lab.NB), "nothing was done")
+	ahead, is := m.RefusedRecovery(behind, "recover", give, "i-really-mean-it=true").Find(finding.RecoveryNewerData, newest.Name())
+	require.True(t, is)
+	assert.Equal(t, []string{"juju run " + newest.Name() + " recover dry-run=true"}, cluster.Commands(ahead))
 
 	m.Act(newest, "recover", give, "i-really-mean-it=true")
 	m.Tick("both are members of a new cluster", labtest.AllMembers(m, behind, newest), newest, behind)
@@ -139,7 +136,7 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		assert.Equal(t, "failed", r.Status)
 		assert.Contains(t, r.Message, filepath.Base(spoiled))
 	}
-	assert.Contains(t, m.RefusedRecovery(u, "restore", "from="+dir), "every change since the backup was taken is lost; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
+	assert.True(t, m.RefusedRecovery(u, "restore", "from="+dir).Has(finding.RecoveryUnconfirmed, ""))
 	for _, db := range []string{"nb", "sb"} {
 		assert.Contains(t, m.Act(u, "restore", "from="+dir, "dry-run=true")["plan"], db+": every change since the backup was taken is lost\n")
 	}

@@ -109,8 +109,8 @@ func shown(c Counts) string {
 	if c.Runs == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("; %d disasters, %d new clusters, %d runs of the action of which %d failed or were killed, %d rows of copies kept, %d writes given up, two clusters served %d times",
-		c.Disasters, c.New, c.Runs, c.Failed, c.Kept, c.Given, len(c.Beside))
+	text := fmt.Sprintf("; %d disasters, %d new clusters, %d runs of the action of which %d failed or were killed, %d printed plans typed, %d rows of copies kept, %d writes given up, two clusters served %d times",
+		c.Disasters, c.New, c.Runs, c.Failed, c.Typed, c.Kept, c.Given, len(c.Beside))
 	return strings.Join(append([]string{text}, c.Beside...), "\n\t")
 }
 

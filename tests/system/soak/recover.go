@@ -10,7 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -141,13 +143,13 @@ func (w *world) identities(ctx context.Context, h *host) (ids []string) {
 
 // recover types the command once.
 func (w *world) recover(ctx context.Context, h *host) error {
-	_, err := w.typeOrder(ctx, h)
+	_, _, err := w.typeOrder(ctx, h)
 	return err
 }
 
-func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, err error) {
+func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, found cluster.Findings, err error) {
 	if w.has(h, "power-off") {
-		return r, lab.ErrLost
+		return r, nil, lab.ErrLost
 	}
 	w.mu.Lock()
 	args := slices.Clone(w.order.args)
@@ -162,18 +164,27 @@ func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, err
 	}
 	w.counts.Runs++
 	w.mu.Unlock()
-	r, err = w.RunAction(ctx, h.Unit, w.order.action, args...)
-	w.say("%s %s %v: %s %v %s", h.Name(), w.order.action, args, r.Status, r.Results, r.Message)
+	r, found, err = w.finds(ctx, h, w.order.action, args...)
 	w.mu.Lock()
 	w.order.begun = w.order.begun || r.Status == "completed" && r.Results["status"] != ""
-	w.order.again = !w.order.begun && strings.Contains(r.Message+r.Results["next"], "add again=true")
+	w.order.again = !w.order.begun && mustInsist(found)
 	w.mu.Unlock()
 	if r.Status != "completed" {
 		w.mu.Lock()
 		w.counts.Failed++
 		w.mu.Unlock()
 	}
-	return r, err
+	return r, found, err
+}
+
+// finds runs an action, and reads its findings; those of one that was killed are none.
+func (w *world) finds(ctx context.Context, h *host, action string, args ...string) (r lab.ActionResult, found cluster.Findings, err error) {
+	r, err = w.RunAction(ctx, h.Unit, action, append(args, "format=json")...)
+	w.say("%s %s %v: %s %v %s", h.Name(), action, args, r.Status, r.Results, r.Message)
+	if text, is := r.Results["findings"]; is && err == nil {
+		found, err = cluster.ReadFindings(text)
+	}
+	return r, found, err
 }
 
 // insist types the command until the action has proved that the new cluster serves, or says
@@ -194,31 +205,27 @@ func (w *world) insist(ctx context.Context, s Step) error {
 		if err != nil {
 			return err
 		}
-		r, err := w.typeOrder(ctx, h)
+		r, found, err := w.typeOrder(ctx, h)
 		w.note(s, err)
 		if err == nil && r.Status == "completed" && !w.order.again {
-			r, err = w.RunAction(ctx, h.Unit, "recovery-status")
-			w.say("%s recovery-status: %s %v %s", h.Name(), r.Status, r.Results, r.Message)
+			r, found, err = w.finds(ctx, h, "recovery-status")
 			w.note(s, err)
 		}
-		if r.Status == "completed" && strings.Contains(r.Results["next"], "it is proved: ") {
-			w.say("it is proved: %s", r.Results["proof"])
+		if r.Status == "completed" && found.Has(finding.RecoveryProved, "") {
 			return nil
 		}
-		last = strings.Join([]string{r.Message, r.Results["status"], r.Results["waiting"], r.Results["proof"], r.Results["next"]}, "\n")
-		ways := waysOut(last)
-		w.say("ways out: %v", ways)
-		if r.Status == "completed" || len(ways) > 0 || r.Results["return-code"] != "0" {
+		last = r.Message + "\n" + found.String()
+		if r.Status == "completed" || len(found) > 0 || r.Results["return-code"] != "0" {
 			mute = 0
 		} else if mute++; mute > 5 {
 			w.claim("a refusal says what to do: "+last, func(context.Context) bool { return false })
 			return nil
 		}
-		if r.Status == "failed" && slices.Contains(ways, way{do: hasQuorum}) && w.quorum(ctx, s) {
+		if r.Status == "failed" && found.Has(finding.RecoveryHasQuorum, "") && w.quorum(ctx, s) {
 			return nil
 		}
-		for _, out := range ways {
-			w.note(s, w.follow(ctx, h, out))
+		for _, d := range found {
+			w.note(s, w.follow(ctx, h, d))
 		}
 		wait(ctx, 2*time.Second)
 	}

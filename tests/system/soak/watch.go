@@ -33,6 +33,8 @@ type Counts struct {
 	Disasters, New int
 	// Runs are those of the action, Failed those of them that were refused, failed or killed.
 	Runs, Failed int
+	// Typed are printed plans that give up more, as they were typed.
+	Typed int
 	// Kept are rows of copies that were left, each found on all units in the end; Given are
 	// writes that were acknowledged by a cluster that was given up, and are not there.
 	Kept, Given int
@@ -43,7 +45,7 @@ type Counts struct {
 // Add is the sum of both.
 func (c Counts) Add(o Counts) Counts {
 	return Counts{
-		Disasters: c.Disasters + o.Disasters, New: c.New + o.New, Runs: c.Runs + o.Runs, Failed: c.Failed + o.Failed,
+		Disasters: c.Disasters + o.Disasters, New: c.New + o.New, Runs: c.Runs + o.Runs, Failed: c.Failed + o.Failed, Typed: c.Typed + o.Typed,
 		Kept: c.Kept + o.Kept, Given: c.Given + o.Given, Beside: slices.Concat(c.Beside, o.Beside),
 	}
 }

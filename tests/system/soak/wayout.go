@@ -1,84 +1,177 @@
 package soak
 
 import (
-	"regexp"
+	"context"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// way is what a recovery that was refused, or that waits, says to do.
-type way struct {
-	do string
-	// name is a unit, the digits of a member, or an address.
-	name string
-}
-
-// The ways. Each is read from what the action prints, as an operator reads it
-// (docs/how-to/recover-quorum.md, the table in Recover).
-const (
-	hasQuorum  = "there is a quorum: nothing is lost"
-	runThere   = "run it there"
-	runOther   = "run it on another unit"
-	start      = "start that unit, or give it up"
-	giveUp     = "power off that machine, and give it up"
-	force      = "power off that machine if it is lost, and add force=true"
-	notAName   = "that name is none"
-	stopServer = "stop the server at"
-	kickLost   = "kick that unit if it is lost"
-	again      = "run the same command again"
-)
-
-// wayouts are the texts by which a way is known; what is in parentheses is the name.
-var wayouts = []struct {
-	text *regexp.Regexp
-	do   string
-}{
-	{regexp.MustCompile(`(ovn-central/\d+) has (?:newer data|a leader: ).*add force=true`), force},
-	{regexp.MustCompile(`the cluster has a quorum|knows a leader|has a leader: the quorum is not lost|no quorum is lost`), hasQuorum},
-	{regexp.MustCompile(`(ovn-central/\d+) has newer data`), runThere},
-	{regexp.MustCompile(`recovery or restore on (ovn-central/\d+) (?:gives this unit up, and )?goes first`), runThere},
-	{regexp.MustCompile(`(ovn-central/\d+.*) ha(?:s|ve) not reported how far`), start},
-	{regexp.MustCompile(`(ovn-central/\d+) must stop its server`), start},
-	{regexp.MustCompile(`(?:start the machine of|waiting for) (ovn-central/\d+)(?: to answer)? \(it has the new cluster`), start},
-	{regexp.MustCompile(`((?:[0-9a-f]{4} |member |ovn-central/).*) may come back`), giveUp},
-	{regexp.MustCompile(`the file of (ovn-central/\d+) is damaged`), giveUp},
-	{regexp.MustCompile(`this unit's file is damaged|this unit has no copy`), runOther},
-	{regexp.MustCompile(`(\S+) is neither a unit nor an identity of a member`), notAName},
-	{regexp.MustCompile(`stop the old cluster \(it is served at ([^\s;]+);`), stopServer},
-	{regexp.MustCompile(`if (ovn-central/\d+) is lost for good: juju run`), kickLost},
-	{regexp.MustCompile(`(ovn-central/\d+) is not a member yet.*if it is lost: juju remove-unit`), start},
-	{regexp.MustCompile(`add again=true|then run: .* recovery-status|run the same command again|to go on with it, run|the unit that leads the application publishes its ID|it continues|it makes the new cluster`), again},
-}
-
-// listed are the units and members in a list; of a member that a unit had, its digits.
-var listed = regexp.MustCompile(`([0-9a-f]{4}) \(was ovn-central/\d+\)|member ([0-9a-f]{4}),|(ovn-central/\d+)`)
-
-// names are those of a list; what is none is one name.
-func names(text string) (all []string) {
-	for _, found := range listed.FindAllStringSubmatch(text, -1) {
-		all = append(all, strings.Join(found[1:], ""))
+// named are the units, the members and the address that a finding is about.
+func named(d present.Document) (names []string) {
+	for _, name := range slices.Concat(strings.Fields(d.Subject), d.Units) {
+		isDatabase := slices.ContainsFunc(ovndb.Databases(), func(db ovndb.Database) bool { return db.Short() == name })
+		if !isDatabase && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	if all == nil {
-		return []string{text}
-	}
-	return all
+	return names
 }
 
-// waysOut are what a text says to do, each once, in its order.
-func waysOut(text string) (all []way) {
-	for line := range strings.Lines(text) {
-		for _, w := range wayouts {
-			found := w.text.FindStringSubmatch(line)
-			if found == nil {
-				continue
-			}
-			for _, name := range names(strings.Join(found[1:], "")) {
-				if out := (way{w.do, name}); !slices.Contains(all, out) {
-					all = append(all, out)
-				}
-			}
-			break
+// under is the command that a finding prints under a condition; empty if there is none.
+func under(d present.Document, when finding.Condition) string {
+	for _, r := range d.Remedies {
+		if r.Condition == string(when) && len(r.Commands) > 0 {
+			return r.Commands[0]
+		}
+	}
+	return ""
+}
+
+// mustInsist reports whether a person must add again=true to have what was typed done again.
+func mustInsist(all []present.Document) bool {
+	return slices.ContainsFunc(all, func(d present.Document) bool {
+		return under(d, finding.IfSinceLost) != "" || under(d, finding.IfQuorumLost) != ""
+	})
+}
+
+// parameters are those of an action as it is printed.
+func parameters(line string) map[string]string {
+	all := map[string]string{}
+	for _, word := range unquoted(strings.Fields(line)) {
+		if key, value, is := strings.Cut(word, "="); is {
+			all[key] = strings.ReplaceAll(value, `"`, "")
 		}
 	}
 	return all
+}
+
+// follow does what a finding of a recovery asks for, as an operator does who knows which machines are off.
+func (w *world) follow(ctx context.Context, h *host, d present.Document) error {
+	o, names := w.order, named(d)
+	var first *host
+	if len(names) > 0 {
+		first = w.owns(names[0])
+	}
+	on := first != nil && !w.has(first, "power-off")
+	switch code := finding.Code(d.Code); code {
+	case finding.RecoveryCopyDamaged, finding.RecoveryMayReturn:
+		if first == h { // its own file
+			w.elsewhere(h)
+			return nil
+		}
+		for _, name := range names {
+			if lost := w.owns(name); lost != nil && !w.has(lost, "power-off") {
+				if err := w.fault(ctx, Step{Do: "power-off", Unit: lost.number}); err != nil {
+					return err
+				}
+			}
+		}
+	case finding.RecoveryNewerData, finding.RecoveryRunsElsewhere:
+		if on {
+			o.from = first.number
+			return nil
+		}
+	case finding.RecoveryNoCopy:
+		w.elsewhere(h)
+	case finding.RecoveryNameUnknown:
+		w.mu.Lock()
+		o.giveUp = slices.DeleteFunc(o.giveUp, func(name string) bool { return slices.Contains(names, name) })
+		w.mu.Unlock()
+	case finding.NotInNewCluster:
+		if first != nil && !on {
+			w.giveUp(ctx, first, first.Name())
+		}
+	case finding.RecoveryNotRead:
+		if first != nil && !on {
+			return w.kickLost(ctx, h, first, under(d, finding.IfLost))
+		}
+	case finding.RecoveryUnderWay:
+		return w.enter(ctx, under(d, ""))
+	case finding.OldClusterServed:
+		return w.stopAt(ctx, d.Address)
+	}
+	if line := under(d, finding.IfOff); line != "" {
+		return w.adopt(ctx, line)
+	}
+	return nil
+}
+
+// adopt types a printed plan of a recovery that gives up more, if all of that is off, and goes on with what it says.
+func (w *world) adopt(ctx context.Context, line string) error {
+	params := parameters(line)
+	names := strings.Split(params["give-up"], ",")
+	if slices.ContainsFunc(names, func(name string) bool {
+		lost := w.owns(name)
+		return lost != nil && !w.has(lost, "power-off") && !slices.Contains(w.order.giveUp, name)
+	}) {
+		return nil
+	}
+	if err := w.enter(ctx, line); err != nil {
+		return err
+	}
+	if to := w.named(strings.Fields(line)[2]); to != nil {
+		w.order.from = to.number
+	}
+	w.mu.Lock()
+	w.counts.Typed++
+	w.order.force = w.order.force || params["force"] == "true"
+	w.mu.Unlock()
+	for _, name := range names {
+		w.giveUp(ctx, w.owns(name), name)
+	}
+	return nil
+}
+
+// elsewhere has the command typed on another unit that is left.
+func (w *world) elsewhere(h *host) {
+	for _, other := range w.inModel() {
+		if other != h && !w.has(other, "power-off") && !slices.Contains(w.order.lost, other) {
+			w.order.from = other.number
+			return
+		}
+	}
+}
+
+// kickLost kicks a member of the new cluster that is lost, which the printed plan names.
+func (w *world) kickLost(ctx context.Context, h, lost *host, plan string) error {
+	r, err := w.RunAction(ctx, h.Unit, "kick", "unit="+parameters(plan)["unit"], "force=true", "i-really-mean-it=true")
+	w.say("kick of %s: %s %s", lost.Name(), r.Status, r.Message)
+	w.mu.Lock()
+	if !slices.Contains(w.order.giveUp, lost.Name()) {
+		w.order.giveUp = append(w.order.giveUp, lost.Name())
+	}
+	w.mu.Unlock()
+	return err
+}
+
+// stopAt stops the server at a Raft address.
+func (w *world) stopAt(ctx context.Context, address string) error {
+	for _, other := range w.inModel() {
+		for _, db := range lab.Databases {
+			if address == ovndb.RaftAddress(ovndb.Database(db.Schema()), other.Address()) {
+				return other.Stop(ctx, db)
+			}
+		}
+	}
+	return nil
+}
+
+// owns is the host that a unit, or a member, is or was on; nil if none is known.
+func (w *world) owns(name string) *host {
+	if h := w.named(name); h != nil {
+		return h
+	}
+	for _, h := range w.all() {
+		for _, db := range lab.Databases {
+			if len(name) >= 4 && slices.Contains(h.ids[db], name[:4]) {
+				return h
+			}
+		}
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -48,10 +49,7 @@ func TestRecoverKeepsWhatAMajorityOfTheSurvivingCopiesHad(t *testing.T) {
 	}
 
 	give := "give-up=" + labtest.Names(lost)
-	r, err := m.RunAction(t.Context(), behind, "recover", give, "i-really-mean-it=true")
-	require.NoError(t, err)
-	require.Equal(t, "failed", r.Status)
-	assert.Contains(t, r.Message, newest.Name()+" has newer data")
+	assert.True(t, m.RefusedRecovery(behind, "recover", give, "i-really-mean-it=true").Has(finding.RecoveryNewerData, newest.Name()))
 	m.Act(newest, "recover", give, "i-really-mean-it=true")
 	m.Tick("those that are left are members", labtest.AllMembers(m, left...), left...)
 	for _, u := range lost {
@@ -69,10 +67,15 @@ func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	left, newest, lost := m.LoseAllButOneThatIsBehind()
 	forced := []string{"give-up=" + labtest.Names(append(lost, newest)), "force=true"}
-	assert.Contains(t, m.RefusedRecovery(left, "recover", append(forced, "i-really-mean-it=true")...), newest.Name()+" has newer data")
+	ahead := func(args ...string) string {
+		found, is := m.RefusedRecovery(left, "recover", append(args, "i-really-mean-it=true")...).Find(finding.RecoveryNewerData, newest.Name())
+		require.True(t, is)
+		return found.Remedies[len(found.Remedies)-1].Condition
+	}
+	assert.Empty(t, ahead(forced...))
 	m.PowerOff(newest)
-	assert.Contains(t, m.RefusedRecovery(left, "recover", forced[0], "i-really-mean-it=true"), "power it off, and add force=true: what it has beyond term")
-	assert.Contains(t, m.RefusedRecovery(left, "recover", "give-up="+labtest.Names(lost), "force=true", "i-really-mean-it=true"), newest.Name()+" has newer data")
+	assert.Equal(t, string(finding.IfOff), ahead(forced[0]))
+	assert.Equal(t, string(finding.IfOff), ahead("give-up="+labtest.Names(lost), "force=true"))
 
 	shown := m.Act(left, "recover", append(forced, "dry-run=true")...)
 	assert.Regexp(t, "nb: copy of "+newest.Name()+`: term \d+, index \d+, as last reported; its server does not answer; given up`, shown["plan"])

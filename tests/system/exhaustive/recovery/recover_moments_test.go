@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -202,14 +204,16 @@ func TestNewClusterOfAUnitThatIsLostBeforeItIsPublishedStaysOut(t *testing.T) {
 	before := m.LeaderSettings()
 	m.PowerOff(a.asked)
 	a.hooks(a.leads, "it says what it waits for", func(lab.DB, string) bool {
-		return strings.Contains(a.leads.Workload().Message, "start the machine of "+a.asked.Name())
+		return m.Findings(a.leads).Has(finding.RecoveryUnanswered, "")
 	})
 	t.Log(a.leads.Workload().Message)
 	require.Equal(t, before, m.LeaderSettings(), "nothing is published")
-	r, err := m.RunAction(t.Context(), a.leads, "recover", "give-up="+labtest.Names(a.lost), "i-really-mean-it=true")
+	r, err := m.RunAction(t.Context(), a.leads, "recover", "give-up="+labtest.Names(a.lost), "i-really-mean-it=true", "format=json")
 	require.NoError(t, err)
 	require.Equal(t, "failed", r.Status, r.Results)
-	assert.Contains(t, r.Message, "a recovery or restore on "+a.asked.Name()+" goes first; if that unit is lost for good, add it to give-up")
+	refused, err := cluster.ReadFindings(r.Results["findings"])
+	require.NoError(t, err)
+	assert.True(t, refused.Has(finding.RecoveryRunsElsewhere, ""), refused)
 	t.Log(m.Act(a.leads, "recover", "give-up="+labtest.Names(append([]*lab.Unit{a.asked}, a.lost...)), "i-really-mean-it=true"))
 	m.Hold(false)
 	m.Tick("a new cluster", labtest.AllMembers(m, a.leads), a.leads)
