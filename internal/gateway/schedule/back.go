@@ -147,6 +147,9 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 			continue
 		}
 		names, why := in.undrained(g, chassis, t)
+		if in.isStray(g, prioritized(nil, names)) {
+			names, why = nil, "another chassis would host it without its network; left as it is"
+		}
 		if why != "" {
 			p.Blocked = append(p.Blocked, Finding{t.Group, why})
 		}
@@ -176,7 +179,7 @@ func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names [
 	at := slices.Index(base, chassis)
 	shut := func(name string) bool {
 		n, found := in.number[name]
-		return !found || unavailable(in.chassis[n]) != "" || g.unconnected(in.chassis[n]) != ""
+		return !found || in.chassis[n].Remote || unavailable(in.chassis[n]) != "" || g.unconnected(in.chassis[n]) != ""
 	}
 	switch {
 	case at < 0:

@@ -14,8 +14,10 @@ func Clear(s State, chassis string) Plan {
 	for _, c := range s.Chassis {
 		living[c.Name] = c.Name != chassis && !c.Remote && unavailable(c) == ""
 	}
+	in := newInstance(s)
 	for _, g := range s.Groups {
 		names := g.Ranked()
+		others := slices.DeleteFunc(slices.Clone(g.Candidates), func(c Candidate) bool { return c.Chassis == chassis })
 		rest := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == chassis })
 		switch {
 		case len(rest) == len(names):
@@ -23,6 +25,8 @@ func Clear(s State, chassis string) Plan {
 			p.Blocked = append(p.Blocked, Finding{g.Name, "it is the first candidate: drain it first"})
 		case !slices.ContainsFunc(rest, func(name string) bool { return living[name] }):
 			p.Blocked = append(p.Blocked, Finding{g.Name, "none of its other candidates is alive and not cordoned"})
+		case in.isStray(g, others):
+			p.Blocked = append(p.Blocked, Finding{g.Name, "another chassis would host it without its network: drain it first"})
 		default:
 			p.add(g, rest, map[string]string{chassis: "it is taken out"}, false)
 		}

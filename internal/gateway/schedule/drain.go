@@ -194,28 +194,34 @@ func moved(own []AppliedChange, chassis string) map[string][]string {
 	return orders
 }
 
-// last are the names of a group's candidates, with those that may not host it where they were
-// and the drained one behind all.
+// last are the names of a group's candidates, with the drained one behind all. Those that may not host it stay where they
+// were, but for those that would take it over without its network.
 func (d *draining) last(g *group) []string {
 	order := slices.Clone(g.order)
 	if number, exists := d.number[d.chassis]; exists {
 		order = slices.DeleteFunc(order, func(c int) bool { return c == number })
 	}
 	g.reasons[d.chassis] = d.why
-	var names []string
+	var names, back []string
 	for _, name := range slices.Compact(g.Ranked()) {
 		switch {
-		case name == d.chassis || slices.Contains(names, name):
+		case name == d.chassis || slices.Contains(names, name) || slices.Contains(back, name):
+		case slices.Contains(g.gone, name) && d.claims(g.Group, name):
+			g.reasons[name] = "it would take this over without its network"
+			back = append(back, name)
 		case slices.Contains(g.gone, name):
 			names = append(names, name)
 		case len(order) > 0:
 			names, order = append(names, d.instance.chassis[order[0]].Name), order[1:]
 		}
 	}
-	for _, c := range order {
-		names = append(names, d.instance.chassis[c].Name)
-	}
-	return append(names, d.chassis)
+	return append(slices.Concat(names, d.names(order), back), d.chassis)
+}
+
+// claims reports whether a chassis would have a group without its network.
+func (d *draining) claims(g Group, name string) bool {
+	c, found := d.claimant([]Candidate{{Chassis: name}})
+	return found && g.unconnected(c) != ""
 }
 
 // gone says whether this drain has moved a group away, to a chassis before this one that responds and has it.
@@ -267,12 +273,14 @@ func (d *draining) demoteOthers(p *Plan) {
 		case follows && d.blocks[lead.Name]:
 		case follows && !d.concerned[lead] && slices.Contains(lead.Ranked(), d.chassis): // it stays, and so do they
 		case follows:
-			names := g.Ranked()
+			names := d.last(g)
 			if d.follow(g); !slices.Equal(g.order, g.was) {
-				names = d.names(g.order)
+				names = behind(append(d.names(g.order), d.chassis), d.chassis)
 			}
-			g.reasons[d.chassis] = d.why
-			p.add(g.Group, d.farBack(g.Group, behind(names, d.chassis)), g.reasons, false)
+			if !slices.Contains(g.Ranked(), d.chassis) {
+				names = names[:len(names)-1]
+			}
+			p.add(g.Group, d.farBack(g.Group, names), g.reasons, false)
 		default:
 			number, exists := d.number[d.chassis]
 			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && (!exists || c != number) }, g.class.schedulable)
@@ -280,7 +288,10 @@ func (d *draining) demoteOthers(p *Plan) {
 	}
 	for _, g := range d.unplanned {
 		if d.concerns(g) {
-			d.demote(p, g, func(c int) bool { return !d.instance.chassis[c].Remote && unavailable(d.instance.chassis[c]) == "" }, nil)
+			d.demote(p, g, func(c int) bool {
+				x := d.instance.chassis[c]
+				return !x.Remote && unavailable(x) == "" && g.unconnected(x) == ""
+			}, nil)
 		}
 	}
 }

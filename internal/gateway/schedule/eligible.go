@@ -110,7 +110,7 @@ func (g Group) networked() bool {
 // Of a port's networks one is enough (ovn-architecture(7): each chassis has one of those of a switch).
 func (g Group) unconnected(c Chassis) string {
 	for _, p := range g.Ports {
-		if (p.Network != "" || !p.External) && !c.connected(p.Network) {
+		if p.Network != "" && !c.connected(p.Network) {
 			return strings.ReplaceAll(p.Network, networkSeparator, " or ")
 		}
 	}

@@ -8,13 +8,13 @@ import (
 )
 
 // lead is the group that a group of external ports follows now: one that is planned for, and of which the first
-// candidate may serve the ports too. Nil is that there is none.
+// candidate responds and may serve the ports too. Nil is that there is none.
 func (in *instance) lead(g *group) *group {
 	if g.Follows == "" {
 		return nil
 	}
 	lead := in.groupNamed(g.Follows)
-	if lead == nil || lead.held || len(lead.order) == 0 || !g.class.eligible[lead.order[0]] {
+	if lead == nil || lead.held || len(lead.order) == 0 || !g.class.eligible[lead.order[0]] || in.chassis[lead.order[0]].Unresponsive {
 		return nil
 	}
 	return lead
@@ -101,7 +101,7 @@ func (in *instance) findExternals() {
 			continue
 		}
 		in.findInvalid(g)
-		if len(g.order) > 0 {
+		if len(g.order) > 0 || in.unhostedPorts(g.Group) == 0 {
 			continue
 		}
 		text := fmt.Sprintf("no chassis serves its external ports (%s), so that DHCP and ARP are not answered", named(g.Ports))

@@ -35,10 +35,41 @@ func (in *instance) expected(g Group) string {
 	return ""
 }
 
+// claimant is the chassis that has a group with these candidates now, as far as they go: the best that responds.
+func (in *instance) claimant(candidates []Candidate) (c Chassis, found bool) {
+	for _, name := range chassisOf(ranked(candidates)) {
+		if at, known := in.number[name]; known && !in.chassis[at].Remote && !in.chassis[at].Unresponsive {
+			return in.chassis[at], true
+		}
+	}
+	return c, false
+}
+
+// isStray reports whether a group with these candidates would be on a chassis without its network, and is not now.
+func (in *instance) isStray(g Group, candidates []Candidate) bool {
+	is, found := in.claimant(g.Candidates)
+	then, will := in.claimant(candidates)
+	return found && will && g.unconnected(is) == "" && g.unconnected(then) != ""
+}
+
 // isMisplaced reports whether a port is not where its priorities say.
 func (in *instance) isMisplaced(g Group) bool {
 	should := in.expected(g)
 	return should != "" && slices.ContainsFunc(g.Ports, func(p Port) bool { return !p.Disabled && p.Active != should })
+}
+
+// keepWorking leaves groups as they are that work on a chassis that should not host them, if none of the others responds.
+func (in *instance) keepWorking() {
+	for _, g := range slices.Concat(in.groups, in.externals) {
+		if len(g.order) == 0 || g.held || slices.ContainsFunc(g.order, func(c int) bool { return !in.chassis[c].Unresponsive }) {
+			continue
+		}
+		on, found := in.claimant(g.Candidates)
+		if found && g.unconnected(on) == "" && slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == on.Name }) {
+			g.held = true
+			in.find(g.Name, fmt.Sprintf("%s hosts it, and should not: %s; no chassis that should responds, so that it stays", on.Name, g.reasons[on.Name]))
+		}
+	}
 }
 
 // all are the groups of the state, planned for or not.

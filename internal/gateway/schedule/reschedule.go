@@ -26,6 +26,7 @@ func Reschedule(s State, o Options) Plan {
 	added := in.added(o)
 	choose.shares(in, added)
 	in.mendExternals()
+	in.keepWorking()
 	in.findIncomplete()
 	in.findUnmarked()
 	in.findLostFollowers()

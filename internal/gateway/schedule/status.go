@@ -19,8 +19,10 @@ func Evaluate(s State, o Options) Status {
 		switch {
 		case len(g.order) == 0 && len(g.class.schedulable) == 0:
 			in.findIneligible(g)
-		case len(g.order) == 0 && in.expected(g.Group) == "":
+		case len(g.order) == 0 && in.expected(g.Group) == "" && in.unhostedPorts(g.Group) > 0:
 			in.find(g.Name, "no chassis hosts it")
+		case len(g.order) == 0 && in.expected(g.Group) == "":
+			in.find(g.Name, "it has no candidate")
 		case len(g.order) == 1 && g.possible > 1:
 			in.find(g.Name, fmt.Sprintf("%s is the only candidate (no failover); %d chassis are eligible", in.chassis[g.order[0]].Name, g.possible))
 		case len(g.order) == 1:
