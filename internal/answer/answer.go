@@ -21,7 +21,7 @@ const (
 	ClusterNotAccessible Reason = "ClusterNotAccessible"
 )
 
-// Code is the number that goes with a reason; it is that of HTTP.
+// Code returns the number of a reason, which is a status code of HTTP.
 func (r Reason) Code() int {
 	switch r {
 	case Success:
@@ -66,8 +66,7 @@ type Details struct {
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
 }
 
-// Status is the one form of an answer, that of Airship (Promenade's utils/message.py has the
-// fields).
+// Status is the one form of an answer, that of Airship (Promenade's utils/message.py has the fields).
 type Status struct {
 	Kind       string            `json:"kind" yaml:"kind"`
 	APIVersion string            `json:"apiVersion" yaml:"apiVersion"`
@@ -79,7 +78,7 @@ type Status struct {
 	Details    Details           `json:"details" yaml:"details"`
 }
 
-// New is an answer with its details.
+// New returns an answer with its details.
 func New(reason Reason, message string, details ...Message) Status {
 	s := Status{
 		Kind: "Status", APIVersion: "v1.0", Metadata: map[string]string{}, Status: "Failure",
@@ -91,10 +90,10 @@ func New(reason Reason, message string, details ...Message) Status {
 	return s.With(details...)
 }
 
-// OK says whether the operation did what it was to do.
+// OK reports whether the operation succeeded.
 func (s Status) OK() bool { return s.Reason == Success }
 
-// With is the answer with more details, behind those that it has.
+// With returns the answer with more details after those that it has.
 func (s Status) With(details ...Message) Status {
 	s.Details.MessageList = append(append([]Message{}, s.Details.MessageList...), details...)
 	s.Details.ErrorCount = 0

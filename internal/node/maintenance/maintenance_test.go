@@ -197,24 +197,6 @@ func TestWhatIsTypedForANodeMeansNoOther(t *testing.T) {
 	}, typed)
 }
 
-// The specification's reasons, and their numbers.
-func TestEveryReasonHasItsCode(t *testing.T) {
-	t.Parallel()
-	for reason, code := range map[answer.Reason]int{
-		answer.Success: 200, answer.BadRequest: 400, answer.NotFound: 404, answer.Conflict: 409, answer.PreconditionFailed: 412,
-		answer.DrainNodeError: 500, answer.ClearLabelsError: 500, answer.RemoveMemberError: 500, answer.DisassociateFailure: 500,
-		answer.DeleteNodeError: 500, answer.ClusterNotAccessible: 500,
-	} {
-		assert.Equal(t, code, reason.Code(), reason)
-	}
-	long := answer.New(answer.DrainNodeError, "x", make([]answer.Message, 5)...).Shortened(2)
-	assert.Equal(t, "and 3 more", long.Details.MessageList[2].Message)
-	assert.Equal(t, 3, long.Details.Omitted)
-	long = answer.New(answer.DrainNodeError, "x", answer.Message{Message: "done"}, answer.Message{Message: "failed", Error: true}, answer.Message{Message: "juju run", Kind: answer.MessageNext}).Shortened(2)
-	assert.Contains(t, document.Answer(long), "failed\nok     …: and 1 more\n")
-	assert.Contains(t, document.Answer(long), "next: juju run\n")
-}
-
 func TestHoldsAreNamedAsKeysAllow(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, maintenance.CheckHoldName("ovn-bgp-agent"))
