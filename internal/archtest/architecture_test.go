@@ -26,7 +26,7 @@ func architecture(t *testing.T, from, to string) string {
 	return part
 }
 
-func TestArchitectureHasTheLayersAndThePurePackages(t *testing.T) {
+func TestArchitecture_lists_layers_and_pure_packages(t *testing.T) {
 	var lines strings.Builder
 	lines.WriteString("cmd\n")
 	for _, layer := range Layers {
@@ -43,7 +43,7 @@ func TestArchitectureHasTheLayersAndThePurePackages(t *testing.T) {
 // walked is a function or a method as the walk names it.
 var walked = regexp.MustCompile("`[A-Za-z]+\\.([A-Za-z]+)`")
 
-func TestWalkOfArchitectureGoesThroughFunctionsThatAreThere(t *testing.T) {
+func TestArchitecture_walk_names_existing_functions(t *testing.T) {
 	declared := map[string]bool{}
 	for _, p := range list(t) {
 		for _, f := range sources(t, p) {

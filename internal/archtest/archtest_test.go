@@ -29,7 +29,7 @@ func TestImportsRunDownwards(t *testing.T) {
 	assert.Empty(t, checkImports(list(t)))
 }
 
-func TestPackagesAreCommentedNamedAndInSmallFiles(t *testing.T) {
+func TestPackages_form(t *testing.T) {
 	for _, p := range list(t) {
 		wrong, err := checkPackage(p, sources(t, p))
 		require.NoError(t, err)
@@ -37,7 +37,7 @@ func TestPackagesAreCommentedNamedAndInSmallFiles(t *testing.T) {
 	}
 }
 
-func TestProgramLinksNothingThatOnlyTestsAndToolsNeed(t *testing.T) {
+func TestProgram_links_only_needed_modules(t *testing.T) {
 	out := goList(t, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/...")
 	paths := strings.Fields(string(out))
 	slices.Sort(paths)

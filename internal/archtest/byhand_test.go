@@ -28,7 +28,7 @@ var begun = map[string][]string{
 }
 
 // R15: no hook and no agent removes a member, a database or a cluster by itself.
-func TestR15NothingButAnActionBeginsWhatDestroys(t *testing.T) {
+func TestR15_only_actions_destroy(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range list(t) {
 		if !p.isProduct() {
@@ -50,7 +50,7 @@ func TestR15NothingButAnActionBeginsWhatDestroys(t *testing.T) {
 }
 
 // Only the command line imports the actions' package, and calls it if Juju names an action.
-func TestR15OnlyTheCommandLineReachesActions(t *testing.T) {
+func TestR15_only_command_line_calls_actions(t *testing.T) {
 	for _, p := range list(t) {
 		if p.isProduct() && p.local() != "cli" {
 			assert.False(t, slices.ContainsFunc(p.Imports, func(imported string) bool { return strings.HasSuffix(imported, "/internal/action") }), p.ImportPath)
@@ -58,7 +58,7 @@ func TestR15OnlyTheCommandLineReachesActions(t *testing.T) {
 	}
 }
 
-func TestWhatIsBegunByItselfIsSeen(t *testing.T) {
+func TestBeginnings_are_found(t *testing.T) {
 	const text = `package reconcile
 func (u *Reconciler) Reconcile() { u.Recover(ctx, request); if lost { r.Requests[db] = q; r.Requests = nil } }
 func (u *Reconciler) publish() { maps.Copy(r.Rejoin, all); d.Requests, d.Rejoin = r.Requests, r.Rejoin; x := r.Requests[db] }

@@ -23,7 +23,7 @@ var called = strings.Fields("Accept Close Collect Describe Enabled Error Format 
 
 // Functions that only tests call are no part of the program, and those that no other package calls should not be
 // exported. The linker's view (deadcode) shows neither: reflection may reach methods.
-func TestFunctionsAreExportedForOtherPackages(t *testing.T) {
+func TestExports_are_used_by_other_packages(t *testing.T) {
 	compiled := map[string]string{}
 	for line := range strings.Lines(string(goList(t, "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./cmd/...", "./internal/..."))) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -45,7 +45,7 @@ func TestFunctionsAreExportedForOtherPackages(t *testing.T) {
 	assert.Empty(t, c.wrong())
 }
 
-func TestFunctionThatIsExportedForNoOtherPackageIsSeen(t *testing.T) {
+func TestExports_unused_is_found(t *testing.T) {
 	c := calls{token.NewFileSet(), map[string]string{}, map[string]bool{}}
 	const text = "package a\ntype S struct{}\nfunc (S) Get() int { return Own() }\ntype T struct{ S }\nfunc (T) Get() int { return 0 }\n" +
 		"type named interface{ Name() }\nfunc (T) Name() {}\nfunc Own() int { return Named() }\nfunc Named() int { return S{}.Get() }\n"

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatDecidesPrintsNothing(t *testing.T) {
+func TestPrinting_pure_packages_print_nothing(t *testing.T) {
 	for _, p := range list(t) {
 		if !p.isProduct() || p.local() == "" {
 			continue
@@ -38,7 +38,7 @@ func TestPrintingIsSeen(t *testing.T) {
 }
 
 // Rules for packages that no longer exist would let others of their names print.
-func TestPackagesThatMayPrintArePackages(t *testing.T) {
+func TestPrinting_rules_name_packages(t *testing.T) {
 	for _, name := range slices.Concat(printers, lined) {
 		assert.True(t, layeredOrPure(name), name)
 	}

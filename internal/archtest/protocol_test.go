@@ -12,7 +12,7 @@ import (
 
 // Code that changes the membership doesn't observe by itself: it gets its input. And only the one protocol,
 // change.carryOut, takes locks.
-func TestMembershipIsChangedByOneProtocolAndByWhatItIsGiven(t *testing.T) {
+func TestProtocol_is_not_bypassed(t *testing.T) {
 	found := false
 	for _, p := range list(t) {
 		if p.local() == "membership" {
@@ -27,7 +27,7 @@ func TestMembershipIsChangedByOneProtocolAndByWhatItIsGiven(t *testing.T) {
 	require.True(t, found)
 }
 
-func TestProtocolIsSeenToBeBypassed(t *testing.T) {
+func TestProtocol_bypass_is_found(t *testing.T) {
 	const text = `package membership
 type C struct { *observe.Observer }
 func (o op) takeLock() { o.lock(); s.lock() }

@@ -16,7 +16,7 @@ const wallFile = "clock.go"
 
 // The agent decides by a clock that never jumps and is passed to it. (Package lease is pure and reads none.) The wall
 // clock is for people and for sockets, through one function.
-func TestTheAgentReadsTheWallClockInOneFile(t *testing.T) {
+func TestWallClock_one_file_of_agent(t *testing.T) {
 	found := false
 	for _, p := range list(t) {
 		if p.local() != "agent" {
@@ -37,7 +37,7 @@ func TestTheAgentReadsTheWallClockInOneFile(t *testing.T) {
 	require.True(t, found, "%s reads it once", wallFile)
 }
 
-func TestReadsOfTheWallClockAreSeen(t *testing.T) {
+func TestWallClock_reads_are_found(t *testing.T) {
 	const text = `package agent
 func a() { _ = time.Now(); x := service{Now: time.Now}; <-time.After(time.Second) }
 func b() { _ = time.Since(t) + time.Until(t) }

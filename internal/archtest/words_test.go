@@ -24,7 +24,7 @@ var stilted = map[*regexp.Regexp]string{
 // aboutPeople matches these words where they mean a person.
 var aboutPeople = regexp.MustCompile(`(?i)\b(person|people|operators?|engineers?|users?) who\b|\bby whom\b|^## Who may do what$`)
 
-func TestTextsNameThingsAndNotWhoTheyAre(t *testing.T) {
+func TestWords_plain_English(t *testing.T) {
 	for _, p := range list(t) {
 		if p.local() == "" && !p.isProduct() {
 			continue
@@ -47,7 +47,7 @@ func TestTextsNameThingsAndNotWhoTheyAre(t *testing.T) {
 	}
 }
 
-func TestStiltedWordsAreSeen(t *testing.T) {
+func TestWords_stilted_are_found(t *testing.T) {
 	text := "// a unit that nobody knows\n// a person who waits, when and by whom\n| \"who leads\" | \"which member leads\" |\n// whose file it is\n// Who leads decides.\n// it is no member of sb any more\n"
 	found := stiltedLines("a.go", text)
 	require.Len(t, found, 3)

@@ -38,7 +38,7 @@ func stands(t *testing.T, path, text string, mode fs.FileMode) {
 	assert.Equal(t, mode, info.Mode())
 }
 
-func TestWriteReplacesTheWholeFile(t *testing.T) {
+func TestWrite_replaces_whole_file(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(t *testing.T, path string){
 		"nothing there": func(*testing.T, string) {},
@@ -69,14 +69,14 @@ func TestWriteReplacesTheWholeFile(t *testing.T) {
 	}
 }
 
-func TestWriteToTheCurrentDirectory(t *testing.T) {
+func TestWrite_current_directory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, atomicfile.Write("name", []byte("text"), 0o600))
 	stands(t, "name", "text", 0o600)
 	assert.Equal(t, []string{"name"}, entries(t, "."))
 }
 
-func TestWriteIfChangedLeavesAloneWhatIsRight(t *testing.T) {
+func TestWriteIfChanged_keeps_equal_file(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "cert_host")
 	inode := func() uint64 {
@@ -108,7 +108,7 @@ func TestWriteIfChangedLeavesAloneWhatIsRight(t *testing.T) {
 	step("", 0o600, true) // a link is not the file, whatever its target is
 }
 
-func TestErrorsNameTheFileAndTheCause(t *testing.T) {
+func TestWrite_error_has_file_and_cause(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
@@ -134,7 +134,7 @@ func TestErrorsNameTheFileAndTheCause(t *testing.T) {
 }
 
 // Issue part 3: a unit with a full disk.
-func TestFullDiskLeavesTheOldFile(t *testing.T) {
+func TestWrite_full_disk_keeps_old_file(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can mount a disk that is soon full")
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// loaded is the configuration by flags and by a file.
+// loaded is the configuration of flags and a file.
 func loaded(t *testing.T, file string, flags ...string) (config.Config, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "agent.json")
@@ -35,8 +35,8 @@ func loaded(t *testing.T, file string, flags ...string) (config.Config, error) {
 	return f.load(cmd)
 }
 
-// What is typed goes before what stands in the file, each of it; what is not typed is the file's.
-func TestFlagsOfTheAgentGoBeforeItsFile(t *testing.T) {
+// Each typed flag overrides the file; the others are the file's.
+func TestAgent_flags_override_file(t *testing.T) {
 	t.Parallel()
 	file := config.Config{
 		Unit: "file/0", Mode: config.Off, NB: []string{"unix:/file/nb"}, SB: []string{"unix:/file/sb"}, TTL: 9 * time.Second, HoldDown: time.Minute,
@@ -59,7 +59,7 @@ func TestFlagsOfTheAgentGoBeforeItsFile(t *testing.T) {
 	require.ErrorContains(t, err, `--nb "nonsense" is not unix:FILE`, "before an agent that runs gives anything up for it")
 }
 
-// log keeps what is logged.
+// log keeps the log.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -78,9 +78,9 @@ func (l *log) has(text string) bool {
 	return strings.Contains(l.text.String(), text)
 }
 
-// SIGHUP: an address for other agents at which another program listens is found out only once the agent has
-// given up its own. It goes on there.
-func TestAgentThatCannotListenElsewhereGoesOnWhereItListened(t *testing.T) {
+// SIGHUP: the agent only notices that another program uses its new peer address after it has closed the old one. It
+// continues at the old one.
+func TestAgent_keeps_old_address_if_new_one_is_taken(t *testing.T) {
 	network := loopbacktest.Network(t)
 	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", network+".2:16401")
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// keep is a hook tool that keeps its calls, as lines of file calls.
+// keep is a hook tool that records its calls, as lines of file calls.
 const keep = `echo "${0##*/} $*" >>"$HERE/calls"`
 
 // tools are those of a Juju whose unit has no relation.
@@ -41,17 +41,16 @@ done`,
 	"leader-get":   `echo '{}'`,
 	"network-get":  `echo '{"bind-addresses":[{"addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],"ingress-addresses":["10.0.0.1"]}'`,
 	"dpkg-query":   `echo ovn-central installed 23.03.1-1`,
-	// Results that nobody looks at.
+	// Results that are not used.
 	"application-version-set": `:`,
 }
 
-// environment is that of a hook: neither HOME nor USER is in it.
+// environment is a hook's: it has neither HOME nor USER.
 type environment map[string]string
 
 func (e environment) getenv(key string) string { return e[key] }
 
-// prepare puts hook tools and nothing else of Juju in PATH, and takes from the
-// environment what hooks do not have.
+// prepare puts only hook tools in PATH, and removes from the environment what hooks do not have.
 func prepare(t *testing.T) (env environment, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -70,7 +69,7 @@ func prepare(t *testing.T) (env environment, dir string) {
 	}, dir
 }
 
-// called are the calls that the tools kept.
+// called are the recorded calls.
 func called(t *testing.T, dir string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "calls"))
@@ -88,7 +87,7 @@ func mainOf(t *testing.T, env environment, args ...string) (code int, stdout, st
 	return code, out.String(), err.String()
 }
 
-func TestHookThatIsNotKnownIsLoggedAndEndsWell(t *testing.T) {
+func TestMain_unknown_hook_succeeds(t *testing.T) {
 	env, dir := prepare(t)
 	env["JUJU_DISPATCH_PATH"] = "hooks/collect-metrics"
 	code, stdout, stderr := mainOf(t, env, "/charm/dispatch")
@@ -113,7 +112,7 @@ func TestActionRunsWithoutAHome(t *testing.T) {
 	assert.Contains(t, called(t, dir), "OVN_Northbound: there is no database file, and no server runs")
 }
 
-func TestActionThatIsRefusedEndsWell(t *testing.T) {
+func TestMain_refused_action_exits_0(t *testing.T) {
 	env, dir := prepare(t)
 	code, stdout, stderr := mainOf(t, env, "/charm/dispatch", "action", "kick")
 	assert.Equal(t, 0, code)
@@ -121,7 +120,7 @@ func TestActionThatIsRefusedEndsWell(t *testing.T) {
 	assert.Empty(t, stdout+stderr)
 }
 
-func TestHookThatFailsSaysWhyLineByLine(t *testing.T) {
+func TestMain_failed_hook_logs_each_line(t *testing.T) {
 	env, dir := prepare(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "systemctl"), []byte("#!/bin/sh\necho Access denied >&2; exit 4\n"), 0o755))
 	code, _, stderr := mainOf(t, env, "/charm/dispatch", "hook", "stop")
@@ -130,7 +129,7 @@ func TestHookThatFailsSaysWhyLineByLine(t *testing.T) {
 	assert.Empty(t, stderr, "Juju writes that to the same log")
 }
 
-func TestCommandLineThatIsNotUnderstood(t *testing.T) {
+func TestMain_usage_errors(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		says string
@@ -181,9 +180,9 @@ func TestCommandLineThatIsNotUnderstood(t *testing.T) {
 	}
 }
 
-// The databases are those of this machine, or of OVN's own variables, unless they are named;
-// a number is one of seconds, as in the actions.
-func TestDatabasesOfThisMachineAreThoseThatAreMeant(t *testing.T) {
+// The databases are those of this machine, or of OVN's own variables, unless they are named; a plain number means
+// seconds, as in the actions.
+func TestDatabases_default_to_this_machine(t *testing.T) {
 	for name, test := range map[string]struct {
 		env  map[string]string
 		args []string
@@ -210,8 +209,8 @@ func TestDatabasesOfThisMachineAreThoseThatAreMeant(t *testing.T) {
 	}
 }
 
-// What a machine without databases says names the way out, whatever was asked for.
-func TestMachineWithoutDatabasesNamesTheWayOut(t *testing.T) {
+// On a machine without databases every command's error has a remedy.
+func TestDatabases_absent_error_has_remedy(t *testing.T) {
 	for _, command := range []string{
 		"gateways status", "gateways plan", "gateways rebalance --yes", "gateways reschedule", "gateways history", "gateways revisions",
 		"nodes list", "nodes show x", "nodes cordon x", "nodes drain x", "nodes undrain x", "nodes remove x", "nodes remove x -o json",
@@ -224,15 +223,15 @@ func TestMachineWithoutDatabasesNamesTheWayOut(t *testing.T) {
 	}
 }
 
-// An empty name is that of a variable that isn't set, and not all nodes.
-func TestNodeWithoutANameIsNoNode(t *testing.T) {
+// An empty name comes from an unset variable, and does not mean all nodes.
+func TestNodes_empty_name_is_refused(t *testing.T) {
 	env, _ := prepare(t)
 	code, stdout, stderr := mainOf(t, env, "ovn-central-operator", "nodes", "show", "")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stdout+stderr, "Failure (400 BadRequest): no node is named")
 }
 
-func TestUnknownActionOfJujuIsAUsageError(t *testing.T) {
+func TestMain_unknown_action_is_usage_error(t *testing.T) {
 	env, _ := prepare(t)
 	env["JUJU_DISPATCH_PATH"] = "actions/evict"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
@@ -240,7 +239,7 @@ func TestUnknownActionOfJujuIsAUsageError(t *testing.T) {
 	assert.Contains(t, stderr, `unknown action "evict"`)
 }
 
-func TestHelpAndVersionGoToStdout(t *testing.T) {
+func TestMain_help_and_version_on_stdout(t *testing.T) {
 	env, _ := prepare(t)
 	for _, args := range [][]string{{"x", "--help"}, {"x", "help"}, {"x", "hook", "--help"}, {"x", "help", "action"}} {
 		code, stdout, stderr := mainOf(t, env, args...)
@@ -262,7 +261,7 @@ func TestHelpAndVersionGoToStdout(t *testing.T) {
 	assert.Empty(t, stderr)
 }
 
-func TestHookWithoutJujuIsAnErrorThatNamesTheTool(t *testing.T) {
+func TestMain_hook_without_Juju_names_tool(t *testing.T) {
 	env, dir := prepare(t)
 	for name := range tools {
 		require.NoError(t, os.Remove(filepath.Join(dir, name)))
@@ -273,7 +272,7 @@ func TestHookWithoutJujuIsAnErrorThatNamesTheTool(t *testing.T) {
 	assert.Contains(t, stderr, "goal-state: program not found")
 }
 
-func TestInterruptedHookHasAnExitCodeOfItsOwn(t *testing.T) {
+func TestMain_interrupted_hook_exit_code(t *testing.T) {
 	env, dir := prepare(t)
 	started := filepath.Join(dir, "started")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "goal-state"), []byte("#!/bin/sh\n: >'"+started+"'\nexec sleep 60\n"), 0o755))
@@ -293,8 +292,8 @@ func TestInterruptedHookHasAnExitCodeOfItsOwn(t *testing.T) {
 	assert.Less(t, time.Since(begun), 20*time.Second)
 }
 
-// What changes nothing takes no flag that says how to change.
-func TestFlagsOfAChangeAreRefusedByStatus(t *testing.T) {
+// Commands without changes accept no flag for changes.
+func TestGateways_status_refuses_flags_of_changes(t *testing.T) {
 	for _, flag := range []string{"--yes", "--seed=3", "--max-moves=1", "--dry-run"} {
 		for _, command := range []string{"status", "history"} {
 			var stdout, stderr bytes.Buffer

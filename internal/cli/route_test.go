@@ -54,8 +54,8 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// The charm's folder hooks/ is for Juju and people who look for hooks there.
-func TestEveryHookOfTheCharmIsRouted(t *testing.T) {
+// Juju, and people who look for hooks, use the charm's directory hooks/.
+func TestRoute_every_hook(t *testing.T) {
 	t.Parallel()
 	files, err := os.ReadDir(filepath.Join("..", "..", "hooks"))
 	require.NoError(t, err)

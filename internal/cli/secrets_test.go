@@ -17,8 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Secrets of an operator, by where they come in: an option, Juju's proxies, the
-// machine's own proxy, the relation to the provider of certificates.
+// Secrets of an operator, by their source: an option, Juju's proxies, the machine's own proxy, the relation to the
+// provider of certificates.
 const (
 	optionSecret   = "optionsecret"
 	overlaySecret  = "overlay%2Fsecret"
@@ -31,7 +31,7 @@ func secrets() []string {
 	return []string{optionSecret, overlaySecret, "overlay/secret", proxySecret, machineSecret, providerSecret}
 }
 
-// hookTools answer a unit with all of these secrets.
+// hookTools answer with all of these secrets.
 var hookTools = map[string]string{
 	"config-get": `echo '{"source":"deb https://me:` + optionSecret + `@archive.example/ubuntu jammy main|5EDB1B62EC4926EA",` +
 		`"ovn-source":"deb https://me:` + overlaySecret + `@overlay.example/ubuntu jammy main","ovn-exporter-channel":"stable"}'`,
@@ -46,11 +46,10 @@ var hookTools = map[string]string{
 	"dpkg":         `:`,
 }
 
-// telltale says all that it was given, and fails.
+// telltale prints all of its input, and fails.
 const telltale = `{ echo "$0 $*"; env; cat; } >&2; exit 1`
 
-// programs are those that the product names where it runs one: in the literals of
-// commands, and in the calls of hook tools.
+// programs are those that the product runs by name: in the literals of commands, and in the calls of hook tools.
 func programs(t *testing.T) (all []string) {
 	t.Helper()
 	found := map[string]bool{}
@@ -92,7 +91,7 @@ func programs(t *testing.T) (all []string) {
 			return true
 		})
 	}
-	// These are arguments where the source runs them.
+	// These are arguments of other programs in the source.
 	return append(all, "apt-get", "dpkg", "add-apt-repository")
 }
 
@@ -107,9 +106,9 @@ func literal(e ast.Expr) string {
 	return text
 }
 
-// A proxy's password once stood in an error, and in the status. Each program in turn fails, and repeats its arguments,
+// A proxy's password was once in an error, and in the status. Each program in turn fails, and repeats its arguments,
 // its variables and its input.
-func TestNoSecretIsInWhatTheProductSays(t *testing.T) {
+func TestMain_output_has_no_secret(t *testing.T) {
 	env, dir := prepare(t)
 	env["JUJU_CHARM_HTTPS_PROXY"] = "http://me:" + proxySecret + "@proxy:3128"
 	env["JUJU_CHARM_HTTP_PROXY"] = "http://me:" + proxySecret + "@proxy:3128"
@@ -143,7 +142,7 @@ func TestNoSecretIsInWhatTheProductSays(t *testing.T) {
 				_, stdout, stderr := mainOf(t, env, "/charm/dispatch")
 				said.WriteString(called(t, dir) + stdout + stderr)
 			}
-			// Also those that this unit has not come to.
+			// Including those that this unit does not reach.
 			_, err = run.Exec{}.Run(t.Context(), run.Command{
 				Name: failing, Stdin: []byte("deb https://me:" + optionSecret + "@archive.example/ubuntu jammy main"),
 				Args: []string{"deb https://me:" + overlaySecret + "@overlay.example/ubuntu jammy main"},

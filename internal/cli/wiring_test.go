@@ -14,14 +14,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
-// Whatever leaves the clusters stops the agent before, by what package membership is given for it.
+// Every way to leave the clusters first stops the agent, through package membership's field.
 func TestLeavingStopsTheAgent(t *testing.T) {
 	t.Parallel()
 	require.NotNil(t, unit(func(string) string { return "" }, io.Discard).Members.BeforeLeaving)
 }
 
-// A shell reads back what was given, names with spaces and quotes too.
-func TestCommandsThatArePrintedCanBePasted(t *testing.T) {
+// A shell reads the same arguments back, including names with spaces and quotes.
+func TestGateways_printed_commands_can_be_pasted(t *testing.T) {
 	t.Parallel()
 	f := databaseFlags{typed: [][2]string{{"--nb", "ssl:10.0.0.5:6641"}}}
 	f.credentials.Key = "/root/my keys/$HOME's.pem"
@@ -37,8 +37,8 @@ func TestCommandsThatArePrintedCanBePasted(t *testing.T) {
 	}
 }
 
-// A program reads one document on standard output, in the form that it asked for.
-func TestAnswerIsInTheFormThatWasAskedFor(t *testing.T) {
+// A program reads one document on standard output, in the requested form.
+func TestAnswer_in_requested_form(t *testing.T) {
 	d := map[string]string{"unit": "ovn-central/0"}
 	for output, want := range map[string]string{"text": "in words\n", "yaml": "unit: ovn-central/0\n", "json": "{\n  \"unit\": \"ovn-central/0\"\n}\n"} {
 		f := databaseFlags{output: output, getenv: func(string) string { return "" }}
@@ -49,8 +49,8 @@ func TestAnswerIsInTheFormThatWasAskedFor(t *testing.T) {
 	}
 }
 
-// S15: whatever another client has called a node or a hold, the command that is printed names it, and does nothing else.
-func TestPrintedCommandsNameWhatTheyMean(t *testing.T) {
+// S15: the printed command names the node or hold of another client, with any name, and does nothing else.
+func TestGateways_printed_commands_name_databases(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
 		f := nodeFlags{databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}}}

@@ -17,7 +17,7 @@ var attacks = []string{
 	"a\u00a0b", "a\u2028b", "\ufeffa", "a\u034fb", "\u009b31m", "--yes", strings.Repeat("h", 110_000), strings.Repeat("ü", 200), strings.Repeat("\xf0\x9f\x94\xa5", 64), strings.Repeat("\x1b", 300),
 }
 
-func TestTextThatCannotBePrintedIsAQuestionMark(t *testing.T) {
+func TestName_unprintable_is_question_mark(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"compute-1.maas": "compute-1.maas", "größer, 東京 ✓": "größer, 東京 ✓", "": "",
@@ -30,7 +30,7 @@ func TestTextThatCannotBePrintedIsAQuestionMark(t *testing.T) {
 	}
 }
 
-func TestLongTextIsCutBetweenTwoCharacters(t *testing.T) {
+func TestName_cut_between_characters(t *testing.T) {
 	t.Parallel()
 	exact := strings.Repeat("a", foreign.MaxName)
 	assert.Equal(t, exact, foreign.Name(exact))
@@ -40,7 +40,7 @@ func TestLongTextIsCutBetweenTwoCharacters(t *testing.T) {
 	assert.Len(t, foreign.Reason(strings.Repeat("a", 110_000)), foreign.MaxReason)
 }
 
-func TestEveryTextOfAnAnswerIsCleaned(t *testing.T) {
+func TestTexts_cleans_every_text(t *testing.T) {
 	t.Parallel()
 	type inner struct{ Text string }
 	answer := struct {

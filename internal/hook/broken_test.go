@@ -12,7 +12,7 @@ import (
 
 const broken = "ovsdb-peer-relation-broken"
 
-func TestPeerRelationOfAUnitThatStaysBreaksWithoutEffect(t *testing.T) {
+func TestPeerBroken_staying_unit_does_nothing(t *testing.T) {
 	m := healthy()
 	require.NoError(t, m.run(t, broken))
 	assert.Empty(t, m.told)
@@ -20,7 +20,7 @@ func TestPeerRelationOfAUnitThatStaysBreaksWithoutEffect(t *testing.T) {
 }
 
 // R9: Juju 4 doesn't wait for `stop` after this hook, but for this hook.
-func TestR9PeerRelationOfADyingUnitBreaksOnlyOnceItMayLeave(t *testing.T) {
+func TestR9_peer_broken_waits_until_unit_may_leave(t *testing.T) {
 	m := healthy()
 	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
 	err := m.run(t, broken)
@@ -31,14 +31,14 @@ func TestR9PeerRelationOfADyingUnitBreaksOnlyOnceItMayLeave(t *testing.T) {
 }
 
 // R9: if the state is unknown, the unit may not leave, and nothing that may stay is stopped.
-func TestR9PeerRelationDoesNotBreakUnseenByJuju(t *testing.T) {
+func TestR9_peer_broken_fails_if_Juju_is_silent(t *testing.T) {
 	m := healthy()
 	m.goal, m.broken = dying, []string{"goal-state"}
 	require.ErrorContains(t, m.run(t, broken), "cannot find out whether this unit is being removed")
 	assert.Empty(t, m.told)
 }
 
-func TestStopAfterADepartureInTheBrokenHookEndsAtOnce(t *testing.T) {
+func TestStop_after_peer_broken_does_nothing(t *testing.T) {
 	m := &machine{left: true, goal: dying}
 	require.NoError(t, m.run(t, broken))
 	assert.Equal(t, stopped, m.told)
@@ -48,7 +48,7 @@ func TestStopAfterADepartureInTheBrokenHookEndsAtOnce(t *testing.T) {
 }
 
 // R9: if the whole application is removed, the data stays.
-func TestR9PeerRelationOfTheWholeApplicationBreaksWithoutALeave(t *testing.T) {
+func TestR9_peer_broken_whole_application_keeps_data(t *testing.T) {
 	m := healthy()
 	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
 	require.NoError(t, m.run(t, broken))

@@ -8,7 +8,7 @@ import (
 )
 
 // goal-state lists a relation before a unit joins it, and for seconds after it has left.
-func TestCertificatesRelationIsMissedWhereItIsMissing(t *testing.T) {
+func TestCertificates_missing_relation_is_reported(t *testing.T) {
 	const missing = "'certificates' missing"
 	m := healthy()
 	m.goal = `{"units":{"ovn-central/0":{"status":"active"}},"relations":{"certificates":{"vault":{"status":"joined"},"vault/0":{"status":"active"}}}}`
@@ -40,7 +40,7 @@ func TestCertificatesRelationIsMissedWhereItIsMissing(t *testing.T) {
 }
 
 // goal-state omits relations in which another model's application consumes an offer.
-func TestCertificatesRelationOfAnotherModelIsRemembered(t *testing.T) {
+func TestCertificates_cross_model_relation_is_remembered(t *testing.T) {
 	const missing = "'certificates' missing"
 	m := healthy()
 	m.certificates = []string{"certificates:3"}

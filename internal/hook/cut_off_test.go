@@ -12,7 +12,7 @@ import (
 
 // If an upgrade was interrupted, as by a full disk, and can't be finished, damaged files are still searched and
 // reported, and the report is not withdrawn.
-func TestUpgradeThatWasCutOffHidesNoDamage(t *testing.T) {
+func TestHook_interrupted_upgrade_hides_no_damage(t *testing.T) {
 	m := healthy()
 	m.upgrading, m.broken = true, []string{"apt-get", "dpkg"}
 	require.NoError(t, m.run(t, "update-status"))

@@ -267,7 +267,7 @@ var converging = []string{
 	"ovsdb-peer-relation-created", "ovsdb-peer-relation-joined", "ovsdb-peer-relation-changed", "ovsdb-peer-relation-departed",
 }
 
-func TestHookThatIsNotKnownIsNoError(t *testing.T) {
+func TestRun_unknown_hook_is_no_error(t *testing.T) {
 	m := healthy()
 	require.NoError(t, m.run(t, "collect-metrics"))
 	assert.Contains(t, m.log.String(), "no handler for this hook")
@@ -275,7 +275,7 @@ func TestHookThatIsNotKnownIsNoError(t *testing.T) {
 	assert.Empty(t, m.status)
 }
 
-func TestEachHookPublishesTheIdentitiesAndSaysWhatItSees(t *testing.T) {
+func TestHook_publishes_identities_and_status(t *testing.T) {
 	nb, sb := id(t, "nb-3member-leader"), id(t, "sb-3member-leader")
 	for _, name := range converging {
 		t.Run(name, func(t *testing.T) {
@@ -294,7 +294,7 @@ func TestEachHookPublishesTheIdentitiesAndSaysWhatItSees(t *testing.T) {
 
 // A refresh from another charm may happen during an unattended upgrade. The existing installation must not be mistaken
 // for an empty machine, whose services are masked.
-func TestPackageThatAnotherProcessUpgradesIsWaitedForAndAdopted(t *testing.T) {
+func TestInstall_waits_for_running_upgrade_and_adopts(t *testing.T) {
 	m := healthy()
 	m.upgrading = true
 	require.NoError(t, m.run(t, "upgrade-charm"))
@@ -303,7 +303,7 @@ func TestPackageThatAnotherProcessUpgradesIsWaitedForAndAdopted(t *testing.T) {
 }
 
 // These hooks' status of a starting server would stay until the next hook.
-func TestServersOfAMachineThatWasJustTurnedOnAreWaitedFor(t *testing.T) {
+func TestHook_waits_for_booting_servers(t *testing.T) {
 	for _, name := range []string{"start", "config-changed"} {
 		t.Run(name, func(t *testing.T) {
 			m := healthy()
@@ -315,7 +315,7 @@ func TestServersOfAMachineThatWasJustTurnedOnAreWaitedFor(t *testing.T) {
 	}
 }
 
-func TestLeaderMirrorsWhatIsKnownOfAllServers(t *testing.T) {
+func TestHook_leader_publishes_history(t *testing.T) {
 	m := healthy()
 	m.leader = true
 	require.NoError(t, m.run(t, "update-status"))
@@ -323,14 +323,14 @@ func TestLeaderMirrorsWhatIsKnownOfAllServers(t *testing.T) {
 	assert.Contains(t, m.app["sb-servers"], string(id(t, "sb-3member-leader")))
 }
 
-func TestLeadershipThatIsNotKnownIsNone(t *testing.T) {
+func TestHook_unknown_leadership_is_none(t *testing.T) {
 	m := healthy()
 	m.leader, m.broken = true, []string{"is-leader"}
 	require.ErrorContains(t, m.run(t, "update-status"), "cannot finish hook update-status: ")
 	assert.Nil(t, m.app, "who can't know that it leads writes nothing for all")
 }
 
-func TestLeadershipThatWasLostIsNoError(t *testing.T) {
+func TestHook_lost_leadership_is_no_error(t *testing.T) {
 	m := healthy()
 	m.leader, m.broken = true, []string{"relation-set --app"}
 	require.NoError(t, m.run(t, "update-status"))
@@ -340,7 +340,7 @@ func TestLeadershipThatWasLostIsNoError(t *testing.T) {
 
 // Unreadable data looks like missing data: a hook that continued would create a second cluster, use a certificate that
 // its peers don't trust, or report that the databases should be moved away.
-func TestHookThatCannotReadWhatOthersPublishFailsAndDoesNothing(t *testing.T) {
+func TestHook_unreadable_peers_fail_without_effect(t *testing.T) {
 	for _, name := range converging {
 		for _, tool := range []string{"goal-state", "relation-ids", "relation-get", "relation-get --app"} {
 			t.Run(name+" without "+tool, func(t *testing.T) {
@@ -356,13 +356,13 @@ func TestHookThatCannotReadWhatOthersPublishFailsAndDoesNothing(t *testing.T) {
 	}
 }
 
-func TestIdentitiesThatCannotBePublishedFailTheHook(t *testing.T) {
+func TestHook_fails_if_identities_cannot_be_published(t *testing.T) {
 	m := healthy()
 	m.broken = []string{"relation-set"}
 	require.ErrorContains(t, m.run(t, "config-changed"), "cannot finish hook config-changed: cannot write this unit's relation data")
 }
 
-func TestOneDatabaseThatIsDownDoesNotHideTheOther(t *testing.T) {
+func TestHook_database_down_does_not_hide_other(t *testing.T) {
 	m := healthy()
 	m.fixtures[ovndb.NB] = ""
 	require.NoError(t, m.run(t, "update-status"))
@@ -370,7 +370,7 @@ func TestOneDatabaseThatIsDownDoesNotHideTheOther(t *testing.T) {
 	assert.Equal(t, id(t, "sb-3member-leader").Short(), m.unit["sb-identity"])
 }
 
-func TestServerThatHasLeftHasNoIdentityAnyMore(t *testing.T) {
+func TestHook_left_server_has_no_identity(t *testing.T) {
 	m := healthy()
 	m.fixtures[ovndb.SB], m.left = "", true
 	require.NoError(t, m.run(t, "update-status"))
@@ -380,7 +380,7 @@ func TestServerThatHasLeftHasNoIdentityAnyMore(t *testing.T) {
 	assert.NotEmpty(t, m.unit["nb-identity"])
 }
 
-func TestHookBeforeTheRelationPublishesNothing(t *testing.T) {
+func TestHook_without_relation_publishes_nothing(t *testing.T) {
 	m := healthy()
 	m.relations = []string{}
 	require.NoError(t, m.run(t, "install"))

@@ -12,7 +12,7 @@ import (
 )
 
 // The snapshot shares its identities with its application and its cache.
-func TestServersThatHaveLeftStayInTheSnapshot(t *testing.T) {
+func TestSnapshot_keeps_left_servers(t *testing.T) {
 	observed := relation.Identities{ovndb.NB: {Server: "aa00"}, ovndb.SB: {Server: "bb00"}}
 	own := maps.Clone(observed)
 

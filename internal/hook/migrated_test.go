@@ -24,7 +24,7 @@ func (m *machine) migrated() {
 	}
 }
 
-func TestModelThatIsMigratedToJuju4KeepsItsClusters(t *testing.T) {
+func TestMigrated_to_Juju_4_keeps_clusters(t *testing.T) {
 	const foreign = "made elsewhere"
 	for _, name := range []string{"upgrade-charm", "config-changed", "update-status", "leader-elected", "ovsdb-peer-relation-changed"} {
 		for title, leader := range map[string]bool{"the Juju leader": true, "another unit": false} {
@@ -57,7 +57,7 @@ func TestModelThatIsMigratedToJuju4KeepsItsClusters(t *testing.T) {
 
 // Juju 4 numbers the units of an application that is deployed again from 0. Files that stayed on the machine after a
 // forced removal, since the hook remove did not run, do not belong to the new application.
-func TestApplicationThatIsDeployedAgainTakesNothingFromTheOneBefore(t *testing.T) {
+func TestMigrated_redeployed_application_starts_empty(t *testing.T) {
 	m := healthy()
 	m.leader = true
 	require.NoError(t, m.run(t, "install"))
@@ -103,7 +103,7 @@ func (m *machine) recorded(t *testing.T, change func(sections)) sections {
 }
 
 // Another leader may since have published clusters that a recovery made.
-func TestWhatAMigratedModelsLeaderHasPublishedStays(t *testing.T) {
+func TestMigrated_keeps_published_clusters(t *testing.T) {
 	m := healthy()
 	m.leader = true
 	require.NoError(t, m.run(t, "install"))

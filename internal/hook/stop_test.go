@@ -44,7 +44,7 @@ func (m *machine) addSuperseded(settings map[string]string) {
 
 const dying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"active"}}}`
 
-func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
+func TestR9_stop_refused_changes_nothing(t *testing.T) {
 	m := healthy()
 	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
 	err := m.run(t, "stop")
@@ -56,7 +56,7 @@ func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
 }
 
 // The command to type is in the part of the text that `juju status` shows.
-func TestR1StopOfAServerThatTheOthersNeedSaysFirstHowToStartIt(t *testing.T) {
+func TestR1_stop_needed_server_names_start_command(t *testing.T) {
 	m := &machine{goal: dying, members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
 	assert.Equal(t, []string{"nb SERVER_NEEDED", "sb SERVER_NEEDED"}, findingtest.Codes(m.run(t, "stop")))
 	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave; run: juju run ovn-central/0 resume (")
@@ -64,7 +64,7 @@ func TestR1StopOfAServerThatTheOthersNeedSaysFirstHowToStartIt(t *testing.T) {
 }
 
 // A stopped server can't leave, so those that a pause has stopped are started once, in any case.
-func TestR9StopStartsWhatAPauseHasStopped(t *testing.T) {
+func TestR9_stop_starts_paused_servers(t *testing.T) {
 	m := &machine{goal: dying, dir: t.TempDir(), members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
 	record := filepath.Join(m.dir, "ovn-central-operator.unit.json")
 	require.NoError(t, os.WriteFile(record, []byte(`{"unit":{"paused":true}}`), 0o600))
@@ -84,7 +84,7 @@ func TestR9StopStartsWhatAPauseHasStopped(t *testing.T) {
 }
 
 // The others have another cluster, so they need no server of the one that was given up.
-func TestR9StopPutsAwayWhatIsOfAClusterThatWasGivenUp(t *testing.T) {
+func TestR9_stop_archives_given_up_cluster(t *testing.T) {
 	m := &machine{
 		goal: dying, superseded: true, relations: []string{"ovsdb-peer:0"}, dir: t.TempDir(),
 		members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"},
@@ -119,7 +119,7 @@ func remade(t *testing.T) *machine {
 }
 
 // This unit's part of the new cluster may be the only copy, and no other hook runs while its `stop` fails.
-func TestR9StopPutsTheNewClusterInItsPlaceAndWaitsForOthersToJoin(t *testing.T) {
+func TestR9_stop_commits_new_cluster_and_waits_for_joins(t *testing.T) {
 	m := remade(t)
 	err := m.run(t, "stop")
 	assert.Equal(t, []string{"nb ONLY_COPY", "sb ONLY_COPY"}, findingtest.Codes(err))
@@ -137,7 +137,7 @@ func TestR9StopPutsTheNewClusterInItsPlaceAndWaitsForOthersToJoin(t *testing.T) 
 }
 
 // If Juju does not answer, that waits, and nothing else is moved away.
-func TestR9StopPutsNothingAwayBesideTheFileOfTheNewCluster(t *testing.T) {
+func TestR9_stop_keeps_files_if_Juju_is_silent(t *testing.T) {
 	m := remade(t)
 	m.broken = []string{"is-leader"}
 	err := m.run(t, "stop")
@@ -147,13 +147,13 @@ func TestR9StopPutsNothingAwayBesideTheFileOfTheNewCluster(t *testing.T) {
 	assert.FileExists(t, filepath.Join(m.dir, "ovnnb_db.db"))
 }
 
-func TestR9StopThatCannotSayItsStatusStillFails(t *testing.T) {
+func TestR9_stop_fails_even_if_status_cannot_be_set(t *testing.T) {
 	m := healthy()
 	m.goal, m.fixtures[ovndb.NB], m.broken = dying, "nb-leader-one-of-three-dead", []string{"status-set"}
 	require.ErrorAs(t, m.run(t, "stop"), new(*finding.RefusedError))
 }
 
-func TestR9StopNeedsNothingOfARelation(t *testing.T) {
+func TestR9_stop_needs_no_relation(t *testing.T) {
 	for name, broken := range map[string][]string{
 		"gone":         nil,
 		"out of reach": {"relation-ids", "relation-list", "relation-get", "relation-set"},
@@ -166,7 +166,7 @@ func TestR9StopNeedsNothingOfARelation(t *testing.T) {
 	}
 }
 
-func TestStopTakesBackWhatWasPublished(t *testing.T) {
+func TestStop_withdraws_published_data(t *testing.T) {
 	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}}
 	require.NoError(t, m.run(t, "stop"))
 	assert.Equal(t, stopped, m.told)
@@ -177,20 +177,20 @@ func TestStopTakesBackWhatWasPublished(t *testing.T) {
 	}
 }
 
-func TestStopThatCannotTakeBackWhatWasPublishedEnds(t *testing.T) {
+func TestStop_succeeds_if_data_cannot_be_withdrawn(t *testing.T) {
 	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}, broken: []string{"relation-set"}}
 	require.NoError(t, m.run(t, "stop"))
 	assert.Contains(t, m.log.String(), "cannot remove what this unit has published")
 }
 
-func TestStopKeepsPublishedWhatStaysAMember(t *testing.T) {
+func TestStop_keeps_identity_of_remaining_member(t *testing.T) {
 	m := &machine{goal: dying, relations: []string{"ovsdb-peer:0"}} // both servers are down
 	require.NoError(t, m.run(t, "stop"))
 	assert.Equal(t, stopped, m.told)
 	assert.Equal(t, "0017", m.unit["nb-identity"], "the others are to know whose it was")
 }
 
-func TestR9StopOfTheWholeApplicationEndsTheServicesOnly(t *testing.T) {
+func TestR9_stop_whole_application_only_stops_services(t *testing.T) {
 	m := healthy()
 	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
 	require.NoError(t, m.run(t, "stop"))
@@ -198,7 +198,7 @@ func TestR9StopOfTheWholeApplicationEndsTheServicesOnly(t *testing.T) {
 	assert.Contains(t, m.log.String(), "nb: no unit stays that could serve the database; its data stay in ")
 }
 
-func TestStopWhoseServicesDoNotEndIsRetried(t *testing.T) {
+func TestStop_retried_if_services_do_not_end(t *testing.T) {
 	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}, broken: []string{"systemctl"}}
 	require.ErrorContains(t, m.run(t, "stop"), "cannot finish hook stop: cannot stop the services")
 	assert.Nil(t, m.unit)

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-func TestActionParamsKeepTheDigitsOfNumbers(t *testing.T) {
+func TestActionParams_keep_digits(t *testing.T) {
 	t.Parallel()
 	params, err := tools(t, runtest.Expect("action-get", "--format=json").Writes(
 		`{"nb-identity":3974,"sb-identity":1e+21,"big":12345678901234567890,"i-really-mean-it":true,"text":"0017","none":null,"deep":{"n":[1]}}`,
@@ -40,7 +40,7 @@ func TestActionWithoutParams(t *testing.T) {
 	}
 }
 
-func TestActionSetIsOneCallInTheOrderOfKeys(t *testing.T) {
+func TestActionSet_one_sorted_call(t *testing.T) {
 	t.Parallel()
 	call := runtest.Expect("action-set", "a=--x=y", "b-2=two\nlines\n", "c=", "ovnsb=é \"q\" $HOME")
 	require.NoError(t, tools(t, call).ActionSet(t.Context(), map[string]string{
@@ -49,7 +49,7 @@ func TestActionSetIsOneCallInTheOrderOfKeys(t *testing.T) {
 	require.NoError(t, tools(t).ActionSet(t.Context(), nil), "nothing to set")
 }
 
-func TestActionSetRefusesBeforeItCalls(t *testing.T) {
+func TestActionSet_refuses_bad_keys(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		key, value, text string
@@ -81,7 +81,7 @@ func TestActionSetRefusesBeforeItCalls(t *testing.T) {
 	}
 }
 
-func TestActionMessagesAreNoFlags(t *testing.T) {
+func TestAction_message_is_no_flag(t *testing.T) {
 	t.Parallel()
 	script := tools(t,
 		runtest.Expect("action-fail", "--", "--help me\nplease"),
@@ -91,7 +91,7 @@ func TestActionMessagesAreNoFlags(t *testing.T) {
 	require.NoError(t, script.ActionLog(t.Context(), "-r is 1 of 2"))
 }
 
-func TestMessageThatIsTooLongIsCutNotLost(t *testing.T) {
+func TestArgument_long_message_is_cut(t *testing.T) {
 	t.Parallel()
 	runner := &recorder{}
 	require.NoError(t, juju.New(runner).ActionFail(t.Context(), "x\x00"+strings.Repeat("é", juju.MaxArgument)))

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-func TestCommandIsInTheSyntaxOfItsJuju(t *testing.T) {
+func TestRender_syntax_of_version(t *testing.T) {
 	t.Parallel()
 	kick := command.Command{Unit: "ovn-central/0", Action: "kick", Params: []command.Param{{Key: "nb-identity", Value: "77eb"}, {Key: "i-really-mean-it", Value: "true"}}}
 	status := command.Command{Unit: "ovn-central/0", Action: "cluster-status"}
@@ -44,7 +44,7 @@ func TestCommandIsInTheSyntaxOfItsJuju(t *testing.T) {
 	}
 }
 
-func TestOtherCommandsAreTheSameInEveryJuju(t *testing.T) {
+func TestRender_other_commands_are_equal(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]command.Command{
 		"juju remove-unit ovn-central/4":                           command.RemoveUnit("ovn-central/4"),
@@ -61,7 +61,7 @@ func TestOtherCommandsAreTheSameInEveryJuju(t *testing.T) {
 	}
 }
 
-func TestValueIsQuotedNoMoreThanItNeeds(t *testing.T) {
+func TestTyped_quotes_if_needed(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"77eb": "77eb", "3974": "3974", "true": "true", "tcp:10.0.0.1:6643": "tcp:10.0.0.1:6643", "/var/lib/ovn": "/var/lib/ovn",
@@ -74,9 +74,8 @@ func TestValueIsQuotedNoMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// What is typed passes a shell, which splits it, and then YAML: Juju's client
-// reads each value so (cmd/juju/action/run.go enqueueActions).
-func TestValueSurvivesShellAndYAML(t *testing.T) {
+// A typed command is split by a shell and then parsed as YAML by Juju's client (cmd/juju/action/run.go enqueueActions).
+func TestTyped_survives_shell_and_YAML(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{}
 	for name, value := range nasty() {
@@ -117,7 +116,7 @@ func TestValueSurvivesShellAndYAML(t *testing.T) {
 	}
 }
 
-func TestApplicationsAreRelatedInTheWordOfTheJujuThatRuns(t *testing.T) {
+func TestIntegrate_word_of_version(t *testing.T) {
 	t.Parallel()
 	for version, word := range map[juju.Version]string{{Major: 2, Minor: 9}: "relate", {Major: 3, Minor: 6}: "integrate", {Major: 4}: "integrate", {}: "integrate"} {
 		assert.Equal(t, word, version.Integrate(), version)

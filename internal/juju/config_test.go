@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-func TestConfigHasEveryOptionThatHasAValue(t *testing.T) {
+func TestConfig_has_options_with_value(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		stdout string

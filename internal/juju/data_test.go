@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// reader is one way to read what another party publishes.
+// reader is one way to read another party's data.
 type reader func(context.Context, *juju.Tools) (map[string]string, error)
 
 var readers = map[string]reader{
@@ -28,8 +28,8 @@ var readers = map[string]reader{
 	"leader settings": func(ctx context.Context, t *juju.Tools) (map[string]string, error) { return t.LeaderGet(ctx) },
 }
 
-// One value of 9 MiB made the reader's hook fail, in each unit that read it.
-func TestProgramsValueOf9MiBHidesNoOther(t *testing.T) {
+// One value of 9 MiB made the hooks of all units that read it fail.
+func TestRelationGet_value_of_9_MiB_hides_no_other(t *testing.T) {
 	// A real relation-get sorts by key.
 	script := `printf '{"address":"10.0.0.1","big":"'; head -c 9437184 /dev/zero | tr '\0' x; printf '","nb-identity":"13e4"}\n'`
 	install(t, map[string]string{"relation-get": script, "leader-get": script})
@@ -99,8 +99,7 @@ func TestDataAreBounded(t *testing.T) {
 	}
 }
 
-// However a tool's output comes in pieces, what is kept is the same, and is what stands
-// there if nothing is too long.
+// The kept output does not depend on how it is split, and is unchanged if nothing is too long.
 func FuzzData(f *testing.F) {
 	f.Add(`{"a":"b","c":"d\"e\\"}`, 1)
 	f.Add(`null`, 3)

@@ -47,12 +47,12 @@ func TestReadEnv(t *testing.T) {
 	}
 }
 
-func TestReadEnvOutsideOfJujuIsEmpty(t *testing.T) {
+func TestReadEnv_empty_outside_of_Juju(t *testing.T) {
 	t.Parallel()
 	assert.Zero(t, juju.ReadEnv(func(string) string { return "" }))
 }
 
-func TestReadEnvAsksForNothingButJujus(t *testing.T) {
+func TestReadEnv_reads_only_variables_of_Juju(t *testing.T) {
 	t.Parallel()
 	juju.ReadEnv(func(name string) string {
 		assert.True(t, strings.HasPrefix(name, "JUJU_") || name == "CHARM_DIR", name)
@@ -73,7 +73,7 @@ func TestVersionOfJuju(t *testing.T) {
 	}
 }
 
-func TestRelationIsBrokenOnlyInItsLastHook(t *testing.T) {
+func TestBrokenRelation_only_in_broken_hook(t *testing.T) {
 	t.Parallel()
 	for hook, want := range map[string]string{
 		"ovsdb-relation-broken": "ovsdb:3", "ovsdb-relation-departed": "", "update-status": "", "": "",

@@ -17,8 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// install puts a hook tool first in PATH: a shell script, which finds its folder
-// in $HERE.
+// install puts a hook tool first in PATH: a shell script; $HERE is its directory.
 func install(t *testing.T, scripts map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -30,8 +29,7 @@ func install(t *testing.T, scripts map[string]string) (dir string) {
 	return dir
 }
 
-// keepArgs is a script that keeps its arguments, each ended by NUL, and its
-// input.
+// keepArgs is a script that records its arguments, each ended by NUL, and its input.
 const keepArgs = `printf '%s\000' "$@" >"$HERE/args"; cat >"$HERE/stdin"`
 
 func kept(t *testing.T, dir string) (args []string, stdin string) {
@@ -43,7 +41,7 @@ func kept(t *testing.T, dir string) (args []string, stdin string) {
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), string(input)
 }
 
-func TestProgramGetsSettingsByItsInput(t *testing.T) {
+func TestProgram_settings_on_stdin(t *testing.T) {
 	dir := install(t, map[string]string{"relation-set": keepArgs})
 	certificate := "-----BEGIN-----\n\"é\"\n"
 	require.NoError(t, juju.New(run.Exec{}).RelationSet(t.Context(), "ovsdb-peer:0", map[string]string{
@@ -55,7 +53,7 @@ func TestProgramGetsSettingsByItsInput(t *testing.T) {
 	assert.NotContains(t, strings.Join(args, " "), "BEGIN", "no list of processes shows it")
 }
 
-func TestProgramGetsMessagesAsOneArgument(t *testing.T) {
+func TestProgram_message_is_one_argument(t *testing.T) {
 	tests := map[string]struct {
 		tool string
 		call func(context.Context, *juju.Tools) error
@@ -95,7 +93,7 @@ func TestProgramGetsMessagesAsOneArgument(t *testing.T) {
 	}
 }
 
-func TestProgramsAnswersAndExitCodes(t *testing.T) {
+func TestProgram_answers_and_exit_codes(t *testing.T) {
 	install(t, map[string]string{
 		"relation-get": `test "$*" = "--format=json -r ovsdb-peer:0 - ovn-central/1" || {
 	echo 'ERROR invalid value "ovsdb-peer:7" for option -r: relation not found' >&2; exit 2; }
@@ -127,7 +125,7 @@ echo 'WARNING noise' >&2; echo '{"sb-identity":"0017"}'`,
 	require.ErrorIs(t, err, juju.ErrNotAnAction)
 }
 
-func TestLargestArgumentIsTheLargestThatAProgramTakes(t *testing.T) {
+func TestMaxArgument_is_limit_of_system(t *testing.T) {
 	install(t, map[string]string{"action-set": `exit 0`})
 	tools := juju.New(run.Exec{})
 	value := strings.Repeat("x", juju.MaxArgument-len("k="))
@@ -145,7 +143,7 @@ func TestLargestArgumentIsTheLargestThatAProgramTakes(t *testing.T) {
 	require.ErrorIs(t, tools.ActionSet(t.Context(), many), juju.ErrTooLarge)
 }
 
-func TestProgramThatHangsIsEndedAtTheDeadline(t *testing.T) {
+func TestProgram_hanging_ends_at_deadline(t *testing.T) {
 	install(t, map[string]string{"is-leader": `exec sleep 60`})
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -155,7 +153,7 @@ func TestProgramThatHangsIsEndedAtTheDeadline(t *testing.T) {
 }
 
 // Juju's hooks have neither HOME nor USER.
-func TestProgramsWorkWithoutAHome(t *testing.T) {
+func TestProgram_works_without_HOME(t *testing.T) {
 	dir := install(t, map[string]string{"status-set": `echo "${HOME-none} ${USER-none} $LC_ALL" >"$HERE/env"`})
 	for _, name := range []string{"HOME", "USER"} {
 		t.Setenv(name, "")

@@ -17,7 +17,7 @@ func goalState(t *testing.T, stdout string) juju.GoalState {
 	return state
 }
 
-func TestGoalStateHoldsTheUnitsOfThisApplication(t *testing.T) {
+func TestGoalState_own_units(t *testing.T) {
 	t.Parallel()
 	state := goalState(t, `{"units":{"ovn-central/0":{"status":"active","since":"2026-01-01 00:00:00Z"},"ovn-central/1":{"status":"dying"}},`+
 		`"relations":{"ovsdb":{"neutron":{"status":"joined"},"neutron/0":{"status":"dying","since":"2026-01-01 00:00:00Z"}}}}`+"\n")
@@ -32,7 +32,7 @@ func TestGoalStateHoldsTheUnitsOfThisApplication(t *testing.T) {
 	assert.False(t, juju.GoalState{}.Dying("ovn-central/0"))
 }
 
-func TestGoalStateHoldsTheUnitsOfOthersByEndpoint(t *testing.T) {
+func TestGoalState_other_units_by_endpoint(t *testing.T) {
 	t.Parallel()
 	state := goalState(t, `{"units":{"ovn-central/0":{"status":"active"}},"relations":{`+
 		`"certificates":{"vault":{"status":"joined"},"vault/0":{"status":"active"}},`+
@@ -45,7 +45,7 @@ func TestGoalStateHoldsTheUnitsOfOthersByEndpoint(t *testing.T) {
 	assert.Equal(t, "joined", state.Relations["certificates"]["vault"].Status)
 }
 
-func TestGoalStateWithoutRelationsHasNone(t *testing.T) {
+func TestGoalState_without_relations(t *testing.T) {
 	t.Parallel()
 	state := goalState(t, `{"units":{},"relations":{}}`)
 	assert.Empty(t, state.Units)

@@ -43,18 +43,18 @@ func TestLeaderSettingsAreRead(t *testing.T) {
 	}
 }
 
-func TestLeaderSettingsAreWrittenTogetherAndInOrder(t *testing.T) {
+func TestLeaderSet_one_sorted_call(t *testing.T) {
 	t.Parallel()
 	script := tools(t, runtest.Expect("leader-set", "--", "-r=x y", "gone=", "nb_cid=a=b", "sb_cid=0017"))
 	require.NoError(t, script.LeaderSet(t.Context(), map[string]string{"sb_cid": "0017", "nb_cid": "a=b", "gone": "", "-r": "x y"}))
 }
 
-func TestLeaderSetOfNothingCallsNothing(t *testing.T) {
+func TestLeaderSet_empty_makes_no_call(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, tools(t).LeaderSet(t.Context(), nil))
 }
 
-func TestLeaderSettingsThatWouldArriveAsOthersAreRefused(t *testing.T) {
+func TestLeaderSet_refuses_values_that_Juju_changes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ key, value, want string }{
 		"no key":          {"", "v", `cannot write leader setting "": a key is not empty and has no =`},
@@ -75,7 +75,7 @@ func TestLeaderSettingsThatWouldArriveAsOthersAreRefused(t *testing.T) {
 	}
 }
 
-func TestLargestLeaderSettingIsWritten(t *testing.T) {
+func TestLeaderSet_largest_value(t *testing.T) {
 	t.Parallel()
 	value := strings.Repeat("x", juju.MaxArgument-len("k="))
 	require.NoError(t, tools(t, runtest.Expect("leader-set", "--", "k="+value)).LeaderSet(t.Context(), map[string]string{"k": value}))

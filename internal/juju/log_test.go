@@ -25,7 +25,7 @@ func jujuLog(level, line string) runtest.Call {
 	return runtest.Expect("juju-log", "-l", level, "--", line)
 }
 
-func TestRecordBecomesOneLineOfJujusLog(t *testing.T) {
+func TestLogHandler_one_line_per_record(t *testing.T) {
 	t.Parallel()
 	stderr := &bytes.Buffer{}
 	log := slog.New(juju.NewLogHandler(tools(t,
@@ -51,7 +51,7 @@ func TestRecordBecomesOneLineOfJujusLog(t *testing.T) {
 	assert.Empty(t, stderr.String())
 }
 
-func TestDerivedLoggersKeepTheirOwnAttributes(t *testing.T) {
+func TestLogHandler_derived_keep_attributes(t *testing.T) {
 	t.Parallel()
 	log := slog.New(juju.NewLogHandler(tools(t,
 		jujuLog("INFO", "one hook=stop sb.member=77eb sb.up=true"),
@@ -65,7 +65,7 @@ func TestDerivedLoggersKeepTheirOwnAttributes(t *testing.T) {
 	log.Info("three", "up", 1)
 }
 
-func TestRecordsBelowTheMinimumCostNothing(t *testing.T) {
+func TestLogHandler_low_levels_start_no_process(t *testing.T) {
 	t.Parallel()
 	log := slog.New(juju.NewLogHandler(tools(t, jujuLog("INFO", "shown")), io.Discard, nil))
 	log.Debug("hidden")
@@ -79,7 +79,7 @@ func TestRecordsBelowTheMinimumCostNothing(t *testing.T) {
 	log.Debug("asked for")
 }
 
-func TestLogGoesToStderrOnceJujuLogFails(t *testing.T) {
+func TestLogHandler_falls_back_to_stderr(t *testing.T) {
 	t.Parallel()
 	stderr := &bytes.Buffer{}
 	log := slog.New(juju.NewLogHandler(tools(t,
@@ -93,7 +93,7 @@ func TestLogGoesToStderrOnceJujuLogFails(t *testing.T) {
 		"WARNING lost n=1\nERROR later still k=v\n", stderr.String())
 }
 
-func TestLogOutlivesTheCallersContext(t *testing.T) {
+func TestLogHandler_outlives_context(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -117,7 +117,7 @@ func TestLongLineIsCut(t *testing.T) {
 	assert.True(t, strings.HasSuffix(line, "…"))
 }
 
-func TestLogOfManyGoroutinesKeepsLinesWhole(t *testing.T) {
+func TestLogHandler_concurrent_lines_stay_whole(t *testing.T) {
 	t.Parallel()
 	runner := &recorder{}
 	log := slog.New(juju.NewLogHandler(juju.New(runner), io.Discard, nil))
@@ -132,11 +132,10 @@ func TestLogOfManyGoroutinesKeepsLinesWhole(t *testing.T) {
 	}
 }
 
-func TestHandlerKeepsTheRulesOfSlog(t *testing.T) {
+func TestLogHandler_slogtest(t *testing.T) {
 	t.Parallel()
 	runner := &recorder{}
-	// The time of a record is Juju's; so that slogtest can see what was made of
-	// it, the one that came in is noted beside.
+	// Juju adds a record's time; for slogtest, the original one is recorded separately.
 	clock := &timed{Handler: juju.NewLogHandler(juju.New(runner), io.Discard, nil), times: &[]time.Time{}}
 	require.NoError(t, slogtest.TestHandler(clock, func() []map[string]any {
 		var records []map[string]any
@@ -151,7 +150,7 @@ func TestHandlerKeepsTheRulesOfSlog(t *testing.T) {
 	}))
 }
 
-// timed notes the times of records.
+// timed records the times of records.
 type timed struct {
 	slog.Handler
 	times *[]time.Time
@@ -170,7 +169,7 @@ func (h *timed) WithGroup(name string) slog.Handler {
 	return &timed{Handler: h.Handler.WithGroup(name), times: h.times}
 }
 
-// parseLine reads the words of a line: the message is one.
+// parseLine parses a line's fields: the message is one.
 func parseLine(t *testing.T, c run.Command) map[string]any {
 	t.Helper()
 	require.Len(t, c.Args, 4)

@@ -28,8 +28,8 @@ func subnets(texts ...string) map[netip.Addr]netip.Prefix {
 	return all
 }
 
-// The answers are what Juju's own code writes: see the comment of networkInfo.
-func TestNetworkIsReadInEveryFormThatJujuGivesIt(t *testing.T) {
+// The answers are written by Juju's own code: see networkInfo.
+func TestNetworkGet_every_form(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		stdout string
@@ -88,7 +88,7 @@ func TestNetworkIsReadInEveryFormThatJujuGivesIt(t *testing.T) {
 	}
 }
 
-func TestNetworkOfARelationIsAskedForByItsID(t *testing.T) {
+func TestNetworkGet_by_relation(t *testing.T) {
 	t.Parallel()
 	script := tools(t, runtest.Expect("network-get", "--format=json", "-r", "ovsdb-cms:4", "ovsdb-cms").
 		Writes(`{"bind-addresses":[{"addresses":[{"value":"10.0.0.1"}]}],"ingress-addresses":["203.0.113.7"]}`))
@@ -97,7 +97,7 @@ func TestNetworkOfARelationIsAskedForByItsID(t *testing.T) {
 	assert.Equal(t, addresses("203.0.113.7"), got.Ingress)
 }
 
-func TestNetworkOfAMachineWithoutAnAddressIsEmpty(t *testing.T) {
+func TestNetworkGet_without_address_is_empty(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		stdout string

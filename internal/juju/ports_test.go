@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-func TestEachPortIsOpenedAndClosedByItself(t *testing.T) {
+func TestPorts_one_call_each(t *testing.T) {
 	t.Parallel()
 	script := tools(t,
 		runtest.Expect("open-port", "6641/tcp"), runtest.Expect("open-port", "16642/tcp"), runtest.Expect("close-port", "6642/tcp"))
@@ -17,13 +17,13 @@ func TestEachPortIsOpenedAndClosedByItself(t *testing.T) {
 	require.NoError(t, script.OpenPorts(t.Context()), "nothing to open")
 }
 
-func TestPortThatIsRefusedEndsIt(t *testing.T) {
+func TestPorts_stop_at_refusal(t *testing.T) {
 	t.Parallel()
 	script := tools(t, runtest.Expect("open-port", "0/tcp").Fails(2, "ERROR port must be between 1 and 65535, got 0\n"))
 	require.EqualError(t, script.OpenPorts(t.Context(), 0, 6641), "cannot open TCP port 0: open-port: ERROR port must be between 1 and 65535, got 0")
 }
 
-func TestApplicationVersionIsOneLineAndNoFlag(t *testing.T) {
+func TestApplicationVersionSet_one_line_and_no_flag(t *testing.T) {
 	t.Parallel()
 	script := tools(t,
 		runtest.Expect("application-version-set", "--", "24.03.2-0ubuntu0.24.04.1"), runtest.Expect("application-version-set", "--", "-x y"))

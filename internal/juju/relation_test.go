@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// nasty holds strings that a reader may take for something else.
+// nasty has strings that a parser may misread.
 func nasty() map[string]string {
 	values := map[string]string{}
 	for i, s := range []string{
@@ -33,7 +33,7 @@ func nasty() map[string]string {
 	return values
 }
 
-func TestRelationSetSendsEachStringAsItIs(t *testing.T) {
+func TestRelationSet_strings_unchanged(t *testing.T) {
 	t.Parallel()
 	values := nasty()
 	runner := &recorder{}
@@ -42,7 +42,7 @@ func TestRelationSetSendsEachStringAsItIs(t *testing.T) {
 	sent := runner.calls[0]
 	assert.Equal(t, "relation-set -r ovsdb-peer:0 --file -", sent.String())
 
-	// As relation-set does it: jujuc/relation-set.go readSettings.
+	// As relation-set does: jujuc/relation-set.go readSettings.
 	read := map[string]string{}
 	require.NoError(t, yaml.Unmarshal(sent.Stdin, read))
 	assert.Equal(t, values, read)
@@ -52,7 +52,7 @@ func TestRelationSetSendsEachStringAsItIs(t *testing.T) {
 	assert.Equal(t, values, read, "it is JSON as well")
 }
 
-func TestRelationSetSendsEachCharacterAsItIs(t *testing.T) {
+func TestRelationSet_characters_unchanged(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{}
 	for r := rune(0); r < 0x11000; r++ {
@@ -67,7 +67,7 @@ func TestRelationSetSendsEachCharacterAsItIs(t *testing.T) {
 	assert.Equal(t, values, read)
 }
 
-func TestRelationSetRefusesWhatIsNotText(t *testing.T) {
+func TestRelationSet_refuses_invalid_UTF8(t *testing.T) {
 	t.Parallel()
 	err := tools(t).RelationSet(t.Context(), "ovsdb-peer:0", map[string]string{"good": "é", "bad": "\xe9"})
 	assert.EqualError(t, err, `cannot write this unit's relation data in ovsdb-peer:0: the value of "bad" is not UTF-8`)
@@ -75,19 +75,19 @@ func TestRelationSetRefusesWhatIsNotText(t *testing.T) {
 	assert.Error(t, err)
 }
 
-func TestRelationSetSendsEmptyValuesWhichDelete(t *testing.T) {
+func TestRelationSet_empty_value_deletes(t *testing.T) {
 	t.Parallel()
 	call := runtest.Expect("relation-set", "-r", "ovsdb-peer:0", "--app", "--file", "-").Reads(`{"a":"","b":"1"}`)
 	require.NoError(t, tools(t, call).RelationSetApp(t.Context(), "ovsdb-peer:0", map[string]string{"b": "1", "a": ""}))
 }
 
-func TestRelationSetOfNothingCallsNothing(t *testing.T) {
+func TestRelationSet_empty_makes_no_call(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, tools(t).RelationSet(t.Context(), "ovsdb-peer:0", nil))
 	require.NoError(t, tools(t).RelationSetApp(t.Context(), "ovsdb-peer:0", map[string]string{}))
 }
 
-func TestRelationGetReadsEachStringAsItIs(t *testing.T) {
+func TestRelationGet_strings_unchanged(t *testing.T) {
 	t.Parallel()
 	values := nasty()
 	text, err := json.Marshal(values)
@@ -104,7 +104,7 @@ func TestRelationGetReadsEachStringAsItIs(t *testing.T) {
 	assert.Equal(t, values, got)
 }
 
-func TestRelationGetOfAnEmptyBagIsEmpty(t *testing.T) {
+func TestRelationGet_empty(t *testing.T) {
 	t.Parallel()
 	for _, stdout := range []string{"{}\n", "null\n"} {
 		got, err := tools(t, runtest.Expect("relation-get", "--format=json", "-r", "a:0", "-", "b/1").Writes(stdout)).
@@ -114,7 +114,7 @@ func TestRelationGetOfAnEmptyBagIsEmpty(t *testing.T) {
 	}
 }
 
-func TestRelationsAndUnitsAreListed(t *testing.T) {
+func TestRelationIDs_and_RelationUnits(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		stdout string

@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-func TestStatusMessageIsOneLineAndNoFlag(t *testing.T) {
+func TestStatusSet_one_line_and_no_flag(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		word juju.StatusWord

@@ -53,7 +53,7 @@ var everyTool = map[string]func(context.Context, *juju.Tools) error{
 	"juju-log":                func(ctx context.Context, t *juju.Tools) error { return t.Log(ctx, 0, "m") },
 }
 
-// runner is a run.Runner that is a function.
+// runner is a function as a run.Runner.
 type runner func(context.Context, run.Command) ([]byte, error)
 
 func (r runner) Run(ctx context.Context, c run.Command) ([]byte, error) { return r(ctx, c) }
@@ -76,7 +76,7 @@ func TestEveryCallHasADeadline(t *testing.T) {
 	}
 }
 
-func TestCallerMayBeInMoreOfAHurry(t *testing.T) {
+func TestTools_shorter_deadline_of_caller(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -89,7 +89,7 @@ func TestCallerMayBeInMoreOfAHurry(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestEveryToolThatIsMissingIsErrNoTool(t *testing.T) {
+func TestTools_missing_is_ErrNoTool(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for name, call := range everyTool {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestEveryToolThatIsMissingIsErrNoTool(t *testing.T) {
 }
 
 // The texts are those of Juju's hook tools.
-func TestToolsWordsBecomeTypedErrors(t *testing.T) {
+func TestTools_messages_become_typed_errors(t *testing.T) {
 	t.Parallel()
 	kinds := []error{juju.ErrNotFound, juju.ErrNotAnAction, juju.ErrNoTool, juju.ErrTooLarge, juju.ErrNotLeader}
 	tests := map[string]struct {
@@ -158,7 +158,7 @@ func TestToolsWordsBecomeTypedErrors(t *testing.T) {
 	}
 }
 
-func TestErrorSaysWhatCouldNotBeDoneAndWhy(t *testing.T) {
+func TestTools_error_has_call_and_cause(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"relation-ids":            "cannot list relations of ovsdb: relation-ids: ERROR no",
@@ -195,7 +195,7 @@ func TestErrorSaysWhatCouldNotBeDoneAndWhy(t *testing.T) {
 	}
 }
 
-func TestCommandLineThatIsTooLongIsErrTooLarge(t *testing.T) {
+func TestTools_long_command_line_is_ErrTooLarge(t *testing.T) {
 	t.Parallel()
 	err := everyTool["action-set"](t.Context(), juju.New(runner(func(_ context.Context, c run.Command) ([]byte, error) {
 		return nil, &run.Error{Command: c, ExitCode: -1, Err: syscall.E2BIG}
@@ -203,7 +203,7 @@ func TestCommandLineThatIsTooLongIsErrTooLarge(t *testing.T) {
 	assert.ErrorIs(t, err, juju.ErrTooLarge)
 }
 
-func TestAnswerThatIsNotWhatJujuDocumentsIsAnError(t *testing.T) {
+func TestTools_undocumented_answer_is_error(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ tool, stdout string }{
 		"nothing":                     {"relation-ids", ""},
@@ -234,7 +234,7 @@ func tools(t *testing.T, calls ...runtest.Call) *juju.Tools {
 	return juju.New(runtest.New(t, calls...))
 }
 
-// recorder keeps what is run; everything succeeds in silence.
+// recorder records commands; all succeed without output.
 type recorder struct {
 	calls []run.Command
 }

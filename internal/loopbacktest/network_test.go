@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 )
 
-func TestNetworksDifferUntilTheTestEnds(t *testing.T) {
+func TestNetwork_unique_until_test_ends(t *testing.T) {
 	t.Parallel()
 	all := map[string]bool{}
 	t.Run("meanwhile", func(t *testing.T) {

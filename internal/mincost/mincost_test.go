@@ -17,8 +17,8 @@ func squares(load []int) (sum int) {
 	return sum
 }
 
-// brute tries every assignment of at most so many moves, and returns the least sum of squares
-// and the least number of moves for it.
+// brute tries every assignment of at most so many moves, and returns the least sum of squares and its least number of
+// moves.
 func brute(p Problem, budget int) (best, moves int) {
 	load := slices.Clone(p.Loads)
 	best = -1
@@ -58,7 +58,7 @@ func brute(p Problem, budget int) (best, moves int) {
 	return best, moves
 }
 
-// randomProblem is a small problem; some jobs share their class, and some can't be moved.
+// randomProblem is a small problem; some jobs share their class, and some are immovable.
 func randomProblem(r *rand.Rand) Problem {
 	slots := 1 + r.IntN(5)
 	p := Problem{Loads: make([]int, slots)}
@@ -84,7 +84,7 @@ func randomProblem(r *rand.Rand) Problem {
 	return p
 }
 
-// consistent says that each job is where it may be, and that the loads are those.
+// consistent checks that each job is on a permitted slot, and the loads.
 func consistent(t *testing.T, p Problem, a *Assignment) {
 	t.Helper()
 	load := slices.Clone(p.Loads)
@@ -100,7 +100,7 @@ func consistent(t *testing.T, p Problem, a *Assignment) {
 	require.Equal(t, load, a.load)
 }
 
-// optimal compares an assignment with all that there are.
+// optimal compares an assignment with all possible ones.
 func optimal(t *testing.T, p Problem) {
 	t.Helper()
 	sum, moves := brute(p, len(p.Jobs))
@@ -114,7 +114,7 @@ func optimal(t *testing.T, p Problem) {
 	}
 }
 
-func TestOptimizeIsAsEvenAsCanBeWithTheFewestMoves(t *testing.T) {
+func TestOptimize_even_with_fewest_moves(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4000) {
 		optimal(t, randomProblem(rand.New(rand.NewPCG(1, seed))))
@@ -135,8 +135,8 @@ func FuzzOptimize(f *testing.F) {
 	})
 }
 
-// Where a job may go to any slot of its class, no other choice of so few moves is more even.
-func TestOptimizeWithBudgetOfOneClassIsAsEvenAsSoFewMovesCan(t *testing.T) {
+// If jobs are restricted to their class only, no other choice of so few moves is more even.
+func TestOptimizeWithBudget_one_class_is_optimal(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(2, seed))
@@ -156,9 +156,8 @@ func TestOptimizeWithBudgetOfOneClassIsAsEvenAsSoFewMovesCan(t *testing.T) {
 	}
 }
 
-// The lower bound is one: no moves, wherever they go, bring the loads within one of each
-// other sooner; and so many do.
-func TestLowerBoundIsReachedWhereEveryJobMayGoEverywhere(t *testing.T) {
+// The lower bound holds, wherever the jobs may go, and is reached without restrictions.
+func TestLowerBound_is_reached_without_restrictions(t *testing.T) {
 	t.Parallel()
 	assert.Zero(t, LowerBound(nil))
 	for seed := range uint64(500) {
@@ -176,7 +175,7 @@ func TestLowerBoundIsReachedWhereEveryJobMayGoEverywhere(t *testing.T) {
 	}
 }
 
-func TestEqualSlotsAreChosenByTheirTies(t *testing.T) {
+func TestNew_ties_decide_between_equal_slots(t *testing.T) {
 	t.Parallel()
 	p := Problem{Loads: []int{0, 0, 0}, Ties: []int{2, 1, 1}, Classes: [][]int{{2, 0, 1}}, Jobs: []Job{{None, 0}, {None, 0}}}
 	a := New(p)
@@ -186,7 +185,7 @@ func TestEqualSlotsAreChosenByTheirTies(t *testing.T) {
 	assert.Equal(t, []int{0, 1}, []int{a.Slot(0), a.Slot(1)})
 }
 
-func TestLargeProblemIsEvenInTheEnd(t *testing.T) {
+func TestOptimize_large_problem(t *testing.T) {
 	t.Parallel()
 	const slots, jobs = 250, 25000
 	r := rand.New(rand.NewPCG(3, 4))

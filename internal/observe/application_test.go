@@ -52,8 +52,7 @@ func unit(nb, sb string) relation.Identities {
 	return u
 }
 
-// thisUnit has just seen that both its servers are members, where the logs of
-// scenarios end.
+// thisUnit has just seen both its servers as members, at the end of the scenarios' logs.
 func thisUnit() relation.Identities {
 	u := unit("aa00", "bb00")
 	for d, id := range u {
@@ -72,8 +71,8 @@ func goal(units ...string) map[string]any {
 	return map[string]any{"units": all, "relations": map[string]any{}}
 }
 
-// modelOf is what ovn-central/0, whose servers are aa00 and bb00, makes of the
-// agent's answers and of what it remembers.
+// modelOf is the application as ovn-central/0, with the servers aa00 and bb00, sees it by the agent's answers and its
+// cache.
 func modelOf(t *testing.T, a agent, cache observe.Cache) observe.Application {
 	t.Helper()
 	observer := observetest.Three(t).ObserverOn(new(observetest.Machine))
@@ -84,7 +83,7 @@ func modelOf(t *testing.T, a agent, cache observe.Cache) observe.Application {
 	return snapshot.Application
 }
 
-func TestModelIsReadFromTheRelation(t *testing.T) {
+func TestApplication_from_relation(t *testing.T) {
 	m := modelOf(t, agent{
 		"goal-state":                                       goal("ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 waiting"),
 		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
@@ -102,9 +101,8 @@ func TestModelIsReadFromTheRelation(t *testing.T) {
 	assert.Equal(t, []string{"ovn-central/2 has published no nb and no sb identity"}, m.Unpublished())
 }
 
-// Where the other units are is remembered for the agent, which can't ask Juju, as long as they
-// exist; what was not read stays.
-func TestPlacesOfOtherUnitsAreRemembered(t *testing.T) {
+// The other units' machines are cached for the agent, which can't ask Juju, while the units exist.
+func TestApplication_places_are_cached(t *testing.T) {
 	told := bag("aa01", "bb01")
 	maps.Copy(told, relation.UnitState{Address: netip.MustParseAddr("10.0.0.2"), Hostname: "one"}.Databag())
 	one := observe.Place{Address: "10.0.0.2", Hostname: "one"}
@@ -120,8 +118,8 @@ func TestPlacesOfOtherUnitsAreRemembered(t *testing.T) {
 	assert.Equal(t, map[string]observe.Place{"ovn-central/1": one, "ovn-central/2": one}, m.Places)
 }
 
-// Juju 4 goes on listing units that are gone.
-func TestModelLeavesOutUnitsThatAreGone(t *testing.T) {
+// Juju 4 continues to list removed units.
+func TestApplication_omits_removed_units(t *testing.T) {
 	m := modelOf(t, agent{
 		"goal-state":                                       goal("ovn-central/0 active"),
 		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
@@ -132,8 +130,8 @@ func TestModelLeavesOutUnitsThatAreGone(t *testing.T) {
 	assert.Equal(t, []string{"ovn-central/0"}, m.Published.Names())
 }
 
-// In the hook stop the relation may be empty, or gone altogether.
-func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
+// In the hook stop the relation may be empty or gone.
+func TestR9_application_without_relation_is_cache(t *testing.T) {
 	remembered := observe.Cache{
 		Published: relation.UnitIdentities{
 			"ovn-central/0": unit("ff00", "ff01"), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/9": unit("aa09", "bb09"),
@@ -164,7 +162,7 @@ func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
 	}
 }
 
-func TestModelWithoutAnAnswerFromJuju(t *testing.T) {
+func TestApplication_without_Juju(t *testing.T) {
 	m := modelOf(t, agent{}, observe.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
 	assert.Nil(t, m.Goal)
 	assert.True(t, m.OthersStay())
@@ -173,7 +171,7 @@ func TestModelWithoutAnAnswerFromJuju(t *testing.T) {
 	assert.False(t, m.Owner(ovndb.NB, peer("ffff", observetest.Full("ffff"))).Stale)
 }
 
-func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
+func TestApplication_malformed_data_is_reported(t *testing.T) {
 	m := modelOf(t, agent{
 		"goal-state":                                   goal("ovn-central/0 active", "ovn-central/1 active"),
 		"relation-ids ovsdb-peer":                      []string{"ovsdb-peer:0"},
@@ -190,8 +188,8 @@ func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
 	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][observetest.Full("13fe")].Unit)
 }
 
-// What could not be read is neither empty nor gone, and the reason is kept.
-func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
+// Unreadable data is neither empty nor missing, and the reason is kept.
+func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 	const list, get, app = "relation-list -r ovsdb-peer:0", "relation-get -r ovsdb-peer:0 - ovn-central/1", "relation-get -r ovsdb-peer:0 --app - ovn-central"
 	down := errors.New("connection is shut down")
 	whole := func() agent {
@@ -249,8 +247,8 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 	})
 }
 
-// A failed removal or a unit's own forgetting must not undo what is known.
-func TestModelNeverForgetsARemoval(t *testing.T) {
+// A failed removal or a lost cache must not undo what is known.
+func TestApplication_removal_is_never_lost(t *testing.T) {
 	removed := relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}}}
 	m := modelOf(t, agent{
 		"goal-state":                                       goal("ovn-central/0 active"),

@@ -22,7 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// rememberer is an observer that has nothing but a folder and a log.
+// rememberer is an observer with only a directory and a log.
 func rememberer(dir string) (*observe.Observer, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return &observe.Observer{Machine: &observe.Machine{
@@ -43,14 +43,14 @@ func memory() observe.Cache {
 	}
 }
 
-func TestMemoryIsWhatWasRemembered(t *testing.T) {
+func TestCache_round_trip(t *testing.T) {
 	s, log := rememberer(filepath.Join(t.TempDir(), "not", "there", "yet"))
 	require.NoError(t, s.SaveCache(memory()))
 	assert.Equal(t, memory(), s.LoadCache(t.Context()))
 	assert.Empty(t, log.String())
 }
 
-func TestMemoryThatDidNotChangeIsNotWrittenAgain(t *testing.T) {
+func TestCache_unchanged_is_not_written(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := rememberer(dir)
 	require.NoError(t, s.SaveCache(memory()))
@@ -62,7 +62,7 @@ func TestMemoryThatDidNotChangeIsNotWrittenAgain(t *testing.T) {
 	assert.True(t, os.SameFile(before, after), "the same file")
 }
 
-func TestMemoryThatIsNotThereIsEmpty(t *testing.T) {
+func TestCache_missing_is_empty(t *testing.T) {
 	s, log := rememberer(t.TempDir())
 	m := s.LoadCache(t.Context())
 	assert.Empty(t, m.History)
@@ -71,7 +71,7 @@ func TestMemoryThatIsNotThereIsEmpty(t *testing.T) {
 	assert.Empty(t, log.String(), "it is nothing to speak of")
 }
 
-func TestMemoryThatIsDamagedIsForgottenAloud(t *testing.T) {
+func TestCache_damaged_is_logged_and_dropped(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty":         "",
 		"cut off":       `{"history": {"OVN_Northbound": {"aa04`,
@@ -96,7 +96,7 @@ func TestMemoryThatIsDamagedIsForgottenAloud(t *testing.T) {
 	}
 }
 
-func TestMemoryThatHoldsNothingCanBeAddedTo(t *testing.T) {
+func TestCache_empty_can_be_updated(t *testing.T) {
 	for _, text := range []string{"null", "{}", `{"sightings":null,"history":{"OVN_Northbound":null},"published":{"ovn-central/1":null}}`} {
 		dir := t.TempDir()
 		s, log := rememberer(dir)
@@ -115,8 +115,8 @@ func TestMemoryThatHoldsNothingCanBeAddedTo(t *testing.T) {
 	}
 }
 
-// A full disk, as the database server itself may meet it.
-func TestMemoryOnAFullDiskStaysAsItWas(t *testing.T) {
+// A full disk, as the database server may meet it.
+func TestCache_full_disk_keeps_old_file(t *testing.T) {
 	dir := t.TempDir()
 	root := os.Geteuid() == 0
 	if root {
@@ -143,8 +143,7 @@ func TestMemoryOnAFullDiskStaysAsItWas(t *testing.T) {
 	assert.Empty(t, files, "nothing is left of the attempt")
 }
 
-// mountTiny mounts 16 KiB of memory, which only this test's thread sees, so that
-// it ends with the test whatever happens.
+// mountTiny mounts 16 KiB of memory for this test's thread only, so that it always ends with the test.
 func mountTiny(t *testing.T, dir string) {
 	t.Helper()
 	runtime.LockOSThread() // and never unlocked: the thread ends with the test
@@ -154,7 +153,7 @@ func mountTiny(t *testing.T, dir string) {
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
 }
 
-// fill writes until nothing fits any more.
+// fill writes until the disk is full.
 func fill(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "other"))
@@ -166,8 +165,8 @@ func fill(t *testing.T, dir string) {
 	require.ErrorIs(t, err, syscall.ENOSPC)
 }
 
-// A unit that was removed by force leaves its memory on the machine.
-func TestMemoryOfAnotherUnitIsNotUsed(t *testing.T) {
+// A forced removal leaves the unit's cache on the machine.
+func TestCache_of_other_unit_is_ignored(t *testing.T) {
 	dir := t.TempDir()
 	former, _ := rememberer(dir)
 	former.Env.Unit = "ovn-central/1"
@@ -181,9 +180,9 @@ func TestMemoryOfAnotherUnitIsNotUsed(t *testing.T) {
 	assert.Contains(t, log.String(), "ignoring the cache of another unit that was on this machine before")
 }
 
-// The machine may get a unit of the same name from another model. What knows of no model, as the agent and a
-// memory from before, goes by the name.
-func TestMemoryOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
+// The machine may get a unit of the same name from another model. If either model is unknown, as for the agent and an
+// old cache, the name decides.
+func TestCache_of_other_model_is_ignored(t *testing.T) {
 	dir := t.TempDir()
 	unit := func(model string) *observe.Observer {
 		s, _ := rememberer(dir)

@@ -13,13 +13,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// A server writes on to a file that was deleted or moved away, and no status shows it. No other server
-// could be started with what it has.
-func TestFileThatIsGoneUnderItsServerLacksEverything(t *testing.T) {
+// A server continues to write to a file that was deleted or moved away, and no status shows it. No server could be
+// started with these entries.
+func TestMissingEntries_file_is_gone(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		scenario func(s *observetest.Scenario)
-		// ends says that the server ends while it is looked at: its unit puts its file away.
+		// ends: the server ends during the observation, since its unit moves its file away.
 		ends bool
 		want string
 	}{

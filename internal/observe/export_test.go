@@ -10,12 +10,12 @@ import (
 // ChangedBy is changedBy.
 var ChangedBy = changedBy
 
-// Identities are what the unit publishes of its servers.
+// Identities are what the unit publishes about its servers.
 func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
 	return s.identities(ctx, servers)
 }
 
-// LoadCache reads the unit's memory.
+// LoadCache reads the unit's cache.
 func (s *Observer) LoadCache(ctx context.Context) Cache { return s.loadCache(ctx) }
 
 // SaveCache writes it.
@@ -29,7 +29,7 @@ func (s *Observer) UpdateCache(c Cache, m *Application, servers map[ovndb.Databa
 // MadeBy is madeBy.
 var MadeBy = madeBy
 
-// ReportOf adds whose the members of clusters are.
+// ReportOf adds the members' owners to clusters.
 func (s *Observer) ReportOf(m Application, seen map[ovndb.Database]Cluster) Report {
 	return s.report(m, seen)
 }

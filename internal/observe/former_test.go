@@ -14,9 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// A server that another unit's memory calls its own is this unit's only once it is seen at work in the
-// application's cluster.
-func TestServerOfAnotherUnit(t *testing.T) {
+// A server in another unit's cache becomes this unit's only once it works in the application's cluster.
+func TestFormerServers(t *testing.T) {
 	dir := t.TempDir()
 	former, _ := rememberer(dir)
 	former.Env.Unit = "ovn-central/7"
@@ -64,7 +63,7 @@ func TestServerOfAnotherUnit(t *testing.T) {
 	}
 }
 
-func TestReportOfAServerOfAnotherUnit(t *testing.T) {
+func TestReport_server_of_other_unit(t *testing.T) {
 	s := observetest.Three(t)
 	m := s.Application()
 	m.Former = map[ovndb.Database]observe.FormerServer{ovndb.NB: {Unit: "ovn-central/7", Server: observetest.Full("aa00")}}

@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// FuzzExternalIDs reads a key and a value that any client of a database may have written (R18): what is not an ID is
-// no server and no cluster, and texts are clean.
+// FuzzExternalIDs reads a key and a value that any client of a database may have written (R18): invalid IDs are
+// ignored, and texts are clean.
 func FuzzExternalIDs(f *testing.F) {
 	const id = "57f8a1b2-0000-4000-8000-000000000001"
 	for _, key := range []string{DamagedPrefix, DamagedPrefix + "5", DamagedPrefix + id, RemovedPrefix, RemovedPrefix + "\x1b[2J", RemovedPrefix + id, SupersededKey, ClustersKey(ovndb.NB), LockKey} {

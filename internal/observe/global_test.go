@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 )
 
-// R5: what a view shows as down may be what another unit is changing, or has changed while it came about.
-func TestViewThatCameAboutUnderAChangeNamesWhoseItIs(t *testing.T) {
+// R5: a member that seems down may be part of another unit's change during the observation.
+func TestR5_view_names_unit_of_change(t *testing.T) {
 	now := time.Now()
 	held := lease.Record{Term: 6}.Taken("ovn-central/1", 15*time.Second)
 	held.At = now.Add(-20 * time.Second).Unix()

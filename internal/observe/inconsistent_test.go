@@ -12,9 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// A server says that it has left out an entry of its log until it is started again. What it lacks it lacks then,
-// too, so that the unit remembers which server it was, for as long as it has that one.
-func TestServerThatHasLeftOutAnEntryIsRememberedUntilAnotherOneIsInItsPlace(t *testing.T) {
+// A server reports a skipped entry only until its restart, but lacks it for ever, so the unit remembers the server
+// while it has it.
+func TestInconsistent_is_cached_until_replaced(t *testing.T) {
 	s, _ := rememberer(t.TempDir())
 	s.Now = time.Now
 	const said = "an entry of its log was not applied: ovsdb error: inconsistent data"

@@ -13,9 +13,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// A server that joins and knows the leader is sent the log. Where it comes no further for minutes the leader has
-// lost its join; each further server of the unit is waited for twice as long.
-func TestJoinIsLostWhereAServerThatKnowsTheLeaderComesNoFurther(t *testing.T) {
+// A joining server that knows the leader receives the log. If there is no progress for minutes, the leader has lost the
+// join; the patience doubles with each further server of the unit.
+func TestJoinIsLost_no_progress_with_leader(t *testing.T) {
 	s, _ := rememberer(t.TempDir())
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s.Now = func() time.Time { return now }
@@ -63,9 +63,8 @@ func TestJoinIsLostWhereAServerThatKnowsTheLeaderComesNoFurther(t *testing.T) {
 	}
 }
 
-// The tenth server of a unit in a row is waited for five hours, as is each one after it, and a large database
-// takes longer.
-func TestLostJoinIsWaitedForByTriesAndBySize(t *testing.T) {
+// From the tenth server of a unit in a row the patience is five hours, more for a large database.
+func TestJoinIsLost_patience_by_tries_and_size(t *testing.T) {
 	at := func(earlier int, waited time.Duration, size int64) bool {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		id := observetest.Full("aa00")

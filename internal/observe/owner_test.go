@@ -21,8 +21,8 @@ func peer(identity string, id raft.ID) raft.Peer {
 	return raft.Peer{Member: raft.Member{Short: identity, Address: "ssl:10.0.0.10:6643"}, ID: id}
 }
 
-// R16: stale is only what no unit stands behind, once all units have spoken.
-func TestR16OwnerOfAMember(t *testing.T) {
+// R16: a member is stale only if it belongs to no unit and all units have published.
+func TestR16_owner(t *testing.T) {
 	twin := raft.ID("aa01ffff-0000-4000-8000-000000000000")
 	tests := map[string]struct {
 		scenario func(s *observetest.Scenario)
@@ -89,9 +89,9 @@ func TestR16OwnerOfAMember(t *testing.T) {
 	}
 }
 
-// A unit whose server was removed joins again with another one, and publishes the one
-// from before until its hook has ended well: then nobody may be called stale.
-func TestR16IdentityThatIsNoMembersCountsAsNone(t *testing.T) {
+// A unit whose server was removed joins again with another one, and publishes the old one until its hook has succeeded:
+// meanwhile no member may be called stale.
+func TestR16_identity_of_no_member_counts_as_none(t *testing.T) {
 	unknown := peer("aa0e", observetest.Full("aa0e"))
 	m := observetest.JoinedBy4(t).Application()
 	require.True(t, m.Owner(ovndb.NB, unknown).Stale)
@@ -108,7 +108,7 @@ func TestR16IdentityThatIsNoMembersCountsAsNone(t *testing.T) {
 	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which is no member"}, absent.Unpublished())
 }
 
-func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
+func TestR16_up_at_address_of_unit_is_not_stale(t *testing.T) {
 	m := observetest.JoinedBy4(t).Application()
 	m.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{Address: netip.MustParseAddr("10.0.0.10")}}}
 	p := peer("aa0e", observetest.Full("aa0e"))
@@ -119,8 +119,8 @@ func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
 	assert.False(t, m.Owner(ovndb.NB, p).Stale, "it runs, and counts as down: its file lacks entries")
 }
 
-// Juju 4 takes a unit out of the model while its `stop` still runs.
-func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) {
+// Juju 4 removes a unit from the model while its `stop` still runs.
+func TestR16_up_and_unit_may_be_leaving_is_not_stale(t *testing.T) {
 	m := observetest.JoinedBy4(t).Application()
 	m.Departed = []string{"ovn-central/4"}
 	p := peer("aa04", observetest.Full("aa04"))
@@ -134,9 +134,9 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) 
 	assert.True(t, m.Owner(ovndb.NB, p).Stale, "its unit is gone for long")
 }
 
-// Without a leader, or on a large database, `stop` goes on for long: while the leave is noted
-// in the lock, nothing may send an operator to a forced kick.
-func TestR16MemberThatIsUpIsNotStaleWhileItsLeaveIsNoted(t *testing.T) {
+// Without a leader, or with a large database, `stop` takes long: while the leave is recorded in the lock, no text may
+// advise a forced kick.
+func TestR16_up_and_leave_recorded_is_not_stale(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"})
 	m := s.Application()
@@ -150,7 +150,7 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsLeaveIsNoted(t *testing.T) {
 	assert.True(t, owner().Stale, "the hook that has noted it has ended long ago")
 }
 
-func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
+func TestDeparted_for_five_minutes(t *testing.T) {
 	s := observetest.Three(t).ObserverOn(new(observetest.Machine))
 	begun := s.Now()
 	cache := observe.Cache{Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
@@ -177,7 +177,7 @@ func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
 	assert.Empty(t, earlier)
 }
 
-func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {
+func TestDeparted_clock_set_back(t *testing.T) {
 	s := observetest.Three(t).ObserverOn(new(observetest.Machine))
 	now := s.Now()
 	cache := observe.Cache{Departed: map[string]time.Time{"ovn-central/1": now}}
@@ -193,7 +193,7 @@ func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {
 	assert.Empty(t, learn(back.Add(5*time.Minute)))
 }
 
-func TestR16AddressDoesNotMakeAnOwner(t *testing.T) {
+func TestR16_address_makes_no_owner(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	s.NB = s.NB.Down("aa04")
 	s.NB.Rows[3].Address = observetest.Address(ovndb.NB, 1)
@@ -236,7 +236,7 @@ func TestOthersStay(t *testing.T) {
 	}
 }
 
-func TestUnitsThatHaveNotPublishedAreInOrder(t *testing.T) {
+func TestUnpublished_is_ordered(t *testing.T) {
 	s := observetest.Three(t)
 	for _, unit := range []string{"ovn-central/10", "ovn-central/9", "ovn-central/11"} {
 		s.Goal[unit] = "waiting"

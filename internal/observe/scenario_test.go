@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestScenarioIsWhatTheObserverItselfReports(t *testing.T) {
+func TestScenario_matches_observer(t *testing.T) {
 	s := observetest.Three(t)
 	s.SB = observetest.Up("bb00", "bb01").Down("bb02") // a leader need not ask another
 	report, observer := s.Report(), s.Observer()

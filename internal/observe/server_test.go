@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// What a unit finds of a database, and what it may publish of it.
-func TestConditionsAndIdentities(t *testing.T) {
+// A database's state on the unit, and what the unit may publish about it.
+func TestObserveServer_conditions_and_identities(t *testing.T) {
 	member := relation.Identity{Server: observetest.Full("aa00"), Cluster: observetest.Cluster(ovndb.NB)}
 	tests := map[string]struct {
 		scenario  func(s *observetest.Scenario)
@@ -61,7 +61,7 @@ func TestConditionsAndIdentities(t *testing.T) {
 	}
 }
 
-func TestStatusOfTheOtherDatabaseIsNotBelieved(t *testing.T) {
+func TestObserveServer_status_of_other_database_is_ignored(t *testing.T) {
 	s := observetest.Three(t)
 	m := new(observetest.Machine)
 	observer := s.ObserverOn(m)
@@ -72,8 +72,8 @@ func TestStatusOfTheOtherDatabaseIsNotBelieved(t *testing.T) {
 	assert.False(t, l.Member())
 }
 
-// On a machine that was just turned on systemd starts the servers, and Juju the hook.
-func TestServerThatHasNotOpenedItsSocketYetIsStarting(t *testing.T) {
+// After a machine boots, systemd starts the servers, and Juju a hook.
+func TestObserveServer_without_socket_is_starting(t *testing.T) {
 	s := observetest.Three(t)
 	s.NB = observetest.Members{Condition: ovndb.Down}
 	l := s.ObserverOn(&observetest.Machine{Starting: true}).ObserveServer(t.Context(), ovndb.NB)
@@ -82,8 +82,8 @@ func TestServerThatHasNotOpenedItsSocketYetIsStarting(t *testing.T) {
 	assert.ErrorContains(t, l.Err, "process 4711 of service ovn-ovsdb-server-nb runs")
 }
 
-// S5: what keeps the server from starting is told. The note on another cluster's file says nothing.
-func TestServerThatTheStartGuardHasRefused(t *testing.T) {
+// S5: the reason why the server does not start is reported, except from a note about another cluster's file.
+func TestObserveServer_refused_by_start_guard(t *testing.T) {
 	s := observetest.Three(t)
 	s.NB = observetest.Members{Condition: ovndb.Down}
 	observer := s.ObserverOn(new(observetest.Machine))

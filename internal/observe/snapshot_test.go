@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// What was observed before stays what it was: both are compared.
-func TestRefreshLeavesTheSnapshotBeforeAsItWas(t *testing.T) {
+// An earlier observation is immutable: both are compared.
+func TestRefresh_keeps_earlier_snapshot(t *testing.T) {
 	s := observetest.Three(t)
 	observer := s.ObserverOn(new(observetest.Machine))
 	published := relation.UnitIdentities{
@@ -30,7 +30,7 @@ func TestRefreshLeavesTheSnapshotBeforeAsItWas(t *testing.T) {
 	assert.Equal(t, published, before.Cache.Published)
 }
 
-func TestForgottenServersAreStillInWhatWasObserved(t *testing.T) {
+func TestForgetServers_keeps_snapshot(t *testing.T) {
 	s := observetest.Three(t)
 	observer := s.ObserverOn(new(observetest.Machine))
 	published := relation.UnitIdentities{s.Unit: {ovndb.NB: {Server: observetest.Full("aa00")}}}

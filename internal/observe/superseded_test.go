@@ -20,8 +20,8 @@ const (
 	sbSecond raft.ID = "b2000000-0000-4000-8000-000000000000"
 )
 
-// Each database tells of the clusters of both that were replaced, and of no present one.
-func TestEachDatabaseTellsOfBoth(t *testing.T) {
+// Each database lists the replaced clusters of both, and no present one.
+func TestSuperseded_each_database_has_both(t *testing.T) {
 	present := map[ovndb.Database]raft.ID{ovndb.NB: nbThird, ovndb.SB: sbSecond}
 	superseded := map[ovndb.Database][]raft.ID{ovndb.NB: {nbFirst, nbSecond}, ovndb.SB: {sbFirst}}
 	for _, d := range ovndb.Databases() {
@@ -59,8 +59,8 @@ func TestSupersededDrift(t *testing.T) {
 	}
 }
 
-// A list that is too short, or names its last cluster, replaces nothing.
-func TestPresentClusterIsNotSupersededByTheOtherDatabase(t *testing.T) {
+// A list that is too short, or has its last cluster twice, replaces nothing.
+func TestSuperseded_present_cluster_is_never_listed(t *testing.T) {
 	for _, text := range []string{"", string(nbFirst), string(nbFirst) + " " + string(nbFirst), "x " + string(nbFirst)} {
 		answers := observe.SupersededAnswers("10.0.0.2", ovndb.SB, sbFirst, map[string]string{observe.ClustersKey(ovndb.NB): text})
 		assert.Empty(t, recovery.Superseded(nbFirst, answers[ovndb.NB]), text)

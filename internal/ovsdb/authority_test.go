@@ -20,11 +20,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// authority is a CA as vault plays it for a model.
+// authority is a CA like vault's for a model.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
-	// chain is this CA and those above it, but for the root.
+	// chain is this CA and those above it, without the root.
 	chain []*x509.Certificate
 	root  *x509.Certificate
 }
@@ -37,7 +37,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// intermediate is a CA that this one stands for.
+// intermediate is a CA below this one.
 func (a *authority) intermediate(t *testing.T) *authority {
 	t.Helper()
 	b := &authority{key: newKey(t), root: a.root}

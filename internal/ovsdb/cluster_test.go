@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// patience bounds every wait for a server: an election takes about two election
-// timers of 1 s, on a busy machine more.
+// patience limits every wait for a server: an election takes about two election timers of 1 s, more on a busy machine.
 const patience = time.Minute
 
 type server = ovsdbtest.Server
@@ -33,8 +32,7 @@ func listening(s *server, options []string, endpoints ...string) *server {
 	return s
 }
 
-// cluster starts n members of one cluster, which listen where clients look for them; the
-// first leads it.
+// cluster starts n members of one cluster, which listen for clients; the first leads it.
 func cluster(t *testing.T, d ovndb.Database, n int) []*server {
 	t.Helper()
 	members := ovsdbtest.Several(t, d, n)

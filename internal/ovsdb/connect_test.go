@@ -15,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// errors.Join() of no failures is nil, so connect returns neither a client nor an
-// error: Server then panics, and Global gives a connection that panics later.
+// errors.Join() of no errors is nil, so connect would return neither a client nor an error, and its callers would
+// panic.
 func TestNoEndpointIsAnError(t *testing.T) {
 	assert.NotPanics(t, func() {
 		_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB)
@@ -26,11 +26,9 @@ func TestNoEndpointIsAnError(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A machine that is dead answers nothing, so a dial to it lasts until the deadline;
-// a hung server is the same. Release after a leave (moveTo) and the records of
-// removals are asked of the members in turn, and one such before a good one takes
-// all the time there is.
-func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
+// A dead machine or a hung server does not answer, so a connection attempt lasts until the deadline. Members are asked
+// in turn, and one such member before a good one would use up all the time.
+func TestConnect_hanging_endpoint_leaves_time(t *testing.T) {
 	hung, good := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.NB, 1)[0]
 	require.NoError(t, hung.Signal(syscall.SIGSTOP))
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -40,8 +38,8 @@ func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
 	g.Close()
 }
 
-// Each names its endpoint once, and a server that hangs what it is that went wrong.
-func TestWhyThereIsNoConnectionIsSaidOnce(t *testing.T) {
+// Each error names its endpoint once, and for a hanging server the reason.
+func TestConnect_error_has_reason_once(t *testing.T) {
 	t.Parallel()
 	server := cluster(t, ovndb.NB, 1)[0]
 	_, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.SB, server.Endpoint())
@@ -55,9 +53,8 @@ func TestWhyThereIsNoConnectionIsSaidOnce(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-// A server that hangs after it was connected to, or that has lost its quorum, would be
-// waited for without end.
-func TestServerThatHangsIsNotAskedForEver(t *testing.T) {
+// Without a default deadline, a server that hangs or has no quorum would be awaited for ever.
+func TestConnections_hanging_server_times_out(t *testing.T) {
 	t.Parallel()
 	server := cluster(t, ovndb.NB, 1)[0]
 	_, bounded := t.Context().Deadline()

@@ -18,7 +18,7 @@ import (
 
 func wanted(d ovndb.Database) []ovsdb.Connection { return ovsdb.WantedConnections(d, minute, false) }
 
-// ensure goes through one member, and says which targets it changed.
+// ensure goes through one member, and returns the targets that it changed.
 func ensure(t *testing.T, s *server, want ...ovsdb.Connection) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -42,20 +42,20 @@ func connections(t *testing.T, s *server) []ovsdb.Connection {
 	return all
 }
 
-// tool asks OVN's own tool for the database, and returns what it prints.
+// tool runs OVN's own tool for the database, and returns its output.
 func tool(t *testing.T, s *server, args ...string) string {
 	t.Helper()
 	name := map[ovndb.Database]string{ovndb.NB: "ovn-nbctl", ovndb.SB: "ovn-sbctl"}[s.Database]
 	return command(t, name, append([]string{"--no-leader-only", "--db=" + s.Endpoint()}, args...)...)
 }
 
-// column is that of the row with the target, as OVN's tools print it.
+// column is the row's column for the target, as OVN's tools print it.
 func column(t *testing.T, s *server, name, target string) string {
 	t.Helper()
 	return tool(t, s, "--bare", "--no-headings", "--columns="+name, "find", "connection", fmt.Sprintf("target=%q", target))
 }
 
-func TestListenersAreMadeInAFreshDatabase(t *testing.T) {
+func TestEnsureConnections_fresh_database(t *testing.T) {
 	t.Parallel()
 	for _, d := range ovndb.Databases() {
 		t.Run(d.Short(), func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestListenersAreMadeInAFreshDatabase(t *testing.T) {
 	})
 }
 
-func TestListenersThatThePythonCharmMadeAreTakenOver(t *testing.T) {
+func TestEnsureConnections_adopts_Python_charm_rows(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
 	for _, port := range []string{"6642", "16642"} {
@@ -97,7 +97,7 @@ func TestListenersThatThePythonCharmMadeAreTakenOver(t *testing.T) {
 	assert.Equal(t, before, tool(t, s, "list", "connection"))
 }
 
-func TestOtherRowsAndColumnsAreLeftAlone(t *testing.T) {
+func TestEnsureConnections_keeps_other_rows_and_columns(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
 	tool(t, s, "--inactivity-probe=1000", "set-connection", "ptcp:6642:127.9.9.9", "read-only", "role=ovn-controller", "pssl:6642")
@@ -114,7 +114,7 @@ func TestOtherRowsAndColumnsAreLeftAlone(t *testing.T) {
 	assert.Equal(t, "{a=b}", tool(t, s, "get", "SB_Global", ".", "external_ids"))
 }
 
-func TestProbeIsTurnedOffAndLeftToTheServer(t *testing.T) {
+func TestEnsureConnections_probe_off_and_unset(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
 	ensure(t, s, wanted(ovndb.NB)...)
@@ -126,7 +126,7 @@ func TestProbeIsTurnedOffAndLeftToTheServer(t *testing.T) {
 	assert.Equal(t, []ovsdb.Connection{unset}, connections(t, s))
 }
 
-func TestListenersThatAreTheSameInOtherWordsAreMerged(t *testing.T) {
+func TestEnsureConnections_merges_equal_targets(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ rows, left []string }{
 		"of IPv4":             {[]string{"pssl:6641", "pssl:6641:0.0.0.0"}, []string{"pssl:6641:0.0.0.0"}},
@@ -150,7 +150,7 @@ func TestListenersThatAreTheSameInOtherWordsAreMerged(t *testing.T) {
 	}
 }
 
-func TestNarrowListenerGivesWayToOneForBothFamilies(t *testing.T) {
+func TestEnsureConnections_widens_to_both_families(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
 	ensure(t, s, wanted(ovndb.NB)...)
@@ -160,7 +160,7 @@ func TestNarrowListenerGivesWayToOneForBothFamilies(t *testing.T) {
 	assert.Empty(t, ensure(t, s, wanted(ovndb.NB)...), "and is not narrowed again by a unit with IPv4")
 }
 
-func TestListenersAreWrittenThroughEveryMember(t *testing.T) {
+func TestEnsureConnections_through_every_member(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.SB, 3)
 	for i, m := range members {
@@ -173,7 +173,7 @@ func TestListenersAreWrittenThroughEveryMember(t *testing.T) {
 	}
 }
 
-func TestManyWhoEnsureTheSameAtOnceMakeItOnce(t *testing.T) {
+func TestEnsureConnections_concurrent_clients_add_one_row(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.SB, 3)
 	for round := range 15 {
@@ -199,7 +199,7 @@ func TestManyWhoEnsureTheSameAtOnceMakeItOnce(t *testing.T) {
 	}
 }
 
-func TestListenersWithoutQuorumAreAnErrorInTime(t *testing.T) {
+func TestEnsureConnections_without_quorum_times_out(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	ensure(t, members[2], wanted(ovndb.NB)...)
@@ -212,13 +212,13 @@ func TestListenersWithoutQuorumAreAnErrorInTime(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestNorthboundDatabaseHasNoRoles(t *testing.T) {
+func TestEnsureConnections_NB_has_no_roles(t *testing.T) {
 	t.Parallel()
 	_, err := new(ovsdb.Dialer).EnsureConnections(t.Context(), ovndb.NB, wanted(ovndb.SB), "unix:/nonexistent")
 	require.EqualError(t, err, "cannot listen at pssl:6642 as ovn-controller: OVN_Northbound has no roles")
 }
 
-func TestListenersOfAServerThatIsNotThere(t *testing.T) {
+func TestConnections_missing_server(t *testing.T) {
 	t.Parallel()
 	_, err := new(ovsdb.Dialer).Connections(t.Context(), ovndb.NB, "unix:/nonexistent")
 	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
@@ -226,8 +226,8 @@ func TestListenersOfAServerThatIsNotThere(t *testing.T) {
 	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
 }
 
-// The command that the charm prints for such a row ends it.
-func TestRowOfAListenerIsRemovedByItsUUID(t *testing.T) {
+// The printed command for such a row removes it.
+func TestEnsureConnections_row_is_removed_by_UUID(t *testing.T) {
 	t.Parallel()
 	for _, d := range ovndb.Databases() {
 		s := cluster(t, d, 1)[0]

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The library changes one of a pair of clones, and tells of both.
-func TestClonesOfEventsShareTextsAndNothingThatChanges(t *testing.T) {
+// The library changes one of two clones and reports both.
+func TestEvents_clones_share_texts(t *testing.T) {
 	t.Parallel()
 	group := "g"
 	port := &routerPortEvents{UUID: "u", Name: "p", GatewayChassis: []string{"a", "b"}, Group: &group}

@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// R14: what wakes up with a term of before changes nothing, whatever it was about to write.
-func TestNothingIsWrittenUnderATermThatIsOver(t *testing.T) {
+// R14: an agent with an old term changes nothing, for any write.
+func TestFence_old_term_writes_nothing(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
 	ctlTool(t, s, "set", "NB_Global", ".", "external_ids:holder=u/0")

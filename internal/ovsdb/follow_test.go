@@ -34,7 +34,7 @@ func emptyOne(t *testing.T, d ovndb.Database) *server {
 	return ovsdbtest.New(t, d, "127.0.0.1").Standalone(t).Start(t)
 }
 
-// transact has a server make a transaction, as RFC 7047 says.
+// transact sends a server a transaction, as in RFC 7047.
 func transact(t *testing.T, s *server, operations ...any) {
 	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "unix", s.Endpoint()[len("unix:"):])
@@ -52,7 +52,7 @@ func transact(t *testing.T, s *server, operations ...any) {
 	}
 }
 
-// routerPorts are so many with five candidates each, as Neutron makes them.
+// routerPorts makes so many ports with five candidates each, as Neutron does.
 func routerPorts(n int) (all []any) {
 	id := func(kind, n int) string { return fmt.Sprintf("%08x-1111-2222-3333-%012x", kind, n) }
 	for i := range n {
@@ -74,7 +74,7 @@ func routerPorts(n int) (all []any) {
 	return all
 }
 
-func TestChangesOfBothDatabasesWakeAndAreReadAtTheServersThatAreFollowed(t *testing.T) {
+func TestFollow_wakes_and_reads_followed_servers(t *testing.T) {
 	t.Parallel()
 	nb, sb := emptyOne(t, ovndb.NB), emptyOne(t, ovndb.SB)
 	f := followed(t, nb, sb)
@@ -121,9 +121,9 @@ func TestChangesOfBothDatabasesWakeAndAreReadAtTheServersThatAreFollowed(t *test
 	assert.NotContains(t, err.Error(), "connect to :")
 }
 
-// What an agent keeps while nothing happens: of 10,000 routers 150 MB were asked for. The file is
-// what the rows are in JSON, so that the share is that of any number.
-func TestWhatIsFollowedTakesAFewTimesTheRoomOfTheDatabase(t *testing.T) {
+// An idle agent's memory: with 10,000 routers it was 150 MB. It is compared with the rows in JSON, so that the ratio
+// holds for any number.
+func TestFollow_memory_is_bounded(t *testing.T) {
 	nb, sb := emptyOne(t, ovndb.NB), emptyOne(t, ovndb.SB)
 	heap := func() int {
 		var m runtime.MemStats

@@ -17,13 +17,13 @@ import (
 // hostile is a host name that clears a terminal and adds a row to a table.
 const hostile = "\x1b[2J\x1b[1;31mPWNED\r\nfake-node  fake  up  in use"
 
-// quoted is a text as OVN's tools take it.
+// quoted is a text in the form of OVN's tools.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer("\x1b", `\u001b`, "\r", `\r`, "\n", `\n`).Replace(text) + `"`
 }
 
 // R18: OVN's role lets a chassis delete its own row and insert it with any host name.
-func TestHostNameThatAChassisMayWriteIsReadCleanAndBounded(t *testing.T) {
+func TestSouthbound_host_name_is_cleaned(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
 	target, endpoint := c.port("6642")
@@ -51,8 +51,8 @@ func TestHostNameThatAChassisMayWriteIsReadCleanAndBounded(t *testing.T) {
 	assert.Equal(t, []string{"192.0.2.evil?"}, occupied.Addresses["evil"])
 }
 
-// What is found and written by its name can't be cleaned: it would be another one.
-func TestRowsWhoseIdentityIsNoNameAreLeftAloneAndNamed(t *testing.T) {
+// A row that is found and written by its name can't be cleaned: it would be another one.
+func TestNorthbound_malformed_names_are_reported(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
 	ctlTool(t, s, "create", "HA_Chassis_Group", "name="+quoted(hostile), "--", "set", "Logical_Router", "r1", "name="+quoted(hostile), "--",

@@ -31,8 +31,7 @@ func ctlTool(t *testing.T, s *server, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// northbound is an NB with a router whose gateway has two candidates, and one with a
-// group.
+// northbound is an NB with a router whose gateway has two candidates, and one with a group.
 func northbound(t *testing.T) *server {
 	t.Helper()
 	return northboundOf(t, "")
@@ -116,7 +115,7 @@ func priorities(rows []ovsdb.CandidateRow) map[string]int {
 	return all
 }
 
-func TestNorthboundIsReadAsItStands(t *testing.T) {
+func TestNorthbound_read(t *testing.T) {
 	t.Parallel()
 	nb := readNorthbound(t, northbound(t))
 	port, group := lists(t, nb)
@@ -135,7 +134,7 @@ func TestNorthboundIsReadAsItStands(t *testing.T) {
 	assert.Len(t, nb.SwitchPorts, 3, "a machine's port is of no interest")
 }
 
-func TestCandidatesAreWrittenInBothForms(t *testing.T) {
+func TestWrite_both_forms(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
 	port, group := lists(t, readNorthbound(t, s))
@@ -163,7 +162,7 @@ func TestCandidatesAreWrittenInBothForms(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
+func TestWrite_changed_rows_write_nothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string][]string{
 		"a priority":                {"lrp-set-gateway-chassis", "lrp-1", "c1", "5"},
@@ -196,7 +195,7 @@ func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 	}
 }
 
-func TestSouthboundIsReadAsItStands(t *testing.T) {
+func TestSouthbound_read(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
 	ctlTool(t, s, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",

@@ -59,7 +59,7 @@ func ctl(t *testing.T, s *server, args ...string) {
 	command(t, name, append([]string{"--no-leader-only", "--db=" + s.Endpoint()}, args...)...)
 }
 
-func TestRowThatIsNotThereYetIsMadeByTheFirstSwap(t *testing.T) {
+func TestSwap_makes_missing_row(t *testing.T) {
 	t.Parallel()
 	for _, d := range ovndb.Databases() {
 		t.Run(d.Short(), func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestSwapNeedsTheOldValue(t *testing.T) {
 	}
 }
 
-func TestEmptyValueIsReplacedLikeAnyOther(t *testing.T) {
+func TestSwap_empty_value(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
 	ctl(t, s, "init")
@@ -114,7 +114,7 @@ func TestEmptyValueIsReplacedLikeAnyOther(t *testing.T) {
 	assert.Equal(t, "a", read(t, g)[key])
 }
 
-func TestPutReplacesWhatWasThereAndNothingElse(t *testing.T) {
+func TestPut_replaces_only_its_key(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
 	g := connect(t, s)
@@ -125,14 +125,14 @@ func TestPutReplacesWhatWasThereAndNothingElse(t *testing.T) {
 	assert.Equal(t, map[string]string{key: "a", "x": "3", "y": "2"}, read(t, g))
 }
 
-func TestSwapLeavesTheNeighboursAlone(t *testing.T) {
+func TestSwap_keeps_other_keys(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
 	ctl(t, s, "init")
 	ctl(t, s, "set", "NB_Global", ".", "external_ids:neutron=1", `external_ids:ovn-central\:other=2`, "name=mine", "nb_cfg=7")
 	g := connect(t, s)
 	require.True(t, swap(t, g, "", "a"))
-	// Others write to the map between the look and the write, all the time.
+	// Other clients write to the map between read and write.
 	ctl(t, s, "set", "NB_Global", ".", "external_ids:neutron=2", "external_ids:late=3")
 	require.True(t, swap(t, g, "a", "b"))
 	require.NoError(t, g.Put(t.Context(), map[string]string{"x": "1"}))
@@ -143,7 +143,7 @@ func TestSwapLeavesTheNeighboursAlone(t *testing.T) {
 		command(t, "ovn-nbctl", "--db="+s.Endpoint(), "--bare", "--columns=nb_cfg", "list", "NB_Global"))
 }
 
-func TestSwapIsSeenByTheOtherMembers(t *testing.T) {
+func TestSwap_visible_on_other_members(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	require.True(t, swap(t, connect(t, members[1]), "", "a"), "through a follower")
@@ -153,7 +153,7 @@ func TestSwapIsSeenByTheOtherMembers(t *testing.T) {
 	}
 }
 
-func TestSwapWithoutAQuorumIsAnErrorWithinItsDeadline(t *testing.T) {
+func TestSwap_without_quorum_times_out(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	ctl(t, members[0], "init")
@@ -173,7 +173,7 @@ func TestSwapWithoutAQuorumIsAnErrorWithinItsDeadline(t *testing.T) {
 	}
 }
 
-func TestSwapThroughAServerThatHangsIsAnErrorWithinItsDeadline(t *testing.T) {
+func TestSwap_hanging_server_times_out(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
 	g := connect(t, s)
@@ -188,7 +188,7 @@ func TestSwapThroughAServerThatHangsIsAnErrorWithinItsDeadline(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestConnectionThatIsLostIsAnError(t *testing.T) {
+func TestGlobal_lost_connection_is_error(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.SB, 2)
 	g := connect(t, members[1])
@@ -203,7 +203,7 @@ func TestConnectionThatIsLostIsAnError(t *testing.T) {
 	}, patience, 10*time.Millisecond, "the server serves the database no more")
 }
 
-func TestConnectionGoesToTheFirstThatServesTheDatabase(t *testing.T) {
+func TestGlobal_first_endpoint_with_database(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
 	down := ovsdbtest.New(t, ovndb.NB, net+".200")

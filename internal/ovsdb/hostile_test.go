@@ -20,17 +20,17 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// soon is long before a test is given up.
+// soon is much less than a test's timeout.
 const soon = 30 * time.Second
 
-// request is what a client sends.
+// request is a client's request.
 type request struct {
 	Method string            `json:"method"`
 	Params []json.RawMessage `json:"params"`
 	ID     json.RawMessage   `json:"id"`
 }
 
-// about is the database that the request is about.
+// about is the request's database.
 func (r request) about() (db string) {
 	if len(r.Params) > 0 {
 		_ = json.Unmarshal(r.Params[0], &db)
@@ -38,11 +38,10 @@ func (r request) about() (db string) {
 	return db
 }
 
-// fake is an OVSDB server that answers what a test wants.
+// fake is an OVSDB server with a test's answers.
 type fake struct {
 	endpoint string
-	// answer is what it sends, as it is; nil answers honestly. It may write to the connection
-	// itself.
+	// answer returns the raw answer; nil answers honestly. It may write to the connection itself.
 	answer func(r request, c net.Conn) *string
 	sent   atomic.Int64
 }
@@ -117,10 +116,10 @@ func newFake(t testing.TB, answer func(r request, c net.Conn) *string) *fake {
 	return f
 }
 
-// honestly is a server that does nothing wrong.
+// honestly is a server without errors.
 func honestly(request, net.Conn) *string { return nil }
 
-// use goes through all calls that the product makes with an answer to it, of one kind each.
+// use makes each kind of call of the product that has an answer.
 func use(ctx context.Context, endpoint string) error {
 	d := new(ovsdb.Dialer)
 	if _, err := d.Server(ctx, ovndb.NB, endpoint); err != nil {
@@ -145,12 +144,12 @@ func TestHonestServer(t *testing.T) {
 	require.NoError(t, use(ctx, newFake(t, honestly).endpoint))
 }
 
-// wrong are malformed answers. Those that name a place ended the program with a panic
-// there: of the library, or of github.com/cenkalti/rpc2.
+// wrong are malformed answers. Those with a place made the program panic there, in the library or in
+// github.com/cenkalti/rpc2.
 var wrong = map[string]struct {
-	// method is that of the request, of which database.
+	// method is the request's method, of which database.
 	method, about string
-	// result is what the answer has as its result; else answer is the whole.
+	// result is the result in the answer; otherwise answer is the whole answer.
 	result, answer string
 }{
 	"id null":                             {"list_dbs", "", "", `{"id":null,"result":[],"error":null}`}, // jsonrpc.go: ReadHeader
@@ -223,7 +222,7 @@ func nested(value string, depth int) string {
 	return answerOf(strings.Repeat(`["set",[`, depth) + value + strings.Repeat(`]]`, depth))
 }
 
-func TestWrongAnswerIsAnErrorInTime(t *testing.T) {
+func TestDial_wrong_answer_is_error(t *testing.T) {
 	t.Parallel()
 	for name, test := range wrong {
 		t.Run(name, func(t *testing.T) {
@@ -247,8 +246,8 @@ func TestWrongAnswerIsAnErrorInTime(t *testing.T) {
 	}
 }
 
-// A server that sends without end is not read without end, nor waited for.
-func TestAnswerWithoutEndIsNotReadToIt(t *testing.T) {
+// A server's endless output is neither read nor awaited without end.
+func TestDial_endless_answer_is_cut_off(t *testing.T) {
 	for name, test := range map[string]struct {
 		begin, more string
 		pause       time.Duration
@@ -295,8 +294,8 @@ func TestAnswerWithoutEndIsNotReadToIt(t *testing.T) {
 	}
 }
 
-// What a server sends of itself on a connection that lasts ends that connection at most.
-func TestWrongNotificationEndsTheConnectionAtMost(t *testing.T) {
+// A server's unsolicited output at most ends its connection.
+func TestDial_wrong_notification_ends_connection(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		text string
@@ -354,9 +353,8 @@ func TestWrongNotificationEndsTheConnectionAtMost(t *testing.T) {
 	}
 }
 
-// A server that closes the connection at the very end of Connect made goroutines of the
-// library race.
-func TestConnectionThatEndsAsItBegins(t *testing.T) {
+// A server that closes the connection at the very end of Connect caused a race of the library's goroutines.
+func TestDial_connection_that_ends_at_once(t *testing.T) {
 	t.Parallel()
 	server := newFake(t, nil)
 	server.answer = func(r request, c net.Conn) *string {
@@ -373,7 +371,7 @@ func TestConnectionThatEndsAsItBegins(t *testing.T) {
 	}
 }
 
-// Whatever a server answers, and then sends, there is an end in time.
+// Any answer and further output of a server has an end in time.
 func FuzzAnswer(f *testing.F) {
 	methods := []string{"list_dbs", "get_schema", "transact", "monitor_cond_since"}
 	for _, test := range wrong {

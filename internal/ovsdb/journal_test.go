@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-func TestWhatIsWrittenIsNotedWithIt(t *testing.T) {
+func TestJournal_written_with_change(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
 	ctlTool(t, s, "create", "DNS", "external_ids:ls_name=neutron-1", "records:vm=10.0.0.1")
@@ -43,7 +43,7 @@ func TestWhatIsWrittenIsNotedWithIt(t *testing.T) {
 	assert.Contains(t, ctlTool(t, s, "list", "DNS"), "10.0.0.1")
 }
 
-func TestGroupIsCreatedForPortsThatHaveNothing(t *testing.T) {
+func TestWrite_creates_group(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
 	ctlTool(t, s, "lr-add", "neutron-r3", "--", "lrp-add", "neutron-r3", "lrp-3", "00:00:00:00:00:03", "10.0.1.1/24", "--",
@@ -74,7 +74,7 @@ func TestGroupIsCreatedForPortsThatHaveNothing(t *testing.T) {
 	}
 	require.Len(t, nb.Groups, 2)
 
-	// Now the ports have one; and where they don't, there is one of that name.
+	// Now the ports have one, or a group of that name exists.
 	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
 	ctlTool(t, s, "clear", "Logical_Router_Port", "lrp-3", "ha_chassis_group", "--", "clear", "Logical_Router_Port", "lrp-4", "ha_chassis_group")
 	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)

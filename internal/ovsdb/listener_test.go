@@ -12,7 +12,7 @@ import (
 
 const minute = time.Minute
 
-func TestListenersOfEachDatabase(t *testing.T) {
+func TestWantedConnections(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		database ovndb.Database
@@ -85,7 +85,7 @@ func rowsOf(all ...ovsdb.Connection) (rows []ovsdb.Listener) {
 	return rows
 }
 
-func TestListenersWithoutTLSAreToldApart(t *testing.T) {
+func TestWithoutTLS(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]bool{
 		"pssl:6641": false, "pssl:6641:[::]": false, "ssl:10.0.0.1:6641": false, "": false, "punix:/x.sock": false,

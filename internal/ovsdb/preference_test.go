@@ -16,9 +16,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// A server that hangs goes on to accept connections: it is asked last, and who leads first.
-// Without that it would be given its share of the time, seconds, whenever it comes first.
-func TestLeaderIsWrittenToWhateverTheOrderOfEndpoints(t *testing.T) {
+// A server that hangs still accepts connections: it is asked last, and the leader first. Otherwise it would use up its
+// share of the time, seconds, each time it is the first.
+func TestPreferred_leader_first(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	sb := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)

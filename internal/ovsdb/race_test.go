@@ -15,11 +15,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// rounds is how often two race: enough for both orders and for ties.
+// rounds is how often two clients race: enough for both orders and for ties.
 const rounds = 60
 
-// race lets two swap the same old value at the same moment, each through a member
-// of its own, and says who did.
+// race makes two clients swap the same old value at the same moment, each through its own member, and returns which
+// did.
 func race(t *testing.T, contenders []*ovsdb.Global, key, old, round string) []bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -41,7 +41,7 @@ func race(t *testing.T, contenders []*ovsdb.Global, key, old, round string) []bo
 	return won
 }
 
-// winner is the value that the only one who says that he won has written.
+// winner is the value written by the only client that reports success.
 func winner(t *testing.T, won []bool, round string) string {
 	t.Helper()
 	value := ""
@@ -54,7 +54,7 @@ func winner(t *testing.T, won []bool, round string) string {
 	return value
 }
 
-// settle returns once both members have the value that the leader has.
+// settle returns once both members have the leader's value.
 func settle(t *testing.T, contenders []*ovsdb.Global, key, value string) {
 	t.Helper()
 	for _, g := range contenders {
@@ -62,7 +62,7 @@ func settle(t *testing.T, contenders []*ovsdb.Global, key, value string) {
 	}
 }
 
-func TestTwoFollowersNeverBothSwapTheSameValue(t *testing.T) {
+func TestSwap_two_followers_one_wins(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	contenders := []*ovsdb.Global{connect(t, members[1]), connect(t, members[2])}
@@ -80,12 +80,12 @@ func TestTwoFollowersNeverBothSwapTheSameValue(t *testing.T) {
 	assert.Positive(t, wins, "somebody gets on")
 }
 
-func TestTwoFollowersNeverBothAreTheFirst(t *testing.T) {
+func TestSwap_two_followers_one_makes_row(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.SB, 3)
 	contenders := []*ovsdb.Global{connect(t, members[1]), connect(t, members[2])}
 	for n := range rounds {
-		// In the first round not even the row is there.
+		// In the first round not even the row exists.
 		round, key := fmt.Sprintf("round %d", n), fmt.Sprintf("%s-%d", key, n)
 		value := winner(t, race(t, contenders, key, "", round), round)
 		require.NotEmpty(t, value, "nobody was there before")

@@ -21,8 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// control is a Southbound server that listens as its rows say, and serves an
-// ovn-northd, which makes the rows of the roles.
+// control is a Southbound server that listens by its rows, with an ovn-northd that makes the rows of the roles.
 type control struct {
 	*server
 	authority *authority
@@ -43,7 +42,7 @@ func newControl(t *testing.T) control {
 	return c
 }
 
-// port is a target at the server's own address, and where clients find it.
+// port is a target at the server's own address, and its endpoint for clients.
 func (c control) port(number string) (target, endpoint string) {
 	host := strings.Split(c.Address, ":")[1]
 	return "pssl:" + number + ":" + host, "ssl:" + host + ":" + number
@@ -72,7 +71,7 @@ func (c control) listens(t *testing.T, endpoint string) {
 	}, patience, 20*time.Millisecond, "%s does not listen", endpoint)
 }
 
-func TestChassisWriteTheirOwnRowsOnly(t *testing.T) {
+func TestRBAC_chassis_write_own_rows_only(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
 	chassisTarget, chassisEndpoint := c.port("6642")
@@ -108,7 +107,7 @@ func (c control) restricted(t *testing.T, endpoint string) bool {
 	return restricted
 }
 
-func TestServerTellsWhetherARoleIsInForce(t *testing.T) {
+func TestRestricted(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
 	chassisTarget, chassisEndpoint := c.port("6642")
@@ -124,8 +123,8 @@ func TestServerTellsWhetherARoleIsInForce(t *testing.T) {
 	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
 }
 
-// Before OVS 3.3.0, to set the column is not enough.
-func TestListenerWithoutItsRoleGetsItInForce(t *testing.T) {
+// Before OVS 3.3.0, setting the column has no effect.
+func TestEnsureConnections_role_takes_effect(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
 	target, endpoint := c.port("6642")
@@ -138,7 +137,7 @@ func TestListenerWithoutItsRoleGetsItInForce(t *testing.T) {
 	require.ErrorContains(t, c.as(t, "chassis-1", endpoint, "set", "SB_Global", ".", "external_ids:a=c"), "RBAC rules")
 }
 
-func TestListenerForBothFamiliesServesBoth(t *testing.T) {
+func TestEnsureConnections_both_families_are_served(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
 	port := freePort(t)

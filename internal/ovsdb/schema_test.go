@@ -19,8 +19,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
-// edited is the installed schema of a database as it was or will be: without tables and
-// columns (and columns that refer to these tables), and with others.
+// edited is the installed schema of a database in an older or newer version: without some tables and columns (and
+// columns that refer to them), and with others.
 func edited(t *testing.T, d ovndb.Database, without, with []string) string {
 	t.Helper()
 	text, err := os.ReadFile(ovndb.Paths{}.Schema(d))
@@ -59,10 +59,9 @@ func edited(t *testing.T, d ovndb.Database, without, with []string) string {
 	return file
 }
 
-// What schemas had and have of what is read here: ovn-nb.ovsschema and ovn-sb.ovsschema of
-// v20.12.0 and of v26.03.0 against 23.03, and one from before Chassis_Private and
-// other_config.
-func TestGatewaysAreReadAndWrittenWhateverTheSchema(t *testing.T) {
+// Differences of the schemas in what is read here: ovn-nb.ovsschema and ovn-sb.ovsschema of v20.12.0 and of v26.03.0
+// against 23.03, and one from before Chassis_Private and other_config.
+func TestGateways_every_schema(t *testing.T) {
 	t.Parallel()
 	old := map[ovndb.Database][]string{
 		ovndb.NB: {
@@ -91,7 +90,7 @@ func TestGatewaysAreReadAndWrittenWhateverTheSchema(t *testing.T) {
 			sb := ovsdbtest.New(t, ovndb.SB, "127.0.0.1")
 			sb.Schema = edited(t, ovndb.SB, x.without[ovndb.SB], x.with[ovndb.SB])
 			sb.Standalone(t).Start(t)
-			// ovn-sbctl itself refuses a schema without the tables that it knows.
+			// ovn-sbctl itself refuses a schema without its known tables.
 			config := "other_config"
 			if slices.Contains(x.without[ovndb.SB], "Chassis.other_config") {
 				config = "external_ids"

@@ -22,7 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// ask puts the question of R0 to a member, at its client ports.
+// ask asks a member the question of R0, at its client ports.
 func ask(t *testing.T, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -48,7 +48,7 @@ func TestMembersSayWhoTheyAre(t *testing.T) {
 	}
 }
 
-func TestStandaloneServerHasNoIDs(t *testing.T) {
+func TestServer_standalone_has_no_IDs(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Standalone(t)
 	listening(s, nil, endpointsOf(s)...).Start(t)
@@ -59,7 +59,7 @@ func TestStandaloneServerHasNoIDs(t *testing.T) {
 	assert.Empty(t, state.Cluster)
 }
 
-func TestServerThatHasLeftServesNoDatabase(t *testing.T) {
+func TestServer_left_serves_no_database(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.SB, 2)
 	_, err := members[1].Appctl(t, "cluster/leave", string(ovndb.SB))
@@ -70,7 +70,7 @@ func TestServerThatHasLeftServesNoDatabase(t *testing.T) {
 	}, patience, 20*time.Millisecond)
 }
 
-func TestServerThatJoinsIsNotConnected(t *testing.T) {
+func TestServer_joining_is_not_connected(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
 	s := ovsdbtest.New(t, ovndb.NB, net+".2").Join(t, "tcp:"+net+".1:6643")
@@ -80,7 +80,7 @@ func TestServerThatJoinsIsNotConnected(t *testing.T) {
 	assert.Equal(t, ovsdb.ServerState{ProbeResult: raft.ProbeResult{Server: s.Status(t).Server}, Clustered: true}, state)
 }
 
-func TestServerThatIsCutOffIsNotConnected(t *testing.T) {
+func TestServer_cut_off_is_not_connected(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	members[0].Kill(t)
@@ -91,7 +91,7 @@ func TestServerThatIsCutOffIsNotConnected(t *testing.T) {
 	}, patience, 50*time.Millisecond)
 }
 
-func TestServerThatLeavesForEverIsNotConnected(t *testing.T) {
+func TestServer_leaving_is_not_connected(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
 	_, err := s.Appctl(t, "cluster/leave", string(ovndb.NB))
@@ -102,7 +102,7 @@ func TestServerThatLeavesForEverIsNotConnected(t *testing.T) {
 	}, patience, 20*time.Millisecond)
 }
 
-func TestServerThatHangsDoesNotAnswerInTime(t *testing.T) {
+func TestServer_hanging_times_out(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
@@ -112,7 +112,7 @@ func TestServerThatHangsDoesNotAnswerInTime(t *testing.T) {
 	assert.Less(t, time.Since(begun), patience)
 }
 
-func TestServerThatIsNotThereFailsAtOnce(t *testing.T) {
+func TestServer_missing_fails_at_once(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1")
 	_, err := ask(t, s)
@@ -122,7 +122,7 @@ func TestServerThatIsNotThereFailsAtOnce(t *testing.T) {
 	assert.ErrorContains(t, err, endpointsOf(s)[1], "each endpoint is named")
 }
 
-func TestSouthboundServerWithoutItsManagementPortAnswersOnTheOther(t *testing.T) {
+func TestServer_SB_falls_back_to_client_port(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1").Create(t)
 	listening(s, nil, endpointsOf(s)[1:]...).Start(t)
@@ -131,7 +131,7 @@ func TestSouthboundServerWithoutItsManagementPortAnswersOnTheOther(t *testing.T)
 	assert.Equal(t, s.Status(t).Server, state.Server)
 }
 
-func TestServerOfTheOtherDatabaseDoesNotServeThisOne(t *testing.T) {
+func TestServer_of_other_database_is_ErrNoDatabase(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
 	_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB, endpointsOf(s)...)
@@ -148,7 +148,7 @@ func TestServerIsReachedByIPv6(t *testing.T) {
 	assert.Equal(t, s.Status(t).Server, state.Server)
 }
 
-// freePort is a port on which nobody listens at [::1].
+// freePort is a free port at [::1].
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "[::1]:0")
@@ -157,7 +157,7 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-func TestPortThatSpeaksAnotherProtocolIsAnError(t *testing.T) {
+func TestServer_other_protocol_is_error(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -178,7 +178,7 @@ func TestPortThatSpeaksAnotherProtocolIsAnError(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestManyQuestionsLeaveNothingBehind(t *testing.T) {
+func TestServer_queries_leak_nothing(t *testing.T) {
 	s := cluster(t, ovndb.NB, 1)[0]
 	down := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".9")
 	before := runtime.NumGoroutine()

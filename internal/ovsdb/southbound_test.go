@@ -8,8 +8,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// What is unknown is down (R0): what is ahead of nb_cfg was followed before an older database was restored.
-func TestControllerRespondsOnlyWhereItFollowsWhatWasAsked(t *testing.T) {
+// Unknown is down (R0): a number ahead of nb_cfg was reached before an older database was restored.
+func TestResponds(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		config   int64

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The lock of rule R5 is safe by what is sent here.
-func TestSwapIsSentAsAWaitForTheOnePairAndAChangeOfIt(t *testing.T) {
+// This transaction makes the lock of R5 safe.
+func TestSwap_waits_for_one_pair(t *testing.T) {
 	t.Parallel()
 	const (
 		uuid   = "0b5e3c1a-0000-4000-8000-000000000001"

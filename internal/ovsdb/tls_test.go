@@ -17,8 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
-// secure starts the only member of a cluster that speaks TLS, between servers and
-// to clients.
+// secure starts the only member of a cluster that uses TLS for servers and clients.
 func secure(t *testing.T, d ovndb.Database, c ovndb.Credentials) *server {
 	t.Helper()
 	s := ovsdbtest.New(t, d, loopbacktest.Network(t)+".1")
@@ -33,7 +32,7 @@ func askWith(t *testing.T, c ovndb.Credentials, s *server) (ovsdb.ServerState, e
 	return (&ovsdb.Dialer{Credentials: c}).Server(ctx, s.Database, endpointsOf(s)...)
 }
 
-func TestServersOfTheSameAuthorityAreTrusted(t *testing.T) {
+func TestTLS_same_CA_is_trusted(t *testing.T) {
 	t.Parallel()
 	root := newAuthority(t)
 	between := root.intermediate(t)
@@ -56,7 +55,7 @@ func TestServersOfTheSameAuthorityAreTrusted(t *testing.T) {
 	}
 }
 
-func TestServersThatCannotBeTrustedAreRefused(t *testing.T) {
+func TestTLS_other_servers_are_refused(t *testing.T) {
 	t.Parallel()
 	ours, theirs := newAuthority(t), newAuthority(t)
 	own := ours.issue(t, "client", time.Hour)
@@ -78,13 +77,13 @@ func TestServersThatCannotBeTrustedAreRefused(t *testing.T) {
 	}
 }
 
-// mixed has the one's own certificate, and trusts whom the other trusts.
+// mixed has one's own certificate, and the other's CAs.
 func mixed(own, trust ovndb.Credentials) ovndb.Credentials {
 	own.CA = trust.CA
 	return own
 }
 
-func TestCredentialsThatCannotBeLoadedAreNamed(t *testing.T) {
+func TestTLS_unreadable_credentials_are_named(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
 	s := secure(t, ovndb.NB, a.issue(t, "server", time.Hour))
@@ -102,14 +101,14 @@ func TestCredentialsThatCannotBeLoadedAreNamed(t *testing.T) {
 	require.ErrorContains(t, err, "no certificate in "+empty)
 }
 
-func TestCredentialsAreNotNeededWithoutTLS(t *testing.T) {
+func TestTLS_no_credentials_without_TLS(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
 	_, err := askWith(t, ovndb.Credentials{Key: "/nonexistent"}, s)
 	require.NoError(t, err)
 }
 
-func TestPlainServerAtAPortForTLS(t *testing.T) {
+func TestTLS_plain_server_is_reported(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -121,7 +120,7 @@ func TestPlainServerAtAPortForTLS(t *testing.T) {
 	assert.Less(t, time.Since(begun), patience)
 }
 
-func TestSecureServerIsReachedByIPv6(t *testing.T) {
+func TestTLS_IPv6(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
 	endpoint := "ssl:[::1]:" + freePort(t)

@@ -26,7 +26,7 @@ func watch(t *testing.T, endpoints ...string) *ovsdb.Watch {
 	return w
 }
 
-// woken says whether the watch wakes within the time.
+// woken reports whether the watch wakes within the time.
 func woken(w *ovsdb.Watch, within time.Duration) bool {
 	select {
 	case <-w.Changed():
@@ -36,7 +36,7 @@ func woken(w *ovsdb.Watch, within time.Duration) bool {
 	}
 }
 
-func TestWatchWakesForItsKeyThroughAnyMember(t *testing.T) {
+func TestWatch_wakes_through_any_member(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	writer := connect(t, members[0])
@@ -61,8 +61,8 @@ func TestWatchWakesForItsKeyThroughAnyMember(t *testing.T) {
 	assert.True(t, swapped)
 }
 
-// What a member shows that is cut off may be old.
-func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
+// A cut-off member's data may be old.
+func TestWatch_without_leader_reads_nothing(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	w := watch(t, members[2].Endpoint())
@@ -87,7 +87,7 @@ func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
 	}
 }
 
-func TestWatchPassesOverMembersWithoutALeader(t *testing.T) {
+func TestWatch_skips_members_without_leader(t *testing.T) {
 	t.Parallel()
 	alone := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Join(t, "tcp:127.0.0.1:1")
 	alone.Start(t)

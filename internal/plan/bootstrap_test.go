@@ -32,7 +32,7 @@ func staged(nb, sb raft.ID) func(*plan.State) {
 	}
 }
 
-func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
+func TestBootstrap_only_leader_creates(t *testing.T) {
 	t.Parallel()
 	as := func(*plan.State) {}
 	check(t, map[string]situation{
@@ -139,8 +139,8 @@ func TestClaimNamesTheClusters(t *testing.T) {
 	}
 }
 
-// The election timer is that of the options from the first moment.
-func TestStageHasTheElectionTimer(t *testing.T) {
+// The election timer is the option's from the start.
+func TestBootstrap_stage_has_election_timer(t *testing.T) {
 	t.Parallel()
 	s := well()
 	fresh(true, func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second })(&s)
@@ -149,8 +149,8 @@ func TestStageHasTheElectionTimer(t *testing.T) {
 	assert.Equal(t, plan.Step{Kind: plan.StageCluster, Database: ovndb.NB, Timer: 16 * time.Second}, *d.Step)
 }
 
-// It may be of the application's own cluster, which this unit is yet to hear of.
-func TestDatabaseFromBeforeIsNotToBeMovedAwayUntilTheClustersAreKnown(t *testing.T) {
+// It may be of the application's own cluster, which is not known yet.
+func TestBootstrap_old_database_stays_until_clusters_are_known(t *testing.T) {
 	t.Parallel()
 	before := plan.Database{Condition: ovndb.Down, Cluster: otherCluster}
 	check(t, map[string]situation{
@@ -166,8 +166,8 @@ func TestDatabaseFromBeforeIsNotToBeMovedAwayUntilTheClustersAreKnown(t *testing
 	})
 }
 
-// What may be a member that votes, or somebody's data, has to be looked at first.
-func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
+// A possible voting member, or other data, has to be examined first.
+func TestBootstrap_nothing_beside_old_database(t *testing.T) {
 	t.Parallel()
 	here := func(x plan.Database) func(*plan.State) {
 		return fresh(true, func(s *plan.State) {
@@ -209,7 +209,7 @@ func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 	})
 }
 
-func TestTwoClustersAreNamedWithTheirUnits(t *testing.T) {
+func TestBootstrap_two_clusters_are_reported(t *testing.T) {
 	t.Parallel()
 	two := func(s *plan.State) {
 		s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
@@ -231,9 +231,9 @@ func TestTwoClustersAreNamedWithTheirUnits(t *testing.T) {
 	})
 }
 
-// Where Juju writes claims late, what a unit has staged is put into place only where no
-// other unit has claimed clusters, and so may serve them.
-func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
+// If Juju writes claims late, a unit commits its staged clusters only if no other unit has claimed, and so may serve,
+// any.
+func TestBootstrap_no_commit_beside_other_claim(t *testing.T) {
 	t.Parallel()
 	mine := func(leader bool, change func(*plan.State)) func(*plan.State) {
 		return fresh(leader, func(s *plan.State) {
@@ -274,9 +274,9 @@ func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
 	})
 }
 
-// Its own claim stands, so the unit of the claim that was written last puts nothing into
-// place: a unit whose start has failed, or was killed, must go on with what it has begun.
-func TestUnitGoesOnWithTheClustersThatItHasBegunToServe(t *testing.T) {
+// This unit's claim remains, so the unit of the later claim commits nothing: a unit whose start failed or was killed
+// has to continue.
+func TestBootstrap_continues_with_begun_clusters(t *testing.T) {
 	t.Parallel()
 	mine := func(change func(*plan.State)) func(*plan.State) {
 		return fresh(false, func(s *plan.State) {

@@ -18,7 +18,7 @@ func having(issued, used *plan.Certificate, more ...func(*plan.State)) func(*pla
 	}
 }
 
-// addressless is a certificate that is good, but for an address.
+// addressless is a certificate that lacks an address but is valid otherwise.
 func addressless(fingerprint string) *plan.Certificate {
 	c := certificate(fingerprint, "A")
 	c.Lacks = "certificate is for 10.0.0.0, this unit is fd42::1"
@@ -27,7 +27,7 @@ func addressless(fingerprint string) *plan.Certificate {
 
 func problem(text string) *plan.Certificate { return &plan.Certificate{Problem: text} }
 
-func TestEveryStateOfTheCertificate(t *testing.T) {
+func TestCertificates_every_state(t *testing.T) {
 	t.Parallel()
 	good := certificate("cert0", "A")
 	expired := certificate("cert0", "A")
@@ -97,9 +97,9 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 	})
 }
 
-// Neither servers nor units look at the names in a certificate: one that lacks an address, as that of
-// the Python charm on a machine with several, is no reason to stop anything.
-func TestCertificateThatLacksAnAddressIsUsedUntilThereIsABetterOne(t *testing.T) {
+// Neither servers nor units check the names in a certificate: one that lacks an address, as that of the Python charm on
+// a machine with several, is no reason to stop anything.
+func TestCertificates_lacking_address_is_used_meanwhile(t *testing.T) {
 	t.Parallel()
 	const (
 		why     = "certificate is for 10.0.0.0, this unit is fd42::1"
@@ -137,7 +137,7 @@ func TestCertificateThatLacksAnAddressIsUsedUntilThereIsABetterOne(t *testing.T)
 	})
 }
 
-func TestExpiryIsSaidThirtyDaysBefore(t *testing.T) {
+func TestCertificates_expiry_notice(t *testing.T) {
 	t.Parallel()
 	until := func(left time.Duration) func(*plan.State) {
 		return func(s *plan.State) {
@@ -156,9 +156,8 @@ func TestExpiryIsSaidThirtyDaysBefore(t *testing.T) {
 	})
 }
 
-// First every unit trusts the new CA, then each uses its new certificate, then
-// the old CA goes.
-func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
+// First every unit trusts the new CA, then each uses its new certificate, then the old CA is dropped.
+func TestCertificates_CA_change_waits_for_units(t *testing.T) {
 	t.Parallel()
 	peers := func(trusts []string, issuer string) func(*plan.State) {
 		return func(s *plan.State) { s.Peers[1].Trusts, s.Peers[1].Issuer = trusts, issuer }
@@ -170,7 +169,7 @@ func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
 		allTrust(s)
 		s.Peers[0].Issuer, s.Peers[1].Issuer = "B", "B"
 	}
-	// Its servers are remembered, and heard.
+	// Its servers are cached, and connected.
 	unread := func(s *plan.State) {
 		s.Peers[0] = plan.Peer{Unit: "ovn-central/1", Data: plan.Unread, Servers: peer(1).Servers, Clusters: peer(1).Clusters}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-func TestClientsHaveSettledOnceNoneComesAndNothingIsOnItsWay(t *testing.T) {
+func TestClientsSettled(t *testing.T) {
 	t.Parallel()
 	same := func(look ovndb.Clients, n int) (all []ovndb.Clients) {
 		for range n {
@@ -39,7 +39,7 @@ func TestClientsHaveSettledOnceNoneComesAndNothingIsOnItsWay(t *testing.T) {
 	}
 }
 
-func TestCountOfClientsIsToldAgainOnlyWhereItIsNotAboutRight(t *testing.T) {
+func TestAboutClients(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ told, now, want int }{
 		{0, 0, 0},

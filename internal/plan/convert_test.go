@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-func TestConversionGetsTheElectionTimerThatWasMeasuredToSuffice(t *testing.T) {
+func TestConversionTimer(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	for name, tt := range map[string]struct {
@@ -42,10 +42,9 @@ func TestConversionGetsTheElectionTimerThatWasMeasuredToSuffice(t *testing.T) {
 	}
 }
 
-// From whatever a hook that was killed has left: the timer goes up in legal steps, the
-// conversion comes at one that suffices and was not tried, and then the option's is put
-// back.
-func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
+// From any state that a killed hook has left: the timer rises in legal steps, the conversion is made at one that
+// suffices and was not tried, and then the option's value is restored.
+func TestConversion_ends_from_any_state(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	seconds := func(n int) time.Duration { return time.Duration(1+random.IntN(n)) * time.Second }
@@ -88,9 +87,8 @@ func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
 	}
 }
 
-// What upgrade-check warns of holds the conversion up: a disk that is full in the middle of
-// it costs a member.
-func TestConversionWaitsForTheDiskAndTheMemoryThatItMayTake(t *testing.T) {
+// A condition that upgrade-check warns about delays the conversion: a disk that fills up during it costs a member.
+func TestConversion_waits_for_disk_and_memory(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	for name, tt := range map[string]struct {
@@ -122,9 +120,9 @@ func TestConversionWaitsForTheDiskAndTheMemoryThatItMayTake(t *testing.T) {
 	}
 }
 
-// Each member converts its own copy, so that each machine needs room for it: one that hasn't says
-// so in its own status, and the leader waits for it.
-func TestConversionWaitsForTheMachineOfEachMember(t *testing.T) {
+// Each member converts its own copy, so each machine needs room: a unit without it reports that in its status, and the
+// leader waits.
+func TestConversion_waits_for_each_member(t *testing.T) {
 	t.Parallel()
 	s := well()
 	edit(&s, ovndb.NB, func(x *plan.Database) {
@@ -150,7 +148,7 @@ func TestConversionWaitsForTheMachineOfEachMember(t *testing.T) {
 	assert.True(t, finding.Has(plan.Decide(follower).Findings, finding.ConversionLacksRoom))
 }
 
-func TestServersBeforeOpenVSwitch3AreToldToTrimTheirMemory(t *testing.T) {
+func TestTrimsMemory(t *testing.T) {
 	t.Parallel()
 	for ovs, does := range map[string]bool{
 		"2.17.9": false, "2.17.9-0ubuntu0.22.04.1": false, "3.0.0": true, "3.1.0-2+deb12u1": true, "10.0": true, "": false, "unknown": false,

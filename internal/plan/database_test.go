@@ -9,9 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// R10 and what else there can be of a database on a machine, once the application
-// has its clusters.
-func TestEveryConditionOfADatabase(t *testing.T) {
+// R10, and every other state of a database on a machine, after the application has its clusters.
+func TestDecide_every_condition(t *testing.T) {
 	t.Parallel()
 	outdated := func(s *plan.State) { s.Settings.Source = "dalmatian" }
 	unavailable := func(s *plan.State) { s.Packages.Unavailable = true }
@@ -162,9 +161,8 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 	})
 }
 
-// Servers start at the same time, once the files of both are in their places, and
-// none waits for what waits for other units.
-func TestServersOfBothDatabasesStartTogether(t *testing.T) {
+// Servers start at the same time, once the files of both exist, and do not wait for what other units have to do first.
+func TestDecide_servers_start_together(t *testing.T) {
 	t.Parallel()
 	both := func(nb plan.Database) func(*plan.State) {
 		return func(s *plan.State) {
@@ -192,7 +190,7 @@ func TestServersOfBothDatabasesStartTogether(t *testing.T) {
 	})
 }
 
-// rejoin is the command that has a new server join in the place of this unit's.
+// rejoin is the command that replaces this unit's server.
 var rejoin = command.Command{Unit: "ovn-central/0", Action: "rejoin", Params: []command.Param{{Key: "database", Value: "nb"}}}
 
 var lacking = plan.File{
@@ -200,7 +198,7 @@ var lacking = plan.File{
 	Damage:  "record 9 has entry 8, but the one before it is 6",
 }
 
-func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T) {
+func TestDecide_damaged_file_is_rewritten_and_server_kept(t *testing.T) {
 	t.Parallel()
 	damaged := func(unmended string) func(*plan.State) {
 		return func(s *plan.State) {
@@ -227,7 +225,7 @@ func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T
 }
 
 // A rewrite needs no certificate. A start does, and then the status names the file and its remedy, too.
-func TestFileThatLacksEntriesComesFirst(t *testing.T) {
+func TestDecide_damaged_file_comes_first(t *testing.T) {
 	t.Parallel()
 	without := func(change func(*plan.Database)) func(*plan.State) {
 		return having(nil, nil, func(s *plan.State) {

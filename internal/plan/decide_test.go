@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-func TestUnitThatIsWellHasNothingToDo(t *testing.T) {
+func TestDecide_healthy_unit_has_no_step(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]situation{
 		"a member of three": {func(*plan.State) {}, decided{ready: true}},
@@ -27,8 +27,8 @@ func TestUnitThatIsWellHasNothingToDo(t *testing.T) {
 	})
 }
 
-// dpkg was killed, or the disk was full, and what it was at can't be finished now.
-func TestUpgradeThatWasCutOffKeepsNoServerDownAndHidesNoDamage(t *testing.T) {
+// dpkg was killed, or the disk was full, and the upgrade can't be finished now.
+func TestDecide_interrupted_upgrade(t *testing.T) {
 	t.Parallel()
 	cutOff := func(unavailable bool, x plan.Database) func(s *plan.State) {
 		return func(s *plan.State) {
@@ -73,7 +73,7 @@ func TestUpgradeThatWasCutOffKeepsNoServerDownAndHidesNoDamage(t *testing.T) {
 	})
 }
 
-func TestWhatComesBeforeTheClusters(t *testing.T) {
+func TestDecide_order_before_clusters(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]situation{
 		"what the leader has published is damaged": {
@@ -174,7 +174,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 	})
 }
 
-func TestReadyIsAMemberOfBothWhosePortsAnswer(t *testing.T) {
+func TestDecide_ready(t *testing.T) {
 	t.Parallel()
 	for _, db := range ovndb.Databases() {
 		for name, change := range map[string]func(*plan.Database){
@@ -200,9 +200,9 @@ func TestReadyIsAMemberOfBothWhosePortsAnswer(t *testing.T) {
 	}
 }
 
-// P8: a step that failed stands in the status as "cannot STEP", in the log as it is: both
-// are read by operators, who know neither the kinds of steps nor how a cluster is made.
-func TestStepsReadAsAnOperatorSaysThem(t *testing.T) {
+// P8: a failed step is "cannot STEP" in the status, and unchanged in the log: operators read both and know neither the
+// kinds of steps nor how a cluster is made.
+func TestStep_text(t *testing.T) {
 	t.Parallel()
 	for want, step := range map[string]plan.Step{
 		"install the certificate":                                         {Kind: plan.InstallCertificate},

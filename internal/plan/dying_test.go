@@ -10,9 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// Until it is gone a unit votes, so it follows a change of the CA; anything else
-// is for `stop` to decide.
-func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
+// Until it is gone a unit votes, so it follows a change of the CA; `stop` decides about everything else.
+func TestDying_keeps_certificates_only(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]situation{
 		"all else differs": {
@@ -38,8 +37,8 @@ func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
 	})
 }
 
-// Else two clusters may serve clients for as long as it is not gone.
-func TestDyingUnitPutsAwayWhatItHasOfAClusterThatWasGivenUp(t *testing.T) {
+// Otherwise two clusters may serve clients until it is gone.
+func TestDying_archives_given_up_cluster(t *testing.T) {
 	t.Parallel()
 	const why = " (it is of a cluster that was given up in a recovery)"
 	givenUp := func(change func(*plan.State)) func(*plan.State) {
@@ -102,7 +101,7 @@ func TestDyingUnitPutsAwayWhatItHasOfAClusterThatWasGivenUp(t *testing.T) {
 }
 
 // Juju keeps the IDs of an application's first clusters, and no other unit can make these.
-func TestDyingUnitServesTheFirstClustersOnceTheyArePublished(t *testing.T) {
+func TestDying_serves_published_first_clusters(t *testing.T) {
 	t.Parallel()
 	first := func(x plan.Database) func(*plan.State) {
 		return func(s *plan.State) {
@@ -119,8 +118,8 @@ func TestDyingUnitServesTheFirstClustersOnceTheyArePublished(t *testing.T) {
 	})
 }
 
-// What a pause has stopped can't leave, and may be the only copy.
-func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
+// Members that a pause has stopped can't leave, and may be the only copy.
+func TestDying_resumed_starts_members_only(t *testing.T) {
 	t.Parallel()
 	paused := down("", plan.File{})
 	resumed := func(change func(*plan.State)) func(*plan.State) {
@@ -165,9 +164,8 @@ func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 	})
 }
 
-// The others wait for no unit that is being removed, and it may be the one that leads the application, or that has
-// made the new cluster.
-func TestDyingUnitDoesOfARecoveryWhatNoOtherUnitCan(t *testing.T) {
+// The others wait for no unit that is being removed, even if it leads the application or has made the new cluster.
+func TestDying_recovery_only_what_no_other_can(t *testing.T) {
 	t.Parallel()
 	const peer, own = "ovn-central/1", "ovn-central/0"
 	request := recovery.Request{Cluster: nbCluster, GivenUp: []string{own}}

@@ -9,9 +9,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// A server that has left out an entry of its log serves data that no other member has: no client is sent to it,
-// and an operator decides.
-func TestServerWhoseDataDifferSaysWhatToType(t *testing.T) {
+// A server that has skipped an entry of its log serves different data: no client is sent to it, and an operator
+// decides.
+func TestDecide_inconsistent_server_has_remedy(t *testing.T) {
 	t.Parallel()
 	differs := func(change func(*plan.Database)) func(*plan.State) {
 		return func(s *plan.State) {

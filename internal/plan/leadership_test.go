@@ -29,7 +29,7 @@ func bootstrapping(t *testing.T, n int) *world {
 	return w
 }
 
-func TestLeaderThatIsReplacedBeforeItClaimsDiscards(t *testing.T) {
+func TestJuju4_replaced_leader_discards(t *testing.T) {
 	t.Parallel()
 	w := bootstrapping(t, 2)
 	old, next := w.units[0], w.units[1]
@@ -47,9 +47,9 @@ func TestLeaderThatIsReplacedBeforeItClaimsDiscards(t *testing.T) {
 	assert.Equal(t, next.name, w.settings.CreatedBy)
 }
 
-// The leader dies between its claim and its first server: what it has claimed is
-// what it commits when it is back, whoever leads then.
-func TestClaimIsKeptByAUnitThatNoLongerLeads(t *testing.T) {
+// The leader dies between its claim and its first server: when it returns it commits what it has claimed, whichever
+// unit leads then.
+func TestJuju4_claim_outlives_leadership(t *testing.T) {
 	t.Parallel()
 	w := bootstrapping(t, 3)
 	creator := w.units[0]
@@ -74,11 +74,10 @@ func TestClaimIsKeptByAUnitThatNoLongerLeads(t *testing.T) {
 	assert.Equal(t, creator.name, w.settings.CreatedBy)
 }
 
-// One hook that lasts longer than a leadership, another unit's in between, and it
-// leads again: then Juju lets it overwrite what the other has claimed. Nothing
-// that a unit can see prevents that, which is why a hook must not claim long after
-// it was told that it leads. Should it happen, nobody is silent about it.
-func TestClaimThatOverwritesAnotherIsSaidByEveryUnit(t *testing.T) {
+// One hook outlasts its leadership, another unit leads meanwhile, and then the first leads again: Juju lets it
+// overwrite the other's claim. No unit can detect that in advance, so a hook must claim soon after it was found to
+// lead. If it happens, every unit reports it.
+func TestJuju4_overwritten_claim_is_reported(t *testing.T) {
 	t.Parallel()
 	w := bootstrapping(t, 3)
 	slow, other := w.units[0], w.units[1]

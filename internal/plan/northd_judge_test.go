@@ -47,8 +47,8 @@ func TestJudgeNorthd(t *testing.T) {
 	}
 }
 
-// What a peer has reported before it was asked is no evidence: another may have taken over since. After a takeover the
-// unit that is active is asked, and says so, before a third unit calls it an error.
+// A peer's report from before the question is no evidence: another may have taken over since. After a takeover the
+// active unit is asked, and answers, before a third unit reports an error.
 func TestNorthdProved(t *testing.T) {
 	t.Parallel()
 	const probe = 5 * time.Second

@@ -13,18 +13,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// orders is how many orders of events are tried out with seeds that are always
-// the same, and as many again with new ones; EXPLORE multiplies it.
+// orders is how many orders of events are tried with fixed seeds, and as many again with new ones; EXPLORE multiplies
+// it.
 const orders = 120
 
-// rounds is how often each unit runs a hook once nothing goes wrong any more. The
-// election timer alone takes 6, from 1 s to 60 s.
+// rounds is how often each unit runs a hook after the last fault. The election timer alone takes 6, from 1 s to 60 s.
 const rounds = 12
 
-// Certificates, peers, leaders, options, units and faults may come in any order,
-// and hooks may be killed at any step: nothing is ever broken on the way, and in
-// the end all units are members of the same clusters.
-func TestEveryOrderOfEventsLeadsToOneCluster(t *testing.T) {
+// Certificates, peers, leaders, options, units and faults may come in any order, and hooks may be killed at any step:
+// no rule is ever broken, and in the end all units are members of the same clusters.
+func TestModel_every_order_leads_to_one_cluster(t *testing.T) {
 	t.Parallel()
 	orders := orders * uint64(exploretest.Factor(t))
 	for _, base := range []uint64{0, rand.Uint64()} {
@@ -39,10 +37,10 @@ func TestEveryOrderOfEventsLeadsToOneCluster(t *testing.T) {
 	}
 }
 
-// sizes are how many units there are at the begin, for one order after the other.
+// sizes are the initial numbers of units, one order each.
 var sizes = []int{3, 1, 3, 2, 3, 5}
 
-// play lets events happen in the order that a seed stands for.
+// play lets events happen in the order of a seed.
 func play(seed uint64, tell bool) *world {
 	w := newWorld(seed, sizes[seed%uint64(len(sizes))])
 	w.tell = tell
@@ -62,8 +60,7 @@ func play(seed uint64, tell bool) *world {
 	return w
 }
 
-// settle is a round in which nothing goes wrong: every unit gets what it waits
-// for and runs a hook.
+// settle is a round without faults: every unit gets what it waits for and runs a hook.
 func (w *world) settle() {
 	if !w.calm {
 		w.calm, w.config.bad, w.config.held = true, false, false
@@ -88,7 +85,7 @@ func (w *world) settle() {
 	}
 }
 
-// leave starts the servers of units that are going, and has Juju retry their `stop`.
+// leave starts the servers of leaving units, and makes Juju retry their `stop`.
 func (w *world) leave() {
 	for _, u := range slices.Clone(w.units) {
 		if !u.dying {
@@ -112,7 +109,7 @@ func (w *world) run(u *unit) (steps int) {
 	return steps - 1
 }
 
-// kickStale is an operator who kicks members that no unit stands behind.
+// kickStale is an operator who kicks members without a unit.
 func (w *world) kickStale() {
 	for _, id := range w.ids() {
 		for _, s := range w.clusters[id].members {
@@ -123,7 +120,7 @@ func (w *world) kickStale() {
 	}
 }
 
-// checkSettled says whether the application is as it should be, and stays so.
+// checkSettled reports whether the application is as it should be, and stays so.
 func (w *world) checkSettled() {
 	if w.broken != "" {
 		return

@@ -11,9 +11,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// A unit that is being removed may run no hook but a `stop` that is refused until the very member
-// is gone: then it is not the one that leads that removes it.
-func TestMemberThatIsToJoinAnewIsRemovedWhereTheUnitThatLeadsIsBeingRemoved(t *testing.T) {
+// The only hook of a unit that is being removed may be a `stop` that is refused until this member is gone: then another
+// unit than the leader removes it.
+func TestRejoin_removed_if_leader_is_dying(t *testing.T) {
 	t.Parallel()
 	asks := func(s *plan.State, n int) {
 		s.Peers[n-1].Rejoin = map[ovndb.Database]raft.ID{ovndb.SB: serverOf(ovndb.SB, n)}
@@ -55,8 +55,8 @@ func TestMemberThatIsToJoinAnewIsRemovedWhereTheUnitThatLeadsIsBeingRemoved(t *t
 	}
 }
 
-// A server whose data differ runs, and may lead: it does not remove itself.
-func TestMemberThatLeadsAndIsToJoinAnewIsRemovedByTheFirstOtherUnit(t *testing.T) {
+// A server with different data runs, and may lead: it does not remove itself.
+func TestRejoin_leaders_member_removed_by_first_other(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		change func(s *plan.State)
@@ -85,7 +85,7 @@ func TestMemberThatLeadsAndIsToJoinAnewIsRemovedByTheFirstOtherUnit(t *testing.T
 	}
 }
 
-// before is a unit that stays, comes before ovn-central/9, and is heard.
+// before is a unit that stays, precedes ovn-central/9, and is connected.
 func before() plan.Peer {
 	p := peer(1)
 	p.Unit = "ovn-central/3"

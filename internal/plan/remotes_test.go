@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-func TestUnitJoinsAtTheMembersAddressesWherePeersHaveOthersSince(t *testing.T) {
+func TestRemotes_addresses_of_members(t *testing.T) {
 	t.Parallel()
 	at := func(address string) string { return ovndb.RaftAddress(ovndb.NB, address) }
 	peers := []string{at(addressOf(2)), at(addressOf(1))}
@@ -38,8 +38,8 @@ func TestUnitJoinsAtTheMembersAddressesWherePeersHaveOthersSince(t *testing.T) {
 	}
 }
 
-// Of a unit that is being removed Juju may drop what it says, once it serves the cluster that it has made in a recovery.
-func TestUnitJoinsTheNewClusterOfAUnitThatCannotSayThatItServesIt(t *testing.T) {
+// Juju may drop the data of a unit that is being removed and serves the cluster that it has made in a recovery.
+func TestRemotes_new_cluster_of_dying_unit(t *testing.T) {
 	t.Parallel()
 	members := []string{ovndb.RaftAddress(ovndb.NB, addressOf(0)), ovndb.RaftAddress(ovndb.NB, addressOf(1))}
 	for title, c := range map[string]struct {

@@ -14,8 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// look is what unit self sees of n units, of which those that have upgraded say so
-// and the others don't, and two lead.
+// look is unit self's view of n units; those that have upgraded publish it, and two lead.
 func look(self, n int, upgraded []bool, leaders map[ovndb.Database]int) plan.State {
 	s := well()
 	s.Unit, s.Units, s.Peers = fmt.Sprintf("ovn-central/%d", self), n, nil
@@ -52,9 +51,9 @@ func look(self, n int, upgraded []bool, leaders map[ovndb.Database]int) plan.Sta
 	return s
 }
 
-// Units that see the same leaders agree who upgrades next, whoever has done so
-// already; no follower waits for a leader, and each has its turn.
-func TestUnitsUpgradeOneAfterTheOther(t *testing.T) {
+// Units that see the same leaders agree on which upgrades next, for any set of upgraded units; no follower waits for a
+// leader, and each has its turn.
+func TestRollout_one_unit_at_a_time(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 9).Draw(t, "units")
@@ -103,7 +102,7 @@ func leads(leaders map[ovndb.Database]int, unit int) (n int) {
 	return n
 }
 
-func TestUpgradeWaitsForNobodyWhoMayNeverUpgrade(t *testing.T) {
+func TestRollout_skips_units_that_may_never_upgrade(t *testing.T) {
 	t.Parallel()
 	behind := func(change func(*plan.State)) func(*plan.State) {
 		return func(s *plan.State) {

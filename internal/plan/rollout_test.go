@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
+func TestRaftLeader_works_for_all_members(t *testing.T) {
 	t.Parallel()
 	nb := func(change func(*plan.Database)) func(*plan.State) {
 		return func(s *plan.State) { edit(s, ovndb.NB, change) }
@@ -171,8 +171,8 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 	})
 }
 
-// Up it goes at most twofold a step, down at once.
-func TestElectionTimerGetsThereInLegalSteps(t *testing.T) {
+// It rises at most twofold per step, and falls at once.
+func TestElectionTimer_legal_steps(t *testing.T) {
 	t.Parallel()
 	for from := 1; from <= 60; from++ {
 		for to := 1; to <= 60; to++ {
@@ -199,7 +199,7 @@ func TestElectionTimerGetsThereInLegalSteps(t *testing.T) {
 	}
 }
 
-func TestNorthdRunsBesideEveryMember(t *testing.T) {
+func TestNorthd_runs_beside_every_member(t *testing.T) {
 	t.Parallel()
 	services := func(northd, umbrella plan.ServiceState, up bool) func(*plan.State) {
 		return func(s *plan.State) {
@@ -366,7 +366,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 	})
 }
 
-func TestSourcesThatMeanTheSameAreNoUpgrade(t *testing.T) {
+func TestAllSources_equal_meaning_is_no_upgrade(t *testing.T) {
 	t.Parallel()
 	of := func(source, overlay string) string {
 		return plan.Settings{Source: source, Overlay: overlay}.AllSources()
@@ -381,7 +381,7 @@ func TestSourcesThatMeanTheSameAreNoUpgrade(t *testing.T) {
 	assert.Len(t, different, 5)
 }
 
-func TestSourcesPasswordIsNotInWhatStandsForIt(t *testing.T) {
+func TestAllSources_hides_password(t *testing.T) {
 	t.Parallel()
 	assert.NotContains(t, plan.Settings{Source: "deb https://me:secret@host/ a b"}.AllSources(), "secret")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// only makes a state in which nb is in another condition than sb, which is well.
+// only makes a state in which nb has another condition, and sb is healthy.
 func only(x plan.Database, more ...func(*plan.State)) func(*plan.State) {
 	return func(s *plan.State) {
 		set(s, x, ovndb.NB)
@@ -116,7 +116,7 @@ func TestEveryStateOfAServer(t *testing.T) {
 	})
 }
 
-func TestJoinGoesThroughEveryMemberAndNobodyElse(t *testing.T) {
+func TestRemotes_every_member_only(t *testing.T) {
 	t.Parallel()
 	s := well()
 	set(&s, plan.Database{Condition: ovndb.Absent}, ovndb.NB)

@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// given decodes what `config-get --format=json` prints.
+// given decodes output of `config-get --format=json`.
 func given(t *testing.T, text string) map[string]any {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -22,7 +22,7 @@ func given(t *testing.T, text string) map[string]any {
 	return config
 }
 
-func TestSettingsAreThoseOfTheOptions(t *testing.T) {
+func TestParseSettings(t *testing.T) {
 	t.Parallel()
 	agent := plan.AgentSettings{Mode: "advise", TTL: 5 * time.Second, HoldDown: 2 * time.Minute, Port: 16401}
 	defaults := plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, AutoRestarts: true, StatusFormat: "text", Agent: agent, Backup: plan.BackupSettings{Keep: 7}}
@@ -68,7 +68,7 @@ func TestSettingsAreThoseOfTheOptions(t *testing.T) {
 	}
 }
 
-func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
+func TestParseSettings_invalid_option_has_range(t *testing.T) {
 	t.Parallel()
 	const timer, probe = "1 to 60, in seconds", "0 to 86400, in seconds"
 	for option, tt := range map[string]struct {
@@ -121,7 +121,7 @@ func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
 	}
 }
 
-func TestEachOptionIsReadByItself(t *testing.T) {
+func TestParseSettings_options_are_independent(t *testing.T) {
 	t.Parallel()
 	got, err := plan.ParseSettings(given(t, `{"ovsdb-server-election-timer": 61, "ovsdb-server-inactivity-probe": 30, "ovn-source": 22.03}`))
 	failed := plan.OptionErrors(nil)
@@ -130,7 +130,7 @@ func TestEachOptionIsReadByItself(t *testing.T) {
 	assert.Equal(t, 30*time.Second, got.InactivityProbe)
 }
 
-func TestOptionErrorReadsLikeThis(t *testing.T) {
+func TestOptionError_text(t *testing.T) {
 	t.Parallel()
 	_, err := plan.ParseSettings(given(t, `{"ovsdb-server-election-timer": 90}`))
 	assert.EqualError(t, err, "option ovsdb-server-election-timer is 90; it must be 1 to 60, in seconds")
@@ -140,15 +140,15 @@ func TestOptionErrorReadsLikeThis(t *testing.T) {
 	assert.EqualError(t, err, `option enable-auto-restarts is "yes,\nand no"; it must be true or false`)
 }
 
-// Who has not kept the numbers as they stood in the JSON has lost some.
-func TestNumberThatWasAlreadyConvertedIsRefused(t *testing.T) {
+// A number that lost its JSON digits has lost its value.
+func TestParseSettings_converted_number_is_refused(t *testing.T) {
 	t.Parallel()
 	_, err := plan.ParseSettings(map[string]any{"ovsdb-server-election-timer": float64(4)})
 	assert.Error(t, err)
 }
 
-// They go into files that root's programs read.
-func TestNagiosOptionsStayInTheirLine(t *testing.T) {
+// They are written into files that root's programs read.
+func TestParseSettings_Nagios_options_stay_in_line(t *testing.T) {
 	t.Parallel()
 	for option, values := range map[string][]string{
 		"nagios_context":       {"a\ncommand[x]=/bin/sh", "a/b", "../b", "a b", "a,b", "\x1b"},

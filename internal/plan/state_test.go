@@ -34,7 +34,7 @@ func serverOf(db ovndb.Database, n int) raft.ID {
 
 func addressOf(n int) string { return fmt.Sprintf("10.0.0.%d", n) }
 
-// well is a unit of three that has nothing to do: ovn-central/0, which leads nb.
+// well is a unit of three without a next step: ovn-central/0, which leads nb.
 func well() plan.State {
 	s := plan.State{
 		Now: noon, Unit: "ovn-central/0", Address: addressOf(0), Units: 3,
@@ -68,8 +68,7 @@ func peer(n int) plan.Peer {
 	}
 }
 
-// serving is what ovn-central/0 has of a database whose leader is the server of
-// unit leader.
+// serving is ovn-central/0's state of a database that the server of unit leader leads.
 func serving(db ovndb.Database, leader int) plan.Database {
 	cluster := clusterOf(db)
 	st := raft.Status{
@@ -92,14 +91,14 @@ func serving(db ovndb.Database, leader int) plan.Database {
 	return x
 }
 
-// edit changes what a unit has of a database.
+// edit changes a unit's state of a database.
 func edit(s *plan.State, db ovndb.Database, change func(*plan.Database)) {
 	x := s.Databases[db]
 	change(&x)
 	s.Databases[db] = x
 }
 
-// set puts a database in the place of both, or of one.
+// set replaces both databases, or one.
 func set(s *plan.State, x plan.Database, databases ...ovndb.Database) {
 	for _, db := range databases {
 		s.Databases[db] = x
@@ -121,13 +120,13 @@ func silence(s *plan.State, n int) {
 	}
 }
 
-// applied stands for a source, as units publish it.
+// applied represents a source, as units publish it.
 func applied(source string) string { return plan.Settings{Source: source}.AllSources() }
 
-// decided is a decision in a form that is easy to compare.
+// decided is a decision in a comparable form.
 type decided struct {
 	step string
-	// found are the findings, each as [brief] has it.
+	// found are the findings in the form of [brief].
 	found []string
 	ready bool
 }
@@ -144,8 +143,7 @@ func decide(s plan.State) decided {
 	return got
 }
 
-// situation is a state, by how it differs from one in which all is well, and what
-// is to become of it.
+// situation is a state, by its difference from a healthy one, and the expected decision.
 type situation struct {
 	change func(*plan.State)
 	want   decided

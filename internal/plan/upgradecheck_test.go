@@ -39,7 +39,7 @@ func upgradable(sb int64) (plan.State, plan.UpgradeCandidate) {
 	return s, u
 }
 
-func TestUpgradeCheckReadsLikeThis(t *testing.T) {
+func TestCheckUpgrade_text(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*plan.State, *plan.UpgradeCandidate){
 		"small": func(*plan.State, *plan.UpgradeCandidate) {},
@@ -100,9 +100,9 @@ func TestUpgradeCheckReadsLikeThis(t *testing.T) {
 	}
 }
 
-// Which servers can read the file afterwards depends on Open vSwitch, not on the schema: each row is a version and
-// what NEWS of Open vSwitch says that it writes.
-func TestUpgradeCheckNamesTheFileFormatThatThePackagesNeed(t *testing.T) {
+// Which servers can read the file afterwards depends on Open vSwitch, not on the schema: each row is a version and its
+// format according to NEWS of Open vSwitch.
+func TestCheckUpgrade_file_format(t *testing.T) {
 	t.Parallel()
 	for installed, format := range map[string]string{
 		"":                        "",

@@ -13,12 +13,12 @@ type server struct {
 	*machine
 	id      raft.ID
 	cluster *cluster
-	// joining: it is no member yet, and asks these addresses to become one.
+	// joining: it is no member yet, and asks these addresses.
 	joining bool
 	remotes []string
 	left    bool
 	running bool
-	// runs is the version that it was last started with.
+	// runs is the version of its last start.
 	runs string
 	// outside: it was killed while it joined, and can't start again.
 	outside bool
@@ -26,12 +26,12 @@ type server struct {
 	failed bool
 }
 
-// cluster is what a majority of its members agrees on.
+// cluster is the state that a majority of its members agrees on.
 type cluster struct {
 	id raft.ID
 	db ovndb.Database
-	// members is the configuration, adding the server that a leader is about to
-	// commit to it, whether that still is there or not.
+	// members is the configuration, including the server that a leader is about to commit, whether that still exists or
+	// not.
 	members []*server
 	adding  *server
 	leader  *server
@@ -54,7 +54,7 @@ func (w *world) newCluster(m *machine, db ovndb.Database, timer time.Duration) *
 	return w.newServer(m, c)
 }
 
-// trusts says whether two machines accept each other's certificates.
+// trusts reports whether two machines accept each other's certificates.
 func trusts(a, b *machine) bool {
 	return a == b || a.used != nil && b.used != nil &&
 		slices.Contains(a.used.Trusts, b.used.Issuer) && slices.Contains(b.used.Trusts, a.used.Issuer)
@@ -66,7 +66,7 @@ func connected(a, b *server) bool { return a.works() && b.works() && trusts(a.ma
 
 func (c *cluster) has(s *server) bool { return slices.Contains(c.members, s) }
 
-// hasMajority says whether a server reaches more than half of the members.
+// hasMajority reports whether a server reaches more than half of the members.
 func (c *cluster) hasMajority(s *server) bool {
 	n := 0
 	for _, m := range c.members {
@@ -77,7 +77,7 @@ func (c *cluster) hasMajority(s *server) bool {
 	return c.has(s) && n >= raft.Majority(len(c.members))
 }
 
-// leading is the cluster's leader, newly elected if need be; nil if none can be.
+// leading is the cluster's leader, newly elected if necessary; nil if none can be.
 func (w *world) leading(c *cluster) *server {
 	if c.leader != nil && c.hasMajority(c.leader) {
 		return c.leader
@@ -88,13 +88,13 @@ func (w *world) leading(c *cluster) *server {
 	return c.leader
 }
 
-// follows says whether a server is a member in touch with the leader.
+// follows reports whether a server is a member with a leader.
 func (w *world) follows(s *server) bool {
 	leader := w.leading(s.cluster)
 	return leader != nil && s.cluster.has(s) && connected(s, leader)
 }
 
-// status is what a server that runs says of itself.
+// status is a running server's status.
 func (w *world) status(s *server) raft.Status {
 	c := s.cluster
 	st := raft.Status{
@@ -134,8 +134,8 @@ func (w *world) start(s *server) {
 	}
 }
 
-// progress takes a server that joins a step further: a leader that it reaches
-// through its remotes adds it, and a little later commits that.
+// progress advances a joining server: a leader that it reaches through its remotes adds it, and a little later commits
+// that.
 func (w *world) progress(s *server) {
 	c := s.cluster
 	leader := w.leading(c)
@@ -153,7 +153,7 @@ func (w *world) progress(s *server) {
 	}
 }
 
-// canCommit says whether one member more needs not be up.
+// canCommit reports whether there is a majority after one more member is added.
 func (c *cluster) canCommit(leader *server) bool {
 	n := 0
 	for _, m := range c.members {
@@ -164,7 +164,7 @@ func (c *cluster) canCommit(leader *server) bool {
 	return n >= raft.Majority(len(c.members)+1)
 }
 
-// contact is a member that a server which joins can ask.
+// contact is a member that a joining server can ask.
 func (w *world) contact(s *server) *server {
 	for _, m := range s.cluster.members {
 		if connected(s, m) && slices.Contains(s.remotes, m.raftAddress()) {

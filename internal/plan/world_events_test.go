@@ -10,10 +10,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// event is something that can happen at any moment, to any unit, in any order.
+// event is something that can happen at any time, to any unit.
 type event struct {
 	name string
-	// weight is how often it does, beside the others.
+	// weight is its relative frequency.
 	weight int
 	happen func(w *world, u *unit)
 }
@@ -104,8 +104,7 @@ func (w *world) happen() {
 
 func (w *world) caName() string { return fmt.Sprintf("CA%d", w.ca) }
 
-// issue gives a unit a certificate: of the CA there is, now and then one that
-// can't be used.
+// issue gives a unit a certificate of the present CA, now and then an unusable one.
 func (w *world) issue(u *unit) {
 	w.serial++
 	u.issued = &plan.Certificate{
@@ -147,7 +146,7 @@ func (w *world) reconfigure(*unit) {
 	w.say("config: %+v", *c)
 }
 
-// takeDown stops a machine or one of its servers; it may come back by itself.
+// takeDown stops a machine or one of its servers; it may return by itself.
 func (w *world) takeDown(u *unit) {
 	reboot := w.chance(50)
 	for _, db := range ovndb.Databases() {
@@ -200,7 +199,7 @@ func (w *world) ids() []raft.ID {
 	return all
 }
 
-// add brings a unit, to a new machine or to that of one that is gone.
+// add adds a unit, on a new machine or on that of a removed one.
 func (w *world) add(*unit) {
 	if len(w.units) > 5 {
 		return
@@ -222,7 +221,7 @@ func (w *world) add(*unit) {
 	w.say("%s is added at %s", u.name, m.address)
 }
 
-// remove is `juju remove-unit`, or, where the unit is dying already, its `stop`.
+// remove is `juju remove-unit`, or, if the unit is dying already, its `stop`.
 func (w *world) remove(u *unit) {
 	if !u.dying {
 		if staying := w.staying(); len(staying) > 1 && w.begun() {
@@ -252,8 +251,8 @@ func (w *world) remove(u *unit) {
 	w.gone(u)
 }
 
-// destroy is `juju remove-unit --force`: nothing of the unit's servers leaves. An
-// operator does it only where enough others have theirs, and can start them again.
+// destroy is `juju remove-unit --force`: none of the unit's servers leaves. An operator does it only if enough others
+// have theirs, and can start them again.
 func (w *world) destroy(u *unit) {
 	for _, db := range ovndb.Databases() {
 		s := u.files[db]
@@ -280,8 +279,7 @@ func (w *world) destroy(u *unit) {
 	w.gone(u)
 }
 
-// replace puts new units in the place of all that there are: the new ones first, or
-// the old ones first as far as an operator would go.
+// replace replaces all units: it adds the new ones first, or removes the old ones first as far as an operator would.
 func (w *world) replace(*unit) {
 	old := w.staying()
 	if len(w.units) > 3 || !w.begun() {
@@ -296,8 +294,7 @@ func (w *world) replace(*unit) {
 	}
 }
 
-// begun says whether the clusters run: the unit that has claimed them is not removed
-// before.
+// begun reports whether the clusters run: the unit that has claimed them is not removed before.
 func (w *world) begun() bool {
 	for _, db := range ovndb.Databases() {
 		if c := w.clusters[w.settings.IDs[db]]; c != nil && !c.started {
@@ -311,7 +308,7 @@ func (w *world) staying() []*unit {
 	return slices.DeleteFunc(slices.Clone(w.units), func(u *unit) bool { return u.dying })
 }
 
-// settled says whether the application would survive that the unit is gone at once.
+// settled reports whether the application would survive the unit's sudden loss.
 func (w *world) settled(u *unit) bool {
 	for _, db := range ovndb.Databases() {
 		if c := w.clusters[w.settings.IDs[db]]; c != nil && (!c.started || len(c.members) == 1 && c.members[0] == u.files[db]) {
@@ -321,7 +318,7 @@ func (w *world) settled(u *unit) bool {
 	return true
 }
 
-// mayStop is what `stop` makes sure of before it leaves (rules R1, R9).
+// mayStop is the check of `stop` before it leaves (R1, R9).
 func (w *world) mayStop(u *unit) bool {
 	for _, db := range ovndb.Databases() {
 		s := u.files[db]

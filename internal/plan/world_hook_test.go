@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// hook is one that runs. Others may run between two of its steps.
+// hook is a running hook. Others may run between two of its steps.
 type hook struct {
 	asked
 	made map[string]bool
@@ -47,8 +47,7 @@ func failure(err error) string {
 	return ": " + err.Error()
 }
 
-// end publishes what the unit has come to, unless the hook fails for another
-// reason, and Juju drops it.
+// end publishes the unit's state, unless the hook fails for another reason, and Juju drops it.
 func (w *world) end(u *unit) {
 	if u.hook = nil; !w.calm && w.chance(10) {
 		w.say("%s: its hook fails at the end", u.name)
@@ -76,11 +75,11 @@ func (w *world) publish(u *unit) {
 	u.published = &p
 }
 
-// upgraded is why a service is to be restarted that runs older packages.
+// upgraded is the reason to restart a service that runs older packages.
 const upgraded = "upgrade"
 
-// running are the versions that a unit's services run, as far as it remembers: one
-// that was started by itself may be newer.
+// running are the versions that a unit's services run, as far as the unit remembers: one that started by itself may be
+// newer.
 func (w *world) running(u *unit) (all []ovndb.Version) {
 	if len(u.files) < 2 {
 		return nil
@@ -104,7 +103,7 @@ func older(version string) string {
 	return "bobcat"
 }
 
-// deliver shows a unit what another one has published.
+// deliver shows a unit another one's published data.
 func deliver(to, from *unit) {
 	if from.published != nil && to != from {
 		to.seen[from.name] = *from.published
@@ -113,7 +112,7 @@ func deliver(to, from *unit) {
 
 var errRefused = errors.New("refused")
 
-// make makes a step, as far as the world lets it.
+// make makes a step, as far as the world permits.
 func (w *world) make(u *unit, s plan.Step) error {
 	db := s.Database
 	switch s.Kind {
@@ -213,7 +212,7 @@ func (w *world) join(u *unit, s plan.Step) error {
 	return nil
 }
 
-// archive puts a file away, which must be nobody's any more.
+// archive moves a file away, which no unit may need.
 func (w *world) archive(u *unit, db ovndb.Database) {
 	s := u.files[db]
 	c := s.cluster
@@ -224,8 +223,7 @@ func (w *world) archive(u *unit, db ovndb.Database) {
 	delete(u.files, db)
 }
 
-// contactKnown says whether the unit knows a member that its server can still
-// join through.
+// contactKnown reports whether the unit knows a member through which its server can still join.
 func (w *world) contactKnown(u *unit, s *server) bool {
 	return slices.ContainsFunc(u.hook.peers, func(p plan.Peer) bool {
 		db := s.cluster.db
@@ -269,8 +267,7 @@ func serves(service ovndb.Service) ovndb.Database {
 	return ovndb.NB
 }
 
-// restart takes a server down and brings it back, which its peers must be able
-// to do without for that long.
+// restart stops and starts a server; its peers must do without it meanwhile.
 func (w *world) restart(u *unit, service ovndb.Service) error {
 	if service == ovndb.Northd {
 		delete(u.pending, service)

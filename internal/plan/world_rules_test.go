@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// check says whether the world still is as it must always be.
+// check reports whether the world fulfils its invariants.
 func (w *world) check() {
 	for _, db := range ovndb.Databases() {
 		started := 0
@@ -27,8 +27,7 @@ func (w *world) check() {
 	}
 }
 
-// standing are the units that a unit's member is connected to, and that it knew
-// of when its hook began.
+// standing are the units to which a unit's member is connected, and that it knew when its hook began.
 func (w *world) standing(u *unit) []*unit {
 	var all []*unit
 	for _, p := range u.hook.peers {
@@ -55,10 +54,10 @@ func (w *world) named(name string) *unit {
 	return nil
 }
 
-// whileDying are the steps of a unit that is going: until it is gone, it votes.
+// whileDying are the steps of a unit that is being removed: until it is gone, it votes.
 var whileDying = []plan.Kind{plan.TrustCA, plan.InstallCertificate, plan.DropCAs}
 
-// judge says whether a decision may be made in a state.
+// judge reports whether a decision is permitted in a state.
 func (w *world) judge(u *unit, s plan.State, d plan.Decision) {
 	switch {
 	case d.Step != nil && s.Problem != "", d.Step != nil && s.Dying && !slices.Contains(whileDying, d.Step.Kind):
@@ -74,8 +73,7 @@ func (w *world) judge(u *unit, s plan.State, d plan.Decision) {
 	}
 }
 
-// holder is a unit that has, or may have, a copy by what a unit was told when its hook
-// began.
+// holder is a unit that has, or may have, a copy, by what the other unit knew when its hook began.
 func (w *world) holder(u *unit) string {
 	for _, p := range u.hook.peers {
 		other := w.named(p.Unit)

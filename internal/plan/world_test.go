@@ -12,9 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// world is a model of an application: its units on their machines, the clusters
-// of their servers, Juju and the provider of certificates. Everything happens in
-// an order that rand decides.
+// world is a model of an application: its units on their machines, the clusters of their servers, Juju and the provider
+// of certificates. rand decides the order of events.
 type world struct {
 	rand   *rand.Rand
 	config config
@@ -25,28 +24,28 @@ type world struct {
 	units    []*unit
 	machines []*machine
 	clusters map[raft.ID]*cluster
-	// ca is the one that the provider issues from.
+	// ca is the CA that the provider uses.
 	ca     int
 	serial int
-	// tell: keep the story in log.
+	// tell: log the events.
 	tell bool
 	log  []string
-	// calm: nothing goes wrong any more.
+	// calm: no more faults.
 	calm bool
-	// broken is the first rule that was.
+	// broken is the first violated rule.
 	broken string
 }
 
-// config are the options, as all units read them.
+// config are the options.
 type config struct {
 	timer  time.Duration
 	probe  time.Duration
 	source string
-	// bad: one option has a value that can't be used.
+	// bad: one option is invalid.
 	bad, held bool
 }
 
-// machine is what outlives a unit.
+// machine is the state that outlives a unit.
 type machine struct {
 	address         string
 	installed       bool
@@ -72,7 +71,7 @@ type unit struct {
 	published *plan.Peer
 	seen      map[string]plan.Peer
 	hook      *hook
-	// deposed says that it has lost the leadership while its hook runs.
+	// deposed: it has lost the leadership while its hook runs.
 	deposed bool
 }
 
@@ -111,14 +110,14 @@ func (w *world) id() raft.ID {
 	return raft.ID(fmt.Sprintf("%04x0000-0000-4000-8000-000000000000", w.serial))
 }
 
-// say tells the story, where somebody is to read it.
+// say logs an event if the log is wanted.
 func (w *world) say(format string, args ...any) {
 	if w.tell {
 		w.log = append(w.log, fmt.Sprintf(format, args...))
 	}
 }
 
-// fail keeps the first rule that was broken.
+// fail keeps the first violated rule.
 func (w *world) fail(format string, args ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf(format, args...)
@@ -137,7 +136,7 @@ func pick[T any](w *world, all []T) (one T, ok bool) {
 	return all[w.rand.IntN(len(all))], true
 }
 
-// asked is what Juju says at a hook's begin; it stays as it is until its end.
+// asked is Juju's answer when a hook begins; it is kept until the hook ends.
 type asked struct {
 	leader   bool
 	clusters plan.Clusters
@@ -158,9 +157,8 @@ func (w *world) ask(u *unit) asked {
 	return a
 }
 
-// read is what a unit reads of another. Of one that is being removed Juju tells it
-// nothing new: it reads what there is by the name, or what it has read before, or
-// nothing, where the other has left the relation.
+// read is what a unit reads of another. Juju shows nothing new of a unit that is being removed: its data by name, what
+// was read before, or nothing if it has left the relation.
 func (w *world) read(u, other *unit) plan.Peer {
 	p, seen := u.seen[other.name]
 	if other.dying && !seen && w.chance(50) {
@@ -179,7 +177,7 @@ func (w *world) read(u, other *unit) plan.Peer {
 	return p
 }
 
-// members are those that the application's data name.
+// members are those in the application's data.
 func (w *world) members() map[ovndb.Database][]string {
 	all := map[ovndb.Database][]string{}
 	for _, db := range ovndb.Databases() {
@@ -192,7 +190,7 @@ func (w *world) members() map[ovndb.Database][]string {
 	return all
 }
 
-// state is what a unit finds out of itself.
+// state is a unit's observation of itself.
 func (w *world) state(u *unit, a asked) plan.State {
 	s := plan.State{
 		Now: noon, Unit: u.name, JujuLeader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused, Pending: u.pending,

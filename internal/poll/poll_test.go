@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-func TestUntilLooksAtIntervalsAndSaysWhatTheLastLookSaid(t *testing.T) {
+func TestUntil_returns_last_error(t *testing.T) {
 	for name, c := range map[string]struct {
 		fit   int
 		looks int

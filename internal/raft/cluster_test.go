@@ -10,22 +10,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The cluster of the made-up views.
+// The cluster of the simulated views.
 const someCluster ID = "c1c1c1c1-0000-4000-8000-000000000000"
 
-// noLeader is the leader of a view that knows none.
+// noLeader is the leader of a view without one.
 const noLeader = -1
 
-// memberID is the ID of member i of a made-up cluster. Its identity is a000 and i.
+// memberID is the ID of member i of a simulated cluster. Its identity is a000 plus i.
 func memberID(i int) ID {
 	return ID(fmt.Sprintf("%04x0000-0000-4000-8000-%012x", 0xa000+i, i))
 }
 
 func memberAddress(i int) string { return fmt.Sprintf("tcp:10.0.0.%d:6643", i) }
 
-// viewOf is what member 0 sees of a cluster in which up says who is up. A view of
-// a leader tells so by indexes and times; one of a follower, by connections and
-// answers.
+// viewOf is member 0's view of a cluster; up is which members are up. A leader's view shows it by indexes and times, a
+// follower's by connections and answers.
 func viewOf(leader int, up []bool) View {
 	self := memberID(0)
 	v := View{Status: Status{
@@ -67,7 +66,7 @@ func answerOf(m Member, server, cluster ID) ProbeResult {
 	return ProbeResult{Address: m.Address, Server: server, Cluster: cluster, Connected: true}
 }
 
-// allUp is a cluster of n in which everybody is up but those that are named.
+// allUp is a cluster of n in which all members but the named ones are up.
 func allUp(n int, down ...int) []bool {
 	up := make([]bool, n)
 	for i := range up {
@@ -108,10 +107,10 @@ func rowOf(t testing.TB, s *Status, short string) *Member {
 	return nil
 }
 
-// fullOf makes a full ID out of an identity.
+// fullOf makes a full ID of an identity.
 func fullOf(short string) ID { return ID(short + "0000-1111-4222-8333-444444444444") }
 
-// answers are those of the named members, each as it should be.
+// answers are healthy answers of the named members.
 func answers(t testing.TB, s Status, shorts ...string) []ProbeResult {
 	t.Helper()
 	var all []ProbeResult

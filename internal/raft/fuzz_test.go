@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzParse shows that Parse never panics, that its errors are short and of one
-// type, and that it loses nothing of what it accepts.
+// FuzzParse shows that Parse never panics, that its errors are short and of one type, and that it loses nothing of an
+// accepted text.
 func FuzzParse(f *testing.F) {
 	statuses, others := captures(f)
 	for _, name := range append(statuses, others...) {
@@ -21,7 +21,7 @@ func FuzzParse(f *testing.F) {
 			if !errors.As(err, &refused) {
 				t.Fatalf("%T instead of *ParseError", err)
 			}
-			// At most a line and one of its values are quoted, a byte in four or less.
+			// At most a line and one of its values are quoted, each byte as four or fewer.
 			if len(err.Error()) > 10*maxQuoted {
 				t.Fatalf("error of %d bytes", len(err.Error()))
 			}

@@ -10,9 +10,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The texts are those of three servers, of which first one and then two had port 6643 closed by iptables:
-// 78a0, and 3acd, which has joined through both others.
-func TestConnectionsInOneDirection(t *testing.T) {
+// The texts are from three servers, with port 6643 of first one and then two of them closed by iptables: 78a0, and
+// 3acd, which joined through both others.
+func TestGraph_one_direction(t *testing.T) {
 	t.Parallel()
 	const leader, closed, other = "913c", "78a0", "3acd"
 	at := func(host string) string { return "ssl:10.99.0." + host + ":6643" }
@@ -23,7 +23,7 @@ func TestConnectionsInOneDirection(t *testing.T) {
 		up      []string
 		why     map[string]string
 		quorum  Quorum
-		// leaves are the members that may leave, as judged from here.
+		// leaves are the members that may leave, as judged here.
 		leaves []string
 	}{
 		"one/leader": {

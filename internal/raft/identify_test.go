@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// known is a member whose full ID is known, unknown one of whom only the four
-// digits are.
+// known is a member with a known full ID, unknown one of which only the four digits are known.
 func known(id string) Peer {
 	return Peer{ID: ID(id), Member: Member{Short: id[:4], Address: "tcp:10.0.0.1:6643"}}
 }
@@ -24,7 +23,7 @@ func unknown(short string) Peer {
 }
 
 // R3: an ID means exactly one member, or it is refused.
-func TestR3ResolveFindsWhatIsMeant(t *testing.T) {
+func TestR3_resolve_finds_member(t *testing.T) {
 	t.Parallel()
 	const (
 		first  = "7d8017e6-7fae-4d5c-b09d-c3301d930b5b"
@@ -76,7 +75,7 @@ func longest(peers []Peer) []string {
 	return all
 }
 
-func TestR3ResolveRefusesWhatIsNoID(t *testing.T) {
+func TestR3_resolve_refuses_non_IDs(t *testing.T) {
 	t.Parallel()
 	full := "c14af3b0-1111-4222-8333-444444444444"
 	peers := []Peer{known(full), unknown("6e62")}
@@ -91,8 +90,8 @@ func TestR3ResolveRefusesWhatIsNoID(t *testing.T) {
 	}
 }
 
-// Whole IDs are told apart also where only one of the two is known.
-func TestR3WholeIDIsNeverAmbiguous(t *testing.T) {
+// Full IDs differ even if only one of the two is known.
+func TestR3_full_ID_is_never_ambiguous(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(3)
 	for i, id := range map[int]ID{1: answering, 2: silent} {
@@ -104,8 +103,8 @@ func TestR3WholeIDIsNeverAmbiguous(t *testing.T) {
 	}
 }
 
-// Every prefix from four digits up finds its member, and names it by the whole.
-func TestR3EveryPrefixFindsItsMember(t *testing.T) {
+// Every prefix from four digits on finds its member, and its full ID is passed to the server.
+func TestR3_every_prefix_finds_its_member(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.StringMatching(uuid).Draw(t, "ID")
@@ -124,19 +123,18 @@ func TestR3EveryPrefixFindsItsMember(t *testing.T) {
 		require.Len(t, r.Peers, 1)
 		require.Equal(t, id[:n], r.Text, "the server is to compare all that was typed")
 
-		// A member whose ID does not go on like that is never meant.
+		// A member whose ID continues differently is never meant.
 		other := rapid.StringMatching(uuid).Draw(t, "another ID")
 		r, _ = Resolve(IDArgument{Text: text}, []Peer{known(other)})
 		require.Equal(t, strings.HasPrefix(other, id[:n]), len(r.Peers) == 1)
 	})
 }
 
-// R3: what is named to the server names the member by itself: the prefix matcher
-// of ovsdb-server never has a choice.
-func TestR3OneMemberIsNamedToTheServerOrNone(t *testing.T) {
+// R3: the text passed to the server is unique: ovsdb-server's prefix matcher never has a choice.
+func TestR3_server_gets_one_member_or_none(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		// Few digits, so that they often share many.
+		// Few digits, so that IDs often share many.
 		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[07]{6}[13e]{2}-0000-4000-8000-0000000000[01]{2}`), 1, 7, rapid.ID[string]).Draw(t, "IDs")
 		var peers []Peer
 		for _, id := range ids {
@@ -165,7 +163,7 @@ func TestR3OneMemberIsNamedToTheServerOrNone(t *testing.T) {
 	})
 }
 
-func TestR3NumbersThatAreNoIDFindNobody(t *testing.T) {
+func TestR3_other_numbers_find_none(t *testing.T) {
 	t.Parallel()
 	peers := []Peer{known("3974f3b0-1111-4222-8333-444444444444"), known("0017f3b0-1111-4222-8333-444444444444"), unknown("13e4")}
 	for _, number := range []string{"", "-3974", "3974.5", "397", "39740", "0.5", "1e400", "-1e400", "99999999999", "nonsense", "null", "true"} {
@@ -175,7 +173,7 @@ func TestR3NumbersThatAreNoIDFindNobody(t *testing.T) {
 	}
 }
 
-func TestUnknownNumberSaysHowToPassDigits(t *testing.T) {
+func TestIdentify_unknown_number_explains_quoting(t *testing.T) {
 	t.Parallel()
 	_, refused := Identify(ovndb.NB, IDArgument{Text: "83", Number: true}, []Peer{unknown("13e4")}, nil)
 	require.NotNil(t, refused)
@@ -187,7 +185,7 @@ func TestUnknownNumberSaysHowToPassDigits(t *testing.T) {
 	assert.Equal(t, []finding.Server{unknown("13e4").server()}, refused.Args.Members)
 }
 
-func TestR3NumbersThatCanMeanTwoMembersMeanBoth(t *testing.T) {
+func TestR3_ambiguous_number_means_both(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		number string

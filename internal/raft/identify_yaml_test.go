@@ -12,16 +12,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// readers are what may come between an operator's key=value and the charm: the
-// fork of Juju's own client, and what others use.
+// readers are the possible YAML parsers between an operator's key=value and the charm: the fork of Juju's own client,
+// and those of other clients.
 var readers = map[string]func([]byte, any) error{
 	"Juju's reader": yaml2.Unmarshal,
 	"yaml.v3":       func(text []byte, v any) error { return yaml3.Unmarshal(text, v) },
 }
 
-// handedOver is what the charm gets of a value that was typed: read as YAML, and
-// printed as JSON by action-get. ok is false where JSON has no such number, so
-// that it never gets here.
+// handedOver is what the charm gets of a typed value: parsed as YAML, and printed as JSON by action-get. ok is false if
+// JSON has no such number, so that it never arrives.
 func handedOver(read func([]byte, any) error, typed string) (g IDArgument, ok bool, err error) {
 	var v any
 	if err := read([]byte(typed), &v); err != nil {
@@ -39,12 +38,11 @@ func handedOver(read func([]byte, any) error, typed string) (g IDArgument, ok bo
 	return IDArgument{Text: n.String(), Number: true}, true, err
 }
 
-// R3: each of the 65,536 identities finds its member again, whatever the reader
-// made of it; and where several become one number, all of them are found.
-func TestR3EveryIdentityComesBackFromYAML(t *testing.T) {
+// R3: each of the 65,536 identities finds its member again after any parser; if several become one number, all of them
+// are found.
+func TestR3_every_identity_survives_YAML(t *testing.T) {
 	t.Parallel()
-	// facts of Juju's own reader: 9,516 are taken for numbers. The other's count is
-	// not of interest, as long as there are any.
+	// Facts about Juju's own parser: it reads 9,516 as numbers. The other's count does not matter, if it is not 0.
 	counts := map[string]int{"Juju's reader": 9516}
 	for name, read := range readers {
 		t.Run(name, func(t *testing.T) {
@@ -86,15 +84,15 @@ func finds(g IDArgument, p Peer, text string) bool {
 	return ok && len(r.Peers) == 1 && r.Text == text
 }
 
-// R3: so does every longer form of an ID. Where the first group ends in e, the
-// dash and the second one are an exponent: 1234567e-8901.
-func TestR3EveryLongerPrefixComesBackFromYAML(t *testing.T) {
+// R3: so does every longer form of an ID. If the first group ends in e, the dash and the second group are an exponent:
+// 1234567e-8901.
+func TestR3_every_longer_prefix_survives_YAML(t *testing.T) {
 	t.Parallel()
 	for name, read := range readers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
-				// Mostly digits that can be a number's.
+				// Mostly digits that a number can have.
 				id := rapid.OneOf(
 					rapid.StringMatching(`[0-9]{8}`), rapid.StringMatching(`0[0-7]{7}`), rapid.StringMatching(`0b[01]{6}`),
 					rapid.StringMatching(`[0-9]e[0-9]{6}`), rapid.StringMatching(`[0-9]{3}e[0-9]{4}`),
@@ -113,7 +111,7 @@ func TestR3EveryLongerPrefixComesBackFromYAML(t *testing.T) {
 }
 
 // An exponent of three zeros is the longest prefix that can be a number.
-func TestR3PrefixBeyondTheDashComesBackFromYAML(t *testing.T) {
+func TestR3_prefix_beyond_dash_survives_YAML(t *testing.T) {
 	t.Parallel()
 	const id = "1000001e-0001-4222-8333-444444444444"
 	for name, read := range readers {
@@ -128,7 +126,7 @@ func TestR3PrefixBeyondTheDashComesBackFromYAML(t *testing.T) {
 }
 
 // Examples of each kind. Other clients make 130000 of 13e4.
-func TestR3WhatJujuMakesOfAnIdentity(t *testing.T) {
+func TestR3_identities_as_Juju_parses_them(t *testing.T) {
 	t.Parallel()
 	tests := map[string]IDArgument{
 		"3974": {"3974", true}, "0017": {"15", true}, "0b11": {"3", true}, "0003": {"3", true},

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
+func TestR0_follower_needs_connection_and_answer(t *testing.T) {
 	t.Parallel()
 	five := captureStatus(t, "sb-5member-follower-one-dead") // 431d is dead, a00e leads
 	rest := []string{"617e", "5bb3", "a00e"}
@@ -136,7 +136,7 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 	}
 }
 
-func TestLeaderIsHeardOverAConnectionThatStandsWithinTheElectionTimer(t *testing.T) {
+func TestHearsLeader(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		edit  func(*Status)
@@ -160,7 +160,7 @@ func TestLeaderIsHeardOverAConnectionThatStandsWithinTheElectionTimer(t *testing
 	}
 }
 
-func TestServerIsCutOffThatHearsNoOtherMember(t *testing.T) {
+func TestCutOff(t *testing.T) {
 	t.Parallel()
 	silent := func(n int) func(*Status) {
 		return func(s *Status) {
@@ -197,7 +197,7 @@ func TestServerIsCutOffThatHearsNoOtherMember(t *testing.T) {
 	}
 }
 
-func TestLeaderThatIsSilentForTheElectionTimerIsAboutToBeReplaced(t *testing.T) {
+func TestLeaderSilent(t *testing.T) {
 	t.Parallel()
 	s := captureStatus(t, "nb-3member-follower2")
 	assert.False(t, s.LeaderSilent())
@@ -209,7 +209,7 @@ func TestLeaderThatIsSilentForTheElectionTimerIsAboutToBeReplaced(t *testing.T) 
 	assert.False(t, captureStatus(t, "nb-candidate-alone").LeaderSilent(), "it has none")
 }
 
-func TestMembersThatAnswerAreCountedAndThoseInTouch(t *testing.T) {
+func TestResponding(t *testing.T) {
 	t.Parallel()
 	v := View{Status: captureStatus(t, "sb-5member-follower-one-dead")}
 	v.Probes = answers(t, v.Status, "617e", "5bb3", "a00e")

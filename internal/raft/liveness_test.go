@@ -23,8 +23,8 @@ const (
 	whyOldMessage3 = "its last message is 3.1 s old, election timer 1.0 s"
 )
 
-// R0: who is up in captured states. why names everybody else.
-func TestR0LeaderGoesByLastMessageAndLog(t *testing.T) {
+// R0: the members that are up in captured states. why has all others.
+func TestR0_leader_needs_message_and_log(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		file      string
@@ -113,8 +113,7 @@ func TestR0LeaderGoesByLastMessageAndLog(t *testing.T) {
 	}
 }
 
-// checkPeers says that these and only these members are up, and why the others
-// are not.
+// checkPeers checks that only these members are up, and why the others are not.
 func checkPeers(t *testing.T, v View, up []string, why map[string]string) {
 	t.Helper()
 	peers := v.Peers()
@@ -144,7 +143,7 @@ func shorts(s Status) []string {
 	return all
 }
 
-func TestServerWhoseOwnDiskIsFullCountsAsDownAndTheLeaderStaysKnown(t *testing.T) {
+func TestPeers_full_disk_is_down(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"nb-3member-leader", "nb-3member-follower2"} {
 		v := View{Status: captureStatus(t, file)}
@@ -158,7 +157,7 @@ func TestServerWhoseOwnDiskIsFullCountsAsDownAndTheLeaderStaysKnown(t *testing.T
 	}
 }
 
-func TestLeaderThatHasNotStoredItsOwnEntriesIsSeenInItsOwnRow(t *testing.T) {
+func TestStored_leader_that_cannot_store(t *testing.T) {
 	t.Parallel()
 	for file, stored := range map[string]uint64{"nb-single-fsync-failed": 3, "nb-single-server": 3} {
 		s := captureStatus(t, file)
@@ -171,7 +170,7 @@ func TestLeaderThatHasNotStoredItsOwnEntriesIsSeenInItsOwnRow(t *testing.T) {
 	assert.False(t, known, "a follower has no such row")
 }
 
-func TestStatusesOfTheSameMembersMayListThemInAnyOrder(t *testing.T) {
+func TestSameMembers_any_order(t *testing.T) {
 	of := func(short ...string) (s Status) {
 		for _, id := range short {
 			s.Servers = append(s.Servers, Member{Short: id})

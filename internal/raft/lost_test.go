@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// R0: a member that has lost entries acknowledges them, and is down for everybody.
-func TestR0MemberThatHasLostEntriesIsDownForEverybody(t *testing.T) {
+// R0: a member that has lost entries acknowledges them, and is down for all.
+func TestR0_lost_entries_is_down(t *testing.T) {
 	t.Parallel()
 	up := []bool{true, true, true}
 	for name, leader := range map[string]int{"on the leader": 0, "on a follower": 1, "on a follower of the member itself": 2} {
@@ -24,7 +24,7 @@ func TestR0MemberThatHasLostEntriesIsDownForEverybody(t *testing.T) {
 			assert.Equal(t, Quorum{Members: 3, Up: 2}, v.Quorum(), "there still is a leader")
 			assert.Zero(t, v.Quorum().Tolerance())
 
-			// Nobody else may go, for good or for a moment; it may, once told to.
+			// No other member may leave or stop; this one may, if told to.
 			require.NotNil(t, PlanLeave(Change{View: v, Target: string(memberID(1))}).Refusal)
 			restart := PlanRestart(Change{View: v})
 			require.NotNil(t, restart.Refusal)

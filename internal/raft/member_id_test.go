@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The full ID of member 1, in the eyes of member 0.
-func TestAMembersFullIDIsTheOnlyOneThatFits(t *testing.T) {
+// Member 1's full ID, as seen by member 0.
+func TestFullID_only_match(t *testing.T) {
 	t.Parallel()
 	short := memberID(1).Short()
 	other := ID(short + "ffff-1111-4222-8333-444444444444")
@@ -44,8 +44,8 @@ func TestAMembersFullIDIsTheOnlyOneThatFits(t *testing.T) {
 	}
 }
 
-// twins is a cluster of four whose members 1 and 2 share their four digits, as
-// member 0 sees it. Only the first of the two answers.
+// twins is a cluster of four, as member 0 sees it, whose members 1 and 2 share their four digits. Only the first of the
+// two answers.
 func twins(leader int) (v View, answering, silent ID) {
 	v = viewOf(leader, allUp(4))
 	answering, silent = memberID(1), ID(memberID(1).Short()+"ffff-1111-4222-8333-444444444444")
@@ -56,7 +56,7 @@ func twins(leader int) (v View, answering, silent ID) {
 	return v, answering, silent
 }
 
-func TestMembersThatShareFourDigitsAreToldApartByAddress(t *testing.T) {
+func TestFullID_shared_digits_by_address(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(3)
 	peers := v.Peers()
@@ -71,7 +71,7 @@ func TestMembersThatShareFourDigitsAreToldApartByAddress(t *testing.T) {
 	assert.Empty(t, v.Peers()[2].ID)
 }
 
-func TestTwinsOfTheOwnServerDoNotTakeItsName(t *testing.T) {
+func TestFullID_own_digits_shared(t *testing.T) {
 	t.Parallel()
 	v := viewOf(0, allUp(3))
 	m := &v.Status.Servers[1]
@@ -82,7 +82,7 @@ func TestTwinsOfTheOwnServerDoNotTakeItsName(t *testing.T) {
 	assert.Empty(t, peers[1].ID)
 }
 
-func TestIDsAreReadAsTheyAreWritten(t *testing.T) {
+func TestParseID(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ full, identity bool }{
 		"7d8017e6-7fae-4d5c-b09d-c3301d930b5b":  {full: true},
@@ -115,7 +115,7 @@ func TestIDsAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestShortIsTheFirstFourDigits(t *testing.T) {
+func TestShort(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "7d80", ID("7d8017e6-7fae-4d5c-b09d-c3301d930b5b").Short())
 	assert.Equal(t, "7d80", ID("7d80").Short())

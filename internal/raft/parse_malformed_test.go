@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// edit replaces the only place in text where old stands.
+// edit replaces the only occurrence of old in text.
 func edit(t testing.TB, text, old, with string) string {
 	t.Helper()
 	require.Equal(t, 1, strings.Count(text, old), "%q must stand once", old)
 	return strings.Replace(text, old, with, 1)
 }
 
-func TestParseNamesTheLineAndWhatIsWrongWithIt(t *testing.T) {
+func TestParse_error_has_line_and_reason(t *testing.T) {
 	t.Parallel()
 	const (
 		leader  = "nb-3member-leader.txt"
@@ -110,9 +110,9 @@ func TestParseNamesTheLineAndWhatIsWrongWithIt(t *testing.T) {
 	}
 }
 
-func TestParseNamesTheFirstMissingLine(t *testing.T) {
+func TestParse_first_missing_line(t *testing.T) {
 	t.Parallel()
-	// Behind each name: the line that is found in its place.
+	// After each name: the line found instead.
 	tests := []struct{ missing, found string }{
 		{"Name:", "Cluster ID: f3b0 (f3b03511-e217-40a8-8457-fbae1b4bf63f)"},
 		{"Cluster ID:", "Server ID: 7d80 (7d8017e6-7fae-4d5c-b09d-c3301d930b5b)"},
@@ -159,7 +159,7 @@ func TestParseNamesTheFirstMissingLine(t *testing.T) {
 	}
 }
 
-func TestParseErrorRepeatsOnlyTheBeginningOfALongLine(t *testing.T) {
+func TestParse_error_cuts_long_line(t *testing.T) {
 	t.Parallel()
 	text := edit(t, capture(t, "nb-3member-leader.txt"), "Term: 2", "Term: x"+strings.Repeat("é", 1000))
 	_, err := Parse(text)

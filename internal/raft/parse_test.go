@@ -21,8 +21,7 @@ func capture(t testing.TB, name string) string {
 	return string(text)
 }
 
-// captures returns the names of all files that hold a status, and of those that
-// don't.
+// captures returns the names of all files with a status, and of the others.
 func captures(t testing.TB) (statuses, others []string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(captured, "*.txt"))
@@ -42,7 +41,7 @@ func captures(t testing.TB) (statuses, others []string) {
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-func TestParseGivesEveryFieldItsType(t *testing.T) {
+func TestParse_every_field(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		file string
@@ -120,7 +119,7 @@ func TestParseGivesEveryFieldItsType(t *testing.T) {
 	}
 }
 
-func TestParseReadsWhatOnlySomeStatesPrint(t *testing.T) {
+func TestParse_lines_of_some_states(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		file  string
@@ -206,7 +205,7 @@ func TestParseReadsWhatOnlySomeStatesPrint(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWhatIsNoStatus(t *testing.T) {
+func TestParse_refuses_other_text(t *testing.T) {
 	t.Parallel()
 	_, others := captures(t)
 	for _, name := range others {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestParseKeepsLinesItDoesNotKnow(t *testing.T) {
+func TestParse_keeps_unknown_lines(t *testing.T) {
 	t.Parallel()
 	text := capture(t, "nb-3member-leader.txt")
 	known, err := Parse(text)
@@ -46,7 +46,7 @@ func TestParseKeepsLinesItDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestParseKeepsTheRestOfARow(t *testing.T) {
+func TestParse_keeps_rest_of_row(t *testing.T) {
 	t.Parallel()
 	head := Member{Short: "c14a", Address: "tcp:127.77.1.3:6643"}
 	with := func(change func(m *Member)) Member {
@@ -105,7 +105,7 @@ func TestParseKeepsTheRestOfARow(t *testing.T) {
 	}
 }
 
-func TestParseKeepsAPendingChangeWhosePhaseItDoesNotKnow(t *testing.T) {
+func TestParse_keeps_unknown_phase(t *testing.T) {
 	t.Parallel()
 	text := edit(t, capture(t, "nb-leader-adding-committing.txt"), "(adding: catchup)", "(adding: thinking)")
 	got, err := Parse(text)
@@ -114,7 +114,7 @@ func TestParseKeepsAPendingChangeWhosePhaseItDoesNotKnow(t *testing.T) {
 	assert.Equal(t, text, got.String())
 }
 
-func TestParseAcceptsWhatOlderServersAndOtherAddressesPrint(t *testing.T) {
+func TestParse_older_servers_and_addresses(t *testing.T) {
 	t.Parallel()
 	text := capture(t, "nb-joining-learned-cid.txt")
 	tests := map[string]struct{ old, with string }{
@@ -137,7 +137,7 @@ func TestParseAcceptsWhatOlderServersAndOtherAddressesPrint(t *testing.T) {
 	}
 }
 
-func TestParseKeepsTheOrderOfRemotes(t *testing.T) {
+func TestParse_order_of_remotes(t *testing.T) {
 	t.Parallel()
 	text := edit(t, capture(t, "nb-joining-learned-cid.txt"), "joining: tcp:127.77.7.1:6643", "joining: tcp:b:2 tcp:a:1 ssl:[fd77::2]:6643")
 	got, err := Parse(text)
@@ -145,7 +145,7 @@ func TestParseKeepsTheOrderOfRemotes(t *testing.T) {
 	assert.Equal(t, []string{"tcp:b:2", "tcp:a:1", "ssl:[fd77::2]:6643"}, got.Remotes)
 }
 
-func TestParseAcceptsAMissingFinalNewline(t *testing.T) {
+func TestParse_missing_final_newline(t *testing.T) {
 	t.Parallel()
 	statuses, _ := captures(t)
 	for _, name := range statuses {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestPatienceIsEnoughForWhatWasMeasured(t *testing.T) {
+func TestPatience_covers_measurements(t *testing.T) {
 	const mib = 1 << 20
 	tests := map[string]struct {
 		base       time.Duration

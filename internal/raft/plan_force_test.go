@@ -12,7 +12,7 @@ import (
 
 // R4: without force, members that are up or whose unit stays are not kicked; with
 // it they are, and nothing else becomes possible.
-func TestR4ForcePermitsNothingElse(t *testing.T) {
+func TestR4_force_permits_nothing_else(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, leader int, up []bool) {
 		for target := 1; target < len(up); target++ {
@@ -63,7 +63,7 @@ func TestR4ForcePermitsNothingElse(t *testing.T) {
 	})
 }
 
-func TestR4ForceDoesNotKickOneself(t *testing.T) {
+func TestR4_force_does_not_kick_self(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= largest; n++ {
 		for leader := range n {
@@ -74,7 +74,7 @@ func TestR4ForceDoesNotKickOneself(t *testing.T) {
 }
 
 // R11: fewer than three members, and an even number of them.
-func TestR11SmallAndEvenClustersAreWarnedOf(t *testing.T) {
+func TestR11_small_or_even_clusters_warn(t *testing.T) {
 	t.Parallel()
 	few := func(count, total int) []finding.Finding {
 		return []finding.Finding{finding.Of(finding.FewWouldStay, ovndb.SB, finding.Args{Count: count, Total: total})}
@@ -96,7 +96,7 @@ func TestR11SmallAndEvenClustersAreWarnedOf(t *testing.T) {
 	}
 }
 
-func TestARefusedChangeIsNotWarnedOf(t *testing.T) {
+func TestR11_refused_change_has_no_warning(t *testing.T) {
 	t.Parallel()
 	plan := PlanLeave(Change{Database: ovndb.NB, View: viewOf(0, allUp(3, 2)), Target: string(memberID(0))})
 	require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
@@ -105,7 +105,7 @@ func TestARefusedChangeIsNotWarnedOf(t *testing.T) {
 
 // A dead member may always be kicked where a quorum exists: it is the way out
 // that every other refusal names.
-func TestKickOfADeadMemberIsSafeWhereAQuorumExists(t *testing.T) {
+func TestKick_dead_member_with_quorum(t *testing.T) {
 	t.Parallel()
 	everyView(largest, func(v View, _ int, up []bool) {
 		if !v.Quorum().Holds() {

@@ -12,7 +12,7 @@ import (
 
 // R5: a removal that was begun earlier may or may not be carried out. A change is
 // allowed only if the quorum outlives every way in which they can end.
-func TestR5ChangesThatAreUnderWayAreJudgedAtTheirWorst(t *testing.T) {
+func TestR5_pending_changes_count_at_worst(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, leader int, up []bool) {
 		n := len(up)
@@ -46,7 +46,7 @@ func TestR5ChangesThatAreUnderWayAreJudgedAtTheirWorst(t *testing.T) {
 
 // R5: a leader that adds a member and loses the leadership shows it as being added for as
 // long as it runs. Found by the soak: such a unit could never be removed.
-func TestR5PhasesCountOnTheLeaderOnly(t *testing.T) {
+func TestR5_phases_count_on_leader_only(t *testing.T) {
 	t.Parallel()
 	for leader, want := range map[int]finding.Code{0: finding.ChangePending, 1: ""} {
 		for _, phase := range []Phase{AddingCommitting, RemovingPhase} {
@@ -78,7 +78,7 @@ func survives(up []bool, target, going int) bool {
 }
 
 // The measured case of R5: each of two leaves passes alone.
-func TestR5FourMembersOneDeadTwoLeaves(t *testing.T) {
+func TestR5_four_members_one_down_two_leave(t *testing.T) {
 	t.Parallel()
 	for leader := range 3 {
 		v := viewOf(leader, allUp(4, 3))
@@ -101,7 +101,7 @@ func TestR5FourMembersOneDeadTwoLeaves(t *testing.T) {
 }
 
 // R5: one that goes itself is in nobody's way.
-func TestR5TargetThatIsDownIsNoBlocker(t *testing.T) {
+func TestR5_down_target_is_no_blocker(t *testing.T) {
 	t.Parallel()
 	c := Change{
 		Database: ovndb.NB, View: viewOf(0, allUp(5, 3, 4)), Target: string(memberID(4)), Pending: []ID{memberID(1), memberID(2)},
@@ -116,7 +116,7 @@ func TestR5TargetThatIsDownIsNoBlocker(t *testing.T) {
 
 // R5: a removal that is in the log, but not committed, may be undone by the next
 // leader. Then there is one member more, and it is down.
-func TestR5RemovalThatIsNotCommittedMayBeUndone(t *testing.T) {
+func TestR5_uncommitted_removal_may_be_undone(t *testing.T) {
 	t.Parallel()
 	c := Change{Database: ovndb.NB, View: viewOf(0, allUp(4, 3)), Target: string(memberID(0)), Pending: []ID{memberID(4)}}
 	require.Nil(t, PlanLeave(c).Refusal, "all is committed: 2 of 3 remain")

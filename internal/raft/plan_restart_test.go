@@ -12,7 +12,7 @@ import (
 
 // R1: a server may go down for a moment if those that remain are a majority of the
 // configuration as it is. Of two none is; they may while both are up.
-func TestR1RestartVerdictIsTheFormulaInEveryCase(t *testing.T) {
+func TestR1_restart_matches_formula(t *testing.T) {
 	t.Parallel()
 	permitted := 0
 	everyView(largest, func(v View, leader int, up []bool) {
@@ -41,7 +41,7 @@ func TestR1RestartVerdictIsTheFormulaInEveryCase(t *testing.T) {
 	assert.Positive(t, permitted)
 }
 
-func TestR1RestartNamesWhoIsInTheWay(t *testing.T) {
+func TestR1_restart_names_blockers(t *testing.T) {
 	t.Parallel()
 	for leader := range 2 {
 		plan := PlanRestart(Change{Database: ovndb.SB, View: viewOf(leader, allUp(3, 2))})
@@ -55,7 +55,7 @@ func TestR1RestartNamesWhoIsInTheWay(t *testing.T) {
 
 // Four tolerate one failure, which is the restart: nobody is down, and nobody is
 // named.
-func TestR1RestartThatAPendingChangeForbidsBlamesNobody(t *testing.T) {
+func TestR1_restart_pending_change_blames_no_member(t *testing.T) {
 	t.Parallel()
 	plan := PlanRestart(Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(1)}})
 	require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
@@ -65,7 +65,7 @@ func TestR1RestartThatAPendingChangeForbidsBlamesNobody(t *testing.T) {
 
 // R5: a removal that was begun earlier may be carried out while the server is
 // down, or not.
-func TestR5RestartOutlivesEveryWayInWhichPendingChangesEnd(t *testing.T) {
+func TestR5_restart_survives_pending_changes(t *testing.T) {
 	t.Parallel()
 	refused, permitted := 0, 0
 	everyView(5, func(v View, leader int, up []bool) {
@@ -119,7 +119,7 @@ func survivesRestart(up []bool, going int) bool {
 // R5: a removal that is in the log, but not committed, may be undone by the next
 // leader, and this server's restart makes one. Then there is one member more, and
 // it is down.
-func TestR5RestartDuringARemovalThatIsNotCommitted(t *testing.T) {
+func TestR5_restart_during_uncommitted_removal(t *testing.T) {
 	t.Parallel()
 	c := Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(3)}}
 	require.Nil(t, PlanRestart(c).Refusal, "all is committed: 2 of 3 remain")
@@ -129,7 +129,7 @@ func TestR5RestartDuringARemovalThatIsNotCommitted(t *testing.T) {
 	assert.Nil(t, PlanRestart(c).Refusal, "under load something is never committed")
 }
 
-func TestRestartOfAServerThatIsNoMember(t *testing.T) {
+func TestRestart_non_member(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change func(*Status)
@@ -161,7 +161,7 @@ func TestRestartOfAServerThatIsNoMember(t *testing.T) {
 	}
 }
 
-func TestSoleMemberMayRestartWhateverItsState(t *testing.T) {
+func TestRestart_sole_member(t *testing.T) {
 	t.Parallel()
 	for _, up := range []bool{true, false} {
 		leader := noLeader

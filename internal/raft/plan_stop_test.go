@@ -10,7 +10,7 @@ import (
 )
 
 // R1: a member may be stopped for long if those that remain up are a majority of the configuration as it is.
-func TestR1StopVerdictIsTheFormulaInEveryCase(t *testing.T) {
+func TestR1_stop_matches_formula(t *testing.T) {
 	t.Parallel()
 	permitted := 0
 	everyView(largest, func(v View, leader int, up []bool) {

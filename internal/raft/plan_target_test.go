@@ -12,7 +12,7 @@ import (
 
 // R3: of two members that share four digits, the one that is named is judged, and
 // the other one is counted.
-func TestR3OneOfTwoThatShareFourDigits(t *testing.T) {
+func TestR3_plan_with_shared_digits(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(3)
 	plan := PlanKick(Change{Database: ovndb.NB, View: v, Target: string(silent)})
@@ -32,7 +32,7 @@ func TestR3OneOfTwoThatShareFourDigits(t *testing.T) {
 
 // R1: nor does a member that shares the four digits of this server take its place
 // when it leaves.
-func TestR1OwnLeaveIsJudgedAsItsOwn(t *testing.T) {
+func TestR1_own_leave(t *testing.T) {
 	t.Parallel()
 	for _, leader := range []int{0, 2} { // 1 is dead: leaving would lose the quorum
 		for _, swapped := range []bool{false, true} {
@@ -51,7 +51,7 @@ func TestR1OwnLeaveIsJudgedAsItsOwn(t *testing.T) {
 
 // The kick was resolved by what the server knows, and is judged by what the others
 // have answered besides.
-func TestR3TargetIsFoundThoughMoreIsKnownOfItNow(t *testing.T) {
+func TestR3_target_with_longer_ID(t *testing.T) {
 	t.Parallel()
 	v := viewOf(1, allUp(5))
 	r, ok := Resolve(IDArgument{Text: memberID(2).Short()}, View{Status: v.Status}.Peers())

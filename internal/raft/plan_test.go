@@ -47,7 +47,7 @@ func count(up []bool, without ...int) (sum int) {
 
 // R1, R2: a change is allowed if more than half of the members are up now, and
 // more than half of those that remain will be; and never in a cluster of one.
-func TestR1VerdictIsTheFormulaInEveryCase(t *testing.T) {
+func TestR1_matches_formula(t *testing.T) {
 	t.Parallel()
 	everyView(largest, func(v View, leader int, up []bool) {
 		n := len(up)
@@ -95,7 +95,7 @@ func reason(p Plan) finding.Code {
 func brief(p Plan) string { return findingtest.Brief(*p.Refusal) }
 
 // R1: without a quorum it may be this unit that is cut off.
-func TestR1NobodyIsNamedAsDeadWithoutAQuorum(t *testing.T) {
+func TestR1_without_quorum_names_no_dead_member(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, _ int, up []bool) {
 		for target := range up {
@@ -147,7 +147,7 @@ func TestR1WhoIsInTheWayIsNamed(t *testing.T) {
 }
 
 // R2: a kick or a leave of the only member is never sent, whatever is asked for.
-func TestR2SoleMemberIsNeverTouched(t *testing.T) {
+func TestR2_sole_member(t *testing.T) {
 	t.Parallel()
 	targets := []string{"", "z", "zzzz", "a", "a000", string(memberID(0)), "a000" + strings.Repeat("f", 32), string(memberID(1))}
 	for _, target := range targets {

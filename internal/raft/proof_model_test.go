@@ -8,16 +8,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// replica is a small model of one server's log: what each entry leaves of the
-// configuration, how many are committed, and whether there is a leader.
+// replica is a small model of one server's log: the configuration after each entry, how many are committed, and whether
+// there is a leader.
 type replica struct {
-	// member says of each entry whether the target is a member after it.
+	// member is, for each entry, whether the target is a member after it.
 	member    []bool
 	committed int
 	term      uint64
 	led       bool
-	// seen is false from the loss of an entry until the log was looked at again.
-	// Nobody removes the target anew in between: whoever did holds the lock (R5).
+	// seen is false from the loss of an entry until the log was read again. Meanwhile no unit removes the target again:
+	// that unit would hold the lock (R5).
 	seen bool
 }
 
@@ -37,9 +37,9 @@ func (r *replica) status() Status {
 
 func (r *replica) isMember() bool { return r.member[len(r.member)-1] }
 
-// R6: whatever happens to the log between two looks, a removal that is said to be
-// proved is committed; and one that is committed is proved in the end.
-func TestR6ProofHoldsForEveryLog(t *testing.T) {
+// R6: for any change of the log between two observations, a removal reported as proved is committed; and a committed
+// one is proved in the end.
+func TestR6_proof_for_every_log(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r := &replica{member: []bool{true}, committed: 1, led: true, seen: true}
@@ -72,7 +72,7 @@ func TestR6ProofHoldsForEveryLog(t *testing.T) {
 				}
 			},
 		})
-		// In the end there is a leader, and writes go on. Then two looks are enough.
+		// In the end there is a leader, and writes continue. Then two observations suffice.
 		r.led = true
 		removed := !r.isMember()
 		p.Observe(r.status())

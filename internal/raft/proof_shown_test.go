@@ -15,7 +15,7 @@ func shownBy(term, end, notCommitted uint64, servers ...string) Status {
 }
 
 // R6: the rows of a status are those of its newest entry, committed or not.
-func TestShownMembersAreProvedByACommit(t *testing.T) {
+func TestConfigurationWatcher(t *testing.T) {
 	leaderless := shownBy(1, 10, 0, "aaaa", "bbbb")
 	leaderless.Leader = UnknownRef
 	cut := shownBy(1, 10, 0, "aaaa", "bbbb")

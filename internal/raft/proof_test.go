@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// look is one status of a member that remains, and what is known after it.
+// look is one status of a remaining member, and the result.
 type look struct {
 	status         Status
 	proved, absent bool
@@ -33,7 +33,7 @@ func but(s Status, change func(*Status)) Status {
 }
 
 // R6: done is proved, never assumed.
-func TestR6RemovalIsProvedByWhatIsCommitted(t *testing.T) {
+func TestR6_removal_needs_commit(t *testing.T) {
 	t.Parallel()
 	leaderless := func(s *Status) { s.Role, s.Leader = Candidate, UnknownRef }
 	disconnected := func(s *Status) { s.State = Disconnected }
@@ -102,8 +102,7 @@ func TestR6RemovalIsProvedByWhatIsCommitted(t *testing.T) {
 	}
 }
 
-// A stale member and the one that took its address, and two that share four
-// digits, are not mistaken for each other.
+// A stale member and the one that took its address, and two with shared digits, are not confused.
 func TestR6ProofIsOfOneMember(t *testing.T) {
 	t.Parallel()
 	const stale, next = "89b2", "7f3d"

@@ -16,7 +16,7 @@ func TestMajorityIsMoreThanHalf(t *testing.T) {
 	}
 }
 
-func TestQuorumCountsWhatMayStillFail(t *testing.T) {
+func TestQuorum_tolerance(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		q         Quorum
@@ -81,9 +81,8 @@ func TestQuorumOfCapturedStates(t *testing.T) {
 	}
 }
 
-// Two members share the leader's four digits: which of them leads is not known, so
-// both must be up.
-func TestALeaderIsNotTakenForItsTwin(t *testing.T) {
+// Two members share the leader's four digits: which of them leads is unknown, so both must be up.
+func TestLeader_shared_digits(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(1)
 	require.Equal(t, Ref(silent.Short()), v.Status.Leader)
@@ -94,8 +93,8 @@ func TestALeaderIsNotTakenForItsTwin(t *testing.T) {
 	assert.False(t, v.LeaderUp(), "without %s", answering)
 }
 
-// Without a leader that is up there is nobody who could commit anything.
-func TestALeaderThatIsDownIsNone(t *testing.T) {
+// Without a leader that is up, nothing can be committed.
+func TestLeaderUp_down_leader(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= 7; n++ {
 		v := viewOf(1, allUp(n, 1))
@@ -108,7 +107,7 @@ func TestALeaderThatIsDownIsNone(t *testing.T) {
 	}
 }
 
-func TestQuorumWithoutAMemberIsOfThoseThatAnswerAsWhoTheyAre(t *testing.T) {
+func TestQuorumWithout(t *testing.T) {
 	const cluster, self, b, c = ID("c1"), ID("aa00"), ID("aa01"), ID("aa02")
 	members := map[ID]string{self: "tcp:10.0.0.1:6643", b: "tcp:10.0.0.2:6643", c: "tcp:10.0.0.3:6643"}
 	answer := func(id ID, change func(*ProbeResult)) ProbeResult {

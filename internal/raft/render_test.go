@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestRenderGivesBackWhatTheServerPrinted(t *testing.T) {
+func TestString_reproduces_output(t *testing.T) {
 	t.Parallel()
 	statuses, _ := captures(t)
 	for _, name := range statuses {
@@ -29,7 +29,7 @@ func TestRenderGivesBackWhatTheServerPrinted(t *testing.T) {
 	}
 }
 
-func TestParseReadsEveryStatusThatIsRendered(t *testing.T) {
+func TestParse_rendered_status(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawStatus(t)
@@ -39,7 +39,7 @@ func TestParseReadsEveryStatusThatIsRendered(t *testing.T) {
 	})
 }
 
-func TestUnknownLinesStayWhereTheyWere(t *testing.T) {
+func TestString_unknown_lines_keep_place(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		status := drawStatus(t)
@@ -157,7 +157,7 @@ func drawMillis(t *rapid.T) time.Duration {
 	return time.Duration(rapid.Uint64Max(maxMillis).Draw(t, "ms")) * time.Millisecond
 }
 
-// drawSome is nil where there is nothing, as it is after Parse.
+// drawSome is nil if empty, as after Parse.
 func drawSome[T any](t *rapid.T, label string, draw func(*rapid.T) T) []T {
 	var some []T
 	for range rapid.IntRange(0, 4).Draw(t, label) {

@@ -9,11 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What holds of a text that was cut off anywhere, as Parse promises it:
-// above the end of "Servers:" it is an error; below, it is an error or gives the
-// same values above the rows, the same rows but for the last one, and a last row
-// with fewer values, or a smaller match_index, but never another value.
-func TestParseOfACutTextNeverInventsAValue(t *testing.T) {
+// Parse's promise about a truncated text: before the end of "Servers:" it is an error; after it, an error or the same
+// values above the rows, the same rows but the last one, and a last row with fewer values or a smaller match_index, but
+// never another value.
+func TestParse_cut_text_invents_no_value(t *testing.T) {
 	t.Parallel()
 	statuses, _ := captures(t)
 	for _, name := range statuses {

@@ -10,9 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// R0: whatever is not known counts as down. To know less never brings a member
-// up, nor a majority together.
-func TestR0NobodyIsUpForWantOfKnowledge(t *testing.T) {
+// R0: unknown counts as down. Less knowledge never makes a member count as up, or adds a majority.
+func TestR0_unknown_is_down(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 7).Draw(t, "members")
@@ -58,7 +57,7 @@ func drop[T any](all []T, unwanted func(T) bool) []T {
 	return kept
 }
 
-func TestHasLeaderInEveryCapturedState(t *testing.T) {
+func TestHasLeader_captured_states(t *testing.T) {
 	t.Parallel()
 	without := map[string]bool{
 		"nb-2member-other-dead-leaving.txt": true, "nb-candidate-alone.txt": true, "nb-candidate-with-votes.txt": true,
@@ -76,7 +75,7 @@ func TestHasLeaderInEveryCapturedState(t *testing.T) {
 	}
 }
 
-func TestHasLeaderNeedsMoreThanAName(t *testing.T) {
+func TestHasLeader_needs_more_than_name(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change func(*Status)
@@ -95,7 +94,7 @@ func TestHasLeaderNeedsMoreThanAName(t *testing.T) {
 	}
 }
 
-func TestCommittedIsTheNewestEntryThatIs(t *testing.T) {
+func TestCommitted(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		log          Log
@@ -115,9 +114,8 @@ func TestCommittedIsTheNewestEntryThatIs(t *testing.T) {
 	}
 }
 
-// A leader under load is looked at again until everybody whom it hears has
-// stored what was committed before.
-func TestLaggingIsWorthAnotherLook(t *testing.T) {
+// A leader under load is observed again until all its connected members have stored what was committed before.
+func TestLagging(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		leader    int

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The bytes are those that the Python charm published: its readers are many.
-func TestAddressHasItsWireForm(t *testing.T) {
+// The bytes are those that the Python charm published for many readers.
+func TestFormatAddress(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"10.0.0.1":                `"10.0.0.1"`,
@@ -26,7 +26,7 @@ func TestAddressHasItsWireForm(t *testing.T) {
 	assert.Empty(t, FormatAddress(netip.Addr{}))
 }
 
-func TestAddressesOfAllCharmsAreRead(t *testing.T) {
+func TestParseAddress_all_charms(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		`"10.0.0.1"`:           "10.0.0.1",    // charms.reactive
@@ -47,7 +47,7 @@ func TestAddressesOfAllCharmsAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoAddressIsRefused(t *testing.T) {
+func TestParseAddress_refuses_others(t *testing.T) {
 	t.Parallel()
 	const notIP, noHost = "it is neither IPv4 nor IPv6", "it is not of one host"
 	tests := map[string]struct{ value, reason string }{
@@ -97,7 +97,7 @@ func TestWhatIsNoAddressIsRefused(t *testing.T) {
 	assert.Less(t, len(err.Error()), 120)
 }
 
-func TestBoundAddressIsPublishedAndTakenAway(t *testing.T) {
+func TestBoundAddress(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, map[string]string{"bound-address": `"10.0.0.1"`}, BoundAddress(netip.MustParseAddr("10.0.0.1")))
 	assert.Equal(t, map[string]string{"bound-address": `"[2001:db8::1]"`}, BoundAddress(netip.MustParseAddr("2001:db8::1")))
@@ -112,7 +112,7 @@ func TestBoundAddressIsPublishedAndTakenAway(t *testing.T) {
 	assert.False(t, found)
 }
 
-func TestClientsSayWhereTheyConnectFrom(t *testing.T) {
+func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		bag   map[string]string

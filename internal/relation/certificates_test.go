@@ -20,7 +20,7 @@ var request = CertificateRequest{
 	SANs: []string{"juju-0", "2001:db8::1", "10.0.0.1", "10.0.0.1"},
 }
 
-func TestRequestHasItsWireForm(t *testing.T) {
+func TestCertificateRequest_wire_form(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, map[string]string{
 		"unit_name":        "ovn-central_0",
@@ -33,8 +33,8 @@ func TestRequestHasItsWireForm(t *testing.T) {
 	assert.Equal(t, []string{"juju-0", "2001:db8::1", "10.0.0.1", "10.0.0.1"}, request.SANs, "the request is left as it was")
 }
 
-// A provider issues anew when the bytes change.
-func TestRequestIsTheSameInAnyOrder(t *testing.T) {
+// A provider issues a new certificate if the bytes change.
+func TestCertificateRequest_order_of_SANs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		sans := rapid.SliceOf(rapid.StringMatching(`[a-z0-9.:-]{1,5}`)).Draw(t, "sans")
@@ -51,8 +51,8 @@ func TestRequestIsTheSameInAnyOrder(t *testing.T) {
 	})
 }
 
-// What the Python charm has published goes on, and can be compared.
-func TestRequestOfTheCharmBeforeIsRead(t *testing.T) {
+// The Python charm's published request stays valid.
+func TestParseRequest_previous_charm(t *testing.T) {
 	t.Parallel()
 	databag := map[string]string{
 		"egress-subnets": "10.0.0.1/32", "unit_name": "ovn-central_0", "common_name": "juju-0.example.com",
@@ -84,7 +84,7 @@ func TestRequestOfTheCharmBeforeIsRead(t *testing.T) {
 	}
 }
 
-func TestAnswerOfVaultIsRead(t *testing.T) {
+func TestParseIssued_vault(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]vault.Options{"root": {}, "chain": {Chain: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAnswerOfVaultIsRead(t *testing.T) {
 	}
 }
 
-func TestAnswerIsCompleteOrNotThere(t *testing.T) {
+func TestParseIssued_complete_or_missing(t *testing.T) {
 	t.Parallel()
 	const unit = "ovn-central_0"
 	tests := map[string]struct {
@@ -144,13 +144,13 @@ func TestAnswerIsCompleteOrNotThere(t *testing.T) {
 				assert.Equal(t, [4]string{}, [4]string{issued.Certificate, issued.Key, issued.CA, issued.Chain})
 				return
 			}
-			// Not by Equal alone: a failure would print nothing of it.
+			// Equal alone would print nothing in a failure.
 			assert.Equal(t, [4]string{tt.want.Certificate, tt.want.Key, tt.want.CA, tt.want.Chain}, [4]string{issued.Certificate, issued.Key, issued.CA, issued.Chain})
 		})
 	}
 }
 
-func TestIssuedKeysAreNotPrinted(t *testing.T) {
+func TestIssued_hides_key(t *testing.T) {
 	t.Parallel()
 	i := Issued{Key: "SECRET"}
 	var log bytes.Buffer
@@ -160,8 +160,8 @@ func TestIssuedKeysAreNotPrinted(t *testing.T) {
 	assert.Contains(t, log.String(), "(an issued certificate)")
 }
 
-// Python's json.dumps writes lists so.
-func TestListsAreWrittenAsPythonWritesThem(t *testing.T) {
+// Python's json.dumps formats lists in this way.
+func TestJSONList_as_Python(t *testing.T) {
 	t.Parallel()
 	for want, list := range map[string][]string{"[]": nil, `["a"]`: {"a"}, `["a", "b\"c"]`: {"a", `b"c`}} {
 		assert.Equal(t, want, jsonList(list))

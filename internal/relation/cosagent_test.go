@@ -10,9 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// The keys are those that CosAgentProviderUnitData requires, of the types that it
-// takes: a null in the place of a list or an object is refused there.
-func TestTheAgentIsToldAllThatItRequires(t *testing.T) {
+// CosAgentProviderUnitData requires these keys with these types: null is refused for a list or an object.
+func TestCOSAgentDatabag_required_keys(t *testing.T) {
 	t.Parallel()
 	databag := relation.COSAgentDatabag(topology, true, 16401, rulesFor(t, topology), []string{"AAAA"})
 	require.Len(t, databag, 1)
@@ -34,7 +33,7 @@ func TestTheAgentIsToldAllThatItRequires(t *testing.T) {
 	assert.Contains(t, string(rules), `"alert":"A"`)
 }
 
-func TestWithoutAnExporterTheAgentIsToldNothing(t *testing.T) {
+func TestCOSAgentDatabag_without_exporter(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentDatabag(topology, false, 0, rulesFor(t, topology), []string{"AAAA"}))
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// FuzzParseUnit shows that what a peer writes never brings the reader down, never
-// becomes an identity that is none, and never hides the other database.
+// FuzzParseUnit shows that a peer's data never causes a panic, an invalid identity, or the loss of the other database.
 func FuzzParseUnit(f *testing.F) {
 	f.Add("13e4", string(nbServer), string(nbCluster), "17")
 	f.Add("0017", "", "", "-1")
@@ -96,8 +95,8 @@ func FuzzDatabag(f *testing.F) {
 	})
 }
 
-// FuzzParseHistory shows that damaged data never bring the reader down, that what
-// is read from them has full IDs only, and that it is written as it was read.
+// FuzzParseHistory shows that malformed data causes no panic, and that what is read has full IDs only and is written
+// unchanged.
 func FuzzParseHistory(f *testing.F) {
 	whole := History{}.removed(ovndb.NB, nbServer, "ovn-central/4", time.Unix(1795000000, 0)).Databag()["nb-servers"]
 	for _, text := range []string{

@@ -30,7 +30,7 @@ func TestHistoryHasItsWireForm(t *testing.T) {
 	assert.Equal(t, map[string]string{"nb-servers": "", "sb-servers": ""}, History(nil).Databag())
 }
 
-func TestHistoryIsReadAsItWasWritten(t *testing.T) {
+func TestHistory_round_trip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawHistory(t)
@@ -40,8 +40,8 @@ func TestHistoryIsReadAsItWasWritten(t *testing.T) {
 	})
 }
 
-// drawHistory knows some of nine servers, of each its unit or not, its removal or
-// not. Two histories never contradict each other.
+// drawHistory draws some of nine servers, each with or without its unit and its removal. Two histories never contradict
+// each other.
 func drawHistory(t *rapid.T) History {
 	h := History{}
 	for _, d := range ovndb.Databases() {
@@ -62,7 +62,7 @@ func drawHistory(t *rapid.T) History {
 	return h
 }
 
-func TestMergeLosesNothingInWhateverOrder(t *testing.T) {
+func TestMerge_loses_nothing_in_any_order(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := drawHistory(t), drawHistory(t), drawHistory(t)
@@ -88,7 +88,7 @@ func TestMergeLosesNothingInWhateverOrder(t *testing.T) {
 }
 
 // Two units that saw one removal at different times agree on the earlier one.
-func TestMergeKeepsTheFirstSightOfARemoval(t *testing.T) {
+func TestMerge_earlier_removal_time(t *testing.T) {
 	t.Parallel()
 	early := History{}.removed(ovndb.SB, sbServer, "ovn-central/4", monday)
 	late := History{}.removed(ovndb.SB, sbServer, "", monday.AddDate(0, 0, 1))
@@ -103,15 +103,15 @@ func TestMergeKeepsTheFirstSightOfARemoval(t *testing.T) {
 	assert.Equal(t, never.Merge(late), late.Merge(never))
 }
 
-// One server is of one unit. Should two claim it, all units still agree.
-func TestMergeOfTwoUnitsThatClaimOneServer(t *testing.T) {
+// A server belongs to one unit. If two publish it, all units still agree.
+func TestMerge_two_units_one_server(t *testing.T) {
 	t.Parallel()
 	a := History{ovndb.SB: {sbServer: {Unit: "ovn-central/4"}}}
 	b := History{ovndb.SB: {sbServer: {Unit: "ovn-central/5"}}}
 	assert.Equal(t, a.Merge(b), b.Merge(a))
 }
 
-func TestPublishAddsServersOfWhichAllIsKnown(t *testing.T) {
+func TestPublish_complete_servers_only(t *testing.T) {
 	t.Parallel()
 	h := History{}.Publish(UnitIdentities{
 		"ovn-central/0": {ovndb.NB: {Server: nbServer, Cluster: nbCluster}, ovndb.SB: {Server: "0017"}},
@@ -124,7 +124,7 @@ func TestPublishAddsServersOfWhichAllIsKnown(t *testing.T) {
 	}, h)
 }
 
-func TestParseHistoryLeavesOutWhatIsMalformed(t *testing.T) {
+func TestParseHistory_omits_malformed(t *testing.T) {
 	t.Parallel()
 	sound := map[raft.ID]ServerRecord{sbServer: {Unit: "ovn-central/4"}}
 	tests := map[string]struct {
@@ -173,7 +173,7 @@ func TestParseHistoryLeavesOutWhatIsMalformed(t *testing.T) {
 	}
 }
 
-func TestMergeForgetsThoseThatAreLongestGone(t *testing.T) {
+func TestMerge_drops_oldest(t *testing.T) {
 	t.Parallel()
 	a, b := History{}, History{}
 	for i := range maxRemoved {
@@ -187,7 +187,7 @@ func TestMergeForgetsThoseThatAreLongestGone(t *testing.T) {
 	assert.NotContains(t, ab[ovndb.NB], serverID(1000), "the oldest")
 }
 
-// However much is known, Juju and the database can hold it.
+// Juju and the database can store any history.
 func TestHistoryStaysSmall(t *testing.T) {
 	t.Parallel()
 	h := History{}
@@ -204,7 +204,7 @@ func TestHistoryStaysSmall(t *testing.T) {
 	assert.Len(t, again[ovndb.NB], maxRemoved+9)
 }
 
-// removed notes that a server was removed.
+// removed records that a server was removed.
 func (h History) removed(d ovndb.Database, id raft.ID, unit string, now time.Time) History {
 	gone := History{}
 	gone.set(d, id, ServerRecord{Unit: unit, Removed: now.UTC().Truncate(time.Second)})

@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestMembersComeBackAsTheyWerePublished(t *testing.T) {
+func TestMembers_round_trip(t *testing.T) {
 	t.Parallel()
 	m := Members{ovndb.NB: {"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643", "ssl:[fd77::1]:6643"}}
 	databag := m.Databag()
@@ -18,8 +18,8 @@ func TestMembersComeBackAsTheyWerePublished(t *testing.T) {
 	assert.Empty(t, ParseMembers(nil))
 }
 
-// That data were not read, are empty, and hold something are three things.
-func TestDataThatWereNotReadAreNotEmpty(t *testing.T) {
+// Unread, empty and present data differ.
+func TestData_unread_is_not_empty(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		data          Data

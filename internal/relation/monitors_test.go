@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-func TestChecksArePublishedAsCharmHelpersDoes(t *testing.T) {
+func TestMonitorsDatabag_as_charm_helpers(t *testing.T) {
 	t.Parallel()
 	databag := relation.MonitorsDatabag([]string{"ovn-northd", "check_ovn_certs"})
 	assert.Equal(t, "True", databag["primary"])
@@ -21,7 +21,7 @@ func TestChecksArePublishedAsCharmHelpersDoes(t *testing.T) {
 	assert.Contains(t, relation.MonitorsDatabag(nil), "monitors", "what was published is taken back")
 }
 
-func TestTheHostIsCalledWhatNRPECallsIt(t *testing.T) {
+func TestParseNagiosHost(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		context string
@@ -39,8 +39,8 @@ func TestTheHostIsCalledWhatNRPECallsIt(t *testing.T) {
 	}
 }
 
-// The checks are files of root's, which root's programs read.
-func TestHostNamesOfNRPEStayInTheirFileAndLine(t *testing.T) {
+// The checks are files that root's programs read.
+func TestParseNagiosHost_unsafe_names(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"x/../../../../../etc/rsyslog.d/evil", "a\ncommand[x]=/bin/sh", "a b", "\x1b[2J", "é", strings.Repeat("a", 200)} {
 		host, err := relation.ParseNagiosHost("ovn-central/0", "juju", map[string]string{"nagios_hostname": value, "nagios_host_context": value})

@@ -20,7 +20,7 @@ const (
 	sbCluster raft.ID = "3265201c-afc0-4442-ac2e-fdcc02c0d011"
 )
 
-func TestBagHasEveryKeyInItsWireForm(t *testing.T) {
+func TestIdentities_wire_form(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		unit Identities
@@ -48,7 +48,7 @@ func TestBagHasEveryKeyInItsWireForm(t *testing.T) {
 	}
 }
 
-func TestWhatAUnitPublishesIsReadAgain(t *testing.T) {
+func TestIdentities_round_trip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := Identities{}
@@ -75,8 +75,8 @@ func drawID(t *rapid.T) raft.ID {
 	return raft.ID(rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`).Draw(t, "ID"))
 }
 
-// Four digits are text, also where they look like a number.
-func TestIdentitiesThatLookLikeNumbersStayText(t *testing.T) {
+// Four digits are text, even if they look like a number.
+func TestParseIdentities_numbers_stay_text(t *testing.T) {
 	t.Parallel()
 	for i := range 1 << 16 {
 		text := fmt.Sprintf("%04x", i)
@@ -87,7 +87,7 @@ func TestIdentitiesThatLookLikeNumbersStayText(t *testing.T) {
 	}
 }
 
-func TestParseUnitLeavesOutWhatIsMalformed(t *testing.T) {
+func TestParseIdentities_omits_malformed(t *testing.T) {
 	t.Parallel()
 	good := Identity{Server: sbServer, Cluster: sbCluster}
 	tests := map[string]struct {
@@ -169,8 +169,8 @@ func TestParseUnitLeavesOutWhatIsMalformed(t *testing.T) {
 	}
 }
 
-// R16: a unit that has not published both keeps everybody from being stale.
-func TestR16CompleteNeedsBothIdentities(t *testing.T) {
+// R16: while a unit has not published both identities, no member is stale.
+func TestR16_complete_needs_both(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		unit Identities
@@ -188,7 +188,7 @@ func TestR16CompleteNeedsBothIdentities(t *testing.T) {
 	}
 }
 
-func TestUnitsAreListedInAStableOrder(t *testing.T) {
+func TestNames_stable_order(t *testing.T) {
 	t.Parallel()
 	u := UnitIdentities{"ovn-central/2": nil, "ovn-central/0": nil, "ovn-central/1": nil}
 	assert.Equal(t, []string{"ovn-central/0", "ovn-central/1", "ovn-central/2"}, u.Names())

@@ -25,7 +25,7 @@ func rulesFor(t *testing.T, topology relation.Topology) relation.AlertRules {
 	return rules.For(topology, "juju run ovn/leader cluster-status")
 }
 
-func TestRulesAreOfOneApplication(t *testing.T) {
+func TestAlertRules_one_application(t *testing.T) {
 	t.Parallel()
 	template, err := relation.ParseAlertRules([]byte(oneRule))
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestDamagedRulesAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "cannot read alert rules")
 }
 
-func TestPrometheusIsToldOfTheJobAndOfTheUnitsThatHaveIt(t *testing.T) {
+func TestScrapeDatabag(t *testing.T) {
 	t.Parallel()
 	app, unit := relation.ScrapeDatabag(topology, true, netip.MustParseAddr("10.0.0.1"), rulesFor(t, topology))
 	assert.JSONEq(t, `[{"job_name": "ovn-exporter", "metrics_path": "/metrics", "static_configs": [{"targets": ["*:9476"]}]}]`, app["scrape_jobs"])
@@ -64,7 +64,7 @@ func TestPrometheusIsToldOfTheJobAndOfTheUnitsThatHaveIt(t *testing.T) {
 	assert.Equal(t, "[fd00::1]", unit["prometheus_scrape_unit_address"], "a port is put behind it")
 }
 
-func TestWhatIsNotThereIsTakenBack(t *testing.T) {
+func TestScrapeDatabag_withdrawn(t *testing.T) {
 	t.Parallel()
 	app, unit := relation.ScrapeDatabag(topology, true, netip.Addr{}, relation.AlertRules{})
 	assert.Equal(t, map[string]string{"prometheus_scrape_unit_address": "", "prometheus_scrape_unit_name": ""}, unit)

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// statusOf is that of server 0 while these are the members.
+// statusOf is server 0's status with these members.
 func statusOf(members ...int) raft.Status {
 	s := raft.Status{Log: raft.Log{Start: 2, End: 12}, Server: serverID(0), State: raft.ClusterMember, Role: raft.Follower, Leader: raft.Ref(serverID(1).Short())}
 	for _, i := range members {
@@ -31,8 +31,8 @@ func knows(servers ...int) History {
 	return h
 }
 
-// R8: what a server has had among its members, and has no more, was removed.
-func TestR8SeeNotesRemovalsThatTheSameServerSaw(t *testing.T) {
+// R8: a server's former member was removed.
+func TestR8_observe_removals_by_same_server(t *testing.T) {
 	t.Parallel()
 	before := statusOf(0, 1, 2)
 	change := func(s raft.Status, f func(*raft.Status)) raft.Status {
@@ -42,8 +42,7 @@ func TestR8SeeNotesRemovalsThatTheSameServerSaw(t *testing.T) {
 	tests := map[string]struct {
 		now     raft.Status
 		removed []int
-		// kept says that the status proves nothing, so that the sighting before it
-		// stands; noted, that it shows what is not committed.
+		// kept: the status proves nothing, so the previous configuration is kept; noted: it shows uncommitted changes.
 		kept, noted bool
 	}{
 		"nothing changed":         {now: statusOf(0, 1, 2)},
@@ -90,9 +89,9 @@ func TestR8SeeNotesRemovalsThatTheSameServerSaw(t *testing.T) {
 	}
 }
 
-// R6: under a steady load something is always not committed. A change is, once
-// everything is that stood in the log when it was first seen.
-func TestR8SeeNotesRemovalsUnderLoad(t *testing.T) {
+// R6: under a steady load some entry is always uncommitted. A change is committed once the log is up to the end at
+// which the change was first seen.
+func TestR8_observe_removals_under_load(t *testing.T) {
 	t.Parallel()
 	at := func(end, notCommitted uint64, members ...int) raft.Status {
 		s := statusOf(members...)
@@ -129,7 +128,7 @@ func TestR8SeeNotesRemovalsUnderLoad(t *testing.T) {
 	}
 }
 
-func TestR8SeeKeepsTheTimeThatWasNotedFirst(t *testing.T) {
+func TestR8_observe_keeps_first_time(t *testing.T) {
 	t.Parallel()
 	h := knows(0, 1).removed(ovndb.NB, serverID(2), "ovn-central/2", monday)
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
@@ -137,7 +136,7 @@ func TestR8SeeKeepsTheTimeThatWasNotedFirst(t *testing.T) {
 	assert.Equal(t, h, got)
 }
 
-func TestR8SeeTouchesOneDatabaseAndOnlyWhatIsKnown(t *testing.T) {
+func TestR8_observe_one_database_only(t *testing.T) {
 	t.Parallel()
 	h := knows(0, 1, 2)
 	h.set(ovndb.SB, serverID(2), ServerRecord{})
@@ -148,9 +147,8 @@ func TestR8SeeTouchesOneDatabaseAndOnlyWhatIsKnown(t *testing.T) {
 	assert.NotContains(t, got[ovndb.NB], serverID(9))
 }
 
-// A member that shares its four digits with another one that stays can't be seen
-// to go.
-func TestR8SeeDoesNotGuessWhoOfTwoWent(t *testing.T) {
+// If a remaining member shares its four digits, a member's removal is not visible.
+func TestR8_observe_shared_digits_are_not_guessed(t *testing.T) {
 	t.Parallel()
 	twin := serverID(2)[:4] + "ffff-1111-4222-8333-444444444444"
 	h := knows(0, 1, 2)
@@ -161,9 +159,9 @@ func TestR8SeeDoesNotGuessWhoOfTwoWent(t *testing.T) {
 	assert.Equal(t, []string{"0000", "0001", "0002"}, after.Members)
 }
 
-// Whatever the server shows in turn, a member that it shows is never noted as
-// removed, unless it was noted before; and a server never comes back.
-func TestR8SeeNotesNoMemberAsRemoved(t *testing.T) {
+// For any sequence of statuses, a member in them is never recorded as removed, unless it was before; and a server never
+// returns.
+func TestR8_observe_members_are_not_removed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h, seen := knows(0, 1, 2, 3, 4, 5), Configuration{}
@@ -187,7 +185,7 @@ func TestR8SeeNotesNoMemberAsRemoved(t *testing.T) {
 				require.True(t, h[ovndb.NB][serverID(i)].Removed.IsZero(), "%d", i)
 			}
 		}
-		// Of those that the last look but one showed, the rest is noted.
+		// The rest of the members in the second last status is recorded.
 		h, last := h.Observe(seen, Observation{Database: ovndb.NB, Status: statusOf(members...), At: monday})
 		for _, short := range seen.Members {
 			i := slices.IndexFunc([]int{0, 1, 2, 3, 4, 5}, func(i int) bool { return serverID(i).Short() == short })
@@ -196,7 +194,7 @@ func TestR8SeeNotesNoMemberAsRemoved(t *testing.T) {
 	})
 }
 
-func TestHistoryForgetsThoseThatAreLongestGone(t *testing.T) {
+func TestHistory_drops_oldest(t *testing.T) {
 	t.Parallel()
 	const gone = maxRemoved + 10
 	h := knows(0, 1, 2)
@@ -209,18 +207,18 @@ func TestHistoryForgetsThoseThatAreLongestGone(t *testing.T) {
 
 	assert.Len(t, got[ovndb.NB], 2+maxRemoved, "members are kept, and so many that are gone")
 	for i := range gone {
-		// The one that has just been seen to go takes a place too.
+		// The one just removed is counted, too.
 		assert.Equal(t, i > gone-maxRemoved, got[ovndb.NB][serverID(100+i)] != ServerRecord{}, "%d", i)
 	}
 	assert.Contains(t, got[ovndb.NB], serverID(2))
 	assert.Equal(t, h[ovndb.SB], got[ovndb.SB])
 
-	// Units that forget one after the other agree on what to forget.
+	// Units that drop records one after the other agree on which.
 	again, _ := got.Merge(h).Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday.AddDate(1, 0, 0)})
 	assert.Equal(t, got, again)
 }
 
-func TestHistoryForgetsTheSameOnesOnEveryUnit(t *testing.T) {
+func TestHistory_drops_same_on_every_unit(t *testing.T) {
 	t.Parallel()
 	h := knows(0, 1)
 	for i := range maxRemoved + 10 {
@@ -234,7 +232,7 @@ func TestHistoryForgetsTheSameOnesOnEveryUnit(t *testing.T) {
 	}
 }
 
-func TestSightingsAreKeptOnDiskAsTheyAre(t *testing.T) {
+func TestConfiguration_round_trip(t *testing.T) {
 	t.Parallel()
 	want := Configuration{Server: nbServer, Members: []string{"0017", "13e4"}, Changed: map[string]uint64{"1e10": 12}}
 	text, err := json.Marshal(want)
@@ -245,9 +243,9 @@ func TestSightingsAreKeptOnDiskAsTheyAre(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// R8: one that was removed before this unit saw it as a member is known as removed,
-// since it has published where in the log it was one.
-func TestR8SeeNotesRemovalsOfServersThatItNeverSaw(t *testing.T) {
+// R8: a server that was removed before this unit saw it as a member is known as removed, since it has published an
+// index at which it was one.
+func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 	t.Parallel()
 	other := nbCluster[:35] + "0"
 	tests := map[string]struct {
@@ -293,15 +291,14 @@ func TestR8SeeNotesRemovalsOfServersThatItNeverSaw(t *testing.T) {
 	}
 }
 
-// Whatever part of the log a server has when it looks, and whatever it missed
-// between two looks: what it notes as removed was removed in that part, and a
-// server that was a member there, by what it published, and is none, is noted.
-func TestR8SeeNotesWhatTheLogSays(t *testing.T) {
+// For any part of the log that a server has and any statuses that it missed: a server recorded as removed was removed
+// in that part, and a former member there, by its published index, is recorded.
+func TestR8_observe_every_log(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const servers = 6
 		cluster := nbCluster
-		// The configuration at each index, and when each server came and went.
+		// The configuration at each index, and when each server was added and removed.
 		var log [][]int
 		var came, went [servers]int
 		members := []int{0, 1}

@@ -12,10 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// A peer with this charm before it published what runs converts once `package-version`
-// is what it has installed: so that is one that runs. What such a peer publishes there
-// itself is not taken for what it runs.
-func TestVersionsThatRunAreToldToPeersOfBothKinds(t *testing.T) {
+// An older peer converts once `package-version` is its installed version: so the value is a running version. The peer's
+// own value is not read as one.
+func TestUnitState_running_versions(t *testing.T) {
 	t.Parallel()
 	before, after := ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}, ovndb.Version{OVN: "25.03.0-1", OVS: "3.5.0-1"}
 	databag := relation.UnitState{Running: []ovndb.Version{before, after}}.Databag()
@@ -31,7 +30,7 @@ func TestVersionsThatRunAreToldToPeersOfBothKinds(t *testing.T) {
 	assert.Empty(t, databag["running-version"]+databag["package-version"])
 }
 
-func TestCountOfClientsIsToldAndNoneIsNotZero(t *testing.T) {
+func TestUnitState_missing_count_is_not_zero(t *testing.T) {
 	t.Parallel()
 	databag := relation.UnitState{Clients: map[ovndb.Database]int{ovndb.SB: 103, ovndb.NB: 0}}.Databag()
 	d, _ := relation.ParseUnitState(databag)
@@ -41,7 +40,7 @@ func TestCountOfClientsIsToldAndNoneIsNotZero(t *testing.T) {
 	assert.Empty(t, relation.UnitState{}.Databag()["sb-clients"])
 }
 
-func TestMachinesNameIsToldToPeers(t *testing.T) {
+func TestUnitState_hostname(t *testing.T) {
 	t.Parallel()
 	d, _ := relation.ParseUnitState(relation.UnitState{Hostname: "juju-3"}.Databag())
 	assert.Equal(t, "juju-3", d.Hostname)
@@ -64,7 +63,7 @@ func TestNorthdAsked(t *testing.T) {
 	}
 }
 
-func TestRecoveryIsToldAsItIsReadAndTakenBackByEmptyValues(t *testing.T) {
+func TestUnitState_recovery_round_trip(t *testing.T) {
 	t.Parallel()
 	told := relation.UnitState{
 		Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {
@@ -89,7 +88,7 @@ func TestRecoveryIsToldAsItIsReadAndTakenBackByEmptyValues(t *testing.T) {
 	assert.Empty(t, d.Requests)
 }
 
-func TestClustersThatWereSupersededAreRememberedAndDamageIsNamed(t *testing.T) {
+func TestClusters_superseded_and_malformed(t *testing.T) {
 	t.Parallel()
 	c := relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: old, ovndb.SB: other}, CreatedBy: "ovn-central/0"}
 	c = c.Supersede(ovndb.NB, fresh, "ovn-central/1")
@@ -116,7 +115,7 @@ const (
 	fresh raft.ID = "1f7b9548-627b-4df3-84f1-e78ee49c7d16"
 )
 
-func TestLeaderThatIsBeingRemovedAsksByLeaderSettings(t *testing.T) {
+func TestLeaderAsks_round_trip(t *testing.T) {
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	asks := map[ovndb.Database]time.Time{ovndb.SB: at}
 	settings := relation.LeaderAsks("ovn-central/1", asks)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzParseAddress shows that what is taken is one host's address, that it is
-// read again as it was written, and that a refusal is short.
+// FuzzParseAddress shows that an accepted text is one host's address and survives a round trip, and that a refusal is
+// short.
 func FuzzParseAddress(f *testing.F) {
 	for _, s := range []string{`"10.0.0.1"`, "10.0.0.1", `"[2001:db8::1]"`, "[::1]", "::ffff:1.2.3.4", "fe80::1%eth0", `["10.0.0.1"]`, "null", "\x00", `"`} {
 		f.Add(s)
@@ -35,8 +35,7 @@ func FuzzParseAddress(f *testing.F) {
 	})
 }
 
-// FuzzFormatAddress shows that every address that a unit can have is read by
-// others as the same.
+// FuzzFormatAddress shows that every possible address of a unit survives a round trip.
 func FuzzFormatAddress(f *testing.F) {
 	f.Add([]byte{10, 0, 0, 1})
 	f.Add([]byte{0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})
@@ -51,8 +50,7 @@ func FuzzFormatAddress(f *testing.F) {
 	})
 }
 
-// FuzzParseIssued shows that no answer brings the reader down, that what is found
-// is complete, and that no error tells what stood there.
+// FuzzParseIssued shows that no answer causes a panic, that a found one is complete, and that no error quotes it.
 func FuzzParseIssued(f *testing.F) {
 	f.Add("CERT", "KEY", "CA", "CHAIN", "")
 	f.Add("", "", "CA", "", `{"juju-0.example.com":{"cert":"CERT","key":"KEY"}}`)
@@ -80,7 +78,7 @@ func FuzzParseIssued(f *testing.F) {
 	})
 }
 
-// FuzzParseRequest shows that a request that is kept is written as it was meant.
+// FuzzParseRequest shows that a kept request is written unchanged.
 func FuzzParseRequest(f *testing.F) {
 	f.Add("juju-0", `["10.0.0.1", "a"]`, "ovn-central_0")
 	f.Add("juju-0", `null`, "ovn-central_0")

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-func TestTextIsShownWithoutItsSecrets(t *testing.T) {
+func TestRedact(t *testing.T) {
 	t.Parallel()
 	for text, shown := range map[string]string{
 		"nothing to hide":                                                            "nothing to hide",
@@ -31,9 +31,8 @@ func TestTextIsShownWithoutItsSecrets(t *testing.T) {
 	}
 }
 
-// A program repeats its arguments, its variables and its input, and what it was
-// given as an address it may say in parts, or decoded.
-func TestErrorOfACommandHasNoneOfItsSecrets(t *testing.T) {
+// A program repeats its arguments, its variables and its input, and URLs in parts or decoded.
+func TestError_has_no_secrets(t *testing.T) {
 	secrets := []string{"argument-secret", "variable-secret", "input-secret", "inherited-secret", "deco/ded"}
 	t.Setenv("https_proxy", "http://me:inherited-secret@proxy:3128")
 	c := run.Command{
@@ -64,7 +63,7 @@ func TestErrorOfACommandHasNoneOfItsSecrets(t *testing.T) {
 	assert.Equal(t, "sh: … of http://…@host", made.Error())
 }
 
-func TestCommandGetsItsVariables(t *testing.T) {
+func TestExec_variables(t *testing.T) {
 	t.Parallel()
 	c := sh(`printf '%s' "$A"`)
 	c.Env = []string{"A=b c"}

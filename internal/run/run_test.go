@@ -17,12 +17,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// sh is a command that the shell reads; args are its $1, $2 and so on.
+// sh is a command for the shell; args are its $1, $2 and so on.
 func sh(script string, args ...string) run.Command {
 	return run.Command{Name: "sh", Args: append([]string{"-c", script, "sh"}, args...)}
 }
 
-// failure runs c, which must fail, and returns how.
+// failure runs c, which must fail, and returns the error.
 func failure(t *testing.T, ctx context.Context, c run.Command) ([]byte, *run.Error) {
 	t.Helper()
 	out, err := run.Exec{}.Run(ctx, c)
@@ -31,7 +31,7 @@ func failure(t *testing.T, ctx context.Context, c run.Command) ([]byte, *run.Err
 	return out, failed
 }
 
-func TestCommandGetsItsArgumentsAndInputAsTheyAre(t *testing.T) {
+func TestExec_arguments_and_input_unchanged(t *testing.T) {
 	t.Parallel()
 	c := sh(`printf '%s|' "$@"; cat`, "a b", "", "$HOME", "*")
 	c.Stdin = []byte("line\n\x00é")
@@ -40,7 +40,7 @@ func TestCommandGetsItsArgumentsAndInputAsTheyAre(t *testing.T) {
 	assert.Equal(t, "a b||$HOME|*|line\n\x00é", string(out))
 }
 
-func TestCommandWithoutInputReadsAnEmptyOne(t *testing.T) {
+func TestExec_without_input(t *testing.T) {
 	t.Parallel()
 	out, err := run.Exec{}.Run(t.Context(), sh("cat; echo done"))
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestCancelledCommandSaysSo(t *testing.T) {
 	assert.Equal(t, "sh: context canceled", failed.Error())
 }
 
-func TestMissingProgramIsToldFromOneThatFails(t *testing.T) {
+func TestMissing(t *testing.T) {
 	t.Parallel()
 	_, failed := failure(t, t.Context(), run.Command{Name: "no-such-program-here", Args: []string{"x"}})
 	assert.True(t, run.Missing(failed))
@@ -95,7 +95,7 @@ func TestMissingProgramIsToldFromOneThatFails(t *testing.T) {
 	assert.False(t, run.Missing(failed), "the shell was there")
 }
 
-func TestFailureKeepsExitCodeOutputAndWords(t *testing.T) {
+func TestError_keeps_exit_code_and_output(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		script string
@@ -147,7 +147,7 @@ func TestOutputIsBounded(t *testing.T) {
 }
 
 // Juju's hooks have neither HOME nor USER.
-func TestEnvironmentIsInheritedInOneLanguage(t *testing.T) {
+func TestExec_environment(t *testing.T) {
 	for _, name := range []string{"HOME", "USER"} {
 		t.Setenv(name, "")
 		require.NoError(t, os.Unsetenv(name))
@@ -159,7 +159,7 @@ func TestEnvironmentIsInheritedInOneLanguage(t *testing.T) {
 	assert.Equal(t, "none none C /run/elsewhere\n", string(out))
 }
 
-// slow takes longer for what it is given first than output is waited for.
+// slow delays its first write for longer than output is awaited.
 type slow struct{ got bytes.Buffer }
 
 func (s *slow) Write(p []byte) (int, error) {
@@ -169,8 +169,8 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.got.Write(p)
 }
 
-// So it is on a machine that is too busy to read the answer of a program that has ended.
-func TestAnswerThatIsReadLateIsReadWhole(t *testing.T) {
+// This happens on a machine that is too busy to read an ended program's output.
+func TestExec_late_read_is_complete(t *testing.T) {
 	t.Parallel()
 	got := &slow{}
 	c := sh("head -c 60000 /dev/zero")
@@ -180,7 +180,7 @@ func TestAnswerThatIsReadLateIsReadWhole(t *testing.T) {
 	assert.Equal(t, 60000, got.got.Len())
 }
 
-func TestWhatAProgramHasStartedIsNotWaitedFor(t *testing.T) {
+func TestExec_children_are_not_awaited(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
 		"and is silent":      `echo answer; sleep 60 & echo $! >"$1"`,
@@ -203,7 +203,7 @@ func TestWhatAProgramHasStartedIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestOutputThatCanNotBeKeptIsAnError(t *testing.T) {
+func TestExec_long_output_is_error(t *testing.T) {
 	t.Parallel()
 	c := sh("while echo x; do :; done")
 	c.Stdout = broken{}

@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// witness is a test that is being tested: it keeps what it is told.
+// witness is a test under test: it records its calls.
 type witness struct {
 	testing.TB
 	failures []string
@@ -33,7 +33,7 @@ func (w *witness) end() {
 	}
 }
 
-func TestScriptPlaysItsCallsInOrder(t *testing.T) {
+func TestScript_calls_in_order(t *testing.T) {
 	t.Parallel()
 	s := runtest.New(t,
 		runtest.Expect("ovs-appctl", "version").Writes("3.1.0\n"),
@@ -58,7 +58,7 @@ func TestScriptPlaysItsCallsInOrder(t *testing.T) {
 	assert.Equal(t, "is-leader", calls[2].String())
 }
 
-func TestScriptFailsTheTestThatUsesIt(t *testing.T) {
+func TestScript_fails_test(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		expected []runtest.Call
@@ -100,7 +100,7 @@ func TestScriptFailsTheTestThatUsesIt(t *testing.T) {
 	}
 }
 
-func TestScriptHonoursTheContext(t *testing.T) {
+func TestScript_honours_context(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
