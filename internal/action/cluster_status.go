@@ -111,7 +111,8 @@ func (u Unit) look(ctx context.Context) (l look) {
 		l.lease = []string{agent.Lease()}
 		l.orphans = named(agent.Gateways.Orphans)
 		for _, c := range agent.WrongClocks() {
-			l.findings = append(l.findings, finding.New(finding.ClockWrong, finding.Subject{}, finding.Args{Value: c.String()}))
+			l.findings = append(l.findings, finding.New(finding.ClockWrong, finding.Subject{Name: c.Unit}, finding.Args{Duration: c.Ahead},
+				finding.Do(command.OnMachine(c.Unit, "timedatectl"))))
 		}
 	}
 	northd := u.northd(ctx, o)

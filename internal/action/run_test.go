@@ -214,14 +214,15 @@ func TestClusterStatusHasTheLeaseTheOrphansAndWhoseClockDiffers(t *testing.T) {
 	require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
 	found, err := clusterStatus(t.Context(), u, params{"format": "json"})
 	require.ErrorContains(t, err, "sb: ", "only for the database that is not served")
-	var wrong []string
+	var wrong []present.Document
 	for _, f := range findings(t, found) {
 		if f.Code == string(finding.ClockWrong) {
-			wrong = append(wrong, f.Message)
+			wrong = append(wrong, f)
 		}
 	}
 	require.Len(t, wrong, 1, "20 seconds are allowed")
-	assert.Contains(t, wrong[0], "ovn-central/1 is 2h0m behind this unit")
+	assert.Equal(t, "ovn-central/1", wrong[0].Subject)
+	assert.Equal(t, []string{"juju ssh ovn-central/1 timedatectl"}, wrong[0].Remedies[0].Commands)
 	assert.Equal(t, "ovn-central/1 acts for gateways; term 3, seen for 1m\n", found["lease"])
 	assert.Equal(t, "c4: Chassis without Chassis_Private\n", found["orphans"])
 }

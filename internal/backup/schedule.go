@@ -105,9 +105,9 @@ func (s State) Problem(interval time.Duration, since, now time.Time) string {
 	}
 	switch {
 	case s.Failure != "":
-		return "backup: " + s.Failure
+		return s.Failure
 	case now.Sub(from) > 2*interval:
-		return "backup: " + late + "; look at: journalctl -u ovn-central-backup"
+		return late
 	}
 	return ""
 }

@@ -109,22 +109,25 @@ var clusterEntries = []Entry{
 
 // What concerns members, most of them other units'.
 const (
-	LeaveBlocked    Code = "LEAVE_BLOCKED"
-	LeaveWaits      Code = "LEAVE_WAITS"
-	NotInNewCluster Code = "NOT_IN_NEW_CLUSTER"
-	StaleMember     Code = "STALE_MEMBER"
-	MemberDown      Code = "MEMBER_DOWN"
-	PortsClosed     Code = "PORTS_CLOSED"
-	WrongDatabase   Code = "WRONG_DATABASE"
-	SameAddress     Code = "SAME_ADDRESS"
-	UnknownText     Code = "UNKNOWN_TEXT"
-	FewMembers      Code = "FEW_MEMBERS"
-	NotPublished    Code = "NOT_PUBLISHED"
-	StopUnsafe      Code = "STOP_UNSAFE"
-	RemovalUnsafe   Code = "REMOVAL_UNSAFE"
-	FileOvergrown   Code = "FILE_OVERGROWN"
-	ServerSilent    Code = "SERVER_SILENT"
-	SchemaNewer     Code = "SCHEMA_NEWER"
+	LeaveBlocked     Code = "LEAVE_BLOCKED"
+	LeaveWaits       Code = "LEAVE_WAITS"
+	NotInNewCluster  Code = "NOT_IN_NEW_CLUSTER"
+	StaleMember      Code = "STALE_MEMBER"
+	MemberDown       Code = "MEMBER_DOWN"
+	PortsClosed      Code = "PORTS_CLOSED"
+	WrongDatabase    Code = "WRONG_DATABASE"
+	SameAddress      Code = "SAME_ADDRESS"
+	UnknownText      Code = "UNKNOWN_TEXT"
+	FewMembers       Code = "FEW_MEMBERS"
+	NotPublished     Code = "NOT_PUBLISHED"
+	IdentityOutdated Code = "IDENTITY_OUTDATED"
+	PublishedDamaged Code = "PUBLISHED_DATA_DAMAGED"
+	JujuUnread       Code = "JUJU_UNREAD"
+	StopUnsafe       Code = "STOP_UNSAFE"
+	RemovalUnsafe    Code = "REMOVAL_UNSAFE"
+	FileOvergrown    Code = "FILE_OVERGROWN"
+	ServerSilent     Code = "SERVER_SILENT"
+	SchemaNewer      Code = "SCHEMA_NEWER"
 )
 
 var memberEntries = []Entry{
@@ -220,8 +223,26 @@ var memberEntries = []Entry{
 	},
 	{
 		Code: NotPublished, Severity: Info, Kind: Unit, Quiet: true,
-		Line:    "{value}",
-		Meaning: "A unit has published nothing about its servers yet.",
+		Line:    "{name} has published no identity of its server",
+		Meaning: "A unit has published nothing about its servers yet. Until it has, no member is called stale.",
 		Do:      "Nothing, if it is being set up.",
+	},
+	{
+		Code: IdentityOutdated, Severity: Info, Kind: Unit, Quiet: true,
+		Line:    "{name} publishes {member}, which is no longer a member",
+		Meaning: "The unit's server was removed, and its next hook joins again. Until it has, no member is called stale.",
+		Do:      "Nothing.",
+	},
+	{
+		Code: PublishedDamaged, Severity: Info, Kind: Unit, Quiet: true,
+		Line:    "{name} has published data that can't be read",
+		Meaning: "What a unit, or the application, has on the peer relation is malformed, and left out.",
+		Do:      "Something else has written these data. Compare them with docs/reference/relation-data.md.",
+	},
+	{
+		Code: JujuUnread, Severity: Info, Kind: Application, Quiet: true,
+		Line:    "Juju could not be asked",
+		Meaning: "A call of Juju has failed. What is remembered takes the place of its answer.",
+		Do:      "Ask again.",
 	},
 }

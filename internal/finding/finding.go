@@ -117,8 +117,8 @@ func (s Server) Short() string {
 	return short
 }
 
-// String is the member with its address.
-func (s Server) String() string { return s.Short() + " at " + s.Address }
+// String is the member with its address, if that is known.
+func (s Server) String() string { return strings.TrimSuffix(s.Short()+" at "+s.Address, " at ") }
 
 // servers lists members.
 func servers(all []Server, why bool) string {

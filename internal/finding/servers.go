@@ -11,13 +11,13 @@ const (
 var machineEntries = []Entry{
 	{
 		Code: PublishedDataInvalid, Severity: Error, Kind: Application,
-		Line:    "{value}",
+		Line:    "the data that name the application's clusters can't be used",
 		Meaning: "The relation data in which the application's clusters are named can't be used. The charm changes nothing while that is so.",
 		Do:      "Something else has written these data. Compare them with docs/reference/relation-data.md, and restore them from a unit that still has them.",
 	},
 	{
 		Code: DiskFull, Severity: Error, Kind: Unit, For: time.Minute,
-		Line:    "{value}",
+		Line:    "no space left on the disk of {value}",
 		Meaning: "A server that can't write gives up its database, or keeps running on a file that lacks entries.",
 		Do:      "Make space on the disk. The next hook then repairs what can be repaired.",
 	},

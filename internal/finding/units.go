@@ -139,7 +139,7 @@ var unitEntries = []Entry{
 	},
 	{
 		Code: OptionInvalid, Severity: Error, Kind: Option,
-		Line:    "{value}",
+		Line:    "option {name} is {value}",
 		Meaning: "An option has a value that can't be used. Only what depends on it waits; the databases keep working.",
 		Do:      "Set the option to a value in its range, or reset it.",
 	},
@@ -175,7 +175,7 @@ var unitEntries = []Entry{
 	},
 	{
 		Code: StepPostponed, Severity: Info, Kind: Unit,
-		Line:    "{value}",
+		Line:    "a step waits for its turn",
 		Meaning: "Another unit is changing a cluster, or the others would be no majority. The next hook tries again.",
 		Do:      "Nothing.",
 	},
@@ -187,7 +187,7 @@ var unitEntries = []Entry{
 	},
 	{
 		Code: BackupOverdue, Severity: Warning, Kind: Unit,
-		Line:    "{value}",
+		Line:    "backup: {value}",
 		Meaning: "The unit's own backups are not as the option `backup-interval` wants them.",
 		Do:      "Run the action backup, and look at the log of ovn-central-backup on the unit.",
 	},
@@ -199,19 +199,19 @@ var unitEntries = []Entry{
 	},
 	{
 		Code: PolicyFailed, Severity: Warning, Kind: Unit,
-		Line:    "{value}",
+		Line:    "cannot keep packages from restarting services",
 		Meaning: "`enable-auto-restarts` is false, but packages ask another program than the charm's, so an upgrade of them restarts the services.",
-		Do:      "Do what the line says.",
+		Do:      "Do what the details say.",
 	},
 	{
 		Code: DrainStalled, Severity: Warning, Kind: Unit,
-		Line:    "{value}",
+		Line:    "drain of {name} STALLED: {value}",
 		Meaning: "Nothing of what holds a node has gone for 5 minutes.",
 		Do:      "docs/how-to/take-a-node-out.md says what ends each hold.",
 	},
 	{
 		Code: ClockWrong, Severity: Warning, Kind: Unit,
-		Line:    "{value}",
+		Line:    "the clock of {name} differs from this unit's by {duration}",
 		Meaning: "The clocks of two units differ by more than the agents' lease allows for.",
 		Do:      "Set up time synchronization on that machine.",
 	},

@@ -17,7 +17,7 @@ import (
 // It is our own choice: a transaction of a busy cloud is smaller.
 const minFree = 512 << 10
 
-// DiskProblem says what is wrong with the disk of the databases; empty if nothing is, or it is
+// DiskProblem is the disk of the databases, with what is free on it, if it is full; empty if it isn't, or it is
 // not there yet. The error is that of statfs(2).
 func DiskProblem(p ovndb.Paths) (problem string, err error) {
 	var stat syscall.Statfs_t
@@ -30,7 +30,7 @@ func DiskProblem(p ovndb.Paths) (problem string, err error) {
 	if outOfFiles := stat.Files > 0 && stat.Ffree == 0; free >= minFree && !outOfFiles {
 		return "", nil
 	}
-	return fmt.Sprintf("no space left on the disk of %s (%d KiB free)", p.DB, free>>10), nil
+	return fmt.Sprintf("%s (%d KiB free)", p.DB, free>>10), nil
 }
 
 // FreeSpace is what is free on the disk of a directory, in bytes.

@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
-	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -50,8 +49,8 @@ type Application struct {
 	// Relations are the peer relation's IDs. It is empty in the hook stop of a unit whose agent has restarted since the
 	// unit joined.
 	Relations []string
-	// Problems are the errors in what others publish.
-	Problems []string
+	// Problems are what was wrong with what others publish, and with the answers of Juju.
+	Problems []finding.Finding
 }
 
 // Peer is what another unit has published, parsed once. The zero value means that the data was not read.
@@ -68,7 +67,7 @@ func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 	m := Application{Unit: env.Unit, Version: env.Version, Peers: map[string]Peer{}, Published: relation.UnitIdentities{}, History: cache.History}
 	note := func(err error) {
 		if err != nil {
-			m.Problems = append(m.Problems, err.Error())
+			m.Problems = append(m.Problems, finding.New(finding.JujuUnread, finding.Subject{}, finding.Args{Detail: err.Error()}))
 			m.Unread = cmp.Or(m.Unread, err)
 		}
 	}
@@ -137,16 +136,21 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 	m.AppData = relation.Read(databag)
 	history, problems := relation.ParseHistory(databag)
 	for _, p := range problems {
-		m.Problems = append(m.Problems, "the application's data are damaged: "+p)
+		m.damaged(env.App, p)
 	}
 	m.History = m.History.Merge(history)
 	return nil
 }
 
+// damaged notes what is wrong with what a unit, or the application, has published.
+func (m *Application) damaged(name, problem string) {
+	m.Problems = append(m.Problems, finding.New(finding.PublishedDamaged, finding.Subject{Name: name}, finding.Args{Detail: problem}))
+}
+
 func (m *Application) read(unit string, databag map[string]string) {
 	published, problems := relation.ParseIdentities(databag)
 	for _, p := range problems {
-		m.Problems = append(m.Problems, fmt.Sprintf("%s published invalid data: %s", unit, p))
+		m.damaged(unit, p)
 	}
 	p := Peer{Data: relation.Read(databag)}
 	p.State, p.Problems = relation.ParseUnitState(databag)
@@ -262,17 +266,11 @@ func (m Application) PeerAddresses() (all []netip.Addr) {
 	return all
 }
 
-// staleIdentity explains why a published identity is no longer a member's; it is empty if it is a member's, or if that
-// is not known. A unit whose server was removed joins again with another one, and publishes the old one until its hook
-// has succeeded.
-func (m Application) staleIdentity(d ovndb.Database, id raft.ID) string {
-	if known := m.History[d][id]; !known.Removed.IsZero() {
-		return "was removed"
-	}
-	if members := m.Members[d]; len(members) > 0 && !slices.Contains(members, id.Short()) {
-		return "is no member"
-	}
-	return ""
+// staleIdentity reports that an identity that is published is known to be no member's any more. A unit whose server was
+// removed joins again with another, and until its hook has ended well it publishes the one from before.
+func (m Application) staleIdentity(d ovndb.Database, id raft.ID) bool {
+	members := m.Members[d]
+	return !m.History[d][id].Removed.IsZero() || len(members) > 0 && !slices.Contains(members, id.Short())
 }
 
 // oneCluster reports whether all units publish the same cluster of a database. With two clusters, a member without a
@@ -287,25 +285,24 @@ func (m Application) oneCluster(d ovndb.Database) bool {
 	return len(clusters) <= 1
 }
 
-// Unpublished lists the units of the model that have not published a member's identity for each database, with what is
-// missing.
-func (m Application) Unpublished() []string {
-	var all []string
+// Unpublished finds the units of the model that have not published an identity of a
+// member for each database.
+func (m Application) Unpublished() (all []finding.Finding) {
 	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), unitname.Compare) {
-		var missing []string
+		missing := finding.Subject{Name: unit}
 		for _, d := range ovndb.Databases() {
 			if m.Published[unit][d].Server == "" {
-				missing = append(missing, d.Short())
+				missing.Databases = append(missing.Databases, d)
 			}
 		}
-		if len(missing) > 0 {
-			all = append(all, fmt.Sprintf("%s has published no %s identity", unit, strings.Join(missing, " and no ")))
+		if len(missing.Databases) > 0 {
+			all = append(all, finding.New(finding.NotPublished, missing, finding.Args{}))
 			continue
 		}
 		for _, d := range ovndb.Databases() {
-			id := m.Published[unit][d].Server
-			if why := m.staleIdentity(d, id); why != "" {
-				all = append(all, fmt.Sprintf("%s publishes %s identity %s, which %s", unit, d.Short(), id.Short(), why))
+			if id := m.Published[unit][d].Server; m.staleIdentity(d, id) {
+				all = append(all, finding.New(finding.IdentityOutdated, finding.Subject{Name: unit, Databases: []ovndb.Database{d}},
+					finding.Args{Member: finding.Server{ID: string(id)}}))
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func TestApplication_from_relation(t *testing.T) {
 	}, m.Published)
 	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][observetest.Full("13fe")].Unit)
 	assert.Equal(t, "ovn-central/1", m.History[ovndb.NB][observetest.Full("aa01")].Unit, "what is published is remembered")
-	assert.Equal(t, []string{"ovn-central/2 has published no nb and no sb identity"}, m.Unpublished())
+	assert.Equal(t, []string{"info NOT_PUBLISHED nb sb ovn-central/2"}, briefs(m.Unpublished()))
 }
 
 // The other units' machines are cached for the agent, which can't ask Juju, while the units exist.
@@ -182,8 +182,8 @@ func TestApplication_malformed_data_is_reported(t *testing.T) {
 		},
 	}, observe.Cache{})
 	require.Len(t, m.Problems, 2)
-	assert.Contains(t, m.Problems[0], "ovn-central/1 published invalid data: nb-identity")
-	assert.Contains(t, m.Problems[1], "the application's data are damaged: nb-servers")
+	assert.Contains(t, briefs(m.Problems)[0], "PUBLISHED_DATA_DAMAGED ovn-central/1 Detail=nb-identity")
+	assert.Contains(t, briefs(m.Problems)[1], "PUBLISHED_DATA_DAMAGED ovn-central Detail=nb-servers")
 	assert.Equal(t, raft.ID("0017"), m.Published["ovn-central/1"][ovndb.SB].Server)
 	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][observetest.Full("13fe")].Unit)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
 	"github.com/stretchr/testify/assert"
@@ -99,13 +101,14 @@ func TestR16_identity_of_no_member_counts_as_none(t *testing.T) {
 	removed := observetest.JoinedBy4(t).Application()
 	removed.History = removed.History.Merge(relation.History{ovndb.NB: {observetest.Full("aa01"): {Unit: "ovn-central/1", Removed: observetest.Now}}})
 	assert.False(t, removed.Owner(ovndb.NB, unknown).Stale)
-	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which was removed"}, removed.Unpublished())
+	outdated := []string{"info IDENTITY_OUTDATED nb ovn-central/1 Member=aa01"}
+	assert.Equal(t, outdated, briefs(removed.Unpublished()))
 
 	absent := observetest.JoinedBy4(t).Application()
 	absent.Members = map[ovndb.Database][]string{ovndb.NB: {"aa00", "aa02", "aa0e"}}
 	assert.False(t, absent.Owner(ovndb.NB, unknown).Stale)
 	assert.False(t, absent.Owner(ovndb.SB, peer("bb0e", observetest.Full("bb0e"))).Stale, "of the other database neither")
-	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which is no member"}, absent.Unpublished())
+	assert.Equal(t, outdated, briefs(absent.Unpublished()))
 }
 
 func TestR16_up_at_address_of_unit_is_not_stale(t *testing.T) {
@@ -243,8 +246,13 @@ func TestUnpublished_is_ordered(t *testing.T) {
 	}
 	s.Published["ovn-central/10"] = [2]string{"aa10", ""}
 	assert.Equal(t, []string{
-		"ovn-central/9 has published no nb and no sb identity",
-		"ovn-central/10 has published no sb identity",
-		"ovn-central/11 has published no nb and no sb identity",
-	}, s.Application().Unpublished())
+		"info NOT_PUBLISHED nb sb ovn-central/9", "info NOT_PUBLISHED sb ovn-central/10", "info NOT_PUBLISHED nb sb ovn-central/11",
+	}, briefs(s.Application().Unpublished()))
+}
+
+func briefs(all []finding.Finding) (texts []string) {
+	for _, f := range all {
+		texts = append(texts, findingtest.Brief(f))
+	}
+	return texts
 }

@@ -216,9 +216,9 @@ func TestDecide_damaged_file_is_rewritten_and_server_kept(t *testing.T) {
 		}}},
 		"on a disk that is full, where there may be enough for it": {func(s *plan.State) {
 			damaged("")(s)
-			s.Disk = "no space left on the disk of /var/lib/ovn (12 KiB free)"
+			s.Disk = "/var/lib/ovn (12 KiB free)"
 		}, decided{step: "rewrite the file of sb (record 9 has entry 8)", found: []string{
-			"error DISK_FULL Value=no space left on the disk of /var/lib/ovn (12 KiB free) -> make space there",
+			"error DISK_FULL Value=/var/lib/ovn (12 KiB free) -> make space there",
 			"error FILE_LACKS_ENTRIES sb Path=. Detail=record 9 has entry 8 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
 	})

@@ -19,7 +19,7 @@ func Decide(s State) (d Decision) {
 	d.Ready = s.ready()
 	switch {
 	case s.Problem != "":
-		d.find(finding.PublishedDataInvalid, finding.Args{Value: s.Problem})
+		d.find(finding.PublishedDataInvalid, finding.Args{Detail: s.Problem})
 	case s.Dying:
 		s.planDying(&d)
 	case !s.Packages.Installed && s.Disk != "":

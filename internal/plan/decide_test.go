@@ -78,7 +78,7 @@ func TestDecide_order_before_clusters(t *testing.T) {
 	check(t, map[string]situation{
 		"what the leader has published is damaged": {
 			func(s *plan.State) { s.Problem = "the leader setting nb_cid is no ID" },
-			decided{found: []string{"error PUBLISHED_DATA_INVALID Value=the leader setting nb_cid is no ID"}, ready: true},
+			decided{found: []string{"error PUBLISHED_DATA_INVALID Detail=the leader setting nb_cid is no ID"}, ready: true},
 		},
 		"a source that can't be used, and no packages": {
 			func(s *plan.State) {

@@ -83,12 +83,15 @@ type OptionError struct {
 }
 
 // Error is one line, with the option, the value and the valid values.
-func (e *OptionError) Error() string {
+func (e *OptionError) Error() string { return "option " + e.Option + " is " + e.Reason() }
+
+// Reason is the value and the valid values.
+func (e *OptionError) Reason() string {
 	value := fmt.Sprintf("%.60v", e.Value)
 	if text, ok := e.Value.(string); ok {
 		value = fmt.Sprintf("%.60q", text)
 	}
-	return fmt.Sprintf("option %s is %s; it must be %s", e.Option, value, e.Want)
+	return fmt.Sprintf("%s; it must be %s", value, e.Want)
 }
 
 // OptionErrors are all options with invalid values, in the order of [ParseSettings].

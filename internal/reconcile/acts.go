@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -28,7 +29,7 @@ func (u *Reconciler) askAgent(ctx context.Context, r *record) (s report.Status, 
 
 // acting is what the status says of the unit that acts: which drains have stalled, for which an
 // operator is needed; that it acts, and which drains run.
-func acting(s report.Status) (stalled, runs []string) {
+func acting(s report.Status) (stalled []finding.Finding, runs []string) {
 	if !s.Acts {
 		return nil, nil
 	}
@@ -37,7 +38,7 @@ func acting(s report.Status) (stalled, runs []string) {
 		switch {
 		case d.Done || len(stalled)+len(runs) > shownDrains:
 		case d.Stalled:
-			stalled = append(stalled, d.Line())
+			stalled = append(stalled, finding.New(finding.DrainStalled, finding.Subject{Name: d.Node}, finding.Args{Value: d.Text}))
 		default:
 			runs = append(runs, d.Line())
 		}

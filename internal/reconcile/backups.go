@@ -44,7 +44,7 @@ func (u *Reconciler) scheduleBackups(ctx context.Context, p pass) (problem, age 
 	}
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot set up backups", "error", err)
-		return "backup: " + firstLine(err.Error()), "", nil
+		return firstLine(err.Error()), "", nil
 	}
 	problem, age = u.backups(ctx, r, settings)
 	return problem, age, nil
@@ -55,7 +55,7 @@ func (u *Reconciler) backups(ctx context.Context, r *record, settings plan.Backu
 	found, err := backup.Observe(u.Paths.Backups)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot look for backups", "error", err)
-		return "backup: " + firstLine(err.Error()), ""
+		return firstLine(err.Error()), ""
 	}
 	return found.Problem(settings.Interval, r.Backup.Since, u.Now()), found.Age(settings.Interval, u.Now())
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // payload is what is installed of the databases' packages.
@@ -77,11 +76,11 @@ func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]str
 	all := plan.OptionErrors(nil)
 	_ = errors.As(err, &all)
 	for _, option := range all {
-		invalid[option.Option] = option.Error()
+		invalid[option.Option] = option.Reason()
 	}
 	for option, value := range map[string]string{plan.OptionSource: s.Source, plan.OptionOverlay: s.Overlay} {
 		if _, err := apt.ParseSource(value, u.OS); err != nil && invalid[option] == "" {
-			invalid[option] = fmt.Sprintf("option %s: %v; or run: juju config %s --reset %s", option, err, unitname.Application(u.Env.Unit), option)
+			invalid[option] = fmt.Sprintf("%.60q: %v", value, err)
 		}
 	}
 	return s, invalid

@@ -52,12 +52,14 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 			all = append(all, finding.New(code, finding.Subject{}, finding.Args{Value: value, Detail: detail}, remedies...))
 		}
 	}
-	if o.Failure != nil {
-		code := finding.StepFailed
-		if busy(o.Failure) {
-			code = finding.StepPostponed
-		}
-		unit(code, firstLine(o.Failure.Error()), "", finding.Do(command.Client("debug-log", "--include", u.Env.Unit)))
+	log := finding.Do(command.Client("debug-log", "--include", u.Env.Unit))
+	switch reasons := finding.Reasons(o.Failure); {
+	case len(reasons) > 0:
+		all = append(all, finding.New(finding.StepPostponed, finding.Subject{}, finding.Args{}).Because(reasons...))
+	case busy(o.Failure):
+		unit(finding.StepPostponed, "", firstLine(o.Failure.Error()), log)
+	case o.Failure != nil:
+		unit(finding.StepFailed, firstLine(o.Failure.Error()), "", log)
 	}
 	if o.state.Paused {
 		return all
@@ -68,11 +70,10 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	}
 	stalled, _ := acting(o.agentStatus)
 	unit(finding.AgentFailed, o.agent, "")
-	unit(finding.BackupOverdue, o.backup, "")
+	unit(finding.BackupOverdue, o.backup, "", finding.Do(command.OnMachine(u.Env.Unit, "journalctl", "-u", "ovn-central-backup")))
 	unit(finding.FirewallFailed, "", o.firewallFailure)
-	unit(finding.PolicyFailed, o.policyFailure, "")
-	unit(finding.DrainStalled, strings.Join(stalled, "; "), "")
-	return all
+	unit(finding.PolicyFailed, "", o.policyFailure)
+	return append(all, stalled...)
 }
 
 // pressing reports whether something keeps the unit from working, or is waited for. An option that can't be used does not:

@@ -154,7 +154,7 @@ func TestClustersAreJudged(t *testing.T) {
 			func(s *scenario) { s.SB, s.Goal["ovn-central/5"] = s.SB.Down("13fe"), "waiting" },
 			[]string{
 				"warning MEMBER_DOWN sb ovn-central/4 -> find out which unit {unit} belongs to {unit=13fe (was ovn-central/4)}",
-				"info NOT_PUBLISHED Value=ovn-central/5 has published no nb and no sb identity",
+				"info NOT_PUBLISHED nb sb ovn-central/5",
 			},
 		},
 		"no quorum, of which none is named as dead": {
@@ -302,7 +302,7 @@ func TestClustersAreJudged(t *testing.T) {
 			},
 			[]string{
 				"warning WRONG_DATABASE nb cc03 at ssl:10.0.0.13:6644 (unknown unit) Value=OVN_Southbound",
-				"info NOT_PUBLISHED Value=ovn-central/3 has published no nb and no sb identity",
+				"info NOT_PUBLISHED nb sb ovn-central/3",
 			},
 		},
 		"a newer server's texts": {
@@ -390,9 +390,9 @@ func TestUnitOfAnotherCluster(t *testing.T) {
 	r := observetest.Three(t).Report()
 	foreign := raft.ID("dd000000-0000-4000-8000-000000000000")
 	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: observetest.Full("aa02"), Cluster: foreign}
-	r.Application.Problems = []string{"cannot read goal state"}
+	r.Application.Problems = []finding.Finding{finding.New(finding.JujuUnread, finding.Subject{}, finding.Args{})}
 	assert.Equal(t, []string{
 		"error CLUSTER_ELSEWHERE nb Unit=ovn-central/2 Cluster=" + foreign.Brief() + " Other=" + observetest.Cluster(ovndb.NB).Brief(),
-		"info NOT_PUBLISHED Value=cannot read goal state",
+		"info JUJU_UNREAD",
 	}, briefs(status.Clusters(r)))
 }

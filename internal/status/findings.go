@@ -15,7 +15,7 @@ func Clusters(r observe.Report) []finding.Finding {
 	if r.Application.Goes() { // servers that have stopped by now hold up no unit
 		return []finding.Finding{finding.New(finding.ApplicationRemoved, finding.Subject{}, finding.Args{})}
 	}
-	all := slices.Concat(elsewhere(r), quorum(r), closedPorts(r), oddMembers(r), replacesItself(r), unpublished(r))
+	all := slices.Concat(elsewhere(r), quorum(r), closedPorts(r), oddMembers(r), replacesItself(r), r.Application.Unpublished(), r.Application.Problems)
 	if works(r) { // else this unit may be the one that is cut off
 		all = slices.Concat(all, leaves(r), notInNewCluster(r))
 	}
@@ -86,12 +86,4 @@ func elsewhere(r observe.Report) (all []finding.Finding) {
 // superseded reports whether a cluster is one that was given up for c.
 func superseded(c observe.Cluster, id raft.ID) bool {
 	return id != "" && c.Condition == ovndb.Serving && slices.Contains(c.View.Superseded, id)
-}
-
-// unpublished finds the units that have published nothing yet, and data that can't be used.
-func unpublished(r observe.Report) (all []finding.Finding) {
-	for _, text := range slices.Concat(r.Application.Unpublished(), r.Application.Problems) {
-		all = append(all, finding.New(finding.NotPublished, finding.Subject{}, finding.Args{Value: text}))
-	}
-	return all
 }

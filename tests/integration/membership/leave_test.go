@@ -197,7 +197,7 @@ func TestOnlyCopyIsNotTakenAway(t *testing.T) {
 				m.Act(u, "resume")
 			case "hung":
 				services := lab.NB.Service() + " " + lab.SB.Service()
-				require.Equal(t, "ssh "+u.Name()+` "sudo systemctl unmask `+services+" && sudo systemctl restart "+services+`"`, command)
+				require.Equal(t, "ssh "+u.Name()+" 'sudo systemctl unmask "+services+" && sudo systemctl restart "+services+"'", command)
 				_, code, err := u.Systemctl(t.Context(), append([]string{"restart"}, strings.Fields(services)...)...)
 				require.NoError(t, err)
 				require.Zero(t, code)
