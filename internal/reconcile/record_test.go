@@ -62,11 +62,12 @@ func TestReasonOfAWithdrawalIsKept(t *testing.T) {
 	t.Parallel()
 	u := &Reconciler{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/1"}, Log: slog.New(slog.DiscardHandler)}, Paths: ovndb.Paths{DB: t.TempDir()}}
 	why := finding.Of(finding.RecoveryNewerData, ovndb.NB, finding.Args{Unit: "ovn-central/0"}, recovery.Without(command.Resolved("ovn-central/0", true), "ovn-central/0"))
-	written := new(record)
-	written.withdraw(ovndb.NB, why)
-	written.withdraw(ovndb.SB, finding.Finding{Code: "OF_A_LATER_RELEASE"})
-	require.NoError(t, u.saveRecord(written))
 	r, err := u.loadRecord()
+	require.NoError(t, err)
+	r.withdraw(ovndb.NB, why)
+	r.withdraw(ovndb.SB, finding.Finding{Code: "OF_A_LATER_RELEASE"})
+	require.NoError(t, u.saveRecord(r))
+	r, err = u.loadRecord()
 	require.NoError(t, err)
 	assert.Equal(t, map[ovndb.Database]finding.Finding{ovndb.NB: why}, r.Refused)
 }
