@@ -83,7 +83,7 @@ func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Stat
 			status.Next[i].Command = s.DryRun(step.Operation)
 		}
 	}
-	status.Findings = append(status.Findings, inventory.Findings...)
+	status.Findings = schedule.SortFindings(append(status.Findings, inventory.Findings...))
 	j, err := s.journal(ctx)
 	for _, e := range j.Unfinished() {
 		text := "%s has %d gateways left: still running, or interrupted (then run it again)"
@@ -184,7 +184,7 @@ func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier 
 	if planner, err = s.reviewed(ctx, r, inventory, &p, planner); err != nil {
 		return nil, err
 	}
-	p.Findings = append(p.Findings, inventory.Findings...)
+	p.Findings = schedule.SortFindings(append(p.Findings, inventory.Findings...))
 	return &Operation{Plan: p, service: s, request: r, planner: planner, earlier: earlier}, nil
 }
 

@@ -143,7 +143,7 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 	}
 	done := fmt.Sprintf("taken out of the candidates of %d gateways", len(changed))
 	if n.Gateway {
-		done += "; as long as its ovn-cms-options have enable-chassis-as-gw Neutron may add it again"
+		done += "; as long as it may host gateways, Neutron may add it again"
 	}
 	return answer.New(answer.Success, done)
 }

@@ -167,8 +167,8 @@ func blocked(findings []schedule.Finding) (messages []answer.Message) {
 
 // shown says what a drain would do, and names each port and each hold that it would wait for.
 func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r DrainRequest) answer.Status {
-	shown := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %d gateways off %s and rank it last for %d",
-		p.Cost.Interruptions, n.Name(), p.Cost.Gateways-p.Cost.Interruptions))
+	shown := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %s off %s and rank it last for %d",
+		schedule.Count(p.Cost.Interruptions, "gateway"), n.Name(), p.Cost.Gateways-p.Cost.Interruptions))
 	to := map[string]int{}
 	for _, c := range p.Changes {
 		if c.Interrupts {

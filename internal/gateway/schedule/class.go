@@ -56,6 +56,12 @@ func Conditions(s State) map[Condition]int {
 		count[ConditionUnserved] += btoi(!hosted && g.Kind != RouterPorts)
 		count[ConditionMisplaced] += btoi(in.isMisplaced(g))
 	}
+	for _, p := range s.Pinned {
+		if !p.Disabled && len(p.Ports) > 0 {
+			count[ConditionUnhosted] += btoi(!in.isHosted(Port{Active: p.Active}))
+			count[ConditionMisplaced] += btoi(p.Active != p.Chassis)
+		}
+	}
 	for _, g := range slices.Concat(in.groups, in.externals) {
 		count[ConditionSingle] += btoi(len(g.order) == 1 && g.Kind == RouterPorts)
 		count[ConditionInvalid] += btoi(len(g.gone) > 0)

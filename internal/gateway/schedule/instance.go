@@ -200,8 +200,23 @@ func (in *instance) classOf(g Group) *class {
 			}
 		}
 	}
+	if g.Kind != RouterPorts && g.Owner != Other && len(g.Zones) == 0 {
+		k.preferUnzoned(in.chassis)
+	}
 	in.classes[key] = k
 	return k
+}
+
+// preferUnzoned has groups of external ports of no zone given chassis of none, if there are any, as Neutron does.
+func (k *class) preferUnzoned(chassis []Chassis) {
+	unzoned := slices.DeleteFunc(slices.Clone(k.schedulable), func(c int) bool { return len(chassis[c].Zones) > 0 })
+	if len(unzoned) == 0 {
+		return
+	}
+	for _, c := range k.schedulable {
+		k.takes[c] = slices.Contains(unzoned, c)
+	}
+	k.schedulable = unzoned
 }
 
 // invalid is why a candidate may not host the group.

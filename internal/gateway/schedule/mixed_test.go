@@ -185,6 +185,11 @@ func TestWhatIsBoundToAChassisThatRespondsIsHosted(t *testing.T) {
 				ports += n
 			}
 		}
+		for _, p := range s.Pinned {
+			if c := chassis[p.Active]; !p.Disabled && len(p.Ports) > 0 && (c.Name == "" || c.Unresponsive) {
+				gateways++
+			}
+		}
 		status := schedule.Evaluate(s, schedule.Options{})
 		for _, n := range status.Networks {
 			ports -= n.Unhosted

@@ -196,8 +196,12 @@ func Nodes(s Seen) []Node {
 			}
 		}
 	}
-	for _, p := range s.State.Pinned {
-		if p.Chassis != "" && !remote[p.Chassis] {
+	hostnames := map[string]bool{}
+	for _, c := range s.State.Chassis {
+		hostnames[c.Hostname] = true
+	}
+	for _, p := range s.State.Pinned { // one that is pinned to a host name is on no node
+		if p.Chassis != "" && !remote[p.Chassis] && (there[p.Chassis] || !hostnames[p.Chassis]) {
 			n := at(p.Chassis)
 			n.Pinned = append(n.Pinned, p.Name)
 		}

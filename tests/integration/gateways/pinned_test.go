@@ -139,6 +139,8 @@ func TestWhatIsWrongWithPinnedGatewaysIsFoundAndMended(t *testing.T) {
 			status := c.operated("status")
 			assert.Contains(t, status, test.problem)
 			assert.Contains(t, c.operated("reschedule", "--wait", "0"), "nothing to do")
+			_, list, _ := c.nodes("list")
+			assert.NotContains(t, list, "absent", "no node is made up")
 			c.printed(status)
 			c.sbctl("--may-exist", "lsp-bind", "lrp-gr", "c1")
 			assert.NotContains(t, c.operated("status"), "problems")
