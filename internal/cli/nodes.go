@@ -51,57 +51,57 @@ can be reached: without --nb and --sb, with those of this machine.`,
 		return c
 	}
 	c.AddCommand(
-		f.shows("list", "List every node: whether it responds, what it hosts, what holds it", cobra.NoArgs),
-		f.shows("show NODE", "Show one node, with all of its holds", cobra.ExactArgs(1)),
-		reason(f.operates("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", cobra.ExactArgs(1),
+		f.readOnly("list", "List every node: whether it responds, what it hosts, what holds it", cobra.NoArgs),
+		f.readOnly("show NODE", "Show one node, with all of its holds", cobra.ExactArgs(1)),
+		reason(f.operation("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", cobra.ExactArgs(1),
 			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Cordon(ctx, args[0], f.reason)
 			})),
-		f.operates("uncordon NODE", "Let a node take new gateways again", cobra.ExactArgs(1),
+		f.operation("uncordon NODE", "Let a node take new gateways again", cobra.ExactArgs(1),
 			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Uncordon(ctx, args[0])
 			}),
-		reason(f.operates("hold NODE NAME", "Keep a node from being drained or removed until the hold is released", cobra.ExactArgs(2),
+		reason(f.operation("hold NODE NAME", "Keep a node from being drained or removed until the hold is released", cobra.ExactArgs(2),
 			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Hold(ctx, args[0], args[1], f.reason)
 			})),
-		f.operates("release NODE NAME", "Release a hold that was set", cobra.ExactArgs(2),
+		f.operation("release NODE NAME", "Release a hold that was set", cobra.ExactArgs(2),
 			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Release(ctx, args[0], args[1])
 			}),
 	)
-	c.AddCommand(f.drains(reason), f.undrains(), f.decommissions(reason), f.removes())
+	c.AddCommand(f.drain(reason), f.undrain(), f.decommission(reason), f.remove())
 	for _, sub := range c.Commands() {
 		sub.Args = usage(sub.Args)
 	}
 	return c
 }
 
-// drains makes the command that empties a node.
-func (f *nodeFlags) drains(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
+// drain makes the command that empties a node.
+func (f *nodeFlags) drain(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	var c *cobra.Command
-	c = reason(f.operates("drain NODE", "Move every gateway off a node, and wait until the node is empty", cobra.ExactArgs(1),
+	c = reason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty", cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			if !c.Flags().Changed("grace-period") {
 				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
 			}
 			return s.Drain(ctx, node.DrainRequest{Node: args[0], Reason: f.reason, Limits: f.limits, DryRun: f.dryRun})
 		}))
-	f.limited(c)
+	f.addLimits(c)
 	return c
 }
 
-// limited adds the flags of a drain.
-func (f *nodeFlags) limited(c *cobra.Command) {
+// addLimits adds the flags of a drain.
+func (f *nodeFlags) addLimits(c *cobra.Command) {
 	secondsVar(c.Flags(), &f.limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
 	secondsVar(c.Flags(), &f.limits.Grace, "grace-period", maintenance.DefaultGrace, "how long to wait for what holds the node to go away; less than timeout")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 }
 
-// decommissions makes the command that retires a node.
-func (f *nodeFlags) decommissions(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
+// decommission makes the command that retires a node.
+func (f *nodeFlags) decommission(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	var c *cobra.Command
-	c = reason(f.operates("decommission NODE", "Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
+	c = reason(f.operation("decommission NODE", "Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			if !c.Flags().Changed("grace-period") {
 				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
@@ -113,16 +113,16 @@ func (f *nodeFlags) decommissions(reason func(*cobra.Command) *cobra.Command) *c
 	c.Long = `Empty a node for good: drain it, and take it out of all lists of candidates.
 This command cannot tell which units of the charm are on its machine, nor the state
 of the clusters without them: where the charm is deployed, run its action decommission.`
-	f.limited(c)
+	f.addLimits(c)
 	secondsVar(c.Flags(), &f.clear, "clear-labels-timeout", node.DefaultClearTimeout, "how long to wait at most until it is out of the candidates")
 	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
 	c.Flags().BoolVar(&f.force, "force", false, "where its ovn-controller is proved unreachable for 180 s: take its ports off it")
 	return c
 }
 
-// removes makes the command that deletes a node.
-func (f *nodeFlags) removes() *cobra.Command {
-	c := f.operates("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to", cobra.ExactArgs(1),
+// remove makes the command that deletes a node.
+func (f *nodeFlags) remove() *cobra.Command {
+	c := f.operation("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to", cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			return s.Remove(ctx, node.RemoveRequest{Node: args[0], DryRun: f.dryRun, Confirmed: f.yes})
 		})
@@ -131,9 +131,9 @@ func (f *nodeFlags) removes() *cobra.Command {
 	return c
 }
 
-// undrains makes the command that makes a node usable again.
-func (f *nodeFlags) undrains() *cobra.Command {
-	c := f.operates("undrain NODE", "Put a node back: its gateways' ranks are as before the drain", cobra.ExactArgs(1),
+// undrain makes the command that makes a node usable again.
+func (f *nodeFlags) undrain() *cobra.Command {
+	c := f.operation("undrain NODE", "Put a node back: its gateways' ranks are as before the drain", cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			return s.Undrain(ctx, args[0], f.wait, f.dryRun)
 		})
@@ -147,8 +147,8 @@ func example(use string) string {
 	return "  ovn-central-operator nodes " + strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use)
 }
 
-// shows makes a command that changes nothing.
-func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.Command {
+// readOnly makes a command that changes nothing.
+func (f *nodeFlags) readOnly(use, short string, args cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && args[0] == "" {
 			_, refused := maintenance.Resolve(nil, "") // for List an empty name means all
@@ -169,8 +169,8 @@ func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.C
 	}}
 }
 
-// operates makes a command that ends with an answer.
-func (f *nodeFlags) operates(use, short string, args cobra.PositionalArgs, operate func(context.Context, *node.Service, []string) answer.Status) *cobra.Command {
+// operation makes a command that ends with an answer.
+func (f *nodeFlags) operation(use, short string, args cobra.PositionalArgs, operate func(context.Context, *node.Service, []string) answer.Status) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 		if err := f.complete(); err != nil {
 			return err

@@ -53,7 +53,7 @@ func TestNetworkGet_every_form(t *testing.T) {
 			`{"bind-addresses":[{"addresses":[{"hostname":"node1.maas","value":"10.0.0.1","cidr":""}]}],"ingress-addresses":["10.0.0.1"]}`,
 			juju.Network{Bind: addresses("10.0.0.1"), Ingress: addresses("10.0.0.1"), Hostnames: []string{"node1.maas"}},
 		},
-		"host name that isn't, beside one that is": {
+		"invalid_and_valid_host_name": {
 			`{"bind-addresses":[{"addresses":[{"hostname":"node1.maas","value":"","cidr":""},{"hostname":"","value":"10.0.0.1"}]}]}`,
 			juju.Network{Bind: addresses("10.0.0.1"), Hostnames: []string{"node1.maas"}},
 		},

@@ -120,9 +120,9 @@ func TestRelationIDs_and_RelationUnits(t *testing.T) {
 		stdout string
 		want   []string
 	}{
-		"none":   {"[]\n", nil},
-		"nobody": {"null\n", nil},
-		"two":    {`["ovsdb-peer:1","ovsdb-peer:7"]` + "\n", []string{"ovsdb-peer:1", "ovsdb-peer:7"}},
+		"none":     {"[]\n", nil},
+		"no_units": {"null\n", nil},
+		"two":      {`["ovsdb-peer:1","ovsdb-peer:7"]` + "\n", []string{"ovsdb-peer:1", "ovsdb-peer:7"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

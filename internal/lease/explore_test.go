@@ -334,7 +334,7 @@ func TestLock_no_interleaving_loses_quorum(t *testing.T) {
 // Shows that each rule is needed: without it the exploration finds a lost quorum.
 func TestLock_without_any_rule_quorum_is_lost(t *testing.T) {
 	for name, change := range map[string]func(*rules){
-		"a target takes back what was noted of it": func(r *rules) {
+		"target_withdraws_others_intent": func(r *rules) {
 			r.tidied = func(r Record, t LiveOwner) (Record, bool) {
 				next := r.WithoutIntents(func(m Intent) bool { return m.ID == t.Server })
 				return next, len(next.Intents) != len(r.Intents)

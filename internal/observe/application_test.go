@@ -222,7 +222,7 @@ func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 			assert.Equal(t, unit("aa01", "bb01"), m.Published["ovn-central/1"], "as it was last read")
 		})
 	}
-	t.Run("a unit has yet to join", func(t *testing.T) {
+	t.Run("not_joined_yet", func(t *testing.T) {
 		a := whole()
 		a[list] = []string{}
 		delete(a, get)
@@ -230,7 +230,7 @@ func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 		require.NoError(t, m.Unread)
 		assert.True(t, m.Peers["ovn-central/1"].Empty())
 	})
-	t.Run("a unit that is not listed can't be read", func(t *testing.T) {
+	t.Run("unlisted_and_unreadable", func(t *testing.T) {
 		a := whole()
 		a[list], a[get] = []string{}, errors.New("another Juju's words")
 		m := modelOf(t, a, remembered)
@@ -238,7 +238,7 @@ func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 		assert.True(t, m.Peers["ovn-central/1"].Unread())
 		assert.Equal(t, unit("aa01", "bb01"), m.Published["ovn-central/1"])
 	})
-	t.Run("a unit that is going has left the relation", func(t *testing.T) {
+	t.Run("dying_and_left", func(t *testing.T) {
 		a := whole()
 		delete(a, "relation-get -r ovsdb-peer:0 - ovn-central/2")
 		m := modelOf(t, a, observe.Cache{Published: relation.UnitIdentities{"ovn-central/2": unit("aa02", "bb02")}})

@@ -22,8 +22,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// rememberer is an observer with only a directory and a log.
-func rememberer(dir string) (*observe.Observer, *bytes.Buffer) {
+// newCacheObserver is an observer with only a directory and a log.
+func newCacheObserver(dir string) (*observe.Observer, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return &observe.Observer{Machine: &observe.Machine{
 		Control: ovsctl.Control{Paths: ovndb.Paths{DB: dir}},
@@ -44,7 +44,7 @@ func memory() observe.Cache {
 }
 
 func TestCache_round_trip(t *testing.T) {
-	s, log := rememberer(filepath.Join(t.TempDir(), "not", "there", "yet"))
+	s, log := newCacheObserver(filepath.Join(t.TempDir(), "not", "there", "yet"))
 	require.NoError(t, s.SaveCache(memory()))
 	assert.Equal(t, memory(), s.LoadCache(t.Context()))
 	assert.Empty(t, log.String())
@@ -52,7 +52,7 @@ func TestCache_round_trip(t *testing.T) {
 
 func TestCache_unchanged_is_not_written(t *testing.T) {
 	dir := t.TempDir()
-	s, _ := rememberer(dir)
+	s, _ := newCacheObserver(dir)
 	require.NoError(t, s.SaveCache(memory()))
 	before, err := os.Stat(filepath.Join(dir, memoryName))
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestCache_unchanged_is_not_written(t *testing.T) {
 }
 
 func TestCache_missing_is_empty(t *testing.T) {
-	s, log := rememberer(t.TempDir())
+	s, log := newCacheObserver(t.TempDir())
 	m := s.LoadCache(t.Context())
 	assert.Empty(t, m.History)
 	assert.Empty(t, m.Published)
@@ -81,7 +81,7 @@ func TestCache_damaged_is_logged_and_dropped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			s, log := rememberer(dir)
+			s, log := newCacheObserver(dir)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, memoryName), []byte(text), 0o600))
 			m := s.LoadCache(t.Context())
 			assert.Empty(t, m.History, "nothing of it is believed")
@@ -99,7 +99,7 @@ func TestCache_damaged_is_logged_and_dropped(t *testing.T) {
 func TestCache_empty_can_be_updated(t *testing.T) {
 	for _, text := range []string{"null", "{}", `{"sightings":null,"history":{"OVN_Northbound":null},"published":{"ovn-central/1":null}}`} {
 		dir := t.TempDir()
-		s, log := rememberer(dir)
+		s, log := newCacheObserver(dir)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, memoryName), []byte(text), 0o600))
 		m := s.LoadCache(t.Context())
 		assert.Empty(t, log.String(), text)
@@ -122,7 +122,7 @@ func TestCache_full_disk_keeps_old_file(t *testing.T) {
 	if root {
 		mountTiny(t, dir)
 	}
-	s, _ := rememberer(dir)
+	s, _ := newCacheObserver(dir)
 	require.NoError(t, s.SaveCache(memory()))
 	if root {
 		fill(t, dir)
@@ -168,12 +168,12 @@ func fill(t *testing.T, dir string) {
 // A forced removal leaves the unit's cache on the machine.
 func TestCache_of_other_unit_is_ignored(t *testing.T) {
 	dir := t.TempDir()
-	former, _ := rememberer(dir)
+	former, _ := newCacheObserver(dir)
 	former.Env.Unit = "ovn-central/1"
 	require.NoError(t, former.SaveCache(memory()))
 	assert.NotEmpty(t, former.LoadCache(t.Context()).History)
 
-	next, log := rememberer(dir)
+	next, log := newCacheObserver(dir)
 	next.Env.Unit = "ovn-central/5"
 	of := map[ovndb.Database]observe.FormerServer{ovndb.SB: {Unit: "ovn-central/1", Server: observetest.Full("13e4")}}
 	assert.Equal(t, observe.Cache{Configurations: map[ovndb.Database]relation.Configuration{}, Former: of}, next.LoadCache(t.Context()))
@@ -185,7 +185,7 @@ func TestCache_of_other_unit_is_ignored(t *testing.T) {
 func TestCache_of_other_model_is_ignored(t *testing.T) {
 	dir := t.TempDir()
 	unit := func(model string) *observe.Observer {
-		s, _ := rememberer(dir)
+		s, _ := newCacheObserver(dir)
 		s.Env.Unit, s.Env.ModelUUID = "ovn-central/1", model
 		return s
 	}

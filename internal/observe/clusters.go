@@ -137,7 +137,7 @@ func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report
 	clients, _ := s.CountClients() // if the system can't be asked, the report has no numbers
 	for _, d := range ovndb.Databases() {
 		c := seen[d]
-		c.ofFormerUnit(m.Former[d])
+		c.excludeFormer(m.Former[d])
 		if c.Condition == ovndb.Serving {
 			c.View.Names = m.Names(d)
 			c.Quorum = c.View.Quorum()

@@ -24,11 +24,11 @@ func TestMissingEntries_file_is_gone(t *testing.T) {
 		want string
 	}{
 		"a member":      {func(*observetest.Scenario) {}, false, " is gone"},
-		"one that ends": {func(*observetest.Scenario) {}, true, ""},
-		"one that joins": {
+		"ending_server": {func(*observetest.Scenario) {}, true, ""},
+		"joining_server": {
 			func(s *observetest.Scenario) { s.NB = s.NB.In(raft.JoiningCluster) }, false, "",
 		},
-		"one that leaves": {
+		"leaving_server": {
 			func(s *observetest.Scenario) { s.NB = s.NB.In(raft.LeavingCluster) }, false, "",
 		},
 	} {

@@ -63,8 +63,8 @@ func (m Application) sharesCluster(d ovndb.Database, cluster raft.ID) bool {
 	return shared
 }
 
-// ofFormerUnit excludes another unit's server from judgement.
-func (c *Cluster) ofFormerUnit(former FormerServer) {
+// excludeFormer excludes another unit's server from judgement.
+func (c *Cluster) excludeFormer(former FormerServer) {
 	if c.Condition == ovndb.Serving && former.Server != "" && c.Status.Server == former.Server {
 		c.Condition = ovndb.Former
 		c.Err = fmt.Errorf("the server of %s, which was on this machine before, still runs", former.Unit)

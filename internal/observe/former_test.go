@@ -17,7 +17,7 @@ import (
 // A server in another unit's cache becomes this unit's only once it works in the application's cluster.
 func TestFormerServers(t *testing.T) {
 	dir := t.TempDir()
-	former, _ := rememberer(dir)
+	former, _ := newCacheObserver(dir)
 	former.Env.Unit = "ovn-central/7"
 	left := memory()
 	left.Published = relation.UnitIdentities{"ovn-central/7": {ovndb.NB: {Server: observetest.Full("aa00")}}}
@@ -35,7 +35,7 @@ func TestFormerServers(t *testing.T) {
 	}{
 		"it hears no leader":                               {alone, lost, true},
 		"it hears no leader, and the other units do":       {s.Application(), lost, true},
-		"it works, and what others publish is not known":   {alone, works, true},
+		"works_and_others_unknown":                         {alone, works, true},
 		"it works in the cluster that other units publish": {s.Application(), works, false},
 		"another server runs":                              {alone, observetest.Up("aa05").Down("aa01", "aa02").CutOff(), false},
 	} {

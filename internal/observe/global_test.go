@@ -33,7 +33,7 @@ func TestR5_view_names_unit_of_change(t *testing.T) {
 		"of a version that says no time":  {of(lease.Record{Holder: "ovn-central/1", Term: 7, TTLSeconds: 15}), of(lease.Record{Holder: "ovn-central/1", Term: 7, TTLSeconds: 15}), ""},
 		"of a clock that is far ahead":    {of(ahead(held, now)), of(ahead(held, now)), ""},
 		"not to be read at first":         {nil, of(held.Released()), ""},
-		"not to be read any more":         {free, nil, ""},
+		"unreadable_afterwards":           {free, nil, ""},
 		"damaged":                         {map[string]string{observe.LockKey: "{"}, map[string]string{observe.LockKey: "{"}, ""},
 	}
 	for name, test := range tests {

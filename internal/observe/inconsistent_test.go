@@ -15,7 +15,7 @@ import (
 // A server reports a skipped entry only until its restart, but lacks it for ever, so the unit remembers the server
 // while it has it.
 func TestInconsistent_is_cached_until_replaced(t *testing.T) {
-	s, _ := rememberer(t.TempDir())
+	s, _ := newCacheObserver(t.TempDir())
 	s.Now = time.Now
 	const said = "an entry of its log was not applied: ovsdb error: inconsistent data"
 	serving := func(id, inconsistent string) observe.ServerState {
@@ -33,7 +33,7 @@ func TestInconsistent_is_cached_until_replaced(t *testing.T) {
 		{"it is down", observe.ServerState{Database: ovndb.NB, Condition: ovndb.Down}, ""},
 		{"and started", serving("aa00", ""), "an entry of its log was not applied"},
 		{"another one has joined", serving("bb00", ""), ""},
-		{"the first one is not believed any more", serving("aa00", ""), ""},
+		{"first_report_is_dropped", serving("aa00", ""), ""},
 	} {
 		servers := map[ovndb.Database]observe.ServerState{ovndb.NB: step.server}
 		cache = s.UpdateCache(cache, &observe.Application{Unit: "ovn-central/0"}, servers)

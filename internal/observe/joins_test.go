@@ -16,7 +16,7 @@ import (
 // A joining server that knows the leader receives the log. If there is no progress for minutes, the leader has lost the
 // join; the patience doubles with each further server of the unit.
 func TestJoinIsLost_no_progress_with_leader(t *testing.T) {
-	s, _ := rememberer(t.TempDir())
+	s, _ := newCacheObserver(t.TempDir())
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s.Now = func() time.Time { return now }
 	server := func(id, leader string, state raft.State, end uint64) observe.ServerState {
@@ -40,7 +40,7 @@ func TestJoinIsLost_no_progress_with_leader(t *testing.T) {
 		{"nothing more", 4 * time.Minute, joins("aa00", 70), false},
 		{"for five minutes", time.Minute, joins("aa00", 70), true},
 		{"the clock was set back", -time.Hour, joins("aa00", 70), false},
-		{"and goes on from there", 5 * time.Minute, joins("aa00", 70), true},
+		{"continues_from_there", 5 * time.Minute, joins("aa00", 70), true},
 		{"it grows again", time.Minute, joins("aa00", 71), false},
 		{"it stays there", 6 * time.Minute, joins("aa00", 71), true},
 		{"the leader is gone", time.Minute, server("aa00", string(raft.UnknownRef), raft.JoiningCluster, 71), false},

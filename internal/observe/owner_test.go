@@ -57,25 +57,25 @@ func TestR16_owner(t *testing.T) {
 			peer("aa0f", observetest.Full("aa0f")),
 			observe.Owner{Was: "ovn-central/1", Stale: true},
 		},
-		"nobody's, while a unit has published nothing": {
+		"no_unit_while_one_has_published_nothing": {
 			func(s *observetest.Scenario) { s.Goal["ovn-central/3"] = "waiting" }, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
-		"nobody's, while a unit has published only one": {
+		"no_unit_while_one_has_published_half": {
 			func(s *observetest.Scenario) { s.Published["ovn-central/2"] = [2]string{"aa02", ""} },
 			peer("aa04", observetest.Full("aa04")),
 			observe.Owner{Was: "ovn-central/4"},
 		},
-		"nobody's, while this unit itself has published nothing": {
+		"no_unit_while_this_one_has_published_nothing": {
 			func(s *observetest.Scenario) { s.Published["ovn-central/0"] = [2]string{} }, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
-		"nobody's, while a unit that is being removed has published nothing": {
+		"no_unit_while_dying_one_has_published_nothing": {
 			func(s *observetest.Scenario) {
 				s.Goal["ovn-central/2"], s.Published["ovn-central/2"] = "dying", [2]string{}
 			},
 			peer("aa04", observetest.Full("aa04")),
 			observe.Owner{Was: "ovn-central/4"},
 		},
-		"nobody's, while Juju cannot be asked": {
+		"no_unit_while_Juju_is_silent": {
 			func(s *observetest.Scenario) { s.Goal = nil }, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
 		"a unit's, while Juju cannot be asked": {

@@ -220,7 +220,7 @@ const (
 // View observes the cluster from this unit's server: on a leader until every connected member has had time to keep up,
 // elsewhere by asking the others. names are known full IDs.
 func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
-	notes := s.notes(ctx, l.Database)
+	notes := s.externalIDs(ctx, l.Database)
 	v, err := s.view(ctx, l, names, notes)
 	if err != nil {
 		return v, err
@@ -229,7 +229,7 @@ func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (ra
 		return v, nil
 	}
 	// The reason why a member is down may have begun or ended meanwhile.
-	if v.ChangedBy = changedBy(notes, s.notes(ctx, l.Database), s.Now()); v.ChangedBy != "" {
+	if v.ChangedBy = changedBy(notes, s.externalIDs(ctx, l.Database), s.Now()); v.ChangedBy != "" {
 		return v, nil
 	}
 	if now, err := s.Control.Status(ctx, l.Database); err == nil && !now.SameMembers(v.Status) {

@@ -172,7 +172,7 @@ var wrong = map[string]struct {
 	"update without parameters":           {"list_dbs", "", "", `{"id":null,"method":"update","params":[]}`},      // client.go: update
 	"update2 without parameters":          {"list_dbs", "", "", `{"id":null,"method":"update2","params":[]}`},     // client.go: update2
 	"update3 with one parameter":          {"list_dbs", "", "", `{"id":null,"method":"update3","params":[{}]}`},   // client.go: update3
-	"update3 whose parameters are null":   {"list_dbs", "", "", `{"id":null,"method":"update3","params":null}`},   //
+	"update3_with_null_parameters":        {"list_dbs", "", "", `{"id":null,"method":"update3","params":null}`},   //
 	"update3 without parameters at all":   {"list_dbs", "", "", `{"id":null,"method":"update3"}`},                 //
 	"echo of an object":                   {"list_dbs", "", "", `{"id":null,"method":"echo","params":{"a":"b"}}`}, //
 	"schema null":                         {"get_schema", "_Server", `null`, ""},
@@ -301,24 +301,24 @@ func TestDial_wrong_notification_ends_connection(t *testing.T) {
 		text string
 		lost bool
 	}{
-		"an update of no monitor":         {`{"id":null,"method":"update3","params":[{"databaseName":"OVN_Northbound","id":"x"},"t",{}]}`, true}, // client.go: update3
-		"an update of a null monitor":     {`{"id":null,"method":"update3","params":[null,"t",{}]}`, true},
-		"an update of another database":   {`{"id":null,"method":"update3","params":[{"databaseName":"other","id":"x"},"t",{}]}`, true},
-		"an update of an unknown table":   {`{"id":null,"method":"update3","params":[COOKIE,"t",{"Poems":{"` + rowID + `":{"insert":{}}}}]}`, false},
-		"an update of a row null":         {`{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"` + rowID + `":null}}]}`, true},                                  // cache.go
-		"an update with a short uuid":     {`{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"` + rowID + `":{"modify":{"a":["uuid"]}}}}]}`, true},             // uuid.go
-		"an update with null":             {`{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"x":{"insert":{"external_ids":["map",[[null,null]]]}}}}]}`, true}, // bindings.go
-		"an update of the first kind":     {`{"id":null,"method":"update","params":[COOKIE,{"NB_Global":{"x":{"old":{},"new":{}}}}]}`, true},                                    // model.go: Clone
-		"a deletion of the first kind":    {`{"id":null,"method":"update","params":[COOKIE,{"NB_Global":{"x":{"old":{}}}}]}`, true},
-		"an update of the second kind":    {`{"id":null,"method":"update2","params":[COOKIE,{"NB_Global":{"x":null}}]}`, true},
-		"an update with too many":         {`{"id":null,"method":"update3","params":[1,2,3,4]}`, true},
-		"no update at all":                {`{"id":null,"method":"update3","params":[]}`, true},
-		"an answer to nothing":            {`{"id":3,"result":[],"error":null}`, false},
-		"an answer to what was not asked": {`{"id":12345,"result":[],"error":null}`, true},
-		"an answer without an id":         {`{"id":null,"result":[],"error":null}`, true},
-		"no JSON":                         {`}`, true},
-		"an echo":                         {`{"id":"echo","method":"echo","params":[]}`, false},
-		"a long answer to nothing":        {`{"id":0,"result":"` + strings.Repeat("x", 1<<20) + `"}`, false},
+		"an update of no monitor":       {`{"id":null,"method":"update3","params":[{"databaseName":"OVN_Northbound","id":"x"},"t",{}]}`, true}, // client.go: update3
+		"an update of a null monitor":   {`{"id":null,"method":"update3","params":[null,"t",{}]}`, true},
+		"an update of another database": {`{"id":null,"method":"update3","params":[{"databaseName":"other","id":"x"},"t",{}]}`, true},
+		"an update of an unknown table": {`{"id":null,"method":"update3","params":[COOKIE,"t",{"Poems":{"` + rowID + `":{"insert":{}}}}]}`, false},
+		"an update of a row null":       {`{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"` + rowID + `":null}}]}`, true},                                  // cache.go
+		"an update with a short uuid":   {`{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"` + rowID + `":{"modify":{"a":["uuid"]}}}}]}`, true},             // uuid.go
+		"an update with null":           {`{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"x":{"insert":{"external_ids":["map",[[null,null]]]}}}}]}`, true}, // bindings.go
+		"an update of the first kind":   {`{"id":null,"method":"update","params":[COOKIE,{"NB_Global":{"x":{"old":{},"new":{}}}}]}`, true},                                    // model.go: Clone
+		"a deletion of the first kind":  {`{"id":null,"method":"update","params":[COOKIE,{"NB_Global":{"x":{"old":{}}}}]}`, true},
+		"an update of the second kind":  {`{"id":null,"method":"update2","params":[COOKIE,{"NB_Global":{"x":null}}]}`, true},
+		"an update with too many":       {`{"id":null,"method":"update3","params":[1,2,3,4]}`, true},
+		"no update at all":              {`{"id":null,"method":"update3","params":[]}`, true},
+		"an answer to nothing":          {`{"id":3,"result":[],"error":null}`, false},
+		"unrequested_answer":            {`{"id":12345,"result":[],"error":null}`, true},
+		"an answer without an id":       {`{"id":null,"result":[],"error":null}`, true},
+		"no JSON":                       {`}`, true},
+		"an echo":                       {`{"id":"echo","method":"echo","params":[]}`, false},
+		"a long answer to nothing":      {`{"id":0,"result":"` + strings.Repeat("x", 1<<20) + `"}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -54,7 +54,7 @@ func TestBootstrap_only_leader_creates(t *testing.T) {
 				"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units",
 			}},
 		},
-		"there is none, and this unit has a server that serves": {
+		"none_and_own_server_serves": {
 			fresh(true, func(s *plan.State) {
 				s.Unrelated = true
 				s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)

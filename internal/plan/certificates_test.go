@@ -49,7 +49,7 @@ func TestCertificates_every_state(t *testing.T) {
 		"the relation was removed, and the certificate has expired": {
 			having(nil, expired, func(s *plan.State) { s.Certificates.Related = false }), decided{found: []string{"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"}, ready: true},
 		},
-		"nobody has answered": {
+		"no_answer": {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Provider = "" }),
 			decided{found: []string{"waiting CERTIFICATES_AWAITED Detail=from the provider for 10.0.0.0"}, ready: true},
 		},
@@ -192,26 +192,26 @@ func TestCertificates_CA_change_waits_for_units(t *testing.T) {
 	)
 	fromB, trusting, using := certificate("cert1", "B"), certificate("cert0", "A", "B"), certificate("cert1", "B", "A")
 	check(t, map[string]situation{
-		"nobody trusts it": {having(fromB, certificate("cert0", "A")), decided{step: trust, ready: true}},
+		"trusted_by_none": {having(fromB, certificate("cert0", "A")), decided{step: trust, ready: true}},
 		"only this unit does": {having(fromB, trusting), decided{found: []string{
 			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
 		}, ready: true}},
 		"one does not": {having(fromB, trusting, allTrust, peers([]string{"A"}, "A")), decided{found: []string{
 			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/2 trusts its CA",
 		}, ready: true}},
-		"one that is dying does not": {having(fromB, trusting, func(s *plan.State) { s.Peers[0].Dying = true }), decided{found: []string{
+		"not_by_dying_peer": {having(fromB, trusting, func(s *plan.State) { s.Peers[0].Dying = true }), decided{found: []string{
 			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
 		}, ready: true}},
-		"one that is down does not": {having(fromB, trusting, allTrust, peers([]string{"A"}, "A"), func(s *plan.State) { silence(s, 2) }), decided{step: certify, ready: true}},
-		"one says nothing":          {having(fromB, trusting, allTrust, peers(nil, "")), decided{step: certify, ready: true}},
+		"not_by_down_peer": {having(fromB, trusting, allTrust, peers([]string{"A"}, "A"), func(s *plan.State) { silence(s, 2) }), decided{step: certify, ready: true}},
+		"one says nothing": {having(fromB, trusting, allTrust, peers(nil, "")), decided{step: certify, ready: true}},
 		"one could not be read": {having(fromB, trusting, allTrust, unread), decided{found: []string{
 			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
 		}, ready: true}},
-		"one could not be read for what it uses": {having(fromB, using, allUse, unread), decided{found: []string{
+		"peer_unreadable": {having(fromB, using, allUse, unread), decided{found: []string{
 			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/1 uses the new one",
 		}, ready: true}},
-		"all do":          {having(fromB, trusting, allTrust), decided{step: certify, ready: true}},
-		"nobody is heard": {having(fromB, trusting, silent), decided{step: certify, ready: true}},
+		"all do":        {having(fromB, trusting, allTrust), decided{step: certify, ready: true}},
+		"no_peer_heard": {having(fromB, trusting, silent), decided{step: certify, ready: true}},
 		"this unit's servers are down": {having(fromB, trusting, paused), decided{found: []string{
 			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
 			"warning PAUSED -> ovn-central/0 resume",
@@ -222,7 +222,7 @@ func TestCertificates_CA_change_waits_for_units(t *testing.T) {
 		"one uses the old one": {having(fromB, using, allUse, peers([]string{"A", "B"}, "A")), decided{found: []string{
 			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/2 uses the new one",
 		}, ready: true}},
-		"one does not say what it uses": {having(fromB, using, allUse, peers(nil, "")), decided{found: []string{
+		"peer_without_issuer": {having(fromB, using, allUse, peers(nil, "")), decided{found: []string{
 			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/2 uses the new one",
 		}, ready: true}},
 		"all use it": {having(fromB, using, allUse), decided{step: "drop the CAs from before (every unit uses the new CA)", ready: true}},

@@ -24,17 +24,17 @@ func TestConversionTimer(t *testing.T) {
 		enough time.Duration
 		most   time.Duration
 	}{
-		"any, never at 1 s":               {0, "3.5.0-1", 4 * time.Second, 4 * time.Second},
-		"a size that is not known":        {-1, "3.1.0-2", 4 * time.Second, 4 * time.Second},
-		"3.1, 20 MiB, silent for 15 s":    {20 * mib, "3.1.0-2+deb12u1", 20 * time.Second, time.Minute},
-		"3.1, 80 MiB, silent for 34 s":    {80 * mib, "3.1.0-2", 60 * time.Second, 2 * time.Minute},
-		"2.17, the same":                  {80 * mib, "2.17.9-0ubuntu0.22.04.1", 60 * time.Second, 2 * time.Minute},
-		"one that is not known, the same": {80 * mib, "", 60 * time.Second, 2 * time.Minute},
-		"3.5, 160 MiB, 2.6 s in all":      {160 * mib, "3.5.0-1", 8 * time.Second, 15 * time.Second},
-		"the first that is quicker":       {160 * mib, "3.2.0", 8 * time.Second, 15 * time.Second},
-		"4.0":                             {160 * mib, "4.0.0-1", 8 * time.Second, 15 * time.Second},
-		"3.10 is after 3.2":               {160 * mib, "3.10.0", 8 * time.Second, 15 * time.Second},
-		"no size makes it longer":         {math.MaxInt64, "3.1.0", 5 * time.Minute, 5 * time.Minute},
+		"any, never at 1 s":            {0, "3.5.0-1", 4 * time.Second, 4 * time.Second},
+		"a size that is not known":     {-1, "3.1.0-2", 4 * time.Second, 4 * time.Second},
+		"3.1, 20 MiB, silent for 15 s": {20 * mib, "3.1.0-2+deb12u1", 20 * time.Second, time.Minute},
+		"3.1, 80 MiB, silent for 34 s": {80 * mib, "3.1.0-2", 60 * time.Second, 2 * time.Minute},
+		"2.17, the same":               {80 * mib, "2.17.9-0ubuntu0.22.04.1", 60 * time.Second, 2 * time.Minute},
+		"unknown_version":              {80 * mib, "", 60 * time.Second, 2 * time.Minute},
+		"3.5, 160 MiB, 2.6 s in all":   {160 * mib, "3.5.0-1", 8 * time.Second, 15 * time.Second},
+		"the first that is quicker":    {160 * mib, "3.2.0", 8 * time.Second, 15 * time.Second},
+		"4.0":                          {160 * mib, "4.0.0-1", 8 * time.Second, 15 * time.Second},
+		"3.10 is after 3.2":            {160 * mib, "3.10.0", 8 * time.Second, 15 * time.Second},
+		"no size makes it longer":      {math.MaxInt64, "3.1.0", 5 * time.Minute, 5 * time.Minute},
 	} {
 		got := plan.ConversionTimer(tt.size, tt.ovs)
 		assert.GreaterOrEqual(t, got, tt.enough, name)

@@ -39,7 +39,7 @@ func TestDecide_every_condition(t *testing.T) {
 				"error SERVER_FAILED nb Path=. -> make space on the disk of {path}",
 			}},
 		},
-		"failed, and its file lacks what it has acknowledged": {
+		"failed_and_file_lacks_acknowledged_entries": {
 			only(plan.Database{Condition: ovndb.Failed, Text: "it has given up", Cluster: nbCluster, File: lacking, Rejoin: rejoin}),
 			decided{found: []string{
 				"error FILE_UNUSABLE nb Service=ovn-ovsdb-server-nb Detail=record 9 has entry 8, but the one before it is 6; it has given up -> ovn-central/0 rejoin database=nb",
@@ -71,7 +71,7 @@ func TestDecide_every_condition(t *testing.T) {
 			only(down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"})),
 			decided{step: "start ovn-ovsdb-server-nb", found: []string{"waiting SERVER_DOWN nb"}},
 		},
-		"down, as one that joins without knowing the cluster": {
+		"down_while_joining_unknown_cluster": {
 			only(down("", plan.File{Address: "ssl:10.0.0.0:6643"})),
 			decided{step: "start ovn-ovsdb-server-nb", found: []string{"waiting SERVER_DOWN nb"}},
 		},
@@ -79,7 +79,7 @@ func TestDecide_every_condition(t *testing.T) {
 			only(down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"}), outdated),
 			decided{step: "upgrade (the source has changed, and a server is down)", found: []string{"waiting SERVER_DOWN nb"}},
 		},
-		"down, and what the source has can't be had": {
+		"down_and_source_unavailable": {
 			only(down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"}), outdated, unavailable),
 			decided{step: "start ovn-ovsdb-server-nb", found: []string{"waiting SERVER_DOWN nb"}},
 		},
@@ -214,7 +214,7 @@ func TestDecide_damaged_file_is_rewritten_and_server_kept(t *testing.T) {
 		"not if it has failed in this hook, and no restart either": {damaged("No space left"), decided{found: []string{
 			"error FILE_LACKS_ENTRIES sb Path=. Detail=No space left -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
 		}}},
-		"on a disk that is full, where there may be enough for it": {func(s *plan.State) {
+		"full_disk_with_room_for_the_file": {func(s *plan.State) {
 			damaged("")(s)
 			s.Disk = "/var/lib/ovn (12 KiB free)"
 		}, decided{step: "rewrite the file of sb (record 9 has entry 8)", found: []string{

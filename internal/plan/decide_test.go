@@ -20,7 +20,7 @@ func TestDecide_healthy_unit_has_no_step(t *testing.T) {
 			set(s, serving(ovndb.NB, 0), ovndb.NB)
 			set(s, serving(ovndb.SB, 0), ovndb.SB)
 		}, decided{ready: true}},
-		"what was not looked at is left alone": {func(s *plan.State) {
+		"unobserved_is_left_alone": {func(s *plan.State) {
 			s.Defaults, s.Firewall, s.NorthdParams = "", "", ""
 			edit(s, ovndb.NB, func(x *plan.Database) { x.Listeners, x.Schema = "", "" })
 		}, decided{ready: true}},
@@ -76,7 +76,7 @@ func TestDecide_interrupted_upgrade(t *testing.T) {
 func TestDecide_order_before_clusters(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]situation{
-		"what the leader has published is damaged": {
+		"leaders_data_malformed": {
 			func(s *plan.State) { s.Problem = "the leader setting nb_cid is no ID" },
 			decided{found: []string{"error PUBLISHED_DATA_INVALID Detail=the leader setting nb_cid is no ID"}, ready: true},
 		},
@@ -117,7 +117,7 @@ func TestDecide_order_before_clusters(t *testing.T) {
 				"error OPTION_INVALID ovsdb-server-election-timer Value=option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds -> config ovn-central --reset ovsdb-server-election-timer",
 			}, ready: true},
 		},
-		"options that only change what is shown": {
+		"presentation_options": {
 			func(s *plan.State) {
 				s.Invalid = map[string]string{plan.OptionStatusFormat: "option cluster-status-format is foo", plan.OptionExporter: "option ovn-exporter-channel is foo"}
 			},

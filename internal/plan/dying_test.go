@@ -54,8 +54,8 @@ func TestDying_archives_given_up_cluster(t *testing.T) {
 		"its server is down": {givenUp(func(s *plan.State) {
 			set(s, down(nbCluster, plan.File{}), ovndb.NB)
 		}), decided{step: "rename the file of nb" + why}},
-		"it has no address any more": {givenUp(func(s *plan.State) { s.Address = "" }), decided{step: "rename the file of nb" + why}},
-		"it has put it away":         {givenUp(func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB) }), decided{}},
+		"no_address":         {givenUp(func(s *plan.State) { s.Address = "" }), decided{step: "rename the file of nb" + why}},
+		"it has put it away": {givenUp(func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB) }), decided{}},
 		"it has the new one's only file beside it": {givenUp(func(s *plan.State) {
 			edit(s, ovndb.NB, func(x *plan.Database) { x.Staged = otherCluster })
 		}), decided{step: "rename the file of nb" + why}},
@@ -76,14 +76,14 @@ func TestDying_archives_given_up_cluster(t *testing.T) {
 		"and starts it": {givenUp(func(s *plan.State) {
 			set(s, down(otherCluster, plan.File{Sole: true}), ovndb.NB)
 		}), decided{step: "start ovn-ovsdb-server-nb (no other unit has the new cluster yet)"}},
-		"not where it is paused": {givenUp(func(s *plan.State) {
+		"paused_is_left_alone": {givenUp(func(s *plan.State) {
 			s.Paused = true
 			set(s, down(otherCluster, plan.File{Sole: true}), ovndb.NB)
 		}), decided{found: []string{"warning PAUSED -> ovn-central/0 resume"}}},
-		"not what was a member and has failed": {givenUp(func(s *plan.State) {
+		"failed_member_is_left_alone": {givenUp(func(s *plan.State) {
 			set(s, down(otherCluster, plan.File{Sole: true, WasMember: true}), ovndb.NB)
 		}), decided{}},
-		"not one that is to join": {givenUp(func(s *plan.State) {
+		"joining_is_left_alone": {givenUp(func(s *plan.State) {
 			set(s, down(otherCluster, plan.File{}), ovndb.NB)
 		}), decided{}},
 		"a file that it made and that was not published": {givenUp(func(s *plan.State) {
@@ -205,17 +205,17 @@ func TestDying_recovery_only_what_no_other_can(t *testing.T) {
 			r.JujuLeader, r.Asked, r.Peers[0].Request = true, noon, &made
 		}), decided{}},
 		"it stops no server for a peer": {state(func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{}},
-		"what it was asked for is over": {state(func(_ *plan.State, r *recovery.State) { r.Request = &request }), decided{
+		"own_request_is_over": {state(func(_ *plan.State, r *recovery.State) { r.Request = &request }), decided{
 			step: "withdraw the recovery of nb (RECOVERY_DYING)",
 		}},
-		"then its server starts":              {held(own, func(*plan.State, *recovery.State) {}), decided{step: over}},
-		"as one that was stopped for a peer":  {held(peer, func(*plan.State, *recovery.State) {}), decided{step: over}},
-		"as one of a peer that goes too":      {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Dying, r.Peers[0].Request = true, &request }), decided{step: over}},
-		"and what was noted of it is dropped": {held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }), decided{step: "let the server start again after the recovery of nb", ready: true}},
+		"then its server starts": {held(own, func(*plan.State, *recovery.State) {}), decided{step: over}},
+		"stopped_for_peer":       {held(peer, func(*plan.State, *recovery.State) {}), decided{step: over}},
+		"stopped_for_dying_peer": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Dying, r.Peers[0].Request = true, &request }), decided{step: over}},
+		"record_is_dropped":      {held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }), decided{step: "let the server start again after the recovery of nb", ready: true}},
 		"it is paused, and stays so": {held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }), decided{
 			step: "let the server start again after the recovery of nb", found: []string{"warning PAUSED -> ovn-central/0 resume"},
 		}},
-		"not while the peer's request stands": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{found: []string{
+		"not_while_peers_request_is_pending": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{found: []string{
 			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=ovn-central/1 dry-run=true {unit=ovn-central/1}",
 		}}},
 		"nor while that can't be read": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0] = recovery.Peer{Unit: peer} }), decided{found: []string{

@@ -31,7 +31,7 @@ func TestJudgeNorthd(t *testing.T) {
 	}{
 		"own is active":                     {says(u0, ovndb.NorthdActive), []plan.NorthdReport{says(u1, ovndb.NorthdStandby), {Unit: u2}}, plan.Northd{}, active(u0, true)},
 		"another is active":                 {says(u0, ovndb.NorthdUnresponsive), []plan.NorthdReport{says(u1, ovndb.NorthdActive)}, none(earlier, false), active(u1, false)},
-		"own hangs, others stand by":        {says(u0, ovndb.NorthdUnresponsive), []plan.NorthdReport{says(u1, ovndb.NorthdStandby)}, active(u0, true), none(noon, true)},
+		"own_hangs_others_on_standby":       {says(u0, ovndb.NorthdUnresponsive), []plan.NorthdReport{says(u1, ovndb.NorthdStandby)}, active(u0, true), none(noon, true)},
 		"the active one's unit is down":     {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{says(u1, ""), says(u2, ovndb.NorthdStandby)}, active(u1, true), none(noon, true)},
 		"all others are down":               {says(u0, ovndb.NorthdUnconnected), []plan.NorthdReport{says(u1, ""), says(u2, "")}, active(u1, true), none(noon, false)},
 		"none was active before":            {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{says(u1, ovndb.NorthdStandby)}, none(earlier, true), none(earlier, true)},

@@ -41,7 +41,7 @@ func TestRejoin_removed_if_leader_is_dying(t *testing.T) {
 			s.Peers[0].Dying = true
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = raft.UnknownRef })
 		}, false},
-		"the one that asks is being removed": {func(s *plan.State) { asks(s, 2); s.Peers[0].Dying, s.Peers[1].Dying = true, true }, false},
+		"asking_unit_is_dying": {func(s *plan.State) { asks(s, 2); s.Peers[0].Dying, s.Peers[1].Dying = true, true }, false},
 	} {
 		s := well()
 		tt.change(&s)

@@ -19,11 +19,11 @@ func TestRemotes_addresses_of_members(t *testing.T) {
 	for title, c := range map[string]struct {
 		members, want []string
 	}{
-		"no members are known":             {nil, peers},
-		"they are where their members are": {append([]string{at(addressOf(9))}, peers...), peers},
-		"all have other addresses":         {[]string{at("10.9.9.1"), at("10.9.9.2")}, append(peers, at("10.9.9.1"), at("10.9.9.2"))},
-		"one has":                          {[]string{at("10.9.9.1"), peers[1]}, append(peers, at("10.9.9.1"))},
-		"one had this unit's":              {[]string{at(addressOf(0)), peers[1]}, peers},
+		"no members are known":     {nil, peers},
+		"at_members_addresses":     {append([]string{at(addressOf(9))}, peers...), peers},
+		"all have other addresses": {[]string{at("10.9.9.1"), at("10.9.9.2")}, append(peers, at("10.9.9.1"), at("10.9.9.2"))},
+		"one has":                  {[]string{at("10.9.9.1"), peers[1]}, append(peers, at("10.9.9.1"))},
+		"one had this unit's":      {[]string{at(addressOf(0)), peers[1]}, peers},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -30,7 +30,7 @@ func TestRaftLeader_works_for_all_members(t *testing.T) {
 		},
 		"a cluster was replaced":                 {nb(func(x *plan.Database) { x.Superseded = plan.Drifted }), decided{step: "note the replaced clusters in nb", ready: true}},
 		"a cluster was replaced, not the leader": {func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Superseded = plan.Drifted }) }, decided{ready: true}},
-		"chassis may write what they like until the server is restarted": {
+		"unrestricted_until_restart": {
 			nb(func(x *plan.Database) { x.Unrestricted = true }),
 			decided{found: []string{
 				"warning ROLES_NOT_ENFORCED nb -> ovn-central/0 restart-services services=ovn-ovsdb-server-nb",
@@ -106,7 +106,7 @@ func TestRaftLeader_works_for_all_members(t *testing.T) {
 			}),
 			decided{found: []string{"info SCHEMA_OLDER nb Detail=converted once ovn-central/1 runs 24.03"}, ready: true},
 		},
-		"an older schema, and a unit that does not say what it runs": {
+		"older_schema_and_unit_without_version": {
 			newSchema(func(s *plan.State) { s.Peers[1].Running = nil }),
 			decided{found: []string{
 				"info SCHEMA_OLDER nb Detail=converted once ovn-central/2 says what it runs",
@@ -118,7 +118,7 @@ func TestRaftLeader_works_for_all_members(t *testing.T) {
 				"info SCHEMA_OLDER nb Detail=converted once ovn-central/3 has joined (if it can't, remove it)",
 			}, ready: true},
 		},
-		"an older schema, and a unit of which nothing was read": {
+		"older_schema_and_unread_unit": {
 			newSchema(func(s *plan.State) {
 				s.Peers[0] = plan.Peer{Unit: "ovn-central/1", Data: plan.Unread, Servers: peer(1).Servers, Clusters: peer(1).Clusters}
 			}),
@@ -258,7 +258,7 @@ func TestNorthd_runs_beside_every_member(t *testing.T) {
 				"error NORTHD_NONE_ACTIVE Detail=this unit's hangs -> ovn-central/0 restart-services services=ovn-northd",
 			}, ready: true},
 		},
-		"all stand by": {
+		"all_on_standby": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(0, true) },
 			decided{found: []string{
 				"waiting NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command",
@@ -273,13 +273,13 @@ func TestNorthd_runs_beside_every_member(t *testing.T) {
 				"waiting NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command",
 			}, ready: true},
 		},
-		"all stand by for too long": {
+		"all_on_standby_too_long": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(120*time.Second, true) },
 			decided{found: []string{
 				"error NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command",
 			}, ready: true},
 		},
-		"it stands by, and nothing is known of another": {
+		"on_standby_and_others_unknown": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, plan.Northd{} },
 			decided{ready: true},
 		},
@@ -301,14 +301,14 @@ func TestNorthd_runs_beside_every_member(t *testing.T) {
 				"waiting NORTHD_NONE_ACTIVE Detail=this unit's is held -> ovn-central/0 release-northd",
 			}, ready: true},
 		},
-		"one that loses its power would stay the active one": {
+		"probe_off_keeps_dead_one_active": {
 			func(s *plan.State) { s.Settings.InactivityProbe = 0 },
 			decided{found: []string{
 				"warning NORTHD_PROBE_OFF -> config ovn-central ovsdb-server-inactivity-probe=60",
 			}, ready: true},
 		},
 		"nothing starts at boot":       {services(on, plan.ServiceState{Active: true}, true), decided{step: umbrella, ready: true}},
-		"what starts at boot is off":   {services(on, plan.ServiceState{Enabled: true}, true), decided{step: umbrella, ready: true}},
+		"not_enabled_at_boot":          {services(on, plan.ServiceState{Enabled: true}, true), decided{step: umbrella, ready: true}},
 		"nothing is known of services": {services(plan.ServiceState{}, boots, true), decided{step: "start ovn-northd (it was not running)", found: []string{"info NORTHD_DOWN"}, ready: true}},
 	})
 }
@@ -324,7 +324,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 		}
 	}
 	check(t, map[string]situation{
-		"northd goes first": {
+		"northd_first": {
 			due(false, ovndb.SouthboundServer, ovndb.NorthboundServer, ovndb.Northd),
 			decided{step: "restart ovn-northd (options changed)", found: []string{
 				"info RESTART_DUE Value=ovn-northd (options changed), ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)",

@@ -44,19 +44,19 @@ func TestEveryStateOfAServer(t *testing.T) {
 	}
 	check(t, map[string]situation{
 		"joining": {status(joining("ssl:10.0.0.1:6644")), decided{found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}}},
-		"joining through one that is dying": {func(s *plan.State) {
+		"joining_through_dying_peer": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			s.Peers[0].Dying = true
 		}, decided{found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}}},
-		"joining through one that is gone": {
+		"joining_through_gone_peer": {
 			status(joining("ssl:10.0.0.8:6644")),
 			decided{step: "rename the file of sb (the server tries to join through units that are gone)", found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}},
 		},
-		"joining through one that joins itself": {func(s *plan.State) {
+		"joining_through_joining_peer": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: nbCluster}
 		}, decided{step: "rename the file of sb (the server tries to join through units that are gone)", found: []string{"waiting SERVER_JOINING sb Count=1 Total=3"}}},
-		"joining through one that is gone, while the leader adds it": {func(s *plan.State) {
+		"joining_through_gone_peer_while_added": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = "b001" })
 		}, decided{found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}}},
@@ -64,12 +64,12 @@ func TestEveryStateOfAServer(t *testing.T) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
 		}, decided{step: "rename the file of sb (the leader has stopped adding this server)", found: []string{"waiting SERVER_JOINING sb Count=2 Total=3"}}},
-		"joining through a leader that has stopped adding it, and there is nobody else": {func(s *plan.State) {
+		"joining_lost_and_no_other_peer": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
 			s.Peers, s.Units = nil, 1
 		}, decided{found: []string{"waiting SERVER_JOINING sb Total=1"}}},
-		"joining through one that is gone, and there is nobody else": {func(s *plan.State) {
+		"joining_through_gone_peer_and_no_other": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
 			s.Peers, s.Units = nil, 1
 		}, decided{found: []string{"waiting SERVER_JOINING sb Total=1"}}},
@@ -83,13 +83,13 @@ func TestEveryStateOfAServer(t *testing.T) {
 			}),
 			decided{step: "leave the cluster of sb (the other members have removed this server)", found: []string{"waiting SERVER_REMOVED sb"}},
 		},
-		"without a leader, of which the report of the membership tells": {
+		"no_leader": {
 			status(func(x *plan.Database) {
 				x.Status.State, x.Status.Role, x.Status.Leader = raft.Disconnected, raft.Candidate, raft.UnknownRef
 			}),
 			decided{},
 		},
-		"a record of a removal does not count where there is a leader": {
+		"removal_record_ignored_with_leader": {
 			status(func(x *plan.Database) { x.Removed = true }), decided{ready: true},
 		},
 		"of another cluster": {
@@ -150,7 +150,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 		"its creator is not there yet": {
 			alone(func(*plan.State) {}), decided{found: []string{"waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc"}},
 		},
-		"nobody knows who created it": {
+		"unknown_creator": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy = "" }),
 			decided{found: []string{"waiting CLUSTER_AWAITED nb Unit=a unit Cluster=cccc"}},
 		},

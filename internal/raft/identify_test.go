@@ -37,24 +37,24 @@ func TestR3_resolve_finds_member(t *testing.T) {
 		peers []string // by the longest form
 		text  string
 	}{
-		"four digits":                         {"c14a", []string{third}, third},
-		"five digits":                         {"c14af", []string{third}, third},
-		"eight digits":                        {"c14af3b0", []string{third}, third},
-		"eight digits and a dash":             {"c14af3b0-", []string{third}, third},
-		"more of it":                          {"c14af3b0-1111-4", []string{third}, third},
-		"all of it":                           {third, []string{third}, third},
-		"capital letters":                     {"C14AF3B0", []string{third}, third},
-		"blanks around it":                    {" \tc14a\n", []string{third}, third},
-		"two share four digits":               {"7d80", []string{first, second}, ""},
-		"two share five digits":               {"7d801", []string{first, second}, ""},
-		"the sixth tells them apart":          {"7d8017", []string{first}, first},
-		"whole IDs tell them apart":           {second, []string{second}, second},
-		"a wrong rest":                        {"c14af3b1", nil, ""},
-		"a wrong end":                         {third[:35] + "5", nil, ""},
-		"nobody's":                            {"13fe", nil, ""},
-		"all that is known":                   {"6e62", []string{short}, short},
-		"more than is known":                  {"6e627992", []string{short}, "6e627992"},
-		"a whole ID of which little is known": {"6e627992-b0a2-4380-8cf5-8bcd008cac5f", []string{short}, "6e627992-b0a2-4380-8cf5-8bcd008cac5f"},
+		"four digits":                  {"c14a", []string{third}, third},
+		"five digits":                  {"c14af", []string{third}, third},
+		"eight digits":                 {"c14af3b0", []string{third}, third},
+		"eight digits and a dash":      {"c14af3b0-", []string{third}, third},
+		"more of it":                   {"c14af3b0-1111-4", []string{third}, third},
+		"all of it":                    {third, []string{third}, third},
+		"capital letters":              {"C14AF3B0", []string{third}, third},
+		"blanks around it":             {" \tc14a\n", []string{third}, third},
+		"two share four digits":        {"7d80", []string{first, second}, ""},
+		"two share five digits":        {"7d801", []string{first, second}, ""},
+		"the sixth tells them apart":   {"7d8017", []string{first}, first},
+		"whole IDs tell them apart":    {second, []string{second}, second},
+		"a wrong rest":                 {"c14af3b1", nil, ""},
+		"a wrong end":                  {third[:35] + "5", nil, ""},
+		"nobody's":                     {"13fe", nil, ""},
+		"all that is known":            {"6e62", []string{short}, short},
+		"more than is known":           {"6e627992", []string{short}, "6e627992"},
+		"full_ID_known_by_digits_only": {"6e627992-b0a2-4380-8cf5-8bcd008cac5f", []string{short}, "6e627992-b0a2-4380-8cf5-8bcd008cac5f"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestR3_ambiguous_number_means_both(t *testing.T) {
 	}{
 		"a zero in front or two bits": {"3", []string{"0003", "0b11", "0004"}, []string{"0003", "0b11"}},
 		"nothing but zeros":           {"0", []string{"0000", "0b00", "00e7", "0001"}, []string{"0000", "0b00", "00e7"}},
-		"as octal, where it can be":   {"15", []string{"0017", "0015", "0013"}, []string{"0017"}},
+		"octal_if_possible":           {"15", []string{"0017", "0015", "0013"}, []string{"0017"}},
 		"else as decimal":             {"18", []string{"0018", "0022", "0024"}, []string{"0018", "0022"}},
 		"a float and an integer":      {"130000", []string{"13e4", "1300", "31e4"}, []string{"13e4"}},
 		"the same, of whom more is known": {

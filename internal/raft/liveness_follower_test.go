@@ -33,7 +33,7 @@ func TestR0_follower_needs_connection_and_answer(t *testing.T) {
 			file: "sb-5member-follower-one-dead", answers: answers(t, five, append(rest, "431d")...),
 			up: []string{"6c29", "617e", "5bb3", "a00e"}, why: map[string]string{"431d": whyNoWay},
 		},
-		"a hung one still stands in Connections": {
+		"hung_member_still_in_Connections": {
 			file: "sb-5member-follower-one-dead", answers: answers(t, five, "5bb3", "a00e"),
 			up: []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent},
 		},
@@ -56,7 +56,7 @@ func TestR0_follower_needs_connection_and_answer(t *testing.T) {
 			answers: answers(t, captureStatus(t, "nb-3member-follower2"), "c14a", "7d80"),
 			up:      []string{"6e62"}, why: map[string]string{"c14a": whyForeign, "7d80": whyForeign},
 		},
-		"nobody answers": {
+		"no_answers": {
 			file: "sb-5member-follower-one-dead",
 			up:   []string{"6c29"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent, "5bb3": whySilent, "a00e": whySilent},
 		},
@@ -178,16 +178,16 @@ func TestCutOff(t *testing.T) {
 		cutOff   bool
 	}{
 		"a follower": {"nb-3member-follower2", silent(0), false},
-		"a follower that has not yet missed its leader":     {"nb-3member-follower2", silent(2), false},
-		"one that waits to be elected, unheard":             {"nb-candidate-with-votes", silent(9), true},
-		"one that waits to be elected, heard":               {"nb-candidate-with-votes", func(s *Status) { now := time.Duration(0); s.Servers[0].LastMsg, s.Servers[1].LastMsg = &now, &now }, false},
-		"one that has just voted for another":               {"nb-follower-leader-unknown-voted-other", silent(0), false},
-		"one that has voted for another, and heard no more": {"nb-follower-leader-unknown-voted-other", silent(9), true},
-		"a leader":                                   {"nb-3member-leader", silent(0), false},
-		"a leader of three that hears one":           {"nb-3member-leader", silent(1), false},
-		"a leader of three that hears none":          {"nb-3member-leader", silent(2), true},
-		"a leader of three that has never heard any": {"nb-3member-leader", func(s *Status) { s.Servers[0].LastMsg, s.Servers[1].LastMsg, s.Servers[2].LastMsg = nil, nil, nil }, true},
-		"a leader of itself":                         {"nb-3member-leader", func(s *Status) { self, _ := s.self(); s.Servers = []Member{self} }, false},
+		"a follower that has not yet missed its leader": {"nb-3member-follower2", silent(2), false},
+		"candidate_unheard":                             {"nb-candidate-with-votes", silent(9), true},
+		"candidate_heard":                               {"nb-candidate-with-votes", func(s *Status) { now := time.Duration(0); s.Servers[0].LastMsg, s.Servers[1].LastMsg = &now, &now }, false},
+		"voted_for_other":                               {"nb-follower-leader-unknown-voted-other", silent(0), false},
+		"voted_for_other_then_silence":                  {"nb-follower-leader-unknown-voted-other", silent(9), true},
+		"a leader":                                      {"nb-3member-leader", silent(0), false},
+		"a leader of three that hears one":              {"nb-3member-leader", silent(1), false},
+		"a leader of three that hears none":             {"nb-3member-leader", silent(2), true},
+		"a leader of three that has never heard any":    {"nb-3member-leader", func(s *Status) { s.Servers[0].LastMsg, s.Servers[1].LastMsg, s.Servers[2].LastMsg = nil, nil, nil }, true},
+		"a leader of itself":                            {"nb-3member-leader", func(s *Status) { self, _ := s.self(); s.Servers = []Member{self} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status := captureStatus(t, test.captured)

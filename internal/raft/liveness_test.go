@@ -54,11 +54,11 @@ func TestR0_leader_needs_message_and_log(t *testing.T) {
 			file: "nb-leader-stale-and-new-same-address", up: []string{"7f3d", "697f", "8db1"},
 			why: map[string]string{"89b2": "its last message is 4.2 s old, election timer 1.0 s"},
 		},
-		"a full disk, whose messages stopped": {
+		"full_disk_messages_stopped": {
 			file: "nb-leader-with-disk-full-follower", up: []string{"42d4", "e1f0"},
 			why: map[string]string{"c3c1": "its last message is 1.2 s old, election timer 1.0 s"},
 		},
-		"a full disk, whose messages go on": {
+		"full_disk_messages_continue": {
 			file: "nb-leader-with-disk-full-follower", up: []string{"42d4", "e1f0"},
 			edit: func(t *testing.T, s *Status) { rowOf(t, s, "c3c1").LastMsg = new(ms(5)) },
 			why:  map[string]string{"c3c1": "it does not store what it is sent: 2 entries behind"},

@@ -15,14 +15,14 @@ func TestFullID_only_match(t *testing.T) {
 		change func(*View)
 		want   ID
 	}{
-		"nobody knows it":                           {func(*View) {}, ""},
+		"unknown":                                   {func(*View) {}, ""},
 		"a unit has published it":                   {func(v *View) { v.Names = []ID{memberID(2), memberID(1)} }, memberID(1)},
 		"two have published the same":               {func(v *View) { v.Names = []ID{memberID(1), memberID(2), memberID(1)} }, memberID(1)},
 		"two different ones fit":                    {func(v *View) { v.Names = []ID{memberID(1), other} }, ""},
 		"two different ones, and one of them again": {func(v *View) { v.Names = []ID{memberID(1), other, memberID(1)} }, ""},
 		"none of the names fits":                    {func(v *View) { v.Names = []ID{memberID(2), memberID(3)} }, ""},
 		"it says it itself":                         {func(v *View) { v.Probes = []ProbeResult{{Address: memberAddress(1), Server: memberID(1)}} }, memberID(1)},
-		"what it says itself is preferred": {func(v *View) {
+		"own_answer_is_preferred": {func(v *View) {
 			v.Names, v.Probes = []ID{other}, []ProbeResult{{Address: memberAddress(1), Server: memberID(1)}}
 		}, memberID(1)},
 		"another one answers at its address": {func(v *View) {

@@ -135,7 +135,7 @@ func TestParse_lines_of_some_states(t *testing.T) {
 			"nb-leader-adding-committing.txt",
 			func(s Status) any { return s.Adding[0].Phase }, AddingCatchup,
 		},
-		"a row whose addition is being committed": {
+		"row_with_addition_in_commit": {
 			"nb-leader-adding-committing.txt",
 			func(s Status) any { return s.Servers[1].Phase }, AddingCommitting,
 		},
@@ -144,7 +144,7 @@ func TestParse_lines_of_some_states(t *testing.T) {
 			func(s Status) any { return s.Removing },
 			[]Pending{{Short: "25b7", Address: "tcp:127.77.16.2:6643", Phase: RemovingPhase}},
 		},
-		"a row whose removal waits": {
+		"row_with_pending_removal": {
 			"nb-leader-two-removals-pending.txt",
 			func(s Status) any { return s.Servers[0].Phase }, RemovingPhase,
 		},

@@ -65,7 +65,7 @@ func TestR6_proof_for_every_log(t *testing.T) {
 				r.member = append(r.member[:kept], r.member[kept-1]) // a leader begins with an entry of its own
 				r.led, r.term = true, r.term+1
 			},
-			"somebody looks": func(t *rapid.T) {
+			"observe": func(t *rapid.T) {
 				r.seen = true
 				if p.Observe(r.status()) {
 					require.False(t, r.member[r.committed-1], "it is still a member by what is committed")

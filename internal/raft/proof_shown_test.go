@@ -32,9 +32,9 @@ func TestConfigurationWatcher(t *testing.T) {
 		"others are on their way by then": {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(1, 14, 3, "aaaa", "bbbb")}, true},
 		"no leader":                       {[]Status{leaderless, leaderless}, false},
 		"cut off":                         {[]Status{cut, cut}, false},
-		"a removal goes on":               {[]Status{removing}, false},
+		"removal_in_progress":             {[]Status{removing}, false},
 		"it is undone":                    {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 10, 0, "aaaa", "bbbb", "cccc")}, false},
-		"a new term counts anew":          {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 12, 2, "aaaa", "bbbb")}, false},
+		"new_term_restarts":               {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 12, 2, "aaaa", "bbbb")}, false},
 	}
 	for name, test := range tests {
 		var p ConfigurationWatcher

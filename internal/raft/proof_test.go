@@ -84,8 +84,8 @@ func TestR6_removal_needs_commit(t *testing.T) {
 		"undone and done again between two looks": {
 			{without(12, 1), false, true}, {but(without(16, 1), newTerm), false, true}, {but(without(17, 1), newTerm), true, true},
 		},
-		"garbage":                              {{without(12, math.MaxUint64), false, true}},
-		"the one that looks is leaving itself": {{but(without(12, 0), leaving), false, true}},
+		"garbage":             {{without(12, math.MaxUint64), false, true}},
+		"observer_is_leaving": {{but(without(12, 0), leaving), false, true}},
 		"the leader is still at it": {
 			{but(without(12, 1), removing), false, false}, {but(without(12, 0), removing), false, false}, {without(12, 0), true, true},
 		},
@@ -128,9 +128,9 @@ func TestR6ProofIsOfOneMember(t *testing.T) {
 		"a removal under way, wherever it was": {RemovalWatcher{Target: "25b7"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
 		"a removal that waits for its turn":    {RemovalWatcher{Target: "2695"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
 		"not committed, seen by a follower":    {RemovalWatcher{Target: "25b7"}, captureStatus(t, "nb-follower-while-removals-pending"), false},
-		"committed by nobody":                  {RemovalWatcher{Target: "c712"}, captureStatus(t, "nb-leader-kick-no-quorum"), false},
+		"never_committed":                      {RemovalWatcher{Target: "c712"}, captureStatus(t, "nb-leader-kick-no-quorum"), false},
 		"from a server that joins":             {RemovalWatcher{Target: "13fe"}, captureStatus(t, "nb-joining-learned-cid"), false},
-		"from a server that nobody knows":      {RemovalWatcher{Target: "13fe"}, captureStatus(t, "nb-kicked-while-down-then-restarted"), false},
+		"unknown_server":                       {RemovalWatcher{Target: "13fe"}, captureStatus(t, "nb-kicked-while-down-then-restarted"), false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -61,14 +61,14 @@ func TestQuorumOfCapturedStates(t *testing.T) {
 		"the only member, which is leaving": {"nb-single-after-leave", nil, false, Quorum{Members: 1, Up: 0}},
 		"a follower":                        {"nb-3member-follower2", []string{"c14a", "7d80"}, true, Quorum{Members: 3, Up: 3}},
 		"a follower of five with one dead":  {"sb-5member-follower-one-dead", []string{"617e", "5bb3", "a00e"}, true, Quorum{Members: 5, Up: 4}},
-		"a follower whose leader hangs":     {"sb-5member-follower-one-dead", []string{"617e", "5bb3"}, false, Quorum{Members: 5, Up: 0}},
-		"a follower that nobody answers":    {"nb-3member-follower2", nil, false, Quorum{Members: 3, Up: 0}},
+		"follower_of_hung_leader":           {"sb-5member-follower-one-dead", []string{"617e", "5bb3"}, false, Quorum{Members: 5, Up: 0}},
+		"follower_without_answers":          {"nb-3member-follower2", nil, false, Quorum{Members: 3, Up: 0}},
 		"a follower that knows no leader":   {"nb-follower-leader-unknown-voted-other", []string{"c2ed", "7206", "3253"}, false, Quorum{Members: 4, Up: 0}},
 		"a candidate whom others answer":    {"nb-candidate-with-votes", []string{"b72b"}, false, Quorum{Members: 3, Up: 0}},
 		"a leader that lost the majority":   {"nb-ex-leader-no-quorum", nil, false, Quorum{Members: 3, Up: 0}},
-		"one that was removed while down":   {"nb-kicked-while-down-then-restarted", []string{"c712", "8938"}, false, Quorum{Members: 3, Up: 0}},
-		"one that joins":                    {"nb-joining-remote-unreachable", nil, false, Quorum{Members: 0, Up: 0}},
-		"one that joins and knows a leader": {"nb-joining-learned-cid", nil, false, Quorum{Members: 3, Up: 0}},
+		"removed_while_down":                {"nb-kicked-while-down-then-restarted", []string{"c712", "8938"}, false, Quorum{Members: 3, Up: 0}},
+		"joining":                           {"nb-joining-remote-unreachable", nil, false, Quorum{Members: 0, Up: 0}},
+		"joining_with_leader":               {"nb-joining-learned-cid", nil, false, Quorum{Members: 3, Up: 0}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -123,10 +123,10 @@ func TestLagging(t *testing.T) {
 		reference uint64
 		want      bool
 	}{
-		"everybody keeps up":            {0, func(*Status) {}, 11, false},
-		"one is behind":                 {0, func(s *Status) { s.Servers[1].Match = new(uint64(10)) }, 11, true},
-		"one is behind what came later": {0, func(s *Status) { s.Servers[1].Match = new(uint64(10)) }, 10, false},
-		"one has no index":              {0, func(s *Status) { s.Servers[2].Match = nil }, 11, true},
+		"everybody keeps up":   {0, func(*Status) {}, 11, false},
+		"one is behind":        {0, func(s *Status) { s.Servers[1].Match = new(uint64(10)) }, 11, true},
+		"behind_later_entries": {0, func(s *Status) { s.Servers[1].Match = new(uint64(10)) }, 10, false},
+		"one has no index":     {0, func(s *Status) { s.Servers[2].Match = nil }, 11, true},
 		"the one behind is not heard": {0, func(s *Status) {
 			s.Servers[1].Match, s.Servers[1].LastMsg = new(uint64(1)), new(time.Minute)
 		}, 11, false},

@@ -125,7 +125,7 @@ func TestParseIdentities_omits_malformed(t *testing.T) {
 			nil,
 			[]string{fmt.Sprintf("nb-identity is %q, not four hex digits", strings.Repeat("a", 40))},
 		},
-		"a server that is none": {
+		"malformed_server": {
 			map[string]string{"nb-identity": "13e4", "nb-server-id": "13e4"},
 			nil,
 			[]string{`nb-server-id is "13e4", not an ID that begins with 13e4`},
@@ -135,7 +135,7 @@ func TestParseIdentities_omits_malformed(t *testing.T) {
 			nil,
 			[]string{`nb-server-id is "0017f3b0-1111-4222-8333-444444444444", not an ID that begins with 13e4`},
 		},
-		"the server of nobody": {
+		"server_without_ID": {
 			map[string]string{"nb-identity": "0000", "nb-server-id": "00000000-0000-0000-0000-000000000000"},
 			nil,
 			[]string{`nb-server-id is "00000000-0000-0000-0000-000000000000", not an ID that begins with 0000`},
@@ -145,7 +145,7 @@ func TestParseIdentities_omits_malformed(t *testing.T) {
 			nil,
 			[]string{`nb-identity is "", not four hex digits`},
 		},
-		"a cluster that is none": {
+		"malformed_cluster": {
 			map[string]string{"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": "f3b0"},
 			&Identity{Server: nbServer},
 			[]string{`nb-cluster-id is "f3b0", not an ID`},

@@ -254,19 +254,19 @@ func TestR8_observe_removals_of_unseen_servers(t *testing.T) {
 		removed   bool
 	}{
 		"it was a member earlier in the log":      {Identity{serverID(2), nbCluster, 9}, nil, true},
-		"it was one where this log ends":          {Identity{serverID(2), nbCluster, 11}, nil, true},
+		"member_at_end_of_log":                    {Identity{serverID(2), nbCluster, 11}, nil, true},
 		"it may have become one later in the log": {Identity{serverID(2), nbCluster, 12}, nil, false},
 		"it is one": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) {
 			s.Servers = append(s.Servers, raft.Member{Short: serverID(2).Short()})
 		}, false},
-		"it doesn't say since when":                        {Identity{serverID(2), nbCluster, 0}, nil, false},
-		"it has not joined":                                {Identity{serverID(2), "", 9}, nil, false},
-		"it is of another cluster":                         {Identity{serverID(2), other, 9}, nil, false},
-		"all that is known of the server are its digits":   {Identity{serverID(2)[:4], nbCluster, 9}, nil, true},
-		"what is not committed may be that it was removed": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
-		"what is not committed may be that it became one":  {Identity{serverID(2), nbCluster, 11}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
-		"this server has no leader":                        {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Leader = raft.UnknownRef }, false},
-		"this server does not know its cluster yet":        {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Cluster = nil }, false},
+		"it doesn't say since when":                      {Identity{serverID(2), nbCluster, 0}, nil, false},
+		"it has not joined":                              {Identity{serverID(2), "", 9}, nil, false},
+		"it is of another cluster":                       {Identity{serverID(2), other, 9}, nil, false},
+		"all that is known of the server are its digits": {Identity{serverID(2)[:4], nbCluster, 9}, nil, true},
+		"uncommitted_removal":                            {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
+		"uncommitted_addition":                           {Identity{serverID(2), nbCluster, 11}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
+		"this server has no leader":                      {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Leader = raft.UnknownRef }, false},
+		"this server does not know its cluster yet":      {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Cluster = nil }, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

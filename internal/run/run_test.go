@@ -50,8 +50,8 @@ func TestExec_without_input(t *testing.T) {
 func TestDeadlineEndsTheChild(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"one that ends when told":       `echo $$ >"$1"; exec sleep 60`,
-		"one that does not want to end": `trap "" TERM; echo $$ >"$1"; exec sleep 60`,
+		"ends_on_SIGTERM": `echo $$ >"$1"; exec sleep 60`,
+		"ignores_SIGTERM": `trap "" TERM; echo $$ >"$1"; exec sleep 60`,
 	}
 	for name, script := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -120,25 +120,25 @@ func TestError_keeps_exit_code_and_output(t *testing.T) {
 
 func TestOutputIsBounded(t *testing.T) {
 	t.Parallel()
-	t.Run("stdout beyond 8 MiB is an error", func(t *testing.T) {
+	t.Run("stdout_above_8_MiB_is_error", func(t *testing.T) {
 		t.Parallel()
 		out, failed := failure(t, t.Context(), sh("head -c 8388609 /dev/zero"))
 		require.ErrorIs(t, failed, run.ErrTruncated)
 		assert.Len(t, out, 8<<20)
 	})
-	t.Run("stdout of 8 MiB is not", func(t *testing.T) {
+	t.Run("stdout_of_8_MiB", func(t *testing.T) {
 		t.Parallel()
 		out, err := run.Exec{}.Run(t.Context(), sh("head -c 8388608 /dev/zero"))
 		require.NoError(t, err)
 		assert.Len(t, out, 8<<20)
 	})
-	t.Run("stderr is cut at 4 KiB", func(t *testing.T) {
+	t.Run("stderr_cut_at_4_KiB", func(t *testing.T) {
 		t.Parallel()
 		_, failed := failure(t, t.Context(), sh(`head -c 100000 /dev/zero | tr '\000' x >&2; exit 5`))
 		assert.Equal(t, 5, failed.ExitCode)
 		assert.Equal(t, strings.Repeat("x", 4<<10), failed.Stderr)
 	})
-	t.Run("stderr of a command that succeeds is no error", func(t *testing.T) {
+	t.Run("stderr_of_success", func(t *testing.T) {
 		t.Parallel()
 		out, err := run.Exec{}.Run(t.Context(), sh(`head -c 100000 /dev/zero >&2; echo ok`))
 		require.NoError(t, err)
@@ -183,8 +183,8 @@ func TestExec_late_read_is_complete(t *testing.T) {
 func TestExec_children_are_not_awaited(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
-		"and is silent":      `echo answer; sleep 60 & echo $! >"$1"`,
-		"and goes on to say": `echo answer; { while :; do echo; done; } & echo $! >"$1"`,
+		"and is silent":            `echo answer; sleep 60 & echo $! >"$1"`,
+		"child_continues_to_write": `echo answer; { while :; do echo; done; } & echo $! >"$1"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
