@@ -75,7 +75,7 @@ type client struct {
 // observe asks Juju what else a pass begins with. Where not thorough, relations other than the
 // peers' are left out, and what the Juju leader has published is what it was.
 func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough bool) (pass, error) {
-	p := pass{record: r, inputs: inputs{thorough: thorough}, progress: newProgress(u.Now()), result: o}
+	p := pass{record: r, inputs: inputs{thorough: thorough}, progress: newProgress(u.Now()), result: o, firewall: u.firewallManager(r)}
 	err := u.askJuju(ctx, &p)
 	return p, err
 }

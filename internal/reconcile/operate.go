@@ -223,7 +223,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 	default:
 		u.Log.WarnContext(ctx, "cannot remove the firewall's rules; continuing", "error", err)
 	}
-	if err := errors.Join(u.removeStartGuard(ctx), u.removeBackups(ctx), u.removeAgent(ctx), u.putAwayStaged(ctx, nil)); err != nil {
+	if err := errors.Join(u.startGuard().Remove(ctx), u.backupManager(new(record)).Remove(ctx), u.removeAgent(ctx), u.putAwayStaged(ctx, nil)); err != nil {
 		failures = append(failures, err)
 	}
 	if err := errors.Join(u.Policy.Remove(ctx), u.Packages.RemoveSources()); err != nil {

@@ -33,11 +33,9 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 	if err := u.askJuju(ctx, &p); err != nil {
 		return o, err
 	}
-	p.progress.guarded = true
-	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure
-	if record.Backup.Set != "" {
-		o.backup, o.backupAge = u.backups(ctx, record, p.inputs.settings.Backup)
-	}
+	o.firewall, o.policyFailure = u.firewallManager(record).Findings(), record.PolicyFailure
+	backups := u.backupManager(record)
+	o.backup, o.backupAge = backups.Look(ctx, u.backupSnapshot(p)), backups.Age()
 	o.agentStatus, o.agent = u.askAgent(ctx, record)
 	err = u.decide(ctx, p, &o)
 	return o, err

@@ -31,11 +31,6 @@ type progress struct {
 	serving  map[ovndb.Database]serving
 	// northd is what the last hook has found of all units' ovn-northd.
 	northd plan.Northd
-	// guarded says that the firewall was seen to in this hook.
-	guarded bool
-	// firewallDrifted says, once the machine was asked, whether its rules are not those that
-	// were last set.
-	firewallDrifted *bool
 }
 
 // newProgress is that of a pass for which Juju is asked now.

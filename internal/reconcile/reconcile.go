@@ -53,17 +53,18 @@ type Result struct {
 	// Failure is the step that could not be made, if one could not.
 	Failure error
 	state   plan.State
-	// firewallFailure is why the firewall could not be set, if it could not.
-	firewallFailure string
+	// firewall is what is wrong with the firewall.
+	firewall []finding.Finding
 	// policyFailure is why packages may restart services, against the option.
 	policyFailure string
 	// agent is what is wrong with the agent, if something is.
 	agent string
 	// agentStatus is what the unit's agent says.
 	agentStatus report.Status
-	// backup is what is wrong with the backups that are made by themselves, if something is,
-	// and backupAge how old the newest is.
-	backup, backupAge string
+	// backup is what is wrong with the backups that are made by themselves, and backupAge how
+	// old the newest is.
+	backup    []finding.Finding
+	backupAge string
 }
 
 // pass is one pass over the unit: what it has recorded of itself, what Juju said, what its
@@ -73,6 +74,8 @@ type pass struct {
 	inputs   inputs
 	progress *progress
 	result   Result
+	// firewall keeps the firewall; nil leaves it alone.
+	firewall *firewall.Manager
 	// judging says that a recovery is judged, whether or not one was asked for.
 	judging bool
 }
@@ -119,13 +122,19 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := u.reconcileAgent(ctx, p); err != nil {
 		return p.result, err
 	}
-	if err := u.guardStarts(ctx, p.result); err != nil {
-		return p.result, err
+	if !o.state.Dying {
+		if _, err := u.startGuard().Ensure(ctx, startGuardSnapshot(*o)); err != nil {
+			return p.result, err
+		}
 	}
-	if o.backup, o.backupAge, err = u.scheduleBackups(ctx, p); err != nil {
-		return p.result, err
+	if p.schedulesBackups() {
+		backups := u.backupManager(record)
+		if o.backup, err = backups.Ensure(ctx, u.backupSnapshot(p)); err != nil {
+			return p.result, err
+		}
+		o.backupAge = backups.Age()
 	}
-	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure
+	o.firewall, o.policyFailure = p.firewall.Findings(), record.PolicyFailure
 	o.agentStatus, o.agent = u.askAgent(ctx, record)
 	u.saveFindings(ctx, p.result)
 	record.Settled = o.settled()

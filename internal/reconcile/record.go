@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -30,13 +29,10 @@ type record struct {
 	recoveryKept
 	publishedKept
 	relatedKept
-	firewallKept
 	// Watch is what is remembered of monitoring.
 	Watch monitoringState
 	// Agent is what is remembered of the agent.
 	Agent agentRecord
-	// Backup is what is remembered of backups.
-	Backup backupRecord
 }
 
 // The sections of the unit's state that this package has.
@@ -48,10 +44,8 @@ var (
 	recoverySection   = unitstate.NewSection[recoveryKept]("recovery")
 	publishedSection  = unitstate.NewSection[publishedKept]("published")
 	relatedSection    = unitstate.NewSection[relatedKept]("certificates")
-	firewallSection   = unitstate.NewSection[firewallKept]("firewall")
 	monitoringSection = unitstate.NewSection[monitoringState]("monitoring")
 	agentSection      = unitstate.NewSection[agentRecord]("agent")
-	backupSection     = unitstate.NewSection[backupRecord]("backup")
 )
 
 // unitKept is what an operator has asked of the unit, and what the last hook came to.
@@ -91,16 +85,6 @@ type packagesKept struct {
 	// PolicyFailure is why packages could not be told whether they may restart services the
 	// last time, for people.
 	PolicyFailure string `json:"policy-failure,omitempty"`
-}
-
-// firewallKept is what is remembered of the firewall.
-type firewallKept struct {
-	// Firewall are the rules as they were last set.
-	Firewall string `json:"rules,omitempty"`
-	// FirewallClients are the clients in them: `update-status` asks Juju for none. Nil is not known.
-	FirewallClients []netip.Addr `json:"admitted"`
-	// FirewallFailure is why they could not be set the last time, for people.
-	FirewallFailure string `json:"failure,omitempty"`
 }
 
 // publishedKept is what others were last told.
@@ -177,8 +161,8 @@ func (u *Reconciler) loadRecord() (*record, error) {
 	r := &record{
 		state: s, unitKept: unitSection.Get(s), servicesKept: servicesSection.Get(s), packagesKept: packagesSection.Get(s),
 		clustersKept: clustersSection.Get(s), recoveryKept: recoverySection.Get(s), publishedKept: publishedSection.Get(s),
-		relatedKept: relatedSection.Get(s), firewallKept: firewallSection.Get(s), Watch: monitoringSection.Get(s),
-		Agent: agentSection.Get(s), Backup: backupSection.Get(s),
+		relatedKept: relatedSection.Get(s), Watch: monitoringSection.Get(s),
+		Agent: agentSection.Get(s),
 	}
 	maps.DeleteFunc(r.Refused, func(_ ovndb.Database, f finding.Finding) bool { return !finding.Known(f.Code) })
 	return r, err
@@ -212,8 +196,8 @@ func (u *Reconciler) saveRecord(r *record) error {
 	return errors.Join(
 		unitSection.Set(s, r.unitKept), servicesSection.Set(s, r.servicesKept), packagesSection.Set(s, r.packagesKept),
 		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.recoveryKept), publishedSection.Set(s, r.publishedKept),
-		relatedSection.Set(s, r.relatedKept), firewallSection.Set(s, r.firewallKept), monitoringSection.Set(s, r.Watch),
-		agentSection.Set(s, r.Agent), backupSection.Set(s, r.Backup), s.Save(whose),
+		relatedSection.Set(s, r.relatedKept), monitoringSection.Set(s, r.Watch),
+		agentSection.Set(s, r.Agent), s.Save(whose),
 	)
 }
 

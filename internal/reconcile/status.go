@@ -70,8 +70,8 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	}
 	stalled, _ := acting(o.agentStatus)
 	unit(finding.AgentFailed, o.agent, "")
-	unit(finding.BackupOverdue, o.backup, "", finding.Do(command.OnMachine(u.Env.Unit, "journalctl", "-u", "ovn-central-backup")))
-	unit(finding.FirewallFailed, "", o.firewallFailure)
+	all = append(all, o.backup...)
+	all = append(all, o.firewall...)
 	unit(finding.PolicyFailed, "", o.policyFailure)
 	return append(all, stalled...)
 }

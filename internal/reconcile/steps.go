@@ -107,7 +107,8 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 	case plan.RewriteFile:
 		return u.rewriteFile(ctx, p.progress, db)
 	case plan.ConfigureFirewall:
-		return u.configureFirewall(ctx, p)
+		_, err := p.firewall.Ensure(ctx, p.firewallSnapshot())
+		return err
 	}
 	return fmt.Errorf("no such step")
 }

@@ -163,9 +163,9 @@ func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (map[
 	}
 }
 
-// Install writes which units to ask, and has systemd ask them before each start. It says whether
+// install writes which units to ask, and has systemd ask them before each start. It says whether
 // systemd is to read its files again.
-func Install(p ovndb.Paths, c Config) (reload bool, err error) {
+func install(p ovndb.Paths, c Config) (reload bool, err error) {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return false, fmt.Errorf("cannot write the start guard: %w", err)
@@ -196,9 +196,9 @@ ExecCondition=/bin/sh -c 'PROGRAM start-guard DATABASE || test $$? -ne 3'
 `)
 }
 
-// Remove takes away what Install has written. It says whether systemd is to read its files
+// remove takes away what Install has written. It says whether systemd is to read its files
 // again.
-func Remove(p ovndb.Paths) (reload bool, err error) {
+func remove(p ovndb.Paths) (reload bool, err error) {
 	paths := []string{p.StartGuard()}
 	for _, db := range ovndb.Databases() {
 		path := p.DropIn(ovndb.ServiceOf(db))

@@ -1,0 +1,216 @@
+// Package backuptimer has systemd make backups at an interval, and tells what is wrong with them. The
+// databases don't depend on it.
+package backuptimer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// Services are those of systemd that the manager needs.
+type Services interface {
+	Reload(ctx context.Context) error
+	Start(ctx context.Context, services ...ovndb.Service) error
+	Stop(ctx context.Context, services ...ovndb.Service) error
+	Restart(ctx context.Context, services ...ovndb.Service) error
+	Enable(ctx context.Context, services ...ovndb.Service) error
+	Disable(ctx context.Context, services ...ovndb.Service) error
+}
+
+// Manager keeps the timer of a unit's backups.
+type Manager struct {
+	Unit     string
+	Paths    ovndb.Paths
+	Services Services
+	State    *unitstate.State
+	Log      *slog.Logger
+	// age is how old the newest backup was when it was last looked for.
+	age string
+}
+
+// Snapshot is what the timer follows from.
+type Snapshot struct {
+	// Interval is the time from one backup to the next, in whole hours; 0 makes none. Keep is how many are kept.
+	Interval time.Duration
+	Keep     int
+	// Ready is set if the unit's servers are members.
+	Ready bool
+	// Thorough is set if the machine is to be looked at, though the options are as they were.
+	Thorough bool
+	Now      time.Time
+}
+
+// kept is what is remembered of the timer.
+type kept struct {
+	// Set is what the timer was last told: a digest. Since is when.
+	Set   string    `json:"set,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+}
+
+var section = unitstate.NewSection[kept]("backup-timer")
+
+// Ensure has systemd make backups as often as the option says, once the unit's servers are members, and finds what
+// is wrong with the timer and the backups. The error is the context's.
+func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
+	last, err := section.Get(m.State), error(nil)
+	switch {
+	case s.Interval == 0 && last.Set != "":
+		if err = m.Remove(ctx); err == nil {
+			err = section.Set(m.State, kept{})
+		}
+	case s.Interval != 0 && (s.Ready || last.Set != ""):
+		err = m.set(ctx, s, last)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		m.Log.WarnContext(ctx, "cannot set up backups", "error", err)
+		return m.overdue(firstLine(err)), nil
+	}
+	return m.judge(ctx, s), nil
+}
+
+// Look finds what is wrong with the backups that are there, if the timer was set.
+func (m *Manager) Look(ctx context.Context, s Snapshot) []finding.Finding {
+	if section.Get(m.State).Set == "" {
+		return nil
+	}
+	return m.judge(ctx, s)
+}
+
+// Age returns how old the newest backup was when it was last looked for, for the status; empty if it says nothing.
+func (m *Manager) Age() string { return m.age }
+
+func (m *Manager) judge(ctx context.Context, s Snapshot) []finding.Finding {
+	there, err := backup.Observe(m.Paths.Backups)
+	if err != nil {
+		m.Log.WarnContext(ctx, "cannot look for backups", "error", err)
+		return m.overdue(firstLine(err))
+	}
+	m.age = there.Age(s.Interval, s.Now)
+	return m.overdue(there.Problem(s.Interval, section.Get(m.State).Since, s.Now))
+}
+
+func (m *Manager) overdue(problem string) []finding.Finding {
+	if problem == "" {
+		return nil
+	}
+	return []finding.Finding{finding.New(finding.BackupOverdue, finding.Subject{}, finding.Args{Value: problem},
+		finding.Do(command.OnMachine(m.Unit, "journalctl", "-u", "ovn-central-backup")))}
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// set sets the timer if it differs from the option, which a thorough look finds out.
+func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
+	if _, err := os.Stat(m.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {
+		return nil // it is copied by this hook or the next
+	}
+	unit, timer := []byte(m.service(s)), []byte(timer(s))
+	set := digest(unit, timer)
+	if set == last.Set && !s.Thorough {
+		return nil
+	}
+	changed, err := atomicfile.WriteIfChanged(m.Paths.BackupUnit(), unit, 0o644)
+	if err != nil {
+		return err
+	}
+	timed, err := atomicfile.WriteIfChanged(m.Paths.BackupTimer(), timer, 0o644)
+	if err != nil {
+		return err
+	}
+	if changed || timed || set != last.Set {
+		if err := m.Services.Reload(ctx); err != nil {
+			return err
+		}
+		if err := m.Services.Enable(ctx, ovndb.BackupTimer); err != nil {
+			return err
+		}
+	}
+	if timed || set != last.Set {
+		err = m.Services.Restart(ctx, ovndb.BackupTimer)
+	} else {
+		err = m.Services.Start(ctx, ovndb.BackupTimer)
+	}
+	if err == nil && set != last.Set {
+		err = section.Set(m.State, kept{Set: set, Since: s.Now.UTC().Truncate(time.Second)})
+	}
+	return err
+}
+
+// Remove takes the timer from the machine; the backups stay.
+func (m *Manager) Remove(ctx context.Context) error {
+	if _, err := os.Stat(m.Paths.BackupTimer()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err := errors.Join(m.Services.Stop(ctx, ovndb.BackupTimer), m.Services.Disable(ctx, ovndb.BackupTimer))
+	for _, path := range []string{m.Paths.BackupUnit(), m.Paths.BackupTimer()} {
+		if gone := os.Remove(path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	return errors.Join(err, m.Services.Reload(ctx))
+}
+
+func digest(parts ...[]byte) string {
+	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
+	return hex.EncodeToString(sum[:8])
+}
+
+// service makes one backup (systemd.service(5)). It runs as root, since the servers'
+// sockets and files are root's. It can't write to /usr, /boot, /etc and the users' homes
+// (systemd.exec(5), ProtectSystem and ProtectHome).
+func (m *Manager) service(s Snapshot) string {
+	return strings.NewReplacer("PROGRAM", m.Paths.AgentProgram(), "UNIT", m.Unit, "KEEP", fmt.Sprint(s.Keep)).Replace(`[Unit]
+Description=Backup of OVN's databases by the charm ovn-central
+After=ovn-central.service
+
+[Service]
+Type=oneshot
+ExecStart=PROGRAM backup --unit UNIT --keep KEEP
+Nice=19
+TimeoutStartSec=3600
+UMask=0077
+NoNewPrivileges=yes
+ProtectSystem=full
+ProtectHome=yes
+PrivateTmp=yes
+`)
+}
+
+// timer starts it some minutes after it is set or the machine has started, and then at
+// the interval (systemd.timer(5)); units that were set at the same time do so at times of
+// their own.
+func timer(s Snapshot) string {
+	return strings.NewReplacer("INTERVAL", fmt.Sprint(int(s.Interval.Hours())), "SPREAD", fmt.Sprint(int(min(s.Interval/10, 30*time.Minute).Minutes()))).Replace(`[Unit]
+Description=Backups of OVN's databases by the charm ovn-central
+
+[Timer]
+OnActiveSec=5min
+OnUnitActiveSec=INTERVALh
+RandomizedDelaySec=SPREADmin
+
+[Install]
+WantedBy=timers.target
+`)
+}

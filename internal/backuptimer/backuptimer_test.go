@@ -1,0 +1,102 @@
+package backuptimer_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/backuptimer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// systemctl keeps how it was called.
+type systemctl struct {
+	calls []string
+	err   error
+}
+
+// Run implements run.Runner.
+func (s *systemctl) Run(_ context.Context, c run.Command) ([]byte, error) {
+	s.calls = append(s.calls, c.String())
+	return nil, s.err
+}
+
+func TestEnsure(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
+	daily := backuptimer.Snapshot{Interval: 24 * time.Hour, Keep: 7, Ready: true, Now: now}
+	unit := func(t *testing.T) (*backuptimer.Manager, *systemctl) {
+		t.Helper()
+		dir, log, programs := t.TempDir(), slog.New(slog.DiscardHandler), new(systemctl)
+		state, err := unitstate.Open(filepath.Join(dir, "state.json"), log)
+		require.NoError(t, err)
+		p := ovndb.Paths{DB: filepath.Join(dir, "lib", "ovn"), Etc: filepath.Join(dir, "etc", "ovn"), Backups: filepath.Join(dir, "backups")}
+		for _, path := range []string{p.AgentProgram(), p.BackupUnit()} {
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		}
+		require.NoError(t, os.WriteFile(p.AgentProgram(), nil, 0o600))
+		return &backuptimer.Manager{
+			Unit: "ovn-central/0", Paths: p, Services: systemd.Services{Runner: programs}, State: state, Log: log,
+		}, programs
+	}
+	ensure := func(t *testing.T, m *backuptimer.Manager, s backuptimer.Snapshot) []finding.Finding {
+		t.Helper()
+		found, err := m.Ensure(t.Context(), s)
+		require.NoError(t, err)
+		return found
+	}
+
+	t.Run("timer_is_set_once_and_removed_with_the_option", func(t *testing.T) {
+		t.Parallel()
+		m, programs := unit(t)
+		assert.Empty(t, ensure(t, m, daily))
+		assert.Equal(t, []string{
+			"systemctl daemon-reload", "systemctl enable ovn-central-backup.timer", "systemctl restart ovn-central-backup.timer",
+		}, programs.calls)
+		text, err := os.ReadFile(m.Paths.BackupUnit())
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "backup --unit ovn-central/0 --keep 7\n")
+
+		programs.calls = nil
+		assert.Empty(t, ensure(t, m, daily))
+		assert.Empty(t, programs.calls)
+		assert.Empty(t, ensure(t, m, backuptimer.Snapshot{Now: now}))
+		assert.NoFileExists(t, m.Paths.BackupTimer())
+		assert.Empty(t, m.Look(t.Context(), daily))
+	})
+
+	t.Run("unit_that_is_not_ready_makes_none", func(t *testing.T) {
+		t.Parallel()
+		m, programs := unit(t)
+		s := daily
+		s.Ready = false
+		ensure(t, m, s)
+		assert.Empty(t, programs.calls)
+	})
+
+	t.Run("failure_and_missing_backups_are_findings", func(t *testing.T) {
+		t.Parallel()
+		m, programs := unit(t)
+		programs.err = errors.New("no bus\nat all")
+		found := ensure(t, m, daily)
+		require.Len(t, found, 1)
+		assert.Equal(t, finding.BackupOverdue, found[0].Code)
+		assert.NotContains(t, found[0].Args.Value, "\n")
+		programs.err = nil
+		assert.Empty(t, ensure(t, m, daily), "it is tried again")
+		later := daily
+		later.Now = now.Add(49 * time.Hour)
+		require.Len(t, m.Look(t.Context(), later), 1)
+	})
+}
