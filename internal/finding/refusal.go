@@ -24,7 +24,11 @@ func Refuse(reasons []Finding, ways ...Remedy) error {
 // Error has each reason once, without the ways out: how they are typed depends on the Juju that runs.
 func (e *RefusedError) Error() string {
 	var lines []string
-	for _, f := range Sort(e.Findings) {
+	reasons := slices.Clone(e.Findings)
+	for i := range reasons {
+		reasons[i].Remedies = nil // else one reason of both databases would be two
+	}
+	for _, f := range Sort(reasons) {
 		lines = append(lines, f.Message())
 	}
 	return strings.Join(lines, "; ")

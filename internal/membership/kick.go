@@ -124,12 +124,20 @@ func evaluateKicks(ctx context.Context, kicks []*kickOperation) bool {
 
 func results(kicks []*kickOperation) []KickResult {
 	refused := false
+	var plans []raft.Plan
+	clusters := status.Views{}
 	for _, k := range kicks {
 		refused = refused || k.result.Outcome == Refused || k.result.Outcome == Pending
+		if k.result.Outcome == Refused && k.result.Against[0].Code == finding.QuorumWouldBeLost {
+			plans, clusters[k.server.Database] = append(plans, k.plan), k.view
+		}
 	}
 	var all []KickResult
 	for _, k := range kicks {
 		r := k.result
+		if _, is := clusters[r.Database]; is { // one command does for both
+			r.Against[0].Remedies = status.Ways(k.application, plans, clusters)
+		}
 		if r.Outcome == WouldRemove && (refused || !k.request.DryRun) {
 			r.Outcome, r.Against = Untouched, []finding.Finding{finding.Of(finding.OtherRefused, r.Database, finding.Args{}, finding.ByHand(finding.RunAgain))}
 		}
@@ -153,6 +161,9 @@ type kickOperation struct {
 	id      string
 	lock    *lock
 	removed string
+	// plan is how it was judged last, by view.
+	plan raft.Plan
+	view raft.View
 	// withdrawn: what was noted was surely not begun.
 	withdrawn bool
 	result    KickResult

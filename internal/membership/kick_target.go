@@ -228,6 +228,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 		text += " at " + k.target.Address
 	}
 	text += fmt.Sprintf(", %s; now %s; after it %s", state, plan.Before, plan.After)
+	k.plan, k.view = plan, view
 	if plan.Refusal != nil {
 		if code := plan.Refusal.Code; code == finding.UnitInModel || code == finding.MemberIsLive {
 			plan.Refusal.Args.Detail = text
@@ -255,7 +256,7 @@ func (k *kickOperation) ways(plan raft.Plan, view raft.View, owner observe.Owner
 	case finding.OwnMember:
 		return []finding.Remedy{finding.Do(command.RemoveUnit(k.application.Unit))}
 	case finding.QuorumWouldBeLost:
-		return status.Ways(k.application, []raft.Plan{plan}, clusters)
+		return nil // it depends on both databases
 	case finding.NoQuorum, finding.NoLeader, finding.LeaderUnseen, finding.NotAMember:
 		return status.ElsewhereOrLost(k.application, clusters)
 	case finding.SoleMember:

@@ -14,7 +14,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // leaveBase and the election timer say how long a leave may take: a follower is
@@ -84,9 +83,6 @@ func (d *leaveOperation) evaluate(ctx context.Context) ([]finding.Finding, error
 	if err != nil || d.plan.Refusal == nil {
 		return nil, err
 	}
-	if d.plan.NoQuorum() {
-		d.plan.Refusal.Remedies = status.WithoutLeader(d.application, d.server)
-	}
 	return []finding.Finding{*d.plan.Refusal}, nil
 }
 
@@ -148,7 +144,7 @@ func (d *leaveOperation) act(ctx context.Context) error {
 			return err
 		}
 		if len(reasons) > 0 {
-			return finding.Refuse(reasons, status.Ways(d.application, []raft.Plan{d.plan}, status.Views{db: d.view})...)
+			return finding.Refuse(reasons, waysToLeave(d.application, d)...)
 		}
 		for _, w := range d.plan.Warnings {
 			s.Log.WarnContext(ctx, "the leave is permitted with a warning", "warning", w.Message())

@@ -246,8 +246,7 @@ func (s *Changer) leaveAll(ctx context.Context, m observe.Application, going []*
 
 func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, going []*leaveOperation) error {
 	var reasons []finding.Finding
-	var plans []raft.Plan
-	clusters, override := status.Views{}, leaveBehind(m)
+	override := leaveBehind(m)
 	for _, d := range going {
 		refused, err := d.evaluate(ctx)
 		if err != nil {
@@ -258,11 +257,28 @@ func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, goi
 				override = TakeTheCopy(m)
 			}
 		}
+	}
+	return finding.Refuse(reasons, append(waysToLeave(m, going...), finding.ByHand(finding.AwaitRetry), override)...)
+}
+
+// waysToLeave are what ends the refusal of these leaves.
+func waysToLeave(m observe.Application, going ...*leaveOperation) []finding.Remedy {
+	var leaderless []observe.ServerState
+	var plans []raft.Plan
+	clusters := status.Views{}
+	for _, d := range going {
 		if len(d.view.Status.Servers) > 0 {
 			clusters[d.server.Database], plans = d.view, append(plans, d.plan)
 		}
+		if d.plan.NoQuorum() {
+			leaderless = append(leaderless, d.server)
+		}
 	}
-	return finding.Refuse(reasons, append(status.Ways(m, plans, clusters), finding.ByHand(finding.AwaitRetry), override)...)
+	ways := status.Ways(m, plans, clusters)
+	if len(leaderless) > 0 {
+		ways = append(status.WithoutLeader(m, leaderless...), ways...)
+	}
+	return ways
 }
 
 // PendingError says that a change was begun and has not ended in time.

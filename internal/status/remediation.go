@@ -42,15 +42,18 @@ func Named(m observe.Application, d ovndb.Database, f finding.Finding) finding.F
 
 // WithoutLeader are the ways out where this unit's server has no leader. No member is named as dead: this unit may be
 // the one that is cut off.
-func WithoutLeader(m observe.Application, l observe.ServerState) []finding.Remedy {
+func WithoutLeader(m observe.Application, servers ...observe.ServerState) []finding.Remedy {
 	// A leader that does not answer is leaving, or soon followed by another: no member is
 	// to be kicked for that.
-	if l.Status.Role == raft.Follower && l.Status.HasLeader() {
-		return []finding.Remedy{finding.ByHand(finding.AwaitElection)}
+	clusters, own := Views{}, map[ovndb.Database]string{}
+	for _, l := range servers {
+		if l.Status.Role == raft.Follower && l.Status.HasLeader() {
+			return []finding.Remedy{finding.ByHand(finding.AwaitElection)}
+		}
+		clusters[l.Database], own[l.Database] = raft.View{Status: l.Status}, string(l.Status.Server)
 	}
-	clusters := Views{l.Database: {Status: l.Status}}
 	other, ways := otherUnit(m, clusters), ElsewhereOrLost(m, clusters)
-	kick := KickCommand(other, map[ovndb.Database]string{l.Database: string(l.Status.Server)}, raft.PermitUnitInModel)
+	kick := KickCommand(other, own, raft.PermitUnitInModel)
 	return slices.Insert(ways, 1, finding.If(finding.IfCutOff, kick).For(other))
 }
 

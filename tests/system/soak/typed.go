@@ -18,9 +18,6 @@ import (
 // end of its line or of the part of the status line that it is in.
 var printed = regexp.MustCompile(`juju (?:run|add-unit|remove-unit|resolved) [^;,(\n]+`)
 
-// ifLost is the condition of a way out for what does not come back.
-var ifLost = regexp.MustCompile(`if (it is|they are) lost`)
-
 // commands are those in a text.
 func commands(text string) (all []string) {
 	for _, command := range printed.FindAllString(text, -1) {
@@ -50,7 +47,7 @@ func (w *world) typeFailed(ctx context.Context, err error) error {
 func ways(output string) (all []string) {
 	for line := range strings.Lines(output) {
 		_, way, is := strings.Cut(line, "next: ")
-		if is && !strings.HasPrefix(way, "if ") && !ifLost.MatchString(way) && !strings.Contains(way, "--no-retry") && !slices.Contains(all, way) {
+		if is && strings.HasPrefix(way, "juju ") && !slices.Contains(all, way) {
 			all = append(all, way)
 		}
 	}
