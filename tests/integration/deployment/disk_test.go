@@ -207,7 +207,7 @@ func TestUnitWithDamagedFiles(t *testing.T) {
 		t := c.T
 		c.HandOver(u)
 		id := c.ServerID(u, lab.SB)
-		assert.Contains(t, c.Refuse(u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit")
+		assert.True(t, c.RefusedRecovery(u, "rejoin", "i-really-mean-it=true").Has(finding.RejoinNotNeeded, ""))
 		damage(c, u)
 		c.Says(u, "blocked")
 		c.Finds(u, finding.FileUnusable, "nb")
