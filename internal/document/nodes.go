@@ -23,7 +23,8 @@ func Nodes(r maintenance.Report) string {
 		if all := len(n.Lost) + n.OmittedLost; all > 0 {
 			lost = schedule.Count(all, "gateway")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, state(n), n.Held(maintenance.HoldGateway).Count, n.First, n.Backups,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, state(n),
+			n.Held(maintenance.HoldGateway).Count, n.First, n.Backups,
 			len(n.Pinned)+n.OmittedPinned, lost, held(n))
 	}
 	_ = table.Flush() // into a builder, which takes all

@@ -97,12 +97,14 @@ func network(before, after schedule.Network) string {
 	b.WriteString("\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "  chassis\thosts\tshould host\tshare\tbackups\tif it fails\tbest\t")
-	for _, h := range slices.SortedFunc(slices.Values(after.Hosts), func(a, b schedule.Host) int { return schedule.CompareNames(a.Chassis, b.Chassis) }) {
+	byName := func(a, b schedule.Host) int { return schedule.CompareNames(a.Chassis, b.Chassis) }
+	for _, h := range slices.SortedFunc(slices.Values(after.Hosts), byName) {
 		was := schedule.Host{}
 		if i := slices.IndexFunc(before.Hosts, func(o schedule.Host) bool { return o.Chassis == h.Chassis }); i >= 0 {
 			was = before.Hosts[i]
 		}
-		fmt.Fprintf(table, "  %s\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n", name(h), h.Hosts, becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
+		fmt.Fprintf(table, "  %s\t%d\t%s\t%s\t%s\t%s\t%d\t%s\n", name(h), h.Hosts,
+			becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
 			becomes(was.Backups, h.Backups), becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, remark(h))
 	}
 	_ = table.Flush() // into a builder, which takes all

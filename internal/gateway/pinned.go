@@ -10,9 +10,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// Options that pin a port of a switch to a chassis (ovn-nb(5)). options:requested-chassis is none of them: it binds nothing
-// on a chassis of this OVN, but limits which one may bind the interface of a virtual machine that it has
-// (consider_vif_lport_ in controller/binding.c); localports are on every chassis, and a virtual port is where its parent is.
+// Options that pin a port of a switch to a chassis (ovn-nb(5)). options:requested-chassis is none of them: it binds
+// nothing on a chassis of this OVN, but limits which one may bind the interface of a virtual machine that it has
+// (consider_vif_lport_ in controller/binding.c). Localports are on every chassis, and a virtual port is where its
+// parent is.
 const (
 	l2Option   = "l2gateway-chassis"
 	vtepOption = "vtep-physical-switch"
@@ -32,7 +33,9 @@ func (inv *Inventory) pinned(t *topology) {
 		if !r.Pinned {
 			continue
 		}
-		p := schedule.Pinned{Name: r.Name, Kind: schedule.PinnedRouter, Chassis: r.Chassis, Disabled: r.Disabled, Record: r.UUID}
+		p := schedule.Pinned{
+			Name: r.Name, Kind: schedule.PinnedRouter, Chassis: r.Chassis, Disabled: r.Disabled, Record: r.UUID,
+		}
 		if names[r.Name] == 1 && findable(r.Name) {
 			p.Record = r.Name
 		} else if r.Name == "" {
@@ -92,8 +95,9 @@ func (inv *Inventory) Ignored(chassis string) (all []schedule.Finding) {
 	for _, p := range inv.NB.RouterPorts {
 		for _, r := range pick(inv.NB.GatewayChassis, p.GatewayChassis) {
 			if t.routerOf[p.UUID].Pinned && r.Chassis == chassis {
-				all = append(all, schedule.Finding{Where: p.Name, Text: "it is a candidate, which OVN ignores, since the router is pinned: run: " +
-					shell.Line("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis)})
+				command := shell.Line("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis)
+				text := "it is a candidate, which OVN ignores, since the router is pinned: run: " + command
+				all = append(all, schedule.Finding{Where: p.Name, Text: text})
 			}
 		}
 	}

@@ -133,13 +133,15 @@ func (w *waited) next(missing []schedule.Finding, err error, now time.Time) stri
 		return ""
 	}
 	w.said, w.left = now, len(missing)
+	took = took.Round(time.Second)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("waiting for %s; cannot see where gateways are bound: %v", took.Round(time.Second), err)
+		return fmt.Sprintf("waiting for %s; cannot see where gateways are bound: %v", took, err)
 	case len(missing) == 0:
-		return fmt.Sprintf("waiting for %s: every port is bound as expected; checking that it stays so", took.Round(time.Second))
+		return fmt.Sprintf("waiting for %s: every port is bound as expected; checking that it stays so", took)
 	}
-	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s: %s)", took.Round(time.Second), schedule.Count(len(missing), "port"), missing[0].Where, missing[0].Text)
+	ports, first := schedule.Count(len(missing), "port"), missing[0]
+	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s: %s)", took, ports, first.Where, first.Text)
 }
 
 // stillApplied are the changes that no other client has changed or deleted since.

@@ -62,7 +62,9 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answe
 			return *refused
 		}
 	}
-	begun, status := s.beginDrain(ctx, DrainRequest{Node: maintenance.ByChassis(n.Chassis), Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force, retire: true})
+	begun, status := s.beginDrain(ctx, DrainRequest{
+		Node: maintenance.ByChassis(n.Chassis), Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force, retire: true,
+	})
 	if status != nil && (r.DryRun || status.Reason == answer.BadRequest || status.Reason == answer.Conflict) {
 		return *status
 	}

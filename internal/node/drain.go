@@ -147,8 +147,10 @@ func (s *Service) refuse(x snapshot, n maintenance.Node, p schedule.Plan) answer
 		}
 		why = fmt.Sprintf("; of the nodes that are cordoned %v could host them", named)
 	}
+	left := schedule.Count(len(p.Blocked), "gateway")
 	refused := answer.New(answer.Conflict,
-		fmt.Sprintf("%s cannot be drained now, and nothing was done: %s would be left on it%s", n.Name(), schedule.Count(len(p.Blocked), "gateway"), why), blocked(p.Blocked)...)
+		fmt.Sprintf("%s cannot be drained now, and nothing was done: %s would be left on it%s", n.Name(), left, why),
+		blocked(p.Blocked)...)
 	for _, name := range others {
 		if _, unclear := maintenance.Resolve(x.nodes, name); unclear != nil {
 			name = maintenance.ByChassis(name)
@@ -176,7 +178,8 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Drain
 		}
 	}
 	for _, c := range slices.SortedFunc(maps.Keys(to), schedule.CompareNames) {
-		shown = shown.With(answer.Message{Message: schedule.Count(to[c], "gateway") + ", each interrupted for about a second", Kind: answer.MessageStep, Name: "to " + c})
+		text := schedule.Count(to[c], "gateway") + ", each interrupted for about a second"
+		shown = shown.With(answer.Message{Message: text, Kind: answer.MessageStep, Name: "to " + c})
 	}
 	waits := func(kind, name, why string) {
 		shown = shown.With(answer.Message{Message: "would be waited for: " + why, Kind: kind, Name: name})

@@ -103,3 +103,20 @@ func TestLargePlanIsCutAndSaysSo(t *testing.T) {
 	assert.Contains(t, wellFormed(t, svg), "… and 9800 more gateways")
 	assert.Less(t, len(svg), 200_000)
 }
+
+// Host names often differ at their ends: what is cut is the middle.
+func TestLongHostNamesStayDifferent(t *testing.T) {
+	t.Parallel()
+	s := crowded(4)
+	for i := range s.Chassis {
+		s.Chassis[i].Hostname = fmt.Sprintf("network-gateway-of-the-second-row-%d", i)
+	}
+	shown := map[string]bool{}
+	for _, text := range wellFormed(t, picture.SVG(schedule.Rebalance(s, schedule.Options{}))) {
+		if strings.Contains(text, "…") {
+			shown[text] = true
+			assert.True(t, strings.HasPrefix(text, "network-"), text)
+		}
+	}
+	assert.Len(t, shown, 3)
+}

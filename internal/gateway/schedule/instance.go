@@ -27,7 +27,7 @@ type instance struct {
 	// marks are the least that chassis need for a gateway of each network.
 	marks []mark
 	// classes are those that there are of groups; many groups share one.
-	classes  map[string]*class
+	classes  map[classKey]*class
 	whys     map[whyKey]string
 	findings []Finding
 }
@@ -75,7 +75,7 @@ type group struct {
 type share struct{ network, ports int }
 
 func newInstance(s State) *instance {
-	in := &instance{number: map[string]int{}, classes: map[string]*class{}, whys: map[whyKey]string{}, misnamed: s.Misnamed}
+	in := &instance{number: map[string]int{}, classes: map[classKey]*class{}, whys: map[whyKey]string{}, misnamed: s.Misnamed}
 	in.chassis = slices.Clone(s.Chassis)
 	slices.SortFunc(in.chassis, func(a, b Chassis) int { return cmp.Compare(a.Name, b.Name) })
 	in.chassis = slices.CompactFunc(in.chassis, func(a, b Chassis) bool { return a.Name == b.Name })
@@ -171,16 +171,33 @@ func (in *instance) add(g Group) {
 
 func (in *instance) find(where, text string) { in.findings = append(in.findings, Finding{where, text}) }
 
+// classKey is what the groups of a class have in common.
+type classKey struct {
+	kind            Kind
+	owner           Owner
+	external        bool
+	networks, zones string
+}
+
+// set is the same for the same names in any order.
+func set(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	}
+	return fmt.Sprintf("%q", slices.Compact(slices.Sorted(slices.Values(names))))
+}
+
 // classOf is the class of a group: the chassis that it may be hosted on.
 func (in *instance) classOf(g Group) *class {
-	external := in.onExternalHosts(g)
-	networks := make([]string, len(g.Ports))
-	for i, p := range g.Ports {
-		networks[i] = p.Network
+	networks := make([]string, 0, 1)
+	for _, p := range g.Ports {
+		networks = append(networks, p.Network)
 	}
-	slices.Sort(networks)
-	zones := slices.Sorted(slices.Values(g.Zones))
-	key := fmt.Sprintf("%d %d %t %q %q", g.Kind, g.Owner, external, slices.Compact(networks), slices.Compact(zones))
+	external := in.onExternalHosts(g)
+	key := classKey{g.Kind, g.Owner, external, set(networks), set(g.Zones)}
 	if k := in.classes[key]; k != nil {
 		return k
 	}

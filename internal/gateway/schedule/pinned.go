@@ -20,8 +20,8 @@ const (
 	PinnedVTEP   PinKind = "vtep"      // options:vtep-physical-switch of Logical_Switch_Port
 )
 
-// Pinned is what one chassis hosts by configuration: a gateway router, or a port of a switch. OVN never moves it. Of the
-// chassis, ovn-controller compares the name, not the host name (consider_nonvif_lport_ in controller/binding.c).
+// Pinned is what one chassis hosts by configuration: a gateway router, or a port of a switch. OVN never moves it. Of
+// the chassis, ovn-controller compares the name, not the host name (consider_nonvif_lport_ in controller/binding.c).
 type Pinned struct {
 	// Name is that of the router or of the port.
 	Name    string  `json:"name" yaml:"name"`
@@ -172,7 +172,8 @@ func (s State) findPinned() (all []Finding) {
 			find(p.Name, "no chassis hosts it; %s", move(p))
 		case at < 0:
 			if host := s.namedAs(p.Chassis); host != "" {
-				find(p.Name, "no chassis hosts it: %s is the host name of chassis %s; OVN goes by the name of the chassis: run: %s", p.Chassis, host, p.moveTo(host))
+				why := "no chassis hosts it: %s is the host name of chassis %s; OVN goes by the name of the chassis: run: %s"
+				find(p.Name, why, p.Chassis, host, p.moveTo(host))
 				continue
 			}
 			find(p.Name, "no chassis hosts it: %s does not exist; %s", p.Chassis, move(p))

@@ -39,12 +39,13 @@ func (in *instance) findTooMany(g Group) {
 		}
 		words = append(append(words, command...), name)
 	}
-	in.find(g.Name, fmt.Sprintf("it has %d candidates; with more than %d OVN watches more tunnels, and Neutron keeps no more: to drop %s, run: %s",
-		len(different), MaxCandidates, strings.Join(last, ", "), shell.Line(words...)))
+	text := "it has %d candidates; with more than %d OVN watches more tunnels, and Neutron keeps no more: to drop %s, run: %s"
+	in.find(g.Name, fmt.Sprintf(text, len(different), MaxCandidates, strings.Join(last, ", "), shell.Line(words...)))
 }
 
 // byDesign reports whether the list is that of a client that has all of its chassis in each list, as LXD and Incus do
-// (addChassisGroupEntry in network/driver_ovn.go). What is named as Neutron names it is Neutron's, whatever it has lost.
+// (addChassisGroupEntry in network/driver_ovn.go). What is named as Neutron names it is Neutron's, whatever it has
+// lost.
 func (g Group) byDesign() bool {
 	return g.Owner == Other && !strings.HasPrefix(g.Name, "neutron-") && !strings.HasPrefix(g.Name, "lrp-")
 }

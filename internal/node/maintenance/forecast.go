@@ -38,7 +38,7 @@ func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding
 		case !known:
 			all = append(all, Awaited{b.Port, hold, "no row of NB has it on this node any more"})
 		default:
-			all = append(all, Awaited{b.Port, hold, "already planned for " + strings.Join(g.Ranked()[:min(1, len(g.Candidates))], "")})
+			all = append(all, Awaited{b.Port, hold, "bound to this node, though it should be on " + best(g)})
 		}
 	}
 	for _, name := range unbound {
@@ -64,6 +64,14 @@ func leaving(chassis string, p schedule.Plan, s schedule.State) map[string]bool 
 		}
 	}
 	return all
+}
+
+// best is the first candidate of a group.
+func best(g schedule.Group) string {
+	if len(g.Candidates) == 0 {
+		return "none"
+	}
+	return g.Ranked()[0]
 }
 
 // Text says what is waited for.
