@@ -37,6 +37,7 @@ type observation struct {
 	state      schedule.State
 	findings   []schedule.Finding
 	conditions map[schedule.Condition]int
+	mayHost    map[string]bool // chassis
 }
 
 func names(candidates []schedule.Candidate) []string {
@@ -71,7 +72,7 @@ func shortened(reasons []string) []string {
 
 // recordObservation stores the result of a pass and returns the events to log.
 func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan, due bool, now time.Duration) (lines []line) {
-	seen := &observation{inv.State, inv.Findings, schedule.Conditions(inv.State)}
+	seen := &observation{inv.State, inv.Findings, schedule.Conditions(inv.State), inv.State.MayHost()}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := &g.report
@@ -218,7 +219,7 @@ func (g *gateways) counts() (c counts, ok bool) {
 			c.chassis["unresponsive"]++
 		case x.Cordoned:
 			c.chassis["cordoned"]++
-		case x.Gateway:
+		case seen.mayHost[x.Name]:
 			c.chassis["gateway"]++
 		default:
 			c.chassis["other"]++
