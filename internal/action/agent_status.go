@@ -7,7 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 )
 
-// agentStatus shows which unit acts for gateways, and what there is to do.
+// agentStatus shows which unit acts for gateways, and the pending work.
 func agentStatus(ctx context.Context, u Unit, p params) (results, error) {
 	format, err := p.text("format")
 	if err != nil {

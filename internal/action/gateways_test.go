@@ -60,7 +60,7 @@ func TestParametersOfGatewaysThatAreWrongAreNamed(t *testing.T) {
 	require.ErrorContains(t, err, `parameter format is "xml"`)
 }
 
-func TestGatewaysOfDatabasesThatDoNotAnswerAreAFailureOfOneLine(t *testing.T) {
+func TestGateways_silent_databases_fail_in_one_line(t *testing.T) {
 	for _, name := range []string{"gateway-status", "gateway-history", "reschedule-gateways", "rebalance-gateways"} {
 		a := &agent{}
 		require.NoError(t, Run(t.Context(), unit(t, a), name))
@@ -125,7 +125,7 @@ func atoi(t *testing.T, text string) int {
 	return n
 }
 
-func TestPortsThatAreNotWhereTheyShouldBeAreNamedAsFarAsThereIsRoom(t *testing.T) {
+func TestGateways_misplaced_ports_are_listed_up_to_limit(t *testing.T) {
 	ports := slices.Repeat([]schedule.Finding{{Where: "lrp-1", Text: "not bound to any chassis; expected gw1"}}, 5000)
 	assert.Equal(t, "lrp-1: not bound to any chassis; expected gw1\n", named(ports[:1]))
 	text := named(ports)

@@ -44,8 +44,8 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 	}
 }
 
-// refreshStatus sets the unit's status anew, without a step: what it says of the
-// members is not true any more. Where that can't be found out, the next hook does so.
+// refreshStatus sets the unit's status again, without a step: its text about the members is outdated. If the state
+// can't be determined, the next hook does it.
 func (u Unit) refreshStatus(ctx context.Context) {
 	o, err := u.Reconciler.Plan(ctx)
 	if err == nil {

@@ -21,12 +21,12 @@ func pause(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One that was killed amid its work is noted as paused, and goes on.
+	// A killed pause is recorded as paused, and continued.
 	if err := u.Reconciler.Pause(ctx, recovery); err != nil {
 		return nil, fmt.Errorf("cannot pause: %w", err)
 	}
 	shown, err := u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
-	if err != nil { // its status would go on saying that all is well
+	if err != nil { // otherwise its status would still show a healthy unit
 		err = errors.Join(fmt.Errorf("the unit is paused, and could not tell its peers: %w", err), u.setPaused(ctx))
 	}
 	return shown, err
@@ -163,7 +163,7 @@ func deferredOutput(pending map[ovndb.Service]string, format string) (shown stri
 			document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, service, reason))
 		}
 	}
-	// Where all are to be restarted, programs look for the one that stands for them.
+	// If all are to be restarted, programs look for the one that represents them.
 	if len(document.Restarts) == len(plan.RestartOrder()) {
 		document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, ovndb.Umbrella, events[0].Reason))
 	}

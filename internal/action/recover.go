@@ -167,7 +167,7 @@ func recoveryStatus(ctx context.Context, u Unit, p params) (results, error) {
 	return shown, errors.Join(failure, u.document(shown, format, found.Findings, failure))
 }
 
-// databases are the one that is named; none stands for all.
+// databases are the named one, or both if none is named.
 func (p params) databases() ([]ovndb.Database, error) {
 	name, err := p.text("database")
 	for _, db := range ovndb.Databases() {

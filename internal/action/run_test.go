@@ -39,8 +39,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// agent stands for Juju and for a machine on which nb is served by the only member
-// and sb is not there. It keeps what it is told.
+// agent simulates Juju and a machine on which nb is served by the only member
+// and sb is missing. It records its calls.
 type agent struct {
 	params map[string]any
 	// broken is a tool that fails.
@@ -171,9 +171,8 @@ func TestActionHealth(t *testing.T) {
 	}
 }
 
-// Programs for the Python charm give no parameter: the option is theirs. What a person gives
-// stands above it.
-func TestClusterStatusTakesItsFormFromTheParameterThenTheOption(t *testing.T) {
+// Programs for the Python charm give no parameter: the option is for them. A person's parameter overrides it.
+func TestClusterStatus_format_parameter_overrides_option(t *testing.T) {
 	for _, c := range []struct{ param, option, says, has string }{
 		{"", "text", "text (option cluster-status-format)", "\nName: OVN_Northbound\n"},
 		{"", "yaml", "yaml (option cluster-status-format)", "\nunit_map:"},
@@ -187,7 +186,7 @@ func TestClusterStatusTakesItsFormFromTheParameterThenTheOption(t *testing.T) {
 	}
 }
 
-// answeringAgent serves what stands for the unit's agent, and returns a configuration that names its socket.
+// answeringAgent serves a simulated agent of the unit, and returns a configuration that names its socket.
 func answeringAgent(t *testing.T, handler http.Handler) (config string) {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "agent.sock")
@@ -201,7 +200,7 @@ func answeringAgent(t *testing.T, handler http.Handler) (config string) {
 
 // Two machines of a test have one clock: what the agent found out of another's is played,
 // its answer is its own.
-func TestClusterStatusHasTheLeaseTheOrphansAndWhoseClockDiffers(t *testing.T) {
+func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 	u := unit(t, new(agent))
 	u.Members.Control.Paths.Etc = t.TempDir()
 	config := answeringAgent(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

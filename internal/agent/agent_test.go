@@ -95,7 +95,8 @@ func TestServeName_record_of_earlier_process_is_not_named(t *testing.T) {
 	assert.JSONEq(t, `{"name":"u/1"}`, get(t, a, "/").Body.String())
 }
 
-// Any client of the Northbound database can write the record. The agent neither asks an unknown holder nor reports that it acts.
+// Any client of the Northbound database can write the record. The agent neither asks an unknown holder nor reports that
+// it acts.
 func TestStatus_unknown_holder_is_reported_and_not_asked(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)

@@ -131,7 +131,7 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 		case damaged:
 			log.Warn("the file of this unit's server lacks entries; all units count it as down until a hook has the file rewritten")
 		default:
-			log.Info("the file of this unit's server is whole; told all units")
+			log.Info("the file of this unit's server is whole; all units know")
 		}
 	}
 }

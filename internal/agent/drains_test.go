@@ -113,8 +113,8 @@ func playDrains(a *Agent) *playedDrains {
 	return p
 }
 
-// looks observes the drains and returns the report of the only one.
-func looks(t *testing.T, a *Agent, value string, acts bool, inv *gateway.Inventory) (said report.Drain) {
+// observedDrain observes the drains and returns the report of the only one.
+func observedDrain(t *testing.T, a *Agent, value string, acts bool, inv *gateway.Inventory) (said report.Drain) {
 	t.Helper()
 	_, err := a.gateways.drains.reconcile(t.Context(), value, acts, inv)
 	require.NoError(t, err)
@@ -133,28 +133,28 @@ func TestDrains_done_needs_proof_under_record(t *testing.T) {
 	a, now := newTestAgent(t)
 	p := playDrains(a)
 	p.Left = 1
-	looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
+	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	*now += 10 * time.Second
-	said := looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
+	said := observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	assert.Equal(t, 1, p.steps)
 	assert.Equal(t, "nothing is left, not proved yet", said.Text)
-	looks(t, a, "a", false, drainedCloud(7, 7, "c2"))
-	assert.False(t, looks(t, a, "a", true, drainedCloud(7, 7, "c2")).Done)
+	observedDrain(t, a, "a", false, drainedCloud(7, 7, "c2"))
+	assert.False(t, observedDrain(t, a, "a", true, drainedCloud(7, 7, "c2")).Done)
 	assert.Equal(t, 1, p.asked)
 	*now += 25 * time.Second // ovn-northd's time with 10,000 routers
-	assert.False(t, looks(t, a, "a", true, drainedCloud(8, 7, "c2")).Done)
-	assert.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
-	looks(t, a, "a", false, drainedCloud(8, 8, "c2"))
-	assert.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
+	assert.False(t, observedDrain(t, a, "a", true, drainedCloud(8, 7, "c2")).Done)
+	assert.True(t, observedDrain(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
+	observedDrain(t, a, "a", false, drainedCloud(8, 8, "c2"))
+	assert.True(t, observedDrain(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
 	*now += time.Hour
-	assert.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
+	assert.True(t, observedDrain(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
 	assert.Equal(t, 1, p.asked, "it is asked once")
 
-	assert.False(t, looks(t, a, "b", true, drainedCloud(8, 8, "c2")).Done, "another agent may have moved them")
+	assert.False(t, observedDrain(t, a, "b", true, drainedCloud(8, 8, "c2")).Done, "another agent may have moved them")
 	assert.Equal(t, 1, p.asked, "its command may be there still")
 	*now += time.Minute
-	assert.False(t, looks(t, a, "b", true, drainedCloud(8, 8, "c2")).Done)
-	assert.True(t, looks(t, a, "b", true, drainedCloud(9, 9, "c2")).Done)
+	assert.False(t, observedDrain(t, a, "b", true, drainedCloud(8, 8, "c2")).Done)
+	assert.True(t, observedDrain(t, a, "b", true, drainedCloud(9, 9, "c2")).Done)
 	assert.Equal(t, 2, p.asked)
 }
 
@@ -164,18 +164,18 @@ func TestDrains_unproved_is_reported_and_asked_rarely(t *testing.T) {
 	a, now := newTestAgent(t)
 	p := playDrains(a)
 	p.Left = 1
-	looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
+	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	*now += 10 * time.Second
-	looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
+	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	for n := range 29 { // each question causes another look
 		*now += time.Second
-		said := looks(t, a, "a", true, drainedCloud(7+int64(p.asked), 7+int64(p.asked), []string{"c2", "c3"}[n%2]))
+		said := observedDrain(t, a, "a", true, drainedCloud(7+int64(p.asked), 7+int64(p.asked), []string{"c2", "c3"}[n%2]))
 		assert.False(t, said.Done)
 		assert.False(t, said.Stalled)
 	}
 	assert.Equal(t, 1, p.asked)
 	*now += 5 * time.Minute
-	assert.True(t, looks(t, a, "a", true, drainedCloud(7, 7, "c2")).Stalled)
+	assert.True(t, observedDrain(t, a, "a", true, drainedCloud(7, 7, "c2")).Stalled)
 	assert.Equal(t, 1, p.steps)
 }
 
@@ -184,15 +184,15 @@ func TestDrains_empty_step_keeps_proof(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
 	p := playDrains(a)
-	looks(t, a, "a", true, drainedCloud(7, 7, "c2"))
-	require.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
+	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c2"))
+	require.True(t, observedDrain(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
 	*now += time.Minute
 	lagging := &laggingDrains{playedDrains: p}
 	a.gateways.drains.service = lagging
-	assert.True(t, looks(t, a, "a", true, drainedCloud(9, 9, "c2")).Done)
+	assert.True(t, observedDrain(t, a, "a", true, drainedCloud(9, 9, "c2")).Done)
 	assert.Equal(t, 1, p.steps)
 	p.Left = 1
-	assert.False(t, looks(t, a, "a", true, drainedCloud(9, 9, "c2")).Done, "this one moves something")
+	assert.False(t, observedDrain(t, a, "a", true, drainedCloud(9, 9, "c2")).Done, "this one moves something")
 }
 
 // laggingDrains has gateways left only at the first reading.

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// saysOfItself makes the control socket of this machine's NB server return a captured status.
-func saysOfItself(t *testing.T, captured string) (paths ovndb.Paths, server raft.ID) {
+// serveStatus makes the control socket of this machine's NB server return a captured status.
+func serveStatus(t *testing.T, captured string) (paths ovndb.Paths, server raft.ID) {
 	t.Helper()
 	text, err := os.ReadFile("../raft/testdata/cluster-status/" + captured + ".txt")
 	require.NoError(t, err)
@@ -37,7 +37,8 @@ func saysOfItself(t *testing.T, captured string) (paths ovndb.Paths, server raft
 	return paths, status.Server
 }
 
-// 003-5: a member that hears no other is cut off, although `_Server` still calls it connected, until it has a leader again.
+// 003-5: a member that hears no other is cut off, although `_Server` still calls it connected, until it has a leader
+// again.
 func TestLeaderProbe_cut_off_until_leader(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
@@ -46,14 +47,14 @@ func TestLeaderProbe_cut_off_until_leader(t *testing.T) {
 	var server raft.ID
 	a.paths = ovndb.Paths{Run: t.TempDir()}
 	require.NoError(t, ask(elsewhere), "no server is here to be asked")
-	a.paths, server = saysOfItself(t, "nb-follower-leader-unknown-voted-other")
+	a.paths, server = serveStatus(t, "nb-follower-leader-unknown-voted-other")
 	require.NoError(t, ask(server), "an election")
-	a.paths, server = saysOfItself(t, "nb-candidate-alone")
+	a.paths, server = serveStatus(t, "nb-candidate-alone")
 	require.ErrorIs(t, ask(server), ovsdb.ErrNoLeader)
 	require.NoError(t, ask(elsewhere), "the member is another machine's")
 	require.NoError(t, ask(""), "it is none of a cluster")
-	a.paths, server = saysOfItself(t, "nb-follower-leader-unknown-voted-other")
+	a.paths, server = serveStatus(t, "nb-follower-leader-unknown-voted-other")
 	require.ErrorIs(t, ask(server), ovsdb.ErrNoLeader)
-	a.paths, server = saysOfItself(t, "nb-3member-leader")
+	a.paths, server = serveStatus(t, "nb-3member-leader")
 	require.NoError(t, ask(server))
 }

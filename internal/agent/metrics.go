@@ -55,7 +55,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	gauge("ovn_central_agent_last_look_seconds", "Seconds since the agent's loop last ran.", (m.agent.now() - time.Duration(m.agent.stepped.Load())).Seconds())
 	gauge("ovn_central_build_info", "1, with the version of the program.", 1, "version", version.Version)
 	g := s.Gateways
-	gauge("ovn_central_gateways_to_schedule", "Gateways that should have other candidates and have them not yet.", float64(g.Planned))
+	gauge("ovn_central_gateways_to_schedule", "Gateways that should have other candidates and have not been changed yet.", float64(g.Planned))
 	gauge("ovn_central_gateways_to_schedule_seconds", "For how many seconds there have been such gateways; 0 if there are none.", g.AdvisedSeconds)
 	gauge("ovn_central_held_down", "Chassis and gateways whose change is held down.", float64(len(g.HeldDown)))
 	seen, _ := m.agent.clusters.latest(m.agent.now())

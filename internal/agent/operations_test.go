@@ -25,8 +25,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// wellReport has one member of each database, which leads.
-func wellReport() (r observe.Report) {
+// healthyReport has one member of each database, which leads.
+func healthyReport() (r observe.Report) {
 	for _, d := range ovndb.Databases() {
 		self := raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643", Self: true}
 		status := raft.Status{Name: string(d), State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self, Servers: []raft.Member{self}}
@@ -76,7 +76,7 @@ func TestOperations_bad_requests_are_refused(t *testing.T) {
 func TestClusterHealth_observes_now_and_unknown_is_unhealthy(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.clusters.report, a.clusters.at = wellReport(), time.Second
+	a.clusters.report, a.clusters.at = healthyReport(), time.Second
 	*now = 24 * time.Hour
 	o := &operations{running: make(chan struct{}, maxOperations), open: a.nodes}
 	ask := func() (s answer.Status) {
@@ -96,7 +96,7 @@ func TestClusterHealth_observes_now_and_unknown_is_unhealthy(t *testing.T) {
 	assert.Equal(t, 500, said.Code, document.Answer(said))
 	assert.Equal(t, 1, said.Details.ErrorCount, "SB is down")
 
-	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return wellReport(), "" }
+	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return healthyReport(), "" }
 	said = ask()
 	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, "databases healthy: 2 of 2", said.Message)
@@ -109,7 +109,7 @@ func TestCharm_knows_units_of_members_and_peers(t *testing.T) {
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1"}
 	assert.Len(t, a.charm(t.Context()).Unknown, 2, "no server was looked at")
 	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
-		r := wellReport()
+		r := healthyReport()
 		for i := range r.Clusters {
 			r.Clusters[i].Status.Servers = append(r.Clusters[i].Status.Servers, raft.Member{Short: "aa07", Address: "ssl:10.0.0.7:6643"}, raft.Member{Short: "aa09", Address: "ssl:10.0.0.9:6643"})
 		}

@@ -119,12 +119,12 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 func orphanEvents(was, is []schedule.Finding) (lines []line) {
 	for _, o := range is {
 		if !slices.Contains(was, o) {
-			lines = append(lines, line{"orphan", []any{"where", o.Where, "what", o.Text}})
+			lines = append(lines, line{"orphan found", []any{"where", o.Where, "what", o.Text}})
 		}
 	}
 	for _, o := range was {
 		if !slices.Contains(is, o) {
-			lines = append(lines, line{"orphan is gone", []any{"where", o.Where, "what", o.Text}})
+			lines = append(lines, line{"orphan resolved", []any{"where", o.Where, "what", o.Text}})
 		}
 	}
 	return lines

@@ -26,14 +26,15 @@ var dialect = map[*regexp.Regexp]string{
 
 // plain are the packages of internal/ whose comments have no dialect, with the packages below them.
 var plain = []string{
-	"agent", "answer", "archtest", "atomicfile", "cli", "ctxio", "exploretest", "finding", "foreign", "goldentest", "hook", "juju", "lease",
-	"loopbacktest", "mincost", "observe", "ovsdb", "ovsdbtest", "plan", "poll", "present", "raft", "relation", "render", "rpc2", "run", "shell",
-	"shelltest", "version",
+	"action", "agent", "answer", "archtest", "atomicfile", "backup", "cli", "command", "ctxio", "document", "exploretest", "finding",
+	"firewall", "foreign", "goldentest", "hook", "juju", "lease", "loopbacktest", "mincost", "monitoring", "observe", "ovndb", "ovsdb",
+	"ovsdbtest", "plan", "poll", "present", "raft", "relation", "render", "rpc2", "run", "shell",
+	"shelltest", "startguard", "tls", "unitname", "version",
 }
 
 // notPlain are files of these packages with comments that are still to be rewritten.
 var notPlain = []string{
-	"agent/drains.go", "raft/plan.go", "raft/plan_pending_test.go", "raft/plan_restart_test.go", "raft/parse_unknown_test.go", "raft/refusal_test.go",
+	"agent/drains.go", "raft/plan.go", "raft/plan_pending_test.go", "raft/plan_restart_test.go", "raft/refusal_test.go",
 }
 
 func TestWords_no_dialect_in_comments(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package backup keeps copies of the databases that are of one moment each: standalone
-// databases, compressed, with a manifest that says what they are of, which were loaded
-// once and whose checksums are known.
+// Package backup makes and reads backups: consistent copies of the databases as compressed standalone databases, with a
+// manifest that describes them. Each copy was loaded once, and has a checksum.
 package backup
 
 import (
@@ -28,33 +27,32 @@ type Service struct {
 	Unit   string
 	Files  ovsctl.Files
 	Dialer *ovsdb.Dialer
-	// Version is what is installed of OVN.
+	// Version is the installed version of OVN.
 	Version func(context.Context) (version ovndb.Version, installed bool, err error)
 	Now     func() time.Time
-	// Progress tells a person who waits what goes on.
+	// Progress reports progress to a person who waits.
 	Progress func(context.Context, string)
 }
 
-// A backup is a directory that is named after its time, in UTC. One that is being made
-// has another name, so that no part of one is ever taken for a whole.
+// A backup is a directory named after its time, in UTC. An unfinished one has another name, so that it is never
+// mistaken for a complete one.
 const (
 	nameLayout   = "20060102T150405Z"
 	makingPrefix = ".making-"
 	lockName     = ".lock"
 )
 
-// DefaultKeep is how many backups are kept where nothing else is asked for.
+// DefaultKeep is how many backups are kept by default.
 const DefaultKeep = 7
 
-// ErrBusy is returned where another backup is being made in the same directory.
+// ErrBusy is returned if another backup is being made in the same directory.
 var ErrBusy = errors.New("another backup is being made there")
 
-// askTimeout bounds the question to this unit's server whether it serves a database.
+// askTimeout limits the question to this unit's server whether it serves a database.
 const askTimeout = 10 * time.Second
 
-// Take makes a backup of both databases in dir, which is made where it is missing, and
-// then removes all but keep, the new one among them. It says where the backup is, and what it holds.
-// Where it fails, what was there before is as it was.
+// Take makes a backup of both databases in dir, creates dir if it is missing, and then removes all backups but keep,
+// which include the new one. It returns the backup's path and content. After a failure, earlier backups are unchanged.
 func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manifest, error) {
 	dir, err := usable(dir, keep)
 	if err != nil {
@@ -96,7 +94,7 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 	return path, m, prune(dir, keep, path)
 }
 
-// usable is the directory without links in its path, if a backup may be made there.
+// usable returns the directory without links in its path, if a backup may be made there.
 func usable(dir string, keep int) (string, error) {
 	if keep < 1 || !filepath.IsAbs(dir) {
 		return "", fmt.Errorf("cannot back up to %q and keep %d: the path must be absolute, and at least 1 is kept", dir, keep)
@@ -110,13 +108,13 @@ func usable(dir string, keep int) (string, error) {
 
 // Plan is what [Service.Take] would do now.
 type Plan struct {
-	// Databases are what would be copied. Their Size is that of the database's file.
+	// Databases are the copies to make. Their Size is that of the database's file.
 	Databases []Database
-	// Removed are the backups that would be removed afterwards, by their paths.
+	// Removed are the paths of the backups that would be removed afterwards.
 	Removed []string
 }
 
-// Plan says what Take would do, or why it would fail as far as that is known before. It changes nothing.
+// Plan returns what Take would do, or its predictable error. It changes nothing.
 func (s *Service) Plan(ctx context.Context, dir string, keep int) (Plan, error) {
 	dir, err := usable(dir, keep)
 	if err != nil {
@@ -141,7 +139,7 @@ func (s *Service) Plan(ctx context.Context, dir string, keep int) (Plan, error) 
 	return p, err
 }
 
-// existing is the directory, or the one above that would be the first to have something new in it.
+// existing is the directory, or its closest existing parent.
 func existing(dir string) (string, error) {
 	for {
 		_, err := os.Stat(dir)
@@ -152,8 +150,8 @@ func existing(dir string) (string, error) {
 	}
 }
 
-// moment is the second that a backup is named after: now, or as soon as one comes that no
-// backup in dir has. Small databases are copied in less than a second.
+// moment is the second that a backup is named after: now, or the next one that no backup in dir has. Small databases
+// are copied in less than a second.
 func (s *Service) moment(ctx context.Context, dir string) (time.Time, error) {
 	for {
 		now := s.Now().UTC()
@@ -219,14 +217,13 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 	return x, err
 }
 
-// source writes what there is of the database to the file raw: what the server serves,
-// and where it serves none, because it does not run or knows no leader, what stands in
-// the database's file.
+// source writes the database's content to the file raw: the server's, or if it serves none, because it does not run or
+// knows no leader, the file's.
 //
-// What the server serves is read from its file too, up to the entry that it shows its clients
-// ("index" in _Server(5)): to be asked for all of it at once takes a server several times the
-// size of memory, and no other client is answered meanwhile, for longer than the election timer where
-// the database is large. Only one whose file lacks entries, or can't be copied, is asked.
+// The server's content is also read from its file, up to the entry that it shows its clients ("index" in _Server(5)): a
+// request for all of it takes a server several times the database's size of memory, and blocks all other clients
+// meanwhile, with a large database for longer than the election timer. The server is only asked if its file lacks
+// entries, or can't be copied.
 func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *Database) error {
 	damage, err := s.examine(ctx, d, x)
 	if err != nil {
@@ -254,8 +251,7 @@ func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *D
 	return s.Files.Export(ctx, d, raw)
 }
 
-// examine finds out what there is of the database, whether its server serves it, and what its file
-// lacks of its log.
+// examine returns the database's state, whether its server serves it, and what its file lacks of its log.
 func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (damage string, err error) {
 	file, err := s.Files.Inspect(ctx, d)
 	if err != nil {
@@ -279,8 +275,7 @@ func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (d
 	return log.Damage, nil
 }
 
-// tidy removes what backups that were killed have left. The lock is held: none is being
-// made.
+// tidy removes what killed backups have left. Call it with the lock held: then no backup is in progress.
 func (s *Service) tidy(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, makingPrefix+"*"))
 	for _, path := range left {
@@ -301,7 +296,7 @@ func list(dir string) ([]string, error) {
 		return nil, fmt.Errorf("cannot list the backups: %w", err)
 	}
 	var all []string
-	for _, e := range entries { // they are in the order of their names
+	for _, e := range entries { // they are sorted by name
 		if _, err := time.Parse(nameLayout, e.Name()); err == nil && e.IsDir() {
 			all = append(all, filepath.Join(dir, e.Name()))
 		}
@@ -312,7 +307,7 @@ func list(dir string) ([]string, error) {
 // Listed is a backup that [List] found.
 type Listed struct {
 	Path string `json:"path" yaml:"path"`
-	// Taken, Unit and OVN are those of its manifest; Size is that of the databases, in bytes, when they are unpacked.
+	// Taken, Unit and OVN are those of its manifest; Size is the databases' unpacked size in bytes.
 	Taken time.Time `json:"taken" yaml:"taken"`
 	Unit  string    `json:"unit" yaml:"unit"`
 	OVN   string    `json:"ovn-version" yaml:"ovn-version"`
@@ -343,9 +338,8 @@ func List(dir string) ([]Listed, error) {
 	return all, nil
 }
 
-// surplus are all backups but keep: the one that was just made, or is about to be, whatever its
-// name says since the clock may have been set back, and the newest others. What is no backup by
-// its name or content is left alone.
+// surplus are all backups but keep: the new or future one, regardless of its name, since the clock may have been set
+// back, and the newest others. Anything that is no backup by name or content is left alone.
 func surplus(dir string, keep int, made string) ([]string, error) {
 	others, err := list(dir)
 	if err != nil {
@@ -354,14 +348,14 @@ func surplus(dir string, keep int, made string) ([]string, error) {
 	others = slices.DeleteFunc(others, func(path string) bool { return path == made })
 	var removed []string
 	for _, path := range others[:max(0, len(others)-(keep-1))] {
-		if _, err := Read(path); err == nil { // else made by something else
+		if _, err := Read(path); err == nil { // otherwise not made by Take
 			removed = append(removed, path)
 		}
 	}
 	return removed, nil
 }
 
-// prune removes all backups but keep, the one that was just made among them.
+// prune removes all backups but keep, which include the new one.
 func prune(dir string, keep int, made string) error {
 	all, err := surplus(dir, keep, made)
 	if err != nil {
@@ -375,7 +369,7 @@ func prune(dir string, keep int, made string) error {
 	return nil
 }
 
-// lock takes the lock of a directory, which ends with the process at the latest.
+// lock locks a directory, at most until the process ends.
 func lock(path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// flip changes the byte at an offset; from the end where it is negative.
+// flip changes the byte at an offset; from the end if it is negative.
 func flip(at int) func([]byte) []byte {
 	return func(text []byte) []byte {
 		text[(at+len(text))%len(text)] ^= 0xff

@@ -19,75 +19,72 @@ import (
 
 const (
 	manifestName = "manifest.json"
-	// format is the version of the manifest. What is added leaves it; what changes its
-	// meaning raises it.
+	// format is the version of the manifest. Additions keep it; changes of meaning raise it.
 	format = 1
-	// maxManifest bounds a manifest, in bytes, maxText each text in it, and maxSize a database: no server
-	// has the memory for one.
+	// maxManifest limits a manifest, in bytes, maxText each text in it, and maxSize a database: no server has more
+	// memory.
 	maxManifest = 1 << 20
 	maxText     = 255
 	maxSize     = 1 << 40
 )
 
-// Manifest says what a backup holds.
+// Manifest describes a backup's content.
 type Manifest struct {
 	Format int `json:"format"`
-	// Taken is when, in UTC, to the second; Unit is where.
+	// Taken is its time, in UTC, to the second; Unit is the unit that made it.
 	Taken time.Time `json:"taken"`
 	Unit  string    `json:"unit"`
-	// OVN and OVS are the versions of the packages that were installed there.
+	// OVN and OVS are the versions of the installed packages.
 	OVN       string     `json:"ovn-version"`
 	OVS       string     `json:"ovs-version"`
 	Databases []Database `json:"databases"`
-	// Checksum is the SHA-256, in hex, of the whole file with zeros in this one's place.
+	// Checksum is the SHA-256, in hex, of the whole file with zeros in place of the checksum.
 	Checksum string `json:"checksum"`
 }
 
-// unsealed stands in the place of the checksum while it is computed.
+// unsealed replaces the checksum while it is computed.
 var unsealed = strings.Repeat("0", 2*sha256.Size)
 
-// seal is the checksum of a manifest's text in which another one stands.
+// seal is the checksum of a manifest's text with any checksum in it.
 func seal(text []byte, stands string) string {
 	field := func(sum string) []byte { return []byte(`"checksum": "` + sum + `"`) }
 	sum := sha256.Sum256(bytes.Replace(text, field(stands), field(unsealed), 1))
 	return hex.EncodeToString(sum[:])
 }
 
-// Source says where a copy was taken from.
+// Source is the source of a copy.
 type Source string
 
 // The sources.
 const (
 	// Served: what the server served, all of it committed.
 	Served Source = "server"
-	// FromFile: the file of a server that served nothing; its newest entries may not
-	// have been committed.
+	// FromFile: the file of a server that did not serve; its newest entries may be uncommitted.
 	FromFile Source = "file"
 )
 
 // Database is the copy of one database.
 type Database struct {
 	Name ovndb.Database `json:"name"`
-	// File is the copy, a standalone database packed by gzip, beside the manifest.
+	// File is the copy's name, a standalone database packed by gzip, beside the manifest.
 	File   string `json:"file"`
 	Source Source `json:"source"`
-	// Cluster and Server are the IDs of what it was copied from. Term and Index are
-	// those of the newest entry of its log when the copy was begun: the copy has all up
-	// to it, and may have more.
+	// Cluster and Server are the IDs of the copied server. Term and Index are those of the newest entry of its log when
+	// the copy began: the copy has all entries up to it, and may have more.
 	Cluster raft.ID `json:"cluster-id"`
 	Server  raft.ID `json:"server-id"`
 	Term    uint64  `json:"term"`
 	Index   uint64  `json:"index"`
 	// Schema is the version of its schema.
 	Schema string `json:"schema-version"`
-	// Size and SHA256 are those of the copy unpacked, in bytes and in hex.
+	// Size and SHA256 are those of the unpacked copy, in bytes and in hex.
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 	// Packed is the SHA-256 of File.
 	Packed string `json:"packed-sha256"`
 }
 
-// Of is the copy of database d.
+// Of returns the copy of database d.
 func (m Manifest) Of(d ovndb.Database) (Database, error) {
 	for _, x := range m.Databases {
 		if x.Name == d {
@@ -108,8 +105,7 @@ func (m Manifest) write(dir string) error {
 	return atomicfile.Write(filepath.Join(dir, manifestName), text, 0o600)
 }
 
-// Read reads the manifest of the backup in the directory path. Whether the copies are
-// what it says is seen when they are unpacked ([Unpack]).
+// Read reads the manifest of the backup in the directory path. [Unpack] checks the copies.
 func Read(path string) (Manifest, error) {
 	var m Manifest
 	text, err := readRegular(filepath.Join(path, manifestName), maxManifest)
@@ -131,7 +127,7 @@ func Read(path string) (Manifest, error) {
 	return m, nil
 }
 
-// check finds what in it was not written by [Service.Take]: it is shown to people, and files are read by it.
+// check returns what [Service.Take] did not write: the manifest is shown to people, and names files to read.
 func (m Manifest) check() error {
 	texts := []string{m.Unit, m.OVN, m.OVS}
 	for _, x := range m.Databases {

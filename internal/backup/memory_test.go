@@ -76,7 +76,7 @@ func large(t *testing.T, size int) *Service {
 // A backup takes no more memory than the check before it requires to be available, in any of
 // the programs that it runs; and this program reads no database as a whole. The server
 // whose database it copies needs none for it.
-func TestBackupTakesNoMoreMemoryThanIsRequiredBeforeIt(t *testing.T) {
+func TestTake_memory_within_requirement(t *testing.T) {
 	size := mebibytes(t) << 20
 	for _, source := range []Source{FromFile, Served} {
 		t.Run(string(source), func(t *testing.T) {
@@ -124,7 +124,7 @@ func serve(t *testing.T, paths ovndb.Paths) (pid int) {
 }
 
 // watch asks a server for its version again and again, and tells for how long it has not answered
-// at most; 0 where there is none.
+// at most; 0 if there is none.
 func watch(t *testing.T, paths ovndb.Paths, pid int) (longest func() time.Duration) {
 	t.Helper()
 	if pid == 0 {

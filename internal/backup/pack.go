@@ -21,20 +21,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// digests are what is known of a copy: its size in bytes and its checksum unpacked, and the
-// checksum of the packed file.
+// digests are a copy's unpacked size in bytes and checksum, and the packed file's checksum.
 type digests struct {
 	size          int64
 	plain, packed string
 }
 
-// pack compresses the file from into a new file. It reads and writes a part at a time.
+// pack compresses the file from into a new file, in parts.
 func pack(ctx context.Context, from, to string) (digests, error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return digests{}, fmt.Errorf("cannot compress the copy: %w", err)
 	}
-	defer func() { _ = in.Close() }() // it was only read
+	defer func() { _ = in.Close() }() // only read
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return digests{}, fmt.Errorf("cannot compress the copy: %w", err)
@@ -54,14 +53,14 @@ func pack(ctx context.Context, from, to string) (digests, error) {
 
 func text(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// unpack reads a compressed file into a new one, or only reads it where to is empty. It fails where that
-// has more than so many bytes, and leaves nothing behind where it fails.
+// unpack reads a compressed file into a new one, or only reads it if to is empty. It fails if the content is longer
+// than the limit, and leaves nothing behind after a failure.
 func unpack(ctx context.Context, from, to string, most int64) (found digests, err error) {
 	in, err := openRegular(from)
 	if err != nil {
 		return digests{}, fmt.Errorf("cannot unpack the copy: %w", err)
 	}
-	defer func() { _ = in.Close() }() // it was only read
+	defer func() { _ = in.Close() }() // only read
 	plain, packed := sha256.New(), sha256.New()
 	zip, err := gzip.NewReader(bufio.NewReader(io.TeeReader(ctxio.NewReader(ctx, in), packed)))
 	if err != nil {
@@ -88,10 +87,10 @@ func unpack(ctx context.Context, from, to string, most int64) (found digests, er
 		}
 		return digests{}, fmt.Errorf("cannot unpack %s: %w", from, err)
 	}
-	return digests{size, text(plain), text(packed)}, nil // it was read to its end
+	return digests{size, text(plain), text(packed)}, nil // read to its end
 }
 
-// create makes a new file in the place of one that an earlier process may have left.
+// create makes a new file, replacing one that an earlier process may have left.
 func create(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -99,8 +98,8 @@ func create(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// Unpack writes the copy of database d in the backup path to the file to, or only reads it
-// where to is empty, and makes sure that it is what was packed.
+// Unpack writes the copy of database d in the backup path to the file to, or only reads it if to is empty, and checks
+// its checksums.
 func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to string) error {
 	x, err := m.Of(d)
 	if err != nil {
@@ -118,16 +117,15 @@ func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to s
 	return err
 }
 
-// What a backup needs, next to the size of the databases' files. Measured on OVS 3.1: ovsdb-tool,
-// which loads the copy, takes 2.4 times the size where rows have 1 KiB, 5.4 times where they have
-// 300 bytes, as OVN's have, and 12 times with 100 bytes. On the disk stands one copy as it is,
-// besides both compressed.
+// A backup's needs in relation to the size of the databases' files. Measured with OVS 3.1: ovsdb-tool, which loads the
+// copy, takes 2.4 times the size if rows have 1 KiB, 5.4 times if they have 300 bytes, as OVN's have, and 12 times with
+// 100 bytes. On the disk there is one unpacked copy besides both compressed ones.
 const (
 	memoryFactor = 8
-	spare        = 64 << 20 // bytes that are left for everything else
+	spare        = 64 << 20 // bytes left for everything else
 )
 
-// room says why there is not enough space on the disk, or memory, for a backup.
+// room is why there is not enough space on the disk, or memory, for a backup.
 func (s *Service) room(dir string) error {
 	var total, largest int64
 	for _, d := range ovndb.Databases() {
@@ -145,8 +143,8 @@ func (s *Service) room(dir string) error {
 	return checkSpace(dir, free, available, total, largest)
 }
 
-// checkSpace says why so much free space and available memory is too little for databases whose
-// files are so large in all, and of which the largest is so large; all in bytes.
+// checkSpace is why that free space and available memory is too little for databases with files of that total and
+// largest size; all in bytes.
 func checkSpace(dir string, free, available, total, largest int64) error {
 	if need := total + largest + spare; free < need {
 		return fmt.Errorf("cannot back up: %s has %d MiB free, it takes %d; give path= on a larger disk", dir, free>>20, need>>20)

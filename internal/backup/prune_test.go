@@ -11,7 +11,7 @@ import (
 
 // The clock was ahead when a backup was made, and was set back since: the newest by its name is
 // not the one that was just made.
-func TestBackupThatWasJustMadeIsKeptWhateverTheClockSaid(t *testing.T) {
+func TestSurplus_keeps_new_backup_for_any_clock(t *testing.T) {
 	t.Parallel()
 	const old, made, ahead = "20261122T100000Z", "20261123T100000Z", "20270101T000000Z"
 	for keep, want := range map[int][]string{1: {made}, 2: {made, ahead}, 3: {old, made, ahead}} {

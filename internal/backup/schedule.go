@@ -13,22 +13,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// failureName is the file in which stands why the last backup was not made, in at most maxNote bytes.
+// failureName is the file with the reason why the last backup failed, in at most maxNote bytes.
 const (
 	failureName = ".failure"
 	maxNote     = 64 << 10
 )
 
-// TakeScheduled is [Service.Take], for a timer: why it failed is kept beside the backups
-// until one has been made.
+// TakeScheduled is [Service.Take] for a timer: it stores the reason of a failure beside the backups until one succeeds.
 func (s *Service) TakeScheduled(ctx context.Context, dir string, keep int) (string, error) {
 	path, _, err := s.Take(ctx, dir, keep)
 	note := filepath.Join(dir, failureName)
 	if _, unsafe := trusted(dir); unsafe != nil {
-		return "", err // nothing is written there, no note either: Observe finds it out by itself
+		return "", err // nothing is written there, not even the reason: Observe finds the problem by itself
 	}
 	if errors.Is(err, ErrBusy) {
-		return "", err // that one's end tells
+		return "", err // the running backup's result counts
 	}
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
@@ -43,15 +42,15 @@ func (s *Service) TakeScheduled(ctx context.Context, dir string, keep int) (stri
 	return path, nil
 }
 
-// State is what is known of the backups in a directory.
+// State is the state of the backups in a directory.
 type State struct {
-	// Newest is when the newest one was taken; zero where there is none.
+	// Newest is when the newest one was taken; zero if there is none.
 	Newest time.Time
-	// Failure is why the last scheduled one was not made; empty where it was.
+	// Failure is why the last scheduled one failed; empty if it succeeded.
 	Failure string
 }
 
-// Observe finds out how the backups in a directory are.
+// Observe returns the state of the backups in a directory.
 func Observe(dir string) (State, error) {
 	var s State
 	all, err := list(dir)
@@ -59,7 +58,7 @@ func Observe(dir string) (State, error) {
 		return s, err
 	}
 	if len(all) > 0 {
-		s.Newest, _ = time.Parse(nameLayout, filepath.Base(all[len(all)-1])) // it is listed for its name
+		s.Newest, _ = time.Parse(nameLayout, filepath.Base(all[len(all)-1])) // listed for its name
 	}
 	if _, err := trusted(dir); err != nil {
 		s.Failure = fmt.Sprintf("cannot back up to %s: %v", dir, err)
@@ -73,9 +72,8 @@ func Observe(dir string) (State, error) {
 	return s, nil
 }
 
-// Age says how old the newest backup is where they are made at an interval; empty where none
-// is, or there is none. It is in whole hours, since each other text is another status that
-// Juju keeps.
+// Age describes the age of the newest backup if an interval is set; empty if none is, or there is no backup. It is in
+// whole hours, since Juju stores each different status.
 func (s State) Age(interval time.Duration, now time.Time) string {
 	if interval == 0 || s.Newest.IsZero() {
 		return ""
@@ -90,8 +88,8 @@ func (s State) Age(interval time.Duration, now time.Time) string {
 	}
 }
 
-// Problem says in one line what is wrong with backups that are to be made at an interval,
-// and were not before since; empty where nothing is.
+// Problem describes in one line what is wrong with backups that should be made at an interval, since the given time;
+// empty if nothing is.
 func (s State) Problem(interval time.Duration, since, now time.Time) string {
 	if interval == 0 {
 		return ""

@@ -18,8 +18,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// What the server serves is in the backup also where its file can't be copied, and it is told
-// why the server is asked.
+// The server's content is in the backup even if its file can't be copied, and the reason for asking the server is
+// reported.
 func TestServerIsAskedWhereItsFileCannotBeCopied(t *testing.T) {
 	s := large(t, 1)
 	serve(t, s.Files.Paths)
@@ -37,9 +37,8 @@ func TestServerIsAskedWhereItsFileCannotBeCopied(t *testing.T) {
 		"its data are 3 elements instead of a schema and a transaction")
 }
 
-// putThirdElement puts another file in the place of a cluster's whose first record has a schema, a
-// transaction, and one thing more, of which nothing is known. The server goes on with the one
-// that it has open.
+// putThirdElement replaces a cluster's file by one with an unknown third element in its first record, after schema and
+// transaction. The server continues with the file that it has open.
 func putThirdElement(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

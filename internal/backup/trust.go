@@ -14,12 +14,11 @@ import (
 // maxLinks is how many symbolic links a path may lead through, as Linux permits (path_resolution(7)).
 const maxLinks = 40
 
-// trusted returns the directory that the path names, without symbolic links, if no other user than root
-// can change what it names: each component belongs to root, and no other user may write to it; a folder
-// above it may be one in which each user may delete its own files only, such as /tmp. What does not
-// exist yet counts as such.
+// trusted returns the directory of the path, without symbolic links, if no user but root can replace it: each component
+// belongs to root and is not writable for others, except for parents in which each user may delete only its own files,
+// such as /tmp. Missing components count as trusted.
 //
-// A link is followed where it stands in such a folder, and is root's.
+// A link in such a parent is followed if it belongs to root.
 func trusted(path string) (string, error) {
 	path = filepath.Clean(path)
 	owners, err := rootOwners()
@@ -62,13 +61,13 @@ func trusted(path string) (string, error) {
 	}
 }
 
-// split are the components of an absolute path.
+// split returns the components of an absolute path.
 func split(path string) []string {
 	return strings.FieldsFunc(filepath.Clean(path), func(r rune) bool { return r == filepath.Separator })
 }
 
-// rootOwners are the users that can change every file here: root; the owner of /, which in a user namespace
-// is root under another number; and the user that this process runs as.
+// rootOwners are the users that can change every file here: root; the owner of /, which in a user namespace is root
+// under another number; and the user of this process.
 func rootOwners() (map[uint32]bool, error) {
 	var root syscall.Stat_t
 	if err := syscall.Stat("/", &root); err != nil {
@@ -77,7 +76,7 @@ func rootOwners() (map[uint32]bool, error) {
 	return map[uint32]bool{0: true, root.Uid: true, uint32(os.Geteuid()): true}, nil //nolint:gosec // an ID of a user
 }
 
-// mayBeChanged says why other users can change what the path names; last is that it is the directory itself.
+// mayBeChanged is why other users can replace the path's target; last means that it is the directory itself.
 func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bool) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	const others = 0o022
@@ -86,7 +85,7 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 		return fmt.Errorf("cannot tell the owner of %s", path)
 	case !owners[stat.Uid]:
 		return fmt.Errorf("%s belongs to user %d, which could replace what root writes there; use a folder of root's: chown root %s", path, stat.Uid, path)
-	case info.Mode()&fs.ModeSymlink != 0: // its own permissions mean nothing
+	case info.Mode()&fs.ModeSymlink != 0: // its own permissions don't matter
 		return nil
 	case !info.IsDir():
 		return fmt.Errorf("%s is no folder", path)
@@ -98,8 +97,8 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 	return nil
 }
 
-// openRegular opens a regular file to read it, and nothing that a name can be besides: it follows no link,
-// and does not wait for the writer of a pipe.
+// openRegular opens a regular file for reading, and no other kind: it follows no link, and does not wait for the writer
+// of a pipe.
 func openRegular(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -119,13 +118,13 @@ func openRegular(path string) (*os.File, error) {
 	return file, nil
 }
 
-// readRegular reads a regular file of no more than so many bytes.
+// readRegular reads a regular file up to a limit in bytes.
 func readRegular(path string, most int64) ([]byte, error) {
 	file, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // only read
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(text)) > most {
 		err = fmt.Errorf("%s has more than %d bytes", path, most)

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// A backup is restored from where a person says: what stands there under its names may be anything.
+// A backup is restored from where a person says: the files there may be of any kind.
 func TestBackupWhoseFilesAreNoFilesIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -102,7 +102,7 @@ func (f *databaseFlags) check() error {
 	case strings.Contains(f.nb+","+f.sb, "ssl:") && (f.credentials.Key == "" || f.credentials.Certificate == "" || f.credentials.CA == ""):
 		return usageError{fmt.Errorf("ssl: needs --private-key, --certificate and --ca-cert")}
 	case f.output != "text" && f.output != "yaml" && f.output != "json":
-		return usageError{fmt.Errorf("--output %q is none of text, yaml, json", f.output)}
+		return usageError{fmt.Errorf("--output %q: must be text, yaml or json", f.output)}
 	}
 	return nil
 }

@@ -162,9 +162,9 @@ func TestMain_usage_errors(t *testing.T) {
 		"too many plans":        {[]string{"ovn-central-operator", "gateways", "history", "a", "b"}, `takes [PLAN], not "a b"`},
 		"no node":               {[]string{"ovn-central-operator", "nodes", "show"}, "show takes NODE; type: ovn-central-operator nodes show NODE"},
 		"no duration":           {[]string{"ovn-central-operator", "nodes", "drain", "x", "--timeout=soon"}, "a number of seconds, or such as 90s"},
-		"no form of output":     {[]string{"ovn-gateways", "status", "-o", "xml"}, `--output "xml" is none of text, yaml, json`},
+		"no form of output":     {[]string{"ovn-gateways", "status", "-o", "xml"}, `--output "xml": must be text, yaml or json`},
 		"none of its own":       {[]string{"ovn-gateways", "frobnicate"}, `unknown command "frobnicate"`},
-		"in its other name":     {[]string{"ovn-gateways", "status", "--format=xml"}, `--output "xml" is none of`},
+		"in its other name":     {[]string{"ovn-gateways", "status", "--format=xml"}, `--output "xml": must be`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

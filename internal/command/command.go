@@ -1,15 +1,14 @@
-// Package command has the commands that a person is told to type, as data. Package juju writes them
-// in the syntax of the Juju that runs.
+// Package command has the commands to type as data. Package juju writes them in the syntax of the running Juju.
 package command
 
-// Command is an action, if Action is set; a command on the machine of Unit, if that is set; else
-// a command of Juju's client. The zero value is no command.
+// Command is an action, if Action is set; a command on the machine of Unit, if that is set; otherwise a command of
+// Juju's client. The zero value is no command.
 type Command struct {
 	// Unit and Action are names by Juju's rules, which need no quotes.
 	Unit, Action string
-	// Params are the action's, in the order in which they are to be read.
+	// Params are the action's, in their printed order.
 	Params []Param
-	// Words are those of a command that is no action, without `juju`, `ssh` and the unit.
+	// Words are those of any other command, without `juju`, `ssh` and the unit.
 	Words []string
 }
 
@@ -17,7 +16,7 @@ type Command struct {
 // number, as the schemas of our actions allow.
 type Param struct {
 	Key, Value string
-	// Text tells Juju to read Value as a text, even if YAML would take it for a number: 0010.
+	// Text makes Juju read Value as a text, even if YAML would read a number: 0010.
 	Text bool
 }
 

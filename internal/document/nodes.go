@@ -35,7 +35,7 @@ func Nodes(r maintenance.Report) string {
 	return strings.Join(lines, "\n") + more("", r.Omitted, "nodes") + beside(r)
 }
 
-// beside is what there is to say beside the table.
+// beside is the text beside the table.
 func beside(r maintenance.Report) string {
 	var b strings.Builder
 	for _, n := range r.Nodes {

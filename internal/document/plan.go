@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Plan shows a plan such that a person can judge it: what there is and what it would
-// become, each change with its reason, and why nothing smaller would do.
+// Plan shows a plan so that a person can judge it: the present and the future state, each change with its reason, and
+// why nothing smaller would suffice.
 func Plan(p schedule.Plan) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, summary(p))
@@ -116,7 +116,7 @@ func network(before, after schedule.Network) string {
 	return strings.Join(lines, "\n")
 }
 
-// name is the chassis, and its host's name where that is another.
+// name is the chassis, and its host's name if they differ.
 func name(h schedule.Host) string {
 	if h.Hostname == "" || h.Hostname == h.Chassis {
 		return h.Chassis

@@ -7,7 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// Upgrade is what there is to know before an upgrade, for people.
+// Upgrade is what an operator should know before an upgrade.
 func Upgrade(r plan.UpgradeReport) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -12,33 +12,32 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// timeout bounds one call of ufw: it takes a fraction of a second, waits for others that change
-// rules, and to be switched on has taken more than 30 s on a busy machine.
+// timeout limits one call of ufw. It takes a fraction of a second, but waits for other changes of rules; switching it
+// on has taken more than 30 s on a busy machine.
 const timeout = 2 * time.Minute
 
-// What keeps the firewall from being kept, without anything being wrong.
+// Reasons why the firewall is not maintained that are no faults.
 var (
 	// ErrAbsent: ufw is not installed.
 	ErrAbsent = errors.New("ufw is not installed")
-	// ErrInactive: ufw is switched off. Its rules are not shown then.
+	// ErrInactive: ufw is off, and does not show its rules.
 	ErrInactive = errors.New("ufw is inactive")
 )
 
-// Changes are the rules that came and went, as a person would type them.
+// Changes are the added and removed rules, as a person would type them.
 type Changes struct{ Added, Deleted []string }
 
 // Firewall is ufw on this host.
 type Firewall struct{ Runner run.Runner }
 
-// Initialize switches ufw on, with everything allowed that no rule forbids, so that
-// no person who works on the machine is cut off. It does nothing where ufw is on:
-// then its default was chosen. It returns whether it did, and
-// [ErrAbsent] without ufw.
+// Initialize switches ufw on, with everything allowed that no rule forbids, so that no person who works on the machine
+// is cut off. It does nothing if ufw is on, since then an operator chose its default. It reports whether it did, and
+// returns [ErrAbsent] without ufw.
 func (f Firewall) Initialize(ctx context.Context) (bool, error) {
 	if _, err := f.rules(ctx); !errors.Is(err, ErrInactive) {
 		return false, err
 	}
-	// The defaults first: those that ufw comes with would cut off new connections.
+	// The defaults first: ufw's own would cut off new connections.
 	for _, args := range [][]string{
 		{"default", "allow", "incoming"},
 		{"default", "allow", "outgoing"},
@@ -52,12 +51,10 @@ func (f Firewall) Initialize(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Ensure makes the rules what they should be, and nothing where they are. Every
-// address that stays allowed is so all the time. Rules that others made stay; see
-// [Comment]. It takes one call of ufw for each change. It fails with [ErrAbsent]
-// and [ErrInactive]; after another error the next call goes on where this one
-// stopped, and Changes has what was done. Where another's rule keeps an address out, it
-// does all the rest before it fails.
+// Ensure makes the rules as wanted, with one call of ufw for each change. An address that stays allowed is allowed all
+// the time. Rules of others stay; see [Comment]. It fails with [ErrAbsent] and [ErrInactive]. After another error the
+// next call continues, and Changes has what was done. If another's rule blocks an address, Ensure makes all other
+// changes before it fails.
 func (f Firewall) Ensure(ctx context.Context, want Rules) (Changes, error) {
 	var done Changes
 	have, err := f.rules(ctx)
@@ -84,8 +81,8 @@ func (f Firewall) Ensure(ctx context.Context, want Rules) (Changes, error) {
 	return done, blocked
 }
 
-// Admit lets peers in beside those that may connect already, and takes nothing from
-// any. It fails as [Firewall.Ensure] does.
+// Admit admits peers in addition to those that may connect already, and revokes nothing. It fails as [Firewall.Ensure]
+// does.
 func (f Firewall) Admit(ctx context.Context, peers []netip.Addr) (Changes, error) {
 	var done Changes
 	have, err := f.rules(ctx)
@@ -99,9 +96,9 @@ func (f Firewall) Admit(ctx context.Context, peers []netip.Addr) (Changes, error
 	return done, blocked
 }
 
-// admit puts the rules before all others. Beside one of another's about the same packets ufw
-// takes none, wherever that one stands and whatever it does (0.36.2 answers "Skipping inserting
-// existing rule"): blocked says of the first such rule what ends it.
+// admit puts the rules before all others. ufw accepts none beside another's rule about the same packets, regardless of
+// that rule's place and action (0.36.2 answers "Skipping inserting existing rule"): blocked is the remedy for the first
+// such rule.
 func (f Firewall) admit(ctx context.Context, done *Changes, have, rules []rule) (blocked, err error) {
 	for _, r := range rules {
 		added, err := f.add(ctx, done, append([]string{"prepend", string(r.action)}, r.words()...))
@@ -117,16 +114,15 @@ func (f Firewall) admit(ctx context.Context, done *Changes, have, rules []rule) 
 	return blocked, nil
 }
 
-// Drifted says whether the machine's rules are others than [Firewall.Ensure] would
-// leave. It changes nothing, takes one call of ufw, and fails with [ErrAbsent] and
-// [ErrInactive].
+// Drifted reports whether [Firewall.Ensure] would change the rules. It changes nothing, calls ufw once, and fails with
+// [ErrAbsent] and [ErrInactive].
 func (f Firewall) Drifted(ctx context.Context, want Rules) (bool, error) {
 	have, err := f.rules(ctx)
 	if err != nil {
 		return false, err
 	}
 	p := compare(have, want)
-	// Where ufw does not do IPv6, no rule of that family is missing.
+	// If ufw does not do IPv6, no rule of that family is missing.
 	six := slices.ContainsFunc(have, func(r rule) bool { return r.from.Addr().Is6() })
 	lacks := func(port uint16) bool {
 		return len(undecidedIn(have, []uint16{port}, anywhere4)) > 0 || six && len(undecidedIn(have, []uint16{port}, anywhere6)) > 0
@@ -134,8 +130,8 @@ func (f Firewall) Drifted(ctx context.Context, want Rules) (bool, error) {
 	return len(p.misplaced)+len(p.admit)+len(p.stale) > 0 || slices.ContainsFunc(append(p.open, p.closed...), lacks), nil
 }
 
-// Remove takes all rules of ours away, first those that shut out. It fails with
-// [ErrAbsent] and [ErrInactive]. Ufw stays on: others may rely on it.
+// Remove removes all of our rules, first those that deny. It fails with [ErrAbsent] and [ErrInactive]. ufw stays on:
+// others may rely on it.
 func (f Firewall) Remove(ctx context.Context) (Changes, error) {
 	var done Changes
 	rules, err := f.rules(ctx)
@@ -147,8 +143,8 @@ func (f Firewall) Remove(ctx context.Context) (Changes, error) {
 	return done, f.delete(ctx, &done, rules)
 }
 
-// forAll adds a rule about each port for all addresses, of both families. Where ufw does
-// not do IPv6, half of them are always missing, and ufw skips what it has.
+// forAll adds a rule about each port for all addresses, of both families. If ufw does not do IPv6, half of them are
+// always missing, and ufw skips the existing ones.
 func (f Firewall) forAll(ctx context.Context, done *Changes, what action, ports []uint16) error {
 	for _, port := range ports {
 		words := rule{ports: []uint16{port}, from: anywhere4}.words()
@@ -159,18 +155,18 @@ func (f Firewall) forAll(ctx context.Context, done *Changes, what action, ports 
 	return nil
 }
 
-// add says whether ufw took the rule; else it has one like it.
+// add reports whether ufw accepted the rule; otherwise it has an equal one.
 func (f Firewall) add(ctx context.Context, done *Changes, words []string) (added bool, err error) {
 	out, err := f.ufw(ctx, append(slices.Clone(words), "comment", Comment)...)
-	added = err == nil && strings.Contains(out, "Rule") // added, inserted, updated; else skipped
+	added = err == nil && strings.Contains(out, "Rule") // added, inserted or updated; otherwise skipped
 	if added {
 		done.Added = append(done.Added, strings.Join(words, " "))
 	}
 	return added, err
 }
 
-// delete removes rules by what they say, not by their number: that may be another
-// rule's by now. One command takes a rule for all addresses from both families.
+// delete removes rules by content, not by number, which may be another rule's by now. One command removes a rule for
+// all addresses from both families.
 func (f Firewall) delete(ctx context.Context, done *Changes, rules []rule) error {
 	for _, r := range rules {
 		words := append([]string{string(r.action)}, r.words()...)
@@ -186,7 +182,7 @@ func (f Firewall) delete(ctx context.Context, done *Changes, rules []rule) error
 	return nil
 }
 
-// rules are those that ufw has, in their order.
+// rules are ufw's rules, in order.
 func (f Firewall) rules(ctx context.Context) ([]rule, error) {
 	out, err := f.ufw(ctx, "status", "numbered")
 	if err != nil {

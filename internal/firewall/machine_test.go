@@ -147,7 +147,7 @@ func (m machine) listen(t *testing.T, port int) {
 	})
 }
 
-// reaches says whether a connection from one address to another comes about. One
+// reaches reports whether a connection from one address to another succeeds. One
 // that is refused is so at once.
 func (m machine) reaches(t *testing.T, from, to string, port int) (yes bool) {
 	t.Helper()

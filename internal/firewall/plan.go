@@ -7,21 +7,20 @@ import (
 	"strings"
 )
 
-// changes is what has to be done, in this order: an address that may connect is let in before
-// any is shut out, and one that may not any more is shut out last.
+// changes are the changes to make, in this order: addresses that may connect are admitted before any is denied, and
+// those that no longer may are denied last.
 type changes struct {
-	// misplaced are rules of ours that stand behind one that makes them void; each
-	// is added again, which ufw would refuse to do twice.
+	// misplaced are our rules after another one that makes them void; each is removed and added, since ufw refuses to
+	// add an existing one.
 	misplaced []rule
-	// admit are to be put before all others, then open and closed behind them.
+	// admit go before all others, then open and closed after them.
 	admit        []rule
 	open, closed []uint16
 	stale        []rule
 }
 
-// compare plans how the rules that there are become those that are wanted. Rules
-// that are not ours are left as they are, and count: where one lets an address in, or
-// decides about a port for all addresses, none of ours is added.
+// compare plans the changes from the present to the wanted rules. Rules of others stay and count: if one admits an
+// address, or decides about a port for all addresses, none of ours is added.
 func compare(have []rule, want Rules) changes {
 	var p changes
 	var kept []rule
@@ -51,8 +50,8 @@ func compare(have []rule, want Rules) changes {
 	return p
 }
 
-// wanted says whether the rule is one that the charm would write: it admits no address
-// that isn't granted it, and closes or opens no other ports than it should.
+// wanted reports whether the charm would write this rule: it admits only granted addresses, and closes or opens only
+// the ports that it should.
 func (r rule) wanted(grants []grant) bool {
 	anywhere := r.from == anywhere4 || r.from == anywhere6
 	for _, port := range r.ports {
@@ -76,7 +75,7 @@ func (r rule) same(other rule) bool {
 	return r.action == other.action && r.from == other.from && slices.Equal(r.ports, other.ports)
 }
 
-// admitted says whether the first rule that matches lets it pass, as ufw does.
+// admitted reports whether the first matching rule admits it, as ufw decides.
 func admitted(rules []rule, g grant) bool {
 	for _, r := range rules {
 		if r.matches(g) {
@@ -86,13 +85,13 @@ func admitted(rules []rule, g grant) bool {
 	return false
 }
 
-// undecided are those of the ports of which some family has no rule for all addresses.
+// undecided are the ports for which some family has no rule for all addresses.
 func undecided(rules []rule, ports []uint16) []uint16 {
 	four, six := undecidedIn(rules, ports, anywhere4), undecidedIn(rules, ports, anywhere6)
 	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool { return !slices.Contains(four, port) && !slices.Contains(six, port) })
 }
 
-// undecidedIn are those of which this family has none.
+// undecidedIn are those for which this family has none.
 func undecidedIn(rules []rule, ports []uint16, anywhere netip.Prefix) []uint16 {
 	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool {
 		return slices.ContainsFunc(rules, func(r rule) bool { return r.forAll(port, anywhere) })

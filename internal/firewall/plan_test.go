@@ -12,9 +12,9 @@ var (
 	client = netip.MustParseAddr("10.0.0.9")
 )
 
-// A rule that stands behind one that makes it void is deleted and put in front. One of another's
+// A rule after one that makes it void is deleted and put in front. One of another's
 // is not deleted, for whatever it is there.
-func TestRuleInTheWrongPlaceIsDeletedWhereItIsTheCharms(t *testing.T) {
+func TestCompare_misplaced_rule_of_charm_is_deleted(t *testing.T) {
 	t.Parallel()
 	shut := rule{action: reject, ports: []uint16{6641, 16642}, from: anywhere4}
 	late := rule{action: allow, ports: []uint16{6641, 16642}, from: netip.PrefixFrom(client, 32)}

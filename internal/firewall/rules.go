@@ -1,6 +1,5 @@
-// Package firewall keeps the ports of the databases for the machines that need them, by
-// the host's ufw: what Raft's members say to each other, and what clients say
-// without RBAC, is for the units and the CMS only.
+// Package firewall restricts the ports of the databases by the host's ufw: the members' Raft traffic, and client
+// traffic without RBAC, is for the units and the CMS only.
 package firewall
 
 import (
@@ -10,25 +9,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Comment marks the rules that are the charm's. The charm before this one marked
-// its own in the same way, so these are taken over.
+// Comment marks the charm's rules. The previous charm marked its own in the same way, so these are adopted.
 const Comment = "charm-ovn-central"
 
 var (
-	// peerPorts are what a unit needs of another, in ascending order, as ufw keeps
-	// several ports of a rule.
+	// peerPorts are a unit's ports for other units, in ascending order, as ufw stores several ports of a rule.
 	peerPorts = []uint16{ovndb.NorthboundPort, ovndb.NorthboundRaftPort, ovndb.SouthboundRaftPort, ovndb.AgentPeerPort, ovndb.ManagementPort}
-	// clientPorts are what a CMS needs of a unit.
+	// clientPorts are a unit's ports for a CMS.
 	clientPorts = []uint16{ovndb.NorthboundPort, ovndb.ManagementPort}
-	// openPorts are for all addresses, whatever the firewall's default.
+	// openPorts are for all addresses, for any default of the firewall.
 	openPorts = []uint16{ovndb.SouthboundPort}
 )
 
-// Rules say which addresses may connect to this unit. Others reach only SB's
-// client port.
+// Rules are the addresses that may connect to this unit. Others reach only SB's client port.
 type Rules struct {
-	// Peers are the other units' addresses, Clients those of the CMS. This unit's
-	// own need not be among them: ufw lets all pass that a machine says to itself.
+	// Peers are the other units' addresses, Clients those of the CMS. This unit's own are not necessary: ufw does not
+	// filter traffic within the machine.
 	Peers, Clients []netip.Addr
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// action is what ufw does with a connection.
+// action is ufw's action for a connection.
 type action string
 
 const (
@@ -17,17 +17,16 @@ const (
 	deny   action = "deny"
 )
 
-// A rule without an address is of one of these, by its family.
+// A rule without an address has one of these, by its family.
 var (
 	anywhere4 = netip.MustParsePrefix("0.0.0.0/0")
 	anywhere6 = netip.MustParsePrefix("::/0")
 )
 
-// rule is one of ufw's for incoming connections over TCP to any address of the
-// machine.
+// rule is an ufw rule for incoming TCP connections to any address of the machine.
 type rule struct {
 	action action
-	// ports is nil where the rule is for all.
+	// ports is nil if the rule is for all.
 	ports []uint16
 	from  netip.Prefix
 	// ours is set for rules with our comment.
@@ -38,7 +37,7 @@ func (r rule) matches(g grant) bool {
 	return (r.ports == nil || slices.Contains(r.ports, g.port)) && r.from.Contains(g.from)
 }
 
-// forAll says whether the rule names the port and holds for all addresses of a family.
+// forAll reports whether the rule names the port and applies to all addresses of a family.
 func (r rule) forAll(port uint16, anywhere netip.Prefix) bool {
 	return r.from == anywhere && slices.Contains(r.ports, port)
 }
@@ -46,10 +45,9 @@ func (r rule) forAll(port uint16, anywhere netip.Prefix) bool {
 // numbered is a line of `ufw status numbered`: number, to, action, from, comment.
 var numbered = regexp.MustCompile(`^\[ *\d+\] (.+?) +(ALLOW|DENY|REJECT) IN +(.+?)(?: +# (.*))?$`)
 
-// parseStatus reads what `ufw status numbered` prints (ufw/backend_iptables.py),
-// the rules in the order in which they hold. Rules of other forms (of another
-// direction, protocol, interface or address) are left out: they are not ours, and
-// decide nothing that is asked here.
+// parseStatus parses the output of `ufw status numbered` (ufw/backend_iptables.py): the rules in their order of
+// evaluation. Rules of other forms (of another direction, protocol, interface or address) are left out: they are not
+// ours, and don't matter here.
 func parseStatus(text string) (active bool, rules []rule) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \r\n")
@@ -73,7 +71,7 @@ func parseStatus(text string) (active bool, rules []rule) {
 	return active, rules
 }
 
-// parsePorts reads `6641/tcp`, `6641,6643/tcp (v6)`, `6641` or `Anywhere`.
+// parsePorts parses `6641/tcp`, `6641,6643/tcp (v6)`, `6641` or `Anywhere`.
 func parsePorts(to string) (ports []uint16, ok bool) {
 	to = strings.TrimSuffix(to, " (v6)")
 	if to == "Anywhere" {
@@ -89,7 +87,7 @@ func parsePorts(to string) (ports []uint16, ok bool) {
 	return ports, true
 }
 
-// parseFrom reads `Anywhere`, `Anywhere (v6)`, an address or a network.
+// parseFrom parses `Anywhere`, `Anywhere (v6)`, an address or a network.
 func parseFrom(text string) (from netip.Prefix, ok bool) {
 	switch text {
 	case "Anywhere":

@@ -39,7 +39,8 @@ var (
 	errNoNetwork = errors.New("no network")
 )
 
-// signs are substrings and suffixes of the tools' error texts, by the start of the tool's name. Their sources, in this order:
+// signs are substrings and suffixes of the tools' error texts, by the start of the tool's name. Their sources, in this
+// order:
 //
 //   - the controller, if the relation has no settings of that unit (state/relationunit.go ReadSettings; exit code 1);
 //   - the controller of Juju 4, for the same reason (domain/relation/errors, RelationUnitNotFound);

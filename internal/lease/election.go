@@ -229,14 +229,15 @@ func (e *Election) shouldRelease(now time.Duration) bool {
 	return !e.eligible && now-e.ineligibleSince >= e.TTL
 }
 
-// HasNamesake reports whether another agent holds the record under this one's name and listens on another address. Both may
-// be running, so its TTL is awaited like any other's: otherwise they would take the record from each other at once, for ever.
+// HasNamesake reports whether another agent holds the record under this one's name and listens on another address. Both
+// may be running, so its TTL is awaited like any other's: otherwise they would take the record from each other at once,
+// for ever.
 func (e *Election) HasNamesake() bool {
 	return e.known && e.record.Holder == e.Unit && e.record.Address != "" && e.record.Address != e.Address
 }
 
-// mayTakeOver reports whether the holder is gone: it released the record, it was an earlier process of this unit on this
-// address, it answers that it does not act although the database is visible, or no agent has heard it.
+// mayTakeOver reports whether the holder is gone: it released the record, it was an earlier process of this unit on
+// this address, it answers that it does not act although the database is visible, or no agent has heard it.
 func (e *Election) mayTakeOver(now time.Duration) bool {
 	if e.record.Holder == "" || e.record.Holder == e.Unit && !e.HasNamesake() {
 		return true

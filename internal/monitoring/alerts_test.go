@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// member is what the exporter of one unit says of its server. Values are promtool's:
+// member is the exporter's output about one unit's server. Values are promtool's:
 // 1x5 is five times 1 after the first, 1+2x5 rises by 2 each minute.
 type member struct {
 	// down: the server does not run; then there are no metrics of the cluster.
@@ -33,10 +33,10 @@ type member struct {
 	behind int
 	northd int
 	up     int
-	// acts is 1 where the unit's agent does; changes, advised and stalled are what it counts.
+	// acts is 1 if the unit's agent acts; changes, advised and stalled are its counters.
 	acts, stalled    int
 	changes, advised string
-	// holder is the unit that the agent says acts; empty where it knows none.
+	// holder is the unit that the agent says acts; empty if it knows none.
 	holder string
 	// file and grown are bytes of its database's file; polls how often its server was silent
 	// in an hour, longest for how many seconds; ahead is a peer's clock.
@@ -302,7 +302,7 @@ func TestAnAlertThatDoesNotComeIsSeen(t *testing.T) {
 	require.Error(t, judge(t, tool, input, []string{"OVNQuorumLost"}))
 }
 
-// That no unit acts is told of after half a minute, and not after a moment.
+// The alert that no unit acts fires after half a minute, not at once.
 func TestAlertComesHalfAMinuteAfterNoUnitActs(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)

@@ -8,12 +8,10 @@ import (
 	"fmt"
 )
 
-// The metrics are those of the exporter's pkg/ovn_exporter/ovn_exporter.go, version
-// 1.0.7. What has to be known of them: cluster_status is 1 for "cluster member"
-// only, so 0 also where a member has no contact to a quorum. cluster_peer_count and
-// cluster_peer_match_index are whole on the leader alone; a follower counts its
-// connections. pid is 0 where a process is not there, and then its database has no
-// cluster_ metrics. ovn_up is 0 on every machine without Open vSwitch, so nothing
+// The metrics are those of the exporter's pkg/ovn_exporter/ovn_exporter.go, version 1.0.7. Some peculiarities:
+// cluster_status is 1 for "cluster member", and so 0 for a member without contact to a quorum. cluster_peer_count and
+// cluster_peer_match_index are complete on the leader only; a follower counts its connections. pid is 0 if there is no
+// process, and then its database has no cluster_ metrics. ovn_up is 0 on every machine without Open vSwitch, so nothing
 // uses it.
 var (
 	//go:embed alerts.json
@@ -22,8 +20,8 @@ var (
 	dashboard []byte
 )
 
-// Dashboards are the dashboards for Grafana as the relation cos-agent wants them: each
-// as JSON, in the format of xz, in base64. They are the same for every unit.
+// Dashboards are the dashboards for Grafana in the form of the relation cos-agent: each as JSON, in the format of xz,
+// in base64. They are the same for every unit.
 func Dashboards() ([]string, error) {
 	var small bytes.Buffer
 	if err := json.Compact(&small, dashboard); err != nil {

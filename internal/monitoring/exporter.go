@@ -15,16 +15,15 @@ import (
 // canonical/snap-prometheus-ovn-exporter packs it. It serves on port 9476.
 const snap = "prometheus-ovn-exporter"
 
-// What bounds calls of snap. One that only asks or switches takes a second; one that
-// speaks with the store downloads about 10 MB, and gives up by itself after a
-// minute or so where there is no way to it.
+// Timeouts of snap. A call that only asks or switches takes a second; one that uses the store downloads about 10 MB,
+// and gives up after about a minute if it can't reach the store.
 const (
 	snapTimeout  = 30 * time.Second
 	storeTimeout = 3 * time.Minute
 )
 
-// plugs are the rights that the exporter needs and that snapd gives to none by
-// itself. Source: layer.yaml of the charm before this one.
+// plugs are the rights that the exporter needs and that snapd does not grant by default. Source: layer.yaml of the
+// previous charm.
 var plugs = []string{
 	"network-bind", "kernel-module-observe", "netlink-audit", "log-observe", "network-observe", "openvswitch",
 	"system-observe", "etc-openvswitch", "run-openvswitch", "run-ovn",
@@ -33,12 +32,11 @@ var plugs = []string{
 // risks are the channels of a track (snapcraft's "Channels").
 var risks = []string{"stable", "candidate", "beta", "edge"}
 
-// ErrNoSnapd says that the machine has no snapd, so that it can have no exporter.
+// ErrNoSnapd: the machine has no snapd, so it can have no exporter.
 var ErrNoSnapd = errors.New("snapd is not installed, without which there is no exporter; set ovn-exporter-channel to \"\" to do without")
 
-// Channel is the risk that the option ovn-exporter-channel means: what stands
-// after its last slash, or stable where that is none. Empty means no exporter. The
-// charm before this one read it so.
+// Channel is the risk of the option ovn-exporter-channel: the part after its last slash, or stable if it is empty.
+// Empty means no exporter. The previous charm read it in the same way.
 func Channel(option string) string {
 	if option == "" {
 		return ""
@@ -53,12 +51,10 @@ func Channel(option string) string {
 // Exporter is the snap that serves metrics.
 type Exporter struct{ Runner run.Runner }
 
-// Ensure makes the snap follow channel, one that [Channel] gives: installs it, moves
-// it there, or removes it where channel is empty; connects its plugs; and sees that
-// it runs, unless an operator has disabled it. A snap that was installed from a file
-// follows no channel and is left where it is. It does nothing where all is so
-// already: three calls of snap. installed says whether the snap is there, also
-// beside an error. Without snapd the error is [ErrNoSnapd].
+// Ensure makes the snap follow channel, a result of [Channel]: it installs or refreshes it, or removes it if channel is
+// empty; connects its plugs; and starts it, unless an operator has disabled it. A snap that was installed from a file
+// has no channel and is left alone. If nothing is to be done, it calls snap three times. installed reports whether the
+// snap is installed, even beside an error. Without snapd the error is [ErrNoSnapd].
 func (e Exporter) Ensure(ctx context.Context, channel string) (installed bool, err error) {
 	tracking, installed, err := e.tracking(ctx)
 	switch {
@@ -86,8 +82,7 @@ func (e Exporter) Ensure(ctx context.Context, channel string) (installed bool, e
 	return true, e.start(ctx)
 }
 
-// tracking is the channel that the snap follows, as latest/stable; a dash where it
-// was installed from a file.
+// tracking is the snap's channel, such as latest/stable; a dash if it was installed from a file.
 func (e Exporter) tracking(ctx context.Context) (channel string, installed bool, err error) {
 	rows, err := e.table(ctx, "list", snap)
 	if failed := (*run.Error)(nil); errors.As(err, &failed) && strings.Contains(failed.Stderr, "no matching snaps installed") {
@@ -104,9 +99,8 @@ func (e Exporter) tracking(ctx context.Context) (channel string, installed bool,
 	return "", false, fmt.Errorf("cannot find out whether %s is installed: snap list does not name it", snap)
 }
 
-// connect connects the plugs that are not. The exporter is stopped for it, since a
-// process keeps the system calls that it was started with; as long as it is
-// stopped, the next hook knows that there is something to finish.
+// connect connects the missing plugs. It stops the exporter first, since a process keeps the system calls permitted at
+// its start; a stopped exporter shows the next hook that there is something to finish.
 func (e Exporter) connect(ctx context.Context) error {
 	rows, err := e.table(ctx, "connections", snap)
 	if err != nil {
@@ -148,7 +142,7 @@ func (e Exporter) start(ctx context.Context) error {
 	return nil
 }
 
-// table is what snap writes in columns, without their names.
+// table is snap's output in columns, without their names.
 func (e Exporter) table(ctx context.Context, args ...string) ([][]string, error) {
 	out, err := e.snap(ctx, snapTimeout, args...)
 	if err != nil {

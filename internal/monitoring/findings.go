@@ -33,8 +33,8 @@ var alertSeverities = map[finding.Severity]string{
 	finding.Error: "critical", finding.Waiting: "warning", finding.Warning: "warning", finding.Info: "info",
 }
 
-// findingAlerts are the alerts for the findings that last, one for each entry of the catalogue that has a time for it.
-// page is the URL that explains a code.
+// findingAlerts are the alerts for lasting findings, one for each entry of the catalogue with a time for it. page is
+// the URL that explains a code.
 func findingAlerts(page func(finding.Code) string) group {
 	g := group{Name: "findings"}
 	for _, e := range finding.Catalogue() {
@@ -66,8 +66,8 @@ func AlertName(code finding.Code) string {
 	return name
 }
 
-// AlertRules are the alert rules, in the JSON that relation.ParseAlertRules reads. Labels of Juju are still to be put
-// in. page is the URL that explains a code of a finding; texts have the URLs of pages, too.
+// AlertRules are the alert rules, in the JSON that relation.ParseAlertRules reads, without Juju's labels. page is the
+// URL that explains a finding's code; texts have the URLs of pages, too.
 func AlertRules(page func(finding.Code) string) ([]byte, error) {
 	var all rules
 	if err := json.Unmarshal(alertRules, &all); err != nil {

@@ -20,20 +20,17 @@ import (
 //go:embed check_ovn_certs
 var certificatePlugin []byte
 
-// Where things stand on a machine that Nagios watches by NRPE. Source:
-// contrib/charmsupport/nrpe.py of charm-helpers.
+// Paths on a machine that Nagios monitors by NRPE. Source: contrib/charmsupport/nrpe.py of charm-helpers.
 const (
-	// commandsDir has what the NRPE server may be told to run; it is there once the
-	// package nagios-nrpe-server is. Of its files those named *.cfg count.
+	// commandsDir has the commands of the NRPE server, in files named *.cfg; the package nagios-nrpe-server creates it.
 	commandsDir = "/etc/nagios/nrpe.d"
-	// exportDir is what a Nagios server collects; it is there only with the option
-	// of nrpe's charm that says so.
+	// exportDir is collected by a Nagios server; it exists only with an option of nrpe's charm.
 	exportDir = "/var/lib/nagios/export"
 	pluginDir = "/usr/local/lib/nagios/plugins"
 )
 
-// leftovers are what the charm before this one had put on the machine for the check
-// of certificates: a plugin, and what cron runs for it. Source: ovn_central.py.
+// leftovers are the previous charm's files for the check of certificates: a plugin, and its cron job. Source:
+// ovn_central.py.
 var leftovers = []string{
 	pluginDir + "/nrpe_check_ovn_certs.py",
 	"/etc/cron.d/ovn-central-cert-checks",
@@ -41,20 +38,18 @@ var leftovers = []string{
 	"/usr/local/lib/nagios/juju_charm_plugin_data/ovn_cert_status.json",
 }
 
-// nrpeService is the service that has to read commandsDir again.
+// nrpeService is the service to restart after a change of commandsDir.
 const nrpeService = "nagios-nrpe-server"
 
-// serviceTimeout bounds its restart, which takes less than a second.
+// serviceTimeout limits its restart, which takes less than a second.
 const serviceTimeout = 30 * time.Second
 
-// ErrNoPlugin says that check_systemd.py, which nrpe's charm brings, is in
-// none of the places where plugins are.
+// ErrNoPlugin: check_systemd.py of nrpe's charm is in none of the directories of plugins.
 var ErrNoPlugin = errors.New("nrpe's plugin check_systemd.py is not on the machine: services are not checked by Nagios")
 
-// Checks are what is to be checked on a machine.
+// Checks are a machine's checks.
 type Checks struct {
-	// Unit is how the unit is called in descriptions, Host the name that Nagios
-	// knows the machine by.
+	// Unit is the unit's name in descriptions, Host the machine's name in Nagios.
 	Unit, Host string
 	// Groups are the Nagios service groups, separated by commas.
 	Groups string
@@ -64,8 +59,8 @@ type Checks struct {
 	Certificate, CA string
 }
 
-// check is one command of NRPE. Its name follows from name as in charm-helpers,
-// also where that reads oddly: operators have it in their Nagios.
+// check is one command of NRPE. Its name is made of name as in charm-helpers, even if that reads oddly: operators have
+// it in their Nagios.
 type check struct{ name, description, command string }
 
 func (c check) commandName() string { return "check_" + c.name }
@@ -79,16 +74,14 @@ func (c check) serviceFile(host string) string {
 // Nagios is NRPE on this machine.
 type Nagios struct {
 	Runner run.Runner
-	// Root is where the machine's file system begins; empty is the machine's own.
+	// Root is the root of the machine's file system; empty is the machine's own.
 	Root string
 }
 
-// Ensure writes plugin and commands of the checks where they are not as they should
-// be, and only then restarts the NRPE server. It returns the names of the checks,
-// for [relation.MonitorsDatabag]; none, without an error, while there is no NRPE on the
-// machine. With [ErrNoPlugin] the names are those of the checks that work all the
-// same. A file that was written while the restart wasn't made is made up for by
-// nrpe's charm, which restarts it when it hears of a check.
+// Ensure writes the missing or different plugin and commands of the checks, and only then restarts the NRPE server. It
+// returns the names of the checks, for [relation.MonitorsDatabag]; none, without an error, while the machine has no
+// NRPE. With [ErrNoPlugin] it returns the names of the checks that work nevertheless. If the restart after a write is
+// missed, nrpe's charm makes it, since it restarts the server at each new check.
 func (n Nagios) Ensure(ctx context.Context, c Checks) (names []string, err error) {
 	if !n.there(commandsDir) {
 		return nil, nil
@@ -114,8 +107,7 @@ func (n Nagios) Ensure(ctx context.Context, c Checks) (names []string, err error
 	return names, missing
 }
 
-// Remove takes away what [Nagios.Ensure] has written, and what the charm before this
-// one had. Only the services of c count.
+// Remove removes what [Nagios.Ensure] has written, and the previous charm's files. Only the services of c count.
 func (n Nagios) Remove(ctx context.Context, c Checks) error {
 	gone := slices.Concat(leftovers, []string{filepath.Join(pluginDir, certificateCheck)})
 	for _, name := range append(slices.Clone(c.Services), certificateCheck) {
@@ -136,8 +128,8 @@ func (n Nagios) checks(c Checks) (checks []check, missing error) {
 		name: certificateCheck, description: "Check that ovn certs are valid.",
 		command: strings.Join([]string{n.path(pluginDir, certificateCheck), c.Certificate, c.CA}, " "),
 	}}
-	// First where nrpe's charm puts it, which is where programs look for it in the
-	// commands (test_nrpe_configured of zaza-openstack-tests).
+	// First the directory of nrpe's charm, where programs expect it in the commands (test_nrpe_configured of
+	// zaza-openstack-tests).
 	var plugin string
 	for _, dir := range []string{pluginDir, "/usr/lib/nagios/plugins"} {
 		if found := n.path(dir, "check_systemd.py"); plugin == "" && n.there(filepath.Join(dir, "check_systemd.py")) {
@@ -170,7 +162,7 @@ func (n Nagios) write(checks []check, c Checks) (changed bool, err error) {
 			own := n.path(exportDir, check.serviceFile(c.Host))
 			files = append(files, file{own, check.service(c), 0o644})
 			others := slices.DeleteFunc(n.exported(check), func(path string) bool { return n.path(path) == own })
-			if err := n.remove(others); err != nil { // under a name that the machine had before
+			if err := n.remove(others); err != nil { // under an earlier name of the machine
 				return changed, err
 			}
 		}
@@ -205,11 +197,11 @@ define service {
 `, checks.Unit, checks.Host, checks.Host, c.name, c.description, c.commandName(), checks.Groups)
 }
 
-// exported are the files of the check in exportDir, under whatever host's name.
+// exported are the files of the check in exportDir, under any host's name.
 func (n Nagios) exported(c check) []string {
 	entries, err := os.ReadDir(n.path(exportDir))
 	if err != nil {
-		return nil // not there, mostly
+		return nil // usually missing
 	}
 	var paths []string
 	for _, e := range entries {

@@ -73,7 +73,7 @@ func TestWithoutNRPENothingIsWritten(t *testing.T) {
 	assert.Empty(t, on(t, root))
 }
 
-func TestChecksAreWrittenOnceAndTheServerRestartedOnce(t *testing.T) {
+func TestNagios_checks_written_and_server_restarted_once(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin)
 	nagios := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}
@@ -105,7 +105,7 @@ func TestCommandsHaveThePathsThatProgramsLookFor(t *testing.T) {
 	}
 }
 
-func TestWhatANagiosServerCollectsIsWrittenWhereItDoes(t *testing.T) {
+func TestNagios_exported_files(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/var/lib/nagios/export/service__old-name_check_ovn-northd.cfg",
 		"/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg")
@@ -125,7 +125,7 @@ func TestWhatANagiosServerCollectsIsWrittenWhereItDoes(t *testing.T) {
 	}
 }
 
-func TestWithoutItsPluginServicesAreNotCheckedAndTheRestIs(t *testing.T) {
+func TestNagios_without_plugin_other_checks_remain(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/")
 	names, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)

@@ -9,10 +9,9 @@ import (
 // maxChunk is the most that a chunk of LZMA2 that isn't compressed can hold.
 const maxChunk = 1 << 16
 
-// xz puts data into the container of xz, without making it smaller: what reads
-// dashboards wants that format, for which the standard library has no writer, and
-// a dashboard is small. Source: "The .xz File Format", version 1.2.1; the chunks
-// of LZMA2 are those of xz-embedded's xz_dec_lzma2.c.
+// xz puts data into the container of xz, uncompressed: readers of dashboards require that format, the standard library
+// has no writer for it, and a dashboard is small. Source: "The .xz File Format", version 1.2.1; the chunks of LZMA2 are
+// those of xz-embedded's xz_dec_lzma2.c.
 func xz(data []byte) []byte {
 	flags := []byte{0x00, 0x01} // checked by CRC-32
 	var out bytes.Buffer
@@ -30,7 +29,7 @@ func xz(data []byte) []byte {
 	}
 	out.Write(block)
 	sum(&out, block)
-	control := byte(0x01) // begin with an empty dictionary; after that, 0x02: go on with it
+	control := byte(0x01) // begin with an empty dictionary; after that, 0x02: continue with it
 	for rest := data; len(rest) > 0; control = 0x02 {
 		chunk := rest[:min(len(rest), maxChunk)]
 		rest = rest[len(chunk):]

@@ -32,8 +32,8 @@ func DamagedServers(ids map[string]string) (lost []raft.ID) {
 	return lost
 }
 
-// externalIDs reads the external_ids of NB_Global or SB_Global from this unit's own server. If that fails, the observation of
-// the members has to suffice; the lock's holder reads it there, or does nothing.
+// externalIDs reads the external_ids of NB_Global or SB_Global from this unit's own server. If that fails, the
+// observation of the members has to suffice; the lock's holder reads it there, or does nothing.
 func (s *Observer) externalIDs(ctx context.Context, d ovndb.Database) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()

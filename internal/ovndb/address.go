@@ -5,14 +5,12 @@ import (
 	"strings"
 )
 
-// The ports for clients, which are those of the charm before this one; clients
-// compute them.
+// The ports for clients, equal to the previous charm's; clients compute them.
 const (
 	NorthboundPort uint16 = 6641
 	// SouthboundPort is for ovn-controllers, which may write what their role allows.
 	SouthboundPort uint16 = 6642
-	// ManagementPort is the Southbound database's for ovn-northd and the CMS, without
-	// a role (LP#1864640).
+	// ManagementPort is the Southbound database's for ovn-northd and the CMS, without a role (LP#1864640).
 	ManagementPort uint16 = 16642
 )
 
@@ -23,19 +21,19 @@ const (
 	SouthboundRaftPort uint16 = 6644
 )
 
-// The ports of the agent: for programs of the machine where the option leader-api-port says
-// no other, and for the agents of other units.
+// The ports of the agent: the default of leader-api-port for programs of the machine, and the one for the agents of
+// other units.
 const (
 	DefaultAgentPort uint16 = 16401
 	AgentPeerPort    uint16 = 16402
 )
 
-// OwnPorts are those on which something of a unit listens.
+// OwnPorts are all ports on which a unit listens.
 var OwnPorts = []uint16{
 	NorthboundPort, SouthboundPort, ManagementPort, NorthboundRaftPort, SouthboundRaftPort, AgentPeerPort,
 }
 
-// ClientPorts are those on which the server of a database serves clients.
+// ClientPorts are those on which a database's server serves clients.
 func ClientPorts(db Database) []uint16 {
 	if db == SB {
 		return []uint16{SouthboundPort, ManagementPort}
@@ -43,7 +41,7 @@ func ClientPorts(db Database) []uint16 {
 	return []uint16{NorthboundPort}
 }
 
-// RaftPort is the one on which the server of a database speaks Raft.
+// RaftPort is the Raft port of a database's server.
 func RaftPort(db Database) uint16 {
 	if db == SB {
 		return SouthboundRaftPort
@@ -51,7 +49,7 @@ func RaftPort(db Database) uint16 {
 	return NorthboundRaftPort
 }
 
-// host is an address as it stands in URLs: IPv6 in brackets.
+// host is an address as it is written in URLs: IPv6 in brackets.
 func host(address string) string {
 	if strings.Contains(address, ":") {
 		return "[" + address + "]"
@@ -59,7 +57,7 @@ func host(address string) string {
 	return address
 }
 
-// RaftAddress is where the member at an address speaks Raft.
+// RaftAddress is the Raft address of the member at an address.
 func RaftAddress(db Database, address string) string {
 	return "ssl:" + host(address) + ":" + strconv.Itoa(int(RaftPort(db)))
 }
@@ -73,7 +71,7 @@ func HostOf(raftAddress string) string {
 	return strings.Trim(rest, "[]")
 }
 
-// PortOf is the port in a Raft address; empty where there is none.
+// PortOf is the port in a Raft address; empty if there is none.
 func PortOf(raftAddress string) string {
 	_, rest, _ := strings.Cut(raftAddress, ":")
 	i := strings.LastIndex(rest, ":")

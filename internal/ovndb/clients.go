@@ -3,7 +3,6 @@ package ovndb
 // Clients are the connections of clients to the server of a database.
 type Clients struct {
 	Connected int
-	// Busy are those on which something is on its way: a client that has just come is
-	// sent all that it wants to know.
+	// Busy are the connections with data in flight: a new client receives all data that it asked for.
 	Busy int
 }

@@ -1,30 +1,26 @@
 package ovndb
 
-// Condition is what a unit has of a database.
+// Condition is the state of a database on a unit.
 type Condition string
 
 // The conditions of a database on a unit.
 const (
-	// Serving: a server answers and is, joins or leaves as a cluster's member;
-	// its raft.Status says which.
+	// Serving: a server answers and is, joins or leaves as a cluster's member; its raft.Status has the details.
 	Serving Condition = "serving"
 	// Absent: there is neither a server nor a file.
 	Absent Condition = "absent"
-	// Left: the server has left or was kicked; the file says so.
+	// Left: the server has left or was kicked, according to the file.
 	Left Condition = "left"
 	// Standalone: the database is not clustered.
 	Standalone Condition = "standalone"
-	// Failed: the server runs, but has given the database up, as after a write
-	// that failed.
+	// Failed: the server runs, but has given up the database, as after a failed write.
 	Failed Condition = "failed"
 	// Down: there is a file, but no server runs on it.
 	Down Condition = "down"
 	// Hung: the server does not answer.
 	Hung Condition = "hung"
-	// Unreadable: whether and what the server serves can't be found out. It may be
-	// a member that votes.
+	// Unreadable: the state can't be determined. The server may be a member that votes.
 	Unreadable Condition = "unreadable"
-	// Former: the server is of another unit that was on this machine before; only in
-	// a report.
+	// Former: the server belongs to another unit that was on this machine before; only in a report.
 	Former Condition = "of another unit"
 )

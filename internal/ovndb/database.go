@@ -1,10 +1,8 @@
-// Package ovndb has the facts of OVN's databases and of its packages that no part of
-// this program decides: their names, ports, services, paths and the forms of their
-// addresses and versions. It is pure, and below all others.
+// Package ovndb has facts about OVN's databases and packages: names, ports, services, paths and the forms of addresses
+// and versions. It is pure, and below all others.
 package ovndb
 
-// Database names one of the two databases that every unit serves. Its value is
-// the name that OVN's schema gives it.
+// Database is one of the two databases that every unit serves. Its value is the name in OVN's schema.
 type Database string
 
 // The two databases, in the order in which they are judged, locked and shown.
@@ -13,8 +11,7 @@ const (
 	SB Database = "OVN_Southbound"
 )
 
-// Databases lists both, in the order in which locks on them are taken, so that
-// two units that need both never wait for each other.
+// Databases lists both, in the order of locking, so that two units that need both never wait for each other.
 func Databases() []Database { return []Database{NB, SB} }
 
 // Short is the name that people read and type: nb or sb.

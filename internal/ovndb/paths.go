@@ -7,19 +7,18 @@ import (
 
 // Paths are the directories of one unit's OVN.
 type Paths struct {
-	// Run holds sockets and pid files, DB the databases, Etc the certificates.
+	// Run has sockets and pid files, DB the databases, Etc the certificates.
 	Run, DB, Etc string
-	// Data holds the schemas; empty is where the packages put them.
+	// Data has the schemas; empty means the packages' directory.
 	Data string
-	// Logs holds the logs; empty is where the packages put them.
+	// Logs has the logs; empty means the packages' directory.
 	Logs string
-	// Backups holds the copies of the databases that an operator asked for.
+	// Backups has the copies of the databases that an operator asked for.
 	Backups string
 }
 
-// PathsFromEnv reads OVN's own variables, with the packages' defaults, as
-// /usr/share/ovn/scripts/ovn-lib does, so that several units can live on one
-// machine. Backups stand beside the databases where these have a place of their own.
+// PathsFromEnv reads OVN's own variables, with the packages' defaults, as /usr/share/ovn/scripts/ovn-lib does, so that
+// several units can live on one machine. Backups are beside the databases if these have a directory of their own.
 func PathsFromEnv(getenv func(string) string) Paths {
 	or := func(value, fallback string) string {
 		if value != "" {
@@ -61,7 +60,7 @@ func (p Paths) PID(d Database) string { return filepath.Join(p.Run, stem(d)+".pi
 // File is the database file.
 func (p Paths) File(d Database) string { return filepath.Join(p.DB, stem(d)+".db") }
 
-// Schema is the file that says what tables database d has.
+// Schema is the file with the schema of database d.
 func (p Paths) Schema(d Database) string {
 	return filepath.Join(cmp.Or(p.Data, "/usr/share/ovn"), "ovn-"+d.Short()+".ovsschema")
 }
@@ -71,30 +70,25 @@ func (p Paths) Log(d Database) string {
 	return filepath.Join(cmp.Or(p.Logs, "/var/log/ovn"), "ovsdb-server-"+d.Short()+".log")
 }
 
-// Defaults is the file in which the services' units look for options of ovn-ctl
-// (EnvironmentFile= in ovn-*.service). It stands beside Etc, as /etc/default does
-// beside /etc/ovn.
+// Defaults is the file with options of ovn-ctl for the services' units (EnvironmentFile= in ovn-*.service). It is
+// beside Etc, as /etc/default is beside /etc/ovn.
 func (p Paths) Defaults() string {
 	return filepath.Join(filepath.Dir(p.Etc), "default", string(Umbrella))
 }
 
-// Apt is where the package sources stand: beside Etc, as /etc/apt does beside
-// /etc/ovn.
+// Apt is the directory of package sources: beside Etc, as /etc/apt is beside /etc/ovn.
 func (p Paths) Apt() string { return filepath.Join(filepath.Dir(p.Etc), "apt") }
 
-// NorthdParams is the file in which ovn-ctl looks for the arguments of ovn-northd
-// (ovn_northd_db_conf_file in ovn-ctl).
+// NorthdParams is the file with ovn-northd's arguments for ovn-ctl (ovn_northd_db_conf_file in ovn-ctl).
 func (p Paths) NorthdParams() string { return filepath.Join(p.Etc, "ovn-northd-db-params.conf") }
 
 // NorthdPID is the file with the process ID of ovn-northd.
 func (p Paths) NorthdPID() string { return filepath.Join(p.Run, string(Northd)+".pid") }
 
-// Credentials are the files for connections over TLS, as the services' units are
-// told of them.
+// Credentials are the files for connections over TLS in the services' configuration.
 type Credentials struct{ Key, Certificate, CA string }
 
-// Credentials are where the charm keeps the unit's key and certificates, under
-// the names that the charm before this one gave them.
+// Credentials are the files of the unit's key and certificates, with the previous charm's names.
 func (p Paths) Credentials() Credentials {
 	return Credentials{
 		Key:         filepath.Join(p.Etc, "key_host"),
@@ -103,11 +97,10 @@ func (p Paths) Credentials() Credentials {
 	}
 }
 
-// AgentUnit is the file of the agent's unit of systemd. It stands beside Etc, as
-// /etc/systemd does beside /etc/ovn.
+// AgentUnit is the file of the agent's systemd unit. It is beside Etc, as /etc/systemd is beside /etc/ovn.
 func (p Paths) AgentUnit() string { return p.unit(string(Agent) + ".service") }
 
-// BackupUnit is the file of the unit of systemd that makes a backup.
+// BackupUnit is the file of the systemd unit that makes a backup.
 func (p Paths) BackupUnit() string { return p.unit(string(Backup) + ".service") }
 
 // BackupTimer is the file of the timer that starts it.
@@ -117,26 +110,26 @@ func (p Paths) unit(name string) string {
 	return filepath.Join(filepath.Dir(p.Etc), "systemd", "system", name)
 }
 
-// Findings is the file with what the unit's last hook has found.
+// Findings is the file with the findings of the unit's last hook.
 func (p Paths) Findings() string { return filepath.Join(p.Run, "ovn-central-findings.json") }
 
-// AgentConfig is the file that the agent is configured by.
+// AgentConfig is the agent's configuration file.
 func (p Paths) AgentConfig() string { return filepath.Join(p.Etc, string(Agent)+".json") }
 
-// AgentSocket is where root of this machine operates on nodes.
+// AgentSocket is the socket on which root of this machine operates on nodes.
 func (p Paths) AgentSocket() string { return filepath.Join(p.Run, string(Agent)+".sock") }
 
-// AgentProgram is the program that systemd runs: a copy, since Juju replaces the charm's
-// directory under what runs. It stands beside DB, in a directory of its own.
+// AgentProgram is the program that systemd runs: a copy, since Juju replaces the charm's directory while programs run.
+// It is beside DB, in a directory of its own.
 func (p Paths) AgentProgram() string {
 	return filepath.Join(filepath.Dir(p.DB), "ovn-central-operator", "ovn-central-operator")
 }
 
-// StartGuard is the file that says which units are asked before a server is started.
+// StartGuard is the file with the units to ask before a server starts.
 func (p Paths) StartGuard() string { return filepath.Join(p.Etc, "ovn-central-start-guard.json") }
 
-// StartRefusal is the file in which the start guard says why it has kept the database's server
-// from starting. It is gone after a boot.
+// StartRefusal is the file with the start guard's reason for not starting the database's server. It is gone after a
+// boot.
 func (p Paths) StartRefusal(d Database) string {
 	return filepath.Join(p.Run, "ovn-central-start-guard-"+d.Short()+".json")
 }

@@ -10,7 +10,7 @@ import (
 // SchemaVersion is the version of a database's schema, X.Y.Z (RFC 7047, section 3.1).
 type SchemaVersion [3]uint64
 
-// ParseSchemaVersion reads a version as it is written.
+// ParseSchemaVersion parses a version.
 func ParseSchemaVersion(text string) (v SchemaVersion, err error) {
 	text = strings.TrimSpace(text)
 	parts := strings.Split(text, ".")

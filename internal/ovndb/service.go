@@ -3,8 +3,7 @@ package ovndb
 // Service is a unit of the ovn-central package, by its name without ".service".
 type Service string
 
-// The units of the package. Umbrella stands for the others; stopping it returns before they are
-// down.
+// The units of the package. Umbrella represents the others; stopping it returns before they are down.
 const (
 	Umbrella         Service = "ovn-central"
 	NorthboundServer Service = "ovn-ovsdb-server-nb"
@@ -20,8 +19,7 @@ const (
 	BackupTimer Service = "ovn-central-backup.timer"
 )
 
-// AllServices lists those of the package in the order in which they are stopped: first the one
-// that writes, then the servers.
+// AllServices lists those of the package in stopping order: first the one that writes, then the servers.
 func AllServices() []Service { return []Service{Northd, NorthboundServer, SouthboundServer, Umbrella} }
 
 // ServiceOf is the unit that runs the server of database d.

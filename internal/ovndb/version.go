@@ -5,17 +5,15 @@ import (
 	"strings"
 )
 
-// Version is that of the packages which the databases' servers are made of, as
-// dpkg has them: ovn-central, which brings the schemas and ovn-northd, and
-// openvswitch-common, which brings ovsdb-server. A part that is not known is empty.
+// Version is that of the packages of the databases' servers, in dpkg's form: ovn-central, which has the schemas and
+// ovn-northd, and openvswitch-common, which has ovsdb-server. Unknown parts are empty.
 type Version struct{ OVN, OVS string }
 
-// between stands in the text between the two parts; no version of a package has a
-// blank in it (deb-version(7)).
+// between separates the two parts in the text; no package's version has a blank (deb-version(7)).
 const between = " openvswitch "
 
-// String is the version as it is published and remembered. A unit with this charm
-// before it looked at openvswitch-common has the first part alone.
+// String is the version as it is published and stored. An older version of this charm, without openvswitch-common, has
+// the first part alone.
 func (v Version) String() string {
 	if v.OVS == "" {
 		return v.OVN
@@ -23,7 +21,7 @@ func (v Version) String() string {
 	return v.OVN + between + v.OVS
 }
 
-// ParseVersion reads what [Version.String] wrote.
+// ParseVersion parses a text of [Version.String].
 func ParseVersion(text string) Version {
 	ovn, ovs, _ := strings.Cut(text, between)
 	return Version{OVN: ovn, OVS: ovs}
@@ -38,12 +36,12 @@ func (v *Version) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Is says whether two versions are one, as far as both are known.
+// Is reports whether two versions are equal, as far as both are known.
 func (v Version) Is(w Version) bool {
 	return v.OVN == w.OVN && (v.OVS == w.OVS || v.OVS == "" || w.OVS == "")
 }
 
-// Change says what a restart brings to a service that runs v where w is installed.
+// Change describes the effect of a restart on a service that runs v if w is installed.
 func (v Version) Change(w Version) string {
 	if v.OVN != w.OVN {
 		return fmt.Sprintf("upgrade from %s to %s", v.OVN, w.OVN)

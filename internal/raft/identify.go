@@ -58,8 +58,8 @@ func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 	return r, true
 }
 
-// Identify is [Resolve] that refuses anything but one member of database d (R3). there are the members of the other database,
-// to recognise an ID that was meant for it.
+// Identify is [Resolve] that refuses anything but one member of database d (R3). there are the members of the other
+// database, to recognise an ID that was meant for it.
 func Identify(d ovndb.Database, given IDArgument, here, there []Peer) (Resolution, *finding.Finding) {
 	refuse := func(code finding.Code, args finding.Args) (Resolution, *finding.Finding) {
 		f := finding.Of(code, d, args)

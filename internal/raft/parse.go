@@ -97,7 +97,7 @@ func (p *parser) read(line string) error {
 	if p.next == len(statusLines) {
 		// A wrong number of members would change the quorum.
 		if _, err := readMember(line); err == nil {
-			return errors.New("a member's row that does not stand directly under \"Servers:\"")
+			return errors.New("a member's row that is not directly below \"Servers:\"")
 		}
 	}
 	p.status.Unknown = append(p.status.Unknown, Unknown{Line: p.number, Text: line})
@@ -130,7 +130,7 @@ func (p *parser) readKnown(line string) (known bool, err error) {
 		switch {
 		case f.key == "" || !strings.HasPrefix(line, f.key):
 		case p.seen&(1<<i) != 0 && !f.many:
-			return true, errors.New("stands twice")
+			return true, errors.New("duplicate line")
 		default:
 			return true, errors.New("out of order")
 		}
@@ -163,7 +163,7 @@ func (p *parser) readRow(line string) error {
 		}
 		for _, other := range p.status.Servers {
 			if other.Self {
-				return errors.New("\"(self)\" stands twice")
+				return errors.New("duplicate \"(self)\"")
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func TestParse_keeps_unknown_lines(t *testing.T) {
 	require.NoError(t, err)
 
 	tests := map[string]struct {
-		before string // the unknown lines stand before this
+		before string // the unknown lines are before this
 		lines  string
 		want   []Unknown
 	}{

@@ -101,8 +101,8 @@ func (v View) LeaderUp() bool {
 	return up
 }
 
-// Leader is the member that this server considers the leader. If several share its four digits, it counts as up only if all
-// of them are.
+// Leader is the member that this server considers the leader. If several share its four digits, it counts as up only if
+// all of them are.
 func (v View) Leader() (leader Peer, up bool) {
 	if !v.Status.HasLeader() {
 		return Peer{}, false

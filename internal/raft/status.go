@@ -1,14 +1,15 @@
-// Package raft parses one member's status of an OVN database's Raft cluster, and decides which changes of the membership
-// are safe. It is pure: it reads no clock, no file and no network, so every decision can be replayed in a test.
+// Package raft parses one member's status of an OVN database's Raft cluster, and decides which changes of the
+// membership are safe. It is pure: it reads no clock, no file and no network, so every decision can be replayed in a
+// test.
 //
-// The text is that of `ovs-appctl cluster/status`, which raft_unixctl_status() in ovsdb/raft.c of Open vSwitch writes; its
-// form is the same from OVS 2.16 to 3.6.
+// The text is that of `ovs-appctl cluster/status`, which raft_unixctl_status() in ovsdb/raft.c of Open vSwitch writes;
+// its form is the same from OVS 2.16 to 3.6.
 package raft
 
 import "time"
 
-// Status is one server's output of `cluster/status DB`. It is that server's own view: the rows of Servers are those of the
-// newest entry of its log, committed or not.
+// Status is one server's output of `cluster/status DB`. It is that server's own view: the rows of Servers are those of
+// the newest entry of its log, committed or not.
 type Status struct {
 	// Nick is the first line: the first four hex digits of the server's ID.
 	Nick string
@@ -70,9 +71,9 @@ func (id ID) Brief() string { return string(id[:min(len(id), briefDigits)]) }
 // State is the value of "Status:" as printed.
 type State string
 
-// The states that raft_unixctl_status() can print. LeftCluster is never visible: the process drops the database at once.
-// Failed is the state of a leader that could not write a client's entry; after other failures the process drops the
-// database at once, too.
+// The states that raft_unixctl_status() can print. LeftCluster is never visible: the process drops the database at
+// once. Failed is the state of a leader that could not write a client's entry; after other failures the process drops
+// the database at once, too.
 const (
 	ClusterMember  State = "cluster member"
 	JoiningCluster State = "joining cluster"
@@ -101,8 +102,8 @@ const (
 	UnknownRef Ref = "unknown"
 )
 
-// Phase is the progress of a member or a pending change (raft_server_phase_to_string() in ovsdb/raft-private.c); empty if
-// stable.
+// Phase is the progress of a member or a pending change (raft_server_phase_to_string() in ovsdb/raft-private.c); empty
+// if stable.
 type Phase string
 
 // The phases that ovsdb-server prints.
@@ -130,8 +131,8 @@ type Election struct {
 // Log is the line "Log: [START, END]"; End is exclusive.
 type Log struct{ Start, End uint64 }
 
-// Connection is one item of the line "Connections:". Peer is "0000" on the connection through which the server joined: it
-// never learns that peer's ID.
+// Connection is one item of the line "Connections:". Peer is "0000" on the connection through which the server joined:
+// it never learns that peer's ID.
 type Connection struct {
 	Peer     string
 	Incoming bool

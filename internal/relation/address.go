@@ -20,9 +20,9 @@ func (e *AddressError) Error() string {
 	return fmt.Sprintf("%.60q is no address: %s", e.Value, e.Reason)
 }
 
-// FormatAddress formats an address for the relations: a JSON string, including its quotes, with IPv6 in brackets. Readers
-// without JSON strip the quotes themselves (charm-lxd does). The zero address is empty, which makes Juju delete the key. A
-// zone is omitted, since it has a meaning on one machine only.
+// FormatAddress formats an address for the relations: a JSON string, including its quotes, with IPv6 in brackets.
+// Readers without JSON strip the quotes themselves (charm-lxd does). The zero address is empty, which makes Juju delete
+// the key. A zone is omitted, since it has a meaning on one machine only.
 //
 // Source: charms.reactive's Endpoint encodes all published values so; the
 // brackets are those of _format_addr in interface-ovsdb (src/lib/ovsdb.py).

@@ -98,9 +98,9 @@ func (i Issued) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(i)) }
 // the published data, which may have a key.
 var ErrAnswer = errors.New("the provider's answer can't be read")
 
-// ParseIssued parses the answer to r from the data of one of the provider's units. found is false while it is missing or
-// incomplete: the certificate and the CA may arrive one after the other. Answers of a provider's units that don't lead
-// may be older, since they follow the leader's.
+// ParseIssued parses the answer to r from the data of one of the provider's units. found is false while it is missing
+// or incomplete: the certificate and the CA may arrive one after the other. Answers of a provider's units that don't
+// lead may be older, since they follow the leader's.
 func ParseIssued(databag map[string]string, r CertificateRequest) (issued Issued, found bool, err error) {
 	unit := r.unitName()
 	issued = Issued{
@@ -125,8 +125,8 @@ func ParseIssued(databag map[string]string, r CertificateRequest) (issued Issued
 	return issued, true, nil
 }
 
-// processed looks for the answer among those to a unit's further requests, where it is if the previous charm had made another
-// request first.
+// processed looks for the answer among those to a unit's further requests, where it is if the previous charm had made
+// another request first.
 func processed(databag map[string]string, unit, commonName string) (certificate, key string, err error) {
 	text := databag[unit+keyProcessed]
 	if text == "" {

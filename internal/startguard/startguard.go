@@ -1,7 +1,6 @@
-// Package startguard keeps a server from starting on a cluster in whose place another one
-// was put by a recovery or a restore, before any hook of its unit has run: systemd asks it
-// right before each start. It asks the other units' servers of both databases; what it can't find out
-// in time lets the server start.
+// Package startguard keeps a server from starting on a cluster that a recovery or a restore has replaced, before any
+// hook of its unit has run: systemd runs it right before each start. It asks the other units' servers about both
+// databases; if it can't find out in time, the server starts.
 package startguard
 
 import (
@@ -27,19 +26,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// ExitRefused is the exit code by which the unit of systemd is told not to start the server.
-// With any other, as where the program is missing, the server starts.
+// ExitRefused is the exit code that makes systemd not start the server. With any other, as for a missing program, the
+// server starts.
 const ExitRefused = 3
 
-// timeout bounds all that is done before a start. A server that runs answers in
-// milliseconds, and one that is down is refused by its machine at once; so only machines
-// that are off, or cut off, take it.
+// timeout limits everything before a start. A running server answers in milliseconds, and a stopped one's machine
+// refuses the connection at once; so only machines that are off or cut off use it up.
 const timeout = 4 * time.Second
 
-// networkPoll is how often it is tried anew where this machine has no network yet.
+// networkPoll is how often it retries while this machine has no network.
 const networkPoll = 200 * time.Millisecond
 
-// Config is what the charm has written in the unit's last hook.
+// Config is what the charm wrote in the unit's last hook.
 type Config struct {
 	// Peers are the addresses of the other units.
 	Peers []string `json:"peers"`
@@ -51,8 +49,8 @@ type Guard struct {
 	Dialer *ovsdb.Dialer
 }
 
-// Start is Check as systemd asks for it, right before a start. What is refused is noted, so that the unit's hooks
-// show the reason and don't wait for the server ([observe.RefusedStart]).
+// Start is Check for systemd, right before a start. A refusal is recorded, so that the unit's hooks show the reason and
+// don't wait for the server ([observe.RefusedStart]).
 func (g Guard) Start(ctx context.Context, db ovndb.Database) (reason string, err error) {
 	forgotten := Forget(g.Paths, db)
 	refused, err := g.check(ctx, db)
@@ -62,7 +60,7 @@ func (g Guard) Start(ctx context.Context, db ovndb.Database) (reason string, err
 	return refused.Reason, errors.Join(forgotten, err)
 }
 
-// Forget removes the note on a start that was refused.
+// Forget removes the record of a refused start.
 func Forget(p ovndb.Paths, db ovndb.Database) error {
 	if err := os.Remove(p.StartRefusal(db)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot remove the note on a refused start: %w", err)
@@ -70,7 +68,7 @@ func Forget(p ovndb.Paths, db ovndb.Database) error {
 	return nil
 }
 
-// note writes it. After a boot its directory may not be there yet.
+// note writes the record. After a boot its directory may be missing.
 func note(p ovndb.Paths, db ovndb.Database, refused observe.Refusal) error {
 	text, err := json.Marshal(refused)
 	if err == nil {
@@ -85,8 +83,8 @@ func note(p ovndb.Paths, db ovndb.Database, refused observe.Refusal) error {
 	return nil
 }
 
-// Check says why the server of a database is not to be started; empty where it may be. The
-// error says what could not be found out, and then it may be started, too.
+// Check is why the server of a database may not start; empty if it may. The error is what could not be determined; then
+// it may start, too.
 func (g Guard) Check(ctx context.Context, db ovndb.Database) (reason string, err error) {
 	refused, err := g.check(ctx, db)
 	return refused.Reason, err
@@ -143,7 +141,7 @@ func (g Guard) ask(ctx context.Context, peers []string) (map[ovndb.Database][]re
 	return all, failures
 }
 
-// askOne asks until this machine has a network: it may just have been turned on.
+// askOne asks until this machine has a network: it may just have booted.
 func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (map[ovndb.Database][]recovery.Answer, error) {
 	endpoints := ovsdb.Endpoints(db, ovndb.RaftAddress(db, peer))
 	for {
@@ -154,7 +152,7 @@ func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (map[
 			ids, err := global.Read(ctx)
 			var server ovsdb.ServerState
 			if len(observe.SupersededClusters(ids)) > 0 {
-				server, err = g.Dialer.Server(ctx, db, endpoints...) // without its cluster they are believed, too
+				server, err = g.Dialer.Server(ctx, db, endpoints...) // answers without their cluster are believed, too
 			}
 			return observe.SupersededAnswers(peer, db, server.Cluster, ids), err
 		case !errors.Is(err, syscall.ENETUNREACH) || poll.Wait(ctx, networkPoll) != nil:
@@ -163,8 +161,8 @@ func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (map[
 	}
 }
 
-// install writes which units to ask, and has systemd ask them before each start. It says whether
-// systemd is to read its files again.
+// install writes the units to ask, and makes systemd ask them before each start. It reports whether systemd has to
+// reload its files.
 func install(p ovndb.Paths, c Config) (reload bool, err error) {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -186,8 +184,8 @@ func install(p ovndb.Paths, c Config) (reload bool, err error) {
 	return reload, nil
 }
 
-// dropIn is what is added to the package's unit (systemd.service(5), ExecCondition=): a
-// command that ends with 1 keeps the service from starting without making it a failed one.
+// dropIn is the addition to the package's unit (systemd.service(5), ExecCondition=): a command that exits with 1 keeps
+// the service from starting without making it a failed one.
 func dropIn(p ovndb.Paths, db ovndb.Database) string {
 	return strings.NewReplacer("PROGRAM", p.AgentProgram(), "DATABASE", db.Short()).Replace(
 		`# Written by the charm ovn-central: after a recovery the old cluster is not served again.
@@ -196,8 +194,7 @@ ExecCondition=/bin/sh -c 'PROGRAM start-guard DATABASE || test $$? -ne 3'
 `)
 }
 
-// remove takes away what Install has written. It says whether systemd is to read its files
-// again.
+// remove removes what install has written. It reports whether systemd has to reload its files.
 func remove(p ovndb.Paths) (reload bool, err error) {
 	paths := []string{p.StartGuard()}
 	for _, db := range ovndb.Databases() {
@@ -219,7 +216,7 @@ func remove(p ovndb.Paths) (reload bool, err error) {
 	return reload, err
 }
 
-// Record is the operation that notes in a database which clusters it takes the place of.
+// Record is the operation that records in a database which clusters it replaces.
 func Record(db ovndb.Database, clusters []raft.ID) string {
 	value := observe.FormatIDs(clusters)
 	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%q]]]]]}]`,

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// A refusal is noted, also where OVN's directory is not there yet, until the next start.
+// A refusal is recorded until the next start, even if OVN's directory is missing.
 func TestRefusalIsNotedUntilTheNextStart(t *testing.T) {
 	dir := t.TempDir()
 	p := ovndb.Paths{Run: filepath.Join(dir, "run"), Etc: filepath.Join(dir, "etc")}

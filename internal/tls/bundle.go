@@ -10,14 +10,12 @@ import (
 	"time"
 )
 
-// Bundle is one CA file of several, in PEM: each certificate of an authority once,
-// in the order of their first appearance, without those that have expired at time
-// now. Empty parts are fine. An error says that a part can't be read.
+// Bundle merges several CA files in PEM: each authority's certificate once, in the order of their first appearance,
+// without those that have expired at time now. Empty parts are permitted. It returns an error if a part is malformed.
 //
-// Where the authority changes, a unit trusts the old and the new one at the same
-// time until each of its peers has a certificate of the new one; only then the old
-// one may go. And a unit may take a certificate of the new one only when each of
-// its peers trusts that already.
+// If the authority changes, a unit trusts the old and the new one until each of its peers has a certificate of the new
+// one; only then the old one may be dropped. And a unit may use a certificate of the new one only after each of its
+// peers trusts that.
 func Bundle(now time.Time, parts ...[]byte) ([]byte, error) {
 	var bundle bytes.Buffer
 	seen := map[string]bool{}
@@ -32,26 +30,24 @@ func Bundle(now time.Time, parts ...[]byte) ([]byte, error) {
 		for _, c := range certificates {
 			if id := fingerprint(c); !seen[id] && trusted(c, now) {
 				seen[id] = true
-				_ = pem.Encode(&bundle, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}) // a buffer takes all
+				_ = pem.Encode(&bundle, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}) // a buffer never fails
 			}
 		}
 	}
 	return bundle.Bytes(), nil
 }
 
-// trusted says whether what was issued by c can be trusted at time now.
+// trusted reports whether certificates issued by c can be trusted at time now.
 func trusted(c *x509.Certificate, now time.Time) bool {
 	return isAuthority(c) && !now.After(c.NotAfter)
 }
 
-// isAuthority takes certificates of version 1 for what old roots are: they can't
-// say.
+// isAuthority accepts certificates of version 1, as of old roots: they can't declare it.
 func isAuthority(c *x509.Certificate) bool {
 	return c.Version < 3 || c.BasicConstraintsValid && c.IsCA
 }
 
-// Fingerprints are those of the certificates in data, in their order: the SHA-256
-// of each as 64 lower-case hex digits.
+// Fingerprints are those of the certificates in data, in their order: the SHA-256 of each as 64 lower-case hex digits.
 func Fingerprints(data []byte) ([]string, error) {
 	certificates, err := parseCertificates(data)
 	if err != nil {
@@ -73,5 +69,5 @@ func fingerprint(c *x509.Certificate) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// quote bounds what stands in a certificate, for a line that people read.
+// quote shortens a certificate's text for a line that people read.
 func quote(name string) string { return fmt.Sprintf("%.64q", name) }

@@ -11,30 +11,26 @@ import (
 	"time"
 )
 
-// Names are what a unit's certificate has to be valid for: what others dial, or
-// may come to dial.
+// Names are the names and addresses that a unit's certificate needs: those that others use, or may use.
 type Names struct {
 	Hosts     []string
 	Addresses []netip.Addr
 }
 
-// Info says what is known of a unit's certificate.
+// Info describes a unit's certificate.
 type Info struct {
 	NotBefore, NotAfter time.Time
 	// SANs are the names, then the addresses, each sorted.
 	SANs []string
-	// Authorities are the fingerprints of the certificates in the CA file, in
-	// their order: the issuers that are trusted. What [Bundle] leaves out, for a file may
-	// hold it, is not among them. See [Fingerprints] for the form.
+	// Authorities are the fingerprints of the certificates in the CA file, in their order: the trusted issuers. Those
+	// that [Bundle] leaves out are not among them, even if the file has them. See [Fingerprints] for the form.
 	Authorities []string
-	// Issuer is the fingerprint of the one that signed the certificate; empty
-	// where none of them did.
+	// Issuer is the fingerprint of the authority that signed the certificate; empty if it is none of them.
 	Issuer string
 }
 
-// Check says whether the unit can work with these credentials at time now: as a
-// server and as a client, which every member of a cluster is of the others. What
-// stands against it is a [*Problem]; Info then holds what is known all the same.
+// Check reports whether the unit can use these credentials at time now, as a server and as a client: each member is
+// both for the others. The error is a [*Problem]; Info then has what is known nevertheless.
 func Check(c Credentials, names Names, now time.Time) (Info, error) {
 	certificates, err := parseCertificates(c.Certificate)
 	if err != nil {
@@ -79,9 +75,8 @@ func checkTime(what string, c *x509.Certificate, now time.Time) *Problem {
 	return nil
 }
 
-// checkTrust finds out which CA signed the leaf. It is as strict as the servers are:
-// the chain has to end at a self-signed certificate and to be complete in the CA
-// file, whatever the certificate's own file holds.
+// checkTrust finds the CA that signed the leaf. It is as strict as the servers: the chain has to end at a self-signed
+// certificate and to be complete in the CA file, regardless of the certificate's own file.
 func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) (*x509.Certificate, *Problem) {
 	roots, between := x509.NewCertPool(), x509.NewCertPool()
 	for _, a := range authorities {
@@ -150,8 +145,7 @@ func sans(c *x509.Certificate) []string {
 	return names
 }
 
-// listed is a list for a line that people read: a certificate may have very many
-// names.
+// listed is a list for a line that people read: a certificate may have very many names.
 func listed(names []string) string {
 	const most = 6
 	switch {

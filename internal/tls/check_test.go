@@ -27,7 +27,7 @@ var (
 	unit    = tls.Names{Hosts: []string{"juju-0"}, Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("2001:db8::1")}}
 )
 
-// fixed is an authority whose clock stands at the time of issue.
+// fixed is an authority with a clock that stays at the time of issue.
 func fixed(name string, o vault.Options) *vault.CA {
 	o.Now = func() time.Time { return issued }
 	return vault.NewWith(name, o)

@@ -1,12 +1,10 @@
-// Package tls is about the unit's key and certificates: whether they are good for
-// the unit, where they stand, and how they are replaced under servers that run.
+// Package tls has the unit's key and certificates: whether the unit can use them, their files, and how to replace them
+// under running servers.
 //
-// What OVS does with them decides much here. Its programs send their own
-// certificate without a chain, and trust what ends at a self-signed certificate
-// of their CA file; so that file has to hold the whole chain of every peer.
-// Source: SSL_CTX_use_certificate_file, which reads one certificate, and
-// SSL_CTX_load_verify_locations without X509_V_FLAG_PARTIAL_CHAIN, in
-// lib/stream-ssl.c of OVS.
+// OVS determines much of this. Its programs send their own certificate without a chain, and trust chains that end at a
+// self-signed certificate of their CA file; so that file has to have the whole chain of every peer. Source:
+// SSL_CTX_use_certificate_file, which reads one certificate, and SSL_CTX_load_verify_locations without
+// X509_V_FLAG_PARTIAL_CHAIN, in lib/stream-ssl.c of OVS.
 package tls
 
 import (
@@ -20,19 +18,17 @@ import (
 	"strings"
 )
 
-// Credentials are a key, the certificate for it, and the certificates of the
-// authorities that are trusted, all in PEM.
+// Credentials are a key, its certificate, and the certificates of the trusted authorities, all in PEM.
 type Credentials struct{ Key, Certificate, CA []byte }
 
-// Format keeps the key out of whatever is printed.
+// Format keeps the key out of printed text.
 func (Credentials) Format(f fmt.State, _ rune) { fmt.Fprint(f, "(credentials)") }
 
 // LogValue keeps the key out of logs.
 func (c Credentials) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(c)) }
 
-// parsePEM takes all blocks of data. Text around them is fine: easyrsa writes
-// some. Unlike pem.Decode it doesn't step over a block that is damaged, nor over
-// one that is cut off, be it within its first line.
+// parsePEM parses all blocks of data. Text around them is permitted: easyrsa writes some. Unlike pem.Decode it does not
+// skip a damaged or truncated block, even one truncated in its first line.
 func parsePEM(data []byte) ([]*pem.Block, error) {
 	var blocks []*pem.Block
 	begun := bytes.Count(data, []byte("-----BEGIN"))
@@ -53,7 +49,7 @@ func parsePEM(data []byte) ([]*pem.Block, error) {
 	return blocks, nil
 }
 
-// parseCertificates takes all of data, which has to be certificates.
+// parseCertificates parses all of data, which has to be certificates.
 func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 	blocks, err := parsePEM(data)
 	if err != nil {
@@ -73,7 +69,7 @@ func parseCertificates(data []byte) ([]*x509.Certificate, error) {
 	return all, nil
 }
 
-// parseKey takes the only key of data. Its errors say nothing of what is there.
+// parseKey parses the only key of data. Its errors don't quote data.
 func parseKey(data []byte) (crypto.Signer, error) {
 	blocks, err := parsePEM(data)
 	if err != nil {
@@ -103,7 +99,7 @@ func parseKey(data []byte) (crypto.Signer, error) {
 	return nil, errors.New("it is damaged or of a kind that isn't known")
 }
 
-// samePublicKey says whether the certificate is for the key.
+// samePublicKey reports whether the certificate is for the key.
 func samePublicKey(c *x509.Certificate, key crypto.Signer) bool {
 	public, ok := c.PublicKey.(interface{ Equal(crypto.PublicKey) bool })
 	return ok && public.Equal(key.Public())

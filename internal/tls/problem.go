@@ -6,37 +6,36 @@ import (
 	"unicode"
 )
 
-// Kind is what is wrong with credentials.
+// Kind is the kind of a problem with credentials.
 type Kind string
 
-// The kinds of problems, in the order in which [Check] looks for them.
+// The kinds of problems, in the order in which [Check] searches them.
 const (
-	// Malformed is what can't be read: no PEM, cut off, damaged, of another kind.
+	// Malformed is data without PEM, truncated, damaged, or of another kind.
 	Malformed Kind = "malformed"
 	// KeyMismatch is a certificate for another key.
 	KeyMismatch Kind = "key-mismatch"
-	// NotYetValid is a certificate, or one above it, for which it is too early.
+	// NotYetValid is a certificate, or one above it, that is not valid yet.
 	NotYetValid Kind = "not-yet-valid"
-	// Expired is a certificate, or one above it, for which it is too late.
+	// Expired is a certificate, or one above it, that has expired.
 	Expired Kind = "expired"
 	// Untrusted is a certificate that other members would refuse.
 	Untrusted Kind = "untrusted"
-	// MissingAddress is a certificate for other names or addresses than the
-	// unit's. One that answers an older request is such.
+	// MissingAddress is a certificate for other names or addresses than the unit's, such as the answer to an older
+	// request.
 	MissingAddress Kind = "missing-address"
 )
 
-// Problem is the error of [Check] for credentials that the unit can't use.
+// Problem is the error of [Check] for unusable credentials.
 type Problem struct {
 	Kind Kind
 	// Text is one line for the unit's status: what differs, and from what.
 	Text string
 }
 
-// Error is the text.
 func (p *Problem) Error() string { return p.Text }
 
-// problem makes one line of it, whatever stands in a certificate.
+// problem makes one line of it, for any text in a certificate.
 func problem(kind Kind, format string, args ...any) *Problem {
 	return &Problem{kind, strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

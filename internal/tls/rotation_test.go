@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// Issue part 4: the authority changes under a cluster that goes on. Both have the
+// Issue part 4: the authority changes under a running cluster. Both have the
 // same name, as vault's roots have.
 func TestAuthorityChangesUnderACluster(t *testing.T) {
 	t.Parallel()
@@ -57,7 +57,7 @@ func TestAuthorityChangesUnderACluster(t *testing.T) {
 	}
 }
 
-// reached says that connections with each of these credentials are taken, and
+// reached reports whether connections with each of these credentials are taken, and
 // trust the server.
 func reached(t *testing.T, s *server, all ...tls.Credentials) {
 	t.Helper()

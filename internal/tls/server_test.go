@@ -82,7 +82,7 @@ type client struct {
 	answers *json.Decoder
 }
 
-// dial connects with credentials to a server. It fails where either of the two
+// dial connects with credentials to a server. It fails if either of the two
 // does not trust the other.
 func dial(t *testing.T, s *server, c tls.Credentials) (*client, error) {
 	t.Helper()

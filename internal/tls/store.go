@@ -10,13 +10,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// ErrNone is wrapped where a unit has no credentials, or not all three files.
+// ErrNone is wrapped if a unit has no credentials, or not all three files.
 var ErrNone = errors.New("the unit has no certificate yet")
 
-// errIncomplete refuses to write what no server could start with.
+// errIncomplete refuses to write credentials with which no server could start.
 var errIncomplete = errors.New("a part of them is empty")
 
-// Files are the paths of the three files that the servers are told of.
+// Files are the paths of the three files in the servers' configuration.
 type Files struct{ Key, Certificate, CA string }
 
 // Modes of the files. The key is root's: the servers run as root.
@@ -25,8 +25,7 @@ const (
 	public fs.FileMode = 0o644
 )
 
-// Read reads what stands on the disk, sound or not. Where a file isn't there, the
-// error wraps [ErrNone] and names it.
+// Read reads the files, valid or not. If one is missing, the error wraps [ErrNone] and names it.
 func (f Files) Read() (Credentials, error) {
 	var c Credentials
 	for _, file := range []struct {
@@ -45,30 +44,25 @@ func (f Files) Read() (Credentials, error) {
 	return c, nil
 }
 
-// Write puts the credentials on the disk where they aren't yet, each file
-// atomically, under servers that run; these take them up by themselves for new
-// connections, those that stand go on. It says whether it wrote. When it fails or
-// is killed, the next call with the same credentials completes the work, also
-// in the eyes of a server that has seen the half of it.
+// Write writes the credentials that differ from the files, each file atomically, under running servers; these use them
+// for new connections, and existing connections continue. It reports whether it wrote. After a failure or a kill, the
+// next call with the same credentials completes the work, even for a server that has seen half of it.
 //
-// The order is that of OVS. ovsdb-server (reconfigure_ssl) and ovn-northd
-// (update_ssl_config) look at the files each time that they wake, and load the key
-// and the certificate only when both have changed, by their mtime; and they look
-// at the certificate only when the key has changed, which is then taken as seen
-// (stream_ssl_set_key_and_cert in lib/stream-ssl.c, OVS 3.1). Therefore:
+// OVS determines the order. ovsdb-server (reconfigure_ssl) and ovn-northd (update_ssl_config) check the files each time
+// that they wake, and load key and certificate only if the mtime of both has changed; and they check the certificate
+// only if the key has changed, which then counts as seen (stream_ssl_set_key_and_cert in lib/stream-ssl.c, OVS 3.1).
+// Therefore:
 //   - the key is written after the certificate. A server that wakes between a new
 //     key and an old certificate would never load the pair;
 //   - both are written even if only one of them differs: a certificate that was
 //     renewed for the same key would never be loaded;
-//   - a key older than its certificate is the trace of a Write that was killed;
-//   - the CA, which is looked at on its own, is first: a peer that gets the new certificate
-//     shall already trust its issuer.
+//   - a key older than its certificate shows that a Write was killed;
+//   - the CA is checked separately and written first: a peer that gets the new certificate must already trust its issuer.
 //
-// A server that starts between the certificate and the key has neither, until the
-// next pair comes. No order avoids it; the gap is one rename. The same befalls one
-// that slept through a Write and wakes in the gap of the next. See [Files.Touch].
-// And two files that are written within one tick of the file system's clock, 4 ms
-// or so, are one to OVS.
+// A server that starts between the certificate and the key has neither, until the next pair. No order avoids that; the
+// gap is one rename. The same happens to a server that slept through a Write and wakes in the gap of the next. See
+// [Files.Touch]. And OVS sees no difference between two files written within one tick of the file system's clock, about
+// 4 ms.
 func (f Files) Write(c Credentials) (changed bool, err error) {
 	if len(c.Key) == 0 || len(c.Certificate) == 0 || len(c.CA) == 0 {
 		return false, fmt.Errorf("cannot write the unit's credentials: %w", errIncomplete)
@@ -94,9 +88,8 @@ func (f Files) writePair(c Credentials) error {
 	return nil
 }
 
-// Touch writes key and certificate again as they are, so that a server that has
-// neither, or an old pair, loads them. For the caller that finds a server running
-// but its TLS ports not answering, or with another certificate than the file's.
+// Touch writes key and certificate again unchanged, so that a server that has neither, or an old pair, loads them. Call
+// it if a running server's TLS ports don't answer, or present another certificate than the file's.
 func (f Files) Touch() error {
 	c, err := f.Read()
 	if err != nil {
@@ -105,9 +98,9 @@ func (f Files) Touch() error {
 	return f.writePair(c)
 }
 
-// SetModes gives the files that are there their modes. The charm before this one wrote key and
-// certificate as 0640 (write_cert of charms.openstack), and Nagios, which is not of root's group,
-// reads the certificate. Their times stay, so no server reads them again.
+// SetModes sets the modes of the existing files. The previous charm wrote key and certificate as 0640 (write_cert of
+// charms.openstack), and Nagios, which is not in root's group, reads the certificate. Their times stay, so no server
+// reads them again.
 func (f Files) SetModes() error {
 	for path, mode := range map[string]fs.FileMode{f.Key: secret, f.Certificate: public, f.CA: public} {
 		info, err := os.Lstat(path)
@@ -121,8 +114,7 @@ func (f Files) SetModes() error {
 	return nil
 }
 
-// hasPair says whether key and certificate stand there as they should, written in
-// the right order. Their modes are part of it.
+// hasPair reports whether key and certificate have the right content, modes and order of writing.
 func (f Files) hasPair(c Credentials) bool {
 	key, written := stands(f.Key, c.Key, secret)
 	certificate, before := stands(f.Certificate, c.Certificate, public)

@@ -32,7 +32,7 @@ func TestFilesAreReadAsTheyWereWritten(t *testing.T) {
 }
 
 // The charm before this one wrote them for root's group alone, where Nagios can't read them.
-func TestModesAreSetWithoutServersReadingTheFilesAgain(t *testing.T) {
+func TestSetModes_keeps_times(t *testing.T) {
 	t.Parallel()
 	f := filesIn(t.TempDir())
 	require.NoError(t, f.SetModes(), "there are none yet")

@@ -14,7 +14,7 @@ func Application(unit string) string {
 	return application
 }
 
-// Number is the part after the application; 0 where there is none.
+// Number is the part after the application; 0 if there is none.
 func Number(unit string) int {
 	_, text, _ := strings.Cut(unit, "/")
 	n, _ := strconv.Atoi(text)

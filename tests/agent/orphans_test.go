@@ -68,8 +68,8 @@ func TestOrphansAreToldOfAndOnlyTheAgentsOwnAreTakenAway(t *testing.T) {
 	eventually(t, is(), patience, 100*time.Millisecond)
 	log := holder.Output()
 	for _, c := range []string{"plan g1", "c1", "c7", "c8"} {
-		assert.Regexp(t, `msg=orphan where="?`+c+`"? `, log)
-		assert.Regexp(t, `orphan is gone" where="?`+c+`"? `, log)
+		assert.Regexp(t, `msg="orphan found" where="?`+c+`"? `, log)
+		assert.Regexp(t, `orphan resolved" where="?`+c+`"? `, log)
 	}
 }
 
