@@ -16,7 +16,7 @@ var Layers = [][]string{
 	{"hook", "action", "agent"},
 	{"document"},
 	{"reconcile", "node"},
-	{"backuptimer"},
+	{"agentservice", "backuptimer"},
 	{"membership", "gateway", "backup", "startguard"},
 	{"status"},
 	{"observe", "present"},

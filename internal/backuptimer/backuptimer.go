@@ -181,7 +181,9 @@ func digest(parts ...[]byte) string {
 // sockets and files are root's. It can't write to /usr, /boot, /etc and the users' homes
 // (systemd.exec(5), ProtectSystem and ProtectHome).
 func (m *Manager) service(s Snapshot) string {
-	return strings.NewReplacer("PROGRAM", m.Paths.AgentProgram(), "UNIT", m.Unit, "KEEP", fmt.Sprint(s.Keep)).Replace(`[Unit]
+	return strings.NewReplacer(
+		"PROGRAM", m.Paths.AgentProgram(), "UNIT", m.Unit, "KEEP", fmt.Sprint(s.Keep),
+	).Replace(`[Unit]
 Description=Backup of OVN's databases by the charm ovn-central
 After=ovn-central.service
 
@@ -202,7 +204,10 @@ PrivateTmp=yes
 // the interval (systemd.timer(5)); units that were set at the same time do so at times of
 // their own.
 func timer(s Snapshot) string {
-	return strings.NewReplacer("INTERVAL", fmt.Sprint(int(s.Interval.Hours())), "SPREAD", fmt.Sprint(int(min(s.Interval/10, 30*time.Minute).Minutes()))).Replace(`[Unit]
+	spread := min(s.Interval/10, 30*time.Minute)
+	return strings.NewReplacer(
+		"INTERVAL", fmt.Sprint(int(s.Interval.Hours())), "SPREAD", fmt.Sprint(int(spread.Minutes())),
+	).Replace(`[Unit]
 Description=Backups of OVN's databases by the charm ovn-central
 
 [Timer]

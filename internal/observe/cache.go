@@ -21,7 +21,7 @@ import (
 // Cache is what a unit keeps on its disk, beside the databases: Juju drops what a failed hook has published, and
 // removes the peer relation before `stop`.
 type Cache struct {
-	// Unit is the unit that wrote it, Model the UUID of its model. Both are empty in files of an older release.
+	// Unit is the unit that wrote it, Model the UUID of its model.
 	Unit    string           `json:"unit,omitempty"`
 	Model   string           `json:"model,omitempty"`
 	History relation.History `json:"history,omitempty"`

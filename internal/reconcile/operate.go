@@ -39,7 +39,7 @@ func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
 		if _, err := gate(); err != nil {
 			return errors.Join(err, u.notePaused(r, false))
 		}
-		if err := errors.Join(u.haltAgent(ctx, r), u.saveRecord(r)); err != nil {
+		if err := errors.Join(u.agentManager(r).Halt(ctx), u.saveRecord(r)); err != nil {
 			return err
 		}
 		if err := u.Services.Stop(ctx, all...); err != nil {
@@ -223,7 +223,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 	default:
 		u.Log.WarnContext(ctx, "cannot remove the firewall's rules; continuing", "error", err)
 	}
-	if err := errors.Join(u.startGuard().Remove(ctx), u.backupManager(new(record)).Remove(ctx), u.removeAgent(ctx), u.putAwayStaged(ctx, nil)); err != nil {
+	if err := errors.Join(u.startGuard().Remove(ctx), u.backupManager(new(record)).Remove(ctx), u.agentManager(new(record)).Remove(ctx), u.putAwayStaged(ctx, nil)); err != nil {
 		failures = append(failures, err)
 	}
 	if err := errors.Join(u.Policy.Remove(ctx), u.Packages.RemoveSources()); err != nil {

@@ -36,7 +36,7 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 	o.firewall, o.policyFailure = u.firewallManager(record).Findings(), record.PolicyFailure
 	backups := u.backupManager(record)
 	o.backup, o.backupAge = backups.Look(ctx, u.backupSnapshot(p)), backups.Age()
-	o.agentStatus, o.agent = u.askAgent(ctx, record)
+	o.agentStatus, o.agent = u.agentManager(record).Ask(ctx)
 	err = u.decide(ctx, p, &o)
 	return o, err
 }

@@ -57,8 +57,8 @@ type Result struct {
 	firewall []finding.Finding
 	// policyFailure is why packages may restart services, against the option.
 	policyFailure string
-	// agent is what is wrong with the agent, if something is.
-	agent string
+	// agent is what is wrong with the agent.
+	agent []finding.Finding
 	// agentStatus is what the unit's agent says.
 	agentStatus report.Status
 	// backup is what is wrong with the backups that are made by themselves, and backupAge how
@@ -119,8 +119,11 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := u.publish(ctx, p); err != nil {
 		return p.result, err
 	}
-	if err := u.reconcileAgent(ctx, p); err != nil {
-		return p.result, err
+	agent := u.agentManager(record)
+	if !o.state.Dying && p.inputs.problem == "" { // a unit that is being removed keeps it until it leaves
+		if _, err := agent.Ensure(ctx, u.agentSnapshot(p)); err != nil {
+			return p.result, err
+		}
 	}
 	if !o.state.Dying {
 		if _, err := u.startGuard().Ensure(ctx, startGuardSnapshot(*o)); err != nil {
@@ -135,7 +138,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		o.backupAge = backups.Age()
 	}
 	o.firewall, o.policyFailure = p.firewall.Findings(), record.PolicyFailure
-	o.agentStatus, o.agent = u.askAgent(ctx, record)
+	o.agentStatus, o.agent = agent.Ask(ctx)
 	u.saveFindings(ctx, p.result)
 	record.Settled = o.settled()
 	if err := u.saveRecord(record); err != nil {

@@ -31,8 +31,6 @@ type record struct {
 	relatedKept
 	// Watch is what is remembered of monitoring.
 	Watch monitoringState
-	// Agent is what is remembered of the agent.
-	Agent agentRecord
 }
 
 // The sections of the unit's state that this package has.
@@ -45,7 +43,6 @@ var (
 	publishedSection  = unitstate.NewSection[publishedKept]("published")
 	relatedSection    = unitstate.NewSection[relatedKept]("certificates")
 	monitoringSection = unitstate.NewSection[monitoringState]("monitoring")
-	agentSection      = unitstate.NewSection[agentRecord]("agent")
 )
 
 // unitKept is what an operator has asked of the unit, and what the last hook came to.
@@ -162,7 +159,6 @@ func (u *Reconciler) loadRecord() (*record, error) {
 		state: s, unitKept: unitSection.Get(s), servicesKept: servicesSection.Get(s), packagesKept: packagesSection.Get(s),
 		clustersKept: clustersSection.Get(s), recoveryKept: recoverySection.Get(s), publishedKept: publishedSection.Get(s),
 		relatedKept: relatedSection.Get(s), Watch: monitoringSection.Get(s),
-		Agent: agentSection.Get(s),
 	}
 	maps.DeleteFunc(r.Refused, func(_ ovndb.Database, f finding.Finding) bool { return !finding.Known(f.Code) })
 	return r, err
@@ -197,7 +193,7 @@ func (u *Reconciler) saveRecord(r *record) error {
 		unitSection.Set(s, r.unitKept), servicesSection.Set(s, r.servicesKept), packagesSection.Set(s, r.packagesKept),
 		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.recoveryKept), publishedSection.Set(s, r.publishedKept),
 		relatedSection.Set(s, r.relatedKept), monitoringSection.Set(s, r.Watch),
-		agentSection.Set(s, r.Agent), s.Save(whose),
+		s.Save(whose),
 	)
 }
 

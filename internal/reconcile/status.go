@@ -69,7 +69,7 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 		all = append(all, finding.New(finding.ClientPortsClosed, finding.Subject{}, finding.Args{}))
 	}
 	stalled, _ := acting(o.agentStatus)
-	unit(finding.AgentFailed, o.agent, "")
+	all = append(all, o.agent...)
 	all = append(all, o.backup...)
 	all = append(all, o.firewall...)
 	unit(finding.PolicyFailed, "", o.policyFailure)

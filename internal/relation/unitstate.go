@@ -30,8 +30,7 @@ type UnitState struct {
 	// Trusts are the fingerprints of the CAs that it trusts, Issuer that of its certificate's CA.
 	Trusts []string
 	Issuer string
-	// Northd is the state of its ovn-northd: active or standby, and empty if it does not answer or lacks a database. An
-	// older release published "running" for each one that systemd called active.
+	// Northd is the state of its ovn-northd: active or standby, and empty if it does not answer or lacks a database.
 	Northd string
 	// NorthdAsked is when it last published that it finds no active ovn-northd; zero if one is active. NorthdHeard has,
 	// for each such unit, that time: this unit has checked its own ovn-northd after it.
@@ -61,13 +60,9 @@ const (
 	keyHostname = "hostname"
 	keySource   = "package-source"
 	keyRunning  = "running-version"
-	// keyVersion is for peers that run this charm from before it published keyRunning: they convert a database once all
-	// units have this version installed. So its value is a version that runs. A peer's own value is not read, since it
-	// is only what that peer has installed.
-	keyVersion = "package-version"
-	keyTrusts  = "trusted-cas"
-	keyIssuer  = "certificate-issuer"
-	keyNorthd  = "northd"
+	keyTrusts   = "trusted-cas"
+	keyIssuer   = "certificate-issuer"
+	keyNorthd   = "northd"
 	// keyNorthdAsked and keyNorthdHeard make peers report again: after a change of a unit's data Juju runs a hook on
 	// each.
 	keyNorthdAsked = "northd-none-active"
@@ -93,7 +88,6 @@ func (d UnitState) Databag() map[string]string {
 		keyHostname: d.Hostname,
 		keySource:   d.Source,
 		keyRunning:  strings.Join(texts(d.Running), ","),
-		keyVersion:  oldest(d.Running),
 		keyTrusts:   strings.Join(d.Trusts, ","),
 		keyIssuer:   d.Issuer,
 		keyNorthd:   d.Northd,
@@ -218,7 +212,7 @@ func flag(is bool) string {
 
 // northd is the part of the value that can be shown.
 func northd(value string) string {
-	if slices.Contains([]string{"active", "standby", "running"}, value) {
+	if slices.Contains([]string{"active", "standby"}, value) {
 		return value
 	}
 	return ""
@@ -230,15 +224,6 @@ func texts(versions []ovndb.Version) []string {
 		all[i] = v.String()
 	}
 	return all
-}
-
-// oldest is the first of several different versions, which [UnitState] has in their order of installation; empty if
-// there is none.
-func oldest(versions []ovndb.Version) string {
-	if len(versions) == 0 {
-		return ""
-	}
-	return versions[0].OVN
 }
 
 // Clusters are the IDs that the leader publishes as leader settings, as soon as they are decided; only a leader can

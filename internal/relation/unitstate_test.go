@@ -12,22 +12,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// An older peer converts once `package-version` is its installed version: so the value is a running version. The peer's
-// own value is not read as one.
 func TestUnitState_running_versions(t *testing.T) {
 	t.Parallel()
 	before, after := ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}, ovndb.Version{OVN: "25.03.0-1", OVS: "3.5.0-1"}
 	databag := relation.UnitState{Running: []ovndb.Version{before, after}}.Databag()
 	assert.Equal(t, "23.03.1-1 openvswitch 3.1.0-2,25.03.0-1 openvswitch 3.5.0-1", databag["running-version"])
-	assert.Equal(t, "23.03.1-1", databag["package-version"])
 	d, problems := relation.ParseUnitState(databag)
 	assert.Empty(t, problems)
 	assert.Equal(t, []ovndb.Version{before, after}, d.Running)
 
-	d, _ = relation.ParseUnitState(map[string]string{"package-version": "25.03.0-1"})
-	assert.Empty(t, d.Running, "installed is not running")
-	databag = relation.UnitState{}.Databag()
-	assert.Empty(t, databag["running-version"]+databag["package-version"])
+	assert.Empty(t, relation.UnitState{}.Databag()["running-version"])
 }
 
 func TestUnitState_missing_count_is_not_zero(t *testing.T) {

@@ -78,7 +78,8 @@ func (x Section[T]) Get(s *State) (kept T) {
 		return kept
 	}
 	if err := json.Unmarshal(text, &kept); err != nil {
-		s.log.Warn("cannot read what the unit has kept; continuing without it", "section", x.name, "path", s.path, "error", err)
+		s.log.Warn("cannot read what the unit has kept; continuing without it",
+			"section", x.name, "path", s.path, "error", err)
 		return *new(T)
 	}
 	return kept

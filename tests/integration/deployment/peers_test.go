@@ -18,7 +18,7 @@ import (
 var nonsense = map[string]string{
 	"bound-address": `"not an address"`, "nb-identity": "{{{", "nb-server-id": strings.Repeat("f", 5000),
 	"sb-identity": "13e4", "sb-server-id": "not-an-id", "sb-cluster-id": "\x1b[31m", "nb-cluster-id": "deadbeef",
-	"package-source": "\n\n", "package-version": "%s%n", "running-version": ",, ,%s openvswitch ", "trusted-cas": ",,,;", "certificate-issuer": "?", "northd": "null",
+	"package-source": "\n\n", "running-version": ",, ,%s openvswitch ", "trusted-cas": ",,,;", "certificate-issuer": "?", "northd": "null",
 }
 
 // publishes has a unit put this on the peer relation, in the charm's place.

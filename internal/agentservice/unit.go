@@ -1,4 +1,4 @@
-package reconcile
+package agentservice
 
 import (
 	"path/filepath"
@@ -12,17 +12,20 @@ import (
 // of a key that it doesn't know.
 const steppedRestarts = 254
 
-// agentUnit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). It runs as
+// unit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). It runs as
 // root, since the servers' sockets and the unit's key are root's, and with none of root's
 // capabilities: it may read what root owns and connect, and change nothing on the machine but
 // beside the servers' sockets, where it has its own. The folder of these is made before: where it is
 // not there, systemd would leave it read-only for as long as the agent runs.
-func agentUnit(p ovndb.Paths, systemd int) string {
+func unit(p ovndb.Paths, systemd int) string {
 	backoff := ""
 	if systemd >= steppedRestarts {
 		backoff = "RestartSteps=5\nRestartMaxDelaySec=60\n"
 	}
-	return strings.NewReplacer("BACKOFF\n", backoff, "PROGRAM", p.AgentProgram(), "CONFIG", p.AgentConfig(), "RUNDIR", filepath.Dir(p.AgentSocket())).Replace(`[Unit]
+	return strings.NewReplacer(
+		"BACKOFF\n", backoff, "PROGRAM", p.AgentProgram(), "CONFIG", p.AgentConfig(),
+		"RUNDIR", filepath.Dir(p.AgentSocket()),
+	).Replace(`[Unit]
 Description=Agent of the charm ovn-central
 After=network-online.target ovn-central.service
 Wants=network-online.target

@@ -1,4 +1,4 @@
-package reconcile
+package agentservice
 
 import (
 	"strings"
@@ -12,15 +12,15 @@ import (
 func TestSystemdWatchesTheAgentAndRestartsWaitLongerWhereItKnowsHow(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"Type=notify", "WatchdogSec=30", "Restart=on-failure", "ExecReload=kill -HUP $MAINPID"} {
-		assert.Contains(t, strings.Split(agentUnit(ovndb.Paths{}, 0), "\n"), line)
+		assert.Contains(t, strings.Split(unit(ovndb.Paths{}, 0), "\n"), line)
 	}
 	const backoff = "RestartSec=2\nRestartSteps=5\nRestartMaxDelaySec=60\nWatchdogSec=30\n"
 	for _, version := range []int{0, 249, 252, 253} {
-		unit := agentUnit(ovndb.Paths{}, version)
-		assert.NotContains(t, unit, "RestartSteps", version)
-		assert.Equal(t, strings.Replace(agentUnit(ovndb.Paths{}, 254), "RestartSteps=5\nRestartMaxDelaySec=60\n", "", 1), unit, version)
+		text := unit(ovndb.Paths{}, version)
+		assert.NotContains(t, text, "RestartSteps", version)
+		assert.Equal(t, strings.Replace(unit(ovndb.Paths{}, 254), "RestartSteps=5\nRestartMaxDelaySec=60\n", "", 1), text, version)
 	}
 	for _, version := range []int{254, 257} {
-		assert.Contains(t, agentUnit(ovndb.Paths{}, version), backoff, version)
+		assert.Contains(t, unit(ovndb.Paths{}, version), backoff, version)
 	}
 }

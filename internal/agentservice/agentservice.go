@@ -1,0 +1,235 @@
+// Package agentservice has systemd run the unit's agent as it is configured, and tells what is wrong with it. The
+// databases don't depend on it.
+package agentservice
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// Services are those of systemd that the manager needs.
+type Services interface {
+	Version(ctx context.Context) (int, error)
+	Reload(ctx context.Context) error
+	Active(ctx context.Context, service ovndb.Service) (bool, error)
+	HangUp(ctx context.Context, service ovndb.Service) error
+	Stop(ctx context.Context, services ...ovndb.Service) error
+	Restart(ctx context.Context, services ...ovndb.Service) error
+	Enable(ctx context.Context, services ...ovndb.Service) error
+	Disable(ctx context.Context, services ...ovndb.Service) error
+}
+
+// Manager keeps the service of a unit's agent.
+type Manager struct {
+	// Program is the file of the program that runs; the agent runs a copy of it. Empty: there is no agent.
+	Program  string
+	Paths    ovndb.Paths
+	Services Services
+	State    *unitstate.State
+	Log      *slog.Logger
+}
+
+// Snapshot is what the service follows from.
+type Snapshot struct {
+	// Paused is set if an operator has paused the unit, Ready if its servers are members.
+	Paused, Ready bool
+	// Thorough is set if the machine is to be looked at, though everything is as it was.
+	Thorough bool
+	// Options are what the agent is told; nil if one of them can't be used: it continues as it was told before.
+	Options *Options
+}
+
+// kept is what is remembered of the agent.
+type kept struct {
+	// Program is the file that was copied, Setup what the agent was last told and how it
+	// was to be run: a digest.
+	Program string `json:"program,omitempty"`
+	Setup   string `json:"setup,omitempty"`
+	// Systemd is the release of systemd for which the service was written; 0: not known.
+	Systemd int `json:"systemd,omitempty"`
+	// Problem is why it can't be set up; empty if it is.
+	Problem string `json:"problem,omitempty"`
+}
+
+var section = unitstate.NewSection[kept]("agent")
+
+// Ensure has the agent run as it is configured, once the unit's servers are members, and not while the unit is
+// paused. The error is the context's.
+func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
+	if m.Program == "" {
+		return nil, nil
+	}
+	last := section.Get(m.State)
+	var err error
+	switch {
+	case s.Paused:
+		err = m.halt(ctx, &last)
+	case s.Ready || last.Setup != "":
+		err = m.run(ctx, s, &last)
+	}
+	if ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), section.Set(m.State, last))
+	}
+	before := last.Problem
+	last.Problem = ""
+	if err != nil {
+		if last.Problem, _, _ = strings.Cut(err.Error(), "\n"); last.Problem != before {
+			m.Log.WarnContext(ctx, "cannot set up the agent; the databases don't depend on it", "error", err)
+		}
+	}
+	return failed(last.Problem), section.Set(m.State, last)
+}
+
+// Ask returns what the agent says of itself, and finds what is wrong with it.
+func (m *Manager) Ask(ctx context.Context) (s report.Status, found []finding.Finding) {
+	last := section.Get(m.State)
+	if last.Setup == "" {
+		return s, failed(last.Problem)
+	}
+	s, err := report.Ask(ctx, m.Paths.AgentConfig())
+	if last.Problem != "" {
+		return s, failed(last.Problem)
+	}
+	if err != nil {
+		m.Log.WarnContext(ctx, "the agent does not answer", "error", err)
+		return report.Status{}, failed("does not answer; look at: journalctl -u " + string(ovndb.Agent))
+	}
+	return s, failed(s.Problem())
+}
+
+func failed(problem string) []finding.Finding {
+	if problem == "" {
+		return nil
+	}
+	return []finding.Finding{finding.New(finding.AgentFailed, finding.Subject{}, finding.Args{Value: problem})}
+}
+
+// run does nothing but ask whether the agent runs, in a thorough look, if everything is as it was.
+func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
+	program, err := fileStamp(m.Program)
+	if err != nil {
+		return err
+	}
+	if s.Thorough || last.Setup == "" {
+		if version, err := m.Services.Version(ctx); err == nil { // else what every systemd knows will do
+			last.Systemd = version
+		}
+	}
+	var settings []byte
+	if s.Options != nil {
+		if settings, err = s.Options.render(m.Paths); err != nil {
+			return err
+		}
+	} else if settings, err = os.ReadFile(m.Paths.AgentConfig()); errors.Is(err, fs.ErrNotExist) {
+		return nil // it is not started before it can be told what to do
+	} else if err != nil {
+		return err
+	}
+	want := files{program, []byte(unit(m.Paths, last.Systemd)), settings}
+	if program == last.Program && want.digest() == last.Setup && !s.Thorough && last.Problem == "" {
+		return nil
+	}
+	return m.start(ctx, want, last)
+}
+
+// files are what the agent is to be run with: the stamp of its program, its unit of systemd
+// and its configuration.
+type files struct {
+	program        string
+	unit, settings []byte
+}
+
+// digest stands for its unit and its configuration.
+func (f files) digest() string { return digest(f.unit, f.settings) }
+
+func (m *Manager) start(ctx context.Context, want files, last *kept) error {
+	program, setup := want.program, want.digest()
+	_, missing := os.Stat(m.Paths.AgentProgram())
+	restart := program != last.Program || missing != nil
+	if restart {
+		if err := copyProgram(m.Program, m.Paths.AgentProgram()); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(m.Paths.AgentUnit()), 0o755); err != nil {
+		return err
+	}
+	changed, err := atomicfile.WriteIfChanged(m.Paths.AgentUnit(), want.unit, 0o644)
+	if err != nil {
+		return err
+	}
+	if changed || setup != last.Setup {
+		if err := m.Services.Reload(ctx); err != nil {
+			return err
+		}
+		if err := m.Services.Enable(ctx, ovndb.Agent); err != nil {
+			return err
+		}
+	}
+	restart = restart || changed
+	told, err := atomicfile.WriteIfChanged(m.Paths.AgentConfig(), want.settings, 0o600)
+	if err != nil {
+		return err
+	}
+	active, err := m.Services.Active(ctx, ovndb.Agent)
+	switch {
+	case err != nil:
+	case !active || restart:
+		err = m.Services.Restart(ctx, ovndb.Agent)
+	case told || setup != last.Setup:
+		err = m.Services.HangUp(ctx, ovndb.Agent)
+	}
+	if err == nil {
+		last.Program, last.Setup = program, setup
+	}
+	return err
+}
+
+// Halt stops the agent; it doesn't start with the machine either.
+func (m *Manager) Halt(ctx context.Context) error {
+	last := section.Get(m.State)
+	if err := m.halt(ctx, &last); err != nil {
+		return err
+	}
+	return section.Set(m.State, last)
+}
+
+func (m *Manager) halt(ctx context.Context, last *kept) error {
+	if last.Setup == "" {
+		return nil
+	}
+	if err := m.Services.Stop(ctx, ovndb.Agent); err != nil {
+		return err
+	}
+	if err := m.Services.Disable(ctx, ovndb.Agent); err != nil {
+		return err
+	}
+	last.Setup = ""
+	return nil
+}
+
+// Remove takes the agent from the machine.
+func (m *Manager) Remove(ctx context.Context) error {
+	if _, err := os.Stat(m.Paths.AgentUnit()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err := errors.Join(m.Services.Stop(ctx, ovndb.Agent), m.Services.Disable(ctx, ovndb.Agent))
+	program := m.Paths.AgentProgram()
+	for _, path := range []string{m.Paths.AgentUnit(), m.Paths.AgentConfig(), program, filepath.Dir(program)} {
+		if gone := os.Remove(path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	return errors.Join(err, m.Services.Reload(ctx))
+}

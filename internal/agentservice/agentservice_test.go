@@ -1,0 +1,140 @@
+package agentservice
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// services keeps what was asked of systemd.
+type services struct {
+	Services
+	calls  []string
+	active bool
+	err    error
+}
+
+func (s *services) did(what string) error {
+	s.calls = append(s.calls, what)
+	return s.err
+}
+func (s *services) Version(context.Context) (int, error)                { return 257, nil }
+func (s *services) Reload(context.Context) error                        { return s.did("reload") }
+func (s *services) Active(context.Context, ovndb.Service) (bool, error) { return s.active, nil }
+func (s *services) HangUp(context.Context, ovndb.Service) error         { return s.did("hang up") }
+func (s *services) Stop(context.Context, ...ovndb.Service) error        { return s.did("stop") }
+func (s *services) Restart(context.Context, ...ovndb.Service) error     { return s.did("restart") }
+func (s *services) Enable(context.Context, ...ovndb.Service) error      { return s.did("enable") }
+func (s *services) Disable(context.Context, ...ovndb.Service) error     { return s.did("disable") }
+
+func manager(t *testing.T) (*Manager, *services) {
+	t.Helper()
+	dir, log, systemd := t.TempDir(), slog.New(slog.DiscardHandler), new(services)
+	state, err := unitstate.Open(filepath.Join(dir, "state.json"), log)
+	require.NoError(t, err)
+	p := ovndb.Paths{DB: filepath.Join(dir, "lib", "ovn"), Etc: filepath.Join(dir, "etc", "ovn"), Run: dir}
+	require.NoError(t, os.MkdirAll(p.Etc, 0o755))
+	for _, path := range []string{p.Credentials().Key, p.Credentials().Certificate, p.Credentials().CA, filepath.Join(dir, "program")} {
+		require.NoError(t, os.WriteFile(path, []byte("text"), 0o600))
+	}
+	return &Manager{Program: filepath.Join(dir, "program"), Paths: p, Services: systemd, State: state, Log: log}, systemd
+}
+
+func TestEnsure(t *testing.T) {
+	t.Parallel()
+	options := func(ttl time.Duration) *Options {
+		return &Options{Unit: "ovn-central/0", Mode: string(config.On), TTL: ttl, Port: 16400, Address: netip.MustParseAddr("10.0.0.1")}
+	}
+	ready := Snapshot{Ready: true, Options: options(config.MinTTL)}
+	ensure := func(t *testing.T, m *Manager, s Snapshot) []finding.Finding {
+		t.Helper()
+		found, err := m.Ensure(t.Context(), s)
+		require.NoError(t, err)
+		return found
+	}
+
+	t.Run("agent_starts_once_and_is_told_of_changes", func(t *testing.T) {
+		t.Parallel()
+		m, systemd := manager(t)
+		assert.Empty(t, ensure(t, m, Snapshot{Options: ready.Options}))
+		assert.Empty(t, systemd.calls, "the servers are no members yet")
+		assert.Empty(t, ensure(t, m, ready))
+		assert.Equal(t, []string{"reload", "enable", "restart"}, systemd.calls)
+		systemd.calls, systemd.active = nil, true
+		assert.Empty(t, ensure(t, m, ready))
+		assert.Empty(t, systemd.calls)
+		assert.Empty(t, ensure(t, m, Snapshot{Options: options(2 * config.MinTTL)}))
+		assert.Equal(t, []string{"reload", "enable", "hang up"}, systemd.calls)
+		systemd.calls = nil
+		assert.Empty(t, ensure(t, m, Snapshot{}), "an option that can't be used changes nothing")
+		assert.Empty(t, systemd.calls)
+		assert.Empty(t, ensure(t, m, Snapshot{Paused: true}))
+		assert.Equal(t, []string{"stop", "disable"}, systemd.calls)
+	})
+
+	t.Run("failure_is_a_finding_and_is_tried_again", func(t *testing.T) {
+		t.Parallel()
+		m, systemd := manager(t)
+		systemd.err = errors.New("no bus\nat all")
+		found := ensure(t, m, ready)
+		require.Len(t, found, 1)
+		assert.Equal(t, finding.AgentFailed, found[0].Code)
+		assert.Equal(t, "no bus", found[0].Args.Value)
+		systemd.err = nil
+		assert.Empty(t, ensure(t, m, ready))
+	})
+
+	t.Run("without_a_program_there_is_no_agent", func(t *testing.T) {
+		t.Parallel()
+		m, systemd := manager(t)
+		m.Program = ""
+		assert.Empty(t, ensure(t, m, ready))
+		assert.Empty(t, systemd.calls)
+	})
+}
+
+// Without the agent's answer nothing is known of drains that have stalled: a unit that is silent about that
+// looks as one that has none.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	m, _ := manager(t)
+	_, found := m.Ask(t.Context())
+	assert.Empty(t, found, "it is not to run")
+
+	require.NoError(t, section.Set(m.State, kept{Setup: "f00"}))
+	require.NoError(t, os.WriteFile(m.Paths.AgentConfig(), config.Config{Socket: m.Paths.AgentSocket()}.Render(), 0o600))
+	_, found = m.Ask(t.Context())
+	assert.Equal(t, failed("does not answer; look at: journalctl -u ovn-central-agent"), found)
+
+	require.NoError(t, os.MkdirAll(filepath.Dir(m.Paths.AgentSocket()), 0o755))
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", m.Paths.AgentSocket())
+	require.NoError(t, err)
+	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"unit":"u/0","acts":true,"taken_address":"127.0.0.1:16401"}`))
+	})
+	go func() { _ = http.Serve(l, answer) }() //nolint:gosec // of this test
+	t.Cleanup(func() { _ = l.Close() })
+	s, found := m.Ask(t.Context())
+	assert.True(t, s.Acts)
+	assert.Equal(t, failed("another program has 127.0.0.1:16401; look at: ss -ltnp"), found)
+
+	require.NoError(t, section.Set(m.State, kept{Setup: "f00", Problem: "cannot restart the services"}))
+	s, found = m.Ask(t.Context())
+	assert.True(t, s.Acts, "it runs as before")
+	assert.Equal(t, failed("cannot restart the services"), found)
+}
