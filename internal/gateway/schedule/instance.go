@@ -126,7 +126,9 @@ func (in *instance) add(g Group) {
 		}
 		n, found := slices.BinarySearch(in.networks, p.Network)
 		if !found {
-			in.find(p.Name, "its network is not connected to a provider network; left as it is")
+			if in.unhostedPorts(g) > 0 { // others, as those of the nodes of ovn-kubernetes, are as their owner has them
+				in.find(p.Name, "its network is not connected to a provider network; left as it is")
+			}
 			in.unplanned = append(in.unplanned, g)
 			return
 		}

@@ -39,7 +39,7 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	labtest.Tool(t, units[0], "ovn-nbctl", lab.NB, args...)
 
 	status := c.Act(units[1], "gateway-status")["gateways"]
-	assert.Contains(t, status, "physnet1: 4 gateways\n")
+	assert.Contains(t, status, "physnet1: 4 gateways, 4 hosted nowhere\n")
 	assert.Contains(t, status, "lrp-1: gw1 is the only candidate (no failover); 2 chassis are eligible")
 	dry := c.Act(units[1], "reschedule-gateways", "dry-run=true")
 	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; interrupts nothing")

@@ -241,6 +241,17 @@ func TestOwnersOfGateways(t *testing.T) {
 			},
 			bound: map[string]string{"cr-ovn-cluster-ovn-external": "n1"},
 		},
+		// base_network_controller.go of ovn-kubernetes: a port for each node, on a switch without a provider network.
+		"ovn-kubernetes": {
+			build: func(c *cloud) {
+				for _, n := range []string{"w1", "w2"} {
+					c.host(n, "", "physnet")
+					c.nbctl("ls-add", n)
+					c.hang("ovn_cluster_router", "rtos-"+n, n, nil, n+"=1")
+				}
+			},
+			bound: map[string]string{"cr-rtos-w1": "w1", "cr-rtos-w2": "w2"},
+		},
 		"nothing is bound": {
 			build: func(c *cloud) {
 				c.provider("ext", "physnet1")
