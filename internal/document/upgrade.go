@@ -43,7 +43,7 @@ func schema(d plan.UpgradeDatabase) string {
 	if d.Schema == "" {
 		return "not served here"
 	}
-	is := fmt.Sprintf("schema %s, file of %s%s, election timer %g s", d.Schema, mebibytes(d.FileBytes), fileFormat(" in the format", d.FileFormat), d.TimerSeconds)
+	is := fmt.Sprintf("schema %s, file of %s%s, election timer %g s", d.Schema, plan.Mebibytes(d.FileBytes), fileFormat(" in the format", d.FileFormat), d.TimerSeconds)
 	switch {
 	case d.Brought == "":
 		return is
@@ -55,7 +55,7 @@ func schema(d plan.UpgradeDatabase) string {
 		after = fmt.Sprintf(", which no ovsdb-server before %s can read,", d.BroughtFileFormat)
 	}
 	return is + fmt.Sprintf("; converted to schema %s once every unit runs the packages: clients wait for %g to %g s, at an election timer of %g s; it may take %s of the disk and %s of memory on each unit",
-		d.Brought+fileFormat(" and the file format", d.BroughtFileFormat)+after, d.LeastGapSeconds, d.MostGapSeconds, d.NeededTimerSeconds, mebibytes(d.NeededDiskBytes), mebibytes(d.NeededMemoryBytes))
+		d.Brought+fileFormat(" and the file format", d.BroughtFileFormat)+after, d.LeastGapSeconds, d.MostGapSeconds, d.NeededTimerSeconds, plan.Mebibytes(d.NeededDiskBytes), plan.Mebibytes(d.NeededMemoryBytes))
 }
 
 // fileFormat names the format of a file behind other words, where it is known.
@@ -65,5 +65,3 @@ func fileFormat(before, version string) string {
 	}
 	return before + " of Open vSwitch " + version
 }
-
-func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }

@@ -119,10 +119,10 @@ func (x Database) ConversionLacks() string {
 		return ""
 	}
 	if need := conversionDisk(x.Size); x.FreeDisk > 0 && x.FreeDisk < need {
-		all = append(all, fmt.Sprintf("%s of the disk, %s are free", mebibytes(need), mebibytes(x.FreeDisk)))
+		all = append(all, fmt.Sprintf("%s of the disk, %s are free", Mebibytes(need), Mebibytes(x.FreeDisk)))
 	}
 	if need := conversionMemory(x.Size); x.FreeMemory > 0 && x.FreeMemory < need {
-		all = append(all, fmt.Sprintf("%s of memory, %s are available", mebibytes(need), mebibytes(x.FreeMemory)))
+		all = append(all, fmt.Sprintf("%s of memory, %s are available", Mebibytes(need), Mebibytes(x.FreeMemory)))
 	}
 	return strings.Join(all, "; ")
 }

@@ -197,10 +197,10 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 	}
 	name := db.Short()
 	if u.Disk > 0 && u.Disk < d.NeededDiskBytes {
-		all = append(all, fmt.Sprintf("%s: make space: its conversion may take %s of the disk, %s are free here", name, mebibytes(d.NeededDiskBytes), mebibytes(u.Disk)))
+		all = append(all, fmt.Sprintf("%s: make space: its conversion may take %s of the disk, %s are free here", name, Mebibytes(d.NeededDiskBytes), Mebibytes(u.Disk)))
 	}
 	if u.Memory > 0 && u.Memory < d.NeededMemoryBytes {
-		all = append(all, fmt.Sprintf("%s: its conversion may take %s of memory, %s are available here", name, mebibytes(d.NeededMemoryBytes), mebibytes(u.Memory)))
+		all = append(all, fmt.Sprintf("%s: its conversion may take %s of memory, %s are available here", name, Mebibytes(d.NeededMemoryBytes), Mebibytes(u.Memory)))
 	}
 	if d.FileBytes >= largeFile {
 		all = append(all, fmt.Sprintf("%s: compact its file, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact", name, s.Unit, s.Databases[db].control()))
@@ -215,4 +215,5 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 	return all
 }
 
-func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
+// Mebibytes writes a number of bytes for people.
+func Mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
