@@ -131,15 +131,18 @@ fix: $(TOOLS)/golangci-lint ## what the linters can repair by themselves, and th
 generate: ## docs/reference, from the charm's files
 	go run ./tools/docgen
 
-docs: ## the documents as a site, build/site/docs/README.html; fails if a link leads nowhere
+# The player of the demo's recording is npm's, and is part of no release; the site does without it if npm is missing.
+PLAYER := asciinema-player@3.18.0
+docs: ## the documents as a site, in build/site; fails if a link leads nowhere
 	tests/install-deps docs
-	rm -rf build/site
-	sphinx-build -W --keep-going -n -q -j auto -b html -c docs/site -d build/doctrees . build/site
+	rm -rf build/site build/doctrees
+	tools/player $(PLAYER) build/player
+	sphinx-build -W --keep-going -n -q -j auto -b html -c docs/site -d build/doctrees -D html_title="ovn-central operator $(VERSION)" . build/site
+	@echo "The site is in build/site: open file://$(CURDIR)/build/site/index.html, or run: python3 -m http.server -d build/site"
 
 demo: build ## see it work on real clusters; ends and cleans up by itself; RECORD=1 records it again
 	tests/install-deps
 	go run ./tests/harness/demo $(if $(RECORD),-record,-compare) docs/tutorial/demo.cast $(BINARY)
-	$(if $(RECORD),go run ./tools/docgen)
 
 vuln: $(TOOLS)/govulncheck ## known vulnerabilities; needs the network
 	$(TOOLS)/govulncheck ./...

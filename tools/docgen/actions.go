@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,7 +21,9 @@ Run an action on one unit:
 | 2.9 | ` + "`juju run-action ovn-central/0 ACTION PARAMETER=VALUE… --wait`" + ` |
 
 ` + "`juju run`" + ` waits for a minute, unless it is told to wait longer: ` + "`--wait=30m`" + `. After that it ends with ` + "`timed out waiting for results`" + `;
-the action goes on, and ` + "`juju show-operation`" + ` has its result, by the number that ` + "`juju run`" + ` printed first.
+the action goes on, and ` + "`juju show-task`" + ` has its result, by the number of the task that ` + "`juju run`" + ` printed first
+(` + "`juju show-operation`" + ` has none with Juju 4; 2.9 has ` + "`juju show-action-output`" + `). ` + "`juju run`" + ` itself ends with 0 if an action
+failed or was refused: scripts read ` + "`status` of `juju run --format json`" + `.
 `
 
 // action is what the page tells of an entry of actions.yaml.
@@ -58,6 +61,7 @@ func actionsPage(source []byte) ([]byte, error) {
 	}
 	var out strings.Builder
 	out.WriteString(actionsIntro)
+	described := map[string]place{}
 	err := eachEntry(&file, func(name string, value *yaml.Node) error {
 		var a action
 		if err := value.Decode(&a); err != nil {
@@ -67,45 +71,57 @@ func actionsPage(source []byte) ([]byte, error) {
 		if a.Params.IsZero() {
 			return nil
 		}
-		return writeTable(&out, &a.Params)
+		return writeParams(&out, name, &a.Params, described)
 	})
 	return []byte(out.String()), err
 }
 
-// writeTable lists parameters.
-func writeTable(out *strings.Builder, entries *yaml.Node) error {
-	out.WriteString("\n| Parameter | Type | Default | Meaning |\n|---|---|---|---|\n")
+// place is where a meaning was described first.
+type place struct{ action, param string }
+
+// reference leads from a parameter to the place where its meaning is.
+func (p place) reference(action, param string) string {
+	switch {
+	case p.action == action:
+		return fmt.Sprintf("as `%s`", p.param)
+	case p.param == param:
+		return fmt.Sprintf("[as of %s](#%s)", p.action, p.action)
+	}
+	return fmt.Sprintf("[as `%s` of %s](#%s)", p.param, p.action, p.action)
+}
+
+// writeParams lists an action's parameters. A long meaning that stands in described is not repeated.
+func writeParams(out *strings.Builder, action string, entries *yaml.Node, described map[string]place) error {
+	out.WriteString("\n")
 	return eachEntry(entries, func(name string, value *yaml.Node) error {
 		var p param
 		if err := value.Decode(&p); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", name, p.kind(), defaultCell(p.Default), cell(p.Description))
+		meaning := fmt.Sprintf(" (%s): %s", p.kindAndDefault(), strings.Join(strings.Fields(p.Description), " "))
+		if first, found := described[meaning]; found && len(meaning) > 40 {
+			meaning = ": " + first.reference(action, name)
+		} else if !found {
+			described[meaning] = place{action, name}
+		}
+		fmt.Fprintf(out, "- `%s`%s\n", name, meaning)
 		return nil
 	})
 }
 
-// kind is the type as a person would put it.
-func (p param) kind() string {
-	if len(p.Enum) > 0 {
-		return "`" + strings.Join(p.Enum, "`, `") + "`"
+// kindAndDefault are the type as a person would put it, and the default if that says something.
+func (p param) kindAndDefault() string {
+	kind := strings.Join(p.Type, ", ")
+	switch {
+	case len(p.Enum) > 0:
+		kind = "`" + strings.Join(p.Enum, "`, `") + "`"
+	case len(p.Type) > 1 && slices.Contains(p.Type, "string"): // the others are what Juju makes of some strings
+		kind = "string"
 	}
-	return strings.Join(p.Type, ", ")
-}
-
-func defaultCell(value any) string {
-	switch value {
-	case nil:
-		return ""
-	case "":
-		return "empty"
+	if p.Default == nil || p.Default == "" || p.Default == false {
+		return kind
 	}
-	return fmt.Sprintf("`%v`", value)
-}
-
-// cell is text in a table: on one line, without what would end the cell.
-func cell(text string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+	return fmt.Sprintf("%s; default `%v`", kind, p.Default)
 }
 
 // eachEntry calls visit for each entry of a mapping, in the file's order.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,7 +11,21 @@ import (
 const cliIntro = `# Command line
 
 <!-- Written by "make generate" from the binary's own help. -->
+
+Every command has ` + "`--help`" + `. The flags of a group, such as ` + "`gateways`" + `, are those of each of its commands too.
 `
+
+// helpFlag is what the page says once of all commands.
+var helpFlag = regexp.MustCompile(`(?m)^ +-h, --help +help for .*\n|^Use "[\w -]+ \[command\] --help" for more.*\n`)
+
+// names are the lists of hooks and actions, which have pages of their own.
+var names = regexp.MustCompile(`(?s)\n\n(HOOKS|ACTIONS)\n.*`)
+
+// commands are those of a group, which follow with their texts.
+var commands = regexp.MustCompile(`\nAvailable Commands:\n(  .*\n)+`)
+
+// noFlags is the heading of a list that has only that flag.
+var noFlags = regexp.MustCompile(`\n\nFlags:\s*$`)
 
 // cliPage is what --help says of each command of a tree, in one page.
 func cliPage(root *cobra.Command) []byte {
@@ -25,10 +40,13 @@ func writeHelp(out *strings.Builder, command *cobra.Command) {
 	if text == "" {
 		text = command.Short
 	}
+	text = names.ReplaceAllString(text, "")
 	command.InitDefaultHelpFlag()
-	// As it is, since help is laid out for a terminal.
-	fmt.Fprintf(out, "\n## %s\n\n```text\n%s\n\n%s```\n",
-		command.CommandPath(), strings.TrimSpace(text), command.UsageString())
+	// As it is, since help is laid out for a terminal; but the flags of a group once, at the group.
+	usage, _, _ := strings.Cut(command.UsageString(), "\nGlobal Flags:\n")
+	usage = commands.ReplaceAllString(usage, "")
+	usage = noFlags.ReplaceAllString(helpFlag.ReplaceAllString(usage, ""), "")
+	fmt.Fprintf(out, "\n## %s\n\n```text\n%s\n\n%s\n```\n", command.CommandPath(), strings.TrimSpace(text), strings.TrimSpace(usage))
 	for _, c := range command.Commands() {
 		if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
 			writeHelp(out, c)

@@ -12,14 +12,11 @@ const configIntro = `# Configuration
 <!-- Written by "make generate" from config.yaml. -->
 
 Set an option with ` + "`juju config ovn-central OPTION=VALUE`" + `, and go back to its default with
-` + "`juju config ovn-central --reset OPTION`" + `.
-
-| Option | Type | Default |
-|---|---|---|
+` + "`juju config ovn-central --reset OPTION`" + `. With Juju 4 a reset runs no hook: it takes effect with the next
+` + "`update-status`" + `, at most five minutes later; ` + "`OPTION=VALUE`" + ` takes effect at once.
 `
 
-// configPage describes config.yaml, in its order: a table of all options, and
-// what each does.
+// configPage describes config.yaml, in its order.
 func configPage(source []byte) ([]byte, error) {
 	var file struct {
 		Options yaml.Node `yaml:"options"`
@@ -27,16 +24,15 @@ func configPage(source []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(source, &file); err != nil {
 		return nil, err
 	}
-	var table, sections strings.Builder
-	table.WriteString(configIntro)
+	var out strings.Builder
+	out.WriteString(configIntro)
 	err := eachEntry(&file.Options, func(name string, value *yaml.Node) error {
 		var o param
 		if err := value.Decode(&o); err != nil {
 			return fmt.Errorf("option %s: %w", name, err)
 		}
-		fmt.Fprintf(&table, "| [`%s`](#%s) | %s | %s |\n", name, name, o.kind(), defaultCell(o.Default))
-		fmt.Fprintf(&sections, "\n## %s\n\n%s\n", name, strings.TrimSpace(o.Description))
+		fmt.Fprintf(&out, "\n## %s\n\n*%s*\n\n%s\n", name, o.kindAndDefault(), strings.TrimSpace(o.Description))
 		return nil
 	})
-	return []byte(table.String() + sections.String()), err
+	return []byte(out.String()), err
 }

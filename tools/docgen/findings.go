@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 )
 
 const findingsIntro = `# Findings
@@ -18,8 +17,9 @@ const findingsIntro = `# Findings
 <!-- Written by "make generate" from internal/finding. -->
 
 A finding is one thing that is wrong with the application, or worth knowing. It has a code, which never changes its meaning.
-` + "`juju status`" + ` begins with the most important one ([unit statuses](statuses.md)); ` + "`juju run ovn-central/0 health detail=true`" + `
-lists them with the commands to type; ` + "`health format=json`, `cluster-status format=json`" + ` and [alerts](monitoring.md) have the codes.
+` + "`juju status`" + ` begins with the most important one ([read the status](../how-to/read-the-status.md)); ` + "`juju run ovn-central/0 health detail=true`" + `
+lists them with the commands to type; ` + "`health format=json`, `cluster-status format=json`" + ` and [alerts](monitoring.md) have the
+codes: the alert of ` + "`NO_QUORUM` is `OVNCentralNoQuorum`" + `.
 
 | Severity | Meaning |
 |---|---|
@@ -28,7 +28,8 @@ lists them with the commands to type; ` + "`health format=json`, `cluster-status
 | warning | It needs an operator's attention, while the unit works. |
 | info | It is worth knowing. |
 
-Some findings are less, or more, severe than this page says, by what else is known. Words in capitals are names and numbers of the
+If a finding has no "Do", nothing has to be done. Some findings are less, or more, severe than this page says, by what
+else is known. Words in capitals are names and numbers of the
 finding. ` + "`nb: `, `sb: ` or `nb, sb: `" + ` precede a line that is about databases.
 `
 
@@ -74,14 +75,17 @@ func writeFinding(out *strings.Builder, root string, e finding.Entry) {
 		facts = append(facts, "not in the status line")
 	}
 	if e.For > 0 {
-		facts = append(facts, fmt.Sprintf("alert `%s` after %d min", monitoring.AlertName(e.Code), int(e.For.Minutes())))
+		facts = append(facts, fmt.Sprintf("alert after %d min", int(e.For.Minutes())))
 	}
 	fmt.Fprintf(out, "\n### %s\n\n*%s*", e.Code, strings.Join(facts, ", "))
 	if argument.ReplaceAllString(e.Line, "") != "" { // else all of it is the finding's own
 		line := argument.ReplaceAllStringFunc(e.Line, func(name string) string { return strings.ToUpper(strings.Trim(name, "{}")) })
-		fmt.Fprintf(out, " · `%s`", line)
+		fmt.Fprintf(out, ": `%s`", line)
 	}
-	fmt.Fprintf(out, "\n\n%s\n\nWhat to do: %s\n", linked(root, e.Meaning), linked(root, e.Do))
+	fmt.Fprintf(out, "\n\n%s\n", linked(root, e.Meaning))
+	if e.Do != "Nothing." {
+		fmt.Fprintf(out, "\nDo: %s\n", linked(root, e.Do))
+	}
 }
 
 // linked is a text of the catalogue with links in the place of the paths of pages. If a page does not exist, the test

@@ -2,174 +2,60 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
-	"go/parser"
-	"go/token"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ovn-central/ovn-central-operator/internal/archtest"
 )
 
 // Measures of the picture, in pixels.
 const (
-	boxHeight, boxGap = 30, 16
-	rowHeight         = 78
-	charWidth         = 8
-	margin            = 24
-	leastWidth        = 980 // of the picture; a row of many packages makes it wider
+	layerHeight, layerGap = 34, 14
+	pureWidth, pureLine   = 190, 19
+	charWidth             = 8
+	margin                = 20
 )
 
-// internalPath is what the import paths of the layers' packages begin with.
-const internalPath = "github.com/ovn-central/ovn-central-operator/internal/"
-
-// box is a package of the picture.
-type box struct {
-	name        string
-	pure        bool
-	x, y, width int
-}
-
-func (b box) middle() int { return b.x + b.width/2 }
-
-// layersPicture draws the packages of internal/ in the layers that archtest has them in,
-// and what each imports: of two ways from one to another the direct one is left out where
-// the other goes through a third (the transitive reduction).
-func layersPicture(root string) ([]byte, error) {
-	imports := map[string][]string{}
-	rows := append(slices.Clone(archtest.Layers), archtest.Pure)
-	for _, name := range slices.Concat(rows...) {
-		found, err := importsOf(filepath.Join(root, "internal", name))
-		if err != nil {
-			return nil, err
-		}
-		if found != nil {
-			imports[name] = found
-		}
+// layersPicture draws the layers of internal/ as archtest has them: a box for each, in which its packages are named, an
+// arrow from each to the one below it, and beside them all one box for the pure packages, which every layer may import.
+func layersPicture(string) ([]byte, error) {
+	layers := []string{"cmd"}
+	width := 0
+	for _, names := range archtest.Layers {
+		text := strings.Join(names, " · ")
+		layers = append(layers, text)
+		width = max(width, charWidth*(utf8.RuneCountInString(text)+2))
 	}
-	boxes, pictureWidth := place(rows, imports)
+	height := max(len(layers)*(layerHeight+layerGap)-layerGap, (len(archtest.Pure)+2)*pureLine)
 	var svg bytes.Buffer
-	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="monospace" font-size="13">`+"\n",
-		pictureWidth, 2*margin+len(rows)*rowHeight-(rowHeight-boxHeight))
-	svg.WriteString("<title>Packages of internal/ by layer; lines are imports, green packages are pure</title>\n" +
-		`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
-	for _, from := range slices.Sorted(maps.Keys(imports)) {
-		for _, to := range direct(imports, from) {
-			drawImport(&svg, boxes[from], boxes[to])
+	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[2]d" width="%[1]d" height="%[2]d" font-family="monospace" font-size="12">`+"\n",
+		3*margin+width+pureWidth, 2*margin+height)
+	svg.WriteString("<title>Layers of internal/: imports run downwards, and to the pure packages from everywhere</title>\n" +
+		`<defs><marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">` +
+		`<path d="M0 0L8 4L0 8z" fill="#52606d"/></marker></defs>` + "\n" + `<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	middle := margin + width/2
+	for i, text := range layers {
+		y := margin + i*(layerHeight+layerGap)
+		drawBox(&svg, margin, y, width, layerHeight, "#eef2f7", "#52606d")
+		drawText(&svg, middle, y+layerHeight/2+4, text)
+		if i > 0 {
+			fmt.Fprintf(&svg, `<line x1="%[1]d" y1="%[2]d" x2="%[1]d" y2="%[3]d" stroke="#52606d" marker-end="url(#end)"/>`+"\n", middle, y-layerGap, y)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(boxes)) {
-		drawBox(&svg, boxes[name])
+	x := 2*margin + width
+	drawBox(&svg, x, margin, pureWidth, height, "#e3f4e6", "#2f7d3b")
+	for i, name := range append([]string{"pure:"}, archtest.Pure...) {
+		drawText(&svg, x+pureWidth/2, margin+pureLine*(i+1), name)
 	}
 	svg.WriteString("</svg>\n")
 	return svg.Bytes(), nil
 }
 
-// importsOf is which packages of internal/ the program's files in a directory import; nil
-// where there is no such directory, as for a package that is planned.
-func importsOf(dir string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil || len(files) == 0 {
-		return nil, err
-	}
-	found := []string{}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		tree, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ImportsOnly)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the imports of %s: %w", file, err)
-		}
-		for _, spec := range tree.Imports {
-			path, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return nil, fmt.Errorf("cannot read the imports of %s: %w", file, err)
-			}
-			if name, ok := strings.CutPrefix(path, internalPath); ok && !slices.Contains(found, name) {
-				found = append(found, name)
-			}
-		}
-	}
-	return found, nil
+func drawBox(svg *bytes.Buffer, x, y, width, height int, fill, stroke string) {
+	fmt.Fprintf(svg, `<rect x="%d" y="%d" width="%d" height="%d" rx="5" fill="%s" stroke="%s"/>`+"\n", x, y, width, height, fill, stroke)
 }
 
-// direct are the imports of a package that it has through none of its others.
-func direct(imports map[string][]string, from string) []string {
-	all := slices.DeleteFunc(slices.Sorted(slices.Values(imports[from])), func(to string) bool { return imports[to] == nil })
-	return slices.DeleteFunc(slices.Clone(all), func(to string) bool {
-		return slices.ContainsFunc(all, func(by string) bool { return by != to && reaches(imports, by, to) })
-	})
-}
-
-func reaches(imports map[string][]string, from, to string) bool {
-	return slices.ContainsFunc(imports[from], func(next string) bool { return next == to || reaches(imports, next, to) })
-}
-
-// place gives each package its box, a row for each layer, spread over the width of the picture.
-func place(rows [][]string, imports map[string][]string) (boxes map[string]box, pictureWidth int) {
-	boxes, pictureWidth = map[string]box{}, leastWidth
-	shown := make([][]string, len(rows))
-	for row, names := range rows {
-		shown[row] = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return imports[name] == nil })
-		pictureWidth = max(pictureWidth, 2*margin+widthOf(shown[row]))
-	}
-	for row, names := range shown {
-		space := (pictureWidth - 2*margin - widthOf(names)) / (len(names) + 1)
-		x := margin + space
-		for _, name := range names {
-			b := box{name: name, pure: slices.Contains(archtest.Pure, name), x: x, y: margin + row*rowHeight, width: boxWidth(name)}
-			boxes[name] = b
-			x += b.width + boxGap + space
-		}
-	}
-	return boxes, pictureWidth
-}
-
-func boxWidth(name string) int { return charWidth * (len(name) + 2) }
-
-// widthOf is the least width of a row.
-func widthOf(names []string) int {
-	width := -boxGap
-	for _, name := range names {
-		width += boxWidth(name) + boxGap
-	}
-	return width
-}
-
-// drawImport draws a curve from below the one that imports to above what it imports; within
-// a row, an arc below it.
-func drawImport(svg *bytes.Buffer, from, to box) {
-	colour := "#9aa5b1"
-	if to.pure {
-		colour = "#7fb98b"
-	}
-	x1, y1, x2, y2 := from.middle(), from.y+boxHeight, to.middle(), to.y
-	bend := cmp.Or((y2-y1)/2, 1)
-	if from.y == to.y {
-		y2, bend = y1, boxHeight
-	}
-	end := y2 - bend
-	if from.y == to.y {
-		end = y2 + bend
-	}
-	fmt.Fprintf(svg, `<path d="M%d %d C%d %d %d %d %d %d" fill="none" stroke="%s"/>`+"\n", x1, y1, x1, y1+bend, x2, end, x2, y2, colour)
-}
-
-func drawBox(svg *bytes.Buffer, b box) {
-	fill, stroke := "#eef2f7", "#52606d"
-	if b.pure {
-		fill, stroke = "#e3f4e6", "#2f7d3b"
-	}
-	fmt.Fprintf(svg, `<rect x="%d" y="%d" width="%d" height="%d" rx="5" fill="%s" stroke="%s"/>`, b.x, b.y, b.width, boxHeight, fill, stroke)
-	fmt.Fprintf(svg, `<text x="%d" y="%d" text-anchor="middle" fill="#1f2933">%s</text>`+"\n", b.middle(), b.y+boxHeight/2+5, b.name)
+func drawText(svg *bytes.Buffer, x, y int, text string) {
+	fmt.Fprintf(svg, `<text x="%d" y="%d" text-anchor="middle" fill="#1f2933">%s</text>`+"\n", x, y, text)
 }

@@ -1,6 +1,6 @@
 // Command docgen writes the pages of docs/reference that can be had from the
-// charm's own files, and that of the tutorial which shows the recording of the demo. With -check it writes nothing and fails where a page is
-// not what it would write.
+// charm's own files. With -check it writes nothing and fails if a page is not what it
+// would write.
 package main
 
 import (
@@ -33,7 +33,6 @@ var pages = []page{
 	}},
 	{name: "findings.md", render: findingsPage},
 	{name: "layers.svg", render: layersPicture},
-	{name: "../tutorial/watch-the-demo.md", render: fromFile("docs/tutorial/demo.cast", demoPage)},
 }
 
 // fromFile makes a page of one of the charm's files.

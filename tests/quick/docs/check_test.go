@@ -2,7 +2,6 @@ package docs_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ type document struct{ path, text string }
 var (
 	fence   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 	span    = regexp.MustCompile("`[^`]+`")
-	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	// An action as Juju and the lab take it: UNIT ACTION [KEY=VALUE...].
@@ -47,28 +45,6 @@ func (d document) anchors() []string {
 		all = append(all, strings.ReplaceAll(text, " ", "-"))
 	}
 	return all
-}
-
-// deadLinks are the relative links that lead nowhere.
-func deadLinks(r repository, d document) []string {
-	var wrong []string
-	for _, m := range link.FindAllStringSubmatch(span.ReplaceAllString(d.prose(), "code"), -1) {
-		path, anchor, _ := strings.Cut(m[1], "#")
-		if strings.Contains(path, "://") || strings.HasPrefix(path, "mailto:") {
-			continue
-		}
-		to := d.path
-		if path != "" {
-			to = filepath.Join(filepath.Dir(d.path), path)
-		}
-		switch there, isDocument := r.documents[to]; {
-		case !r.files[to]:
-			wrong = append(wrong, fmt.Sprintf("%s links to %s, which is not there", d.path, m[1]))
-		case anchor != "" && isDocument && !slices.Contains(there.anchors(), anchor):
-			wrong = append(wrong, fmt.Sprintf("%s links to %s, which has no such heading", d.path, m[1]))
-		}
-	}
-	return wrong
 }
 
 // unknownTargets are the targets of make that the Makefile has not.

@@ -90,7 +90,7 @@ func TestSymptomsLeadToACauseAndACommand(t *testing.T) {
 	}
 }
 
-// The demo is recorded in asciinema's format, and its page is of the recording.
+// The demo is recorded in asciinema's format.
 func TestDemoIsRecorded(t *testing.T) {
 	cast, err := os.ReadFile(root + "/docs/tutorial/demo.cast")
 	require.NoError(t, err)
@@ -98,15 +98,13 @@ func TestDemoIsRecorded(t *testing.T) {
 	var header struct{ Version, Width, Height int }
 	require.NoError(t, json.Unmarshal([]byte(head), &header))
 	assert.Equal(t, 2, header.Version)
-	page := readRepository(t).documents["docs/tutorial/watch-the-demo.md"].text
 	shown := 0
 	for line := range strings.Lines(events) {
 		var event []any
 		require.NoError(t, json.Unmarshal([]byte(line), &event))
 		text, ok := event[2].(string)
 		require.True(t, ok, line)
-		if command := strings.TrimSpace(text); strings.HasPrefix(command, "$ ") {
-			assert.Contains(t, page, command)
+		if strings.HasPrefix(text, "$ ") {
 			shown++
 		}
 	}
