@@ -39,7 +39,7 @@ func Reasons(err error) (all []Finding) {
 	if refused, is := err.(*RefusedError); is { //nolint:errorlint // each of the tree is visited
 		return refused.Findings
 	}
-	if several, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // see above
+	if several, is := err.(interface{ Unwrap() []error }); is {
 		for _, one := range several.Unwrap() {
 			all = append(all, Reasons(one)...)
 		}

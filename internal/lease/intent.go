@@ -10,13 +10,13 @@ import (
 type Kind string
 
 const (
-	// Leave: a server leaves by itself.
+	// Leave is a server that leaves by itself.
 	Leave Kind = "leave"
-	// Kick: another server removes it.
+	// Kick is a server that another one removes.
 	Kick Kind = "kick"
-	// Down: a server is stopped, to start again or to stay down as a member.
+	// Down is a server that is stopped, to start again or to stay down as a member.
 	Down Kind = "down"
-	// Unknown: recorded by a version without kinds. It may be any of them, by any unit.
+	// Unknown is a change that was recorded without its kind. It may be any of them, by any unit.
 	Unknown Kind = ""
 )
 
@@ -51,6 +51,7 @@ type wire struct {
 // bare is a Record without its methods, so that marshalling does not recurse.
 type bare Record
 
+// MarshalJSON writes the IDs of the intents beside the intents, for readers that know only IDs.
 func (r Record) MarshalJSON() ([]byte, error) {
 	w := wire{bare: bare(r)}
 	for _, m := range r.Intents {
@@ -64,6 +65,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
+// UnmarshalJSON reads what [Record.MarshalJSON] writes; an ID without an intent is of an unknown kind.
 func (r *Record) UnmarshalJSON(b []byte) error {
 	var w wire
 	if err := json.Unmarshal(b, &w); err != nil {

@@ -2,16 +2,12 @@ package membership_test
 
 import (
 	"context"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 )
-
-// file is the name of a golden file for a case.
-func file(name string) string { return strings.NewReplacer(",", "", " ", "-").Replace(name) + ".txt" }
 
 // on changes the membership of the unit of a scenario, on a machine.
 func on(s observetest.Scenario, m *observetest.Machine) *membership.Changer {

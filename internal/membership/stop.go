@@ -149,7 +149,7 @@ func leaveBehind(m observe.Application) finding.Remedy {
 	return finding.If(finding.ToLeaveBehind, command.Resolved(m.Unit, true))
 }
 
-// TakeTheCopy: see leaveBehind.
+// TakeTheCopy is the remedy that lets a unit with the only copy go.
 func TakeTheCopy(m observe.Application) finding.Remedy {
 	return finding.If(finding.ToTakeTheCopy, command.Resolved(m.Unit, true))
 }

@@ -32,7 +32,7 @@ var plugs = []string{
 // risks are the channels of a track (snapcraft's "Channels").
 var risks = []string{"stable", "candidate", "beta", "edge"}
 
-// ErrNoSnapd: the machine has no snapd, so it can have no exporter.
+// ErrNoSnapd means that the machine has no snapd, so it can have no exporter.
 var ErrNoSnapd = errors.New("snapd is not installed, without which there is no exporter; set ovn-exporter-channel to \"\" to do without")
 
 // Channel is the risk of the option ovn-exporter-channel: the part after its last slash, or stable if it is empty.

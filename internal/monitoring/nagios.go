@@ -44,7 +44,7 @@ const nrpeService = "nagios-nrpe-server"
 // serviceTimeout limits its restart, which takes less than a second.
 const serviceTimeout = 30 * time.Second
 
-// ErrNoPlugin: check_systemd.py of nrpe's charm is in none of the directories of plugins.
+// ErrNoPlugin means that check_systemd.py of nrpe's charm is in none of the directories of plugins.
 var ErrNoPlugin = errors.New("nrpe's plugin check_systemd.py is not on the machine: services are not checked by Nagios")
 
 // Checks are a machine's checks.

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// DamagedPrefix, followed by a full server ID, is the key in external_ids of NB_Global and SB_Global for a member that
+// DamagedPrefix with a full server ID behind it is the key in external_ids of NB_Global and SB_Global for a member that
 // has lost entries of its log. The member's unit writes it when it can't repair the file, and removes it after the
 // repair, so that the member is down for every unit (R0). No other channel reaches all units.
 const DamagedPrefix = "ovn-central:unhealthy/"

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// RemovedPrefix, followed by a full server ID, is the key in external_ids of NB_Global and SB_Global that records which
+// RemovedPrefix with a full server ID behind it is the key in external_ids of NB_Global and SB_Global that records which
 // unit's server was removed, when and by which unit. It outlives the unit and its relation, so that a server that was
 // down during the kick can learn about it.
 const RemovedPrefix = "ovn-central:removed/"

@@ -91,6 +91,7 @@ func (d *Dialer) Gateways(ctx context.Context, nb, sb []string) (*Gateways, erro
 	return &g, nil
 }
 
+// Close ends the connections.
 func (g *Gateways) Close() {
 	g.nb.Close()
 	g.sb.Close()

@@ -174,6 +174,7 @@ func (f *Followed) again(ctx context.Context, db ovndb.Database, c client.Client
 	return f.dialer.database(ctx, db, endpoint)
 }
 
+// Close ends the connections.
 func (f *Followed) Close() {
 	f.nb.Close()
 	f.sb.Close()

@@ -39,6 +39,7 @@ func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...str
 	return &Global{client: c, table: db.GlobalTable()}, nil
 }
 
+// Close ends the connection.
 func (g *Global) Close() { g.client.Close() }
 
 // Read returns the row's external_ids; nil if the row does not exist yet.

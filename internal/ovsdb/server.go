@@ -69,6 +69,7 @@ func (d *Dialer) Member(ctx context.Context, db ovndb.Database, endpoints ...str
 	return &Member{client: c, db: db}, nil
 }
 
+// Close ends the connection.
 func (m *Member) Close() { m.client.Close() }
 
 // State returns the server's state. It returns [ErrNoDatabase] if the server does not serve the database.

@@ -129,6 +129,7 @@ func (w *Watch) Swap(ctx context.Context, old, next string) (bool, error) {
 	return w.global.Swap(ctx, w.key, old, next)
 }
 
+// Close ends the connections.
 func (w *Watch) Close() {
 	w.member.Close()
 	w.global.Close()

@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
+// Kind is what a step does.
 type Kind string
 
 // The steps. Each can be interrupted at any point and repeated, and its effect shows in the next [State].

@@ -23,7 +23,7 @@ func (u *Reconciler) agentSnapshot(p pass) agentservice.Snapshot {
 	}
 	agent := a.settings.Agent
 	s.Options = &agentservice.Options{
-		Unit: u.Env.Unit, Mode: string(agent.Mode), TTL: agent.TTL, HoldDown: agent.HoldDown, NeutronGateways: agent.NeutronGateways,
+		Unit: u.Env.Unit, Mode: agent.Mode, TTL: agent.TTL, HoldDown: agent.HoldDown, NeutronGateways: agent.NeutronGateways,
 		CordonNew: agent.CordonNew, Port: agent.Port, BackupInterval: a.settings.Backup.Interval,
 		Address: a.address, Peers: o.Snapshot.Application.PeerAddresses(),
 	}

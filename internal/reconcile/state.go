@@ -4,10 +4,8 @@ import (
 	"context"
 	"maps"
 	"net/netip"
-	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -271,14 +269,4 @@ func (u *Reconciler) observeClientPorts(ctx context.Context, p pass, db ovndb.Da
 	if x.ClientsServed = err == nil; err != nil {
 		u.Log.DebugContext(ctx, "a client port does not answer", "database", db.Short(), "error", err)
 	}
-}
-
-// command renders an action of this unit as it is typed.
-func (u *Reconciler) command(action string, params ...string) string {
-	c := command.Command{Unit: u.Env.Unit, Action: action}
-	for _, param := range params {
-		key, value, _ := strings.Cut(param, "=")
-		c.Params = append(c.Params, command.Param{Key: key, Value: value})
-	}
-	return u.Env.Version.Render(c)
 }

@@ -134,7 +134,8 @@ func TestRefusals(t *testing.T) {
 		"a server is connected to a leader": {served(of(3)), givingUp(1, 2), "error RECOVERY_HAS_QUORUM nb ssl:10.0.0.2:6643"},
 		"its own server is":                 {func() State { s := of(3); s.Own.HasRaftLeader = true; return s }(), givingUp(1, 2), "error RECOVERY_HAS_QUORUM nb ovn-central/0"},
 		"its server still joins": {
-			State{Database: ovndb.NB, Unit: unit(0), Cluster: old, Own: &Copy{Cluster: old}}, Request{Cluster: old},
+			State{Database: ovndb.NB, Unit: unit(0), Cluster: old, Own: &Copy{Cluster: old}},
+			Request{Cluster: old},
 			"error RECOVERY_NO_COPY nb Cluster=5418e1b5 Detail=its server has not joined: its copy is empty -> run it on a unit that has a whole copy",
 		},
 		"a unit says that it has a leader":       {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(2), led},

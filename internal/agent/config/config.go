@@ -14,11 +14,11 @@ import (
 type Mode string
 
 const (
-	// Off: the agent follows the record and never takes it.
+	// Off is an agent that follows the record and never takes it.
 	Off Mode = "off"
-	// Advise: the agent takes part and reports what it would do, but changes no gateway.
+	// Advise is an agent that takes part and reports what it would do, but changes no gateway.
 	Advise Mode = "advise"
-	// On: the agent that holds the lease gives gateways their candidates.
+	// On is an agent that, while it holds the lease, gives gateways their candidates.
 	On Mode = "on"
 )
 

@@ -176,9 +176,9 @@ func (d *desk) tag(id string, outcome Outcome, l Layout) bool {
 	return len(w.Added) > 0
 }
 
-// change writes a plan of one change.
-func (d *desk) change(r *Run, operation, chassis, group string, before, after []schedule.Candidate) {
-	c := schedule.Change{Group: group, Before: before, After: after}
+// change writes a plan of one change, of lrp-1.
+func (d *desk) change(r *Run, operation, chassis string, before, after []schedule.Candidate) {
+	c := schedule.Change{Group: "lrp-1", Before: before, After: after}
 	d.write(Writing{Added: []string{r.Batch(schedule.Plan{Operation: operation, Chassis: chassis}, []schedule.Change{c}, 0, d.now())}})
 }
 
@@ -221,7 +221,7 @@ func TestWhatIsKeptIsBoundedAndTheVersionsAreKept(t *testing.T) {
 	d := &desk{rows: map[string]string{}}
 	plan := func(id string, outcome Outcome, l Layout) {
 		run := Begin(id, "rebalance", "", "a test")
-		d.change(run, "rebalance", "", "lrp-1", ranks("a", "b"), ranks("b", "a"))
+		d.change(run, "rebalance", "", ranks("a", "b"), ranks("b", "a"))
 		d.write(Read(d.rows).End(run, outcome, l, d.now()))
 	}
 	plan("good", Succeeded, hosted("good"))
@@ -297,8 +297,8 @@ func TestReviewNamesWhatHasComeInBetween(t *testing.T) {
 
 	// There and back again is in between, too.
 	run := Begin("g3", "rebalance", "", "a test")
-	d.change(run, "rebalance", "", "lrp-1", ranks("a", "b"), ranks("b", "a"))
-	d.change(run, "rebalance", "", "lrp-1", ranks("b", "a"), ranks("a", "b"))
+	d.change(run, "rebalance", "", ranks("a", "b"), ranks("b", "a"))
+	d.change(run, "rebalance", "", ranks("b", "a"), ranks("a", "b"))
 	assert.Equal(t, 1, since(id, l, plan))
 	d.tag("g4", Succeeded, l.WithCordon("c1", true))
 	assert.Equal(t, 2, since(id, l, plan))
@@ -329,31 +329,38 @@ func TestDrained(t *testing.T) {
 	}{
 		"one drain": {
 			[]change{{"g1", "drain", "a", abc, bca}},
-			map[string][]schedule.Candidate{"a": abc}, map[string][]schedule.Candidate{"a": bca},
+			map[string][]schedule.Candidate{"a": abc},
+			map[string][]schedule.Candidate{"a": bca},
 		},
 		"a second drain keeps the base": {
 			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "drain", "b", bca, cab}},
-			map[string][]schedule.Candidate{"a": abc, "b": abc}, map[string][]schedule.Candidate{"a": cab, "b": cab},
+			map[string][]schedule.Candidate{"a": abc, "b": abc},
+			map[string][]schedule.Candidate{"a": cab, "b": cab},
 		},
 		"an undrain keeps the base": {
 			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "drain", "b", bca, cba}, {"g3", "undrain", "a", cba, cab}},
-			map[string][]schedule.Candidate{"a": abc, "b": abc}, map[string][]schedule.Candidate{"a": cab, "b": cab},
+			map[string][]schedule.Candidate{"a": abc, "b": abc},
+			map[string][]schedule.Candidate{"a": cab, "b": cab},
 		},
 		"a drain that continues": {
 			[]change{{"g1", "drain", "a", abc, bca}, {"g1", "drain", "a", bca, cba}},
-			map[string][]schedule.Candidate{"a": abc}, map[string][]schedule.Candidate{"a": cba},
+			map[string][]schedule.Candidate{"a": abc},
+			map[string][]schedule.Candidate{"a": cba},
 		},
 		"a rebalancing came between": {
 			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "rebalance", "", bca, cba}},
-			map[string][]schedule.Candidate{"a": abc}, map[string][]schedule.Candidate{"a": nil},
+			map[string][]schedule.Candidate{"a": abc},
+			map[string][]schedule.Candidate{"a": nil},
 		},
 		"a rebalancing came between two drains": {
 			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "rebalance", "", bca, cba}, {"g3", "drain", "c", cba, bca}},
-			map[string][]schedule.Candidate{"a": abc, "c": cba}, map[string][]schedule.Candidate{"a": nil, "c": bca},
+			map[string][]schedule.Candidate{"a": abc, "c": cba},
+			map[string][]schedule.Candidate{"a": nil, "c": bca},
 		},
 		"another client came between": {
 			[]change{{"g1", "drain", "a", abc, bca}, {"g2", "drain", "a", cab, cba}},
-			map[string][]schedule.Candidate{"a": cab}, map[string][]schedule.Candidate{"a": cba},
+			map[string][]schedule.Candidate{"a": cab},
+			map[string][]schedule.Candidate{"a": cba},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -364,7 +371,7 @@ func TestDrained(t *testing.T) {
 					runs[c.run] = Begin(c.run, c.operation, c.chassis, "a test")
 					runs[c.run].Continue(Read(d.rows).Drained())
 				}
-				d.change(runs[c.run], c.operation, c.chassis, "lrp-1", c.before, c.after)
+				d.change(runs[c.run], c.operation, c.chassis, c.before, c.after)
 			}
 			drained := Read(d.rows).Drained()
 			assert.Len(t, drained, len(test.before))

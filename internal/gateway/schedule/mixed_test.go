@@ -60,7 +60,7 @@ func mixedCloud(r *rand.Rand) schedule.State {
 		for k, n := range r.Perm(len(names))[:r.IntN(min(6, len(names)+1))] {
 			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: names[n], Priority: 9 - k})
 		}
-		s.Groups = append(s.Groups, bind(s, g, []string{claimant(s, g), claimant(s, g), s.Chassis[r.IntN(len(s.Chassis))].Name, ""}[r.IntN(4)]))
+		s.Groups = append(s.Groups, bind(g, []string{claimant(s, g), claimant(s, g), s.Chassis[r.IntN(len(s.Chassis))].Name, ""}[r.IntN(4)]))
 	}
 	for i := range r.IntN(3) {
 		s.Pinned = append(s.Pinned, schedule.Pinned{
@@ -82,7 +82,7 @@ func claimant(s schedule.State, g schedule.Group) string {
 	return ""
 }
 
-func bind(s schedule.State, g schedule.Group, chassis string) schedule.Group {
+func bind(g schedule.Group, chassis string) schedule.Group {
 	g.Ports = slices.Clone(g.Ports)
 	for i, p := range g.Ports {
 		if !p.Disabled {
@@ -148,7 +148,7 @@ func TestNoPlanTakesAWorkingGatewayToAChassisWithoutItsNetwork(t *testing.T) {
 		after, ranks, p := drained(s, "c0")
 		check(s, p)
 		for i, g := range after.Groups { // its ovn-controllers follow, and a network is taken from it meanwhile
-			after.Groups[i] = bind(after, g, claimant(after, g))
+			after.Groups[i] = bind(g, claimant(after, g))
 		}
 		back := cordon(after, "c0", false)
 		back.Chassis = slices.Clone(back.Chassis)
@@ -218,7 +218,7 @@ func TestMixedCloudComesToRest(t *testing.T) {
 	eachMixed(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		after := applied(s, schedule.Reschedule(s, schedule.Options{}))
 		for i, g := range after.Groups {
-			after.Groups[i] = bind(after, g, claimant(after, g))
+			after.Groups[i] = bind(g, claimant(after, g))
 		}
 		after = applied(after, schedule.Reschedule(after, schedule.Options{}))
 		again := schedule.Reschedule(after, schedule.Options{})

@@ -24,13 +24,13 @@ type imagined struct {
 // storage, external ports that follow them or nothing, what is pinned, virtual machines.
 func imagine(r *rand.Rand) *imagined {
 	c := &imagined{}
-	any := func(of int) bool { return r.IntN(of) == 0 }
+	oneIn := func(of int) bool { return r.IntN(of) == 0 }
 	names := make([]string, 2+r.IntN(4))
 	for i := range names {
 		names[i] = fmt.Sprintf("c%d", i+1)
-		x := schedule.Chassis{Name: names[i], Gateway: !any(4), External: any(3), Unresponsive: any(6), Cordoned: any(8), Remote: any(12)}
+		x := schedule.Chassis{Name: names[i], Gateway: !oneIn(4), External: oneIn(3), Unresponsive: oneIn(6), Cordoned: oneIn(8), Remote: oneIn(12)}
 		for _, network := range []string{"physnet1", "physnet2"} {
-			if !any(3) {
+			if !oneIn(3) {
 				x.Networks = append(x.Networks, network)
 			}
 		}
@@ -42,7 +42,7 @@ func imagine(r *rand.Rand) *imagined {
 		g := schedule.Group{Name: fmt.Sprintf("lrp-%d", i), Storage: schedule.GatewayChassis, Owner: []schedule.Owner{schedule.Neutron, schedule.EarlierNeutron, schedule.Other}[r.IntN(3)]}
 		for range 1 + r.IntN(2)*r.IntN(2) {
 			g.Ports = append(g.Ports, schedule.Port{
-				Name: fmt.Sprintf("lrp-%d-%d", i, len(g.Ports)), Router: "r", Network: []string{"physnet1", "physnet1", "physnet2", ""}[r.IntN(4)], Disabled: any(10),
+				Name: fmt.Sprintf("lrp-%d-%d", i, len(g.Ports)), Router: "r", Network: []string{"physnet1", "physnet1", "physnet2", ""}[r.IntN(4)], Disabled: oneIn(10),
 			})
 		}
 		r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -50,18 +50,18 @@ func imagine(r *rand.Rand) *imagined {
 			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: name, Priority: 5 - n})
 		}
 		c.Groups = append(c.Groups, g)
-		if any(4) {
+		if oneIn(4) {
 			f := schedule.Group{
 				Name: "ext-" + g.Name, Storage: schedule.HAChassisGroup, Kind: schedule.ExternalPorts, Owner: g.Owner, Follows: g.Name, Candidates: slices.Clone(g.Candidates),
 				Ports: []schedule.Port{{Name: "bm-" + g.Name, Network: []string{"physnet1", ""}[r.IntN(2)], External: true}},
 			}
-			if any(2) {
+			if oneIn(2) {
 				f.Kind, f.Follows = schedule.OneExternalPort, ""
 			}
 			c.Groups = append(c.Groups, f)
 		}
 	}
-	if any(3) {
+	if oneIn(3) {
 		c.Pinned = append(c.Pinned, schedule.Pinned{Name: "gr", Kind: schedule.PinnedRouter, Chassis: names[0], Ports: []string{"lrp-gr"}, Record: "gr"})
 		c.bound = append(c.bound, maintenance.Binding{Port: "lrp-gr", Type: "l3gateway", Chassis: names[0]})
 	}

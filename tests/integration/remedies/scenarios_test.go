@@ -229,18 +229,17 @@ func (w *world) loseOne() *lab.Unit {
 	return lost
 }
 
-// blockLeave has a unit wait to leave because the machine of another one, which it returns, is off.
-func (w *world) blockLeave() *lab.Unit {
+// blockLeave has a unit wait to leave because the machine of another one is off.
+func (w *world) blockLeave() {
 	w.T.Helper()
 	lost := w.loseOne()
-	var going *lab.Unit
 	for _, u := range w.Followers() {
 		if u != lost {
-			going = u
+			w.RefuseRemoval(u)
+			return
 		}
 	}
-	w.RefuseRemoval(going)
-	return lost
+	require.FailNow(w.T, "no follower is left")
 }
 
 func (w *world) configure(option, value string) {
