@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // members are all of NB, as its clients name them.
@@ -94,15 +97,49 @@ func (p *plane) complete(candidates int) {
 	}, patience, 200*time.Millisecond, "not every gateway has %d candidates: %v", candidates, p.candidates("r0"))
 }
 
-// journal is which agents have changed gateways, a line a batch.
+// noted is a record of changes of gateways.
+type noted struct {
+	ID, By  string
+	Number  int
+	At      time.Time
+	Changes []schedule.AppliedChange
+	row     string
+}
+
+// journal returns which agents and people have changed gateways, for each record.
 func (p *plane) journal() (by []string) {
 	p.t.Helper()
-	out := p.nb("--bare", "--columns=external_ids", "find", "DNS", "external_ids:ovn-central-operator=gateways")
-	for _, part := range strings.Split(out, `"by":"`)[1:] {
-		name, _, _ := strings.Cut(part, `"`)
-		by = append(by, name)
+	for _, one := range p.changes() {
+		by = append(by, one.By)
 	}
 	return by
+}
+
+// changes returns the records of changes, in the order in which they were written. The journal also has layouts, and
+// operations that have changed no gateway.
+func (p *plane) changes() (all []noted) {
+	p.t.Helper()
+	var table struct{ Data [][]any }
+	out := p.nb("--format=json", "--columns=_uuid,external_ids", "find", "DNS", "external_ids:ovn-central-operator=gateways")
+	require.NoError(p.t, json.Unmarshal([]byte(out), &table))
+	for _, row := range table.Data {
+		one := noted{row: fmt.Sprint(row[0])}
+		for _, pair := range row[1].([]any)[1].([]any) { //nolint:forcetypeassert // a map, as ovsdb(7) writes it
+			if kv := pair.([]any); kv[0] == "ovn-central-operator:plan" { //nolint:forcetypeassert // as above
+				require.NoError(p.t, json.Unmarshal([]byte(kv[1].(string)), &one)) //nolint:forcetypeassert // as above
+			}
+		}
+		if one.Changes != nil {
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, func(a, b noted) int {
+		if a.ID == b.ID {
+			return a.Number - b.Number
+		}
+		return a.At.Compare(b.At)
+	})
+	return all
 }
 
 // 003-3, 004: a chassis that comes, or goes for good, is acted on once, by the unit that

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -213,39 +212,15 @@ func (p *played) check(t *testing.T) {
 	}
 }
 
-// noted is a batch of the journal.
-type noted struct {
-	ID, By  string
-	Number  int
-	At      time.Time
-	Changes []schedule.AppliedChange
-}
-
 // records are those of the journal that are new, in the order in which they were written.
 func (p *played) records() (all []noted) {
 	p.t.Helper()
-	var table struct{ Data [][]any }
-	require.NoError(p.t, json.Unmarshal([]byte(p.nb("--format=json", "--columns=_uuid,external_ids", "find", "DNS", "external_ids:ovn-central-operator=gateways")), &table))
-	for _, row := range table.Data {
-		uuid := fmt.Sprint(row[0])
-		if p.seen[uuid] {
-			continue
+	for _, one := range p.changes() {
+		if !p.seen[one.row] {
+			p.seen[one.row] = true
+			all = append(all, one)
 		}
-		p.seen[uuid] = true
-		var one noted
-		for _, pair := range row[1].([]any)[1].([]any) { //nolint:forcetypeassert // a map, as ovsdb(7) writes it
-			if kv := pair.([]any); kv[0] == "ovn-central-operator:plan" { //nolint:forcetypeassert // as above
-				require.NoError(p.t, json.Unmarshal([]byte(kv[1].(string)), &one)) //nolint:forcetypeassert // as above
-			}
-		}
-		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b noted) int {
-		if a.ID == b.ID {
-			return a.Number - b.Number
-		}
-		return a.At.Compare(b.At)
-	})
 	return all
 }
 
