@@ -99,11 +99,12 @@ func (p *plane) complete(candidates int) {
 
 // noted is a record of changes of gateways.
 type noted struct {
-	ID, By  string
-	Number  int
-	At      time.Time
-	Changes []schedule.AppliedChange
-	row     string
+	ID, By    string
+	Operation string
+	Number    int
+	At        time.Time
+	Changes   []schedule.AppliedChange
+	row       string
 }
 
 // journal returns which agents and people have changed gateways, for each record.
@@ -129,7 +130,7 @@ func (p *plane) changes() (all []noted) {
 				require.NoError(p.t, json.Unmarshal([]byte(kv[1].(string)), &one)) //nolint:forcetypeassert // as above
 			}
 		}
-		if one.Changes != nil {
+		if one.Changes != nil || one.Operation == "reschedule" { // a run that was interrupted may have none
 			all = append(all, one)
 		}
 	}
