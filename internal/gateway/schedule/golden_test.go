@@ -39,21 +39,20 @@ func markedCloud(r *rand.Rand) schedule.State {
 	return s
 }
 
-// planLines are the changes of a plan, one a line.
-func planLines(p schedule.Plan) string {
+// planLine is the changes of a plan, in one line.
+func planLine(p schedule.Plan) string {
 	var b strings.Builder
 	for _, c := range p.Changes {
-		fmt.Fprintf(&b, "  %s", c.Group)
+		fmt.Fprintf(&b, " |%s", c.Group)
 		for _, x := range c.After {
 			fmt.Fprintf(&b, " %s=%d", x.Chassis, x.Priority)
 		}
 		if c.Interrupts {
 			b.WriteString(" interrupts")
 		}
-		b.WriteString("\n")
 	}
 	for _, f := range p.Blocked {
-		fmt.Fprintf(&b, "  %s blocked\n", f.Where)
+		fmt.Fprintf(&b, " |%s blocked", f.Where)
 	}
 	return b.String()
 }
@@ -70,7 +69,7 @@ func TestPlansOfAMarkedNeutronCloudAreAsTheyWere(t *testing.T) {
 			schedule.Rebalance(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true, MaxMoves: 2}),
 			schedule.Drain(mended, schedule.Options{}, "c0", nil), schedule.Demote(mended, "c0", nil), schedule.Clear(cordon(mended, "c0", true), "c0"),
 		} {
-			fmt.Fprintf(&b, "%d %d %s\n%s", seed, name, p.Operation, planLines(p))
+			fmt.Fprintf(&b, "%d %d %s%s\n", seed, name, p.Operation, planLine(p))
 		}
 	}
 	file := "testdata/marked-neutron.txt"
