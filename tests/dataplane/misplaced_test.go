@@ -52,7 +52,7 @@ func (w *world) unproved(chassis string, args ...string) []string {
 	missing := best(candidates).on(chassis)
 	var said []string
 	for line := range strings.Lines(out) {
-		if strings.Contains(line, ": bound to ") {
+		if strings.Contains(line, ": bound to ") && !strings.HasPrefix(line, "waiting for ") {
 			said = append(said, line)
 		}
 	}
