@@ -92,7 +92,7 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 
 // Time is simulated (testing/synctest): Sleep returns when all other goroutines wait.
 func TestEligibility_needs_working_northd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // Sleep moves the bubble's clock and takes no time
 		a, _ := newTestAgent(t)
 		var health atomic.Value
 		health.Store(ovndb.NorthdUnresponsive)
@@ -149,7 +149,7 @@ func TestPublishDamage_once_per_state(t *testing.T) {
 		after := func(observations int, wanted int) {
 			t.Helper()
 			for range observations {
-				time.Sleep(clusterPause)
+				time.Sleep(clusterPause) // of the bubble's clock: it takes no time
 			}
 			synctest.Wait()
 			mu.Lock()

@@ -2,10 +2,8 @@ package ovsdb_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,123 +17,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
-
-// soon is much less than a test's timeout.
-const soon = 30 * time.Second
-
-// request is a client's request.
-type request struct {
-	Method string            `json:"method"`
-	Params []json.RawMessage `json:"params"`
-	ID     json.RawMessage   `json:"id"`
-}
-
-// about is the request's database.
-func (r request) about() (db string) {
-	if len(r.Params) > 0 {
-		_ = json.Unmarshal(r.Params[0], &db)
-	}
-	return db
-}
-
-// fake is an OVSDB server with a test's answers.
-type fake struct {
-	endpoint string
-	// answer returns the raw answer; nil answers honestly. It may write to the connection itself.
-	answer func(r request, c net.Conn) *string
-	sent   atomic.Int64
-}
-
-const rowID = "6b2f5ad4-6dbc-4a2c-a1b2-6f0c1d2e3f40"
-
-func (f *fake) honest(r request) string {
-	schemas := map[string]string{
-		"_Server": `{"name":"_Server","version":"1.2.0","tables":{"Database":{"columns":{"name":{"type":"string"},"model":{"type":{"key":{"type":"string","enum":["set",["standalone","clustered"]]}}},
-			"connected":{"type":"boolean"},"leader":{"type":"boolean"},"cid":{"type":{"key":"uuid","min":0,"max":1}},"sid":{"type":{"key":"uuid","min":0,"max":1}},"index":{"type":{"key":"integer","min":0,"max":1}}}}}}`,
-		"OVN_Northbound": `{"name":"OVN_Northbound","version":"7.0.0","tables":{"NB_Global":{"columns":{"external_ids":{"type":{"key":"string","value":"string","min":0,"max":"unlimited"}}},"isRoot":true,"maxRows":1}}}`,
-	}
-	result := `{}`
-	switch r.Method {
-	case "list_dbs":
-		result = `["_Server","OVN_Northbound"]`
-	case "get_schema":
-		result = schemas[r.about()]
-	case "echo":
-		result = `["libovsdb echo"]`
-	case "monitor_cond_since":
-		result = `[false,"00000000-0000-0000-0000-000000000000",{"NB_Global":{"` + rowID + `":{"initial":{"external_ids":["map",[["key","value"]]]}}}}]`
-	case "transact":
-		result = `[{"rows":[{"_uuid":["uuid","` + rowID + `"],"external_ids":["map",[["key","value"]]]}]}]`
-		if r.about() == "_Server" {
-			result = `[{"rows":[{"model":"clustered","connected":true,"leader":true,"cid":["uuid","` + rowID + `"],"sid":["uuid","` + rowID + `"],"index":7}]}]`
-		}
-	}
-	return fmt.Sprintf(`{"id":%s,"result":%s,"error":null}`, r.ID, result)
-}
-
-func (f *fake) serve(c net.Conn) {
-	defer c.Close()
-	requests := json.NewDecoder(c)
-	for {
-		var r request
-		if requests.Decode(&r) != nil {
-			return
-		}
-		if r.Method == "" {
-			continue // an answer
-		}
-		answer := f.answer(r, c)
-		if answer == nil {
-			answer = new(f.honest(r))
-		}
-		n, err := c.Write([]byte(*answer))
-		f.sent.Add(int64(n))
-		if err != nil {
-			return
-		}
-	}
-}
-
-func newFake(t testing.TB, answer func(r request, c net.Conn) *string) *fake {
-	t.Helper()
-	f := &fake{answer: answer}
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", path)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	f.endpoint = "unix:" + path
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go f.serve(c)
-		}
-	}()
-	return f
-}
-
-// honestly is a server without errors.
-func honestly(request, net.Conn) *string { return nil }
-
-// use makes each kind of call of the product that has an answer.
-func use(ctx context.Context, endpoint string) error {
-	d := new(ovsdb.Dialer)
-	if _, err := d.Server(ctx, ovndb.NB, endpoint); err != nil {
-		return err
-	}
-	w, err := d.Watch(ctx, ovndb.NB, "key", endpoint)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	value, err := w.Read(ctx)
-	if err == nil && value != "value" {
-		err = fmt.Errorf("the value is %q", value)
-	}
-	return err
-}
 
 func TestHonestServer(t *testing.T) {
 	t.Parallel()
@@ -272,7 +153,7 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 				for n := 0; err == nil && test.more != ""; {
 					n, err = c.Write([]byte(test.more))
 					server.sent.Add(int64(n))
-					time.Sleep(test.pause)
+					time.Sleep(test.pause) // the server is slow: that is the case, not a wait
 				}
 				return new("")
 			}

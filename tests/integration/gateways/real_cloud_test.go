@@ -1,0 +1,188 @@
+package gateways
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// host adds a chassis with the options of a CMS and the provider networks that it is connected to. Its ovn-controller
+// follows what was asked up to then.
+func (c *cloud) host(name, options string, networks ...string) {
+	c.t.Helper()
+	c.addChassis(name)
+	mappings := make([]string, len(networks))
+	for i, n := range networks {
+		mappings[i] = n + ":br-" + n
+	}
+	c.sbctl("set", "Chassis", name, "hostname="+name+".maas", fmt.Sprintf("other_config:ovn-cms-options=%q", options),
+		fmt.Sprintf("other_config:ovn-bridge-mappings=%q", strings.Join(mappings, ",")))
+}
+
+// provider adds a switch with a port of type localnet for each network; NETWORK:TAG has a VLAN.
+func (c *cloud) provider(name string, networks ...string) {
+	c.t.Helper()
+	args := []string{"ls-add", name}
+	for i, n := range networks {
+		port := fmt.Sprintf("ln%d-%s", i, name)
+		n, tag, tagged := strings.Cut(n, ":")
+		args = append(args, "--", "lsp-add", name, port, "--", "lsp-set-type", port, "localnet", "--", "lsp-set-options", port, "network_name="+n)
+		if tagged {
+			args = append(args, "--", "set", "Logical_Switch_Port", port, "tag="+tag)
+		}
+	}
+	c.nbctl(args...)
+}
+
+// ids are arguments that set external IDs of a row.
+func ids(table, row string, pairs ...string) (args []string) {
+	for _, p := range pairs {
+		args = append(args, "--", "set", table, row, "external_ids:"+strings.ReplaceAll(p, "neutron:", `neutron\:`))
+	}
+	return args
+}
+
+// hang adds a router, unless it is there, with a port on a switch, which has such external IDs; candidates are CHASSIS=PRIORITY.
+func (c *cloud) hang(router, port, network string, own []string, candidates ...string) {
+	c.t.Helper()
+	c.addresses++
+	args := []string{
+		"--may-exist", "lr-add", router, "--", "lrp-add", router, port, fmt.Sprintf("00:00:00:00:03:%02x", c.addresses), fmt.Sprintf("10.7.%d.1/24", c.addresses), "--",
+		"lsp-add", network, "sw-" + port, "--", "lsp-set-type", "sw-" + port, "router", "--", "lsp-set-addresses", "sw-" + port, "router", "--",
+		"lsp-set-options", "sw-" + port, "router-port=" + port,
+	}
+	args = append(args, ids("Logical_Router_Port", port, own...)...)
+	for i, x := range candidates {
+		chassis, priority, _ := strings.Cut(x, "=")
+		row := fmt.Sprintf("@g%d", i)
+		args = append(args, "--", "--id="+row, "create", "Gateway_Chassis", "name="+port+"_"+chassis, "chassis_name="+chassis, "priority="+priority, "--",
+			"add", "Logical_Router_Port", port, "gateway_chassis", row)
+	}
+	c.nbctl(args...)
+}
+
+// grouped makes a group of such members, and sets it of rows of a table.
+func (c *cloud) grouped(name string, own []string, table string, rows []string, members ...string) {
+	c.t.Helper()
+	var args, all []string
+	for i, x := range members {
+		chassis, priority, _ := strings.Cut(x, "=")
+		all = append(all, fmt.Sprintf("@m%d", i))
+		args = append(args, fmt.Sprintf("--id=@m%d", i), "create", "HA_Chassis", "chassis_name="+chassis, "priority="+priority, "--")
+	}
+	args = append(args, "--id=@g", "create", "HA_Chassis_Group", "name="+name)
+	if len(all) > 0 {
+		args = append(args, "ha_chassis="+strings.Join(all, ","))
+	}
+	for _, p := range own {
+		args = append(args, "external_ids:"+strings.ReplaceAll(p, "neutron:", `neutron\:`))
+	}
+	for _, r := range rows {
+		args = append(args, "--", "set", table, r, "ha_chassis_group=@g")
+	}
+	c.nbctl(args...)
+}
+
+// external adds external ports to a switch.
+func (c *cloud) external(network string, ports ...string) {
+	for _, p := range ports {
+		c.nbctl("lsp-add", network, p, "--", "lsp-set-type", p, "external")
+	}
+}
+
+// told reads a document for programs.
+func told[T any](c *cloud, args ...string) (v T) {
+	c.t.Helper()
+	require.NoError(c.t, json.Unmarshal([]byte(c.operated(append(args, "--format", "json")...)), &v))
+	return v
+}
+
+// later is what Neutron from 2024.1 on has of a gateway, earlier what it had of one before, hints what it has of a group.
+var (
+	later   = []string{"neutron:is_ext_gw=True", "neutron:revision_number=1"}
+	earlier = []string{"neutron:revision_number=1"}
+	hints   = []string{`neutron:availability_zone_hints=""`}
+)
+
+const (
+	marked    = "enable-chassis-as-gw"
+	markedFor = "enable-chassis-as-extport-host"
+)
+
+// realCloud is one from a tracker, or as the source of a client makes it, and what is right to find there.
+type realCloud struct {
+	build func(*cloud)
+	// bound are the chassis of ports, nowhere is how many gateways have none.
+	bound   map[string]string
+	nowhere int
+	// problems are where there is one; marks says that one of them is the missing mark.
+	problems []string
+	marks    bool
+	// after are the candidates that a reschedule gives groups, moves is how many a rebalancing moves.
+	after map[string]string
+	moves int
+}
+
+func (x realCloud) try(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	c := newCloud(t)
+	x.build(c)
+	c.nbctl("--wait=sb", "sync")
+	for port, chassis := range x.bound {
+		c.sbctl("lsp-bind", port, chassis)
+	}
+	status := told[schedule.Status](c, "status")
+	nowhere, marks := 0, 0
+	for _, n := range status.Networks {
+		nowhere += n.Unhosted
+		for _, h := range n.Hosts {
+			assert.Equal(t, h.Hosts, bound(x.bound, h.Chassis, status.Networks), h.Chassis)
+		}
+	}
+	assert.Equal(t, x.nowhere, nowhere, "gateways that are hosted nowhere")
+	var problems []string
+	for _, f := range status.Findings {
+		problems = append(problems, f.Where)
+		marks += strings.Count(f.Text, "juju config ovn-chassis prefer-chassis-as-gw=true")
+	}
+	assert.Equal(t, x.problems, slices.Compact(problems), "%v", status.Findings)
+	assert.Equal(t, x.marks, marks == 1, "%v", status.Findings)
+	after := map[string]string{}
+	for _, change := range told[schedule.Plan](c, "reschedule", "--dry-run").Changes {
+		var names []string
+		for _, candidate := range change.After {
+			names = append(names, candidate.Chassis)
+		}
+		after[change.Group] = strings.Join(names, " ")
+	}
+	if len(after)+len(x.after) > 0 {
+		assert.Equal(t, x.after, after)
+	}
+	assert.Equal(t, x.moves, told[schedule.Plan](c, "rebalance", "--dry-run").Cost.Interruptions)
+}
+
+// bound counts the gateways that are bound to a chassis, if it is in one network alone.
+func bound(all map[string]string, chassis string, networks []schedule.Network) (n int) {
+	in := 0
+	for _, network := range networks {
+		for _, h := range network.Hosts {
+			if h.Chassis == chassis {
+				in++
+			}
+		}
+	}
+	for port, on := range all {
+		if on == chassis && strings.HasPrefix(port, "cr-") {
+			n++
+		}
+	}
+	return n / max(1, in)
+}
