@@ -151,7 +151,7 @@ type files struct {
 }
 
 // digest stands for its unit and its configuration.
-func (f files) digest() string { return digest(f.unit, f.settings) }
+func (f files) digest() string { return unitstate.Digest(f.unit, f.settings) }
 
 func (m *Manager) start(ctx context.Context, want files, last *kept) error {
 	program, setup := want.program, want.digest()

@@ -1,9 +1,6 @@
 package agentservice
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
 // Options are what the agent's configuration is made of.
@@ -54,7 +52,7 @@ func (o Options) render(p ovndb.Paths) ([]byte, error) {
 		NB: []string{"unix:" + p.Socket(ovndb.NB)}, SB: []string{"unix:" + p.Socket(ovndb.SB)},
 		Listen: at("127.0.0.1", o.Port), PeerListen: at(o.Address.String(), ovndb.AgentPeerPort),
 		Socket: p.AgentSocket(),
-		Key:    credentials.Key, Certificate: credentials.Certificate, CA: credentials.CA, Generation: digest(generation),
+		Key:    credentials.Key, Certificate: credentials.Certificate, CA: credentials.CA, Generation: unitstate.Digest(generation),
 		Backups: p.Backups, BackupInterval: o.BackupInterval,
 	}
 	for _, address := range o.Peers {
@@ -85,9 +83,4 @@ func copyProgram(from, to string) error {
 		return fmt.Errorf("cannot copy the agent's program: %w", err)
 	}
 	return nil
-}
-
-func digest(parts ...[]byte) string {
-	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
-	return hex.EncodeToString(sum[:8])
 }

@@ -3,10 +3,7 @@
 package backuptimer
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -127,7 +124,7 @@ func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
 		return nil // it is copied by this hook or the next
 	}
 	unit, timer := []byte(m.service(s)), []byte(timer(s))
-	set := digest(unit, timer)
+	set := unitstate.Digest(unit, timer)
 	if set == last.Set && !s.Thorough {
 		return nil
 	}
@@ -170,11 +167,6 @@ func (m *Manager) Remove(ctx context.Context) error {
 		}
 	}
 	return errors.Join(err, m.Services.Reload(ctx))
-}
-
-func digest(parts ...[]byte) string {
-	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
-	return hex.EncodeToString(sum[:8])
 }
 
 // service makes one backup (systemd.service(5)). It runs as root, since the servers'
