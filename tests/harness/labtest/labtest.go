@@ -180,8 +180,12 @@ func (m *Model) MemberIDs(u *lab.Unit, db lab.DB) []string {
 // these is lost.
 func (m *Model) Verify(w *lab.Writer) map[lab.DB]writes.Outcome {
 	m.T.Helper()
-	all, err := w.Verify(m.T.Context())
-	require.NoError(m.T, err)
+	var all map[lab.DB]writes.Outcome
+	m.Eventually("what was written can be read", func() (read bool) { // there may be an election just now
+		var err error
+		all, err = w.Verify(m.T.Context())
+		return err == nil
+	})
 	for db, writes := range all {
 		m.T.Logf("%s: %+v", db, writes)
 		require.Positive(m.T, writes.Acknowledged, "writes to %s", db)
