@@ -65,10 +65,10 @@ func (p Packages) configure(ctx context.Context) error {
 	return p.unlocked(ctx, []string{"dpkg", "--force-confold", "--configure", "--pending"})
 }
 
-// Await returns once no other process changes packages: what [Packages.Installed] says meanwhile
+// await returns once no other process changes packages: what [Packages.Installed] says meanwhile
 // is of a moment. It is [ErrLocked] after Patience. `apt-get check` takes dpkg's lock and changes
 // nothing (apt-get(8)); what else it finds wrong is said by what follows.
-func (p Packages) Await(ctx context.Context) error {
+func (p Packages) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()
 	err := p.unlocked(ctx, []string{"apt-get", "--quiet", "check"})

@@ -132,11 +132,11 @@ func (p Packages) Install(ctx context.Context) error {
 	return nil
 }
 
-// Finish configures what dpkg was interrupted at, which needs no source of packages, and says
+// finish configures what dpkg was interrupted at, which needs no source of packages, and says
 // whether the payload is installed then: [Packages.Install] mends what was only half unpacked, and
 // says what is wrong with it. A lock that another process holds for longer than Patience is
 // [ErrLocked].
-func (p Packages) Finish(ctx context.Context) (done bool, err error) {
+func (p Packages) finish(ctx context.Context) (done bool, err error) {
 	err = p.held(ctx, func() error {
 		if err := p.configure(ctx); errors.Is(err, ErrLocked) || ctx.Err() != nil {
 			return err
@@ -167,7 +167,7 @@ func (p Packages) Upgrade(ctx context.Context) error {
 // process that changes some: a service that is masked between that one's stop and its start
 // stays down.
 func (p Packages) held(ctx context.Context, do func() error) error {
-	if err := p.Await(ctx); err != nil {
+	if err := p.await(ctx); err != nil {
 		return err
 	}
 	services := systemd.Services{Runner: p.Runner}

@@ -16,11 +16,11 @@ var Layers = [][]string{
 	{"hook", "action", "agent"},
 	{"document"},
 	{"reconcile", "node"},
-	{"agentservice", "backuptimer"},
+	{"agentservice", "backuptimer", "monitoring", "restarts"},
 	{"membership", "gateway", "backup", "startguard"},
 	{"status"},
 	{"observe", "present"},
-	{"apt", "ovsctl", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
+	{"apt", "ovsctl", "firewall", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
 	{"raftfile", "machine", "systemd", "unitstate"},
 	{"run", "atomicfile", "version", "poll", "ctxio", "agent/config"},
 }
@@ -68,7 +68,7 @@ var owners = map[string][]string{
 	"github.com/juju/charm/v12":    {}, // its root links a database driver: for tests and tools
 	"github.com/coreos/go-systemd": {"agent"},
 	"github.com/prometheus":        {"agent"},
-	module + "/internal/plan":      {"reconcile", "action", "membership", "document", "status"},
+	module + "/internal/plan":      {"reconcile", "restarts", "action", "membership", "document", "status"},
 	"text/tabwriter":               {"document", "present"}, // packages that decide or act print no tables
 	"net/http":                     {"agent", "agent/report"},
 	"testing":                      {},

@@ -1,6 +1,7 @@
 package juju
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -50,6 +51,12 @@ func (e Env) BrokenRelation() string {
 		return e.RelationID
 	}
 	return ""
+}
+
+// Unbroken returns the relations without the [Env.BrokenRelation], which can be neither read nor written.
+func (e Env) Unbroken(relations []string) []string {
+	broken := e.BrokenRelation()
+	return slices.DeleteFunc(relations, func(id string) bool { return id == broken })
 }
 
 // Is reports whether a unit of a model, by its UUID, is this one; another model may have a unit of the same name. If

@@ -48,3 +48,12 @@ func (v Version) Change(w Version) string {
 	}
 	return fmt.Sprintf("upgrade of openvswitch from %s to %s", v.OVS, w.OVS)
 }
+
+// Upstream is the part of a Debian version that comes from upstream (deb-version(7)).
+func Upstream(version string) string {
+	if _, rest, found := strings.Cut(version, ":"); found {
+		version = rest
+	}
+	version, _, _ = strings.Cut(version, "-")
+	return version
+}

@@ -38,3 +38,18 @@ func TestVersionIsThatOfBothPackages(t *testing.T) {
 		assert.Equal(t, tt.other, back["ovn-northd"], name)
 	}
 }
+
+// Charmed OpenStack Upgrader compares it as PEP 440 says (cou/apps/auxiliary.py), which a
+// revision of the package would not pass.
+func TestUpstream(t *testing.T) {
+	t.Parallel()
+	for installed, shown := range map[string]string{
+		"22.03.3-0ubuntu0.22.04.4":        "22.03.3",
+		"23.03.1-1~deb12u2":               "23.03.1",
+		"24.03.2-0ubuntu0.24.04.1~cloud0": "24.03.2",
+		"1:25.09.0-1":                     "25.09.0",
+		"":                                "",
+	} {
+		assert.Equal(t, shown, ovndb.Upstream(installed))
+	}
+}

@@ -1,7 +1,9 @@
 package reconcile
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -15,9 +17,35 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
+
+// programs plays Juju's tools and snap, by the line that is typed; what is not there
+// fails. It keeps what was published and how often each program ran.
+type programs struct {
+	t         *testing.T
+	answers   map[string]string
+	published map[string]map[string]string
+	ran       []string
+}
+
+func (p *programs) Run(_ context.Context, c run.Command) ([]byte, error) {
+	line := strings.ReplaceAll(c.String(), " --format=json", "")
+	p.ran = append(p.ran, line)
+	if c.Name == "relation-set" {
+		values := map[string]string{}
+		require.NoError(p.t, json.Unmarshal(c.Stdin, &values))
+		p.published[strings.TrimSuffix(line, " --file -")] = values
+		return nil, nil
+	}
+	answer, found := p.answers[line]
+	if !found {
+		return nil, &run.Error{Command: c, ExitCode: 1, Stderr: "error: not played: " + line, Err: errors.New("exit status 1")}
+	}
+	return []byte(answer), nil
+}
 
 // answered is what ovn-central/0 at 10.0.0.1 has observed of a provider whose units answer with
 // these, vault/0 first.

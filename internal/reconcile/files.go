@@ -88,7 +88,7 @@ func (u *Reconciler) writeDefaults(p pass) error {
 	if o.state.Defaults == plan.NeedsRestart {
 		for _, db := range ovndb.Databases() {
 			if server(o, db).Condition == ovndb.Serving {
-				r.due(ovndb.ServiceOf(db), "options changed")
+				r.restarts.Due(ovndb.ServiceOf(db), "options changed")
 			}
 		}
 		// Before the file is, lest it be forgotten.
@@ -102,7 +102,7 @@ func (u *Reconciler) writeDefaults(p pass) error {
 func (u *Reconciler) writeNorthdParams(p pass) error {
 	r, a, o := p.record, p.inputs, p.result
 	if o.state.Services[ovndb.Northd].Active && o.state.NorthdParams == plan.NeedsRestart {
-		r.due(ovndb.Northd, "units have come or gone")
+		r.restarts.Due(ovndb.Northd, "units have come or gone")
 		if err := u.saveRecord(r); err != nil {
 			return err
 		}

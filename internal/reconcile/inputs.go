@@ -330,8 +330,7 @@ func covers(have, want []string) bool {
 // can be neither read nor written.
 func (u *Reconciler) relations(ctx context.Context, endpoint string) ([]string, error) {
 	ids, err := u.Tools.RelationIDs(ctx, endpoint)
-	broken := u.Env.BrokenRelation()
-	return slices.DeleteFunc(ids, func(id string) bool { return id == broken }), err
+	return u.Env.Unbroken(ids), err
 }
 
 // breaksCertificates says whether the relation to the provider of certificates is gone with

@@ -54,7 +54,12 @@ func (u *Reconciler) schema(ctx context.Context, p pass, db ovndb.Database, x pl
 	if drift, known := g.schemas[db]; known {
 		return drift
 	}
-	compared := g.payload.version.String()
+	installed, _, err := r.packages.Installed(ctx)
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot compare the schema", "database", db.Short(), "error", err)
+		return ""
+	}
+	compared := installed.String()
 	if x.IsRaftLeader() {
 		compared += fmt.Sprintf(" term %d", x.Status.Term)
 	}

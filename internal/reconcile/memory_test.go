@@ -39,12 +39,17 @@ func TestOnlyOldServersThatRunAreToldToGiveMemoryBack(t *testing.T) {
 			for _, db := range c.told {
 				calls = append(calls, runtest.Expect("ovs-appctl", "-T", "6", "-t", paths.Control(db), "ovsdb-server/memory-trim-on-compaction", "on").Fails(2, "\"ovsdb-server/memory-trim-on-compaction\" is not a valid command\n"))
 			}
-			u := &Reconciler{Machine: &observe.Machine{Control: ovsctl.Control{Runner: runtest.New(t, calls...), Paths: paths}, Log: slog.New(slog.DiscardHandler)}}
+			u := &Reconciler{Paths: paths, Machine: &observe.Machine{Control: ovsctl.Control{Runner: runtest.New(t, calls...), Paths: paths}, Log: slog.New(slog.DiscardHandler)}}
 			o := Result{Snapshot: observe.Snapshot{Servers: map[ovndb.Database]observe.ServerState{}}}
 			for db, condition := range c.conditions {
 				o.Snapshot.Servers[db] = observe.ServerState{Database: db, Condition: condition, Err: errors.New("not asked")}
 			}
-			u.trimMemory(t.Context(), &record{servicesKept: servicesKept{Running: c.runs}}, o) // one that is too old for it fails no hook
+			r, err := u.loadRecord()
+			require.NoError(t, err)
+			for service, version := range c.runs {
+				r.restarts.Started(service, version)
+			}
+			u.trimMemory(t.Context(), r, o) // one that is too old for it fails no hook
 		})
 	}
 }

@@ -89,15 +89,15 @@ func (u *Reconciler) Deferred(ctx context.Context) (map[ovndb.Service]string, er
 }
 
 func (u *Reconciler) deferred(ctx context.Context, r *record) (map[ovndb.Service]string, error) {
-	deferred, err := u.Policy.Deferred()
+	version, _, err := r.packages.Installed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	version, _, err := u.Packages.Installed(ctx)
+	pending, err := r.restarts.Pending(version)
 	if err != nil {
 		return nil, err
 	}
-	return u.withLost(ctx, withDeferred(r.pending(version), deferred))
+	return u.withLost(ctx, pending)
 }
 
 // HoldNorthd stops this unit's ovn-northd and keeps it from running, through hooks,
@@ -144,7 +144,7 @@ func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Serv
 	if err != nil {
 		return nil, err
 	}
-	u.keepDeferred(ctx, r)
+	r.restarts.KeepRefused(ctx, func() error { return u.saveRecord(r) })
 	pending, err := u.deferred(ctx, r)
 	if err != nil {
 		return nil, err
@@ -214,6 +214,10 @@ func (u *Reconciler) allServices() []ovndb.Service {
 // masked, what this one remembers, a cluster that was never put into its place. The
 // databases' files were put away by `stop`.
 func (u *Reconciler) Remove(ctx context.Context) error {
+	r, err := u.loadRecord()
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
+	}
 	var failures []error
 	// Where ufw can't work, as in a container without its kernel modules, it never will.
 	switch _, err := u.Firewall.Remove(ctx); {
@@ -223,10 +227,10 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 	default:
 		u.Log.WarnContext(ctx, "cannot remove the firewall's rules; continuing", "error", err)
 	}
-	if err := errors.Join(u.startGuard().Remove(ctx), u.backupManager(new(record)).Remove(ctx), u.agentManager(new(record)).Remove(ctx), u.putAwayStaged(ctx, nil)); err != nil {
+	if err := errors.Join(u.startGuard().Remove(ctx), u.backupManager(r).Remove(ctx), u.agentManager(r).Remove(ctx), u.putAwayStaged(ctx, nil)); err != nil {
 		failures = append(failures, err)
 	}
-	if err := errors.Join(u.Policy.Remove(ctx), u.Packages.RemoveSources()); err != nil {
+	if err := r.packages.Remove(ctx); err != nil {
 		failures = append(failures, err)
 	}
 	if err := u.Services.Mask(ctx, u.allServices()...); err != nil {

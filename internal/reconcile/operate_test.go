@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -28,36 +27,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
-
-// The note of a restart that packages were refused is removed once the unit's own record has it on the
-// disk, and not before: what is killed in between, or can't write, does not lose the restart.
-func TestRefusedRestartIsForgottenOnlyOnceTheRecordHasIt(t *testing.T) {
-	t.Parallel()
-	root, log := t.TempDir(), new(bytes.Buffer)
-	paths := ovndb.Paths{DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
-	u := &Reconciler{
-		Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.NewTextHandler(log, nil))},
-		Paths:   paths, Policy: apt.Policy{App: "ovn-central", Paths: paths},
-	}
-	note := filepath.Join(root, "lib", "policy-rc.d", "charm-ovn-central-1f0e.deferred")
-	require.NoError(t, os.MkdirAll(filepath.Dir(note), 0o755))
-	require.NoError(t, os.WriteFile(note, []byte("policy_requestor_name: ovn-central\nservice: ovn-northd.service\n"), 0o600))
-
-	r, err := u.loadRecord()
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(paths.DB, nil, 0o600)) // no record can be written below a file
-	u.keepDeferred(t.Context(), r)
-	assert.FileExists(t, note)
-	assert.Contains(t, log.String(), "cannot note what packages wanted to restart")
-
-	require.NoError(t, os.Remove(paths.DB))
-	r.Pending = nil
-	u.keepDeferred(t.Context(), r)
-	assert.NoFileExists(t, note)
-	kept, err := u.loadRecord()
-	require.NoError(t, err)
-	assert.Equal(t, map[ovndb.Service]string{ovndb.Northd: "Package update"}, kept.Pending)
-}
 
 // bare is a machine where all does as it is told, but ufw, of which it is how that ends.
 type bare struct{ ufw error }
@@ -127,7 +96,7 @@ func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
 			s := observetest.Three(t)
 			s.NB.Condition, s.SB.Condition = ovndb.Absent, ovndb.Absent
 			u := playedUnit(s, new(observetest.Machine))
-			u.Env.HookName = tt.hook
+			u.Env.HookName, u.Packages.Runner = tt.hook, bare{}
 			if tt.from != "" {
 				former := *u.Machine
 				former.Env.Unit = tt.from
@@ -137,7 +106,6 @@ func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
 			r, err := u.loadRecord()
 			require.NoError(t, err)
 			g := newProgress(u.Now())
-			g.payload = &payload{installed: true}
 			g.clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: tt.claimed}
 			require.NoError(t, u.adopt(t.Context(), pass{record: r, progress: g}))
 			assert.True(t, r.Known)

@@ -12,28 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
-
-// The archive may be what is out of reach, and dpkg has all that it needs.
-func TestUpgradeThatWasCutOffIsFinishedWithoutASource(t *testing.T) {
-	t.Parallel()
-	services := []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central"}
-	query := []string{"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, "ovn-central", "openvswitch-common"}
-	runner := runtest.New(t,
-		runtest.Expect("apt-get", "--quiet", "check"),
-		runtest.Expect("systemctl", append([]string{"mask", "--runtime"}, services...)...),
-		runtest.Expect("dpkg", "--force-confold", "--configure", "--pending"),
-		runtest.Expect("systemctl", append([]string{"unmask", "--runtime"}, services...)...),
-		runtest.Expect("dpkg-query", query...).Writes("ovn-central installed 25.03\n"),
-	)
-	u := &Reconciler{Packages: apt.Packages{Runner: runner}}
-	r := &record{packagesKept: packagesKept{Source: "cloud:jammy-caracal"}}
-	require.NoError(t, u.install(t.Context(), r, inputs{settings: plan.Settings{Source: "cloud:jammy-caracal"}}))
-	assert.Equal(t, "cloud:jammy-caracal", r.Source)
-}
 
 // The version that dpkg unpacked when it was killed is not the one that runs, and the end of the upgrade
 // restarts nothing.
@@ -51,17 +32,23 @@ func TestNorthdOfAnUpgradeThatWasCutOffIsDueWhereItIsAdopted(t *testing.T) {
 			map[ovndb.Service]string{ovndb.Northd: "an upgrade of the packages was cut off"},
 		},
 		"another process was at it": {
-			[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(half), check, runtest.Expect("dpkg-query", query...).Writes(whole)}, nil,
+			[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(half), check, runtest.Expect("dpkg-query", query...).Writes(whole)}, map[ovndb.Service]string{},
 		},
-		"all is installed": {[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(whole)}, nil},
+		"all is installed": {[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(whole)}, map[ovndb.Service]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := &Reconciler{Machine: &observe.Machine{Env: juju.Env{HookName: "upgrade-charm"}}, Packages: apt.Packages{Runner: runtest.New(t, c.calls...)}}
-			r := &record{}
+			u := &Reconciler{
+				Machine:  &observe.Machine{Env: juju.Env{HookName: "upgrade-charm"}, Log: slog.New(slog.DiscardHandler)},
+				Packages: apt.Packages{Runner: runtest.New(t, c.calls...)}, Paths: ovndb.Paths{DB: t.TempDir()},
+			}
+			r, err := u.loadRecord()
+			require.NoError(t, err)
 			require.NoError(t, u.adopt(t.Context(), pass{record: r, progress: &progress{}}))
-			assert.True(t, r.Adopted)
-			assert.Equal(t, c.want, r.pending(ovndb.Version{OVN: "25.03"}))
+			assert.True(t, r.packages.Adopted())
+			pending, err := r.restarts.Pending(ovndb.Version{OVN: "25.03"})
+			require.NoError(t, err)
+			assert.Equal(t, c.want, pending)
 		})
 	}
 }

@@ -33,7 +33,7 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 	if err := u.askJuju(ctx, &p); err != nil {
 		return o, err
 	}
-	o.firewall, o.policyFailure = u.firewallManager(record).Findings(), record.PolicyFailure
+	o.firewall, o.policy = u.firewallManager(record).Findings(), record.packages.Findings()
 	backups := u.backupManager(record)
 	o.backup, o.backupAge = backups.Look(ctx, u.backupSnapshot(p)), backups.Age()
 	o.agentStatus, o.agent = u.agentManager(record).Ask(ctx)

@@ -20,10 +20,6 @@ type progress struct {
 	// migrated says that their IDs stand in the units' records only: Juju has no leader settings
 	// any more, and the application's data don't have them yet.
 	migrated bool
-	// payload is what is installed; nil is not known.
-	payload *payload
-	// unavailable says that newer packages could not be had.
-	unavailable bool
 	// schemas is how the schema of a database that this unit leads compares.
 	schemas map[ovndb.Database]plan.Drift
 	// unmended is why a server could not write its file anew, where one could not.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -41,11 +40,14 @@ func (u *Reconciler) publish(ctx context.Context, p pass) error {
 	if err := u.publishToJuju(ctx, p); err != nil {
 		return err
 	}
-	u.configurePolicy(ctx, r, a)
+	if _, err := r.packages.Ensure(ctx, a.packagesSnapshot()); err != nil {
+		return err
+	}
 	if err := u.credentials().SetModes(); err != nil { // Nagios' check reads the certificate
 		u.Log.WarnContext(ctx, "cannot repair the unit's credentials; continuing", "error", err)
 	}
-	return u.configureMonitoring(ctx, p)
+	_, err := u.monitoringManager(r).Ensure(ctx, monitoringSnapshot(p))
+	return err
 }
 
 // publishToPeers writes this unit's data, and as the leader the history, to every
@@ -127,7 +129,7 @@ func (u *Reconciler) own(p pass) relation.Identities {
 
 func (u *Reconciler) unitState(p pass) relation.UnitState {
 	r, a, o := p.record, p.inputs, p.result
-	d := relation.UnitState{Address: a.address, Hostname: a.hosts[0], Source: r.Source, Paused: r.Paused, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
+	d := relation.UnitState{Address: a.address, Hostname: a.hosts[0], Source: r.packages.Source(), Paused: r.Paused, Withdrawn: r.Withdrawn, Running: r.restarts.Running(o.state.Packages.Version)}
 	if o.state.Northd.Works() {
 		d.Northd = string(o.state.Northd)
 	}
@@ -225,7 +227,7 @@ func (u *Reconciler) publishToJuju(ctx context.Context, p pass) error {
 	if version == "" || version == r.Version && !u.anew() {
 		return nil
 	}
-	if err := u.Tools.ApplicationVersionSet(ctx, upstream(version)); err != nil {
+	if err := u.Tools.ApplicationVersionSet(ctx, ovndb.Upstream(version)); err != nil {
 		return err
 	}
 	r.Version = version
@@ -247,13 +249,4 @@ func contains(have, want map[string]string) bool {
 		}
 	}
 	return true
-}
-
-// upstream is the part of a Debian version that OVN gave it (deb-version(7)).
-func upstream(version string) string {
-	if _, rest, found := strings.Cut(version, ":"); found {
-		version = rest
-	}
-	version, _, _ = strings.Cut(version, "-")
-	return version
 }

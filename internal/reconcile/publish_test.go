@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
@@ -23,7 +24,9 @@ func TestUnitStateOfNorthd(t *testing.T) {
 	at := time.Unix(1764000000, 0).UTC()
 	m := observetest.Three(t).Application()
 	m.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{NorthdAsked: at}}, "ovn-central/2": {}, "ovn-central/9": {State: relation.UnitState{NorthdAsked: at}}}
-	p := pass{record: new(record), inputs: inputs{address: netip.MustParseAddr("10.0.0.1"), hosts: []string{"m"}}}
+	r, err := u.loadRecord()
+	require.NoError(t, err)
+	p := pass{record: r, inputs: inputs{address: netip.MustParseAddr("10.0.0.1"), hosts: []string{"m"}}}
 	p.result.Snapshot.Application = m
 	p.result.state.Northd, p.result.state.Northds = ovndb.NorthdActive, plan.Northd{Found: plan.NorthdActive}
 	d := u.unitState(p)

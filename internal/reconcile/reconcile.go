@@ -55,8 +55,8 @@ type Result struct {
 	state   plan.State
 	// firewall is what is wrong with the firewall.
 	firewall []finding.Finding
-	// policyFailure is why packages may restart services, against the option.
-	policyFailure string
+	// policy is why packages may restart services, against the option.
+	policy []finding.Finding
 	// agent is what is wrong with the agent.
 	agent []finding.Finding
 	// agentStatus is what the unit's agent says.
@@ -137,7 +137,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		}
 		o.backupAge = backups.Age()
 	}
-	o.firewall, o.policyFailure = p.firewall.Findings(), record.PolicyFailure
+	o.firewall, o.policy = p.firewall.Findings(), record.packages.Findings()
 	o.agentStatus, o.agent = agent.Ask(ctx)
 	u.saveFindings(ctx, p.result)
 	record.Settled = o.settled()
@@ -152,7 +152,7 @@ func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err e
 	record, o := p.record, &p.result
 	var made []plan.Step
 	for steps := 0; ; steps++ {
-		u.keepDeferred(ctx, record)
+		record.restarts.KeepRefused(ctx, func() error { return u.saveRecord(record) })
 		if err := u.decide(ctx, *p, o); err != nil {
 			return false, err
 		}
@@ -181,7 +181,7 @@ func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err e
 			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
 			u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // told to people, as the unit's status
 			if p.mayDoWithout(*step) {
-				p.progress.unavailable = true
+				record.packages.DoWithout()
 				continue
 			}
 			break
@@ -259,27 +259,21 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 		r.Known = true
 		return nil
 	}
-	version, installed, err := u.installed(ctx, p.progress)
-	if err == nil && !installed { // so looks one, too, that another process is just upgrading
-		if err = u.Packages.Await(ctx); err == nil {
-			p.progress.payload = nil
-			version, installed, err = u.installed(ctx, p.progress)
-		}
-	}
+	version, complete, err := r.packages.Adopt(ctx, p.inputs.settings.AllSources())
 	if err != nil {
 		return fmt.Errorf("cannot find out what is installed: %w", err)
 	}
 	r.Known = true
+	if version.OVN == "" {
+		return nil
+	}
 	// One that dpkg was killed at is there too: its services may run, and it is finished next.
-	if r.Adopted = version.OVN != ""; r.Adopted {
-		r.Source = p.inputs.settings.AllSources()
-		for _, service := range plan.RestartOrder() {
-			// Which ovsdb-server runs is asked of it: it may be older than what is installed.
-			r.started(service, ovndb.Version{OVN: version.OVN})
-		}
-		if !installed {
-			r.due(ovndb.Northd, "an upgrade of the packages was cut off") // what runs may be of those before
-		}
+	for _, service := range plan.RestartOrder() {
+		// Which ovsdb-server runs is asked of it: it may be older than what is installed.
+		r.restarts.Started(service, ovndb.Version{OVN: version.OVN})
+	}
+	if !complete {
+		r.restarts.Due(ovndb.Northd, "an upgrade of the packages was cut off") // what runs may be of those before
 	}
 	return nil
 }

@@ -22,27 +22,23 @@ import (
 type record struct {
 	// state has all sections, those of others too.
 	state *unitstate.State
+	managers
 	unitKept
-	servicesKept
-	packagesKept
+	schemasKept
 	clustersKept
 	recoveryKept
 	publishedKept
 	relatedKept
-	// Watch is what is remembered of monitoring.
-	Watch monitoringState
 }
 
 // The sections of the unit's state that this package has.
 var (
-	unitSection       = unitstate.NewSection[unitKept]("unit")
-	servicesSection   = unitstate.NewSection[servicesKept]("services")
-	packagesSection   = unitstate.NewSection[packagesKept]("packages")
-	clustersSection   = unitstate.NewSection[clustersKept]("clusters")
-	recoverySection   = unitstate.NewSection[recoveryKept]("recovery")
-	publishedSection  = unitstate.NewSection[publishedKept]("published")
-	relatedSection    = unitstate.NewSection[relatedKept]("certificates")
-	monitoringSection = unitstate.NewSection[monitoringState]("monitoring")
+	unitSection      = unitstate.NewSection[unitKept]("unit")
+	schemasSection   = unitstate.NewSection[schemasKept]("schemas")
+	clustersSection  = unitstate.NewSection[clustersKept]("clusters")
+	recoverySection  = unitstate.NewSection[recoveryKept]("recovery")
+	publishedSection = unitstate.NewSection[publishedKept]("published")
+	relatedSection   = unitstate.NewSection[relatedKept]("certificates")
 )
 
 // unitKept is what an operator has asked of the unit, and what the last hook came to.
@@ -59,29 +55,11 @@ type unitKept struct {
 	Settled bool `json:"settled,omitempty"`
 }
 
-// servicesKept is what is remembered of the services.
-type servicesKept struct {
-	// Pending are the restarts that are due, each with its reason.
-	Pending map[ovndb.Service]string `json:"pending,omitempty"`
-	// Running is the version that each service was started with.
-	Running map[ovndb.Service]ovndb.Version `json:"running,omitempty"`
-	// Invocations are those under which systemd ran each service when it was last seen; there is
-	// none where a restart was noted since, which may have come after the service's start.
-	Invocations map[ovndb.Service]string `json:"invocations,omitempty"`
-	// Compared says for which packages, and which term of this unit's own, the schema of
+// schemasKept is what is remembered of the databases' schemas.
+type schemasKept struct {
+	// Compared is for which packages, and which term of this unit's own, the schema of
 	// each database was last found to be the packages' or a newer one.
 	Compared map[ovndb.Database]string `json:"compared,omitempty"`
-}
-
-// packagesKept is what is remembered of the packages.
-type packagesKept struct {
-	// Adopted says that another charm had installed the packages.
-	Adopted bool `json:"adopted,omitempty"`
-	// Source stands for what the packages were last taken from.
-	Source string `json:"source,omitempty"`
-	// PolicyFailure is why packages could not be told whether they may restart services the
-	// last time, for people.
-	PolicyFailure string `json:"policy-failure,omitempty"`
 }
 
 // publishedKept is what others were last told.
@@ -156,9 +134,9 @@ func (u *Reconciler) loadRecord() (*record, error) {
 		s.Forget()
 	}
 	r := &record{
-		state: s, unitKept: unitSection.Get(s), servicesKept: servicesSection.Get(s), packagesKept: packagesSection.Get(s),
+		state: s, managers: u.managers(s), unitKept: unitSection.Get(s), schemasKept: schemasSection.Get(s),
 		clustersKept: clustersSection.Get(s), recoveryKept: recoverySection.Get(s), publishedKept: publishedSection.Get(s),
-		relatedKept: relatedSection.Get(s), Watch: monitoringSection.Get(s),
+		relatedKept: relatedSection.Get(s),
 	}
 	maps.DeleteFunc(r.Refused, func(_ ovndb.Database, f finding.Finding) bool { return !finding.Known(f.Code) })
 	return r, err
@@ -190,52 +168,28 @@ func (u *Reconciler) saveRecord(r *record) error {
 		whose.Installing = u.Env.HookName == "install"
 	}
 	return errors.Join(
-		unitSection.Set(s, r.unitKept), servicesSection.Set(s, r.servicesKept), packagesSection.Set(s, r.packagesKept),
+		unitSection.Set(s, r.unitKept), schemasSection.Set(s, r.schemasKept),
 		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.recoveryKept), publishedSection.Set(s, r.publishedKept),
-		relatedSection.Set(s, r.relatedKept), monitoringSection.Set(s, r.Watch),
+		relatedSection.Set(s, r.relatedKept),
 		s.Save(whose),
 	)
-}
-
-// started notes that a service runs what is installed.
-func (r *record) started(service ovndb.Service, version ovndb.Version) {
-	if r.Running == nil {
-		r.Running = map[ovndb.Service]ovndb.Version{}
-	}
-	r.Running[service] = version
-	delete(r.Pending, service)
-}
-
-// pending are the restarts that are due: those that were noted, and those of
-// services that run another version than is installed, whatever installed it.
-func (r *record) pending(installed ovndb.Version) map[ovndb.Service]string {
-	all := maps.Clone(r.Pending)
-	for service, running := range r.Running {
-		if !running.Is(installed) && installed.OVN != "" {
-			if all == nil {
-				all = map[ovndb.Service]string{}
-			}
-			all[service] = running.Change(installed)
-		}
-	}
-	return all
 }
 
 // bringUpToDate completes what the unit has recorded by what Juju and the machine say now, as a plan
 // needs it. It writes nothing: that is for the caller, if it acts.
 func (u *Reconciler) bringUpToDate(ctx context.Context, p pass) error {
 	p.record.forget(p.progress.clusters)
-	version, _, err := u.installed(ctx, p.progress)
+	version, _, err := p.record.packages.Installed(ctx)
 	if err != nil {
 		return err
 	}
-	u.complete(ctx, p.record, version)
+	p.record.restarts.Complete(ctx, version)
 	return nil
 }
 
 // observed drops what is over by what was observed.
 func (r *record) observed(s plan.State) {
-	r.seen(s.Services, s.Packages.Version)
+	r.restarts.Seen(s.Services, s.Packages.Version)
 	r.Northd = s.Northds
 	for db, x := range s.Databases {
 		if !asked(r, s, db) || !s.JujuLeader {
@@ -249,15 +203,4 @@ func (r *record) observed(s plan.State) {
 			r.rejoined(db, x.Status.Server)
 		}
 	}
-}
-
-// due notes that a service is to be restarted.
-func (r *record) due(service ovndb.Service, reason string) {
-	if r.Pending == nil {
-		r.Pending = map[ovndb.Service]string{}
-	}
-	if r.Pending[service] == "" {
-		r.Pending[service] = reason
-	}
-	delete(r.Invocations, service)
 }

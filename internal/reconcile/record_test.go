@@ -46,7 +46,7 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 
 	r, err = next.loadRecord()
 	require.NoError(t, err)
-	assert.Equal(t, &record{state: r.state}, r)
+	assert.Equal(t, unitKept{}, r.unitKept)
 	assert.Contains(t, log.String(), "ignoring the record of another unit that was on this machine before")
 
 	// What it then records is its own.
@@ -54,7 +54,7 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 	r, err = next.loadRecord()
 	require.NoError(t, err)
 	assert.Equal(t, "ovn-central/5", r.state.Owner().Unit)
-	assert.Equal(t, &record{state: r.state, unitKept: unitKept{Known: true}}, r)
+	assert.Equal(t, unitKept{Known: true}, r.unitKept)
 }
 
 // A recovery was withdrawn for a reason that the record keeps, unless another release has written one that this one does not know.
@@ -86,7 +86,7 @@ func TestRecordOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
 	assert.True(t, r.Paused)
 	r, err = unit("next").loadRecord()
 	require.NoError(t, err)
-	assert.Equal(t, &record{state: r.state}, r)
+	assert.Equal(t, unitKept{}, r.unitKept)
 }
 
 // The new cluster of one database has taken the old one's place, and the action was killed before the other's: the

@@ -50,13 +50,13 @@ func (u *Reconciler) archive(ctx context.Context, p pass, db ovndb.Database) err
 // took too long, and a hook that is killed meanwhile notes nothing afterwards.
 func (u *Reconciler) start(ctx context.Context, p pass, services []ovndb.Service) error {
 	r := p.record
-	version, _, err := u.installed(ctx, p.progress)
+	version, _, err := r.packages.Installed(ctx)
 	if err != nil {
 		return err
 	}
 	for _, service := range services {
-		if _, ran := r.Running[service]; !ran && service != ovndb.Umbrella {
-			r.started(service, version)
+		if _, ran := r.restarts.Runs(service); !ran && service != ovndb.Umbrella {
+			r.restarts.Started(service, version)
 		}
 	}
 	if err := u.saveRecord(r); err != nil {
@@ -70,7 +70,7 @@ func (u *Reconciler) start(ctx context.Context, p pass, services []ovndb.Service
 	wg.Wait()
 	for i, service := range services {
 		if failures[i] == nil && service != ovndb.Umbrella {
-			r.started(service, version)
+			r.restarts.Started(service, version)
 		}
 	}
 	return errors.Join(failures...)
@@ -135,7 +135,7 @@ func (u *Reconciler) forgetRefusal(service ovndb.Service) error {
 // restart restarts a service; a database's server under the lock, after a
 // judgement, and it ends when the server is back.
 func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service ovndb.Service) error {
-	version, _, err := u.Packages.Installed(ctx)
+	version, _, err := u.Packages.Installed(ctx) // another process may have changed them since
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service o
 		if err := u.Services.Restart(ctx, service); err != nil {
 			return err
 		}
-		r.started(service, version)
+		r.restarts.Started(service, version)
 		u.awaitNorthd(ctx, northdPatience)
 		return nil
 	}
@@ -173,7 +173,7 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service o
 		if err != nil {
 			return err
 		}
-		r.started(service, version)
+		r.restarts.Started(service, version)
 	}
 	return nil
 }

@@ -58,18 +58,25 @@ func northdIsNotLeftDown(t *testing.T) {
 		n := &northd{masked: masked}
 		u := &Reconciler{
 			Machine:  &observe.Machine{Services: systemd.Services{Runner: n}, Control: ovsctl.Control{Runner: n}, Log: slog.New(slog.DiscardHandler)},
-			Packages: apt.Packages{Runner: n},
+			Packages: apt.Packages{Runner: n}, Paths: ovndb.Paths{DB: t.TempDir()},
 		}
-		r := &record{servicesKept: servicesKept{Pending: map[ovndb.Service]string{ovndb.Northd: "upgrade"}}}
-		err := u.restart(t.Context(), r, Result{}, ovndb.Northd)
+		r, err := u.loadRecord()
+		require.NoError(t, err)
+		r.restarts.Due(ovndb.Northd, "upgrade")
+		pending := func() map[ovndb.Service]string {
+			all, err := r.restarts.Pending(ovndb.Version{})
+			require.NoError(t, err)
+			return all
+		}
+		err = u.restart(t.Context(), r, Result{}, ovndb.Northd)
 		assert.Equal(t, want, slices.Clone(n.calls), masked)
 		if want == nil {
 			require.ErrorIs(t, err, systemd.ErrNotStartable)
-			assert.Contains(t, r.Pending, ovndb.Northd)
+			assert.Contains(t, pending(), ovndb.Northd)
 			continue
 		}
 		require.NoError(t, err)
-		assert.Empty(t, r.Pending)
+		assert.Empty(t, pending())
 	}
 }
 

@@ -31,7 +31,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 		Units:    len(m.Goal),
 		Paused:   r.Paused, NorthdHeld: r.NorthdHeld,
 		Resumed:  u.Env.ActionName == "resume",
-		Packages: plan.Packages{Adopted: r.Adopted, Source: r.Source},
+		Packages: plan.Packages{Adopted: r.packages.Adopted(), Source: r.packages.Source(), Unavailable: r.packages.Unavailable()},
 	}
 	if a.address.IsValid() {
 		s.Address = a.address.String()
@@ -39,16 +39,12 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	if a.better.IsValid() {
 		s.Better = a.better.String()
 	}
-	version, installed, err := u.installed(ctx, p.progress)
+	version, installed, err := r.packages.Installed(ctx)
 	if err != nil {
 		return s, err
 	}
-	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, p.progress.unavailable
-	deferred, err := u.Policy.Deferred()
-	if err != nil {
-		u.Log.WarnContext(ctx, "cannot read what packages wanted to restart", "error", err)
-	}
-	s.Pending = r.dueRestarts(version, nil, deferred)
+	s.Packages.Installed, s.Packages.Version = installed, version
+	s.Pending = r.restarts.Planned(ctx, version, nil, r.NorthdHeld)
 	if s.Disk, err = machine.DiskProblem(u.Paths); err != nil {
 		return s, err
 	}
@@ -67,7 +63,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 			Invocation: state.Invocation, Installed: systemd.RunsInstalled(u.Paths, name, state),
 		}
 	}
-	s.Pending = r.dueRestarts(version, s.Services, deferred)
+	s.Pending = r.restarts.Planned(ctx, version, s.Services, r.NorthdHeld)
 	s.Certificates = u.certificates(a)
 	if s.Defaults, err = u.defaults(a); err != nil {
 		return s, err
@@ -186,7 +182,11 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		x.FreeMemory, _ = machine.AvailableMemory()
 	}
 	if x.Schema == plan.Drifted && x.IsRaftLeader() {
-		if x.Tried, err = u.Members.TriedConversion(ctx, db, p.progress.payload.version.String()); err != nil {
+		installed, _, err := p.record.packages.Installed(ctx)
+		if err != nil {
+			return x, err
+		}
+		if x.Tried, err = u.Members.TriedConversion(ctx, db, installed.String()); err != nil {
 			u.Log.WarnContext(ctx, "cannot read whether a conversion was tried; not converting the schema", "database", db.Short(), "error", err)
 			x.Schema = "" // left alone until that is known
 		}
@@ -262,7 +262,7 @@ func (u *Reconciler) observeClientPorts(ctx context.Context, p pass, db ovndb.Da
 	if err != nil && x.Listeners != plan.Drifted && a.thorough {
 		err = u.reloaded(ctx, db, a.address)
 	}
-	if err == nil && a.thorough && r.Adopted && db == ovndb.SB {
+	if err == nil && a.thorough && r.packages.Adopted() && db == ovndb.SB {
 		restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, ovndb.ClientPorts(db)[0]).String())
 		x.Unrestricted = err == nil && !restricted
 	}

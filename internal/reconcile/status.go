@@ -72,7 +72,7 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	all = append(all, o.agent...)
 	all = append(all, o.backup...)
 	all = append(all, o.firewall...)
-	unit(finding.PolicyFailed, "", o.policyFailure)
+	all = append(all, o.policy...)
 	return append(all, stalled...)
 }
 

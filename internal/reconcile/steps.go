@@ -45,14 +45,12 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 	r, a, o := p.record, p.inputs, p.result
 	db := s.Database
 	switch s.Kind {
-	case plan.Install, plan.Upgrade:
-		p.progress.payload, p.progress.schemas = nil, map[ovndb.Database]plan.Drift{}
-	}
-	switch s.Kind {
 	case plan.Install:
-		return u.install(ctx, r, a)
+		clear(p.progress.schemas)
+		return r.packages.Install(ctx, a.packagesSnapshot())
 	case plan.Upgrade:
-		return u.upgrade(ctx, p)
+		clear(p.progress.schemas)
+		return r.packages.Upgrade(ctx, a.packagesSnapshot())
 	case plan.TrustCA, plan.InstallCertificate, plan.DropCAs:
 		return u.installCertificate(ctx, a, o, s.Kind)
 	case plan.WriteDefaults:

@@ -1,4 +1,4 @@
-package reconcile
+package monitoring
 
 import (
 	"context"
@@ -18,15 +18,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// programs plays Juju's tools and snap, by the line that is typed; what is not there
+// programs plays Juju's tools and snap, by the line that is typed; what is missing
 // fails. It keeps what was published and how often each program ran.
 type programs struct {
 	t         *testing.T
@@ -51,7 +50,7 @@ func (p *programs) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return []byte(answer), nil
 }
 
-// times says how often a line that begins so was run.
+// times counts the runs of lines that begin so.
 func (p *programs) times(prefix string) int {
 	return len(slices.DeleteFunc(slices.Clone(p.ran), func(line string) bool { return !strings.HasPrefix(line, prefix) }))
 }
@@ -75,46 +74,46 @@ var (
 	}
 )
 
+// watching is a unit with its monitoring.
 type watching struct {
 	*programs
-	unit *Reconciler
+	*Manager
+	Snapshot
 	root string
-	r    record
-	a    inputs
-	g    progress
-	o    Result
 }
 
 // newWatching is a unit that serves, whose option wants an exporter.
 func newWatching(t *testing.T, endpoints ...string) *watching {
 	t.Helper()
 	p := &programs{t: t, answers: map[string]string{"relation-ids metrics-endpoint": "[]"}, published: map[string]map[string]string{}}
-	root := t.TempDir()
-	w := &watching{programs: p, root: root, unit: &Reconciler{
-		Machine: &observe.Machine{
-			Env: juju.Env{Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5", Version: juju.Version{Major: 2, Minor: 9}},
-			Log: slog.New(slog.DiscardHandler),
-		},
-		Tools:      juju.New(p),
-		Paths:      ovndb.Paths{Etc: "/etc/ovn"},
-		Monitoring: monitoring.On(p, root),
+	root, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	state, err := unitstate.Open(filepath.Join(root, "state.json"), log)
+	require.NoError(t, err)
+	w := &watching{programs: p, root: root, Manager: &Manager{
+		Env:  juju.Env{Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5", Version: juju.Version{Major: 2, Minor: 9}},
+		Juju: juju.New(p), Paths: ovndb.Paths{Etc: "/etc/ovn"}, Machine: On(p, root), State: state, Log: log,
 	}}
-	w.g = progress{jujuLeader: true, at: time.Unix(1e9, 0)}
-	w.a = inputs{thorough: true, settings: plan.Settings{ExporterChannel: "stable", NagiosContext: "juju"}}
-	w.o.Decision.Ready = true
-	w.o.Snapshot.Application = observe.Application{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}}
+	w.Snapshot = Snapshot{
+		Now: time.Unix(1e9, 0), Thorough: true, Ready: true, JujuLeader: true, Exporter: "stable", AgentPort: ovndb.DefaultAgentPort,
+		Nagios:      &NagiosOptions{Context: "juju"},
+		Application: observe.Application{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}},
+	}
 	for _, e := range endpoints {
-		w.o.Snapshot.Application.Remote[e] = map[string]juju.UnitGoal{"other": {}}
+		w.Application.Remote[e] = map[string]juju.UnitGoal{"other": {}}
 	}
 	return w
 }
 
-func (w *watching) watch(t *testing.T) {
+// ensure returns what is remembered of monitoring after it.
+func (w *watching) ensure(t *testing.T) kept {
 	t.Helper()
-	require.NoError(t, w.unit.configureMonitoring(t.Context(), pass{record: &w.r, inputs: w.a, progress: &w.g, result: w.o}))
+	found, err := w.Ensure(t.Context(), w.Snapshot)
+	require.NoError(t, err)
+	assert.Empty(t, found)
+	return section.Get(w.State)
 }
 
-func TestWatchersAreToldOfTheUnit(t *testing.T) {
+func TestEnsure_publishes_for_watchers(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, relation.NRPE, relation.COSAgent, relation.Metrics)
 	w.add(exporterThere)
@@ -122,9 +121,9 @@ func TestWatchersAreToldOfTheUnit(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(w.root, "etc/nagios/nrpe.d"), 0o755))
 	require.NoError(t, os.MkdirAll(filepath.Join(w.root, "usr/lib/nagios/plugins"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(w.root, "usr/lib/nagios/plugins/check_systemd.py"), nil, 0o755))
-	w.watch(t)
-	assert.Empty(t, w.r.Watch.Problems)
-	assert.True(t, w.r.Watch.Installed)
+	k := w.ensure(t)
+	assert.Empty(t, k.Problems)
+	assert.True(t, k.Installed)
 	assert.Equal(t, map[string]string{"prometheus_scrape_unit_address": "10.0.0.7", "prometheus_scrape_unit_name": "ovn-central/0"},
 		w.published["relation-set -r metrics-endpoint:4"])
 	app := w.published["relation-set -r metrics-endpoint:4 --app"]
@@ -144,35 +143,28 @@ func TestWatchersAreToldOfTheUnit(t *testing.T) {
 		slices.Sorted(maps.Keys(monitors.Monitors.Remote.NRPE)))
 }
 
-// With an option that can't be used, the agent goes on as it was told before.
-func TestAgentIsScrapedWhereItListens(t *testing.T) {
+// With an invalid option the agent continues as it was configured before.
+func TestEnsure_agent_is_scraped_where_it_listens(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		told, want string
-		invalid    []string
+		configured, want string
+		port             uint16
 	}{
-		"nothing is told to it yet":   {"", "", nil},
-		"a port that it is told next": {"127.0.0.1:17000", "localhost:16401", nil},
-		"a port that can't be used":   {"127.0.0.1:17000", "localhost:17000", []string{plan.OptionAgentPort}},
-		"another option that can't":   {"127.0.0.1:17000", "localhost:17000", []string{plan.OptionLeaseTTL}},
-		"an option of something else": {"127.0.0.1:17000", "localhost:16401", []string{plan.OptionSource}},
+		"not_configured_yet":  {"", "", 16401},
+		"a_port_that_is_next": {"127.0.0.1:17000", "localhost:16401", 16401},
+		"an_invalid_option":   {"127.0.0.1:17000", "localhost:17000", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWatching(t, relation.COSAgent)
 			w.add(related)
 			w.add(exporterThere)
-			w.unit.Paths.Etc = t.TempDir()
-			w.a.settings.Agent.Port = 16401
-			if c.told != "" {
-				require.NoError(t, os.WriteFile(w.unit.Paths.AgentConfig(), config.Config{Listen: c.told}.Render(), 0o600))
+			w.Paths.Etc = t.TempDir()
+			w.AgentPort = c.port
+			if c.configured != "" {
+				require.NoError(t, os.WriteFile(w.Paths.AgentConfig(), config.Config{Listen: c.configured}.Render(), 0o600))
 			}
-			w.a.invalid = map[string]string{}
-			for _, option := range c.invalid {
-				w.a.invalid[option] = "no"
-			}
-			w.watch(t)
-			assert.Empty(t, w.r.Watch.Problems)
+			assert.Empty(t, w.ensure(t).Problems)
 			var published struct {
 				Jobs []struct {
 					Static []struct{ Targets []string } `json:"static_configs"`
@@ -188,114 +180,114 @@ func TestAgentIsScrapedWhereItListens(t *testing.T) {
 	}
 }
 
-func TestOnlyTheLeaderWritesForTheApplication(t *testing.T) {
+func TestEnsure_only_the_leader_writes_for_the_application(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, relation.Metrics)
 	w.add(exporterThere)
 	w.add(related)
-	w.g.jujuLeader = false
-	w.watch(t)
+	w.JujuLeader = false
+	w.ensure(t)
 	assert.Contains(t, w.published, "relation-set -r metrics-endpoint:4")
 	assert.NotContains(t, w.published, "relation-set -r metrics-endpoint:4 --app")
 }
 
-func TestWithoutWatchersOneToolIsAsked(t *testing.T) {
+func TestEnsure_asks_one_tool_without_watchers(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
 	w.add(exporterThere)
-	w.watch(t)
+	w.ensure(t)
 	assert.Equal(t, 1, w.times("relation-"))
 	assert.Empty(t, w.published)
 }
 
-func TestAUnitWithoutAnExporterHasNoAddressToScrape(t *testing.T) {
+func TestEnsure_publishes_no_address_without_an_exporter(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, relation.Metrics, relation.COSAgent)
 	w.add(related)
 	w.add(map[string]string{"snap list prometheus-ovn-exporter": "Name Version Rev Tracking\nprometheus-ovn-exporter 1 2 latest/stable\n", "snap remove prometheus-ovn-exporter": ""})
-	w.a.settings.ExporterChannel = ""
-	w.r.Watch.Installed = true
-	w.watch(t)
-	assert.False(t, w.r.Watch.Installed)
+	w.Exporter = ""
+	require.NoError(t, section.Set(w.State, kept{Installed: true}))
+	assert.False(t, w.ensure(t).Installed)
 	assert.Empty(t, w.published["relation-set -r metrics-endpoint:4"]["prometheus_scrape_unit_address"])
 	assert.Equal(t, "[]", w.published["relation-set -r metrics-endpoint:4 --app"]["scrape_jobs"])
 	assert.Equal(t, map[string]string{"config": ""}, w.published["relation-set -r cos-agent:5"])
 }
 
-func TestAStoreThatFailsIsLeftAloneForAnHourAndFailsNoHook(t *testing.T) {
+func TestEnsure_leaves_a_store_alone_for_an_hour(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
+	var k kept
 	for range 3 {
-		w.watch(t)
-		w.g.at = w.g.at.Add(time.Minute)
+		k = w.ensure(t)
+		w.Now = w.Now.Add(time.Minute)
 	}
 	assert.Equal(t, 1, w.times("snap"))
-	require.Len(t, w.r.Watch.Problems, 1)
-	assert.Contains(t, w.r.Watch.Problems[0], "not played")
+	require.Len(t, k.Problems, 1)
+	assert.Contains(t, k.Problems[0], "not played")
 
-	w.a.settings.ExporterChannel = "edge"
-	w.watch(t)
+	w.Exporter = "edge"
+	w.ensure(t)
 	assert.Equal(t, 2, w.times("snap"), "another channel is another try")
 
-	w.g.at, w.a.thorough = w.g.at.Add(2*time.Hour), false
-	w.a.settings.ExporterChannel = "stable"
+	w.Now, w.Thorough = w.Now.Add(2*time.Hour), false
+	w.Exporter = "stable"
 	w.add(exporterThere)
-	w.watch(t)
-	assert.True(t, w.r.Watch.Installed)
-	assert.Empty(t, w.r.Watch.Problems)
+	k = w.ensure(t)
+	assert.True(t, k.Installed)
+	assert.Empty(t, k.Problems)
 	before := len(w.ran)
-	w.watch(t)
+	w.ensure(t)
 	assert.Len(t, w.ran, before, "update-status has nothing to ask then")
 }
 
-func TestOptionsThatCannotBeReadChangeNothing(t *testing.T) {
+func TestEnsure_changes_nothing_by_unknown_options(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, relation.NRPE)
-	w.r.Watch.Installed = true
-	w.a.problem, w.a.settings = "option x", plan.Settings{}
-	w.watch(t)
+	require.NoError(t, section.Set(w.State, kept{Installed: true}))
+	w.Unknown, w.Exporter = true, ""
+	assert.True(t, w.ensure(t).Installed)
 	assert.Empty(t, w.ran)
-	assert.True(t, w.r.Watch.Installed)
 }
 
-func TestTheExporterIsForAUnitThatServesAndStays(t *testing.T) {
+func TestEnsure_exporter_is_for_a_unit_that_serves_and_stays(t *testing.T) {
 	t.Parallel()
 	for title, change := range map[string]func(*watching){
-		"its databases come first": func(w *watching) { w.o.Decision.Ready = false },
-		"it goes":                  func(w *watching) { w.o.state.Dying = true },
+		"databases_come_first": func(w *watching) { w.Ready = false },
+		"being_removed":        func(w *watching) { w.Dying = true },
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			w := newWatching(t)
 			change(w)
-			w.watch(t)
+			w.ensure(t)
 			assert.Zero(t, w.times("snap"))
 		})
 	}
 }
 
-func TestChecksGoWithTheirRelation(t *testing.T) {
+func TestEnsure_removes_checks_with_their_relation(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t, relation.NRPE)
 	w.add(exporterThere)
 	w.add(related)
 	commands := filepath.Join(w.root, "etc/nagios/nrpe.d")
 	require.NoError(t, os.MkdirAll(commands, 0o755))
-	w.watch(t)
+	k := w.ensure(t)
 	assert.FileExists(t, filepath.Join(commands, "check_check_ovn_certs.cfg"))
-	assert.Equal(t, []string{monitoring.ErrNoPlugin.Error()}, w.r.Watch.Problems)
+	assert.Equal(t, []string{ErrNoPlugin.Error()}, k.Problems)
 
-	w.o.state.Dying = true // as where the unit's removal breaks the relation
-	w.unit.Env.HookName, w.unit.Env.Relation, w.unit.Env.RelationID = "nrpe-external-master-relation-broken", relation.NRPE, "nrpe-external-master:6"
-	w.watch(t)
+	w.Dying = true // its removal breaks the relation
+	w.Env.HookName, w.Env.Relation, w.Env.RelationID = "nrpe-external-master-relation-broken", relation.NRPE, "nrpe-external-master:6"
+	k = w.ensure(t)
 	assert.NoFileExists(t, filepath.Join(commands, "check_check_ovn_certs.cfg"))
-	assert.Empty(t, w.r.Watch.Problems)
+	assert.Empty(t, k.Problems)
 }
 
-func TestAHookThatIsOutOfTimeSaysSo(t *testing.T) {
+func TestEnsure_returns_the_end_of_the_hook(t *testing.T) {
 	t.Parallel()
 	w := newWatching(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, w.unit.configureMonitoring(ctx, pass{record: &w.r, inputs: w.a, progress: &w.g, result: w.o}), context.Canceled)
+	_, err := w.Ensure(ctx, w.Snapshot)
+	require.ErrorIs(t, err, context.Canceled)
 }

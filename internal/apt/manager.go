@@ -1,0 +1,196 @@
+package apt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// Manager keeps a unit's packages: their sources, their version, and whether they may restart services. It lives for
+// one hook.
+type Manager struct {
+	Packages Packages
+	Policy   Policy
+	OS       OS
+	// Mask keeps the services from starting.
+	Mask  func(ctx context.Context, services ...ovndb.Service) error
+	State *unitstate.State
+	Log   *slog.Logger
+	// installed is what dpkg has reported in this hook; nil is unknown.
+	installed *installed
+	// unavailable is set once newer packages could not be had.
+	unavailable bool
+}
+
+type installed struct {
+	version  ovndb.Version
+	complete bool
+}
+
+// Snapshot are the options that the packages follow from.
+type Snapshot struct {
+	// Source and Overlay are where the packages come from, Sources stands for both.
+	Source, Overlay, Sources string
+	// Thorough is set if the machine is to be looked at, though nothing failed before.
+	Thorough bool
+	// AutoRestarts permits packages to restart services; nil if the option is invalid.
+	AutoRestarts *bool
+}
+
+// kept is what is remembered of the packages.
+type kept struct {
+	// Adopted reports whether another charm had installed the packages.
+	Adopted bool `json:"adopted,omitempty"`
+	// Source is what the packages were last taken from.
+	Source string `json:"source,omitempty"`
+	// PolicyFailure is why restarts by packages could not be permitted or forbidden the last time, for people.
+	PolicyFailure string `json:"policy-failure,omitempty"`
+}
+
+var section = unitstate.NewSection[kept]("packages")
+
+// Adopted reports whether another charm had installed the packages.
+func (m *Manager) Adopted() bool { return section.Get(m.State).Adopted }
+
+// Source is what the packages were last taken from; empty if they never were.
+func (m *Manager) Source() string { return section.Get(m.State).Source }
+
+// Unavailable reports whether newer packages could not be had in this hook. [Manager.DoWithout] sets it.
+func (m *Manager) Unavailable() bool { return m.unavailable }
+
+// DoWithout has the unit continue with the packages that it has.
+func (m *Manager) DoWithout() { m.unavailable = true }
+
+// Installed asks dpkg once a hook, and again after this unit has changed packages. complete is false if they are not
+// installed, or dpkg was interrupted. An upgrade by another process meanwhile is seen by the next hook.
+func (m *Manager) Installed(ctx context.Context) (version ovndb.Version, complete bool, err error) {
+	if m.installed == nil {
+		var x installed
+		if x.version, x.complete, err = m.Packages.Installed(ctx); err != nil {
+			return x.version, false, err
+		}
+		m.installed = &x
+	}
+	return m.installed.version, m.installed.complete, nil
+}
+
+// Adopt notes what another charm has installed, from these sources. The version is empty if nothing is installed. If
+// another process is just changing packages, it waits for its end.
+func (m *Manager) Adopt(ctx context.Context, sources string) (version ovndb.Version, complete bool, err error) {
+	version, complete, err = m.Installed(ctx)
+	if err == nil && !complete {
+		if err = m.Packages.await(ctx); err == nil {
+			m.installed = nil
+			version, complete, err = m.Installed(ctx)
+		}
+	}
+	if err != nil || version.OVN == "" {
+		return version, complete, err
+	}
+	last := section.Get(m.State)
+	last.Adopted, last.Source = true, sources
+	return version, complete, section.Set(m.State, last)
+}
+
+// Install leaves the services masked: the packages would start them, and they
+// would make databases of their own.
+func (m *Manager) Install(ctx context.Context, s Snapshot) error {
+	m.installed = nil
+	last := section.Get(m.State)
+	if last.Source == "" {
+		if err := m.Mask(ctx, ovndb.AllServices()...); err != nil {
+			return err
+		}
+	} else if done, err := m.Packages.finish(ctx); done || err != nil { // an upgrade was cut off
+		return err
+	}
+	if err := m.setSources(ctx, s); err != nil {
+		return err
+	}
+	if err := m.Packages.Install(ctx); err != nil {
+		return err
+	}
+	// The end of an interrupted upgrade may lack a package that the others do without in
+	// their older versions: it is taken next.
+	last.Source = cmp.Or(last.Source, s.Sources)
+	return section.Set(m.State, last)
+}
+
+// setSources makes the packages come from where the options name, and no longer from the sources before.
+func (m *Manager) setSources(ctx context.Context, s Snapshot) error {
+	var sources []Source
+	for _, value := range []string{s.Source, s.Overlay} {
+		source, err := ParseSource(value, m.OS)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, source)
+	}
+	return m.Packages.SetSources(ctx, sources...)
+}
+
+// Upgrade takes newer packages, if there are any, and leaves what runs as it is:
+// that then runs another version than is installed, and is restarted next.
+func (m *Manager) Upgrade(ctx context.Context, s Snapshot) error {
+	before, _, err := m.Installed(ctx)
+	if err != nil {
+		return err
+	}
+	m.installed = nil
+	if err := m.setSources(ctx, s); err != nil {
+		return err
+	}
+	if err := m.Packages.Upgrade(ctx); err != nil {
+		return err
+	}
+	last := section.Get(m.State)
+	last.Source = s.Sources
+	if err := section.Set(m.State, last); err != nil {
+		return err
+	}
+	after, _, err := m.Installed(ctx)
+	m.unavailable = err == nil && after == before
+	return err
+}
+
+// Ensure keeps packages from restarting services, or permits it, as the option says. A failure fails no hook: it is a
+// finding, and the next hook tries again.
+func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
+	last := section.Get(m.State)
+	if !s.Thorough && last.PolicyFailure == "" || s.AutoRestarts == nil {
+		return m.Findings(), nil
+	}
+	var err error
+	if *s.AutoRestarts {
+		err = m.Policy.Allow()
+	} else {
+		err = m.Policy.Forbid(ctx)
+	}
+	last.PolicyFailure = ""
+	if err != nil {
+		last.PolicyFailure, _, _ = strings.Cut(err.Error(), "\n")
+		m.Log.WarnContext(ctx, "cannot set whether packages may restart services", "error", err)
+	}
+	err = section.Set(m.State, last)
+	return m.Findings(), err
+}
+
+// Findings returns what went wrong the last time.
+func (m *Manager) Findings() []finding.Finding {
+	failure := section.Get(m.State).PolicyFailure
+	if failure == "" {
+		return nil
+	}
+	return []finding.Finding{finding.New(finding.PolicyFailed, finding.Subject{}, finding.Args{Detail: failure})}
+}
+
+// Remove removes the sources, and lets packages restart services again. The packages stay.
+func (m *Manager) Remove(ctx context.Context) error {
+	return errors.Join(m.Policy.Remove(ctx), m.Packages.RemoveSources())
+}

@@ -1,0 +1,118 @@
+package apt
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// manager remembers last, on a machine that runs these commands.
+func manager(t *testing.T, last kept, calls ...runtest.Call) *Manager {
+	t.Helper()
+	root, log := t.TempDir(), slog.New(slog.DiscardHandler)
+	state, err := unitstate.Open(filepath.Join(root, "state.json"), log)
+	require.NoError(t, err)
+	require.NoError(t, section.Set(state, last))
+	runner := runtest.New(t, calls...)
+	paths := ovndb.Paths{Etc: filepath.Join(root, "etc", "ovn"), DB: filepath.Join(root, "lib", "ovn")}
+	return &Manager{
+		Packages: Packages{Runner: runner, Paths: paths}, Policy: Policy{Runner: runner, Paths: paths, App: "ovn-central"},
+		Mask: systemd.Services{Runner: runner}.Mask, State: state, Log: log,
+	}
+}
+
+// query is the question for the installed versions.
+func query() runtest.Call {
+	return runtest.Expect("dpkg-query", "--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, "ovn-central", "openvswitch-common")
+}
+
+// The archive may be what is out of reach, and dpkg has all that it needs.
+func TestInstall_finishes_an_interrupted_upgrade_without_a_source(t *testing.T) {
+	t.Parallel()
+	services := []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central"}
+	m := manager(t, kept{Source: "cloud:jammy-caracal"},
+		runtest.Expect("apt-get", "--quiet", "check"),
+		runtest.Expect("systemctl", append([]string{"mask", "--runtime"}, services...)...),
+		runtest.Expect("dpkg", "--force-confold", "--configure", "--pending"),
+		runtest.Expect("systemctl", append([]string{"unmask", "--runtime"}, services...)...),
+		query().Writes("ovn-central installed 25.03\n"),
+	)
+	require.NoError(t, m.Install(t.Context(), Snapshot{Source: "cloud:jammy-caracal", Sources: "cloud:jammy-caracal"}))
+	assert.Equal(t, "cloud:jammy-caracal", m.Source())
+}
+
+func TestInstall_masks_the_services_first(t *testing.T) {
+	t.Parallel()
+	m := manager(t, kept{}, runtest.Expect("systemctl", "mask", "ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central").Fails(1, "no\n"))
+	require.Error(t, m.Install(t.Context(), Snapshot{Source: "distro", Sources: "distro"}))
+	assert.Empty(t, m.Source(), "it is tried again from the beginning")
+}
+
+// dpkg is asked once a hook.
+func TestInstalled_is_remembered(t *testing.T) {
+	t.Parallel()
+	m := manager(t, kept{}, query().Writes("ovn-central installed 25.03\nopenvswitch-common installed 3.5\n"))
+	for range 2 {
+		version, complete, err := m.Installed(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, ovndb.Version{OVN: "25.03", OVS: "3.5"}, version)
+		assert.True(t, complete)
+	}
+}
+
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	check := runtest.Expect("apt-get", "--quiet", "check")
+	for name, c := range map[string]struct {
+		calls []runtest.Call
+		want  kept
+	}{
+		"installed":                  {[]runtest.Call{query().Writes("ovn-central installed 25.03\n")}, kept{Adopted: true, Source: "distro"}},
+		"installation_is_unfinished": {[]runtest.Call{query().Writes("ovn-central half-configured 25.03\n"), check, query().Writes("ovn-central half-configured 25.03\n")}, kept{Adopted: true, Source: "distro"}},
+		"nothing_installed":          {[]runtest.Call{query(), check, query()}, kept{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := manager(t, kept{}, c.calls...)
+			_, _, err := m.Adopt(t.Context(), "distro")
+			require.NoError(t, err)
+			assert.Equal(t, c.want, section.Get(m.State))
+		})
+	}
+}
+
+// A failure is reported until a later hook has no failure; without a thorough look only a failure is tried again.
+func TestEnsure_policy(t *testing.T) {
+	t.Parallel()
+	allow, forbid := true, false
+	m := manager(t, kept{PolicyFailure: "no"})
+	m.Policy.Runner = runtest.New(t, runtest.Expect("update-alternatives", "--install", policyLink, "policy-rc.d", m.Policy.program(), policyPriority).Fails(2, "read-only file system\n"))
+	found, err := m.Ensure(t.Context(), Snapshot{AutoRestarts: &forbid})
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	assert.Equal(t, finding.PolicyFailed, found[0].Code)
+	assert.FileExists(t, m.Policy.file())
+
+	found, err = m.Ensure(t.Context(), Snapshot{Thorough: true})
+	require.NoError(t, err)
+	assert.Len(t, found, 1, "an invalid option changes nothing")
+
+	found, err = m.Ensure(t.Context(), Snapshot{AutoRestarts: &allow})
+	require.NoError(t, err)
+	assert.Empty(t, found)
+	assert.NoFileExists(t, m.Policy.file())
+
+	found, err = m.Ensure(t.Context(), Snapshot{AutoRestarts: &forbid})
+	require.NoError(t, err)
+	assert.Empty(t, found)
+	assert.NoFileExists(t, m.Policy.file())
+}

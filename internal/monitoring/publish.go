@@ -1,0 +1,188 @@
+package monitoring
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// charmName is that of metadata.yaml. An application may have any other.
+const charmName = "ovn-central"
+
+func (m *Manager) topology() relation.Topology {
+	return relation.Topology{Model: m.Env.ModelName, ModelUUID: m.Env.ModelUUID, App: m.Env.App, Unit: m.Env.Unit, Charm: charmName}
+}
+
+func (m *Manager) alertRules() (relation.AlertRules, error) {
+	text, err := AlertRules(present.URL)
+	if err != nil {
+		return relation.AlertRules{}, err
+	}
+	rules, err := relation.ParseAlertRules(text)
+	c := command.Command{Unit: m.Env.App + "/leader", Action: "cluster-status"}
+	return rules.For(m.topology(), m.Env.Version.Render(c)), err
+}
+
+// publishToPrometheus asks for the relations in any case: goal-state lacks those by an offer.
+func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kept) error {
+	ids, err := m.relations(ctx, relation.Metrics)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	rules, err := m.alertRules()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var address netip.Addr
+		if last.Installed {
+			network, err := m.Juju.NetworkGet(ctx, relation.Metrics, id)
+			if err != nil {
+				return err
+			}
+			offered := network.Ingress
+			if len(offered) == 0 {
+				offered = network.Bind
+			}
+			address, _ = network.Choose(offered, []netip.Addr{s.Address}, nil)
+		}
+		app, unit := relation.ScrapeDatabag(m.topology(), s.Exporter != "", address, rules)
+		if err := m.Juju.RelationSet(ctx, id, unit); err != nil {
+			return err
+		}
+		if !s.JujuLeader {
+			continue
+		}
+		if err := m.Juju.RelationSetApp(ctx, id, app); err != nil && !errors.Is(err, juju.ErrNotLeader) {
+			return err
+		}
+	}
+	return nil
+}
+
+// publishToAgent publishes for the observability stack's agent on the machine.
+func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) error {
+	ids, err := m.subordinates(ctx, s, relation.COSAgent)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	rules, err := m.alertRules()
+	if err != nil {
+		return err
+	}
+	dashboards, err := Dashboards()
+	if err != nil {
+		return err
+	}
+	port, err := m.agentPort(s)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := m.Juju.RelationSet(ctx, id, relation.COSAgentDatabag(m.topology(), last.Installed, port, rules, dashboards)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agentPort is where this unit's agent answers; 0 if it is not installed yet.
+func (m *Manager) agentPort(s Snapshot) (uint16, error) {
+	text, err := os.ReadFile(m.Paths.AgentConfig())
+	switch {
+	case err != nil:
+		return 0, nil //nolint:nilerr // there is nothing to be scraped
+	case s.AgentPort != 0:
+		return s.AgentPort, nil
+	}
+	configured, err := config.Parse(text, config.Config{})
+	if err != nil {
+		return 0, fmt.Errorf("cannot find out where the agent answers: %w", err)
+	}
+	at, err := netip.ParseAddrPort(configured.Listen)
+	if err != nil {
+		return 0, fmt.Errorf("cannot find out where the agent answers: %w", err)
+	}
+	return at.Port(), nil
+}
+
+// keepChecks writes the checks once there is something that can be found running, and
+// removes them with the relation.
+func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
+	ids, err := m.subordinates(ctx, s, relation.NRPE)
+	if err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		if m.Env.Relation == relation.NRPE {
+			return m.Machine.Nagios.Remove(ctx, m.checks(relation.NagiosHost{}, NagiosOptions{}))
+		}
+		return nil
+	}
+	if !s.Ready || s.Dying || s.Nagios == nil {
+		return nil
+	}
+	databag, err := m.remoteBag(ctx, ids[0])
+	if err != nil {
+		return err
+	}
+	host, ignored := relation.ParseNagiosHost(m.Env.Unit, s.Nagios.Context, databag)
+	names, missing := m.Machine.Nagios.Ensure(ctx, m.checks(host, *s.Nagios))
+	if missing != nil && !errors.Is(missing, ErrNoPlugin) {
+		return missing
+	}
+	for _, id := range ids {
+		if err := m.Juju.RelationSet(ctx, id, relation.MonitorsDatabag(names)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(missing, ignored)
+}
+
+func (m *Manager) checks(host relation.NagiosHost, o NagiosOptions) Checks {
+	files := m.Paths.Credentials()
+	return Checks{
+		Unit: host.Unit, Host: host.Host,
+		Groups:      cmp.Or(o.ServiceGroups, o.Context),
+		Services:    []string{string(ovndb.Northd), string(ovndb.NorthboundServer), string(ovndb.SouthboundServer)},
+		Certificate: files.Certificate, CA: files.CA,
+	}
+}
+
+// subordinates are the relations of an endpoint to applications on the same machine. Goal-state always has those, so
+// that without one Juju is not asked.
+func (m *Manager) subordinates(ctx context.Context, s Snapshot, endpoint string) ([]string, error) {
+	if s.Application.Goal != nil && len(s.Application.Remote[endpoint]) == 0 && m.Env.Relation != endpoint {
+		return nil, nil
+	}
+	return m.relations(ctx, endpoint)
+}
+
+func (m *Manager) relations(ctx context.Context, endpoint string) ([]string, error) {
+	ids, err := m.Juju.RelationIDs(ctx, endpoint)
+	return m.Env.Unbroken(ids), err
+}
+
+// remoteBag is what the one unit at the other end of a relation publishes; empty
+// while there is none.
+func (m *Manager) remoteBag(ctx context.Context, id string) (map[string]string, error) {
+	units, err := m.Juju.RelationUnits(ctx, id)
+	if err != nil || len(units) == 0 {
+		return nil, err
+	}
+	databag, err := m.Juju.RelationGet(ctx, id, units[0])
+	if err != nil && !errors.Is(err, juju.ErrNotFound) {
+		return nil, fmt.Errorf("cannot read what %s publishes: %w", units[0], err)
+	}
+	return databag, nil
+}

@@ -1,0 +1,258 @@
+// Package restarts keeps which versions a unit's services run, and which of their restarts are due: of an upgrade, of a
+// changed option, and those that packages were refused.
+package restarts
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// Refusals are the notes of restarts that packages were refused, each by the file that notes it.
+type Refusals interface {
+	Deferred() (map[string]ovndb.Service, error)
+	Forget(notes map[string]ovndb.Service) error
+}
+
+// Servers report which Open vSwitch a database's server runs, without the package's revision.
+type Servers interface {
+	Version(ctx context.Context, db ovndb.Database) (string, error)
+}
+
+// Manager keeps the restarts of a unit's services.
+type Manager struct {
+	Refusals Refusals
+	Servers  Servers
+	State    *unitstate.State
+	Log      *slog.Logger
+}
+
+// kept is what is remembered of the services.
+type kept struct {
+	// Pending are the restarts that are due, each with its reason.
+	Pending map[ovndb.Service]string `json:"pending,omitempty"`
+	// Running is the version that each service was started with.
+	Running map[ovndb.Service]ovndb.Version `json:"running,omitempty"`
+	// Invocations are those under which systemd ran each service when it was last seen. A service lacks one if a restart
+	// was noted since, which may have come after the service's start.
+	Invocations map[ovndb.Service]string `json:"invocations,omitempty"`
+}
+
+var section = unitstate.NewSection[kept]("services")
+
+func (m *Manager) get() kept {
+	k := section.Get(m.State)
+	for _, each := range []*map[ovndb.Service]string{&k.Pending, &k.Invocations} {
+		if *each == nil {
+			*each = map[ovndb.Service]string{}
+		}
+	}
+	if k.Running == nil {
+		k.Running = map[ovndb.Service]ovndb.Version{}
+	}
+	return k
+}
+
+func (m *Manager) set(k kept) { _ = section.Set(m.State, k) } // texts only
+
+// Runs is the version that a service was started with; false if it never was.
+func (m *Manager) Runs(service ovndb.Service) (ovndb.Version, bool) {
+	version, started := section.Get(m.State).Running[service]
+	return version, started
+}
+
+// Started notes that a service runs the installed version.
+func (m *Manager) Started(service ovndb.Service, installed ovndb.Version) {
+	k := m.get()
+	k.started(service, installed)
+	m.set(k)
+}
+
+func (k kept) started(service ovndb.Service, installed ovndb.Version) {
+	k.Running[service] = installed
+	delete(k.Pending, service)
+}
+
+// Due notes that a service is to be restarted.
+func (m *Manager) Due(service ovndb.Service, reason string) {
+	k := m.get()
+	k.due(service, reason)
+	m.set(k)
+}
+
+func (k kept) due(service ovndb.Service, reason string) {
+	if k.Pending[service] == "" {
+		k.Pending[service] = reason
+	}
+	delete(k.Invocations, service)
+}
+
+// packageUpdate is the reason that charm-helpers' policy-rc.d gives (policy_rc_d_script.py).
+const packageUpdate = "Package update"
+
+// KeepRefused notes the restarts that packages were refused, before their own notes are removed: save writes the state
+// to the disk, so that a hook that is killed in between loses no restart.
+func (m *Manager) KeepRefused(ctx context.Context, save func() error) {
+	refused, err := m.Refusals.Deferred()
+	if err == nil && len(refused) > 0 {
+		k := m.get()
+		for service := range withRefused(nil, refused) {
+			k.due(service, packageUpdate)
+		}
+		m.set(k)
+		if err = save(); err == nil {
+			err = m.Refusals.Forget(refused)
+		}
+	}
+	if err != nil {
+		m.Log.WarnContext(ctx, "cannot note what packages wanted to restart", "error", err)
+	}
+}
+
+// withRefused adds restarts that packages were refused to those that are due.
+func withRefused(pending map[ovndb.Service]string, refused map[string]ovndb.Service) map[ovndb.Service]string {
+	all := maps.Clone(pending)
+	for _, service := range refused {
+		for _, due := range plan.RestartOrder() {
+			if (service == due || service == ovndb.Umbrella) && all[due] == "" {
+				if all == nil {
+					all = map[ovndb.Service]string{}
+				}
+				all[due] = packageUpdate
+			}
+		}
+	}
+	return all
+}
+
+// pending are the restarts that are due: those that were noted, and those of services that run another version than is
+// installed, whatever installed it.
+func (k kept) pending(installed ovndb.Version) map[ovndb.Service]string {
+	all := maps.Clone(k.Pending)
+	for service, running := range k.Running {
+		if !running.Is(installed) && installed.OVN != "" {
+			all[service] = running.Change(installed)
+		}
+	}
+	return all
+}
+
+// Pending are the restarts that are due, each with its reason, also those that packages were refused.
+func (m *Manager) Pending(installed ovndb.Version) (map[ovndb.Service]string, error) {
+	refused, err := m.Refusals.Deferred()
+	return withRefused(m.get().pending(installed), refused), err
+}
+
+// Planned are the restarts to be made, without those that others have made since the services were last seen. If
+// northdHeld is set, ovn-northd is not restarted.
+func (m *Manager) Planned(
+	ctx context.Context, installed ovndb.Version, services map[ovndb.Service]plan.ServiceState, northdHeld bool,
+) map[ovndb.Service]string {
+	refused, err := m.Refusals.Deferred()
+	if err != nil {
+		m.Log.WarnContext(ctx, "cannot read what packages wanted to restart", "error", err)
+	}
+	k := m.get()
+	all := k.pending(installed)
+	for _, service := range k.restarted(services) {
+		delete(all, service)
+	}
+	all = withRefused(all, refused)
+	if northdHeld {
+		delete(all, ovndb.Northd)
+	}
+	return all
+}
+
+// restarted are the services that were started again since they were last seen, by a reboot, systemd or an operator,
+// and run what is installed: their restarts are no longer due.
+func (k kept) restarted(services map[ovndb.Service]plan.ServiceState) (all []ovndb.Service) {
+	for _, service := range plan.RestartOrder() {
+		x, seen := services[service], k.Invocations[service]
+		if x.Active && x.Invocation != "" && seen != "" && x.Invocation != seen && x.Installed {
+			all = append(all, service)
+		}
+	}
+	return all
+}
+
+// Seen notes these restarts, and under which invocations the services run now.
+func (m *Manager) Seen(services map[ovndb.Service]plan.ServiceState, installed ovndb.Version) {
+	if installed.OVN == "" {
+		return
+	}
+	k := m.get()
+	for _, service := range k.restarted(services) {
+		k.started(service, installed)
+	}
+	for _, service := range plan.RestartOrder() {
+		if x := services[service]; x.Active && x.Invocation != "" {
+			k.Invocations[service] = x.Invocation
+		}
+	}
+	m.set(k)
+}
+
+// Running are the versions that this unit's services run, each once, first those that a restart ends; none while one of
+// its servers was never started.
+func (m *Manager) Running(installed ovndb.Version) (all []ovndb.Version) {
+	k := m.get()
+	for _, service := range plan.RestartOrder() {
+		version, started := k.Running[service]
+		switch {
+		case !started && service != ovndb.Northd:
+			return nil
+		case started && !slices.Contains(all, version):
+			all = append(all, version)
+		}
+	}
+	slices.SortFunc(all, func(a, b ovndb.Version) int {
+		switch {
+		case a == b:
+			return 0
+		case a == installed:
+			return 1
+		case b == installed:
+			return -1
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	return all
+}
+
+// Complete finds out which Open vSwitch the services run whose version lacks it: the servers report it, without the
+// packages' revision. ovn-northd has its own in itself.
+func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
+	k := m.get()
+	for service, version := range k.Running {
+		if version.OVS != "" || installed.OVS == "" {
+			continue
+		}
+		if version.OVS = installed.OVS; service != ovndb.Northd {
+			runs, err := m.Servers.Version(ctx, databaseOf(service))
+			if err != nil {
+				m.Log.InfoContext(ctx, "cannot tell which Open vSwitch runs", "service", service, "error", err)
+				continue
+			}
+			// A snapshot of what was to become a release reports the one before it.
+			if was := ovndb.Upstream(installed.OVS); runs != was && !strings.Contains(was, "~") {
+				version.OVS = runs
+			}
+		}
+		k.Running[service] = version
+	}
+	m.set(k)
+}
+
+func databaseOf(service ovndb.Service) ovndb.Database {
+	if service == ovndb.SouthboundServer {
+		return ovndb.SB
+	}
+	return ovndb.NB
+}
