@@ -9,13 +9,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// admit cordons chassis that can host gateways for the first time, if the configuration asks for that, and reports
-// whether it has written anything. Call it before any step that gives gateways to a chassis.
+// admit cordons chassis that can host gateways for the first time, or ends that if the configuration does not ask for it
+// any more, and reports whether it has written anything.
 func (g *gateways) admit(ctx context.Context, value string, live config.Config, inv *gateway.Inventory) (wrote bool, err error) {
-	_, begun := maintenance.EndAdmission(inv.NB.IDs)
-	if ends := begun && !live.CordonNew; !ends && !admits(live, inv) {
-		return false, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
 	go g.whileHeld(ctx, value, cancel)
@@ -31,7 +27,11 @@ func (g *gateways) admit(ctx context.Context, value string, live config.Config, 
 	return wrote, err
 }
 
-// admits reports whether chassis that can host gateways have to be recorded.
+// admits reports whether chassis that can host gateways have to be recorded, or need that no more.
 func admits(live config.Config, inv *gateway.Inventory) bool {
-	return live.CordonNew && live.Mode == config.On && !maintenance.Admit(inv.NB.IDs, inv.State).Empty()
+	if !live.CordonNew {
+		_, begun := maintenance.EndAdmission(inv.NB.IDs)
+		return begun
+	}
+	return live.Mode == config.On && !maintenance.Admit(inv.NB.IDs, inv.State).Empty()
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -17,9 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// drains goes on with the drains whose intents stand in the database, as long as this agent
-// holds the lease: commands that began them may be gone. The loop of the gateways alone uses
-// what is not under the lock.
+// drains continues the drains whose intents stand in the database, as long as this agent holds the lease: commands that
+// began them may be gone. The loop of the gateways alone uses what is not under the lock.
 type drains struct {
 	agent *Agent
 	// open makes a service that writes under the record of that value only; service is the one that is open.
@@ -37,40 +36,49 @@ type drains struct {
 
 // drainService is what a [node.Service] does for drains.
 type drainService interface {
-	Where(ctx context.Context, inv *gateway.Inventory, chassis string) (maintenance.Progress, error)
-	Step(ctx context.Context, chassis string) (p maintenance.Progress, left bool, err error)
-	// AskNorthd asks for a sign of life of all, SyncNorthd waits for that of ovn-northd too.
+	Effects(chassis string, inv *gateway.Inventory) maintenance.Effects
 	AskNorthd(ctx context.Context) error
-	SyncNorthd(ctx context.Context) error
 	Close()
 }
 
-// continued are steps of drains, and the questions that they need.
-type continued struct{ *node.Service }
+// nodeService is a [node.Service], and the question of its gateways.
+type nodeService struct{ *node.Service }
 
-func (c continued) AskNorthd(ctx context.Context) error  { return c.Gateways.AskNorthd(ctx) }
-func (c continued) SyncNorthd(ctx context.Context) error { return c.Gateways.SyncNorthd(ctx) }
+func (s nodeService) AskNorthd(ctx context.Context) error { return s.Gateways.AskNorthd(ctx) }
 
 func (a *Agent) newDrains() drains {
 	return drains{agent: a, open: func(value string) drainService {
-		return continued{&node.Service{Gateways: a.service(value), Unit: a.config.Unit}}
+		return nodeService{&node.Service{Gateways: a.service(value), Unit: a.config.Unit}}
 	}}
 }
 
 // drain is one that is followed.
 type drain struct {
+	maintenance.Drainer
 	// intent is the record of it: the node may have been undrained, and drained again.
-	intent map[string]string
-	// progress is the last that is known, if known.
-	progress maintenance.Progress
-	known    bool
-	follower maintenance.Follower
-	recheck  maintenance.Recheck
-	// proof is of what this process has seen: nothing says whether another one has proved it.
-	proof   maintenance.Proof
-	watch   maintenance.Watch
+	intent  map[string]string
 	changed time.Duration
 	text    string
+}
+
+// effects are those of the drains that this agent continues. Its clock never jumps, and one question serves all drains.
+type effects struct {
+	maintenance.Effects
+	agent   *Agent
+	chassis string
+	asked   *bool
+}
+
+func (e effects) Now() time.Time { return time.Unix(0, 0).Add(e.agent.now()) }
+
+func (e effects) Move(ctx context.Context) (maintenance.Sight, bool, error) {
+	e.agent.log.Info("continuing a drain", "chassis", e.chassis)
+	return e.Effects.Move(ctx)
+}
+
+func (e effects) Ask(context.Context) error {
+	*e.asked = true
+	return nil
 }
 
 // standing are the drains whose intents stand, by the name of the chassis.
@@ -80,19 +88,26 @@ func standing(inv *gateway.Inventory) map[string]maintenance.Drain {
 	return drains
 }
 
-// reconcile goes on with what stands in the inventory, and says when to look again if nothing
-// changes before; 0 is never. Without the lease it only tells of none.
-func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *gateway.Inventory) (next time.Duration, err error) {
+// end forgets the drains that do not stand any more, and reports none.
+func (d *drains) end(inv *gateway.Inventory) {
+	d.forget(inv)
+	d.close()
+	d.say(nil)
+}
+
+func (d *drains) forget(inv *gateway.Inventory) {
 	standing := standing(inv)
 	maps.DeleteFunc(d.all, func(chassis string, x *drain) bool {
 		_, stands := standing[chassis]
 		return !stands || !maps.Equal(x.intent, maintenance.DrainPair(chassis, inv.NB.IDs))
 	})
-	if !acts || len(standing) == 0 {
-		d.close()
-		d.say(nil)
-		return 0, nil
-	}
+}
+
+// reconcile makes the next step of each drain that stands in the inventory, and returns when to look again if nothing
+// changes before; 0 is never.
+func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inventory) (next time.Duration, err error) {
+	d.forget(inv)
+	standing := standing(inv)
 	if value != d.value {
 		d.close()
 		d.value, d.all = value, map[string]*drain{}
@@ -108,16 +123,13 @@ func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *ga
 	go d.agent.gateways.whileHeld(ctx, value, cancel)
 	var said []report.Drain
 	var failures []error
-	ask := false
+	asked := false
 	for _, chassis := range slices.Sorted(maps.Keys(standing)) {
-		one, at, asks, err := d.follow(ctx, inv, chassis)
-		ask = ask || asks
+		one, at, err := d.follow(ctx, inv, chassis, &asked)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("drain of %s: %w", chassis, err))
 		}
-		if at != 0 && (next == 0 || at < next) {
-			next = at
-		}
+		next = earliest(next, at)
 		one.Chassis, one.Node = chassis, chassis
 		if host := standing[chassis].Hostname; host != "" {
 			one.Node = host
@@ -125,7 +137,7 @@ func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *ga
 		said = append(said, one)
 	}
 	d.say(said)
-	if ask { // once for all of them
+	if asked { // once for all of them
 		if err := d.service.AskNorthd(ctx); err != nil {
 			d.agent.log.Warn("cannot ask the chassis that took the gateways of drains for a sign of life", "error", err)
 		}
@@ -137,84 +149,34 @@ func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *ga
 	return next, nil
 }
 
-// follow makes the next step of one, if it is due, and says where it is then, and whether a sign of life is to
-// be asked for. After an error it says where it is too, and what is known still: a drain that cannot go on is to
-// be told of, and to stall.
-func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string) (said report.Drain, next time.Duration, ask bool, err error) {
+// follow makes the next step of one, and returns what is known of it then, even after an error. next is when to look
+// again; 0 is only after a change.
+func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string, asked *bool) (said report.Drain, next time.Duration, err error) {
 	x := d.all[chassis]
 	if x == nil {
 		x = &drain{intent: maintenance.DrainPair(chassis, inv.NB.IDs)}
 		d.all[chassis] = x
 	}
-	next, ask, err = d.step(ctx, inv, chassis, x)
-	p, now := x.progress, d.agent.now()
-	clock := time.Unix(0, 0).Add(now)
-	text := ""
-	if x.known {
-		x.watch.Next(p, clock)
-		text = p.Text()
+	do := effects{d.service.Effects(chassis, inv), d.agent, chassis, asked}
+	_, _, due, err := x.Step(ctx, do)
+	p, now := x.Progress, d.agent.now()
+	var parts []string
+	if x.Known {
+		parts = append(parts, p.Text())
 	}
 	if err != nil {
-		if text != "" {
-			text += ", "
-		}
-		text += fmt.Sprintf("cannot go on: %v", err)
+		parts = append(parts, fmt.Sprintf("cannot continue: %v", err))
 	}
-	if text != x.text || x.changed == 0 {
+	if text := strings.Join(parts, ", "); text != x.text || x.changed == 0 {
 		x.text, x.changed = text, now
 	}
-	done := p.Done() && err == nil
-	said = report.Drain{Text: x.text, Gateways: p.Left + len(p.Blocked), Done: done, Stalled: x.watch.Stalled(p, clock), Since: x.changed}
-	if !done && next == 0 {
-		next = now + drainInterval // a hold that ends is no change that is followed
+	if !due.IsZero() {
+		next = due.Sub(time.Unix(0, 0))
 	}
-	return said, next, ask, err
+	return report.Drain{
+		Text: x.text, Gateways: p.Left + len(p.Blocked), Done: p.Done() && err == nil, Stalled: x.Stalled(do.Now()), Since: x.changed,
+	}, next, err
 }
-
-// step looks where one is, and makes its next step if that is due. After an error it is known as far as it
-// was read.
-func (d *drains) step(ctx context.Context, inv *gateway.Inventory, chassis string, x *drain) (next time.Duration, ask bool, err error) {
-	p, err := d.service.Where(ctx, inv, chassis)
-	if err != nil {
-		return 0, false, err
-	}
-	now := d.agent.now()
-	due, next := x.follower.Look(p.Left, now)
-	if !due && p.Done() && !p.Ended {
-		ask = x.proof.Look(maintenance.Claims{Hosts: node.Hosts(inv, chassis), Asked: inv.NB.Config, Followed: inv.SB.Config}, now)
-	}
-	x.is(p)
-	if x.recheck.Due(p, time.Unix(0, 0).Add(now)) {
-		x.proof.Moved() // what is on no chassis goes to one that was asked before
-		if err = d.service.SyncNorthd(ctx); err != nil {
-			return 0, false, err
-		}
-		due = true
-	}
-	if !due {
-		return next, ask, nil
-	}
-	d.agent.log.Info("continuing a drain", "chassis", chassis, "left", p.Text())
-	p, left, err := d.service.Step(ctx, chassis)
-	if left || err != nil { // otherwise a chassis only needed a moment to follow
-		x.proof.Moved()
-	}
-	if err != nil {
-		return 0, false, err
-	}
-	x.is(p)
-	_, next = x.follower.Look(p.Left, d.agent.now())
-	return next, false, nil
-}
-
-// is takes where one is, and judges whether that is proved.
-func (x *drain) is(p maintenance.Progress) {
-	p.Unproved = p.Done() && !p.Ended && !x.proof.Proved()
-	x.progress, x.known = p, true
-}
-
-// drainInterval is how often a drain that waits for holds is observed.
-const drainInterval = 30 * time.Second
 
 // close ends the connections.
 func (d *drains) close() {
@@ -268,13 +230,4 @@ func (g *gateways) demote(ctx context.Context, value string, inv *gateway.Invent
 		wrote = wrote || len(changed) > 0
 	}
 	return wrote, nil
-}
-
-// miss notes whether drains stand, gateways are to leave cordoned nodes, or chassis are new, and this unit does
-// not act: it has closed what it followed them by, so that nothing else would have it look once it acts again.
-func (g *gateways) markMissed(acts bool, live config.Config, inv *gateway.Inventory) {
-	missed := !acts && (len(standing(inv)) > 0 || live.Mode == config.On && (len(comeTo(inv)) > 0 || admits(live, inv)))
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.missed = missed
 }

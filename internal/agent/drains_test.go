@@ -45,20 +45,20 @@ func TestDrains_blocked_is_reported_and_stalls(t *testing.T) {
 	cancel() // no database can be read
 	fails := func(after time.Duration) report.Drain {
 		*now += after
-		_, err := d.reconcile(ctx, "a", true, inv)
+		_, err := d.reconcile(ctx, "a", inv)
 		require.ErrorIs(t, err, context.Canceled)
 		said := d.status(*now)
 		require.Len(t, said, 1)
 		assert.False(t, said[0].Done)
 		assert.Equal(t, []string{"c1", "host1"}, []string{said[0].Chassis, said[0].Node})
-		assert.Contains(t, said[0].Text, "cannot go on: ")
+		assert.Contains(t, said[0].Text, "cannot continue: ")
 		return said[0]
 	}
 	said := fails(0)
 	assert.NotContains(t, said.Text, "nothing is left", "that is not known")
-	d.all["c1"].progress, d.all["c1"].known = maintenance.Progress{Left: 3}, true // from an earlier reading
+	d.all["c1"].Progress, d.all["c1"].Known = maintenance.Progress{Left: 3}, true // from an earlier reading
 	said = fails(time.Minute)
-	assert.Regexp(t, "^3 gateways to move, cannot go on: ", said.Text)
+	assert.Regexp(t, "^3 gateways to move, cannot continue: ", said.Text)
 	assert.Equal(t, 3, said.Gateways)
 	assert.False(t, said.Stalled)
 	assert.True(t, fails(5*time.Minute).Stalled)
@@ -77,27 +77,41 @@ func drainedCloud(asked, followed int64, host string) *gateway.Inventory {
 // playedDrains simulates the progress of drains.
 type playedDrains struct {
 	maintenance.Progress
+	claims               maintenance.Claims
 	steps, asked, closed int
 	closing              func()
 }
 
-func (p *playedDrains) Where(context.Context, *gateway.Inventory, string) (maintenance.Progress, error) {
-	return p.Progress, nil
+func (p *playedDrains) Effects(_ string, inv *gateway.Inventory) maintenance.Effects {
+	p.claims = maintenance.Claims{Hosts: map[string]string{"cr-lrp": inv.SB.Redirects["cr-lrp"]}, Asked: inv.NB.Config, Followed: inv.SB.Config}
+	return p
 }
 
-func (p *playedDrains) Step(context.Context, string) (maintenance.Progress, bool, error) {
-	p.steps++
-	left := p.Left > 0
-	p.Progress = maintenance.Progress{}
-	return p.Progress, left, nil
+func (p *playedDrains) Now() time.Time { return time.Time{} }
+
+func (p *playedDrains) Look(context.Context) (maintenance.Sight, error) {
+	return maintenance.Sight{Progress: p.Progress, Claims: p.claims}, nil
 }
+
+func (p *playedDrains) Move(context.Context) (maintenance.Sight, bool, error) {
+	p.steps++
+	x := maintenance.Sight{Claims: p.claims}
+	if p.Left == 0 {
+		return x, false, nil
+	}
+	p.Progress = maintenance.Progress{}
+	x.Holds = []maintenance.Hold{{Name: maintenance.HoldGateway, Count: 1, Derived: true}} // until the chassis follow
+	return x, true, nil
+}
+
+func (p *playedDrains) Ask(context.Context) error { return nil }
+
+func (p *playedDrains) Sync(context.Context) error { return nil }
 
 func (p *playedDrains) AskNorthd(context.Context) error {
 	p.asked++
 	return nil
 }
-
-func (p *playedDrains) SyncNorthd(context.Context) error { return nil }
 
 func (p *playedDrains) Close() {
 	p.closed++
@@ -116,13 +130,15 @@ func playDrains(a *Agent) *playedDrains {
 // observedDrain observes the drains and returns the report of the only one.
 func observedDrain(t *testing.T, a *Agent, value string, acts bool, inv *gateway.Inventory) (said report.Drain) {
 	t.Helper()
-	_, err := a.gateways.drains.reconcile(t.Context(), value, acts, inv)
-	require.NoError(t, err)
-	all := a.gateways.drains.status(a.now())
+	d := &a.gateways.drains
 	if !acts {
-		require.Empty(t, all)
+		d.end(inv)
+		require.Empty(t, d.status(a.now()))
 		return said
 	}
+	_, err := d.reconcile(t.Context(), value, inv)
+	require.NoError(t, err)
+	all := d.status(a.now())
 	require.Len(t, all, 1)
 	return all[0]
 }
@@ -137,7 +153,7 @@ func TestDrains_done_needs_proof_under_record(t *testing.T) {
 	*now += 10 * time.Second
 	said := observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	assert.Equal(t, 1, p.steps)
-	assert.Equal(t, "nothing is left, not proved yet", said.Text)
+	assert.Equal(t, "gateway 1", said.Text)
 	observedDrain(t, a, "a", false, drainedCloud(7, 7, "c2"))
 	assert.False(t, observedDrain(t, a, "a", true, drainedCloud(7, 7, "c2")).Done)
 	assert.Equal(t, 1, p.asked)
@@ -198,6 +214,11 @@ func TestDrains_empty_step_keeps_proof(t *testing.T) {
 // laggingDrains has gateways left only at the first reading.
 type laggingDrains struct{ *playedDrains }
 
-func (p *laggingDrains) Where(context.Context, *gateway.Inventory, string) (maintenance.Progress, error) {
-	return maintenance.Progress{Left: 1}, nil
+func (p *laggingDrains) Effects(chassis string, inv *gateway.Inventory) maintenance.Effects {
+	p.playedDrains.Effects(chassis, inv)
+	return p
+}
+
+func (p *laggingDrains) Look(context.Context) (maintenance.Sight, error) {
+	return maintenance.Sight{Progress: maintenance.Progress{Left: 1}}, nil
 }

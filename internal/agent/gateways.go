@@ -52,7 +52,7 @@ type gateways struct {
 	mu     sync.Mutex
 	report gatewayReport
 	record string // under which this unit acted last
-	missed bool   // the last pass found work that needs a holder
+	missed bool   // the last pass found work, but this unit did not act
 
 	evaluated *schedule.Status // of the last pass, once a client has asked
 
@@ -231,7 +231,7 @@ func (g *gateways) needsPass(record string) bool {
 	defer g.mu.Unlock()
 	before := g.record
 	g.record = record
-	return record != before || g.report.planned > 0 || g.missed
+	return record != before || g.missed
 }
 
 // becameLeader reports whether this unit has begun to act since a pass found that it does not, and whether that needs a

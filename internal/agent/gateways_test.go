@@ -41,18 +41,17 @@ func TestNeedsPass_same_record_only_if_work_is_left(t *testing.T) {
 	g := new(gateways)
 	assert.True(t, g.needsPass("a"))
 	assert.False(t, g.needsPass("a"))
-	g.report.planned = 1
+	g.missed = true
 	assert.True(t, g.needsPass("a"))
-	g.report.planned = 0
+	g.missed = false
 	assert.True(t, g.needsPass("b"))
 }
 
-// A pass that ends while the unit can't confirm its record leaves no event that causes another pass.
-func TestGateways_holder_after_gap_continues_drains_and_cordons(t *testing.T) {
+func TestWanted(t *testing.T) {
 	t.Parallel()
 	candidates := map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 2}, "2": {UUID: "2", Chassis: "c2", Priority: 1}}
 	told := config.Config{}
-	wants := func(mode config.Mode, ids map[string]string) bool {
+	wants := func(mode config.Mode, ids map[string]string) []work {
 		live := told
 		live.Mode = mode
 		sb := ovsdb.Southbound{}
@@ -62,28 +61,35 @@ func TestGateways_holder_after_gap_continues_drains_and_cordons(t *testing.T) {
 		inv := gateway.BuildInventory(ovsdb.Northbound{IDs: ids, GatewayChassis: candidates, RouterPorts: []ovsdb.LogicalRouterPort{
 			{UUID: "1", Name: "came", GatewayChassis: []string{"1", "2"}},
 		}, Routers: []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}}}, sb)
-		g := new(gateways)
-		g.needsPass("a")
-		g.markMissed(false, live, inv)
-		again := g.needsPass("a")
-		g.markMissed(true, live, inv)
-		assert.False(t, g.needsPass("a"), "it was seen to")
-		return again
+		return wanted(live, inv, func(string) bool { return false }, []schedule.Change{{Group: "of another"}}, false)
 	}
 	note := maintenance.Note{By: "a test"}
 	cordon := maintenance.CordonHosting("c1", note, nil).Set
 	stays := maintenance.CordonHosting("c1", note, []string{"came"}).Set
 	drain := maintenance.Begin("c1", note, maintenance.Limits{})
 	undrain := maintenance.BeginUndrain("c1", maintenance.Drain{}, note)
-	assert.False(t, wants(config.On, nil))
-	assert.True(t, wants(config.Advise, drain.Set))
-	assert.False(t, wants(config.On, undrain.Set))
-	assert.True(t, wants(config.On, cordon))
-	assert.False(t, wants(config.On, stays))
-	assert.False(t, wants(config.Advise, cordon), "it would not be seen to")
+	assert.Empty(t, wants(config.On, nil))
+	assert.Equal(t, []work{continuation}, wants(config.Advise, drain.Set))
+	assert.Empty(t, wants(config.On, undrain.Set))
+	assert.Equal(t, []work{demotion}, wants(config.On, cordon))
+	assert.Empty(t, wants(config.On, stays))
+	assert.Empty(t, wants(config.Advise, cordon))
 	told.CordonNew = true
-	assert.True(t, wants(config.On, nil), "chassis are to be cordoned if they are new")
-	assert.False(t, wants(config.Advise, nil))
+	assert.Equal(t, []work{admission}, wants(config.On, nil), "chassis are to be cordoned if they are new")
+	assert.Empty(t, wants(config.Advise, nil))
+	all := wanted(config.Config{Mode: config.On}, drainedCloud(7, 7, "c1"), func(string) bool { return true }, []schedule.Change{{Group: "lrp"}}, true)
+	assert.Equal(t, []work{continuation, endOfRuns, rescheduling}, all)
+}
+
+func TestGateways_execute_after_failure_waits_for_retry(t *testing.T) {
+	t.Parallel()
+	a, now := newTestAgent(t)
+	g := a.gateways
+	g.retry = *now + retryPause
+	for next, again := range map[time.Duration]time.Duration{0: g.retry, *now + time.Second: *now + time.Second} {
+		x := turn{acts: true, inventory: drainedCloud(7, 7, "c1"), work: []work{demotion}, next: next}
+		assert.Equal(t, again, g.execute(t.Context(), x))
+	}
 }
 
 func TestGateways_takeover_during_pass_causes_another(t *testing.T) {
@@ -93,7 +99,7 @@ func TestGateways_takeover_during_pass_causes_another(t *testing.T) {
 	assert.False(t, g.becameLeader(), "it does not act")
 	acts(a)
 	assert.False(t, g.becameLeader(), "it is woken for that")
-	g.report.planned = 1
+	g.missed = true
 	assert.True(t, g.becameLeader())
 }
 

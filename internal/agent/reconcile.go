@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// reconcile reads the databases, and does what is to be done. It says when to do so again, if nothing
-// changes before; 0 is never.
+// reconcile reads the databases, and does what is to be done. again is when to do so again if nothing changes before;
+// 0 is never.
 func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
 	r, err := g.read(ctx, f)
 	if err != nil {
@@ -25,6 +25,52 @@ func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time
 // pass does what is to be done by what was read. To read it has kept the servers busy, so that the unit may not
 // have acted by the end of that: what counts is whether it acts now.
 func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
+	for {
+		t := g.turn(r)
+		again = g.execute(ctx, t)
+		if t.acts || !g.becameLeader() {
+			return again
+		}
+		if record, _ := g.agent.guard(); record != g.acted {
+			return g.agent.now() // under another record more is read
+		}
+	}
+}
+
+// turn is what a pass finds to do, under which record, and by what.
+type turn struct {
+	value     string
+	acts      bool
+	live      config.Config
+	inventory *gateway.Inventory
+	work      []work
+	owns      func(key string) bool
+	// next is when the detector is due; 0 is never.
+	next time.Duration
+}
+
+// work is one thing to do. [gateways.wanted] has their order.
+type work int
+
+const (
+	admission    work = iota // of new chassis, before all that gives gateways to a chassis
+	continuation             // of drains
+	demotion
+	endOfRuns
+	rescheduling
+)
+
+// failed is what the log has of each.
+var failed = map[work]string{
+	admission:    "cannot cordon new chassis; nothing is scheduled before that",
+	continuation: "cannot continue drains",
+	demotion:     "cannot keep gateways off a cordoned node",
+	endOfRuns:    "cannot record that earlier runs are over",
+	rescheduling: "gateways could not be scheduled",
+}
+
+// turn judges what was read.
+func (g *gateways) turn(r reading) turn {
 	value, acts := g.agent.guard()
 	if acts && value == g.acted { // this pass is what a wake until now was for
 		select {
@@ -48,61 +94,93 @@ func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 			d.Done(now)
 		}
 	}
-	owns := g.owner(live, inv)
 	for _, l := range g.recordObservation(inv, plan, due, now) {
 		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
-	again = d.Next(now)
-	g.markMissed(acts, live, inv)
-	if acts && now >= g.retry {
-		switch wrote, err := g.admit(ctx, value, live, inv); {
-		case err != nil && ctx.Err() == nil:
-			g.retry = g.agent.now() + retryPause
-			g.agent.log.Error("cannot cordon new chassis; nothing is scheduled before that", "error", err)
-			return g.retry
-		case wrote:
-			return g.agent.now() // what has come of it
+	t := turn{value: value, acts: acts, live: live, inventory: inv, owns: g.owner(live, inv), next: d.Next(now)}
+	t.work = wanted(live, inv, t.owns, plan.Changes, due && plan.Empty() && len(g.unfinished) > 0)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.missed = !acts && len(t.work) > 0
+	return t
+}
+
+// wanted is what the unit that acts has to do, in this order. over means that runs were interrupted of which nothing is
+// left to do.
+func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bool, plan []schedule.Change, over bool) (all []work) {
+	on := live.Mode == config.On
+	for _, w := range []struct {
+		work
+		wanted bool
+	}{
+		{admission, admits(live, inv)},
+		{continuation, len(standing(inv)) > 0},
+		{demotion, on && len(comeTo(inv)) > 0},
+		{endOfRuns, over},
+		{rescheduling, slices.ContainsFunc(plan, func(c schedule.Change) bool { return owns(c.Group) })},
+	} {
+		if w.wanted {
+			all = append(all, w.work)
 		}
 	}
-	drain, err := g.drains.reconcile(ctx, value, acts, inv)
-	if err != nil && ctx.Err() == nil {
-		g.agent.log.Error("cannot continue drains", "error", err)
+	return all
+}
+
+// execute does what is wanted until something has changed, after which the databases are to be read again, and returns
+// when to make another pass if nothing changes before; 0 is never.
+func (g *gateways) execute(ctx context.Context, t turn) (again time.Duration) {
+	again = t.next
+	if !t.acts || !slices.Contains(t.work, continuation) {
+		g.drains.end(t.inventory)
 	}
-	if drain != 0 && (again == 0 || drain < again) {
-		again = drain
-	}
-	if acts && live.Mode == config.On && now >= g.retry {
-		switch wrote, err := g.demote(ctx, value, inv); {
-		case err != nil && ctx.Err() == nil:
-			g.retry = g.agent.now() + retryPause
-			g.agent.log.Error("cannot keep gateways off a cordoned node", "error", err)
-			return g.retry
-		case wrote:
-			return g.agent.now() // what has come of it
-		}
-	}
-	if acts && due && plan.Empty() && len(g.unfinished) > 0 && now >= g.retry {
-		g.endRuns(ctx, value)
-		return max(g.agent.now(), g.retry)
-	}
-	if !acts && g.becameLeader() {
-		if record, _ := g.agent.guard(); record == g.acted {
-			return g.pass(ctx, r)
-		}
-		return g.agent.now() // under another record more is read
-	}
-	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return owns(c.Group) }) {
+	if !t.acts {
 		return again
 	}
-	if now < g.retry {
-		return g.retry
+	for _, w := range t.work {
+		if now := g.agent.now(); w != continuation && now < g.retry {
+			return earliest(again, g.retry)
+		}
+		changed, next, err := g.do(ctx, w, t)
+		switch {
+		case ctx.Err() != nil:
+			return again
+		case err != nil:
+			g.agent.log.Error(failed[w], "error", err)
+			if w != continuation { // drains have a pause of their own
+				g.retry = g.agent.now() + retryPause
+				return g.retry
+			}
+		case changed:
+			return g.agent.now()
+		}
+		again = earliest(again, next)
 	}
-	if err := g.act(ctx, value, inv, owns); err != nil && ctx.Err() == nil {
-		g.retry = g.agent.now() + retryPause
-		g.agent.log.Error("gateways could not be scheduled", "error", err)
-		return g.retry
+	return again
+}
+
+// earliest is the first of two times; 0 is never.
+func earliest(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
 	}
-	return g.agent.now() // what has come of it
+	return a
+}
+
+// do does one thing, and reports whether what was read is old by that. next is when to look again; 0 is never.
+func (g *gateways) do(ctx context.Context, w work, t turn) (changed bool, next time.Duration, err error) {
+	switch w {
+	case admission:
+		changed, err = g.admit(ctx, t.value, t.live, t.inventory)
+	case continuation:
+		next, err = g.drains.reconcile(ctx, t.value, t.inventory)
+	case demotion:
+		changed, err = g.demote(ctx, t.value, t.inventory)
+	case endOfRuns:
+		changed, err = true, g.endRuns(ctx, t.value)
+	case rescheduling:
+		changed, err = true, g.act(ctx, t.value, t.inventory, t.owns)
+	}
+	return changed, next, err
 }
 
 // owner gives owns(key): whether the unit that acts is to schedule the gateway of that name. Were

@@ -42,7 +42,7 @@ func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gatewa
 
 // endRuns records, in one transaction that waits for the record, that interrupted runs have nothing left to do. Their
 // changes stay in the journal, so that they can be reverted.
-func (g *gateways) endRuns(ctx context.Context, value string) {
+func (g *gateways) endRuns(ctx context.Context, value string) error {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
 	s := g.agent.service(value)
@@ -52,12 +52,11 @@ func (g *gateways) endRuns(ctx context.Context, value string) {
 		ids = append(ids, e.ID)
 	}
 	if err := s.Finish(ctx, ids...); err != nil {
-		g.retry = g.agent.now() + retryPause
-		g.detector.Everything(g.retry) // look at all again
-		g.agent.log.Warn("cannot record that earlier runs are over", "error", err)
-		return
+		g.detector.Everything(g.agent.now() + retryPause) // look at all again
+		return err
 	}
 	g.noted = ""
+	return nil
 }
 
 // interrupted describes runs of agents that ended before they were done.

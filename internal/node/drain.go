@@ -200,106 +200,31 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Drain
 	return shown
 }
 
-// Step makes the next step of a drain whose intent stands in the database, and says where it
-// is, and whether anything was left to move. It can be made by any number of processes, at any time.
-func (s *Service) Step(ctx context.Context, chassis string) (p maintenance.Progress, left bool, err error) {
-	p, left, _, err = s.step(ctx, chassis)
-	return p, left, err
-}
-
-// step also returns what was read for that.
-func (s *Service) step(ctx context.Context, chassis string) (p maintenance.Progress, left bool, inventory *gateway.Inventory, err error) {
-	p, inventory, err = s.whereDrainIs(ctx, chassis)
-	if err != nil || p.Left == 0 || p.Open { // what moves gateways relies on the cordon
-		return p, false, inventory, err
-	}
-	if _, err := s.Gateways.Drain(ctx, inventory, chassis); err != nil {
-		return p, true, inventory, err
-	}
-	p, inventory, err = s.whereDrainIs(ctx, chassis)
-	return p, true, inventory, err
-}
-
-// whereDrainIs changes nothing.
-func (s *Service) whereDrainIs(ctx context.Context, chassis string) (maintenance.Progress, *gateway.Inventory, error) {
-	inventory, err := s.Gateways.Observe(ctx)
-	if err != nil {
-		return maintenance.Progress{}, nil, err
-	}
-	p, err := s.Where(ctx, inventory, chassis)
-	return p, inventory, err
-}
-
-// Where says where the drain of a chassis is, by what was read of gateways.
-func (s *Service) Where(ctx context.Context, inventory *gateway.Inventory, chassis string) (maintenance.Progress, error) {
-	x, err := s.nodesOf(ctx, inventory, chassis)
-	if err != nil {
-		return maintenance.Progress{}, err
-	}
-	at := slices.IndexFunc(x.nodes, func(n maintenance.Node) bool { return n.Chassis == chassis })
-	if at < 0 || x.nodes[at].Drain == nil || x.nodes[at].Drain.Undrain {
-		return maintenance.Progress{Ended: true}, nil
-	}
-	p, err := s.Gateways.PlanDrain(ctx, x.inventory, chassis)
-	if err != nil {
-		return maintenance.Progress{}, err
-	}
-	return progress(x, x.nodes[at], p), nil
-}
-
-// progress leaves a unit of the charm out: its servers serve on where the node is only rebooted.
-func progress(x snapshot, n maintenance.Node, p schedule.Plan) maintenance.Progress {
-	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldMember })
-	return maintenance.Progress{Open: n.Cordon == nil, Left: len(p.Changes), Blocked: p.Blocked, Unbound: x.inventory.Unbound(n.Chassis), Holds: holds}
-}
-
 // await makes the steps of a drain until nothing holds the node, or the limits are over.
 func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) answer.Status {
-	watch := maintenance.Watch{Limits: l, Begun: s.Gateways.Now()}
-	var recheck maintenance.Recheck
-	c := clearance{s: s, chassis: n.Chassis}
-	proved := false
+	d := maintenance.Drainer{Limits: l, Begun: s.Gateways.Now(), Own: true, Force: force, Unasked: s.Gateways.NorthdTimeout == 0}
+	do := &command{effects: effects{s: s, chassis: n.Chassis}, name: n.Name()}
 	for {
 		begun := s.Gateways.Now()
-		p, _, inventory, err := s.step(ctx, n.Chassis)
-		if p.Left > 0 || len(p.Unbound) > 0 {
-			proved = false
+		outcome, line, _, err := d.Step(ctx, do)
+		if line == "" && err != nil {
+			line = err.Error()
 		}
-		if err == nil && p.Done() && !p.Ended && !proved {
-			s.progress(ctx, "drain %s: checking that the chassis that took the gateways respond", n.Name())
-			p, proved, err = s.proveWhile(ctx, &c, inventory)
-			watch.Cleared(c.since)
+		if line != "" && !do.asked { // that was announced
+			do.progress(ctx, line)
 		}
-		if force {
-			p.Holds = maintenance.WithoutPorts(p.Holds)
+		switch {
+		case err != nil && (outcome == maintenance.TimeOver || ctx.Err() != nil):
+			return answer.New(answer.DrainNodeError, fmt.Sprintf("%s is not drained: %v; the drain is recorded; run it again to continue", n.Name(), err), s.next("drain", n))
+		case outcome != maintenance.GoOn:
+			return s.ended(n, outcome, d)
 		}
-		now := s.Gateways.Now()
-		if err != nil {
-			s.progress(ctx, "drain %s: %v", n.Name(), err)
-			if now.Sub(watch.Begun) >= l.Timeout || ctx.Err() != nil {
-				return answer.New(answer.DrainNodeError, fmt.Sprintf("%s is not drained: %v; the drain is recorded; run it again to continue", n.Name(), err), s.next("drain", n))
-			}
-		} else {
-			outcome, line := watch.Next(p, now)
-			if line != "" {
-				s.progress(ctx, "drain %s: %s", n.Name(), line)
-			}
-			if outcome != maintenance.GoOn {
-				return s.ended(n, outcome, p, watch)
-			}
-			if recheck.Due(p, now) {
-				s.progress(ctx, "drain %s: checking which chassis respond", n.Name())
-				if err := s.Gateways.SyncNorthd(ctx); err != nil {
-					s.progress(ctx, "drain %s: %v", n.Name(), err)
-				}
-				continue
-			}
-		}
+		pause := pauseAfter(s.Gateways.Now().Sub(begun))
 		if err == nil && !force {
-			err = c.rest(ctx, p, now.Sub(begun))
-			watch.Cleared(c.since)
+			err = do.rest(ctx, d.Progress, pause)
+			d.Cleared(do.since)
 		} else {
-			err = poll.Wait(ctx, pauseAfter(now.Sub(begun)))
+			err = poll.Wait(ctx, pause)
 		}
 		if err != nil {
 			return answer.New(answer.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the drain is recorded; run it again to continue", n.Name(), context.Cause(ctx)), s.next("drain", n))
@@ -308,20 +233,21 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 }
 
 // ended is how a drain has ended.
-func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, p maintenance.Progress, w maintenance.Watch) answer.Status {
+func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maintenance.Drainer) answer.Status {
+	p := d.Progress
 	if outcome == maintenance.Drained {
 		return answer.New(answer.Success, n.Name()+" is drained: it is empty, and nothing new is scheduled on it", s.next("undrain", n))
 	}
 	if outcome == maintenance.GivenUp {
 		return answer.New(answer.Conflict, n.Name()+" is no longer drained: the drain was undone meanwhile")
 	}
-	message := fmt.Sprintf("%s is not drained within %s: %s", n.Name(), w.Timeout, p.Text())
+	message := fmt.Sprintf("%s is not drained within %s: %s", n.Name(), d.Limits.Timeout, p.Text())
 	if outcome == maintenance.GraceOver {
-		message = fmt.Sprintf("%s is not drained: what is left did not go away within the grace period of %s: %s", n.Name(), w.Grace, p.Text())
+		message = fmt.Sprintf("%s is not drained: what is left did not go away within the grace period of %s: %s", n.Name(), d.Limits.Grace, p.Text())
 	}
 	failed := answer.New(answer.DrainNodeError, message+"; the drain is recorded; run it again to continue", blocked(p.Blocked)...)
 	for _, name := range p.Unbound {
 		failed = failed.With(answer.Message{Message: "not bound to any chassis", Error: true, Kind: answer.MessageGateway, Name: name})
 	}
-	return failed.With(s.holds(p.Holds, w.Since())...).With(s.next("drain", n), s.next("undrain", n))
+	return failed.With(s.holds(p.Holds, d.Since())...).With(s.next("drain", n), s.next("undrain", n))
 }

@@ -138,24 +138,15 @@ const (
 	GivenUp
 )
 
-// Watch judges how a drain gets on, by what is told to it in the order of time.
-type Watch struct {
-	Limits
-	// Begun is when the waiting began.
-	Begun time.Time
-
+// watch judges how a drain gets on. It needs every look, in the order of time.
+type watch struct {
 	text          string
 	changed, said time.Time
 	waiting, done time.Time
 }
 
-// Cleared is told since when no gateway is on the node, as that was followed between two looks; zero
-// where it is not known, or one has come back.
-func (w *Watch) Cleared(since time.Time) { w.done = since }
-
-// Next is told where the drain is. It says what becomes of it, and a line for people where
-// there is something to say.
-func (w *Watch) Next(p Progress, now time.Time) (outcome Outcome, line string) {
+// judge is what becomes of a wait that began then, and a line for people if there is something to say.
+func (w *watch) judge(p Progress, l Limits, begun, now time.Time) (outcome Outcome, line string) {
 	if text := p.Text(); text != w.text || w.changed.IsZero() {
 		w.text, w.changed, w.said = text, now, now
 		line = text
@@ -181,9 +172,9 @@ func (w *Watch) Next(p Progress, now time.Time) (outcome Outcome, line string) {
 		if now.Sub(w.done) >= SettledFor {
 			return Drained, line
 		}
-	case now.Sub(w.Begun) >= w.Timeout:
+	case now.Sub(begun) >= l.Timeout:
 		return TimeOver, line
-	case !w.waiting.IsZero() && now.Sub(w.waiting) >= w.Grace && !w.settling(p, now):
+	case !w.waiting.IsZero() && now.Sub(w.waiting) >= l.Grace && !w.settling(p, l, now):
 		return GraceOver, line
 	}
 	if !p.Done() {
@@ -192,11 +183,8 @@ func (w *Watch) Next(p Progress, now time.Time) (outcome Outcome, line string) {
 	return GoOn, line
 }
 
-// settling says whether what holds the node may only be the data plane on its way.
-func (w *Watch) settling(p Progress, now time.Time) bool {
+// settling reports whether what holds the node may only be the data plane on its way.
+func (w *watch) settling(p Progress, l Limits, now time.Time) bool {
 	held := slices.DeleteFunc(slices.Clone(p.Holds), Hold.OfGateways)
-	return !p.Open && len(held) == 0 && len(p.Blocked) == 0 && now.Sub(w.waiting) < max(w.Grace, stalledAfter)
+	return !p.Open && len(held) == 0 && len(p.Blocked) == 0 && now.Sub(w.waiting) < max(l.Grace, stalledAfter)
 }
-
-// Since is when what is left was first seen as it is.
-func (w *Watch) Since() time.Time { return w.changed }

@@ -63,9 +63,11 @@ func TestDrainIsJudgedByWhatIsLeftAndForHowLong(t *testing.T) {
 		},
 		"given up": {{0, maintenance.Progress{Ended: true}, maintenance.GivenUp, "nothing is left"}},
 	} {
-		w := maintenance.Watch{Limits: maintenance.Limits{Timeout: time.Hour, Grace: 10 * time.Minute}, Begun: at}
+		var w world
+		d := maintenance.Drainer{Limits: maintenance.Limits{Timeout: time.Hour, Grace: 10 * time.Minute}, Begun: at, Own: true, Unasked: true}
 		for _, l := range looks {
-			outcome, line := w.Next(l.seen, at.Add(l.after))
+			w.seen.Progress = l.seen
+			outcome, line := w.step(t, &d, l.after)
 			assert.Equal(t, l.outcome, outcome, "%s after %s", name, l.after)
 			assert.Equal(t, l.line, line, "%s after %s", name, l.after)
 		}
@@ -88,17 +90,19 @@ func TestDrainEndsByWhatWasFollowedBetweenItsLooks(t *testing.T) {
 		"it was not followed":                 {nil, maintenance.Progress{}, maintenance.GoOn},
 		"it has come back, and left for good": {[]time.Duration{-1, 6 * time.Second}, maintenance.Progress{}, maintenance.Drained},
 	} {
-		w := maintenance.Watch{Limits: maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}, Begun: at}
-		outcome, _ := w.Next(settles, at)
+		w := world{seen: maintenance.Sight{Progress: settles}}
+		d := maintenance.Drainer{Limits: maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}, Begun: at, Own: true, Unasked: true}
+		outcome, _ := w.step(t, &d, 0)
 		require.Equal(t, maintenance.GoOn, outcome)
 		for _, cleared := range test.cleared {
 			if cleared < 0 {
-				w.Cleared(time.Time{})
+				d.Cleared(time.Time{})
 			} else {
-				w.Cleared(at.Add(cleared))
+				d.Cleared(at.Add(cleared))
 			}
 		}
-		outcome, _ = w.Next(test.seen, at.Add(10*time.Second))
+		w.seen.Progress = test.seen
+		outcome, _ = w.step(t, &d, 10*time.Second)
 		assert.Equal(t, test.outcome, outcome, name)
 	}
 }

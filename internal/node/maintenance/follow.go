@@ -9,38 +9,32 @@ import "time"
 // the same time only hinder each other.
 const goOnAfter = 10 * time.Second
 
-// Follower says when a drain is gone on with by a process that did not begin it. It is told of
-// every look, in the order of time.
-type Follower struct {
+// follower decides when a process that did not begin a drain continues it. It needs every look, in the order of time.
+type follower struct {
 	known bool
 	left  int
-	since time.Duration
+	since time.Time
 }
 
-// Look is told how many gateways are left to be written. It says whether to go on now: where
-// some came back to a node that had none left, and where there was no progress for a while.
-// Otherwise next is when to look again; 0 is only when something changes.
-func (f *Follower) Look(left int, now time.Duration) (due bool, next time.Duration) {
+// look takes how many gateways are left to be written, and reports whether to continue now: if some came back to a
+// node that had none left, or if there was no progress for a while. Otherwise next is when to look again; it is zero
+// if only a change needs another look.
+func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
 	before, known := f.left, f.known
 	f.known, f.left = true, left
 	switch {
 	case left == 0:
-		return false, 0
+		return false, time.Time{}
 	case known && before == 0: // Neutron goes on choosing the node
 		f.since = now
-		return true, 0
+		return true, time.Time{}
 	case !known || left < before:
 		f.since = now
-	case now-f.since >= goOnAfter:
+	case now.Sub(f.since) >= goOnAfter:
 		f.since = now
-		return true, 0
+		return true, time.Time{}
 	}
-	return false, f.since + goOnAfter
-}
-
-// Stalled says that the drain has been without progress for long, though something is left.
-func (w *Watch) Stalled(p Progress, now time.Time) bool {
-	return !p.Done() && !p.Ended && now.Sub(w.changed) >= stalledAfter
+	return false, f.since.Add(goOnAfter)
 }
 
 // Bounds of the pause before a sign of life is asked for again: each makes ovn-northd compute
@@ -50,19 +44,19 @@ const (
 	lastRecheck  = 10 * time.Minute
 )
 
-// Recheck says when a drain asks every ovn-controller for a sign of life once more: where gateways
-// are on no chassis for longer than a failover takes (up to 4 s), the one that they were moved to may
-// have died since. It is told of every look, in the order of time.
-type Recheck struct {
+// recheck decides when a drain asks every ovn-controller for a sign of life once more: if gateways are on no chassis for
+// longer than a failover takes (up to 4 s), the one that they were moved to may have died since. It needs every look,
+// in the order of time.
+type recheck struct {
 	since time.Time
 	pause time.Duration
 }
 
-// Due is told where the drain is at now, and says whether to ask.
-func (r *Recheck) Due(p Progress, now time.Time) bool {
+// due reports whether to ask now.
+func (r *recheck) due(p Progress, now time.Time) bool {
 	switch {
 	case len(p.Unbound) == 0:
-		*r = Recheck{}
+		*r = recheck{}
 		return false
 	case r.since.IsZero():
 		r.since, r.pause = now, firstRecheck

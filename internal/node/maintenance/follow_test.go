@@ -27,11 +27,13 @@ func TestDrainIsGoneOnWithWhereNothingElseDoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var f maintenance.Follower
+			var w world
+			var d maintenance.Drainer
 			for _, l := range looks {
-				due, next := f.Look(l.left, time.Duration(l.at)*time.Second)
-				assert.Equal(t, l.due, due, "at %d", l.at)
-				assert.Equal(t, l.left > 0 && !due, next > 0, "at %d it is looked again", l.at)
+				moves := w.moves
+				w.seen.Left = l.left
+				w.step(t, &d, time.Duration(l.at)*time.Second)
+				assert.Equal(t, l.due, w.moves > moves, "at %d", l.at)
 			}
 		})
 	}
@@ -39,45 +41,46 @@ func TestDrainIsGoneOnWithWhereNothingElseDoes(t *testing.T) {
 
 func TestDrainWithoutProgressHasStalled(t *testing.T) {
 	t.Parallel()
-	var w maintenance.Watch
-	begun := time.Unix(0, 0)
-	p := maintenance.Progress{Left: 3}
-	w.Next(p, begun)
-	assert.False(t, w.Stalled(p, begun.Add(299*time.Second)))
-	assert.True(t, w.Stalled(p, begun.Add(300*time.Second)))
-	assert.False(t, w.Stalled(maintenance.Progress{}, begun.Add(300*time.Second)), "a node that is empty")
-	p.Left = 2
-	w.Next(p, begun.Add(301*time.Second))
-	assert.False(t, w.Stalled(p, begun.Add(302*time.Second)))
+	w := world{seen: maintenance.Sight{Progress: maintenance.Progress{Left: 3}}}
+	var d maintenance.Drainer
+	w.step(t, &d, 0)
+	assert.False(t, d.Stalled(at.Add(299*time.Second)))
+	assert.True(t, d.Stalled(at.Add(300*time.Second)))
+	w.seen.Left = 2
+	w.step(t, &d, 301*time.Second)
+	assert.False(t, d.Stalled(at.Add(302*time.Second)))
+	w.seen.Left = 0
+	w.step(t, &d, 303*time.Second)
+	assert.False(t, d.Stalled(at.Add(time.Hour)), "a node that is empty")
 }
 
 func TestDrainThatIsNotProvedForLongHasStalled(t *testing.T) {
 	t.Parallel()
-	var w maintenance.Watch
-	begun := time.Unix(0, 0)
-	p := maintenance.Progress{Unproved: true}
-	w.Next(maintenance.Progress{}, begun)
-	w.Next(p, begun.Add(time.Hour))
-	assert.False(t, p.Done())
-	assert.Equal(t, "nothing is left, not proved yet", p.Text())
-	assert.False(t, w.Stalled(p, begun.Add(time.Hour+299*time.Second)), "it counts from when it was not proved any more")
-	assert.True(t, w.Stalled(p, begun.Add(time.Hour+300*time.Second)))
+	w := world{seen: maintenance.Sight{Claims: maintenance.Claims{Hosts: map[string]string{"a": "c2"}}}}
+	var d maintenance.Drainer
+	w.step(t, &d, 0)
+	assert.False(t, d.Progress.Done())
+	assert.Equal(t, "nothing is left, not proved yet", d.Progress.Text())
+	assert.False(t, d.Stalled(at.Add(299*time.Second)))
+	assert.True(t, d.Stalled(at.Add(300*time.Second)))
 }
 
 // Gateways are on no chassis for a while whenever they move: only where that lasts a sign of life
 // is asked for, and more and more rarely.
 func TestDrainLooksWhichChassisLiveWhereGatewaysStayUnbound(t *testing.T) {
 	t.Parallel()
-	var r maintenance.Recheck
-	begun := time.Unix(0, 0)
+	var w world
+	var d maintenance.Drainer
 	var asked []int
-	for at := range 3600 {
-		p := maintenance.Progress{Unbound: []string{"lrp-1"}}
-		if at == 4 {
-			p = maintenance.Progress{}
+	for second := range 3600 {
+		w.seen.Unbound = []string{"lrp-1"}
+		if second == 4 {
+			w.seen.Unbound = nil
 		}
-		if r.Due(p, begun.Add(time.Duration(at)*time.Second)) {
-			asked = append(asked, at)
+		synced := w.synced
+		w.step(t, &d, time.Duration(second)*time.Second)
+		if w.synced > synced {
+			asked = append(asked, second)
 		}
 	}
 	assert.Equal(t, []int{10, 20, 40, 80, 160, 320, 640, 1240, 1840, 2440, 3040}, asked)

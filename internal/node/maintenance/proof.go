@@ -7,18 +7,21 @@ import "time"
 const (
 	firstProofPause = 30 * time.Second
 	lastProofPause  = 10 * time.Minute
+	// ownProofPause is the first pause of the command itself.
+	ownProofPause = time.Second
 )
 
-// Proof says whether a drain of which nothing is left is proved, for a process that goes on with it. That a
-// chassis has claimed a gateway does not prove that it carries it: it is to follow an nb_cfg that was raised
-// once it had claimed it, and the ranks had been written. Any client may have raised it, and however long ovn-northd and
-// the chassis take to follow, it need not be raised again. It is told of every look at which nothing is left,
-// and no chassis that took a gateway lags, in the order of time.
-type Proof struct {
+// proof decides whether a drain of which nothing is left is proved. That a chassis has claimed a gateway does not prove
+// that it carries it: it is to follow an nb_cfg that was raised once it had claimed it, and the ranks had been written.
+// Any client may have raised it, and however long ovn-northd and the chassis take to follow, it need not be raised again.
+// It needs every look at which nothing is left and no chassis that took a gateway lags, in the order of time.
+type proof struct {
+	// own means that the command of the drain asks: it gives no other process the time to do so.
+	own    bool
 	proved bool
 	claims map[string]claim // those that there were at the first look, by their ports
 	moved  bool
-	askAt  time.Duration
+	askAt  time.Time
 	pause  time.Duration
 }
 
@@ -35,14 +38,11 @@ type Claims struct {
 	Asked, Followed int64
 }
 
-// Proved says that it is proved.
-func (f *Proof) Proved() bool { return f.proved }
+// move begins again, since gateways have moved: what was proved before says nothing of these.
+func (f *proof) move() { *f = proof{own: f.own, moved: true, askAt: f.askAt, pause: f.pause} }
 
-// Moved is told that this process has moved gateways: what was proved before says nothing of these.
-func (f *Proof) Moved() { *f = Proof{moved: true, askAt: f.askAt, pause: f.pause} }
-
-// Look is told what is found. It says whether nb_cfg is to be raised now.
-func (f *Proof) Look(s Claims, now time.Duration) (ask bool) {
+// look reports whether nb_cfg is to be raised now.
+func (f *proof) look(s Claims, now time.Time) (ask bool) {
 	if f.proved {
 		return false
 	}
@@ -52,8 +52,8 @@ func (f *Proof) Look(s Claims, now time.Duration) (ask bool) {
 		for port, chassis := range s.Hosts {
 			f.claims[port] = claim{chassis, seen}
 		}
-		if !f.moved {
-			f.askAt = max(f.askAt, now+firstProofPause)
+		if begun := now.Add(firstProofPause); !f.moved && !f.own && f.askAt.Before(begun) {
+			f.askAt = begun
 		}
 	}
 	open, asked := false, true
@@ -71,12 +71,16 @@ func (f *Proof) Look(s Claims, now time.Duration) (ask bool) {
 	}
 	switch {
 	case !open:
-		*f = Proof{proved: true, askAt: f.askAt}
+		*f = proof{own: f.own, proved: true, askAt: f.askAt}
 		return false
-	case asked || now < f.askAt:
+	case asked || now.Before(f.askAt):
 		return false
 	}
-	f.pause = min(max(firstProofPause, 2*f.pause), lastProofPause)
-	f.askAt = now + f.pause
+	first := firstProofPause
+	if f.own {
+		first = ownProofPause
+	}
+	f.pause = min(max(first, 2*f.pause), lastProofPause)
+	f.askAt = now.Add(f.pause)
 	return true
 }

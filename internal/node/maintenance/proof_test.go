@@ -13,17 +13,31 @@ import (
 type cloud struct {
 	hosts           map[string]string
 	asked, followed int64
-	proof           maintenance.Proof
+	world           world
+	drain           maintenance.Drainer
 	questions       []int
 }
 
-func (c *cloud) look(second int) (proved bool) {
-	claims := maintenance.Claims{Hosts: c.hosts, Asked: c.asked, Followed: c.followed}
-	if c.proof.Look(claims, time.Duration(second)*time.Second) {
+func (c *cloud) look(t *testing.T, second int) (proved bool) {
+	t.Helper()
+	c.world.seen = maintenance.Sight{Claims: maintenance.Claims{Hosts: c.hosts, Asked: c.asked, Followed: c.followed}}
+	asked := c.world.asked
+	c.world.step(t, &c.drain, time.Duration(second)*time.Second)
+	if c.world.asked > asked {
 		c.asked++
 		c.questions = append(c.questions, second)
 	}
-	return c.proof.Proved()
+	return !c.drain.Progress.Unproved
+}
+
+// move makes a step that moves a gateway, right before the look at a second.
+func (c *cloud) move(t *testing.T, second int) {
+	t.Helper()
+	c.world.moved = new(settles)
+	for _, left := range []int{0, 1} { // what comes back is moved at once
+		c.world.seen.Progress = maintenance.Progress{Left: left, Holds: settles.Holds}
+		c.world.step(t, &c.drain, time.Duration(second)*time.Second)
+	}
 }
 
 func newCloud() *cloud {
@@ -35,13 +49,13 @@ func newCloud() *cloud {
 func TestDrainIsProvedHoweverLongOvnNorthdTakes(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
-	c.proof.Moved()
+	c.move(t, 0)
 	for second := range 3600 {
-		assert.False(t, c.look(second), "at %d", second)
+		assert.False(t, c.look(t, second), "at %d", second)
 	}
 	c.followed = c.asked
-	assert.True(t, c.look(3600))
-	assert.True(t, c.look(9000))
+	assert.True(t, c.look(t, 3600))
+	assert.True(t, c.look(t, 9000))
 	assert.Equal(t, []int{0}, c.questions)
 }
 
@@ -50,56 +64,56 @@ func TestDrainThatIsFirstSeenDoneIsNotProvedYet(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
 	for second := range 30 {
-		assert.False(t, c.look(second), "at %d", second)
+		assert.False(t, c.look(t, second), "at %d", second)
 	}
 	assert.Empty(t, c.questions)
 	byItsCommand := newCloud()
-	byItsCommand.look(0)
+	byItsCommand.look(t, 0)
 	byItsCommand.asked, byItsCommand.followed = 8, 8
-	assert.True(t, byItsCommand.look(1))
+	assert.True(t, byItsCommand.look(t, 1))
 	assert.Empty(t, byItsCommand.questions)
 
-	assert.False(t, c.look(30))
+	assert.False(t, c.look(t, 30))
 	assert.Equal(t, []int{30}, c.questions)
 	c.followed = c.asked
-	assert.True(t, c.look(31))
+	assert.True(t, c.look(t, 31))
 
-	c.proof.Moved()
-	assert.False(t, c.look(40))
+	c.move(t, 40)
+	assert.False(t, c.look(t, 40))
 	assert.Equal(t, []int{30}, c.questions, "it is not asked again at once")
-	c.look(60)
+	c.look(t, 60)
 	assert.Equal(t, []int{30, 60}, c.questions)
 	nothing := &cloud{asked: 7, followed: 7}
-	assert.True(t, nothing.look(0), "a node that has had no gateway")
+	assert.True(t, nothing.look(t, 0), "a node that has had no gateway")
 }
 
 // R17: a gateway that alternates between other chassis has each question be in vain.
 func TestDrainThatIsNotProvedIsAskedForMoreAndMoreRarely(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
-	c.proof.Moved()
+	c.move(t, 0)
 	for second := range 3600 {
 		c.hosts["a"] = []string{"c2", "c3"}[second%2]
 		c.followed = c.asked
-		assert.False(t, c.look(second), "at %d", second)
+		assert.False(t, c.look(t, second), "at %d", second)
 	}
 	assert.Equal(t, []int{0, 30, 90, 210, 450, 930, 1530, 2130, 2730, 3330}, c.questions)
-	c.look(3600)
-	c.look(3930)
+	c.look(t, 3600)
+	c.look(t, 3930)
 	c.followed = c.asked
-	assert.True(t, c.look(3931), "once it stays")
+	assert.True(t, c.look(t, 3931), "once it stays")
 }
 
 func TestGatewaysThatAreCreatedOrDeletedSayNothingOfAProof(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
-	c.proof.Moved()
-	c.look(0)
+	c.move(t, 0)
+	c.look(t, 0)
 	c.hosts = map[string]string{"b": "c3", "new": "c2"}
-	c.look(1)
+	c.look(t, 1)
 	c.hosts["new"] = "c4"
 	c.followed = c.asked
-	assert.True(t, c.look(2))
+	assert.True(t, c.look(t, 2))
 	assert.Equal(t, []int{0}, c.questions)
 }
 
@@ -109,26 +123,26 @@ func TestQuestionFromBeforeSaysNothingOfAProof(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
 	c.asked = 8 // for something else
-	c.proof.Moved()
-	c.look(0)
+	c.move(t, 0)
+	c.look(t, 0)
 	assert.Equal(t, []int{0}, c.questions)
 	c.followed = 8
-	assert.False(t, c.look(1))
+	assert.False(t, c.look(t, 1))
 	c.followed = 9
-	assert.True(t, c.look(2))
+	assert.True(t, c.look(t, 2))
 
 	c = newCloud()
 	c.asked, c.followed = 8700, 8700
-	c.proof.Moved()
-	c.look(0)
+	c.move(t, 0)
+	c.look(t, 0)
 	c.asked = 5000
-	assert.False(t, c.look(1))
-	assert.False(t, c.look(30))
+	assert.False(t, c.look(t, 1))
+	assert.False(t, c.look(t, 30))
 	assert.Equal(t, []int{0, 30}, c.questions)
-	assert.False(t, c.look(31), "SB is ahead still")
+	assert.False(t, c.look(t, 31), "SB is ahead still")
 	c.followed = 5001
-	assert.False(t, c.look(60), "SB was ahead at the look before")
-	assert.False(t, c.look(90))
+	assert.False(t, c.look(t, 60), "SB was ahead at the look before")
+	assert.False(t, c.look(t, 90))
 	c.followed = c.asked
-	assert.True(t, c.look(91))
+	assert.True(t, c.look(t, 91))
 }

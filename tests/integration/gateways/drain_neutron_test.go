@@ -47,10 +47,10 @@ func TestDrainBesideAWriterThatPlaysNeutron(t *testing.T) {
 		for range 25 {
 			n.nbctl(n.setCandidates(n.port(), "c1", []string{"c2", "c3", "c4"}[n.rand.IntN(3)])...) // so that there is something to do
 			left = 1 + n.rand.IntN(3)
-			_, _, err := s.Step(t.Context(), "c1")
+			_, _, err := s.Effects("c1", nil).Move(t.Context())
 			require.NoError(t, err)
 			left = 0
-			p, _, err := s.Step(t.Context(), "c1") // what it has written since the last read
+			p, _, err := s.Effects("c1", nil).Move(t.Context()) // what it has written since the last read
 			require.NoError(t, err)
 			require.Zero(t, p.Left)
 			require.Empty(t, p.Blocked)

@@ -264,13 +264,13 @@ func TestTwoDrainsThatWaitAtTheSameTimeWriteNothingMore(t *testing.T) {
 	assert.Equal(t, map[string]int{"c3": 6}, c.masters(ports...))
 	for range 3 {
 		for i, s := range services { // as the agent looks at both
-			_, _, err := s.Step(t.Context(), fmt.Sprint("c", i+1))
+			_, _, err := s.Effects(fmt.Sprint("c", i+1), nil).Move(t.Context())
 			require.NoError(t, err)
 		}
 	}
 	written := len(c.history().Plans)
 	for i, s := range services {
-		p, _, err := s.Step(t.Context(), fmt.Sprint("c", i+1))
+		p, _, err := s.Effects(fmt.Sprint("c", i+1), nil).Move(t.Context())
 		require.NoError(t, err)
 		assert.Zero(t, p.Left)
 	}

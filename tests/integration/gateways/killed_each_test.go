@@ -72,7 +72,7 @@ func (k *killing) remove(ctx context.Context, s *node.Service) answer.Status {
 // agent makes steps of a drain that it finds, as the agent does, and of none where there is none.
 func (k *killing) agent(ctx context.Context, s *node.Service) answer.Status {
 	for range 2 {
-		_, _, err := s.Step(ctx, "c1")
+		_, _, err := s.Effects("c1", nil).Move(ctx)
 		require.NoError(k.t, err)
 	}
 	return answer.New(answer.Success, "")

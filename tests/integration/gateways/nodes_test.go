@@ -213,7 +213,7 @@ func TestDrainWithoutItsCordonIsNotDone(t *testing.T) {
 	c.rank(ports[0], "c1", "c2") // as Neutron may do it then
 	s := c.nodeService()
 	t.Cleanup(s.Close)
-	p, _, err := s.Step(t.Context(), "c1")
+	p, _, err := s.Effects("c1", nil).Move(t.Context())
 	require.NoError(t, err, "nothing is tried that would fail")
 	assert.False(t, p.Done())
 	assert.Equal(t, "not cordoned, 1 gateway to move", p.Text())

@@ -1,0 +1,209 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+)
+
+// effects are those of the drain of a chassis.
+type effects struct {
+	s       *Service
+	chassis string
+	// given is what was read elsewhere for the next look; read is what this has read, as long as nothing was done since.
+	given, read *gateway.Inventory
+	sight       maintenance.Sight
+}
+
+// Effects are what a [maintenance.Drainer] of the chassis needs. Its first look is at the inventory, unless that is nil.
+func (s *Service) Effects(chassis string, inventory *gateway.Inventory) maintenance.Effects {
+	return &effects{s: s, chassis: chassis, given: inventory}
+}
+
+// Now is the time.
+func (e *effects) Now() time.Time { return e.s.Gateways.Now() }
+
+// Look changes nothing.
+func (e *effects) Look(ctx context.Context) (x maintenance.Sight, err error) {
+	inventory := e.given
+	if e.given = nil; inventory == nil {
+		if inventory, err = e.s.Gateways.Observe(ctx); err != nil {
+			return x, err
+		}
+		e.read = inventory
+	}
+	e.sight, err = e.s.sight(ctx, inventory, e.chassis)
+	return e.sight, err
+}
+
+// Move moves nothing by what was not read from this connection, or by an old reading.
+func (e *effects) Move(ctx context.Context) (x maintenance.Sight, moved bool, err error) {
+	if x = e.sight; e.read == nil {
+		if x, err = e.Look(ctx); err != nil {
+			return x, false, err
+		}
+	}
+	if x.Left == 0 || x.Open { // what moves gateways relies on the cordon
+		return x, false, nil
+	}
+	inventory := e.read
+	e.read = nil
+	if _, err = e.s.Gateways.Drain(ctx, inventory, e.chassis); err != nil {
+		return x, true, err
+	}
+	x, err = e.Look(ctx)
+	return x, true, err
+}
+
+// Ask also waits for ovn-northd.
+func (e *effects) Ask(ctx context.Context) error { return e.Sync(ctx) }
+
+// Sync asks every ovn-controller for a sign of life, and waits for ovn-northd.
+func (e *effects) Sync(ctx context.Context) error {
+	e.read = nil
+	return e.s.Gateways.SyncNorthd(ctx)
+}
+
+// sight is where the drain of a chassis is, by what was read of gateways.
+func (s *Service) sight(ctx context.Context, inventory *gateway.Inventory, chassis string) (x maintenance.Sight, err error) {
+	seen, err := s.nodesOf(ctx, inventory, chassis)
+	if err != nil {
+		return x, err
+	}
+	at := slices.IndexFunc(seen.nodes, func(n maintenance.Node) bool { return n.Chassis == chassis })
+	if at < 0 || seen.nodes[at].Drain == nil || seen.nodes[at].Drain.Undrain {
+		x.Ended = true
+		return x, nil
+	}
+	p, err := s.Gateways.PlanDrain(ctx, inventory, chassis)
+	if err != nil {
+		return x, err
+	}
+	n := seen.nodes[at]
+	// A unit of the charm is no hold of a drain: its servers serve on where the node is only rebooted.
+	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldMember })
+	x.Progress = maintenance.Progress{Open: n.Cordon == nil, Left: len(p.Changes), Blocked: p.Blocked, Unbound: inventory.Unbound(chassis), Holds: holds}
+	x.Claims = maintenance.Claims{Hosts: hosts(inventory, chassis), Asked: inventory.NB.Config, Followed: inventory.SB.Config}
+	return x, nil
+}
+
+// hosts are the chassis that have the gateways of which the chassis is a candidate, by their ports.
+func hosts(inventory *gateway.Inventory, chassis string) map[string]string {
+	all := map[string]string{}
+	for _, g := range inventory.State.Groups {
+		if !slices.Contains(g.Ranked(), chassis) {
+			continue
+		}
+		for _, p := range g.Ports {
+			all[p.Name] = p.Active
+		}
+	}
+	return all
+}
+
+// Bounds of the pause between two looks at a drain that waits: a look takes long where there
+// is much to see.
+const (
+	shortestPause = 250 * time.Millisecond
+	longestPause  = 30 * time.Second
+	restFactor    = 5
+)
+
+// pauseAfter is the pause after a look that took so long.
+func pauseAfter(took time.Duration) time.Duration {
+	return min(max(shortestPause, restFactor*took), longestPause)
+}
+
+// command are the effects of the command of a drain. Between two looks at all that there is, it follows whether
+// gateways are on the chassis.
+type command struct {
+	effects
+	name string
+	// since is when the last was seen to be gone; zero if one is there, or if that is not known.
+	since time.Time
+	// asked means that a question was just answered: the next look follows at once.
+	asked bool
+}
+
+func (c *command) progress(ctx context.Context, line string) {
+	c.s.progress(ctx, "drain %s: %s", c.name, line)
+}
+
+// Sync also shows a person that it asks.
+func (c *command) Sync(ctx context.Context) error {
+	c.progress(ctx, "checking which chassis respond")
+	return c.effects.Sync(ctx)
+}
+
+// Ask waits for ovn-northd, and follows meanwhile whether the gateways stay away.
+func (c *command) Ask(ctx context.Context) error {
+	c.progress(ctx, "checking that the chassis that took the gateways respond")
+	if c.since.IsZero() {
+		c.since = c.Now()
+	}
+	c.read = nil
+	looked := time.Now()
+	err := c.s.Gateways.SyncNorthdWhile(ctx, func(g *ovsdb.Gateways) {
+		if time.Since(looked) >= shortestPause {
+			_ = c.look(ctx, g) // the next look reports an error
+			looked = time.Now()
+		}
+	})
+	c.asked = err == nil
+	return err
+}
+
+// look reads which ports are on the chassis. After an error nothing is known.
+func (c *command) look(ctx context.Context, g *ovsdb.Gateways) error {
+	occupied, err := g.Occupied(ctx, c.chassis)
+	switch {
+	case err != nil || slices.ContainsFunc(occupied.Ports, func(b ovsdb.BoundPort) bool { return maintenance.Binding(b).OfGateway() }):
+		c.since = time.Time{}
+	case c.since.IsZero():
+		c.since = c.Now()
+	}
+	return err
+}
+
+// follow looks until there is an end of it, or until the deadline.
+func (c *command) follow(ctx context.Context, until time.Time, ended func() bool) error {
+	for now := c.Now(); now.Before(until) && !ended(); now = c.Now() {
+		if err := poll.Wait(ctx, min(shortestPause, until.Sub(now))); err != nil {
+			return err
+		}
+		if err := c.s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return c.look(ctx, g) }); err != nil {
+			c.since = time.Time{}
+			return nil //nolint:nilerr // the next look reports it
+		}
+	}
+	return nil
+}
+
+// rest waits before the next step. While gateways are on the chassis, it is until the last has left; when none is, until
+// one has come back or they have stayed away for as long as that takes to settle.
+func (c *command) rest(ctx context.Context, p maintenance.Progress, pause time.Duration) error {
+	now := c.Now()
+	switch {
+	case c.asked:
+		c.asked = false
+		return ctx.Err()
+	case p.Done():
+		if c.since.IsZero() {
+			c.since = now
+		}
+		return c.follow(ctx, c.since.Add(maintenance.SettledFor), c.since.IsZero)
+	case slices.ContainsFunc(p.Holds, maintenance.Hold.OfGateways):
+		c.since = time.Time{}
+		return c.follow(ctx, now.Add(pause), func() bool { return !c.since.IsZero() })
+	}
+	c.since = time.Time{}
+	if len(p.Unbound) > 0 { // for a moment, mostly
+		pause = max(shortestPause, pause/restFactor)
+	}
+	return poll.Wait(ctx, pause)
+}
