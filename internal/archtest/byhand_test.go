@@ -18,9 +18,9 @@ import (
 var begun = map[string][]string{
 	// A recovery or a restore, and a new server in place of this unit's.
 	"Recover": {"action/recover.go: recover"}, "Rejoin": {"action/recover.go: rejoin"},
-	// Requests are written by the action, and rewritten with their progress.
-	"Requests =": {"reconcile/recover.go: Recover", "reconcile/remake.go: remake"},
-	"Rejoin =":   {"reconcile/rejoin.go: Rejoin"},
+	// A recovery begins only if an operator asks for it.
+	"AskFor":   {"reconcile/recover.go: Recover"},
+	"Rejoin =": {"reconcile/rejoin.go: Rejoin"},
 	// A kick: the action, and the removal for a unit that was told to rejoin. The command itself has one caller.
 	"Kick": {"action/kick.go: kick", "reconcile/rejoin.go: removeDamaged", "membership/kick.go: kick"},
 	// A backup: the action, and the service started by systemd's timer if an option asks for that.
@@ -60,15 +60,15 @@ func TestR15_only_command_line_calls_actions(t *testing.T) {
 
 func TestBeginnings_are_found(t *testing.T) {
 	const text = `package reconcile
-func (u *Reconciler) Reconcile() { u.Recover(ctx, request); if lost { r.Requests[db] = q; r.Requests = nil } }
-func (u *Reconciler) publish() { maps.Copy(r.Rejoin, all); d.Requests, d.Rejoin = r.Requests, r.Rejoin; x := r.Requests[db] }
+func (u *Reconciler) Reconcile() { u.Recover(ctx, request); if lost { r.Rejoin[db] = q; r.Rejoin = nil } }
+func (u *Reconciler) publish() { maps.Copy(r.Rejoin, all); d.Rejoin, d.Copies = r.Rejoin, r.Copies; x := r.Rejoin[db] }
 var f = u.Members.Kick
 `
 	all := beginnings(t, "reconcile/a.go", source{name: "a.go", text: []byte(text)})
 	assert.Equal(t, []beginning{
 		{"Recover", "reconcile/a.go: Reconcile"},
-		{"Requests =", "reconcile/a.go: Reconcile"},
-		{"Requests =", "reconcile/a.go: Reconcile"},
+		{"Rejoin =", "reconcile/a.go: Reconcile"},
+		{"Rejoin =", "reconcile/a.go: Reconcile"},
 		{"Rejoin =", "reconcile/a.go: publish"},
 		{"Kick", "reconcile/a.go: "},
 	}, all)

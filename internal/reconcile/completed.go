@@ -21,7 +21,8 @@ func (u *Reconciler) judgeCompletely(
 ) (asked map[ovndb.Database]recovery.Request, refusals []finding.Finding) {
 	j := u.judgeRecovery(r, request, state.Recovery, found)
 	typed.Again = typed.Again || slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool {
-		return r.inPlace(request, state.Recovery[db], db)
+		stage := r.stage(request, state.Recovery[db], db)
+		return stage == recovery.Placed || stage == recovery.Served
 	})
 	refusals = j.refusals
 	if len(refusals) == 0 && len(j.asked) > 0 {

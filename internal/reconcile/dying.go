@@ -76,7 +76,7 @@ func (u *Reconciler) recovers(ctx context.Context, r *record, m observe.Applicat
 			return true
 		}
 	}
-	return len(r.Held)+len(r.Requests) > 0 || slices.ContainsFunc(m.Others(), func(unit string) bool { return len(m.Peers[unit].State.Requests) > 0 })
+	return len(r.Held) > 0 || r.requested() || slices.ContainsFunc(m.Others(), func(unit string) bool { return len(m.Peers[unit].State.Requests) > 0 })
 }
 
 // refuseUnplaced is the refusal where units stay while the new cluster's file is still to be put in its place here: its
@@ -90,7 +90,7 @@ func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) er
 	for _, db := range ovndb.Databases() {
 		staged, err := u.Files.Staged(ctx, db)
 		published := staged.Cluster == clusters.IDs[db]
-		if err != nil || staged.Cluster == "" || !published && !(unread && staged.Cluster == p.record.Requests[db].New) {
+		if err != nil || staged.Cluster == "" || !published && !(unread && p.record.Attempts[db].Pending() && staged.Cluster == p.record.Attempts[db].Request.New) {
 			continue
 		}
 		reasons = append(reasons, finding.Of(finding.NewClusterUnplaced, db, finding.Args{Detail: "beside " + u.Paths.File(db)}))

@@ -85,20 +85,15 @@ type clustersKept struct {
 
 // recoveryKept is what is remembered of recoveries, restores and joins in their place.
 type recoveryKept struct {
-	// Requests are the recoveries that this unit was asked for; Refused is why the last
-	// one of a database was withdrawn. Held is the unit for whose request a server was
-	// stopped.
-	Requests map[ovndb.Database]recovery.Request `json:"requests,omitempty"`
-	Refused  map[ovndb.Database]finding.Finding  `json:"refused,omitempty"`
+	// Attempts are the last recovery or restore of each database that this unit was asked for. Held is the unit for
+	// whose request a server was stopped.
+	Attempts map[ovndb.Database]recovery.Attempt `json:"attempts,omitempty"`
 	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
 	// Asks is when this unit, as the one that leads the application, has asked the units
 	// that were asked for a recovery whether they are there.
 	Asks map[ovndb.Database]time.Time `json:"asks,omitempty"`
-	// Remade is this unit's last request of each database for which the old cluster was replaced. New is the
-	// cluster that replaced it; for a restore, the one that was made here of the backup, which another one may
-	// have gone before. Restored are the backups that were restored.
-	Remade   map[ovndb.Database]recovery.Request `json:"remade,omitempty"`
-	Restored map[ovndb.Database][]restored       `json:"restored,omitempty"`
+	// Restored are the backups that were restored.
+	Restored map[ovndb.Database][]restored `json:"restored,omitempty"`
 	// Rejoin are the servers that other units are asked to remove.
 	Rejoin map[ovndb.Database]raft.ID `json:"rejoin,omitempty"`
 	// Rejoined are those in whose place new ones have joined: the same action, run again,
@@ -138,7 +133,9 @@ func (u *Reconciler) loadRecord() (*record, error) {
 		clustersKept: clustersSection.Get(s), recoveryKept: recoverySection.Get(s), publishedKept: publishedSection.Get(s),
 		relatedKept: relatedSection.Get(s),
 	}
-	maps.DeleteFunc(r.Refused, func(_ ovndb.Database, f finding.Finding) bool { return !finding.Known(f.Code) })
+	maps.DeleteFunc(r.Attempts, func(_ ovndb.Database, a recovery.Attempt) bool {
+		return a.Stage == recovery.Withdrawn && !finding.Known(a.Why.Code)
+	})
 	return r, err
 }
 
@@ -198,7 +195,9 @@ func (r *record) observed(s plan.State) {
 		if !x.MemberWithLeader() {
 			continue
 		}
-		delete(r.Refused, db) // what was lost is back
+		if a := r.Attempts[db]; a.Stage == recovery.Withdrawn { // what was lost is back
+			r.attempt(db, a.Led(true))
+		}
 		if x.Inconsistent == "" {
 			r.rejoined(db, x.Status.Server)
 		}

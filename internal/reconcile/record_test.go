@@ -64,12 +64,23 @@ func TestReasonOfAWithdrawalIsKept(t *testing.T) {
 	why := finding.Of(finding.RecoveryNewerData, ovndb.NB, finding.Args{Unit: "ovn-central/0"}, recovery.Without(command.Resolved("ovn-central/0", true), "ovn-central/0"))
 	r, err := u.loadRecord()
 	require.NoError(t, err)
-	r.withdraw(ovndb.NB, why)
-	r.withdraw(ovndb.SB, finding.Finding{Code: "OF_A_LATER_RELEASE"})
+	r.Attempts = map[ovndb.Database]recovery.Attempt{
+		ovndb.NB: attempted(recovery.Request{Cluster: "old"}).Withdraws(why),
+		ovndb.SB: attempted(recovery.Request{Cluster: "old"}).Withdraws(finding.Finding{Code: "OF_A_LATER_RELEASE"}),
+	}
 	require.NoError(t, u.saveRecord(r))
 	r, err = u.loadRecord()
 	require.NoError(t, err)
-	assert.Equal(t, map[ovndb.Database]finding.Finding{ovndb.NB: why}, r.Refused)
+	assert.Len(t, r.Attempts, 1)
+	assert.Equal(t, why, r.Attempts[ovndb.NB].Why)
+}
+
+// attempted is a recovery that was asked for.
+func attempted(r recovery.Request) recovery.Attempt { return recovery.Attempt{}.AskFor(r) }
+
+// requests is a unit that was asked for a recovery of the Northbound database.
+func requests(q recovery.Request) *record {
+	return &record{recoveryKept: recoveryKept{Attempts: map[ovndb.Database]recovery.Attempt{ovndb.NB: attempted(q)}}}
 }
 
 // The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.
@@ -94,9 +105,9 @@ func TestRecordOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
 func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
 	t.Parallel()
 	const full = "57f8a1b2-0000-4000-8000-000000000001"
-	r := &record{recoveryKept: recoveryKept{Remade: map[ovndb.Database]recovery.Request{
-		ovndb.NB: {GivenUp: []string{"57f8", "ovn-central/1"}},
-		ovndb.SB: {GivenUp: []string{"39740000-0000-4000-8000-000000000002", full}},
+	r := &record{recoveryKept: recoveryKept{Attempts: map[ovndb.Database]recovery.Attempt{
+		ovndb.NB: attempted(recovery.Request{Cluster: "old", GivenUp: []string{"57f8", "ovn-central/1"}}).Seen("new"),
+		ovndb.SB: attempted(recovery.Request{Cluster: "old", GivenUp: []string{"39740000-0000-4000-8000-000000000002", full}}).Seen("new"),
 	}}}
 	for text, known := range map[string]bool{
 		"57f8": true, "ovn-central/1": true, full: true, "57f8a1b2": true, "3974": true, "ovn-central/2": false, "dc55": false, "": false,
@@ -116,17 +127,16 @@ func TestRequestThatHasComeAbout(t *testing.T) {
 		return RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
 	}
 	after := func(backup, made string) *record {
-		r := &record{recoveryKept: recoveryKept{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old", Backup: backup, New: raft.ID(made), Asked: at}}}}
+		r := requests(recovery.Request{Cluster: "old", Backup: backup, New: raft.ID(made), Asked: at})
 		r.forget(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: raft.ID(made)}})
 		return r
 	}
 	twice := after(backup, "first")
-	twice.Requests = map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "first", Backup: other, New: "second", Asked: at}}
+	twice.attempt(ovndb.NB, attempted(recovery.Request{Cluster: "first", Backup: other, New: "second", Asked: at}))
 	twice.forget(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: "second"}})
 	pending := func(next string) *record {
 		r := after(backup, "new")
-		delete(r.Remade, ovndb.NB)
-		r.Requests = map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "new", Backup: next, Asked: at}}
+		r.attempt(ovndb.NB, attempted(recovery.Request{Cluster: "new", Backup: next, Asked: at}))
 		return r
 	}
 	for name, c := range map[string]struct {
@@ -180,11 +190,11 @@ func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
 		"another, before it made one":   {made: "", placed: "of another", served: "of another", overtaken: true},
 		"another one followed it later": {made: "new", placed: "new", served: "of another", overtaken: true},
 	} {
-		r := &record{recoveryKept: recoveryKept{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old", Backup: mine, New: c.made}}}}
+		r := requests(recovery.Request{Cluster: "old", Backup: mine, New: c.made})
 		r.forget(ids(c.placed))
 		states := map[ovndb.Database]recovery.State{ovndb.NB: state(c.served)}
-		assert.Empty(t, r.Requests, name)
-		assert.Equal(t, !c.overtaken, r.remade(request(mine), states[ovndb.NB], ovndb.NB), name)
+		assert.False(t, r.requested(), name)
+		assert.Equal(t, !c.overtaken, r.stage(request(mine), states[ovndb.NB], ovndb.NB) == recovery.Served, name)
 		_, refused := r.alreadyDone(request(mine), states, command.Command{})
 		assert.Equal(t, c.overtaken, len(refused) > 0, name)
 		_, refused = r.alreadyDone(request(other), states, command.Command{})
@@ -194,9 +204,9 @@ func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
 	}
 
 	// A recovery takes the newest copy, whichever unit makes the cluster of it.
-	r := &record{recoveryKept: recoveryKept{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old"}}}}
+	r := requests(recovery.Request{Cluster: "old"})
 	r.forget(ids("of another"))
-	assert.True(t, r.remade(request(""), state("of another"), ovndb.NB))
-	assert.False(t, r.remade(request(""), state("later"), ovndb.NB), "that one was given up too since")
-	assert.False(t, r.unfinished(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
+	assert.Equal(t, recovery.Served, r.stage(request(""), state("of another"), ovndb.NB))
+	assert.Equal(t, recovery.Overtaken, r.stage(request(""), state("later"), ovndb.NB), "that one was given up too since")
+	assert.False(t, r.starts(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
 }

@@ -81,7 +81,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	if len(request.Databases) == 0 {
 		return found, refuse(finding.New(finding.RecoveryHasQuorum, finding.Subject{Databases: ovndb.Databases(), Name: u.Env.Unit}, finding.Args{}))
 	}
-	if !request.DryRun && slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool { return r.unfinished(request, state.Recovery[db], db) }) {
+	if !request.DryRun && slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool { return r.starts(request, state.Recovery[db], db) }) {
 		// An action that was killed after the new cluster replaced the old one continues. A server that it
 		// has not started yet has not lost a quorum.
 		if _, err = u.Reconcile(ctx, true); err != nil {
@@ -107,13 +107,8 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	if len(refusals) > 0 || request.DryRun {
 		return found, refuse(refusals...)
 	}
-	if r.Requests == nil {
-		r.Requests = map[ovndb.Database]recovery.Request{}
-	}
 	for db, q := range asked {
-		r.Requests[db] = q
-		delete(r.Refused, db)
-		delete(r.Remade, db)
+		r.attempt(db, r.Attempts[db].AskFor(q))
 	}
 	r.Settled = false
 	if err := u.saveRecord(r); err != nil {
@@ -155,12 +150,12 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 	for _, db := range request.Databases {
 		state := states[db]
 		state.Database, state.Unit = db, u.Env.Unit
-		if r.remade(request, state, db) {
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has replaced %s; nothing more is done", db.Short(), r.Remade[db].Cluster))
+		switch before := r.Attempts[db].Request; r.stage(request, state, db) {
+		case recovery.Served:
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has replaced %s; nothing more is done", db.Short(), before.Cluster))
 			continue
-		}
-		if r.inPlace(request, state, db) { // only a dry run comes here
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit made this cluster at %s; to make another one, add again=true", db.Short(), r.Remade[db].Asked.Format(time.RFC3339)))
+		case recovery.Placed: // only a dry run comes here
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit made this cluster at %s; to make another one, add again=true", db.Short(), before.Asked.Format(time.RFC3339)))
 		}
 		q := recovery.Request{Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
 		if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {
@@ -207,7 +202,7 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 func (r *record) forgetRemade(request RecoverRequest) {
 	for _, db := range ovndb.Databases() {
 		if len(request.Databases) == 0 || slices.Contains(request.Databases, db) {
-			delete(r.Remade, db)
+			r.attempt(db, r.Attempts[db].Forget())
 			if all := r.Restored[db]; len(all) > 0 {
 				r.Restored[db] = slices.DeleteFunc(all, func(x restored) bool { return x.Backup == request.Backup })
 			}
@@ -223,22 +218,21 @@ func (r *record) alreadyDone(request RecoverRequest, states map[ovndb.Database]r
 		if !slices.Contains(request.Databases, db) {
 			continue
 		}
-		q, remade := r.Remade[db]
-		remade = remade && q.Backup == request.Backup
+		q := r.Attempts[db].Request
 		before := slices.IndexFunc(r.Restored[db], func(x restored) bool { return x.Backup == request.Backup })
-		next, pending := r.Requests[db]
+		next, pending := r.request(db)
 		args := finding.Args{Time: q.Asked, Cluster: q.New.Brief()}
-		switch own := states[db].Own; {
-		case remade && q.New == states[db].Cluster && (own == nil || own.HasRaftLeader):
+		switch stage := r.stage(request, states[db], db); {
+		case stage == recovery.Served:
 			f := finding.Of(finding.RecoveryDone, db, args, finding.Do(command.Command{Unit: again.Unit, Action: "recovery-status"}))
 			if request.Backup != "" {
 				f.Remedies = append(f.Remedies, finding.If(finding.IfSinceLost, again))
 			}
 			done = append(done, f)
-		case remade && q.New == states[db].Cluster && request.DryRun:
-		case remade && q.New == states[db].Cluster:
+		case stage == recovery.Placed && request.DryRun:
+		case stage == recovery.Placed:
 			refusals = append(refusals, finding.Of(finding.RecoveryNotLed, db, args, finding.If(finding.IfQuorumLost, again)))
-		case remade && request.Backup != "":
+		case stage == recovery.Overtaken && request.Backup != "":
 			refusals = append(refusals, finding.Of(finding.RecoveryEnded, db, args, finding.If(finding.IfSinceLost, again)))
 		case before >= 0 && !(pending && next.Backup == request.Backup):
 			args.Time = r.Restored[db][before].At
@@ -256,8 +250,8 @@ func (u *Reconciler) withdrawn(request RecoverRequest) error {
 	}
 	var reasons []finding.Finding
 	for _, db := range request.Databases {
-		if reason, is := r.Refused[db]; is {
-			reasons = append(reasons, reason)
+		if a := r.Attempts[db]; a.Stage == recovery.Withdrawn {
+			reasons = append(reasons, a.Why)
 		}
 	}
 	return refuse(reasons...)
@@ -267,8 +261,11 @@ func (u *Reconciler) withdrawn(request RecoverRequest) error {
 // once its cluster was given up, and the command that names it continues with the other database.
 func (r *record) gaveUp(name raft.IDArgument) bool {
 	var peers []raft.Peer
-	for _, q := range r.Remade {
-		for _, given := range q.GivenUp {
+	for _, a := range r.Attempts {
+		if !a.Replaced() {
+			continue
+		}
+		for _, given := range a.Request.GivenUp {
 			if given == name.Text {
 				return true
 			}
@@ -279,21 +276,16 @@ func (r *record) gaveUp(name raft.IDArgument) bool {
 	return len(found.Peers) > 0
 }
 
-// inPlace says whether the application's cluster is the one that was made for what is asked for.
-func (r *record) inPlace(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
-	q, there := r.Remade[db]
-	return there && q.Backup == request.Backup && q.New == state.Cluster
+// stage is how far what is asked for is, if the old cluster was replaced for it. A server that was started and knows no
+// leader may have lost its quorum once more.
+func (r *record) stage(request RecoverRequest, state recovery.State, db ovndb.Database) recovery.Stage {
+	return r.Attempts[db].Seen(state.Cluster).Led(state.Own == nil || state.Own.HasRaftLeader).Of(request.Backup)
 }
 
-// remade reports whether what is asked for has come about. A server that was started and knows no leader may have
-// lost its quorum once more.
-func (r *record) remade(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
-	return r.inPlace(request, state, db) && (state.Own == nil || state.Own.HasRaftLeader)
-}
-
-// unfinished says whether the new cluster may not have been started here yet.
-func (r *record) unfinished(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
-	return r.inPlace(request, state, db) && (state.Own == nil || !state.Own.HasRaftLeader)
+// starts reports whether what is asked for has come about, and its new cluster may not have been started here yet.
+func (r *record) starts(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
+	stage := r.stage(request, state, db)
+	return stage == recovery.Placed || stage == recovery.Served && state.Own == nil
 }
 
 // recoveryState returns what this unit has recorded, and what is known of it and of both databases for a judgement.

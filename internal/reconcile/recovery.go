@@ -45,7 +45,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 		if begun && s.JujuLeader {
 			state.Asked = r.Asks[db]
 		}
-		if request, there := r.Requests[db]; there {
+		if request, is := r.request(db); is {
 			state.Request = &request
 		}
 		for _, p := range s.Peers {
@@ -77,7 +77,8 @@ func elsewhere(addresses []string, own string) []string {
 
 // asked says whether any unit was asked for a recovery of the application's cluster.
 func asked(r *record, s plan.State, db ovndb.Database) bool {
-	return r.Held[db] != "" || r.Requests[db].Cluster != "" || slices.ContainsFunc(s.Peers, func(p plan.Peer) bool {
+	_, own := r.request(db)
+	return own || r.Held[db] != "" || slices.ContainsFunc(s.Peers, func(p plan.Peer) bool {
 		return p.Requests[db].Cluster != "" && p.Requests[db].Cluster == s.Clusters.IDs[db]
 	})
 }

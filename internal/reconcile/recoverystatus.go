@@ -43,8 +43,9 @@ func (u *Reconciler) RecoveryStatus(ctx context.Context) (RecoveryStatus, error)
 		if next := state.Next(); next.Held {
 			found.Findings = append(found.Findings, next.Why)
 		}
-		if reason, is := r.Refused[db]; is && len(running) == 0 {
-			found.Findings = append(found.Findings, plan.Withdrawn(db, reason))
+		attempt := r.Attempts[db]
+		if attempt.Stage == recovery.Withdrawn && len(running) == 0 {
+			found.Findings = append(found.Findings, plan.Withdrawn(db, attempt.Why))
 		}
 		made, there, err := u.readMark(ctx, o, db)
 		switch {
@@ -54,7 +55,10 @@ func (u *Reconciler) RecoveryStatus(ctx context.Context) (RecoveryStatus, error)
 			found.Made = append(found.Made, fmt.Sprintf("%s: cluster %s: %s, in place of %s", db.Short(), o.state.Databases[db].Cluster.Brief(), made, made.Cluster.Brief()))
 		}
 		if there && len(running) == 0 {
-			proved[db] = recovery.Request{GivenUp: append(made.GivenUp, r.Remade[db].GivenUp...)}
+			proved[db] = recovery.Request{GivenUp: made.GivenUp}
+			if attempt.Replaced() {
+				proved[db] = recovery.Request{GivenUp: append(made.GivenUp, attempt.Request.GivenUp...)}
+			}
 		}
 	}
 	found.Proofs = u.prove(ctx, o, proved)

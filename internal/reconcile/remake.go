@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -45,7 +43,7 @@ func (u *Reconciler) stopFor(ctx context.Context, r *record, db ovndb.Database, 
 // remake makes the new cluster beside the file of the old one, and notes its ID.
 func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) error {
 	r, a := p.record, p.inputs
-	request := r.Requests[db]
+	request := r.Attempts[db].Request
 	contents := u.standalone(db)
 	defer os.Remove(contents)
 	note := startguard.Record(db, p.progress.clusters.Supersede(db, "", "").Superseded[db])
@@ -59,15 +57,14 @@ func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) erro
 	case err != nil && (ctx.Err() != nil || run.Terminated(err)):
 		return err // this hook ends, and says nothing of the data; the next one makes it again
 	case err != nil:
-		r.withdraw(db, unusable(err, db))
+		r.attempt(db, r.Attempts[db].Withdraws(unusable(err, db)))
 		return err
 	}
 	made, err := u.Files.StageFrom(ctx, db, ovndb.RaftAddress(db, a.address.String()), max(a.settings.ElectionTimer, time.Second), contents)
 	if err != nil {
 		return err
 	}
-	request.New = made.Cluster
-	r.Requests[db] = request
+	r.attempt(db, r.Attempts[db].Makes(made.Cluster))
 	return u.saveRecord(r)
 }
 
@@ -101,24 +98,40 @@ func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
 	return nil
 }
 
-// forget drops the requests that are over, and remembers that they came about.
+// attempt notes how far this unit's recovery of a database is.
+func (r *record) attempt(db ovndb.Database, a recovery.Attempt) {
+	if r.Attempts == nil {
+		r.Attempts = map[ovndb.Database]recovery.Attempt{}
+	}
+	if r.Attempts[db] = a; a.Stage == recovery.Idle {
+		delete(r.Attempts, db)
+	}
+}
+
+// request is this unit's request for a database, if one stands.
+func (r *record) request(db ovndb.Database) (request recovery.Request, is bool) {
+	a := r.Attempts[db]
+	return a.Request, a.Pending()
+}
+
+// requested reports whether a request for any database stands.
+func (r *record) requested() bool {
+	for _, a := range r.Attempts {
+		if a.Pending() {
+			return true
+		}
+	}
+	return false
+}
+
+// forget ends the requests whose cluster was replaced, and remembers what came of them.
 func (r *record) forget(c relation.Clusters) {
-	for _, db := range ovndb.Databases() {
-		q := r.Requests[db]
-		if q.Cluster == "" || c.IDs[db] == "" || q.Cluster == c.IDs[db] {
-			continue
-		}
-		if r.Remade == nil {
-			r.Remade = map[ovndb.Database]recovery.Request{}
-		}
-		if q.Backup == "" {
-			q.New = c.IDs[db] // of the newest copy, whichever unit had it
-		}
-		r.Remade[db] = q
-		if q.Backup != "" && q.New == c.IDs[db] {
+	for db, a := range r.Attempts {
+		after := a.Seen(c.IDs[db])
+		if q := after.Request; a.Pending() && after.Stage == recovery.Placed && q.Backup != "" {
 			r.noteRestored(db, q)
 		}
-		delete(r.Requests, db)
+		r.attempt(db, after)
 	}
 }
 
@@ -164,7 +177,7 @@ func (r *record) databases(request RecoverRequest, states map[ovndb.Database]rec
 	}
 	all := withoutRaftLeader(states, request.Backup != "")
 	for _, db := range ovndb.Databases() {
-		if r.remade(request, states[db], db) && !slices.Contains(all, db) {
+		if r.stage(request, states[db], db) == recovery.Served && !slices.Contains(all, db) {
 			all = append(all, db)
 		}
 	}
@@ -173,20 +186,11 @@ func (r *record) databases(request RecoverRequest, states map[ovndb.Database]rec
 
 // answered are this unit's requests as its peers are told them.
 func (r *record) answered(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Request {
-	all := maps.Clone(r.Requests)
-	for db, request := range all {
-		all[db] = states[db].Answer(request)
+	all := map[ovndb.Database]recovery.Request{}
+	for db := range r.Attempts {
+		if request, is := r.request(db); is {
+			all[db] = states[db].Answer(request)
+		}
 	}
 	return all
-}
-
-// withdraw ends this unit's request, for a reason. A new cluster that was made for it stays
-// beside the file: the unit that leads may be publishing its ID in this moment. The next one
-// that is made, or published, replaces it.
-func (r *record) withdraw(db ovndb.Database, reason finding.Finding) {
-	delete(r.Requests, db)
-	if r.Refused == nil {
-		r.Refused = map[ovndb.Database]finding.Finding{}
-	}
-	r.Refused[db] = reason
 }

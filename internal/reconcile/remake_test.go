@@ -75,12 +75,12 @@ func TestRecoveryIsWithdrawnForWhatIsWrongWithItsDataAndNotForTheEndOfAHook(t *t
 		text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
 		require.NoError(t, os.WriteFile(u.Paths.File(ovndb.NB), []byte(text), 0o600))
 		request := recovery.Request{Cluster: observetest.Cluster(ovndb.NB)}
-		r := &record{recoveryKept: recoveryKept{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: request}}}
+		r := requests(request)
 		p := pass{record: r, progress: newProgress(u.Now())}
 		p.progress.clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: request.Cluster}
 		err := u.remake(c.hook, p, ovndb.NB)
 		require.Error(t, err, name)
-		assert.Equal(t, c.withdrawn, r.Refused[ovndb.NB].Code == finding.RecoveryDataUnusable, name)
-		assert.Equal(t, !c.withdrawn, r.Requests[ovndb.NB].Cluster != "", name)
+		assert.Equal(t, c.withdrawn, r.Attempts[ovndb.NB].Why.Code == finding.RecoveryDataUnusable, name)
+		assert.Equal(t, !c.withdrawn, r.requested(), name)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
@@ -77,8 +78,12 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	if s.Recovery, err = u.recoveries(ctx, p, s); err != nil {
 		return s, err
 	}
-	s.Refused = maps.Clone(r.Refused)
-	maps.DeleteFunc(s.Refused, func(db ovndb.Database, _ finding.Finding) bool { return s.Databases[db].MemberWithLeader() })
+	s.Refused = map[ovndb.Database]finding.Finding{}
+	for db, a := range r.Attempts {
+		if a.Stage == recovery.Withdrawn && !s.Databases[db].MemberWithLeader() {
+			s.Refused[db] = a.Why
+		}
+	}
 	if s.NorthdParams, err = u.northdParams(a, snapshot); err != nil {
 		return s, err
 	}

@@ -86,7 +86,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 	case plan.RemoveDamaged:
 		return u.removeDamaged(ctx, o, s)
 	case plan.WithdrawRequest:
-		r.withdraw(db, s.Why)
+		r.attempt(db, r.Attempts[db].Withdraws(s.Why))
 		return nil
 	case plan.Start:
 		return u.start(ctx, p, s.Services)
