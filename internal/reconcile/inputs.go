@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -17,7 +15,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
-	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // inputs is what Juju said at the beginning of the hook, beside what is in the snapshot. It is
@@ -46,23 +43,8 @@ type inputs struct {
 	address, better, member netip.Addr
 	addresses, primary      []netip.Addr
 	hosts                   []string
-	// What follows is known only where thorough is set.
-	certificates certificates
-	// clients are the relations to applications that use the databases.
+	// clients are the relations to applications that use the databases; known only if thorough is set.
 	clients []client
-}
-
-// certificates is what stands on the relation to the provider.
-type certificates struct {
-	related   bool
-	provider  string
-	relations []string
-	request   relation.CertificateRequest
-	// published is what this unit has asked for so far, on each relation.
-	published map[string]map[string]string
-	issued    *relation.Issued
-	// problem is what is wrong with the answer.
-	problem string
 }
 
 // client is a relation to units that use the databases.
@@ -108,28 +90,10 @@ func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
 	if p.progress.clusters, a.problem = parseClusters(settings); len(p.progress.clusters.IDs) == len(ovndb.Databases()) {
 		r.LeaderSettings = settings
 	}
-	// goal-state leaves out relations of other models' applications.
-	providers := slices.SortedFunc(maps.Keys(m.Remote[relation.Certificates]), unitname.Compare)
-	listed := len(providers) > 0
-	// One that can't be used may have been spoiled on the disk only.
-	if a.thorough || (listed || r.Related) && !u.usable() {
-		if err := u.observeCertificates(ctx, a); err != nil {
-			return err
-		}
+	if err := r.certificates.Observe(ctx, p.certificatesSnapshot()); err != nil || !a.thorough {
+		return err
 	}
-	if a.thorough {
-		if err := u.observeClients(ctx, a); err != nil {
-			return err
-		}
-		r.Related = len(a.certificates.relations) > 0
-		r.Unrelated = !r.Related && (r.Unrelated || u.breaksCertificates())
-	}
-	if listed && a.certificates.provider == "" { // its answers were not read
-		a.certificates.provider = providers[len(providers)-1]
-	}
-	// goal-state has the relation before this unit is in it, and for seconds after it is out.
-	a.certificates.related = len(a.certificates.relations) > 0 || r.Related || listed && !r.Unrelated
-	return nil
+	return u.observeClients(ctx, a)
 }
 
 // observeAddress chooses the address of each binding. used are those at which this unit's servers are
@@ -261,82 +225,11 @@ func parseClusters(settings map[string]string) (clusters relation.Clusters, prob
 	return clusters, problem
 }
 
-// observeCertificates reads what the provider has issued for what this unit has
-// asked for. A request that still covers the address of each binding is kept as it is,
-// whichever charm made it: every other one would bring a new certificate. The Python charm
-// asked for the first ones alone (get_certificate_sans of charm-helpers), and further ones may come and
-// go, as a virtual address does. Names don't count: Open vSwitch looks at none (stream-ssl.c).
-func (u *Reconciler) observeCertificates(ctx context.Context, a *inputs) (err error) {
-	c := &a.certificates
-	if c.relations, err = u.relations(ctx, relation.Certificates); err != nil {
-		return err
-	}
-	c.request = relation.CertificateRequest{Unit: u.Env.Unit, CommonName: strings.ReplaceAll(u.Env.Unit, "/", "-"), SANs: append(texts(a.addresses), a.hosts...)}
-	c.published = map[string]map[string]string{}
-	for _, id := range c.relations {
-		own, err := u.Tools.RelationGet(ctx, id, u.Env.Unit)
-		if err != nil && !errors.Is(err, juju.ErrNotFound) {
-			return err
-		}
-		c.published[id] = own
-		if before, found := relation.ParseRequest(u.Env.Unit, own); found && covers(before.SANs, texts(a.primary)) {
-			c.request = before
-		}
-		if err := u.observeAnswers(ctx, a, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// observeAnswers keeps the best answer of the units of one relation to the provider: one that can
-// be used, and of several the newest. A unit of vault that is down or sealed leaves its old answer
-// on the relation.
-func (u *Reconciler) observeAnswers(ctx context.Context, a *inputs, id string) error {
-	c := &a.certificates
-	units, err := u.Tools.RelationUnits(ctx, id)
-	if err != nil && !errors.Is(err, juju.ErrNotFound) {
-		return err
-	}
-	for _, unit := range units {
-		databag, err := u.Tools.RelationGet(ctx, id, unit)
-		if err != nil && !errors.Is(err, juju.ErrNotFound) {
-			return err
-		}
-		c.provider = unit
-		issued, found, err := relation.ParseIssued(databag, c.request)
-		switch {
-		case err != nil && c.issued == nil:
-			c.problem = fmt.Sprintf("%s: %v", unit, err)
-		case found && (c.issued == nil || u.preferred(issued, *c.issued, a.primary)):
-			c.issued, c.problem = &issued, ""
-		}
-	}
-	return nil
-}
-
-func texts(addresses []netip.Addr) (all []string) {
-	for _, address := range addresses {
-		all = append(all, address.String())
-	}
-	return all
-}
-
-func covers(have, want []string) bool {
-	return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
-}
-
 // relations are those of an endpoint, without one that is being broken, which
 // can be neither read nor written.
 func (u *Reconciler) relations(ctx context.Context, endpoint string) ([]string, error) {
 	ids, err := u.Tools.RelationIDs(ctx, endpoint)
 	return u.Env.Unbroken(ids), err
-}
-
-// breaksCertificates says whether the relation to the provider of certificates is gone with
-// this hook.
-func (u *Reconciler) breaksCertificates() bool {
-	return strings.HasPrefix(u.Env.BrokenRelation(), relation.Certificates+":")
 }
 
 func (u *Reconciler) observeClients(ctx context.Context, a *inputs) error {

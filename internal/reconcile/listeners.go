@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
-
-// clientTimeout bounds the look at one of this unit's own client ports.
-const clientTimeout = 2 * time.Second
 
 // listeners compares the rows with those wanted, and finds those without TLS. Where they can't be
 // read, they are left alone.
@@ -81,34 +77,4 @@ func (u *Reconciler) schema(ctx context.Context, p pass, db ovndb.Database, x pl
 		r.Compared[db] = compared
 	}
 	return g.schemas[db]
-}
-
-// served is nil if this unit's own client ports answer, over TLS: all of them if none is named.
-func (u *Reconciler) served(ctx context.Context, db ovndb.Database, address netip.Addr, ports ...uint16) error {
-	if len(ports) == 0 {
-		ports = ovndb.ClientPorts(db)
-	}
-	for _, port := range ports {
-		if err := u.answers(ctx, db, "ssl:"+netip.AddrPortFrom(address, port).String()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// reloaded makes the server read its certificate again, and looks once more: one
-// that was started while the files were being replaced has none until then.
-func (u *Reconciler) reloaded(ctx context.Context, db ovndb.Database, address netip.Addr) error {
-	if err := u.credentials().Touch(); err != nil {
-		return err
-	}
-	u.Dialer.Forget()
-	return await(ctx, clientTimeout, func() error { return u.served(ctx, db, address) })
-}
-
-func (u *Reconciler) answers(ctx context.Context, db ovndb.Database, endpoint string) error {
-	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
-	defer cancel()
-	_, err := u.Dialer.Server(ctx, db, endpoint)
-	return err
 }

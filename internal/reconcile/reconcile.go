@@ -116,8 +116,17 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	}
 	u.publishDamage(ctx, p.result)
 	u.trimMemory(ctx, record, p.result)
-	if err := u.publish(ctx, p); err != nil {
-		return p.result, err
+	for _, ensure := range []func() ([]finding.Finding, error){
+		func() ([]finding.Finding, error) { return record.publish.Ensure(ctx, u.publishSnapshot(p)) },
+		func() ([]finding.Finding, error) { return record.certificates.Ensure(ctx) },
+		func() ([]finding.Finding, error) { return record.packages.Ensure(ctx, p.inputs.packagesSnapshot()) },
+		func() ([]finding.Finding, error) {
+			return u.monitoringManager(record).Ensure(ctx, monitoringSnapshot(p))
+		},
+	} {
+		if _, err := ensure(); err != nil {
+			return p.result, err
+		}
 	}
 	agent := u.agentManager(record)
 	if !o.state.Dying && p.inputs.problem == "" { // a unit that is being removed keeps it until it leaves

@@ -27,18 +27,14 @@ type record struct {
 	schemasKept
 	clustersKept
 	recoveryKept
-	publishedKept
-	relatedKept
 }
 
 // The sections of the unit's state that this package has.
 var (
-	unitSection      = unitstate.NewSection[unitKept]("unit")
-	schemasSection   = unitstate.NewSection[schemasKept]("schemas")
-	clustersSection  = unitstate.NewSection[clustersKept]("clusters")
-	recoverySection  = unitstate.NewSection[recoveryKept]("recovery")
-	publishedSection = unitstate.NewSection[publishedKept]("published")
-	relatedSection   = unitstate.NewSection[relatedKept]("certificates")
+	unitSection     = unitstate.NewSection[unitKept]("unit")
+	schemasSection  = unitstate.NewSection[schemasKept]("schemas")
+	clustersSection = unitstate.NewSection[clustersKept]("clusters")
+	recoverySection = unitstate.NewSection[recoveryKept]("recovery")
 )
 
 // unitKept is what an operator has asked of the unit, and what the last hook came to.
@@ -60,19 +56,6 @@ type schemasKept struct {
 	// Compared is for which packages, and which term of this unit's own, the schema of
 	// each database was last found to be the packages' or a newer one.
 	Compared map[ovndb.Database]string `json:"compared,omitempty"`
-}
-
-// publishedKept is what others were last told.
-type publishedKept struct {
-	// Told stands for what the peers were last told in a hook that told them all.
-	Told string `json:"told,omitempty"`
-	// Clients is how many clients of each server the peers were last told of.
-	Clients map[ovndb.Database]int `json:"clients,omitempty"`
-	// Published is the address that each client relation was last told; Ports and
-	// Version what Juju was.
-	Published map[string]string `json:"published,omitempty"`
-	Ports     []int             `json:"ports,omitempty"`
-	Version   string            `json:"version,omitempty"`
 }
 
 // clustersKept is what is remembered of the application's clusters.
@@ -107,14 +90,6 @@ type restored struct {
 	At     time.Time `json:"at"`
 }
 
-// relatedKept is what is remembered of the relation to the provider of certificates.
-type relatedKept struct {
-	// Related says that there was one when it was last asked for.
-	Related bool `json:"related,omitempty"`
-	// Unrelated says that it was broken, and none has come since.
-	Unrelated bool `json:"unrelated,omitempty"`
-}
-
 // recordFile is not the cache of package observe: that is lost without harm,
 // while a unit that is paused must stay so.
 const recordFile = "ovn-central-operator.unit.json"
@@ -130,8 +105,7 @@ func (u *Reconciler) loadRecord() (*record, error) {
 	}
 	r := &record{
 		state: s, managers: u.managers(s), unitKept: unitSection.Get(s), schemasKept: schemasSection.Get(s),
-		clustersKept: clustersSection.Get(s), recoveryKept: recoverySection.Get(s), publishedKept: publishedSection.Get(s),
-		relatedKept: relatedSection.Get(s),
+		clustersKept: clustersSection.Get(s), recoveryKept: recoverySection.Get(s),
 	}
 	maps.DeleteFunc(r.Attempts, func(_ ovndb.Database, a recovery.Attempt) bool {
 		return a.Stage == recovery.Withdrawn && !finding.Known(a.Why.Code)
@@ -166,8 +140,8 @@ func (u *Reconciler) saveRecord(r *record) error {
 	}
 	return errors.Join(
 		unitSection.Set(s, r.unitKept), schemasSection.Set(s, r.schemasKept),
-		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.recoveryKept), publishedSection.Set(s, r.publishedKept),
-		relatedSection.Set(s, r.relatedKept),
+		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.recoveryKept),
+
 		s.Save(whose),
 	)
 }

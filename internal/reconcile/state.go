@@ -65,7 +65,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 		}
 	}
 	s.Pending = r.restarts.Planned(ctx, version, s.Services, r.NorthdHeld)
-	s.Certificates = u.certificates(a)
+	s.Certificates = r.certificates.Compare()
 	if s.Defaults, err = u.defaults(a); err != nil {
 		return s, err
 	}
@@ -263,9 +263,9 @@ func (u *Reconciler) observeClientPorts(ctx context.Context, p pass, db ovndb.Da
 	if a.looks { // of one server
 		ports = ports[:1]
 	}
-	err := u.served(ctx, db, a.address, ports...)
+	err := r.certificates.Served(ctx, db, a.address, ports...)
 	if err != nil && x.Listeners != plan.Drifted && a.thorough {
-		err = u.reloaded(ctx, db, a.address)
+		err = r.certificates.Reload(ctx, db, a.address)
 	}
 	if err == nil && a.thorough && r.packages.Adopted() && db == ovndb.SB {
 		restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, ovndb.ClientPorts(db)[0]).String())

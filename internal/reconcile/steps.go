@@ -27,9 +27,6 @@ const (
 	// restartPatience is the same for a member that was restarted, during which no
 	// other unit may have its turn.
 	restartPatience = 2 * time.Minute
-	// reloadPatience is the same for servers to take up new certificates, which they
-	// do within a turn of their main loop.
-	reloadPatience = 5 * time.Second
 	// northdPatience is the same for ovn-northd, which connects within milliseconds.
 	northdPatience = 3 * time.Second
 	// northdReturns is the same for one that has found no server, and waits up to 8 s before
@@ -52,7 +49,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 		clear(p.progress.schemas)
 		return r.packages.Upgrade(ctx, a.packagesSnapshot())
 	case plan.TrustCA, plan.InstallCertificate, plan.DropCAs:
-		return u.installCertificate(ctx, a, o, s.Kind)
+		return u.installCertificate(ctx, p, s.Kind)
 	case plan.WriteDefaults:
 		return u.writeDefaults(p)
 	case plan.WriteNorthdParams:

@@ -1,0 +1,300 @@
+// Package certificates keeps a unit's certificate: it asks the provider for one, compares what is issued with the one
+// in use, and installs it under the running servers.
+package certificates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/tls"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// Juju has the tools of Juju that the manager needs.
+type Juju interface {
+	RelationIDs(ctx context.Context, endpoint string) ([]string, error)
+	RelationUnits(ctx context.Context, id string) ([]string, error)
+	RelationGet(ctx context.Context, id, unit string) (map[string]string, error)
+	RelationSet(ctx context.Context, id string, values map[string]string) error
+}
+
+// Manager keeps the certificate of a unit. It lives for one hook.
+type Manager struct {
+	Juju   Juju
+	Dialer Dialer
+	Env    juju.Env
+	Paths  ovndb.Paths
+	Now    func() time.Time
+	State  *unitstate.State
+	Log    *slog.Logger
+
+	thorough bool
+	// primary are the addresses that a certificate must have.
+	primary []netip.Addr
+	related bool
+	// provider is the unit that answered last, or is listed.
+	provider string
+	// relations are those to the provider, and published what this unit has asked for on each.
+	relations []string
+	published map[string]map[string]string
+	request   relation.CertificateRequest
+	// issued is the best answer; problem is what is wrong with the answers if there is none.
+	issued  *relation.Issued
+	problem string
+}
+
+// Snapshot is what the certificate follows from.
+type Snapshot struct {
+	// Thorough is set if Juju is to be asked, though the certificate can be used.
+	Thorough bool
+	// Providers are the units of the provider by goal-state, which lacks relations of other models' applications.
+	Providers map[string]juju.UnitGoal
+	// Addresses are those of all bindings, Hosts the machine's names. At the Primary ones this unit sends others to it.
+	Addresses, Primary []netip.Addr
+	Hosts              []string
+}
+
+// kept is what is remembered of the relation to the provider.
+type kept struct {
+	// Related reports whether there was one when it was last asked for.
+	Related bool `json:"related,omitempty"`
+	// Unrelated reports whether it was broken, and none has come since.
+	Unrelated bool `json:"unrelated,omitempty"`
+}
+
+var section = unitstate.NewSection[kept]("certificates")
+
+// Observe reads what the provider has issued. The error is one of Juju's tools.
+func (m *Manager) Observe(ctx context.Context, s Snapshot) error {
+	m.thorough, m.primary = s.Thorough, s.Primary
+	last := section.Get(m.State)
+	providers := slices.SortedFunc(maps.Keys(s.Providers), unitname.Compare)
+	listed := len(providers) > 0
+	// One that can't be used may have been spoiled on the disk only.
+	if s.Thorough || (listed || last.Related) && !m.usable() {
+		if err := m.ask(ctx, s); err != nil {
+			return err
+		}
+	}
+	if s.Thorough {
+		last.Related = len(m.relations) > 0
+		last.Unrelated = !last.Related && (last.Unrelated || strings.HasPrefix(m.Env.BrokenRelation(), relation.Certificates+":"))
+	}
+	if listed && m.provider == "" { // its answers were not read
+		m.provider = providers[len(providers)-1]
+	}
+	// goal-state has the relation before this unit is in it, and for seconds after it is out.
+	m.related = len(m.relations) > 0 || last.Related || listed && !last.Unrelated
+	return section.Set(m.State, last)
+}
+
+// ask reads what the provider has issued for what this unit has
+// asked for. A request that still covers the address of each binding is kept as it is,
+// whichever charm made it: every other one would bring a new certificate. The Python charm
+// asked for the first ones alone (get_certificate_sans of charm-helpers), and further ones may come and
+// go, as a virtual address does. Names don't count: Open vSwitch looks at none (stream-ssl.c).
+func (m *Manager) ask(ctx context.Context, s Snapshot) error {
+	ids, err := m.Juju.RelationIDs(ctx, relation.Certificates)
+	if err != nil {
+		return err
+	}
+	m.relations = m.Env.Unbroken(ids)
+	m.request = relation.CertificateRequest{
+		Unit: m.Env.Unit, CommonName: strings.ReplaceAll(m.Env.Unit, "/", "-"), SANs: append(texts(s.Addresses), s.Hosts...),
+	}
+	m.published = map[string]map[string]string{}
+	for _, id := range m.relations {
+		own, err := m.Juju.RelationGet(ctx, id, m.Env.Unit)
+		if err != nil && !errors.Is(err, juju.ErrNotFound) {
+			return err
+		}
+		m.published[id] = own
+		if before, found := relation.ParseRequest(m.Env.Unit, own); found && covers(before.SANs, texts(s.Primary)) {
+			m.request = before
+		}
+		if err := m.readAnswers(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAnswers keeps the best answer of the units of one relation to the provider: one that can
+// be used, and of several the newest. A unit of vault that is down or sealed leaves its old answer
+// on the relation.
+func (m *Manager) readAnswers(ctx context.Context, id string) error {
+	units, err := m.Juju.RelationUnits(ctx, id)
+	if err != nil && !errors.Is(err, juju.ErrNotFound) {
+		return err
+	}
+	for _, unit := range units {
+		databag, err := m.Juju.RelationGet(ctx, id, unit)
+		if err != nil && !errors.Is(err, juju.ErrNotFound) {
+			return err
+		}
+		m.provider = unit
+		issued, found, err := relation.ParseIssued(databag, m.request)
+		switch {
+		case err != nil && m.issued == nil:
+			m.problem = fmt.Sprintf("%s: %v", unit, err)
+		case found && (m.issued == nil || m.preferred(issued, *m.issued)):
+			m.issued, m.problem = &issued, ""
+		}
+	}
+	return nil
+}
+
+// preferred reports whether one answer is rather to be used than the other.
+func (m *Manager) preferred(issued, other relation.Issued) bool {
+	names := tls.Names{Addresses: m.primary}
+	info, problem := tls.Check(credentialsOf(issued), names, m.Now())
+	than, otherProblem := tls.Check(credentialsOf(other), names, m.Now())
+	if (problem == nil) != (otherProblem == nil) {
+		return problem == nil
+	}
+	return info.NotBefore.After(than.NotBefore)
+}
+
+// Compare returns the certificate in use and the one that is issued, as a decision needs them.
+func (m *Manager) Compare() plan.Certificates {
+	c := plan.Certificates{Related: m.related, Provider: m.provider}
+	if used, err := m.credentials().Read(); err == nil {
+		c.Used = m.judge(used, m.primary)
+	} else if !errors.Is(err, tls.ErrNone) {
+		c.Used = &plan.Certificate{Problem: err.Error()}
+	}
+	if m.issued != nil {
+		c.Issued = m.judge(credentialsOf(*m.issued), m.primary)
+	} else if m.problem != "" {
+		c.Issued = &plan.Certificate{Problem: m.problem}
+	}
+	return c
+}
+
+// usable reports whether the certificate on the disk can be used.
+func (m *Manager) usable() bool {
+	used, err := m.credentials().Read()
+	return err == nil && m.judge(used, nil).Problem == ""
+}
+
+func (m *Manager) judge(c tls.Credentials, addresses []netip.Addr) *plan.Certificate {
+	info, err := tls.Check(c, tls.Names{Addresses: addresses}, m.Now())
+	x := &plan.Certificate{Issuer: info.Issuer, Trusts: slices.Clone(info.Authorities), NotAfter: info.NotAfter}
+	slices.Sort(x.Trusts)
+	if prints, err := tls.Fingerprints(c.Certificate); err == nil && len(prints) > 0 {
+		x.Fingerprint = prints[0]
+	}
+	var p *tls.Problem
+	switch {
+	case errors.As(err, &p) && p.Kind == tls.MissingAddress:
+		x.Lacks = err.Error()
+	case err != nil:
+		x.Problem = err.Error()
+	}
+	return x
+}
+
+// Install makes a step with the issued certificate: it writes the files, under the servers that run, and returns once
+// those of the databases in served answer at the address with the new files.
+func (m *Manager) Install(ctx context.Context, kind plan.Kind, address netip.Addr, served []ovndb.Database) error {
+	issued := credentialsOf(*m.issued)
+	used, err := m.credentials().Read()
+	if err != nil && !errors.Is(err, tls.ErrNone) {
+		m.Log.WarnContext(ctx, "cannot read the certificate that is replaced", "error", err)
+	}
+	next := issued
+	if kind != plan.DropCAs {
+		if next.CA, err = tls.Bundle(m.Now(), issued.CA, used.CA); err != nil {
+			if next.CA, err = tls.Bundle(m.Now(), issued.CA); err != nil {
+				return err
+			}
+		}
+	}
+	if kind == plan.TrustCA {
+		next.Key, next.Certificate = used.Key, used.Certificate
+	}
+	// Newer packages leave it to systemd to make the directory.
+	if err := os.MkdirAll(m.Paths.Etc, 0o755); err != nil {
+		return err
+	}
+	if _, err := m.credentials().Write(next); err != nil {
+		return err
+	}
+	m.Dialer.Forget()
+	return m.awaitServed(ctx, address, served)
+}
+
+// Ensure asks the provider for a certificate, and keeps its files' modes. It finds nothing: the decision does. The error
+// is one of Juju's tools.
+func (m *Manager) Ensure(ctx context.Context) ([]finding.Finding, error) {
+	if m.thorough {
+		for _, id := range m.relations {
+			databag := m.request.Databag()
+			if contains(m.published[id], databag) {
+				continue
+			}
+			if err := m.Juju.RelationSet(ctx, id, databag); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := m.credentials().SetModes(); err != nil { // Nagios' check reads the certificate
+		m.Log.WarnContext(ctx, "cannot repair the unit's credentials; continuing", "error", err)
+	}
+	return nil, nil
+}
+
+func (m *Manager) credentials() tls.Files { return tls.Files(m.Paths.Credentials()) }
+
+func credentialsOf(issued relation.Issued) tls.Credentials {
+	return tls.Credentials{
+		Key: []byte(issued.Key), Certificate: []byte(issued.Certificate),
+		CA: []byte(joinPEM(issued.CA, issued.Chain)),
+	}
+}
+
+// joinPEM joins PEM texts, each from the beginning of a line.
+func joinPEM(parts ...string) string {
+	var all strings.Builder
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			all.WriteString(p + "\n")
+		}
+	}
+	return all.String()
+}
+
+func texts(addresses []netip.Addr) (all []string) {
+	for _, address := range addresses {
+		all = append(all, address.String())
+	}
+	return all
+}
+
+func covers(have, want []string) bool {
+	return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
+}
+
+// contains reports whether the data on a relation are as wanted; an empty value means that the key is missing.
+func contains(have, want map[string]string) bool {
+	for key, value := range want {
+		if have[key] != value {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,191 @@
+// Package publish publishes what Juju, the other units and the clients need to know of a unit.
+package publish
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// Juju has the tools of Juju that the manager needs.
+type Juju interface {
+	RelationSet(ctx context.Context, id string, values map[string]string) error
+	RelationSetApp(ctx context.Context, id string, values map[string]string) error
+	OpenPorts(ctx context.Context, ports ...int) error
+	ClosePorts(ctx context.Context, ports ...int) error
+	ApplicationVersionSet(ctx context.Context, version string) error
+}
+
+// Manager publishes what others need to know of a unit.
+type Manager struct {
+	Juju  Juju
+	State *unitstate.State
+	Log   *slog.Logger
+}
+
+// Snapshot is what is published, and what it follows from.
+type Snapshot struct {
+	observe.Snapshot
+	Report observe.Report
+	// State is what the last decision was made from, Ready whether the servers are members.
+	State plan.State
+	Ready bool
+	// Thorough is set if all is published, though it was before.
+	Thorough bool
+	// Version is set if Juju may have dropped the version that it has.
+	Version bool
+	// JujuLeader is set if this unit leads the application. Clusters are those of the application, which only units
+	// remember if Migrated is set.
+	JujuLeader bool
+	Clusters   relation.Clusters
+	Migrated   bool
+	// Address and Hostname are the unit's.
+	Address  netip.Addr
+	Hostname string
+	// Running are the versions that its services run.
+	Running []ovndb.Version
+	// Withdrawn is the Northbound cluster that it has claimed and put away since.
+	Withdrawn raft.ID
+	// Recovery has the parts of the unit's data about recoveries.
+	Recovery relation.UnitState
+	// Clients are the relations to clients; known only if Thorough is set.
+	Clients []string
+}
+
+// kept is what was published last.
+type kept struct {
+	// Peers is the digest of what was last published to the peers in a thorough hook.
+	Peers string `json:"told,omitempty"`
+	// Clients is how many clients of each server the peers last read.
+	Clients map[ovndb.Database]int `json:"clients,omitempty"`
+	// Addresses is the address that was last published on each client relation; Ports and
+	// Version what Juju got.
+	Addresses map[string]string `json:"published,omitempty"`
+	Ports     []int             `json:"ports,omitempty"`
+	Version   string            `json:"version,omitempty"`
+}
+
+var section = unitstate.NewSection[kept]("published")
+
+// Ensure publishes what has changed. It finds nothing; the error is one of Juju's tools.
+func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
+	last := section.Get(m.State)
+	for _, publish := range []func(context.Context, Snapshot, *kept) error{m.toPeers, m.toClients, m.toJuju} {
+		if err := publish(ctx, s, &last); err != nil {
+			return nil, err
+		}
+	}
+	return nil, section.Set(m.State, last)
+}
+
+// toPeers writes this unit's data, and as the leader the history, to every
+// peer relation; and the clusters' IDs if only units remember them. Without a thorough look,
+// what was published before is not repeated; and nothing is remembered of it, since Juju
+// drops it if the hook fails after all.
+func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
+	databag, history := s.identities().Databag(), map[string]string(nil)
+	last.Clients = s.clients(last.Clients)
+	maps.Copy(databag, s.unit(last.Clients).Databag())
+	if s.JujuLeader {
+		history = s.Application.History.Databag()
+		maps.Copy(history, s.members().Databag())
+		if s.Migrated {
+			maps.Copy(history, s.Clusters.Settings())
+		}
+	}
+	text, err := json.Marshal([]any{s.Application.Relations, databag, history})
+	if err != nil {
+		return fmt.Errorf("cannot publish to the peers: %w", err)
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	if !s.Thorough && sum == last.Peers {
+		return nil
+	}
+	for _, id := range s.Application.Relations {
+		if err := m.Juju.RelationSet(ctx, id, databag); err != nil {
+			return err
+		}
+		if !s.JujuLeader {
+			continue
+		}
+		if err := m.Juju.RelationSetApp(ctx, id, history); err != nil {
+			// Another unit may have become the leader meanwhile, and will do it.
+			m.Log.WarnContext(ctx, "cannot publish the history", "error", err)
+		}
+	}
+	if last.Peers = ""; s.Thorough {
+		last.Peers = sum
+	}
+	return nil
+}
+
+// toClients publishes this unit's address to the clients once its servers are
+// members, and again when it changes. It stays published when a server is down
+// for a while: clients have the other units', and try all.
+func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
+	if !s.Ready {
+		return nil
+	}
+	address, relations := relation.FormatAddress(s.Address), s.Clients
+	if !s.Thorough {
+		// New relations have hooks of their own; what is left is a new address.
+		for id, before := range last.Addresses {
+			if before != address {
+				relations = append(relations, id)
+			}
+		}
+	}
+	for _, id := range relations {
+		if err := m.Juju.RelationSet(ctx, id, relation.BoundAddress(s.Address)); err != nil {
+			return err
+		}
+	}
+	if s.Thorough || last.Addresses == nil {
+		last.Addresses = map[string]string{}
+	}
+	for _, id := range relations {
+		last.Addresses[id] = address
+	}
+	return nil
+}
+
+// toJuju opens the ports for clients in each thorough hook: Juju drops what it gets from a hook
+// that fails. It sets the version if Juju doesn't have it. Raft's ports are for the peers alone, and `juju expose` must
+// not open the port at which the Southbound database knows no roles.
+func (m *Manager) toJuju(ctx context.Context, s Snapshot, last *kept) error {
+	if s.Ready {
+		ports := []int{int(ovndb.NorthboundPort), int(ovndb.SouthboundPort)}
+		if s.Thorough || !slices.Equal(ports, last.Ports) {
+			if err := m.Juju.OpenPorts(ctx, ports...); err != nil {
+				return err
+			}
+			closed := slices.DeleteFunc(last.Ports, func(port int) bool { return slices.Contains(ports, port) })
+			if err := m.Juju.ClosePorts(ctx, closed...); err != nil {
+				return err
+			}
+			last.Ports = ports
+		}
+	}
+	version := s.State.Packages.Version.OVN
+	if !s.State.Packages.Installed || version == "" || version == last.Version && !s.Version {
+		return nil
+	}
+	if err := m.Juju.ApplicationVersionSet(ctx, ovndb.Upstream(version)); err != nil {
+		return err
+	}
+	last.Version = version
+	return nil
+}
