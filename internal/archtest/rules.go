@@ -90,7 +90,7 @@ var linked = []string{
 // unit's state must not be able to ask or act.
 var narrow = map[string][]string{
 	"status":  {"observe", "present", "juju", "relation"},
-	"observe": {"ovsctl", "raftfile", "machine", "systemd", "ovsdb", "juju", "relation", "atomicfile", "poll"},
+	"observe": {"ovsctl", "raftfile", "machine", "systemd", "ovsdb", "juju", "relation", "atomicfile", "poll", "version"},
 }
 
 // emptyNames do not describe a package's purpose.

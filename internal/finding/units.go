@@ -104,24 +104,25 @@ var northdEntries = []Entry{
 
 // What else concerns a unit.
 const (
-	StateUnknown       Code = "STATE_UNKNOWN"
-	StepFailed         Code = "STEP_FAILED"
-	AddressUnknown     Code = "ADDRESS_UNKNOWN"
-	PackagesAwaited    Code = "PACKAGES_AWAITED"
-	ClientPortsClosed  Code = "CLIENT_PORTS_CLOSED"
-	ApplicationRemoved Code = "APPLICATION_REMOVED"
-	Paused             Code = "PAUSED"
-	RestartsHeld       Code = "RESTARTS_HELD"
-	RestartDue         Code = "RESTART_DUE"
-	UpgradeWaits       Code = "UPGRADE_WAITS"
-	AgentFailed        Code = "AGENT_FAILED"
-	BackupOverdue      Code = "BACKUP_OVERDUE"
-	FirewallFailed     Code = "FIREWALL_FAILED"
-	PolicyFailed       Code = "POLICY_FAILED"
-	StepPostponed      Code = "STEP_POSTPONED"
-	DrainStalled       Code = "DRAIN_STALLED"
-	ClockWrong         Code = "CLOCK_WRONG"
-	OptionInvalid      Code = "OPTION_INVALID"
+	StateUnknown        Code = "STATE_UNKNOWN"
+	StepFailed          Code = "STEP_FAILED"
+	AddressUnknown      Code = "ADDRESS_UNKNOWN"
+	PackagesAwaited     Code = "PACKAGES_AWAITED"
+	ClientPortsClosed   Code = "CLIENT_PORTS_CLOSED"
+	ApplicationRemoved  Code = "APPLICATION_REMOVED"
+	Paused              Code = "PAUSED"
+	RestartsHeld        Code = "RESTARTS_HELD"
+	RestartDue          Code = "RESTART_DUE"
+	UpgradeWaits        Code = "UPGRADE_WAITS"
+	CharmVersionDiffers Code = "CHARM_VERSION_DIFFERS"
+	AgentFailed         Code = "AGENT_FAILED"
+	BackupOverdue       Code = "BACKUP_OVERDUE"
+	FirewallFailed      Code = "FIREWALL_FAILED"
+	PolicyFailed        Code = "POLICY_FAILED"
+	StepPostponed       Code = "STEP_POSTPONED"
+	DrainStalled        Code = "DRAIN_STALLED"
+	ClockWrong          Code = "CLOCK_WRONG"
+	OptionInvalid       Code = "OPTION_INVALID"
 )
 
 var unitEntries = []Entry{
@@ -214,6 +215,12 @@ var unitEntries = []Entry{
 		Line:    "the clock of {name} differs from this unit's by {duration}",
 		Meaning: "The clocks of two units differ by more than the agents' lease allows for.",
 		Do:      "Set up time synchronization on that machine.",
+	},
+	{
+		Code: CharmVersionDiffers, Severity: Warning, Kind: Unit, For: 15 * time.Minute,
+		Line:    "{name} runs another version of the charm",
+		Meaning: "The unit has run a hook since it has seen the version that the others run. Its agent was down during `juju refresh`: Juju 4 then leaves a unit on its old charm. A unit whose agent is still down is not named.",
+		Do:      "Run the same `juju refresh` again while the agents of all units run. It restarts no server.",
 	},
 	{
 		Code: RestartsHeld, Severity: Info, Kind: Unit,

@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
+	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
 // Application is what Juju, the units' published data and this unit's cache tell about the application.
@@ -21,6 +22,8 @@ type Application struct {
 	// Unit is this unit. Version is that of its Juju, which determines the syntax of printed commands.
 	Unit    string
 	Version juju.Version
+	// Charm is the version of the charm that this unit runs; empty if the build has none.
+	Charm string
 	// Goal are the units that should exist; nil if Juju could not be asked.
 	Goal map[string]juju.UnitGoal
 	// Remote are the units of other applications, by this application's endpoint.
@@ -64,7 +67,7 @@ type Peer struct {
 // readApplication asks Juju. If the peer relation is gone or a call fails, this unit's cache replaces the answer:
 // `stop` and reports may not depend on a relation (R9). All other decisions check Unread first.
 func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache Cache) Application {
-	m := Application{Unit: env.Unit, Version: env.Version, Peers: map[string]Peer{}, Published: relation.UnitIdentities{}, History: cache.History}
+	m := Application{Unit: env.Unit, Version: env.Version, Charm: version.Known(), Peers: map[string]Peer{}, Published: relation.UnitIdentities{}, History: cache.History}
 	note := func(err error) {
 		if err != nil {
 			m.Problems = append(m.Problems, finding.New(finding.JujuUnread, finding.Subject{}, finding.Args{Detail: err.Error()}))

@@ -55,6 +55,7 @@ func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
 		d.Northd = string(x.Northd)
 	}
 	d.NorthdAsked, d.NorthdHeard = x.Northds.Asked, northdHeard(s.Application)
+	d.Charm, d.CharmsSeen = s.Application.Charm, s.Application.OtherCharms()
 	d.NoRoom = map[ovndb.Database]bool{}
 	for db, x := range x.Databases {
 		d.NoRoom[db] = x.ConversionLacks() != ""

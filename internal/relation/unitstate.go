@@ -23,6 +23,9 @@ type UnitState struct {
 	Address netip.Addr
 	// Hostname is that of its machine; a chassis there may have other addresses.
 	Hostname string
+	// Charm is the version of its charm, and CharmsSeen the other ones that it has read of its peers.
+	Charm      string
+	CharmsSeen []string
 	// Source is the package source that it has applied.
 	Source string
 	// Running are the distinct versions that its services run.
@@ -58,6 +61,8 @@ type UnitState struct {
 // Keys of a deployment in a unit's data on the peer relation, next to bound-address, which the previous charm also has.
 const (
 	keyHostname = "hostname"
+	keyCharm    = "charm-version"
+	keyCharms   = "charm-versions-seen"
 	keySource   = "package-source"
 	keyRunning  = "running-version"
 	keyTrusts   = "trusted-cas"
@@ -86,6 +91,8 @@ const (
 func (d UnitState) Databag() map[string]string {
 	databag := map[string]string{
 		keyHostname: d.Hostname,
+		keyCharm:    d.Charm,
+		keyCharms:   strings.Join(d.CharmsSeen, ","),
 		keySource:   d.Source,
 		keyRunning:  strings.Join(texts(d.Running), ","),
 		keyTrusts:   strings.Join(d.Trusts, ","),
@@ -126,7 +133,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = UnitState{Address: address, Hostname: foreign.Name(databag[keyHostname]), Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Paused: databag[keyPaused] == "true", Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{}}
+	d = UnitState{Address: address, Hostname: foreign.Name(databag[keyHostname]), Charm: foreign.Name(databag[keyCharm]), Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Paused: databag[keyPaused] == "true", Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{}}
 	for _, db := range ovndb.Databases() {
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n
@@ -148,6 +155,11 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	for version := range strings.SplitSeq(databag[keyRunning], ",") {
 		if version != "" {
 			d.Running = append(d.Running, ovndb.ParseVersion(version))
+		}
+	}
+	for charm := range strings.SplitSeq(databag[keyCharms], ",") {
+		if charm != "" {
+			d.CharmsSeen = append(d.CharmsSeen, charm)
 		}
 	}
 	for ca := range strings.SplitSeq(databag[keyTrusts], ",") {

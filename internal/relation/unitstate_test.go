@@ -41,6 +41,15 @@ func TestUnitState_hostname(t *testing.T) {
 	assert.Equal(t, "juju-3", relation.UnitState{Hostname: "juju-3"}.Databag()["hostname"])
 }
 
+func TestUnitState_charm_round_trip(t *testing.T) {
+	t.Parallel()
+	told := relation.UnitState{Charm: "1.0-3-gabcdef0", CharmsSeen: []string{"1.0", "1.1"}}
+	assert.Equal(t, "1.0,1.1", told.Databag()["charm-versions-seen"])
+	d, problems := relation.ParseUnitState(told.Databag())
+	assert.Empty(t, problems)
+	assert.Equal(t, []any{told.Charm, told.CharmsSeen}, []any{d.Charm, d.CharmsSeen})
+}
+
 func TestNorthdAsked(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1764000000, 7).UTC()

@@ -7,7 +7,17 @@ import (
 )
 
 // Version is set when the binary is linked (see the Makefile).
-var Version = "unknown"
+var Version = unknown
+
+const unknown = "unknown"
+
+// Known returns [Version], or nothing if the build was given none.
+func Known() string {
+	if Version == unknown {
+		return ""
+	}
+	return Version
+}
 
 // Docs is the URL of this build's documents, ending in a slash. It is set like Version.
 var Docs = "https://ovn-central.github.io/ovn-central-operator/docs/"

@@ -28,7 +28,14 @@ func (l *Lab) Refresh(ctx context.Context, charmDir string) error {
 	l.mu.Lock()
 	l.charm = ch
 	l.mu.Unlock()
-	l.model.Do(func(s *model.State) { s.CharmVersion = version })
+	l.model.Do(func(s *model.State) {
+		s.CharmVersion = version
+		for _, u := range s.Units {
+			if s.Ways.RefreshOnce && u.Lost {
+				u.Uniter.MissedCharm = version
+			}
+		}
+	})
 	return l.settleStarted(ctx)
 }
 

@@ -6,6 +6,7 @@ import "github.com/ovn-central/ovn-central-operator/internal/finding"
 // the lab doesn't have. Each is named by its test.
 var elsewhere = map[finding.Code]string{
 	finding.FileCutOff:          "TestDecide_every_condition",
+	finding.CharmVersionDiffers: "TestUnitThatMissesARefreshIsNamedOnceItsAgentRuns",
 	finding.FileTooNew:          "TestDecide_every_condition",
 	finding.FileMadeElsewhere:   "TestBootstrap_nothing_beside_old_database",
 	finding.DataDiffer:          "TestUnitWhoseDataDifferRejoinsByOneAction",

@@ -110,6 +110,7 @@ type Uniter struct {
 	ConfigVersion  int
 	AddressVersion int
 	CharmVersion   int
+	MissedCharm    int // the refresh that the agent will never hear of
 	StatusSet      bool
 	// Rebooted is set until start has run on the machine that came back.
 	Rebooted bool

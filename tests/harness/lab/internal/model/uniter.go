@@ -119,7 +119,7 @@ func (s *State) living(u *Unit) []Hook {
 	if !agent.Leader && s.Leader != u.Name && !s.Ways.NoLeaderSettings && agent.LeaderVersion != s.LeaderVersion {
 		hooks = append(hooks, Hook{Kind: LeaderSettingsChanged, Version: s.LeaderVersion})
 	}
-	if agent.CharmVersion != s.CharmVersion {
+	if agent.CharmVersion != s.CharmVersion && agent.MissedCharm != s.CharmVersion {
 		hooks = append(hooks, Hook{Kind: UpgradeCharm, Version: s.CharmVersion})
 	}
 	if agent.ConfigVersion != s.ConfigVersion || agent.AddressVersion != u.AddressVersion {

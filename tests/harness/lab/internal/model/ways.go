@@ -26,6 +26,8 @@ type Ways struct {
 	// the model, whatever its hooks are at; its machine follows after the same time.
 	// A `stop` that fails isn't tried again. 0: never, the model waits for its `remove`.
 	GoneAfter time.Duration
+	// RefreshOnce: a unit whose agent is down while the charm is refreshed stays on its charm until the next refresh.
+	RefreshOnce bool
 	// StatusCut is how many bytes of a status message `juju status` shows.
 	StatusCut int
 }
@@ -39,7 +41,7 @@ func WaysOf(version string) Ways {
 	if !(&State{JujuVersion: version}).Since(4, 0) {
 		return w
 	}
-	w.PeersStay, w.NoLeaderSettings = true, true
+	w.PeersStay, w.NoLeaderSettings, w.RefreshOnce = true, true, true
 	w.Late = 10 * time.Second // the change stream looks that seldom after a quiet time
 	w.JoinsApart = 5 * time.Second
 	w.GoneAfter = 10 * time.Second // internal/worker/removal/worker.go, jobCheckMaxInterval
