@@ -1,7 +1,7 @@
 # What people and CI run. `make` alone lists the targets.
 
 ARCH     ?= amd64
-VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+VERSION  ?= $(shell tools/version)
 
 # The soak: the first schedule's seed (0: drawn, and printed), for how long it begins new ones, how
 # many it plays at a time, and how many times as long as usual everything may take.
@@ -15,11 +15,9 @@ BINARY := build/$(ARCH)/ovn-central-operator
 CHARM  := build/ovn-central_$(ARCH).charm
 TOOLS  := build/tools
 
-# The package of ovn-gateways: Debian's name of the architecture, a version that begins with
-# a digit, and the day of the sources in all that has one.
+# The package of ovn-gateways: Debian's name of the architecture, and the day of the sources in all that has one.
 DEB         := build/ovn-gateways_$(ARCH).deb
 DEB_ARCH    := $(subst ppc64le,ppc64el,$(ARCH))
-DEB_VERSION  = 0~$(subst -,+,$(VERSION))
 DEB_DATE    := $(shell git log -1 --format=%cs 2>/dev/null || date +%F)
 DEB_SHARE   := build/$(ARCH)/deb
 
@@ -60,7 +58,7 @@ charm: build ## the charm file that juju deploys, for ARCH
 deb: build $(TOOLS)/nfpm ## a package with the command ovn-gateways, for any OVN, for ARCH
 	rm -rf $(DEB_SHARE)
 	go run ./tools/manpages -date $(DEB_DATE) -out $(DEB_SHARE)
-	BINARY=$(BINARY) DEB_SHARE=$(DEB_SHARE) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(DEB_VERSION)' SOURCE_DATE_EPOCH=$$(date -u -d $(DEB_DATE) +%s) $(TOOLS)/nfpm package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
+	BINARY=$(BINARY) DEB_SHARE=$(DEB_SHARE) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(VERSION)' SOURCE_DATE_EPOCH=$$(date -u -d $(DEB_DATE) +%s) $(TOOLS)/nfpm package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
 
 # .goreleaser.yaml has charm and deb made once for each architecture.
 release: $(TOOLS)/goreleaser $(TOOLS)/cyclonedx-gomod $(TOOLS)/nfpm ## binary, charm and deb for all architectures, checksums, lists of components; publishes nothing

@@ -27,7 +27,7 @@ type agentFlags struct {
 	nb, sb string
 }
 
-// newAgent is what systemd runs, also for an OVN without the charm.
+// newAgent is what systemd runs.
 func newAgent(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	f := new(agentFlags)
 	cmd := &cobra.Command{
@@ -45,7 +45,8 @@ reads the file and its certificate again.`,
 		Example: "  ovn-central-operator agent --unit ovn-central/0 --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:16642 " +
 			"--private-key key_host --certificate cert_host --ca-cert ovn-central.crt " +
 			"--peer-listen 10.0.0.5:16402 --peer 10.0.0.6:16402 --peer 10.0.0.7:16402",
-		Args: cobra.NoArgs,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{pageKey: "reference/agent"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runAgent(cmd.Context(), func() (config.Config, error) { return f.load(cmd) }, ovndb.PathsFromEnv(getenv), slog.New(slog.NewTextHandler(stderr, nil)))
 		},

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,7 @@ const (
 	exitOK          = 0
 	exitFailure     = 1
 	exitUsage       = 2
+	exitProblems    = 3
 	exitInterrupted = 130
 )
 
@@ -51,16 +53,23 @@ type shownError struct{ error }
 
 func (e shownError) Unwrap() error { return e.error }
 
+// errProblems is the error of `status --exit-code` if there are problems, which are shown already.
+var errProblems = errors.New("there are problems")
+
 // Main runs the command and returns the exit code.
 func Main(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	root := Root(getenv, stderr)
-	if len(args) > 0 && filepath.Base(args[0]) == GatewaysName {
-		root = Gateways(getenv)
+	program := append(slices.Clone(args), name)[0]
+	root := Root(program, getenv, stderr)
+	if filepath.Base(program) == GatewaysName {
+		root = Gateways(program, getenv)
 	}
 	root.SetArgs(append([]string{}, Route(args, getenv)...))
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = misnamed(root)
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -72,84 +81,54 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 		return exitInterrupted
 	case errors.As(err, new(refusedStart)):
 		return startguard.ExitRefused
+	case errors.Is(err, errProblems):
+		return exitProblems
 	case errors.As(err, new(usageError)) || errors.Is(err, action.ErrUnknown):
 		return exitUsage
 	}
 	return exitFailure
 }
 
-// name is the binary's. GatewaysName is its name on machines without the charm, with only the commands for gateways.
+// name is the binary's. GatewaysName is its name on machines without the charm, with only what works for any OVN.
 const (
 	name         = "ovn-central-operator"
 	GatewaysName = "ovn-gateways"
 )
 
-// Gateways is the command tree of the binary under that name.
-func Gateways(getenv func(string) string) *cobra.Command {
-	root := newGateways(GatewaysName, getenv)
-	root.Use, root.SilenceErrors, root.SilenceUsage = GatewaysName, true, true
-	root.Args = usage(root.Args)
-	root.SetFlagErrorFunc(flagError)
-	v := newVersion()
-	v.Args = usage(v.Args)
-	v.Example = "  " + GatewaysName + " version"
-	root.AddCommand(v)
+// Gateways is the command tree for any OVN. The program is as it was typed.
+func Gateways(program string, getenv func(string) string) *cobra.Command {
+	root := newGateways(program, getenv)
+	root.Use = GatewaysName
+	root.Short = "See and move the gateways of OVN's routers, and take nodes out of service"
+	root.Long = `See where the gateways of OVN's routers are and should be, and move them; take nodes
+out of service and put them back. All that is needed is a way to OVN's Northbound
+and Southbound databases: by --nb and --sb, else those of this machine.`
+	root.Example = "  " + program + " status\n  " + program + " nodes list"
+	root.AddCommand(newNodes(program+" nodes", getenv), newVersion(program))
+	dress(root)
 	return root
 }
 
-// Root is the command tree.
-func Root(getenv func(string) string, stderr io.Writer) *cobra.Command {
+// Root is the command tree of the charm.
+func Root(program string, getenv func(string) string, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   name,
 		Short: "The charm ovn-central: runs OVN's databases and changes their membership safely",
 		Long: `The charm ovn-central. Juju runs this binary as ` + "`dispatch`" + ` for every hook and
-action; a person rarely needs to run it by hand.
-
-EXIT STATUS
-  0    done; also an action that was refused, which it reports to Juju itself
-  1    failed; if it was a hook, Juju shows it and runs the hook again
-  2    the command line can't be understood
-  3    start-guard: the server must not be started
-  130  interrupted`,
-		Example:       "  ovn-central-operator hook update-status\n  ovn-central-operator version",
-		Args:          cobra.NoArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+action; a person needs it for gateways and nodes at most.`,
+		Example: "  " + program + " gateways status\n  " + program + " nodes list",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError{fmt.Errorf("nothing to do: Juju sets JUJU_DISPATCH_PATH, a person names a command (see %s --help)", cmd.Name())}
+			if filepath.Base(program) == dispatch {
+				return usageError{errors.New("nothing to do: Juju sets JUJU_DISPATCH_PATH")}
+			}
+			return cmd.Help()
 		},
 	}
-	root.Args = usage(root.Args)
-	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(name+" gateways", getenv), newNodes(getenv), newAgent(getenv, stderr), newBackup(getenv, stderr), newStartGuard(getenv, stderr), newVersion())
-	for _, c := range root.Commands() {
-		c.Args = usage(c.Args)
-	}
+	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(program+" gateways", getenv), newNodes(program+" nodes", getenv),
+		newAgent(getenv, stderr), newBackup(getenv, stderr), newStartGuard(getenv, stderr), newVersion(program))
+	dress(root)
 	return root
-}
-
-// flagError adds how to list the flags.
-func flagError(cmd *cobra.Command, err error) error {
-	return usageError{fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())}
-}
-
-// usage turns a wrong number of arguments into a usage error with the correct syntax.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		err := check(cmd, args)
-		if err == nil {
-			return nil
-		}
-		name, takes, _ := strings.Cut(cmd.Use, " ")
-		if cmd.HasSubCommands() { // the error names the unknown command
-			return usageError{fmt.Errorf("%w; %s --help lists them", err, cmd.CommandPath())}
-		}
-		given := ""
-		if len(args) > 0 {
-			given = fmt.Sprintf(", not %q", strings.Join(args, " "))
-		}
-		return usageError{fmt.Errorf("%s takes %s%s; type: %s", name, cmp.Or(takes, "no arguments"), given, cmd.UseLine())}
-	}
 }
 
 func newHook(getenv func(string) string, stderr io.Writer) *cobra.Command {
@@ -161,8 +140,9 @@ A hook that is not known is no error.
 
 HOOKS
   ` + strings.Join(hook.Names(), "\n  "),
-		Example: "  ovn-central-operator hook update-status",
-		Args:    cobra.ExactArgs(1),
+		Example:     "  ovn-central-operator hook update-status",
+		Args:        cobra.ExactArgs(1),
+		Annotations: map[string]string{"1": "failed: Juju shows it, and runs the hook again", pageKey: "reference/hooks"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u := unit(getenv, stderr)
 			err := hook.Run(cmd.Context(), u, args[0])
@@ -186,8 +166,9 @@ and answer with the action's parameters.
 
 ACTIONS
   ` + strings.Join(action.Names(), "\n  "),
-		Example: "  ovn-central-operator action cluster-status",
-		Args:    cobra.ExactArgs(1),
+		Example:     "  ovn-central-operator action cluster-status",
+		Args:        cobra.ExactArgs(1),
+		Annotations: map[string]string{"0": "done, or refused: Juju was told which", pageKey: "reference/actions"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u := unit(getenv, stderr)
 			u.Members.Progress = func(ctx context.Context, text string) {
@@ -200,12 +181,12 @@ ACTIONS
 	}
 }
 
-func newVersion() *cobra.Command {
+func newVersion(program string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
 		Long:    "Print the version that this binary was built as.",
-		Example: "  ovn-central-operator version",
+		Example: "  " + program + " version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.Version)

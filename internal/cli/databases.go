@@ -3,9 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/user"
 	"slices"
@@ -30,14 +33,17 @@ type databaseFlags struct {
 	credentials ovndb.Credentials
 	output      string
 	getenv      func(string) string
+	// variables are the names of the variables that replace flags which are not given.
+	variables map[string]string
 	// typed are the typed flags of databases.
 	typed [][2]string
 	// elsewhere explains how to name databases on another machine; empty if all are named.
 	elsewhere string
 }
 
-// add adds the flags to a set.
-func (f *databaseFlags) add(flags *pflag.FlagSet) {
+// add adds the flags to a group of commands.
+func (f *databaseFlags) add(c *cobra.Command) {
+	flags := c.PersistentFlags()
 	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas (default $OVN_NB_DB, else this machine's)")
 	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is (default $OVN_SB_DB, else this machine's)")
 	flags.StringVar(&f.credentials.Key, "private-key", "", "key for ssl:")
@@ -48,6 +54,7 @@ func (f *databaseFlags) add(flags *pflag.FlagSet) {
 	if err := flags.MarkHidden("format"); err != nil {
 		panic(err) // the line before defines it
 	}
+	offer(c, "output", fixed("text", "yaml", "json"))
 }
 
 // refuseEmpty refuses a flag with an empty value, as from a script with an unset variable: --revert "$PLAN" would move
@@ -68,11 +75,22 @@ func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 // complete sets defaults, as ovn-nbctl(8) and ovn-sbctl(8) do, and returns what is wrong with the flags.
 func (f *databaseFlags) complete() error {
 	f.typed = [][2]string{{"--nb", f.nb}, {"--sb", f.sb}}
-	f.nb, f.sb = cmp.Or(f.nb, f.getenv("OVN_NB_DB")), cmp.Or(f.sb, f.getenv("OVN_SB_DB"))
+	f.variables = map[string]string{}
+	for _, x := range []struct {
+		to             *string
+		flag, variable string
+	}{{&f.nb, "--nb", "OVN_NB_DB"}, {&f.sb, "--sb", "OVN_SB_DB"}} {
+		if value := f.getenv(x.variable); *x.to == "" && value != "" {
+			*x.to, f.variables[x.flag] = value, x.variable
+		}
+	}
 	f.elsewhere = elsewhere(f.nb, f.sb)
 	paths := ovndb.PathsFromEnv(f.getenv)
 	f.nb, f.sb = cmp.Or(f.nb, "unix:"+paths.Socket(ovndb.NB)), cmp.Or(f.sb, "unix:"+paths.Socket(ovndb.SB))
-	return f.check()
+	if err := f.check(); err != nil || !f.secure() {
+		return err
+	}
+	return f.readCredentials()
 }
 
 // elsewhere explains how to name the databases that were not named.
@@ -92,14 +110,16 @@ func elsewhere(nb, sb string) string {
 
 // check returns what is wrong with the flags.
 func (f *databaseFlags) check() error {
+	for _, x := range [][2]string{{"--nb", f.nb}, {"--sb", f.sb}} {
+		switch flag, list := x[0], x[1]; {
+		case list == "":
+			return usageError{fmt.Errorf("%s is missing: it says where a database is, such as unix:/var/run/ovn/ovnnb_db.sock", flag)}
+		case !endpoints(list):
+			return usageError{fmt.Errorf("%s %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", cmp.Or(f.variables[flag], flag), list)}
+		}
+	}
 	switch {
-	case f.nb == "" || f.sb == "":
-		return usageError{fmt.Errorf("--nb and --sb say where the databases are, such as --nb unix:/var/run/ovn/ovnnb_db.sock")}
-	case !endpoints(f.nb):
-		return usageError{fmt.Errorf("--nb %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", f.nb)}
-	case !endpoints(f.sb):
-		return usageError{fmt.Errorf("--sb %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", f.sb)}
-	case strings.Contains(f.nb+","+f.sb, "ssl:") && (f.credentials.Key == "" || f.credentials.Certificate == "" || f.credentials.CA == ""):
+	case f.secure() && (f.credentials.Key == "" || f.credentials.Certificate == "" || f.credentials.CA == ""):
 		return usageError{fmt.Errorf("ssl: needs --private-key, --certificate and --ca-cert")}
 	case f.output != "text" && f.output != "yaml" && f.output != "json":
 		return usageError{fmt.Errorf("--output %q: must be text, yaml or json", f.output)}
@@ -107,11 +127,39 @@ func (f *databaseFlags) check() error {
 	return nil
 }
 
+// secure reports whether a database is asked with TLS.
+func (f *databaseFlags) secure() bool { return strings.Contains(f.nb+","+f.sb, "ssl:") }
+
+// readCredentials returns which of the files of TLS can't be used, by its flag.
+func (f *databaseFlags) readCredentials() error {
+	var contents [][]byte
+	for _, x := range [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}} {
+		content, err := os.ReadFile(x[1])
+		if err != nil {
+			return usageError{fmt.Errorf("%s: %w", x[0], err)}
+		}
+		contents = append(contents, content)
+	}
+	if _, err := tls.X509KeyPair(contents[1], contents[0]); err != nil {
+		return usageError{fmt.Errorf("--certificate %s and --private-key %s: %w", f.credentials.Certificate, f.credentials.Key, err)}
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(contents[2]) {
+		return usageError{fmt.Errorf("--ca-cert %s: there is no certificate in it", f.credentials.CA)}
+	}
+	return nil
+}
+
 // endpoints reports whether a list looks like one of endpoints.
 func endpoints(list string) bool {
 	return !slices.ContainsFunc(strings.Split(list, ","), func(e string) bool {
-		protocol, rest, found := strings.Cut(e, ":")
-		return !found || rest == "" || protocol != "unix" && protocol != "tcp" && protocol != "ssl"
+		switch protocol, rest, _ := strings.Cut(e, ":"); protocol {
+		case "unix":
+			return rest == ""
+		case "tcp", "ssl":
+			host, port, err := net.SplitHostPort(rest)
+			return err != nil || host == "" || port == ""
+		}
+		return true
 	})
 }
 
@@ -129,13 +177,26 @@ func (f *databaseFlags) words() (words []string) {
 // typed formats a command; the program's name may have several words.
 func typed(program string, words []string) string { return program + " " + shell.Line(words...) }
 
-// service operates on the databases.
-func (f *databaseFlags) service(progress io.Writer) *gateway.Service {
-	return &gateway.Service{
+// service operates on the databases. Call end before anything else is printed, and in the end.
+func (f *databaseFlags) service(cmd *cobra.Command, progress io.Writer) (s *gateway.Service, end func()) {
+	say, quiet := reassure(cmd.ErrOrStderr(), progress, "asking the databases at "+f.nb+" and "+f.sb)
+	s = &gateway.Service{
 		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
 		By: operator(f.getenv), Elsewhere: f.elsewhere,
-		Progress: func(_ context.Context, line string) { fmt.Fprintln(progress, line) },
+		Progress: func(_ context.Context, line string) { say(line) },
 	}
+	return s, func() {
+		s.Close()
+		quiet()
+	}
+}
+
+// progress is where lines of progress go: beside a document that a program reads.
+func (f *databaseFlags) progress(cmd *cobra.Command) io.Writer {
+	if f.output != "text" {
+		return cmd.ErrOrStderr()
+	}
+	return cmd.OutOrStdout()
 }
 
 // operator is the person who runs the program, also with sudo(8), by SUDO_USER.

@@ -41,42 +41,39 @@ type gatewayFlags struct {
 	drawn func(schedule.Plan) error
 }
 
-// newGateways is for any OVN, also one without the charm.
+// newGateways are the commands on gateways.
 func newGateways(program string, getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gateways",
 		Short: "See and move the gateways of routers",
-		Long: `See where the gateways of routers are and should be, and move them. It works
-with any OVN whose databases can be reached: without --nb and --sb, with those of
-this machine.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError{fmt.Errorf("nothing to do: name a command (see %s --help)", cmd.CommandPath())}
-		},
+		Long: `See where the gateways of routers are and should be, and move them: in the databases
+that --nb and --sb name, else in those of this machine.`,
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{pageKey: "how-to/spread-gateways"},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := gatewayFlags{program: program, databaseFlags: databaseFlags{getenv: getenv}}
-	f.databaseFlags.add(c.PersistentFlags())
+	f.databaseFlags.add(c)
 	c.PersistentPreRunE = refuseEmpty
 	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f), newRevisions(&f))
-	for _, sub := range c.Commands() {
-		sub.Args = usage(sub.Args)
-	}
 	return c
 }
 
 // addNetworks adds the flag that restricts a command to some provider networks.
-func (f *gatewayFlags) addNetworks(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; can be repeated")
+func (f *gatewayFlags) addNetworks(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; can be repeated")
+	offer(c, "network", f.networkNames)
 }
 
 // addChange adds the flags of commands that change something.
-func (f *gatewayFlags) addChange(flags *pflag.FlagSet) {
-	f.addNetworks(flags)
+func (f *gatewayFlags) addChange(c *cobra.Command) {
+	f.addNetworks(c)
+	flags := c.Flags()
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	flags.BoolVar(&f.yes, "yes", false, "confirm that gateways may be interrupted")
 	secondsVar(flags, &f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
 	flags.StringVar(&f.reviewID, "review-id", "", "carry out only the plan that a dry run showed with this ID")
-	flags.BoolVar(&f.intermediate, "allow-intermediate-commits", false, "skip that check, and say what it would have refused")
+	flags.BoolVar(&f.intermediate, "allow-intermediate-commits", false, "skip the check of --review-id, and say what it would have refused")
 }
 
 // addScheduling adds the flags for a reschedule.
@@ -92,27 +89,33 @@ func (f *gatewayFlags) addMoving(flags *pflag.FlagSet) {
 }
 
 func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
+	var exitCode bool
 	c := &cobra.Command{
-		Use:     "status",
-		Short:   "Show how gateways are spread, what is wrong, and what would fix it",
-		Example: "  " + f.program + " status --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:6642 --private-key key.pem --certificate cert.pem --ca-cert ca.pem",
-		Args:    cobra.NoArgs,
+		Use:   "status",
+		Short: "Show how gateways are spread, what is wrong, and what would fix it",
+		Example: "  " + f.program + " status --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:6642 --private-key key.pem --certificate cert.pem --ca-cert ca.pem\n" +
+			"  " + f.program + " status --exit-code >/dev/null || echo look at the gateways",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.complete(); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
 			defer cancel()
-			s := f.service(io.Discard)
-			defer s.Close()
+			s, end := f.service(cmd, io.Discard)
 			status, err := s.Status(ctx, f.request().Options)
-			if err != nil {
-				return err
+			end()
+			if err == nil {
+				err = show(cmd.OutOrStdout(), f.output, status, document.Gateways)
 			}
-			return show(cmd.OutOrStdout(), f.output, status, document.Gateways)
+			if err == nil && exitCode && len(status.Findings) > 0 {
+				err = shownError{errProblems}
+			}
+			return err
 		},
 	}
-	f.addNetworks(c.Flags())
+	f.addNetworks(c)
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 3 if there are problems")
 	return c
 }
 
@@ -126,8 +129,9 @@ func newReschedule(f *gatewayFlags) *cobra.Command {
 			return f.run(cmd, (*gateway.Service).Reschedule)
 		},
 	}
-	f.addChange(c.Flags())
+	f.addChange(c)
 	f.addScheduling(c.Flags())
+	offer(c, "scheduler", fixed(string(schedule.LeastLoaded), string(schedule.Random)))
 	return c
 }
 
@@ -144,10 +148,12 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 			return f.run(cmd, (*gateway.Service).Rebalance)
 		},
 	}
-	f.addChange(c.Flags())
+	f.addChange(c)
 	f.addMoving(c.Flags())
 	c.Flags().StringVar(&f.revert, "revert", "", "revert what this plan changed (see history)")
 	c.Flags().StringVar(&f.target, "target-revision", "", "bring back this layout: successful-site-action, last-site-action or an ID (see revisions)")
+	offer(c, "revert", f.plans)
+	offer(c, "target-revision", fixed(string(journal.Successful), string(journal.Last)))
 	return c
 }
 
@@ -157,15 +163,17 @@ func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 		Short:   "List what was changed, when and by whom; for one plan, each gateway before and after",
 		Example: "  " + f.program + " history",
 		Args:    cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: first(f.plans),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.complete(); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
 			defer cancel()
-			s := f.service(io.Discard)
-			defer s.Close()
+			s, end := f.service(cmd, io.Discard)
 			history, err := s.History(ctx, strings.Join(args, ""))
+			end()
 			if err != nil {
 				return err
 			}
@@ -210,23 +218,20 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 	}
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout, fmt.Errorf("timed out after %.0fm", gatewaysTimeout.Minutes()))
 	defer cancel()
-	out := cmd.OutOrStdout()
-	progress := out
-	if f.output != "text" {
-		progress = cmd.ErrOrStderr() // a program reads one document
-	}
-	s := f.service(progress)
-	defer s.Close()
+	progress := f.progress(cmd)
+	s, end := f.service(cmd, progress)
+	defer end()
 	operation, err := prepare(s, ctx, f.request())
 	if err == nil && f.drawn != nil {
 		err = f.drawn(operation.Plan)
 	}
 	if err == nil {
-		err = show(out, f.output, operation.Plan, document.Plan)
+		err = show(cmd.OutOrStdout(), f.output, operation.Plan, document.Plan)
 	}
 	if err == nil {
 		err = operation.Apply(ctx)
 	}
+	end()
 	var misplaced *gateway.MisplacedError
 	var refused *answer.RefusedError
 	switch {
@@ -243,13 +248,14 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 	return err
 }
 
-func (f *gatewayFlags) service(progress io.Writer) *gateway.Service {
-	s := f.databaseFlags.service(progress)
+// service also prints commands. Call end before anything else is printed, and in the end.
+func (f *gatewayFlags) service(cmd *cobra.Command, progress io.Writer) (s *gateway.Service, end func()) {
+	s, end = f.databaseFlags.service(cmd, progress)
 	s.Undo = f.undo
 	s.DryRun = func(operation string) string {
 		return typed(f.program, append(append([]string{operation}, f.words()...), "--dry-run"))
 	}
-	return s
+	return s, end
 }
 
 // undo is the command that reverts a plan.

@@ -134,7 +134,7 @@ func TestMain_usage_errors(t *testing.T) {
 		args []string
 		says string
 	}{
-		"nothing":               {[]string{"ovn-central-operator"}, "nothing to do: Juju sets JUJU_DISPATCH_PATH, a person names a command"},
+		"no dispatch path":      {[]string{"/charm/dispatch"}, "nothing to do: Juju sets JUJU_DISPATCH_PATH"},
 		"unknown option":        {[]string{"ovn-central-operator", "--frobnicate"}, "unknown flag: --frobnicate"},
 		"option of a hook":      {[]string{"ovn-central-operator", "hook", "stop", "--force"}, "unknown flag: --force"},
 		"hook of no name":       {[]string{"ovn-central-operator", "hook"}, "takes NAME; type: ovn-central-operator"},
@@ -143,7 +143,16 @@ func TestMain_usage_errors(t *testing.T) {
 		"unknown action":        {[]string{"ovn-central-operator", "action", "kcik"}, `unknown action "kcik"`},
 		"version_with_argument": {[]string{"ovn-central-operator", "version", "x"}, `version takes no arguments, not "x"`},
 		"unknown command":       {[]string{"ovn-central-operator", "frobnicate"}, `unknown command "frobnicate" for "ovn-central-operator"; ovn-central-operator --help lists them`},
-		"unknown of nodes":      {[]string{"ovn-central-operator", "nodes", "lst"}, `"; ovn-central-operator nodes --help lists them`},
+		"unknown of nodes":      {[]string{"ovn-central-operator", "nodes", "frobnicate"}, `"; ovn-central-operator nodes --help lists them`},
+		"near a command":        {[]string{"ovn-gateways", "stat"}, `unknown command "stat" for "ovn-gateways"; did you mean status? `},
+		"near a node's command": {[]string{"ovn-gateways", "nodes", "lst"}, "did you mean list? "},
+		"command of a group":    {[]string{"ovn-gateways", "drain", "x"}, "did you mean nodes? "},
+		"help of no command":    {[]string{"ovn-gateways", "help", "stat"}, "did you mean status? "},
+		"no command with help":  {[]string{"ovn-gateways", "nodes", "lst", "--help"}, "did you mean list? "},
+		"bad variable":          {[]string{"ovn-gateways", "status"}, `OVN_SB_DB "garbage" is not unix:FILE`},
+		"no port":               {[]string{"ovn-gateways", "status", "--nb=tcp:10.0.0.5"}, `--nb "tcp:10.0.0.5" is not `},
+		"no key":                {[]string{"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/nope", "--certificate=c", "--ca-cert=d"}, "--private-key: open /nope: no such file"},
+		"no certificate in it":  {[]string{"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/dev/null", "--certificate=/dev/null", "--ca-cert=/dev/null"}, "--certificate /dev/null and --private-key /dev/null: "},
 		"no such plan":          {[]string{"ovn-gateways", "plan", "reblance"}, `plan takes [rebalance|reschedule], not "reblance"; type: ovn-gateways plan`},
 		"no file's name":        {[]string{"ovn-gateways", "plan", "--picture", ""}, "--picture is empty"},
 		"no file":               {[]string{"ovn-gateways", "plan", "--picture", "-"}, "--picture takes the name of a file, such as plan.svg"},
@@ -169,6 +178,9 @@ func TestMain_usage_errors(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			env, dir := prepare(t)
+			if name == "bad variable" {
+				env["OVN_SB_DB"] = "garbage"
+			}
 			code, stdout, stderr := mainOf(t, env, test.args...)
 			assert.Equal(t, 2, code)
 			assert.Contains(t, stderr, "error: ")
@@ -252,8 +264,22 @@ func TestMain_help_and_version_on_stdout(t *testing.T) {
 	for _, hook := range []string{"stop", "update-status", "ovsdb-peer-relation-departed"} {
 		assert.Contains(t, stdout, "\n  "+hook+"\n")
 	}
-	_, stdout, _ = mainOf(t, env, "x", "--help")
-	assert.Contains(t, stdout, "EXIT STATUS")
+	for _, args := range [][]string{{"ovn-gateways"}, {"ovn-gateways", "nodes"}, {"x"}, {"x", "gateways"}} {
+		code, stdout, stderr := mainOf(t, env, args...)
+		assert.Equal(t, 0, code, args)
+		assert.Contains(t, stdout, "Available Commands:", args)
+		assert.Empty(t, stderr, args)
+	}
+	for _, args := range [][]string{{"x"}, {"x", "gateways", "status"}, {"x", "nodes", "drain"}, {"x", "agent"}, {"x", "start-guard"}, {"ovn-gateways", "nodes", "list"}} {
+		_, stdout, _ := mainOf(t, env, append(args, "--help")...)
+		assert.Contains(t, stdout, "\nExit status:\n  0 ", args)
+		assert.Contains(t, stdout, version.Docs, args)
+		assert.Contains(t, stdout, "/issues", args)
+	}
+	_, stdout, _ = mainOf(t, env, "ovn-gateways", "plan", "--help")
+	assert.Contains(t, stdout, "\nEnvironment:\n  OVN_NB_DB ")
+	_, stdout, _ = mainOf(t, env, "ovn-gateways", "--version")
+	assert.Equal(t, "ovn-gateways version "+version.Version+"\n", stdout)
 
 	code, stdout, stderr := mainOf(t, env, "x", "version")
 	assert.Equal(t, 0, code)

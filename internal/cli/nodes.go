@@ -27,24 +27,26 @@ type nodeFlags struct {
 	dryRun bool
 	yes    bool
 	force  bool
+	// program is the text before a typed command.
+	program string
 }
 
-// newNodes is for any OVN, also one without the charm.
-func newNodes(getenv func(string) string) *cobra.Command {
+// newNodes are the commands on nodes.
+func newNodes(program string, getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nodes",
 		Short: "Show nodes, drain them and put them back",
 		Long: `See what is on each chassis, keep new gateways off it, and say what holds it.
 A node is named by its host name or by the name of its chassis: as chassis:NAME, if
-that is the host name of another node, too. It works with any OVN whose databases
-can be reached: without --nb and --sb, with those of this machine.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError{fmt.Errorf("nothing to do: name a command (see %s --help)", cmd.CommandPath())}
-		},
+that is the host name of another node, too. The databases are those that --nb and
+--sb name, else those of this machine.`,
+		Args:        cobra.NoArgs,
+		SuggestFor:  []string{"cordon", "uncordon", "drain", "undrain", "decommission", "hold", "release"},
+		Annotations: map[string]string{pageKey: "how-to/take-a-node-out"},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f := nodeFlags{databaseFlags: databaseFlags{getenv: getenv}}
-	f.add(c.PersistentFlags())
+	f := nodeFlags{program: program, databaseFlags: databaseFlags{getenv: getenv}}
+	f.add(c)
 	c.PersistentPreRunE = refuseEmpty
 	reason := func(c *cobra.Command) *cobra.Command {
 		c.Flags().StringVar(&f.reason, "reason", "", "why, for others to read")
@@ -71,9 +73,6 @@ can be reached: without --nb and --sb, with those of this machine.`,
 			}),
 	)
 	c.AddCommand(f.drain(reason), f.undrain(), f.decommission(reason), f.remove())
-	for _, sub := range c.Commands() {
-		sub.Args = usage(sub.Args)
-	}
 	return c
 }
 
@@ -85,10 +84,32 @@ func (f *nodeFlags) drain(reason func(*cobra.Command) *cobra.Command) *cobra.Com
 			if !c.Flags().Changed("grace-period") {
 				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
 			}
-			return s.Drain(ctx, node.DrainRequest{Node: args[0], Reason: f.reason, Limits: f.limits, DryRun: f.dryRun})
+			return f.confirmed(maintenance.OperationDrain, args[0], func(dryRun bool) answer.Status {
+				return s.Drain(ctx, node.DrainRequest{Node: args[0], Reason: f.reason, Limits: f.limits, DryRun: dryRun})
+			})
 		}))
 	f.addLimits(c)
+	f.addYes(c)
 	return c
+}
+
+// confirmed runs an operation that interrupts traffic. Without a confirmation it only shows what that would be.
+func (f *nodeFlags) confirmed(operation, name string, operate func(dryRun bool) answer.Status) answer.Status {
+	if f.dryRun || f.yes {
+		return operate(f.dryRun)
+	}
+	would := operate(true)
+	what, shown := strings.CutPrefix(would.Message, "dry run: ")
+	if !would.OK() || !shown { // refused, or there is nothing to do
+		return would
+	}
+	return answer.New(answer.BadRequest, what+"; this interrupts traffic: confirm it", would.Details.MessageList...).
+		With(answer.Message{Message: f.command(operation, name), Kind: answer.MessageNext, Name: operation})
+}
+
+// addYes adds the flag that confirms an operation.
+func (f *nodeFlags) addYes(c *cobra.Command) {
+	c.Flags().BoolVar(&f.yes, "yes", false, "confirm that traffic may be interrupted")
 }
 
 // addLimits adds the flags of a drain.
@@ -135,21 +156,34 @@ func (f *nodeFlags) remove() *cobra.Command {
 func (f *nodeFlags) undrain() *cobra.Command {
 	c := f.operation("undrain NODE", "Put a node back: its gateways' ranks are as before the drain", cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
-			return s.Undrain(ctx, args[0], f.wait, f.dryRun)
+			return f.confirmed(maintenance.OperationUndrain, args[0], func(dryRun bool) answer.Status {
+				return s.Undrain(ctx, args[0], f.wait, dryRun)
+			})
 		})
 	secondsVar(c.Flags(), &f.wait, "wait", gateway.DefaultWait, "how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
+	f.addYes(c)
 	return c
 }
 
-// example is a command line that works on a unit.
-func example(use string) string {
-	return "  ovn-central-operator nodes " + strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use)
+// example is a command line that works.
+func (f *nodeFlags) example(use string) string {
+	verb, _, _ := strings.Cut(use, " ")
+	flags := ""
+	if confirms(verb) {
+		flags = " --yes"
+	}
+	return "  " + f.program + " " + strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use) + flags
+}
+
+// confirms reports whether an operation takes --yes.
+func confirms(verb string) bool {
+	return slices.Contains([]string{"drain", "undrain", "decommission", "remove"}, verb)
 }
 
 // readOnly makes a command that changes nothing.
 func (f *nodeFlags) readOnly(use, short string, args cobra.PositionalArgs) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+	return &cobra.Command{Use: use, Short: short, Example: f.example(use), Args: args, ValidArgsFunction: f.completion(use), RunE: func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && args[0] == "" {
 			_, refused := maintenance.Resolve(nil, "") // for List an empty name means all
 			return f.answer(cmd, *refused)
@@ -159,9 +193,9 @@ func (f *nodeFlags) readOnly(use, short string, args cobra.PositionalArgs) *cobr
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
 		defer cancel()
-		s := f.service(io.Discard)
-		defer s.Close()
+		s, end := f.service(cmd, io.Discard)
 		report, refused := s.List(ctx, strings.Join(args, ""))
+		end()
 		if refused != nil {
 			return f.answer(cmd, *refused)
 		}
@@ -171,24 +205,22 @@ func (f *nodeFlags) readOnly(use, short string, args cobra.PositionalArgs) *cobr
 
 // operation makes a command that ends with an answer.
 func (f *nodeFlags) operation(use, short string, args cobra.PositionalArgs, operate func(context.Context, *node.Service, []string) answer.Status) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+	return &cobra.Command{Use: use, Short: short, Example: f.example(use), Args: args, ValidArgsFunction: f.completion(use), RunE: func(cmd *cobra.Command, args []string) error {
 		if err := f.complete(); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeoutCause(cmd.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
 		defer cancel()
-		progress := cmd.OutOrStdout()
-		if f.output != "text" {
-			progress = cmd.ErrOrStderr() // a program reads one document
-		}
-		s := f.service(progress)
-		defer s.Close()
-		return f.answer(cmd, operate(ctx, s, args))
+		s, end := f.service(cmd, f.progress(cmd))
+		status := operate(ctx, s, args)
+		end()
+		return f.answer(cmd, status)
 	}}
 }
 
-func (f *nodeFlags) service(progress io.Writer) *node.Service {
-	return &node.Service{Gateways: f.databaseFlags.service(progress), Command: f.command}
+func (f *nodeFlags) service(cmd *cobra.Command, progress io.Writer) (s *node.Service, end func()) {
+	gateways, end := f.databaseFlags.service(cmd, progress)
+	return &node.Service{Gateways: gateways, Command: f.command}, end
 }
 
 // command is the next command for an operation on a node. Arguments from another client that begin with a dash, such as
@@ -208,11 +240,15 @@ func (f *nodeFlags) command(operation, name string, given ...string) string {
 			flags = append(flags, "--"+key, value)
 		}
 	}
-	words := []string{strings.TrimSuffix(operation, "-node")}
+	verb := strings.TrimSuffix(operation, "-node")
+	if confirms(verb) && !slices.Contains(flags, "--yes") {
+		flags = append(flags, "--yes")
+	}
+	words := []string{verb}
 	if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "-") }) {
 		words = slices.Concat(words, f.words(), flags, []string{"--"}, names)
 	} else {
 		words = slices.Concat(words, names, f.words(), flags)
 	}
-	return typed("ovn-central-operator nodes", words)
+	return typed(f.program, words)
 }

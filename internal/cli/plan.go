@@ -48,9 +48,10 @@ with their ranks before and after, and an arrow for each that moves.`,
 			return f.run(cmd, operate)
 		},
 	}
-	f.addNetworks(c.Flags())
+	f.addNetworks(c)
 	f.addMoving(c.Flags())
 	f.addScheduling(c.Flags())
+	offer(c, "scheduler", fixed(string(schedule.LeastLoaded), string(schedule.Random)))
 	c.Flags().StringVar(&file, "picture", "", "write a picture of the plan to this file, as SVG")
 	return c
 }

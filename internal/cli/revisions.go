@@ -31,16 +31,20 @@ are cordoned. Without --base and --diff, revisions are listed.`,
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
 			defer cancel()
-			s := f.service(io.Discard)
-			defer s.Close()
-			return f.answer(cmd, s.Revisions(ctx, gateway.RevisionsRequest{
+			s, end := f.service(cmd, io.Discard)
+			found := s.Revisions(ctx, gateway.RevisionsRequest{
 				Base: journal.Version(base), Diff: journal.Version(diff), Reschedule: plan == "reschedule", Options: f.request().Options,
-			}))
+			})
+			end()
+			return f.answer(cmd, found)
 		},
 	}
 	c.Flags().StringVar(&base, "base", "", "compare this with diff: committed (the default with --diff), successful-site-action or last-site-action")
 	c.Flags().StringVar(&diff, "diff", "", "compare base with this: plan (the default with --base), committed, successful-site-action or last-site-action")
 	c.Flags().StringVar(&plan, "plan", "rebalance", "which plan --diff plan is: rebalance or reschedule")
-	f.addNetworks(c.Flags())
+	f.addNetworks(c)
+	offer(c, "base", fixed(string(journal.Committed), string(journal.Successful), string(journal.Last)))
+	offer(c, "diff", fixed(string(journal.Planned), string(journal.Committed), string(journal.Successful), string(journal.Last)))
+	offer(c, "plan", fixed("rebalance", "reschedule"))
 	return c
 }

@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// The two kinds of things that Juju runs: directories of a charm and, in the singular, our commands.
+// What Juju runs: directories of a charm and, in the singular, our commands.
 const (
 	hooks   = "hooks"
 	actions = "actions"
+	// dispatch is the name by which Juju runs the binary.
+	dispatch = "dispatch"
 )
 
 // Route maps a call to the arguments of a command: first by Juju's JUJU_DISPATCH_PATH ("hooks/stop", "actions/kick"),

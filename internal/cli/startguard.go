@@ -26,14 +26,11 @@ and another unit's server of either database says so: otherwise two clusters wou
 be served.
 
 If that can't be determined within 4 seconds, the server may start and the reason
-is printed.
-
-EXIT STATUS
-  0  the server may be started
-  3  it may not`,
-		Example:   "  ovn-central-operator start-guard nb",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
-		ValidArgs: []string{ovndb.NB.Short(), ovndb.SB.Short()},
+is printed.`,
+		Annotations: map[string]string{"0": "the server may be started", "3": "the server may not be started"},
+		Example:     "  ovn-central-operator start-guard nb",
+		Args:        cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs:   []string{ovndb.NB.Short(), ovndb.SB.Short()},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			db := ovndb.NB
 			if args[0] == ovndb.SB.Short() {

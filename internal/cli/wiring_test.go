@@ -25,7 +25,7 @@ func TestGateways_printed_commands_can_be_pasted(t *testing.T) {
 	t.Parallel()
 	f := databaseFlags{typed: [][2]string{{"--nb", "ssl:10.0.0.5:6641"}}}
 	f.credentials.Key = "/root/my keys/$HOME's.pem"
-	nodes := nodeFlags{databaseFlags: f}
+	nodes := nodeFlags{program: "ovn-central-operator nodes", databaseFlags: f}
 	gateways := gatewayFlags{databaseFlags: f, program: GatewaysName}
 	for printed, words := range map[string][]string{
 		nodes.command("remove-node", "compute 3 <x>", "i-really-mean-it", "true"): {"ovn-central-operator", "nodes", "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
@@ -53,7 +53,7 @@ func TestAnswer_in_requested_form(t *testing.T) {
 func TestGateways_printed_commands_name_databases(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
-		f := nodeFlags{databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}}}
+		f := nodeFlags{program: "ovn-central-operator nodes", databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}}}
 		words := shelltest.Words(t, f.command("release", "chassis:"+name, "name", name, "i-really-mean-it", "true", "dry-run", "true"))
 		require.Equal(t, []string{"ovn-central-operator", "nodes", "release"}, words[:3])
 		flags := pflag.NewFlagSet("release", pflag.ContinueOnError)
@@ -63,6 +63,6 @@ func TestGateways_printed_commands_name_databases(t *testing.T) {
 		assert.Equal(t, "unix:"+name, *nb)
 		assert.True(t, *yes && *dry)
 	}
-	f := nodeFlags{}
+	f := nodeFlags{program: "ovn-central-operator nodes"}
 	assert.Equal(t, "ovn-central-operator nodes uncordon --yes -- --yes", f.command("uncordon", "--yes", "i-really-mean-it", "true"))
 }

@@ -68,10 +68,10 @@ func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints .
 	for i, endpoint := range endpoints {
 		share, cancel := shareOf(ctx, len(endpoints)-i)
 		c, err := d.connectOne(share, m, endpoint)
-		if late := share.Err(); err != nil && late != nil {
-			err = fmt.Errorf("%w: %w", late, err) // the library drops it
-			if errors.Is(late, context.DeadlineExceeded) {
-				err = reworded{err, "no answer before the deadline"}
+		if ended := share.Err(); err != nil && ended != nil {
+			err = fmt.Errorf("%w: %w", ended, err) // the library drops it
+			if errors.Is(ended, context.DeadlineExceeded) {
+				err = reworded{err, late(endpoint)}
 			}
 		}
 		cancel()
@@ -110,6 +110,11 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 	if err := connected(held, c); err != nil {
 		if refused := new(net.OpError); errors.As(err, &refused) && refused.Op == "dial" {
 			return nil, refused.Err // the library and net repeat the endpoint three times
+		}
+		if ctx.Err() == nil && !errors.As(err, new(*tls.CertificateVerificationError)) {
+			if why := mismatch(ctx, endpoint); why != "" {
+				return nil, reworded{err, why}
+			}
 		}
 		return nil, reworded{err, strings.TrimPrefix(err.Error(), "failed to connect to "+endpoint+": ")}
 	}

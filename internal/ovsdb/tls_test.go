@@ -5,6 +5,7 @@ package ovsdb_test
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,4 +130,35 @@ func TestTLS_IPv6(t *testing.T) {
 	state, err := (&ovsdb.Dialer{Credentials: a.issue(t, "client", time.Hour)}).Server(t.Context(), ovndb.SB, endpoint)
 	require.NoError(t, err)
 	assert.Equal(t, s.Status(t).Server, state.Server)
+}
+
+func TestDialer_protocol_that_the_server_does_not_speak(t *testing.T) {
+	t.Parallel()
+	root := newAuthority(t)
+	own := root.issue(t, "client", time.Hour)
+	dialer := &ovsdb.Dialer{Credentials: own}
+	ask := func(s *server, from, to string) error {
+		_, err := dialer.Server(t.Context(), s.Database, to+strings.TrimPrefix(endpointsOf(s)[0], from))
+		return err
+	}
+	t.Run("TLS port without TLS", func(t *testing.T) {
+		t.Parallel()
+		s := secure(t, ovndb.NB, root.issue(t, "server", time.Hour))
+		require.ErrorContains(t, ask(s, "ssl:", "tcp:"), "use "+endpointsOf(s)[0])
+	})
+	t.Run("TLS on a port without it", func(t *testing.T) {
+		t.Parallel()
+		s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1")
+		listening(s, nil, endpointsOf(s)...).Create(t).Start(t)
+		require.ErrorContains(t, ask(s, "tcp:", "ssl:"), "use "+endpointsOf(s)[0])
+	})
+	t.Run("Raft port", func(t *testing.T) {
+		t.Parallel()
+		s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1")
+		s.Create(t).Start(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		_, err := dialer.Server(ctx, s.Database, s.Address)
+		require.ErrorContains(t, err, "clients use 6641")
+	})
 }

@@ -67,7 +67,7 @@ func TestTrafficWhileEveryChassisIsDrainedRebootedAndPutBack(t *testing.T) {
 	w.settles(best(before))
 	for _, name := range w.but("") {
 		gaps("drain of "+name, swap+moreThanASwap, func() {
-			assert.Contains(t, w.nodes("drain", name, "--timeout", "80s", "--grace-period", "60s"), name+".example is drained: it is empty")
+			assert.Contains(t, w.nodes("drain", name, "--yes", "--timeout", "80s", "--grace-period", "60s"), name+".example is drained: it is empty")
 		})
 		placed := w.bound()
 		assert.Empty(t, placed.on(name))
@@ -75,7 +75,7 @@ func TestTrafficWhileEveryChassisIsDrainedRebootedAndPutBack(t *testing.T) {
 		gaps("reboot of "+name, 0, func() { w.named(name).reboot() })
 		assert.True(t, maps.Equal(placed, w.bound()), "nothing has moved")
 		gaps("undrain of "+name, swap+moreThanASwap, func() {
-			assert.Contains(t, w.nodes("undrain", name), name+".example is in use again")
+			assert.Contains(t, w.nodes("undrain", name, "--yes"), name+".example is in use again")
 		})
 		require.Equal(t, before, w.candidates())
 		w.settles(best(before))

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
 const cliIntro = `# Command line
@@ -13,6 +15,10 @@ const cliIntro = `# Command line
 <!-- Written by "make generate" from the binary's own help. -->
 
 Every command has ` + "`--help`" + `. The flags of a group, such as ` + "`gateways`" + `, are those of each of its commands too.
+The package ` + "`ovn-gateways`" + ` has the commands of ` + "`gateways`" + `, and ` + "`nodes`" + `.
+
+| Exit status | |
+|---|---|
 `
 
 // helpFlag is what the page says once of all commands.
@@ -31,8 +37,17 @@ var noFlags = regexp.MustCompile(`\n\nFlags:\s*$`)
 func cliPage(root *cobra.Command) []byte {
 	var out strings.Builder
 	out.WriteString(cliIntro)
+	out.WriteString(exitStatus(root))
 	writeHelp(&out, root)
 	return []byte(out.String())
+}
+
+// exitStatus are the rows of the table of a tree's exit statuses.
+func exitStatus(root *cobra.Command) (rows string) {
+	for _, e := range cli.Sections(root)[0].Entries {
+		rows += fmt.Sprintf("| `%s` | %s |\n", e[0], e[1])
+	}
+	return rows
 }
 
 func writeHelp(out *strings.Builder, command *cobra.Command) {

@@ -101,7 +101,7 @@ func TestCommandsAreDescribedWithTheirFlags(t *testing.T) {
 	turn := &cobra.Command{Use: "turn ANGLE", Short: "Turn.", Long: "Turn by an angle.\n", Example: "  tool turn 90", Run: run}
 	turn.Flags().Bool("left", false, "the other way round")
 	root.AddCommand(turn, &cobra.Command{Use: "secret", Hidden: true, Run: run})
-	assert.Equal(t, cliIntro+`
+	assert.Equal(t, cliIntro+exitStatus(root)+`
 ## tool
 
 `+"```text"+`

@@ -29,7 +29,7 @@ var pages = []page{
 	{name: "actions.md", render: fromFile("actions.yaml", actionsPage)},
 	{name: "config.md", render: fromFile("config.yaml", configPage)},
 	{name: "cli.md", render: func(string) ([]byte, error) {
-		return cliPage(cli.Root(func(string) string { return "" }, io.Discard)), nil
+		return cliPage(cli.Root("ovn-central-operator", func(string) string { return "" }, io.Discard)), nil
 	}},
 	{name: "findings.md", render: findingsPage},
 	{name: "layers.svg", render: layersPicture},

@@ -34,8 +34,7 @@ func write(out, date string) error {
 	if err != nil {
 		return fmt.Errorf("cannot read -date: %w", err)
 	}
-	root := cli.Gateways(func(string) string { return "" })
-	root.InitDefaultCompletionCmd()
+	root := cli.Gateways(cli.GatewaysName, func(string) string { return "" })
 	root.DisableAutoGenTag = true // it has the day of the build
 	files := map[string]func(*bytes.Buffer) error{
 		"bash-completion/completions/" + cli.GatewaysName:         func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) },
@@ -59,14 +58,55 @@ func write(out, date string) error {
 	return nil
 }
 
+// describe adds to a command's text what its page has besides its flags. cobra makes sections of such headings.
+func describe(command *cobra.Command) {
+	var b strings.Builder
+	b.WriteString(command.Long)
+	if b.Len() == 0 {
+		b.WriteString(command.Short + ".")
+	}
+	if command.HasAvailableSubCommands() {
+		b.WriteString("\n\n# COMMANDS\n")
+		writeCommands(&b, command, "")
+	}
+	for _, s := range cli.Sections(command) {
+		if s.Title == "See also" { // cobra has a section of this name
+			s.Title = "Documents"
+		}
+		fmt.Fprintf(&b, "\n# %s\n", strings.ToUpper(s.Title))
+		for _, e := range s.Entries {
+			fmt.Fprintf(&b, "\n**%s**\n: %s\n", e[0], e[1])
+		}
+	}
+	command.Long = b.String()
+}
+
+// writeCommands lists the commands of a group, and of the groups in it.
+func writeCommands(b *strings.Builder, group *cobra.Command, prefix string) {
+	for _, c := range group.Commands() {
+		switch {
+		case !c.IsAvailableCommand() || c.Name() == "completion" || c.Name() == "help":
+		case c.HasAvailableSubCommands():
+			writeCommands(b, c, prefix+c.Name()+" ")
+		default:
+			fmt.Fprintf(b, "\n**%s%s**\n: %s\n", prefix, c.Use, c.Short)
+		}
+	}
+}
+
 // addPages adds the page of a command, and of those below it, as Debian has them: packed.
 func addPages(files map[string]func(*bytes.Buffer) error, command *cobra.Command, header *doc.GenManHeader) {
+	describe(command)
 	name := strings.ReplaceAll(command.CommandPath(), " ", "-") + ".1.gz"
 	files["man/man1/"+name] = func(b *bytes.Buffer) error {
 		own := *header
+		var page bytes.Buffer
+		if err := doc.GenMan(command, &own, &page); err != nil {
+			return err
+		}
 		packed, err := gzip.NewWriterLevel(b, gzip.BestCompression)
 		if err == nil {
-			err = doc.GenMan(command, &own, packed)
+			_, err = packed.Write(bytes.ReplaceAll(page.Bytes(), []byte("[=false]"), nil)) // no one types --yes=true
 		}
 		if err == nil {
 			err = packed.Close()
@@ -74,7 +114,7 @@ func addPages(files map[string]func(*bytes.Buffer) error, command *cobra.Command
 		return err
 	}
 	for _, c := range command.Commands() {
-		if c.IsAvailableCommand() && c.Name() != "completion" {
+		if c.IsAvailableCommand() && c.Name() != "completion" && c.Name() != "help" {
 			addPages(files, c, header)
 		}
 	}

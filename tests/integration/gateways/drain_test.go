@@ -54,6 +54,11 @@ func TestNodeIsDrainedAndPutBack(t *testing.T) {
 	assert.Contains(t, dry.Message, "dry run: drain would move 6 gateways off c1.example and rank it last for 2")
 	assert.Equal(t, before, c.ranks())
 	assert.Nil(t, c.node("c1").Cordon)
+	asked := c.unconfirmed("drain", "c1")
+	assert.Equal(t, 400, asked.Code, "it interrupts traffic")
+	assert.Contains(t, asked.Message, "would move 6 gateways off c1.example")
+	assert.Regexp(t, `next: ovn-central-operator nodes drain c1 .* --yes\n`, document.Answer(asked))
+	assert.Equal(t, before, c.ranks())
 
 	said := c.drain("c1.example", "--reason", "new disk")
 	assert.Equal(t, 200, said.Code, document.Answer(said))
@@ -73,13 +78,16 @@ func TestNodeIsDrainedAndPutBack(t *testing.T) {
 	assert.Contains(t, document.Answer(cordoned), "next: ovn-central-operator nodes undrain c1.example ", "what is printed is not refused")
 
 	assert.Contains(t, c.answer("undrain", "c1", "--dry-run").Message, "would put back the ranks of 8 gateways")
+	drained := c.ranks()
+	assert.Equal(t, 400, c.unconfirmed("undrain", "c1").Code, "it interrupts traffic")
+	assert.Equal(t, drained, c.ranks())
 	back := c.answer("undrain", "c1", "--wait", "0s")
 	assert.Equal(t, 200, back.Code, document.Answer(back))
 	assert.Equal(t, before, c.ranks(), "priorities and all")
 	n = c.node("c1")
 	assert.Nil(t, n.Cordon)
 	assert.Nil(t, n.Drain)
-	assert.Equal(t, "c1.example is not drained", c.answer("undrain", "c1").Message)
+	assert.Equal(t, "c1.example is not drained", c.unconfirmed("undrain", "c1").Message)
 }
 
 // R12: the other chassis of a network is drained already.

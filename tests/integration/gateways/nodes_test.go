@@ -31,8 +31,17 @@ func (c *cloud) nodes(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// answer is how an operation on nodes ended.
+// answer is how an operation on nodes ended that is confirmed if it interrupts traffic.
 func (c *cloud) answer(args ...string) answer.Status {
+	c.t.Helper()
+	if args[0] == "drain" || args[0] == "undrain" {
+		args = append(args, "--yes")
+	}
+	return c.unconfirmed(args...)
+}
+
+// unconfirmed is how an operation on nodes ended, as it was typed.
+func (c *cloud) unconfirmed(args ...string) answer.Status {
 	c.t.Helper()
 	code, stdout, stderr := c.nodes(append(args, "--format", "json")...)
 	var status answer.Status

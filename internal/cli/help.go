@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/internal/version"
+)
+
+// issues is where problems are reported.
+const issues = "https://github.com/ovn-central/ovn-central-operator/issues"
+
+// pageKey is the annotation of a command, or of a group, with the page of the documents about it. An annotation with the
+// number of an exit status has its meaning, if that differs from [exitStatus].
+const pageKey = "page"
+
+// exitStatus are the codes of every command.
+var exitStatus = [][2]string{
+	{"0", "done"}, {"1", "failed, or refused"}, {"2", "the command line can't be understood"},
+	{"3", ""}, {"130", "interrupted"},
+}
+
+// Section is a part of a command's help after its flags.
+type Section struct {
+	Title string
+	// Entries are the terms and their meanings.
+	Entries [][2]string
+}
+
+// Sections are what the help and the page of each command have in the end.
+func Sections(cmd *cobra.Command) []Section {
+	status := Section{Title: "Exit status"}
+	for _, e := range exitStatus {
+		meaning := cmp.Or(cmd.Annotations[e[0]], e[1])
+		if meaning == "" && (cmd.Flags().Lookup("exit-code") != nil || !cmd.HasParent()) {
+			meaning = "status --exit-code: there are problems"
+		}
+		if meaning != "" {
+			status.Entries = append(status.Entries, [2]string{e[0], meaning})
+		}
+	}
+	all := []Section{status}
+	if cmd.Flag("nb") != nil && cmd.Flag("unit") == nil {
+		all = append(all, Section{"Environment", [][2]string{
+			{"OVN_NB_DB", "where the Northbound database is, without --nb"},
+			{"OVN_SB_DB", "where the Southbound database is, without --sb"},
+			{"OVN_RUNDIR", "where the sockets of this machine's databases are; default /var/run/ovn"},
+		}})
+	}
+	return append(all, Section{"See also", [][2]string{
+		{"Documents", version.Docs + page(cmd)}, {"Problems", issues},
+	}})
+}
+
+// page is the page about a command, or else about its group.
+func page(cmd *cobra.Command) string {
+	for ; cmd != nil; cmd = cmd.Parent() {
+		if found := cmd.Annotations[pageKey]; found != "" {
+			return found + ".html"
+		}
+	}
+	return "index.html"
+}
+
+// dress completes a tree: help and version, wrong command lines, completions.
+func dress(root *cobra.Command) {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.Version = version.Version
+	root.SetFlagErrorFunc(flagError)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if unknown(cmd, cmd.Flags().Args()) != nil {
+			return // [misnamed] says so
+		}
+		help(cmd, args)
+		for _, s := range Sections(cmd) {
+			fmt.Fprintf(cmd.OutOrStdout(), "\n%s:\n", s.Title)
+			for _, e := range s.Entries {
+				fmt.Fprintf(cmd.OutOrStdout(), "  %-10s  %s\n", e[0], e[1])
+			}
+		}
+	})
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show how a command is used",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err == nil {
+				err = unknown(cmd, rest)
+			}
+			if err != nil {
+				return usageError{err}
+			}
+			return cmd.Help()
+		},
+	})
+	check(root)
+}
+
+// check makes wrong arguments of a command, and of those below it, usage errors.
+func check(cmd *cobra.Command) {
+	cmd.Args = usage(cmd.Args)
+	for _, sub := range cmd.Commands() {
+		check(sub)
+	}
+}
+
+// unknown is the error of arguments that name no command of a group; nil if they do, or if there are none.
+func unknown(cmd *cobra.Command, args []string) error {
+	if !cmd.HasSubCommands() || len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	near := ""
+	if all := cmd.SuggestionsFor(args[0]); len(all) > 0 {
+		near = fmt.Sprintf("did you mean %s? ", strings.Join(all, " or "))
+	}
+	return usageError{fmt.Errorf("unknown command %q for %q; %s%s --help lists them", args[0], cmd.CommandPath(), near, cmd.CommandPath())}
+}
+
+// misnamed is the error of a help for a command that does not exist: cobra's help can't fail.
+func misnamed(cmd *cobra.Command) error {
+	if help, err := cmd.Flags().GetBool("help"); err == nil && help {
+		if err := unknown(cmd, cmd.Flags().Args()); err != nil {
+			return err
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		if err := misnamed(sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flagError adds how to list the flags.
+func flagError(cmd *cobra.Command, err error) error {
+	return usageError{fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())}
+}
+
+// usage turns a wrong number of arguments into a usage error with the correct syntax.
+func usage(allowed cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := unknown(cmd, args); err != nil {
+			return err
+		}
+		if allowed == nil || allowed(cmd, args) == nil {
+			return nil
+		}
+		name, takes, _ := strings.Cut(cmd.Use, " ")
+		given := ""
+		if len(args) > 0 {
+			given = fmt.Sprintf(", not %q", strings.Join(args, " "))
+		}
+		return usageError{fmt.Errorf("%s takes %s%s; type: %s", name, cmp.Or(takes, "no arguments"), given, cmd.UseLine())}
+	}
+}

@@ -1,0 +1,72 @@
+package ovsdb
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// protocolTimeout limits the question whether a server speaks TLS.
+const protocolTimeout = time.Second
+
+// late is that a server did not answer. Some people name the port for other members, which is open and silent.
+func late(endpoint string) string {
+	text := "no answer before the deadline"
+	_, port, _ := net.SplitHostPort(endpoint[strings.Index(endpoint, ":")+1:]) //nolint:errcheck // then there is no port
+	for _, d := range ovndb.Databases() {
+		if port == strconv.Itoa(int(ovndb.RaftPort(d))) {
+			text += fmt.Sprintf(": port %s is for other members; clients use %d", port, ovndb.ClientPorts(d)[0])
+		}
+	}
+	return text
+}
+
+// mismatch is why a server that accepts connections answers wrongly at an endpoint: it expects TLS and was asked
+// without, or the reverse. Empty if it is neither.
+func mismatch(ctx context.Context, endpoint string) string {
+	protocol, address, _ := strings.Cut(endpoint, ":")
+	if protocol != "tcp" && protocol != "ssl" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, protocolTimeout)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = conn.Close() }()
+	deadline, _ := ctx.Deadline()
+	if err := conn.SetDeadline(deadline); err != nil {
+		return ""
+	}
+	switch {
+	case protocol == "tcp" && speaksTLS(ctx, conn):
+		return "the server expects TLS there: use ssl:" + address
+	case protocol == "ssl" && speaksJSON(conn):
+		return "the server speaks no TLS there: use tcp:" + address
+	}
+	return ""
+}
+
+// speaksTLS reports whether a server answers a TLS client's first message, even if only with an alert.
+func speaksTLS(ctx context.Context, conn net.Conn) bool {
+	err := tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx) //nolint:gosec // nothing is sent
+	return err == nil || errors.As(err, new(tls.AlertError))
+}
+
+// speaksJSON reports whether a server answers a request of OVSDB's protocol without TLS.
+func speaksJSON(conn net.Conn) bool {
+	if _, err := conn.Write([]byte(`{"method":"echo","params":[],"id":0}`)); err != nil {
+		return false
+	}
+	first := make([]byte, 1)
+	n, err := conn.Read(first)
+	return err == nil && n == 1 && first[0] == '{'
+}
