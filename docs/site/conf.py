@@ -38,6 +38,7 @@ html_last_updated_fmt = None
 html_static_path = ["static"]
 html_extra_path = ["root"]  # the start page, beside docs/
 html_css_files = ["site.css"]
+html_js_files = ["findings.js"]
 html_search_scorer = str(Path(__file__).parent / "scorer.js")
 
 # What is copied is what one types.

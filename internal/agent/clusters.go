@@ -166,6 +166,16 @@ func (c *clusters) latest(now time.Duration) (seen observe.Report, secondsAgo fl
 	return c.report, (now - c.at).Seconds()
 }
 
+// fresh returns the last observation of the clusters and of ovn-northd; nothing if one is missing since.
+func (c *clusters) fresh(now time.Duration) (observe.Report, ovndb.NorthdHealth) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.at == 0 || now-c.at > 2*(clusterPause+clusterTimeout) {
+		return observe.Report{}, ""
+	}
+	return c.report, c.northd
+}
+
 // staleMembers returns members that are down and belong to no unit, as far as this unit knows. The action
 // cluster-status also asks Juju, and decides whether to kick one.
 func staleMembers(r observe.Report) (all []schedule.Finding) {

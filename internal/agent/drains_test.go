@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -19,6 +20,7 @@ import (
 func TestDrains_only_holder_reports(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
+	a.gateways.recordObservation(&gateway.Inventory{}, schedule.Plan{}, false, *now)
 	a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}, {Chassis: "c2", Stalled: true}, {Chassis: "c3", Done: true}})
 	lines := []string{`ovn_central_drains{state="running"} 1`, `ovn_central_drains{state="stalled"} 1`, `ovn_central_drain_gateways{node="c1"} 3`}
 	tells := func(yes bool) {

@@ -30,6 +30,33 @@ type gatewayReport struct {
 	last      *report.Outcome
 	moves     map[schedule.Class]int // candidates changed
 	lastError string
+	northd    progress
+}
+
+// progress is how far the ovn-northd that is active has followed: nb_cfg of NB and of SB. since is when the second was
+// first seen below the first; 0 if it is not.
+type progress struct {
+	asked, done int64
+	since       time.Duration
+}
+
+// update returns the progress as of now. It begins to count again if ovn-northd has moved.
+func (p progress) update(asked, done int64, now time.Duration) progress {
+	if done >= asked {
+		return progress{asked: asked, done: done}
+	}
+	if p.since == 0 || done != p.done {
+		p.since = now
+	}
+	return progress{asked, done, p.since}
+}
+
+// behind is for how long ovn-northd has not moved although it was asked.
+func (p progress) behind(now time.Duration) time.Duration {
+	if p.since == 0 {
+		return 0
+	}
+	return now - p.since
 }
 
 // observation is kept of a pass until the next one: of 10,000 routers, a third of what was read.
@@ -82,6 +109,7 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 	orphans := append(inv.Orphans(), interrupted(g.unfinished)...)
 	lines = append(lines, orphanEvents(r.orphans, orphans)...)
 	r.seen, r.orphans, r.at, r.err = seen, orphans, now, nil
+	r.northd = r.northd.update(inv.NB.Config, inv.SB.Config, now)
 	g.evaluated = nil
 	r.held = g.detector.Held(now)
 	if due {
@@ -202,17 +230,15 @@ type counts struct {
 	chassis    map[string]int
 	conditions map[schedule.Condition]int // of gateways
 	changed    map[schedule.Class]int     // candidates, by this agent
+	northd     progress
 }
 
-// counts returns those of the last pass; ok is false if there was none yet.
-func (g *gateways) counts() (c counts, ok bool) {
+// counts returns those of the last pass. There must have been one.
+func (g *gateways) counts() counts {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	seen := g.report.seen
-	if seen == nil {
-		return c, false
-	}
-	c = counts{map[string]int{}, seen.conditions, map[schedule.Class]int{}}
+	c := counts{map[string]int{"gateway": 0, "unresponsive": 0, "cordoned": 0, "other": 0}, seen.conditions, map[schedule.Class]int{}, g.report.northd}
 	for _, x := range seen.state.Chassis {
 		switch {
 		case x.Unresponsive:
@@ -228,5 +254,5 @@ func (g *gateways) counts() (c counts, ok bool) {
 	for _, class := range schedule.Classes() {
 		c.changed[class] = g.report.moves[class]
 	}
-	return c, true
+	return c
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
@@ -22,6 +23,9 @@ func (serverMetrics) Describe(chan<- *prometheus.Desc) {}
 // Collect implements [prometheus.Collector]. A machine may have no server, or files that the agent can't read.
 func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
 	gauge := of(out, prometheus.GaugeValue)
+	if free, err := machine.FreeSpace(m.paths.DB); err == nil {
+		gauge("ovn_central_disk_free_bytes", "Free space of the file system that has the database files.", float64(free))
+	}
 	for _, db := range ovndb.Databases() {
 		file, err := raftfile.ReadStorage(m.paths, db)
 		if err != nil {

@@ -9,16 +9,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// member is the exporter's output about one unit's server. Values are promtool's:
-// 1x5 is five times 1 after the first, 1+2x5 rises by 2 each minute.
+// member is one unit's server, as the exporter and the unit's agent measure it. Values are promtool's: 1x5 is five times
+// 1 after the first, 1+2x5 rises by 2 each minute.
 type member struct {
 	// down: the server does not run; then there are no metrics of the cluster.
 	down bool
@@ -33,6 +36,12 @@ type member struct {
 	behind int
 	northd int
 	up     int
+	// active is 1 if its ovn-northd is the active one; hook, expires and northdBehind are times in seconds.
+	active                int
+	hook                  string
+	expires, northdBehind int
+	// silent: Prometheus gets no answer from its agent.
+	silent bool
 	// acts is 1 if the unit's agent acts; changes, advised and stalled are its counters.
 	acts, stalled    int
 	changes, advised string
@@ -55,9 +64,9 @@ func scene(n int) []member {
 	var all []member
 	for i := range n {
 		m := member{role: 1, status: 1, cluster: "c1", term: steady(7), peers: n - 1, connected: n - 1, uncommitted: steady(0), pending: steady(0), northd: 100, up: 1}
-		m.backup, m.holder = "0+60x120", "ovn-central/0"
+		m.backup, m.holder, m.hook, m.expires = "0+60x120", "ovn-central/0", "0+60x120", 10_000_000
 		if m.changes, m.advised = steady(0), steady(0); i == 0 {
-			m.role, m.acts = 3, 1
+			m.role, m.acts, m.active = 3, 1, 1
 		}
 		all = append(all, m)
 	}
@@ -69,14 +78,88 @@ type series struct {
 	Values string `json:"values"`
 }
 
-// metrics are the series of a unit, with the labels that Prometheus' charm adds.
-func (m member) metrics(unit int) []series {
+// of returns a function that makes a series of a unit, with the labels that Prometheus' charm adds.
+func of(unit int) func(name, labels, values string) series {
 	juju := fmt.Sprintf(`juju_model=%q,juju_model_uuid=%q,juju_application=%q,juju_unit="ovn-central/%d",instance="i%d"`,
 		topology.Model, topology.ModelUUID, topology.App, unit, unit)
-	const db = `component="ovsdb-server-southbound"`
-	one := func(name, labels, values string) series {
+	return func(name, labels, values string) series {
 		return series{Series: fmt.Sprintf("%s{%s,%s}", name, juju, labels), Values: values}
 	}
+}
+
+// agent are the series of a unit's agent. A follower's of the cluster are those of the leader.
+func (m member) agent(unit int, leader member) (all []series) {
+	if m.changes == "" {
+		return nil
+	}
+	one := of(unit)
+	add := func(name, labels, values string) {
+		all = append(all, one("ovn_central_"+name, strings.Trim(`job="ovn_ovn-central-agent",`+labels, ","), values))
+	}
+	all = append(all, one("up", `job="ovn_ovn-central-agent"`, steady(bit(!m.silent))))
+	if m.silent {
+		return all
+	}
+	if m.holder != "" {
+		add("lease_holder", fmt.Sprintf("unit=%q", m.holder), steady(1))
+	}
+	for name, value := range map[string]int{
+		"lease_acts": m.acts, "agent_takes_part": 1, "northd_works": bit(m.northd > 0), "northd_active": m.active, "northd_behind_seconds": m.northdBehind,
+		"backup_interval_seconds": 600, "backup_failed": m.failed,
+	} {
+		add(name, "", steady(value))
+	}
+	add("lease_changes_total", "", m.changes)
+	add("gateways_to_schedule_seconds", "", m.advised)
+	add("last_hook_timestamp_seconds", "", m.hook)
+	if m.backup != "" {
+		add("backup_newest_timestamp_seconds", "", m.backup)
+	}
+	add("certificate_expiry_timestamp_seconds", `certificate="unit"`, steady(m.expires))
+	add("agent_peer_clock_ahead_seconds", `peer="x"`, steady(m.ahead))
+	add("drains", `state="stalled"`, steady(m.stalled))
+	add("drains", `state="running"`, steady(1))
+	const db = `database="sb"`
+	for name, value := range map[string]int{
+		"database_file_bytes": m.file, "database_file_grown_bytes": m.grown, "server_long_polls": m.polls, "server_longest_poll_seconds": m.longest, "server_up": bit(!m.down),
+	} {
+		add(name, db, steady(value))
+	}
+	if m.down {
+		return all
+	}
+	for role, number := range map[string]int{"leader": 3, "candidate": 2, "follower": 1} {
+		add("member_role", fmt.Sprintf("%s,role=%q", db, role), steady(bit(m.role == number)))
+	}
+	counts := m
+	if m.role == 1 {
+		counts = leader
+	}
+	up := (1 + counts.connected) * m.status // one that is cut off sees none, not even itself
+	for name, value := range map[string]int{"member_has_leader": m.status, "members": counts.peers + 1, "fault_tolerance": up - (counts.peers+1)/2 - 1} {
+		add(name, db, steady(value))
+	}
+	add("member_info", fmt.Sprintf(`%s,cluster=%q,server="s%d"`, db, m.cluster, unit), steady(1))
+	add("raft_term", db, m.term)
+	add("raft_uncommitted_entries", db, m.uncommitted)
+	add("raft_unapplied_entries", db, m.pending)
+	if m.role == 3 && m.peers > 0 {
+		add("raft_behind_entries", db+`,member="p0",unit=""`, steady(m.behind))
+	}
+	return all
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// exporter are the series of a unit's exporter.
+func (m member) exporter(unit int) []series {
+	one := of(unit)
+	const db = `component="ovsdb-server-southbound"`
 	pid := 200
 	if m.down {
 		pid = 0
@@ -88,20 +171,6 @@ func (m member) metrics(unit int) []series {
 		one("ovn_pid", `component="ovn-northd"`, steady(m.northd)),
 		one("ovn_pid", `component="ovs-vswitchd"`, steady(0)),
 		one("ovn_pid", db, steady(pid)),
-	}
-	if m.changes != "" {
-		agent := `job="ovn_ovn-central-agent"`
-		if m.holder != "" {
-			all = append(all, one("ovn_central_lease_holder", fmt.Sprintf("%s,unit=%q", agent, m.holder), steady(1)))
-		}
-		all = append(all, one("ovn_central_lease_acts", agent, steady(m.acts)), one("ovn_central_agent_takes_part", agent, steady(1)),
-			one("ovn_central_lease_changes_total", agent, m.changes), one("ovn_central_gateways_to_schedule_seconds", agent, m.advised),
-			one("ovn_central_drains", agent+`,state="stalled"`, steady(m.stalled)), one("ovn_central_drains", agent+`,state="running"`, steady(1)))
-		all = append(all, one("ovn_central_database_file_bytes", agent+`,database="sb"`, steady(m.file)), one("ovn_central_database_file_grown_bytes", agent+`,database="sb"`, steady(m.grown)),
-			one("ovn_central_server_long_polls", agent+`,database="sb"`, steady(m.polls)), one("ovn_central_server_longest_poll_seconds", agent+`,database="sb"`, steady(m.longest)),
-			one("ovn_central_agent_peer_clock_ahead_seconds", agent+`,peer="x"`, steady(m.ahead)))
-		all = append(all, one("ovn_central_backup_interval_seconds", agent, steady(600)), one("ovn_central_backup_newest_timestamp_seconds", agent, m.backup),
-			one("ovn_central_backup_failed", agent, steady(m.failed)))
 	}
 	if m.up == 0 {
 		return append(all[:2], all[6:]...)
@@ -157,7 +226,7 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 			return m
 		}, firing: []string{"OVNMemberWithoutUnit", "OVNServerDown"}},
 		"quorum lost": {n: 3, change: func(m []member) []member {
-			m[0] = member{role: 2, cluster: "c1", term: "7+1x120", peers: 2, uncommitted: steady(2), pending: steady(0), northd: 100, up: 1}
+			m[0].role, m[0].status, m[0].term, m[0].connected, m[0].uncommitted, m[0].acts, m[0].holder = 2, 0, "7+1x120", 0, steady(2), 0, ""
 			m[1].down, m[2].down = true, true
 			m[1].holder, m[2].holder = "", "" // it is not known without the database
 			return m
@@ -197,7 +266,7 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 		}, firing: []string{"OVNNorthdDown"}},
 		"no northd": {n: 3, change: func(m []member) []member {
 			for i := range m {
-				m[i].northd = 0
+				m[i].northd, m[i].active = 0, 0
 			}
 			return m
 		}, firing: []string{"OVNNorthdDown", "OVNNorthdNowhere"}},
@@ -267,6 +336,32 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 			m[1].backup = "0+60x5 300x114"
 			return m
 		}, firing: []string{"OVNBackupMissing"}},
+		"no backup at all": {n: 3, change: func(m []member) []member {
+			m[1].backup = ""
+			return m
+		}, firing: []string{"OVNBackupMissing"}},
+		"an ovn-northd that stands still": {n: 3, change: func(m []member) []member {
+			for i := range m {
+				m[i].northdBehind = 90
+			}
+			return m
+		}, firing: []string{"OVNNorthdBehind"}},
+		"none if only one agent calls it still": {n: 3, change: func(m []member) []member {
+			m[1].northdBehind = 90
+			return m
+		}},
+		"no hook for long": {n: 3, change: func(m []member) []member {
+			m[1].hook = "-7200x120"
+			return m
+		}, firing: []string{"OVNHooksSilent"}},
+		"a certificate of two days": {n: 3, change: func(m []member) []member {
+			m[1].expires = 2 * 86400
+			return m
+		}, firing: []string{"OVNCertificateExpires"}},
+		"an agent that does not answer, of the unit with the active ovn-northd": {n: 3, change: func(m []member) []member {
+			m[0].silent = true
+			return m
+		}, firing: []string{"OVNAgentDown"}},
 		"a backup that failed": {n: 3, change: func(m []member) []member {
 			m[2].failed = 1
 			return m
@@ -282,11 +377,13 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 			if c.change != nil {
 				members = c.change(members)
 			}
-			var input []series
+			leader := members[0]
+			var agents, exporters []series
 			for i, m := range members {
-				input = append(input, m.metrics(i)...)
+				agents, exporters = append(agents, m.agent(i, leader)...), append(exporters, m.exporter(i)...)
 			}
-			assert.NoError(t, judge(t, tool, input, c.firing))
+			assert.NoError(t, judge(t, tool, alertRules(t), agents, c.firing), "agents")
+			assert.NoError(t, judge(t, tool, rulesOf(t, monitoring.ExporterAlertRules()), exporters, c.firing), "exporters")
 		})
 	}
 }
@@ -296,10 +393,11 @@ func TestAnAlertThatDoesNotComeIsSeen(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
 	var input []series
-	for i, m := range scene(3) {
-		input = append(input, m.metrics(i)...)
+	members := scene(3)
+	for i, m := range members {
+		input = append(input, m.agent(i, members[0])...)
 	}
-	require.Error(t, judge(t, tool, input, []string{"OVNQuorumLost"}))
+	require.Error(t, judge(t, tool, alertRules(t), input, []string{"OVNQuorumLost"}))
 }
 
 // The alert that no unit acts fires after half a minute, not at once.
@@ -316,29 +414,38 @@ func TestAlertComesHalfAMinuteAfterNoUnitActs(t *testing.T) {
 		input = append(input, series{"ovn_central_lease_acts" + labels, acts}, series{"ovn_central_agent_takes_part" + labels, "1x99"})
 	}
 	const often = "15s"
-	require.NoError(t, judgeAt(t, tool, input, often, "10m15s", nil))
-	require.NoError(t, judgeAt(t, tool, input, often, "10m30s", []string{"OVNAgentNowhere"}))
+	require.NoError(t, judgeAt(t, tool, alertRules(t), input, often, "10m15s", nil))
+	require.NoError(t, judgeAt(t, tool, alertRules(t), input, often, "10m30s", []string{"OVNAgentNowhere"}))
 }
 
-// judge asks promtool whether just these alerts fire.
-func judge(t *testing.T, tool string, input []series, firing []string) error {
+// judge asks promtool whether just those of these alerts fire that are among the rules.
+func judge(t *testing.T, tool string, rules relation.AlertRules, input []series, firing []string) error {
 	t.Helper()
-	return judgeAt(t, tool, input, "1m", "90m", firing)
+	return judgeAt(t, tool, rules, input, "1m", "90m", firing)
 }
 
 // judgeAt asks it at that time, where all is scraped and judged so often.
-func judgeAt(t *testing.T, tool string, input []series, often, at string, firing []string) error {
+func judgeAt(t *testing.T, tool string, rules relation.AlertRules, input []series, often, at string, firing []string) error {
 	t.Helper()
+	known := map[string]bool{}
+	for _, group := range rules.Groups {
+		for _, rule := range group.Rules {
+			known[rule.Alert] = true
+		}
+	}
 	type sample struct {
 		Labels string `json:"labels"`
 		Value  int    `json:"value"`
 	}
 	expected := map[string]sample{}
 	for _, name := range firing {
+		if !known[name] {
+			continue
+		}
 		expected[name] = sample{Labels: fmt.Sprintf("{alertname=%q}", name), Value: 1}
 	}
 	test := map[string]any{
-		"rule_files": []string{rulesFile(t, alertRules(t))}, "evaluation_interval": often,
+		"rule_files": []string{rulesFile(t, rules)}, "evaluation_interval": often,
 		"tests": []any{map[string]any{
 			"interval": often, "input_series": input,
 			"promql_expr_test": []any{map[string]any{

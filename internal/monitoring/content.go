@@ -1,14 +1,8 @@
 package monitoring
 
-import (
-	"bytes"
-	_ "embed" // rules and dashboard
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
-)
+import _ "embed" // rules
 
-// The metrics are those of the exporter's pkg/ovn_exporter/ovn_exporter.go, version 1.0.7. Some peculiarities:
+// The exporter's metrics are those of the exporter's pkg/ovn_exporter/ovn_exporter.go, version 1.0.7. Some peculiarities:
 // cluster_status is 1 for "cluster member", and so 0 for a member without contact to a quorum. cluster_peer_count and
 // cluster_peer_match_index are complete on the leader only; a follower counts its connections. pid is 0 if there is no
 // process, and then its database has no cluster_ metrics. ovn_up is 0 on every machine without Open vSwitch, so nothing
@@ -16,16 +10,8 @@ import (
 var (
 	//go:embed alerts.json
 	alertRules []byte
-	//go:embed dashboard.json
-	dashboard []byte
+	//go:embed exporter-alerts.json
+	exporterAlertRules []byte
+	//go:embed log-alerts.json
+	logAlertRules []byte
 )
-
-// Dashboards are the dashboards for Grafana in the form of the relation cos-agent: each as JSON, in the format of xz,
-// in base64. They are the same for every unit.
-func Dashboards() ([]string, error) {
-	var small bytes.Buffer
-	if err := json.Compact(&small, dashboard); err != nil {
-		return nil, fmt.Errorf("cannot read the dashboard: %w", err)
-	}
-	return []string{base64.StdEncoding.EncodeToString(xz(small.Bytes()))}, nil
-}

@@ -1,8 +1,6 @@
 package monitoring_test
 
 import (
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
 const clusterStatus = "juju run ovn-central/leader cluster-status"
@@ -28,14 +27,25 @@ func alertRules(t *testing.T) relation.AlertRules {
 	t.Helper()
 	text, err := monitoring.AlertRules(page)
 	require.NoError(t, err)
+	return rulesOf(t, text)
+}
+
+func rulesOf(t *testing.T, text []byte) relation.AlertRules {
+	t.Helper()
 	rules, err := relation.ParseAlertRules(text)
 	require.NoError(t, err)
 	return rules.For(topology, clusterStatus)
 }
 
-// exported are the metrics that rules and dashboard use, with their labels. Source:
-// prometheus.NewDesc in pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. Up
-// is Prometheus' own.
+// all are the rules for the agent's metrics, those for the exporter's, and those for logs.
+func all(t *testing.T) []relation.AlertRules {
+	t.Helper()
+	return []relation.AlertRules{alertRules(t), rulesOf(t, monitoring.ExporterAlertRules()), rulesOf(t, monitoring.LogAlertRules())}
+}
+
+// exported are the exporter's metrics that rules and dashboard use, with their labels. Source: prometheus.NewDesc in
+// pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. Up is Prometheus' own. The test of the metrics on real servers
+// shows that the agent's are there.
 var exported = map[string]string{
 	"up":                                  "",
 	"ovn_pid":                             "component",
@@ -50,23 +60,6 @@ var exported = map[string]string{
 	"ovn_cluster_inbound_peer_connected":  "component server_id cluster_id peer_id peer_address",
 	"ovn_cluster_uncommitted_entry_count": "component server_id cluster_id",
 	"ovn_cluster_pending_entry_count":     "component server_id cluster_id",
-	// The agent's own (internal/agent/metrics.go).
-	"ovn_central_lease_acts":                   "",
-	"ovn_central_lease_holder":                 "unit",
-	"ovn_central_agent_takes_part":             "",
-	"ovn_central_lease_changes_total":          "",
-	"ovn_central_gateways_to_schedule_seconds": "",
-	// internal/agent/servers.go
-	"ovn_central_database_file_bytes":             "database",
-	"ovn_central_database_file_grown_bytes":       "database",
-	"ovn_central_server_long_polls":               "database",
-	"ovn_central_server_longest_poll_seconds":     "database",
-	"ovn_central_agent_peer_clock_ahead_seconds":  "peer",
-	"ovn_central_drains":                          "state",
-	"ovn_central_finding":                         "code severity subject",
-	"ovn_central_backup_interval_seconds":         "",
-	"ovn_central_backup_newest_timestamp_seconds": "",
-	"ovn_central_backup_failed":                   "",
 }
 
 var (
@@ -74,16 +67,18 @@ var (
 	matcher  = regexp.MustCompile(`(\w+)(=~|!=|=)`)
 )
 
-// selects checks that the metrics of an expression are the exporter's, and that each
-// looks at one application only.
+// selects checks that an expression uses the agent's metrics, or known ones of the exporter, of one application each.
 func selects(t *testing.T, expr string) {
 	t.Helper()
 	found := selector.FindAllStringSubmatch(expr, -1)
 	require.NotEmpty(t, found, expr)
 	for _, m := range found {
+		assert.Contains(t, m[2], "juju_application=", "%s of every application", m[1])
+		if strings.HasPrefix(m[1], "ovn_central_") {
+			continue
+		}
 		labels, known := exported[m[1]]
 		assert.True(t, known, "%s is not a metric of the exporter, nor of the agent", m[1])
-		assert.Contains(t, m[2], "juju_application=", "%s of every application", m[1])
 		for _, l := range matcher.FindAllStringSubmatch(m[2], -1) {
 			if !strings.HasPrefix(l[1], "juju_") && l[1] != "job" {
 				assert.Contains(t, strings.Fields(labels), l[1], "%s has no label %s", m[1], l[1])
@@ -92,50 +87,69 @@ func selects(t *testing.T, expr string) {
 	}
 }
 
-func TestEveryAlertSaysWhatToRun(t *testing.T) {
+// Critical alerts need no program besides the agent.
+func TestAlertRules_of_agent_use_its_metrics(t *testing.T) {
 	t.Parallel()
-	rules := alertRules(t)
-	require.NotEmpty(t, rules.Groups)
-	seen := map[string]bool{}
-	for _, group := range rules.Groups {
+	for _, group := range alertRules(t).Groups {
 		for _, rule := range group.Rules {
-			assert.False(t, seen[rule.Alert], "%s twice", rule.Alert)
-			seen[rule.Alert] = true
-			selects(t, rule.Expr)
-			assert.Contains(t, []string{"critical", "warning", "info"}, rule.Labels["severity"], rule.Alert)
-			for _, key := range []string{"summary", "description", "runbook"} {
-				assert.NotEmpty(t, rule.Annotations[key], "%s of %s", key, rule.Alert)
-				assert.NotContains(t, rule.Annotations[key], "%%", rule.Alert)
-			}
-			assert.Contains(t, rule.Annotations["runbook"], clusterStatus, rule.Alert)
-			for _, m := range regexp.MustCompile(`docs/[\w/.-]+\.md`).FindAllString(rule.Annotations["runbook"], -1) {
-				assert.FileExists(t, filepath.Join("../..", m), rule.Alert)
+			for _, m := range selector.FindAllStringSubmatch(rule.Expr, -1) {
+				assert.True(t, m[1] == "up" || strings.HasPrefix(m[1], "ovn_central_"), rule.Alert)
 			}
 		}
+	}
+}
+
+func TestEveryAlertSaysWhatToRun(t *testing.T) {
+	t.Parallel()
+	findings := text(t, "../../docs/reference/findings.md")
+	for _, rules := range all(t) {
+		seen := map[string]bool{}
+		for _, group := range rules.Groups {
+			for _, rule := range group.Rules {
+				assert.False(t, seen[rule.Alert], "%s twice", rule.Alert)
+				seen[rule.Alert] = true
+				if !strings.Contains(rule.Expr, "count_over_time({") { // else it is about logs
+					selects(t, rule.Expr)
+				}
+				assert.NotContains(t, rule.Expr, "%%", rule.Alert)
+				assert.Contains(t, []string{"critical", "warning", "info"}, rule.Labels["severity"], rule.Alert)
+				for _, key := range []string{"summary", "description", "runbook", "runbook_url"} {
+					assert.NotEmpty(t, rule.Annotations[key], "%s of %s", key, rule.Alert)
+					assert.NotContains(t, rule.Annotations[key], "%%", rule.Alert)
+				}
+				assert.Contains(t, rule.Annotations["runbook"], clusterStatus, rule.Alert)
+				leads(t, rule.Annotations["runbook_url"], findings)
+			}
+		}
+	}
+}
+
+// leads checks that a link leads to a page of the documents, and to a finding in that of the findings.
+func leads(t *testing.T, url, findings string) {
+	t.Helper()
+	to, found := strings.CutPrefix(url, version.Docs)
+	if strings.HasPrefix(url, page("")) {
+		return // it is of an entry of the catalogue
+	}
+	require.True(t, found, url)
+	file, place, _ := strings.Cut(to, "#")
+	assert.FileExists(t, filepath.Join("../../docs", strings.TrimSuffix(file, ".html")+".md"), url)
+	if place != "" {
+		assert.Contains(t, findings, "\n### "+strings.ToUpper(strings.ReplaceAll(place, "-", "_"))+"\n", url)
 	}
 }
 
 func TestEveryAlertIsInTheReference(t *testing.T) {
 	t.Parallel()
 	reference := text(t, "../../docs/reference/monitoring.md")
-	for _, group := range alertRules(t).Groups {
-		if strings.HasSuffix(group.Name, "_findings") { // they are in the page of findings
-			continue
-		}
-		for _, rule := range group.Rules {
-			assert.Regexp(t, `(?m)^\| `+"`"+rule.Alert+"`"+` \| `+rule.Labels["severity"]+` \| `, reference)
+	for _, rules := range all(t) {
+		for _, group := range rules.Groups {
+			if strings.HasSuffix(group.Name, "_findings") { // they are in the page of findings
+				continue
+			}
+			for _, rule := range group.Rules {
+				assert.True(t, strings.Contains(reference, "\n| `"+rule.Alert+"` | "+rule.Labels["severity"]+" | "), rule.Alert)
+			}
 		}
 	}
-}
-
-// The observability stack shows one dashboard of a title and a uid: the earlier
-// charm's (src/files/dashboards/ovn-exporter-ovsdb-grafana.json) is replaced.
-func TestDashboardTakesThePlaceOfTheEarlierCharms(t *testing.T) {
-	t.Parallel()
-	content, err := os.ReadFile("dashboard.json")
-	require.NoError(t, err)
-	var dashboard struct{ Title, UID string }
-	require.NoError(t, json.Unmarshal(content, &dashboard))
-	assert.Equal(t, "Juju: OVN Central (OVSDB)", dashboard.Title)
-	assert.Equal(t, "2242b26722e7d0026fb829afb49b23132ebffb47", dashboard.UID)
 }

@@ -66,8 +66,8 @@ func AlertName(code finding.Code) string {
 	return name
 }
 
-// AlertRules are the alert rules, in the JSON that relation.ParseAlertRules reads, without Juju's labels. page is the
-// URL that explains a finding's code; texts have the URLs of pages, too.
+// AlertRules are the alert rules for the agent's metrics, in the JSON that relation.ParseAlertRules reads, without Juju's
+// labels. page is the URL that explains a finding's code; texts have the URLs of pages, too.
 func AlertRules(page func(finding.Code) string) ([]byte, error) {
 	var all rules
 	if err := json.Unmarshal(alertRules, &all); err != nil {
@@ -77,3 +77,9 @@ func AlertRules(page func(finding.Code) string) ([]byte, error) {
 	text, err := json.Marshal(all)
 	return []byte(version.Linked(string(text))), err
 }
+
+// ExporterAlertRules are like [AlertRules], for the exporter's metrics.
+func ExporterAlertRules() []byte { return []byte(version.Linked(string(exporterAlertRules))) }
+
+// LogAlertRules are like [AlertRules], for Loki, with expressions about the logs of a model's machines.
+func LogAlertRules() []byte { return []byte(version.Linked(string(logAlertRules))) }

@@ -15,19 +15,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 type panel struct {
 	ID      int    `json:"id"`
+	Type    string `json:"type"`
 	Title   string `json:"title"`
 	Targets []struct {
 		Expr string `json:"expr"`
 	} `json:"targets"`
+	Links  []struct{ URL string } `json:"links"`
+	Panels []panel                `json:"panels"`
 }
 
 // unpacked is the dashboard as the agent gets it: by the real xz.
-func unpacked(t *testing.T) (uid string, panels []panel) {
+func unpacked(t *testing.T) (title, uid string, panels []panel) {
 	t.Helper()
 	all, err := monitoring.Dashboards()
 	require.NoError(t, err)
@@ -37,27 +41,45 @@ func unpacked(t *testing.T) (uid string, panels []panel) {
 	data, err := run.Exec{}.Run(t.Context(), run.Command{Name: "xz", Args: []string{"-dc"}, Stdin: packed})
 	require.NoError(t, err)
 	var d struct {
+		Title  string  `json:"title"`
 		UID    string  `json:"uid"`
 		Panels []panel `json:"panels"`
 	}
 	require.NoError(t, json.Unmarshal(data, &d))
-	return d.UID, d.Panels
+	for _, p := range d.Panels {
+		if p.Type == "row" {
+			panels = append(panels, p.Panels...)
+			p.Panels = nil
+		}
+		panels = append(panels, p)
+	}
+	return d.Title, d.UID, panels
 }
 
-func TestTheDashboardArrivesWhole(t *testing.T) {
+// The observability stack shows one dashboard of a title and a uid: the Python charm's
+// (src/files/dashboards/ovn-exporter-ovsdb-grafana.json) is replaced.
+func TestDashboard_arrives_whole(t *testing.T) {
 	t.Parallel()
-	uid, panels := unpacked(t)
-	assert.Regexp(t, `^[0-9a-f]{40}$`, uid, "Grafana's charm makes up another one else")
-	require.NotEmpty(t, panels)
+	title, uid, panels := unpacked(t)
+	assert.Equal(t, "Juju: OVN Central (OVSDB)", title)
+	assert.Equal(t, "2242b26722e7d0026fb829afb49b23132ebffb47", uid)
+	findings := text(t, "../../docs/reference/findings.md")
 	ids := map[int]bool{}
 	for _, p := range panels {
 		assert.False(t, ids[p.ID], "%s has the number of another panel", p.Title)
 		ids[p.ID] = true
+		if p.Type == "row" {
+			continue
+		}
 		require.NotEmpty(t, p.Targets, p.Title)
 		for _, target := range p.Targets {
 			selects(t, target.Expr)
 		}
+		for _, l := range p.Links {
+			leads(t, l.URL, findings)
+		}
 	}
+	assert.Greater(t, len(ids), 25)
 }
 
 // promtool is Prometheus' own judge of rules.
@@ -83,14 +105,16 @@ func rulesFile(t *testing.T, rules any) string {
 func TestPrometheusTakesTheRules(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
-	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: tool, Args: []string{"check", "rules", rulesFile(t, alertRules(t))}})
-	require.NoError(t, err)
+	for _, rules := range []relation.AlertRules{alertRules(t), rulesOf(t, monitoring.ExporterAlertRules())} {
+		_, err := run.Exec{}.Run(t.Context(), run.Command{Name: tool, Args: []string{"check", "rules", rulesFile(t, rules)}})
+		require.NoError(t, err)
+	}
 }
 
 func TestPrometheusTakesTheDashboardsExpressions(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
-	_, panels := unpacked(t)
+	_, _, panels := unpacked(t)
 	var rules []map[string]string
 	for _, p := range panels {
 		for _, target := range p.Targets {

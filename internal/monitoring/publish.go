@@ -23,11 +23,8 @@ func (m *Manager) topology() relation.Topology {
 	return relation.Topology{Model: m.Env.ModelName, ModelUUID: m.Env.ModelUUID, App: m.Env.App, Unit: m.Env.Unit, Charm: charmName}
 }
 
-func (m *Manager) alertRules() (relation.AlertRules, error) {
-	text, err := AlertRules(present.URL)
-	if err != nil {
-		return relation.AlertRules{}, err
-	}
+// alertRules are the rules of a file, for this application.
+func (m *Manager) alertRules(text []byte) (relation.AlertRules, error) {
 	rules, err := relation.ParseAlertRules(text)
 	c := command.Command{Unit: m.Env.App + "/leader", Action: "cluster-status"}
 	return rules.For(m.topology(), m.Env.Version.Render(c)), err
@@ -39,7 +36,7 @@ func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kep
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	rules, err := m.alertRules()
+	rules, err := m.alertRules(ExporterAlertRules())
 	if err != nil {
 		return err
 	}
@@ -76,7 +73,15 @@ func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) er
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	rules, err := m.alertRules()
+	text, err := AlertRules(present.URL)
+	if err != nil {
+		return err
+	}
+	rules, err := m.alertRules(text)
+	if err != nil {
+		return err
+	}
+	logs, err := m.alertRules(LogAlertRules())
 	if err != nil {
 		return err
 	}
@@ -89,7 +94,7 @@ func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) er
 		return err
 	}
 	for _, id := range ids {
-		if err := m.Juju.RelationSet(ctx, id, relation.COSAgentDatabag(m.topology(), last.Installed, port, rules, dashboards)); err != nil {
+		if err := m.Juju.RelationSet(ctx, id, relation.COSAgentDatabag(m.topology(), last.Installed, port, rules, logs, dashboards)); err != nil {
 			return err
 		}
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Save keeps findings for the unit's agent and for the next hook: [Load] reads them.
+// Save keeps findings for the unit's agent and for the next hook: [Load] reads them. The file's time is that of the
+// last call.
 func Save(path string, docs []Document) error {
 	text, err := json.Marshal(docs)
 	if err != nil {
 		return fmt.Errorf("cannot write the findings: %w", err)
 	}
-	_, err = atomicfile.WriteIfChanged(path, text, 0o600)
-	return err
+	return atomicfile.Write(path, text, 0o600)
 }
 
 // Load is what [Save] has kept; nothing if there is no file.

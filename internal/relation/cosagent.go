@@ -9,12 +9,12 @@ const keyConfig = "config"
 
 // agentConfig is its value. The reader requires all of these keys.
 type agentConfig struct {
-	MetricRules AlertRules        `json:"metrics_alert_rules"`
-	LogRules    map[string]string `json:"log_alert_rules"`
-	Dashboards  []string          `json:"dashboards"`
-	Jobs        []scrapeJob       `json:"metrics_scrape_jobs"`
-	LogSlots    []string          `json:"log_slots"`
-	Tracing     []string          `json:"tracing_protocols"`
+	MetricRules AlertRules  `json:"metrics_alert_rules"`
+	LogRules    AlertRules  `json:"log_alert_rules"`
+	Dashboards  []string    `json:"dashboards"`
+	Jobs        []scrapeJob `json:"metrics_scrape_jobs"`
+	LogSlots    []string    `json:"log_slots"`
+	Tracing     []string    `json:"tracing_protocols"`
 }
 
 // agentJob is the job of the unit's own agent.
@@ -22,8 +22,8 @@ const agentJob = "ovn-central-agent"
 
 // COSAgentDatabag is what a unit publishes on [COSAgent]. That agent is on the same machine, so the jobs are at
 // localhost: the exporter's if it is installed, and that of the unit's own agent if it has a port. Without both it is
-// empty. Dashboards are encoded as monitoring.Dashboards does.
-func COSAgentDatabag(t Topology, installed bool, port uint16, rules AlertRules, dashboards []string) map[string]string {
+// empty. logs are rules for Loki: that agent sends it all that is below /var/log, where OVN's servers log. Dashboards are encoded as monitoring.Dashboards does.
+func COSAgentDatabag(t Topology, installed bool, port uint16, rules, logs AlertRules, dashboards []string) map[string]string {
 	// The agent may serve several applications of the machine.
 	jobs := []scrapeJob{}
 	if installed {
@@ -37,7 +37,7 @@ func COSAgentDatabag(t Topology, installed bool, port uint16, rules AlertRules, 
 	}
 	return map[string]string{keyConfig: marshal(agentConfig{
 		MetricRules: rules,
-		LogRules:    map[string]string{},
+		LogRules:    logs,
 		Dashboards:  dashboards,
 		Jobs:        jobs,
 		LogSlots:    []string{},

@@ -13,7 +13,7 @@ import (
 // CosAgentProviderUnitData requires these keys with these types: null is refused for a list or an object.
 func TestCOSAgentDatabag_required_keys(t *testing.T) {
 	t.Parallel()
-	databag := relation.COSAgentDatabag(topology, true, 16401, rulesFor(t, topology), []string{"AAAA"})
+	databag := relation.COSAgentDatabag(topology, true, 16401, rulesFor(t, topology), rulesFor(t, topology), []string{"AAAA"})
 	require.Len(t, databag, 1)
 	var config map[string]any
 	require.NoError(t, json.Unmarshal([]byte(databag["config"]), &config))
@@ -31,9 +31,10 @@ func TestCOSAgentDatabag_required_keys(t *testing.T) {
 	rules, err := json.Marshal(config["metrics_alert_rules"])
 	require.NoError(t, err)
 	assert.Contains(t, string(rules), `"alert":"A"`)
+	assert.Equal(t, config["metrics_alert_rules"], config["log_alert_rules"], "both as given")
 }
 
 func TestCOSAgentDatabag_without_exporter(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentDatabag(topology, false, 0, rulesFor(t, topology), []string{"AAAA"}))
+	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentDatabag(topology, false, 0, rulesFor(t, topology), rulesFor(t, topology), []string{"AAAA"}))
 }

@@ -58,11 +58,12 @@ type AlertRule struct {
 // Placeholders in rules for what only a unit knows.
 const (
 	placeTopology = "%%juju_topology%%"
+	placeModel    = "%%juju_model%%"
 	placeStatus   = "%%cluster_status%%"
 )
 
 // ParseAlertRules parses rules in JSON. In them %%juju_topology%% represents the matchers of the application's labels,
-// and %%cluster_status%% the command that shows its clusters.
+// %%juju_model%% that of its model, which logs have, and %%cluster_status%% the command that shows its clusters.
 func ParseAlertRules(text []byte) (AlertRules, error) {
 	var rules AlertRules
 	if err := json.Unmarshal(text, &rules); err != nil {
@@ -78,7 +79,7 @@ func (r AlertRules) For(t Topology, clusterStatus string) AlertRules {
 	for _, label := range []string{"juju_model", "juju_model_uuid", "juju_application"} {
 		matchers = append(matchers, fmt.Sprintf("%s=%q", label, t.labels()[label]))
 	}
-	fill := strings.NewReplacer(placeTopology, strings.Join(matchers, ","), placeStatus, clusterStatus)
+	fill := strings.NewReplacer(placeTopology, strings.Join(matchers, ","), placeModel, matchers[1], placeStatus, clusterStatus)
 	var all AlertRules
 	for _, group := range r.Groups {
 		g := AlertGroup{Name: fmt.Sprintf("%s_%.8s_%s_%s", t.Model, t.ModelUUID, t.App, group.Name)}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +29,20 @@ type Info struct {
 	Authorities []string
 	// Issuer is the fingerprint of the authority that signed the certificate; empty if it is none of them.
 	Issuer string
+}
+
+// Expiry returns when the first and the last of a file's certificates expire.
+func Expiry(path string) (first, last time.Time, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return first, last, fmt.Errorf("cannot read certificates: %w", err)
+	}
+	all, err := parseCertificates(data)
+	if err != nil {
+		return first, last, fmt.Errorf("cannot read the certificates of %s: %w", path, err)
+	}
+	byExpiry := func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }
+	return slices.MinFunc(all, byExpiry).NotAfter, slices.MaxFunc(all, byExpiry).NotAfter, nil
 }
 
 // Check reports whether the unit can use these credentials at time now, as a server and as a client: each member is
