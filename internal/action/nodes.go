@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
-	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -133,15 +132,7 @@ func answered(format string, status answer.Status) (results, error) {
 
 // nodes works on nodes by this unit's servers, or by those of others.
 func (u Unit) nodes(ctx context.Context) *node.Service {
-	s := &node.Service{Gateways: u.gateways(ctx), Unit: u.Env.Unit, Charm: u.charm, Health: u.health}
-	s.Command = func(operation, name string, given ...string) string {
-		all := []command.Param{{Key: "node", Value: name}}
-		for i := 0; i+1 < len(given); i += 2 {
-			all = append(all, command.Param{Key: given[i], Value: given[i+1]})
-		}
-		return u.command(operation, all...)
-	}
-	return s
+	return &node.Service{Gateways: u.gateways(ctx), Unit: u.Env.Unit, Charm: u.charm, Health: u.health, Command: u.Env.Version.Render}
 }
 
 // charm is what this unit knows of the application.

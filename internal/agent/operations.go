@@ -15,6 +15,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -212,14 +213,14 @@ func (a *Agent) nodes() *node.Service {
 }
 
 // apiCommand is the next request to make; operations outside of the API are actions.
-func apiCommand(operation, name string, _ ...string) string {
-	switch operation {
+func apiCommand(c command.Command) string {
+	switch name := c.Params[0].Value; c.Action {
 	case maintenance.OperationDrain, maintenance.OperationDecommission:
-		return "POST /nodes/" + name + "/" + operation
+		return "POST /nodes/" + name + "/" + c.Action
 	case maintenance.OperationRemove:
 		return "POST /nodes/" + name + "/remove-from-cluster"
 	}
-	return "action " + operation + " node=" + name
+	return "action " + c.Action + " node=" + c.Params[0].Value
 }
 
 // charm is what this unit knows of the application: the members of both configurations, with the units that its last

@@ -1,7 +1,11 @@
 // Package answer is the one form in which an operation answers how it ended. It is pure.
 package answer
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+)
 
 // Reason is why an operation ended as it did.
 type Reason string
@@ -88,6 +92,13 @@ func New(reason Reason, message string, details ...Message) Status {
 		s.Status = "Success"
 	}
 	return s.With(details...)
+}
+
+// Of returns the answer for a finding, with its code in the metadata.
+func Of(reason Reason, f finding.Finding, details ...Message) Status {
+	s := New(reason, f.Message(), details...)
+	s.Metadata["finding"] = string(f.Code)
+	return s
 }
 
 // OK reports whether the operation succeeded.

@@ -81,15 +81,12 @@ func (p Packages) await(ctx context.Context) error {
 func (p Packages) patience() time.Duration { return cmp.Or(p.Patience, 5*time.Minute) }
 
 // unlocked runs the command until no lock is in its way, for as long as Patience.
-func (p Packages) unlocked(ctx context.Context, command []string) error {
-	patience, cancel := context.WithTimeout(ctx, p.patience())
-	defer cancel()
-	for {
-		err := p.quietly(ctx, command...)
-		if !errors.Is(err, ErrLocked) || poll.Wait(patience, cmp.Or(p.Pause, 5*time.Second)) != nil {
-			return err
-		}
-	}
+func (p Packages) unlocked(ctx context.Context, command []string) (err error) {
+	poll.Await(ctx, p.patience(), cmp.Or(p.Pause, 5*time.Second), nil, func() bool {
+		err = p.quietly(ctx, command...)
+		return !errors.Is(err, ErrLocked)
+	})
+	return err
 }
 
 // quietly runs a program of the package tools that asks nothing and restarts

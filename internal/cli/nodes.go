@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -104,7 +105,9 @@ func (f *nodeFlags) confirmed(operation, name string, operate func(dryRun bool) 
 		return would
 	}
 	return answer.New(answer.BadRequest, what+"; this interrupts traffic: confirm it", would.Details.MessageList...).
-		With(answer.Message{Message: f.command(operation, name), Kind: answer.MessageNext, Name: operation})
+		With(answer.Message{
+			Message: f.command(command.Command{Action: operation, Params: []command.Param{{Key: "node", Value: name}}}), Kind: answer.MessageNext, Name: operation,
+		})
 }
 
 // addYes adds the flag that confirms an operation.
@@ -225,22 +228,21 @@ func (f *nodeFlags) service(cmd *cobra.Command, progress io.Writer) (s *node.Ser
 
 // command is the next command for an operation on a node. Arguments from another client that begin with a dash, such as
 // a hold, go after all flags.
-func (f *nodeFlags) command(operation, name string, given ...string) string {
-	names := []string{name}
-	var flags []string
-	for i := 0; i+1 < len(given); i += 2 {
-		switch key, value := given[i], given[i+1]; {
-		case key == "name":
-			names = append(names, value)
-		case key == "i-really-mean-it":
+func (f *nodeFlags) command(c command.Command) string {
+	var names, flags []string
+	for _, p := range c.Params {
+		switch {
+		case p.Key == "node", p.Key == "name":
+			names = append(names, p.Value)
+		case p.Key == "i-really-mean-it":
 			flags = append(flags, "--yes")
-		case value == "true":
-			flags = append(flags, "--"+key)
+		case p.Value == "true":
+			flags = append(flags, "--"+p.Key)
 		default:
-			flags = append(flags, "--"+key, value)
+			flags = append(flags, "--"+p.Key, p.Value)
 		}
 	}
-	verb := strings.TrimSuffix(operation, "-node")
+	verb := strings.TrimSuffix(c.Action, "-node")
 	if confirms(verb) && !slices.Contains(flags, "--yes") {
 		flags = append(flags, "--yes")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
@@ -28,7 +30,7 @@ func TestGateways_printed_commands_can_be_pasted(t *testing.T) {
 	nodes := nodeFlags{program: "ovn-central-operator nodes", databaseFlags: f}
 	gateways := gatewayFlags{databaseFlags: f, program: GatewaysName}
 	for printed, words := range map[string][]string{
-		nodes.command("remove-node", "compute 3 <x>", "i-really-mean-it", "true"): {"ovn-central-operator", "nodes", "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
+		nodes.command(act("remove-node", "node", "compute 3 <x>", "i-really-mean-it", "true")): {"ovn-central-operator", "nodes", "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
 		gateways.undo("p1"): {GatewaysName, "rebalance", "--revert", "p1", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
 	} {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf '%s\\n' "+printed).Output()
@@ -54,7 +56,7 @@ func TestGateways_printed_commands_name_databases(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
 		f := nodeFlags{program: "ovn-central-operator nodes", databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}}}
-		words := shelltest.Words(t, f.command("release", "chassis:"+name, "name", name, "i-really-mean-it", "true", "dry-run", "true"))
+		words := shelltest.Words(t, f.command(act("release", "node", "chassis:"+name, "name", name, "i-really-mean-it", "true", "dry-run", "true")))
 		require.Equal(t, []string{"ovn-central-operator", "nodes", "release"}, words[:3])
 		flags := pflag.NewFlagSet("release", pflag.ContinueOnError)
 		nb, yes, dry := flags.String("nb", "", ""), flags.Bool("yes", false, ""), flags.Bool("dry-run", false, "")
@@ -64,5 +66,14 @@ func TestGateways_printed_commands_name_databases(t *testing.T) {
 		assert.True(t, *yes && *dry)
 	}
 	f := nodeFlags{program: "ovn-central-operator nodes"}
-	assert.Equal(t, "ovn-central-operator nodes uncordon --yes -- --yes", f.command("uncordon", "--yes", "i-really-mean-it", "true"))
+	assert.Equal(t, "ovn-central-operator nodes uncordon --yes -- --yes", f.command(act("uncordon", "node", "--yes", "i-really-mean-it", "true")))
+}
+
+// act is an action with pairs of a parameter and its value.
+func act(name string, given ...string) command.Command {
+	c := command.Command{Action: name}
+	for pair := range slices.Chunk(given, 2) {
+		c.Params = append(c.Params, command.Param{Key: pair[0], Value: pair[1]})
+	}
+	return c
 }

@@ -12,7 +12,7 @@ type Entry struct {
 	Kind     Kind
 	// Line names the problem in at most 80 characters. Words in braces are arguments.
 	Line string
-	// Meaning explains it, and Do what to do about it, for the page of findings.
+	// Meaning explains the line, and Do what to do about it, for the page of findings. A refusal may need neither.
 	Meaning, Do string
 	// Quiet findings are listed, but not in the status line.
 	Quiet bool
@@ -22,7 +22,7 @@ type Entry struct {
 }
 
 // catalogue has every code, in the order of importance among those of the same severity.
-var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries, certificateEntries, northdEntries, unitEntries, noteEntries, refusalEntries)
+var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries, certificateEntries, northdEntries, unitEntries, noteEntries, refusalEntries, nodeEntries)
 
 var (
 	entries  = map[Code]Entry{}

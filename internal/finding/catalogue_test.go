@@ -41,9 +41,13 @@ func TestCatalogue(t *testing.T) {
 		assert.Regexp(t, form, string(e.Code))
 		assert.NotEmpty(t, e.Line, e.Code)
 		assert.LessOrEqual(t, utf8.RuneCountInString(e.Line), 80, e.Code)
-		assert.Regexp(t, sentence, e.Meaning, e.Code)
-		assert.Regexp(t, sentence, e.Do, e.Code)
-		assert.Contains(t, []finding.Kind{finding.Database, finding.Member, finding.Unit, finding.Northd, finding.Option, finding.Application}, e.Kind, e.Code)
+		if e.Meaning != "" || e.Kind != finding.Node {
+			assert.Regexp(t, sentence, e.Meaning, e.Code)
+		}
+		if e.Do != "" || e.Kind != finding.Node {
+			assert.Regexp(t, sentence, e.Do, e.Code)
+		}
+		assert.Contains(t, []finding.Kind{finding.Database, finding.Member, finding.Unit, finding.Northd, finding.Option, finding.Application, finding.Node}, e.Kind, e.Code)
 		assert.NotRegexp(t, `[{}]`, full(e).Line(), e.Code)
 		if e.Severity >= finding.Waiting {
 			assert.False(t, e.Quiet, "%s: the unit's word needs a reason", e.Code)

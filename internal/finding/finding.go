@@ -46,6 +46,7 @@ const (
 	Unit        Kind = "unit"
 	Northd      Kind = "northd"
 	Option      Kind = "option"
+	Node        Kind = "node"
 	Application Kind = "application"
 )
 
@@ -53,7 +54,7 @@ const (
 type Subject struct {
 	// Databases are those that it concerns, in their order; none if it concerns no database.
 	Databases []ovndb.Database
-	// Name is the unit, the member or the option; empty if the finding is about the databases or
+	// Name is the unit, the member, the option or the node; empty if the finding is about the databases or
 	// about the unit that reports it.
 	Name string
 }

@@ -59,15 +59,10 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 		return &DamagedFileError{d, lost, err}
 	}
 	// It may be written a moment later.
-	for until := s.Now().Add(s.Patience(d, rewritePatience)); ; {
+	poll.Await(ctx, s.Patience(d, rewritePatience), rewriteInterval, nil, func() bool {
 		lost, err = s.Observer.MissingEntries(ctx, s.Observer.ObserveServer(ctx, d))
-		if err != nil || lost == "" || s.Now().After(until) {
-			break
-		}
-		if err := poll.Wait(ctx, rewriteInterval); err != nil {
-			return err
-		}
-	}
+		return err != nil || lost == ""
+	})
 	if err == nil && lost == "" {
 		lost, err = s.Files.Damaged(ctx, d)
 	}

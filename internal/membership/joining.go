@@ -42,12 +42,10 @@ func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
 // joins says whether a server has become a member. One that has reached the cluster is
 // given the time for it: the leader may count it before it knows of it itself.
 func (s *Changer) joins(ctx context.Context, d ovndb.Database) bool {
-	ctx, cancel := context.WithTimeout(ctx, s.Patience(d, joinPatience))
-	defer cancel()
-	for {
-		l := s.Observer.ObserveServer(ctx, d)
-		if l.Member() || l.Condition != ovndb.Serving || !l.Status.HasLeader() || poll.Wait(ctx, observe.PollInterval) != nil {
-			return l.Member()
-		}
-	}
+	var l observe.ServerState
+	poll.Await(ctx, s.Patience(d, joinPatience), observe.PollInterval, nil, func() bool {
+		l = s.Observer.ObserveServer(ctx, d)
+		return l.Member() || l.Condition != ovndb.Serving || !l.Status.HasLeader()
+	})
+	return l.Member()
 }

@@ -152,17 +152,15 @@ func (h *haltOperation) act(ctx context.Context) error {
 	if err := s.Services.Stop(ctx, ovndb.ServiceOf(db)); err != nil {
 		return err
 	}
-	for until := s.Now().Add(haltPatience); ; {
-		if l := s.Observer.ObserveServer(ctx, db); l.Condition != ovndb.Unreadable && l.Condition != ovndb.Serving {
-			h.done = true
-			return nil
-		} else if s.Now().After(until) {
-			return &PendingError{db, "its service was stopped, and its process still runs: " + l.Text()}
-		}
-		if err := poll.Wait(ctx, observe.PollInterval); err != nil {
-			return &PendingError{db, "its service was stopped, but its process was not seen to end: " + err.Error()}
-		}
+	var l observe.ServerState
+	h.done = poll.Await(ctx, haltPatience, observe.PollInterval, nil, func() bool {
+		l = s.Observer.ObserveServer(ctx, db)
+		return l.Condition != ovndb.Unreadable && l.Condition != ovndb.Serving
+	})
+	if !h.done {
+		return &PendingError{db, "its service was stopped, and its process was not seen to end: " + l.Text()}
 	}
+	return nil
 }
 
 // release takes back what was noted, unless the server may still be on its way down.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -47,9 +48,9 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answe
 	case refused != nil:
 		return *refused
 	case slices.Contains(n.Held(maintenance.HoldMember).Examples, s.Unit):
-		return answer.New(answer.Conflict, s.Unit+" is on the machine of "+n.Name()+" itself, "+n.Held(maintenance.HoldMember).Reason+": run this on another unit")
+		return s.refuse(answer.Conflict, about(n, finding.NodeOfUnit, finding.Args{Unit: s.Unit, Detail: n.Held(maintenance.HoldMember).Reason}))
 	case !r.DryRun && !r.Confirmed:
-		return answer.New(answer.BadRequest, "this takes "+n.Name()+" out of the cloud: confirm it", s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
+		return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{}, s.confirmed(maintenance.OperationDecommission, n)))
 	}
 	if wrong := r.Drain.Check(); wrong != nil {
 		return *wrong
@@ -98,8 +99,8 @@ func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n mai
 		steps = append(steps, answer.Message{Message: fmt.Sprintf("%s (%d): %s", done.Reason, done.Code, done.Message), Error: !done.OK(), Kind: answer.MessageStep, Name: step.name})
 		if !done.OK() {
 			steps = append(steps, slices.DeleteFunc(done.Details.MessageList, func(m answer.Message) bool { return m.Kind == answer.MessageNext })...)
-			return answer.New(answer.DisassociateFailure, fmt.Sprintf("%s is not decommissioned: step %s: %s", n.Name(), step.name, done.Message), steps...).
-				With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
+			f := about(n, finding.DecommissionFailed, finding.Args{Value: step.name, Detail: done.Message}, s.confirmed(maintenance.OperationDecommission, n))
+			return s.refuse(answer.DisassociateFailure, f, steps...)
 		}
 	}
 	if r.DropFiles {
@@ -117,7 +118,7 @@ func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Durat
 	case refused != nil:
 		return *refused
 	case n.Drain == nil:
-		return answer.New(answer.Conflict, n.Name()+" is not drained: it hosts gateways, or may get them again", s.next(maintenance.OperationDrain, n))
+		return s.refuse(answer.Conflict, about(n, finding.NodeNotDrained, finding.Args{}, s.way(maintenance.OperationDrain, n)))
 	}
 	return s.tagged(ctx, "clear-labels", n, func() answer.Status { return s.clear(ctx, n, timeout) })
 }
@@ -126,19 +127,19 @@ func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Durat
 func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
 	defer cancel()
-	failed := func(why string, details ...answer.Message) answer.Status {
-		return answer.New(answer.ClearLabelsError, why, details...)
+	failed := func(err error) answer.Status {
+		return answer.Of(answer.ClearLabelsError, about(n, finding.NodesUnread, finding.Args{Detail: err.Error()}))
 	}
 	changed, err := s.Gateways.Clear(ctx, n.Chassis)
 	if err != nil {
-		return failed(err.Error())
+		return failed(err)
 	}
 	x, err := s.observe(ctx)
 	if err != nil {
-		return failed(err.Error())
+		return failed(err)
 	}
 	if left := schedule.Clear(x.inventory.State, n.Chassis); len(left.Blocked) > 0 {
-		return failed(fmt.Sprintf("it remains a candidate of %d gateways", len(left.Blocked)), blocked(left.Blocked)...)
+		return s.refuse(answer.ClearLabelsError, about(n, finding.StillCandidate, finding.Args{Count: len(left.Blocked)}), blocked(left.Blocked)...)
 	}
 	if len(changed) == 0 {
 		return answer.New(answer.Success, "it is not a candidate of any gateway")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -60,14 +61,14 @@ func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.N
 			continue // another node was cordoned: it is judged again
 		case errors.Is(err, gateway.ErrBehind):
 			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { // the intent stands
-				return answer.New(answer.DrainNodeError, err.Error(), s.next("drain", n))
+				return s.unfinishedDrain(n, err.Error())
 			}))
 		case err != nil:
 			return ends(inaccessible(err))
 		}
 		return n, refused
 	}
-	return ends(answer.New(answer.Conflict, "other clients keep cordoning nodes; run it again"))
+	return ends(contended())
 }
 
 // begin records the intent, unless it stands there, or the drain is refused or only shown. Every
@@ -90,7 +91,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 		return n, nil, s.Gateways.SyncNorthd(ctx)
 	}
 	if len(p.Blocked) > 0 {
-		return n, new(s.refuse(x, n, p)), nil
+		return n, new(s.blocked(x, n, p)), nil
 	}
 	if r.DryRun {
 		return n, new(s.shown(x, n, p, r)), nil
@@ -135,29 +136,31 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 // namedNodes is how many nodes a message names.
 const namedNodes = 20
 
-// refuse answers that a drain would leave gateways on the node: pinned ones, and those that no other chassis could host
+// blocked answers that a drain would leave gateways on the node: pinned ones, and those that no other chassis could host
 // that lives and is not cordoned (R12).
-func (s *Service) refuse(x snapshot, n maintenance.Node, p schedule.Plan) answer.Status {
+func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answer.Status {
 	others := cordonedInTheWay(x, p, n.Chassis)
-	why := ""
+	f := about(n, finding.DrainBlocked, finding.Args{Count: len(p.Blocked)})
 	if len(others) > 0 {
 		named := slices.Clone(others[:min(namedNodes, len(others))])
 		if more := len(others) - len(named); more > 0 {
 			named = append(named, fmt.Sprintf("and %d more", more))
 		}
-		why = fmt.Sprintf("; of the nodes that are cordoned %v could host them", named)
+		f.Args.Detail = fmt.Sprintf("of the nodes that are cordoned %v could host them", named)
 	}
-	left := schedule.Count(len(p.Blocked), "gateway")
-	refused := answer.New(answer.Conflict,
-		fmt.Sprintf("%s cannot be drained now, and nothing was done: %s would be left on it%s", n.Name(), left, why),
-		blocked(p.Blocked)...)
 	for _, name := range others {
 		if _, unclear := maintenance.Resolve(x.nodes, name); unclear != nil {
 			name = maintenance.ByChassis(name)
 		}
-		refused = refused.With(answer.Message{Message: s.Command(maintenance.OperationUndrain, name), Kind: answer.MessageNext, Name: "undrain"})
+		f.Remedies = append(f.Remedies, finding.Do(s.command(maintenance.OperationUndrain, name)))
 	}
-	return refused
+	return s.refuse(answer.Conflict, f, blocked(p.Blocked)...)
+}
+
+// unfinishedDrain is the answer where the intent stands, but the command has ended.
+func (s *Service) unfinishedDrain(n maintenance.Node, why string, details ...answer.Message) answer.Status {
+	f := about(n, finding.DrainUnfinished, finding.Args{Detail: why}, s.way(maintenance.OperationDrain, n), s.way(maintenance.OperationUndrain, n))
+	return s.refuse(answer.DrainNodeError, f, details...)
 }
 
 func blocked(findings []schedule.Finding) (messages []answer.Message) {
@@ -203,7 +206,7 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Drain
 // await makes the steps of a drain until nothing holds the node, or the limits are over.
 func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) answer.Status {
 	d := maintenance.Drainer{Limits: l, Begun: s.Gateways.Now(), Own: true, Force: force, Unasked: s.Gateways.NorthdTimeout == 0}
-	do := &command{effects: effects{s: s, chassis: n.Chassis}, name: n.Name()}
+	do := &commanded{effects: effects{s: s, chassis: n.Chassis}, name: n.Name()}
 	for {
 		begun := s.Gateways.Now()
 		outcome, line, _, err := d.Step(ctx, do)
@@ -215,7 +218,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 		}
 		switch {
 		case err != nil && (outcome == maintenance.TimeOver || ctx.Err() != nil):
-			return answer.New(answer.DrainNodeError, fmt.Sprintf("%s is not drained: %v; the drain is recorded; run it again to continue", n.Name(), err), s.next("drain", n))
+			return s.unfinishedDrain(n, err.Error())
 		case outcome != maintenance.GoOn:
 			return s.ended(n, outcome, d)
 		}
@@ -227,7 +230,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 			err = poll.Wait(ctx, pause)
 		}
 		if err != nil {
-			return answer.New(answer.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the drain is recorded; run it again to continue", n.Name(), context.Cause(ctx)), s.next("drain", n))
+			return s.unfinishedDrain(n, context.Cause(ctx).Error())
 		}
 	}
 }
@@ -239,15 +242,15 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 		return answer.New(answer.Success, n.Name()+" is drained: it is empty, and nothing new is scheduled on it", s.next("undrain", n))
 	}
 	if outcome == maintenance.GivenUp {
-		return answer.New(answer.Conflict, n.Name()+" is no longer drained: the drain was undone meanwhile")
+		return s.refuse(answer.Conflict, about(n, finding.DrainUndone, finding.Args{}))
 	}
-	message := fmt.Sprintf("%s is not drained within %s: %s", n.Name(), d.Limits.Timeout, p.Text())
+	why := fmt.Sprintf("after %s: %s", d.Limits.Timeout, p.Text())
 	if outcome == maintenance.GraceOver {
-		message = fmt.Sprintf("%s is not drained: what is left did not go away within the grace period of %s: %s", n.Name(), d.Limits.Grace, p.Text())
+		why = fmt.Sprintf("after the grace period of %s: %s", d.Limits.Grace, p.Text())
 	}
-	failed := answer.New(answer.DrainNodeError, message+"; the drain is recorded; run it again to continue", blocked(p.Blocked)...)
+	left := blocked(p.Blocked)
 	for _, name := range p.Unbound {
-		failed = failed.With(answer.Message{Message: "not bound to any chassis", Error: true, Kind: answer.MessageGateway, Name: name})
+		left = append(left, answer.Message{Message: "not bound to any chassis", Error: true, Kind: answer.MessageGateway, Name: name})
 	}
-	return failed.With(s.holds(p.Holds, d.Since())...).With(s.next("drain", n), s.next("undrain", n))
+	return s.unfinishedDrain(n, why, append(left, s.holds(p.Holds, d.Since())...)...)
 }

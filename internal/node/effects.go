@@ -119,9 +119,9 @@ func pauseAfter(took time.Duration) time.Duration {
 	return min(max(shortestPause, restFactor*took), longestPause)
 }
 
-// command are the effects of the command of a drain. Between two looks at all that there is, it follows whether
+// commanded are the effects of the command of a drain. Between two looks at all that there is, it follows whether
 // gateways are on the chassis.
-type command struct {
+type commanded struct {
 	effects
 	name string
 	// since is when the last was seen to be gone; zero if one is there, or if that is not known.
@@ -130,18 +130,18 @@ type command struct {
 	asked bool
 }
 
-func (c *command) progress(ctx context.Context, line string) {
+func (c *commanded) progress(ctx context.Context, line string) {
 	c.s.progress(ctx, "drain %s: %s", c.name, line)
 }
 
 // Sync also shows a person that it asks.
-func (c *command) Sync(ctx context.Context) error {
+func (c *commanded) Sync(ctx context.Context) error {
 	c.progress(ctx, "checking which chassis respond")
 	return c.effects.Sync(ctx)
 }
 
 // Ask waits for ovn-northd, and follows meanwhile whether the gateways stay away.
-func (c *command) Ask(ctx context.Context) error {
+func (c *commanded) Ask(ctx context.Context) error {
 	c.progress(ctx, "checking that the chassis that took the gateways respond")
 	if c.since.IsZero() {
 		c.since = c.Now()
@@ -159,7 +159,7 @@ func (c *command) Ask(ctx context.Context) error {
 }
 
 // look reads which ports are on the chassis. After an error nothing is known.
-func (c *command) look(ctx context.Context, g *ovsdb.Gateways) error {
+func (c *commanded) look(ctx context.Context, g *ovsdb.Gateways) error {
 	occupied, err := g.Occupied(ctx, c.chassis)
 	switch {
 	case err != nil || slices.ContainsFunc(occupied.Ports, func(b ovsdb.BoundPort) bool { return maintenance.Binding(b).OfGateway() }):
@@ -171,7 +171,7 @@ func (c *command) look(ctx context.Context, g *ovsdb.Gateways) error {
 }
 
 // follow looks until there is an end of it, or until the deadline.
-func (c *command) follow(ctx context.Context, until time.Time, ended func() bool) error {
+func (c *commanded) follow(ctx context.Context, until time.Time, ended func() bool) error {
 	for now := c.Now(); now.Before(until) && !ended(); now = c.Now() {
 		if err := poll.Wait(ctx, min(shortestPause, until.Sub(now))); err != nil {
 			return err
@@ -186,7 +186,7 @@ func (c *command) follow(ctx context.Context, until time.Time, ended func() bool
 
 // rest waits before the next step. While gateways are on the chassis, it is until the last has left; when none is, until
 // one has come back or they have stayed away for as long as that takes to settle.
-func (c *command) rest(ctx context.Context, p maintenance.Progress, pause time.Duration) error {
+func (c *commanded) rest(ctx context.Context, p maintenance.Progress, pause time.Duration) error {
 	now := c.Now()
 	switch {
 	case c.asked:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -19,15 +20,15 @@ const silenceInterval = 5 * time.Second
 // unreachable waits until it is proved that a node can't be reached; the answer is nil then. It
 // is refused where nothing would be forced.
 func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.Status {
-	refused := func(reason answer.Reason, format string, args ...any) *answer.Status {
-		return new(answer.New(reason, fmt.Sprintf(format, args...), s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true")))
+	refused := func(reason answer.Reason, code finding.Code, args finding.Args, details ...answer.Message) *answer.Status {
+		return new(s.refuse(reason, about(n, code, args, s.confirmed(maintenance.OperationDecommission, n)), details...))
 	}
 	held := maintenance.PortHolds(n.Holds)
 	if len(held) == 0 {
-		return refused(answer.Conflict, "there is nothing to force: no port is bound to %s; run it without force", n.Name())
+		return refused(answer.Conflict, finding.NothingForced, finding.Args{})
 	}
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // it asks every ovn-controller for a sign of life
-		return refused(answer.ClusterNotAccessible, "cannot tell whether %s is reachable: %v", n.Name(), err)
+		return refused(answer.ClusterNotAccessible, finding.SilenceUnproved, finding.Args{Detail: err.Error()})
 	}
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
@@ -38,7 +39,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.S
 		return new(inaccessible(err))
 	}
 	if len(p.Blocked) > 0 { // nothing would come of it, however long it is waited for
-		return new(refused(answer.Conflict, "%s cannot be forced: %d gateways would be without a live chassis (R12)", n.Name(), len(p.Blocked)).With(blocked(p.Blocked)...))
+		return refused(answer.Conflict, finding.DrainBlocked, finding.Args{Count: len(p.Blocked)}, blocked(p.Blocked)...)
 	}
 	proof, said := maintenance.Silence{Chassis: n.Chassis}, false
 	for {
@@ -57,16 +58,16 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.S
 			s.progress(ctx, "decommission %s: its ovn-controller is unreachable", n.Name())
 			return nil
 		case maintenance.Reachable:
-			return refused(answer.Conflict, "%s cannot be forced: its ovn-controller responds; run it without force", n.Name())
+			return refused(answer.Conflict, finding.NodeResponds, finding.Args{})
 		case maintenance.Unprovable:
-			return refused(answer.Conflict, "%s cannot be forced: it is not proved that this node, and no other, is unreachable; see node-status", n.Name())
+			return refused(answer.Conflict, finding.SilenceUnproved, finding.Args{})
 		}
 		if !said {
 			said = true
 			s.progress(ctx, "decommission %s: waiting 180 s to see whether its ovn-controller responds", n.Name())
 		}
 		if poll.Wait(ctx, silenceInterval) != nil {
-			return refused(answer.DisassociateFailure, "%v", context.Cause(ctx))
+			return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Args{Detail: context.Cause(ctx).Error()})
 		}
 	}
 }
@@ -74,12 +75,12 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.S
 // evict takes all ports off a node that is unreachable, at once, as long as its ovn-controller
 // does not respond. What they belong to may run on.
 func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
-	failed := func(why string) answer.Status {
-		return answer.New(answer.DrainNodeError, why)
+	failed := func(err error) answer.Status {
+		return answer.Of(answer.DrainNodeError, about(n, finding.NodesUnread, finding.Args{Detail: err.Error()}))
 	}
 	x, err := s.observe(ctx)
 	if err != nil {
-		return failed(err.Error())
+		return failed(err)
 	}
 	at := slices.IndexFunc(x.inventory.SB.Chassis, func(c ovsdb.ChassisRow) bool { return c.Name == n.Chassis })
 	if at < 0 {
@@ -87,13 +88,13 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
 	}
 	was := x.inventory.SB.Chassis[at]
 	if x.inventory.SB.Responds(was) {
-		return failed("its ovn-controller responds by now; run it without force")
+		return answer.Of(answer.DrainNodeError, about(n, finding.NodeResponds, finding.Args{}))
 	}
 	released, err := gateway.Ask(ctx, s.Gateways, func(g *ovsdb.Gateways, ctx context.Context) (int, error) {
 		return g.ReleasePorts(ctx, was, maintenance.HoldTypes())
 	})
 	if err != nil {
-		return failed(err.Error())
+		return failed(err)
 	}
 	return answer.New(answer.Success, fmt.Sprintf("%d ports are released; virtual machines may run on there: cut its power before they are started elsewhere", released))
 }

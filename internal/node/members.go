@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -131,8 +132,8 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 	if len(why) == 0 {
 		return nil
 	}
-	return new(answer.New(answer.DisassociateFailure, n.Name()+" cannot be decommissioned now, and nothing was done: "+why[0].Message, why...).
-		With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true")))
+	f := about(n, finding.NodeNeeded, finding.Args{Detail: why[0].Message}, s.confirmed(maintenance.OperationDecommission, n))
+	return new(s.refuse(answer.DisassociateFailure, f, why...))
 }
 
 // awaitMembers waits until the units on the node's machine have left the application, and until its
@@ -165,14 +166,15 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 		case refused.Reason == answer.ClusterNotAccessible: // the server that was connected to may be the one that leaves
 			left = []answer.Message{{Message: "cannot look for it: " + refused.Message, Error: true, Kind: answer.MessageStep, Name: "unknown"}}
 		default:
-			return answer.New(answer.RemoveMemberError, refused.Message)
+			refused.Reason, refused.Code = answer.RemoveMemberError, answer.RemoveMemberError.Code()
+			return *refused
 		}
 		if text := texts(left); text != said {
 			said = text
 			s.progress(ctx, "waiting for what is on the machine of %s to leave: %s", n.Name(), said)
 		}
 		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(memberInterval, timeout)) != nil {
-			return answer.New(answer.RemoveMemberError, fmt.Sprintf("after %s: %s", timeout, said), left...)
+			return s.refuse(answer.RemoveMemberError, about(n, finding.NodeInUse, finding.Args{Detail: fmt.Sprintf("after %s: %s", timeout, said)}), left...)
 		}
 	}
 }
@@ -209,20 +211,17 @@ func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout ti
 	if s.Health == nil {
 		return answer.New(answer.Success, "this command cannot tell the health of the clusters: see cluster-health")
 	}
-	begun := s.Gateways.Now()
-	for {
+	var health answer.Status
+	tell := func() { s.progress(ctx, "waiting for the clusters: %s", health.Message) }
+	if !poll.Await(ctx, timeout, min(readyInterval, timeout), tell, func() bool {
 		all := s.Health(ctx)
 		for i := range all {
 			all[i] = all[i].Without(n.Members)
 		}
-		health := maintenance.ClusterHealth(all, minMembers)
-		if maintenance.AllHealthy(all, minMembers) {
-			return health
-		}
-		s.progress(ctx, "waiting for the clusters: %s", health.Message)
-		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(readyInterval, timeout)) != nil {
-			health.Reason, health.Code, health.Status = answer.ClusterNotAccessible, answer.ClusterNotAccessible.Code(), "Failure"
-			return health
-		}
+		health = maintenance.ClusterHealth(all, minMembers)
+		return maintenance.AllHealthy(all, minMembers)
+	}) {
+		health.Reason, health.Code, health.Status = answer.ClusterNotAccessible, answer.ClusterNotAccessible.Code(), "Failure"
 	}
+	return health
 }

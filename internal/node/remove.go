@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -40,7 +41,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) answer.Status {
 		}
 		id = maintenance.ByChassis(n.Chassis)
 		if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
-			return answer.New(answer.DeleteNodeError, err.Error())
+			return answer.Of(answer.DeleteNodeError, about(n, finding.NodeNotRemoved, finding.Args{Detail: err.Error()}))
 		}
 	}
 	begun, changed, said := s.Gateways.Now(), 0, false
@@ -60,14 +61,14 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) answer.Status {
 		case r.DryRun:
 			return answer.New(answer.Success, "dry run: "+n.Name()+" would be removed")
 		case !r.Confirmed:
-			return answer.New(answer.BadRequest, "this deletes the chassis of "+n.Name()+": confirm it", s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+			return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{}, s.confirmed(maintenance.OperationRemove, n)))
 		case n.Life == maintenance.Absent || s.Gateways.Now().Sub(begun) >= deadFor:
 			removed, err := s.remove(ctx, x, n)
 			if err == nil {
 				return s.tagged(ctx, maintenance.OperationRemove, n, func() answer.Status { return removed })
 			}
 			if changed++; !errors.Is(err, ovsdb.ErrChanged) || changed >= attempts {
-				return answer.New(answer.DeleteNodeError, fmt.Sprintf("%s is not removed: %v", n.Name(), err), s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+				return s.refuse(answer.DeleteNodeError, about(n, finding.NodeNotRemoved, finding.Args{Detail: err.Error()}, s.confirmed(maintenance.OperationRemove, n)))
 			}
 			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
 		case !said:
@@ -75,7 +76,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) answer.Status {
 			s.progress(ctx, "remove-node %s: waiting %.0f s to see whether its ovn-controller responds", n.Name(), deadFor.Seconds())
 		}
 		if poll.Wait(ctx, time.Second) != nil {
-			return answer.New(answer.DeleteNodeError, context.Cause(ctx).Error())
+			return answer.Of(answer.DeleteNodeError, about(n, finding.NodeNotRemoved, finding.Args{Detail: context.Cause(ctx).Error()}))
 		}
 	}
 }
@@ -105,11 +106,11 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	if len(why) == 0 {
 		return nil
 	}
-	refused := answer.New(answer.Conflict, fmt.Sprintf("%s cannot be removed: %d reasons", n.Name(), len(why)), why...)
+	f := about(n, finding.NodeKept, finding.Args{Count: len(why)})
 	if n.First+n.Backups > 0 {
-		refused = refused.With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
+		f.Remedies = []finding.Remedy{s.confirmed(maintenance.OperationDecommission, n)}
 	}
-	return &refused
+	return new(s.refuse(answer.Conflict, f, why...))
 }
 
 // remove deletes the node where it is still as it was judged, and its records where no gateway

@@ -6,10 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -26,9 +30,8 @@ type Service struct {
 	Unit string
 	// Health asks how the clusters are; nil where that can't be asked.
 	Health func(context.Context) []maintenance.DatabaseHealth
-	// Command is what to type for an operation, such as drain, on a node; given are pairs of a
-	// parameter and its value.
-	Command func(operation, node string, given ...string) string
+	// Command is what to type for an action on a node.
+	Command func(command.Command) string
 }
 
 // Close ends the connections.
@@ -51,7 +54,7 @@ func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	x, err := s.nodesOf(ctx, inventory, "")
 	for i, n := range x.nodes {
 		if operation := n.NextOperation(); operation != "" {
-			x.nodes[i].Next = s.Command(operation, n.Typed())
+			x.nodes[i].Next = s.Command(s.command(operation, n.Typed()))
 		}
 	}
 	return x, err
@@ -102,7 +105,26 @@ func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.
 }
 
 func inaccessible(err error) answer.Status {
-	return answer.New(answer.ClusterNotAccessible, err.Error())
+	return answer.Of(answer.ClusterNotAccessible, finding.New(finding.NodesUnread, finding.Subject{}, finding.Args{Detail: err.Error()}))
+}
+
+// refuse is the answer of a finding about a node, with the commands that lead out of it after the details.
+func (s *Service) refuse(reason answer.Reason, f finding.Finding, details ...answer.Message) answer.Status {
+	refused := answer.Of(reason, f, details...)
+	for _, way := range f.Remedies {
+		refused = refused.With(s.typed(way.Command))
+	}
+	return refused
+}
+
+// about is a finding about a node.
+func about(n maintenance.Node, code finding.Code, args finding.Args, ways ...finding.Remedy) finding.Finding {
+	return finding.New(code, finding.Subject{Name: n.Name()}, args, ways...)
+}
+
+// contended is the answer after other clients have changed what was judged, time and again.
+func contended() answer.Status {
+	return answer.Of(answer.Conflict, finding.New(finding.CordonsContended, finding.Subject{}, finding.Args{}))
 }
 
 // amend writes records, and more in the same transaction, if external_ids of NB_Global fit the guard.
@@ -127,7 +149,7 @@ func again(judge func() (answer.Status, error)) answer.Status {
 		}
 		return status
 	}
-	return answer.New(answer.Conflict, "other clients keep changing the cordon; run it again")
+	return contended()
 }
 
 // cordon makes a change of a cordon that is as it was read, and tags the revision that it leads to in the same
@@ -210,7 +232,7 @@ func (s *Service) uncordonOnce(ctx context.Context, id string) (status answer.St
 	case refused != nil:
 		return *refused, nil
 	case n.Drain != nil:
-		return answer.New(answer.Conflict, n.Name()+" is drained; undrain puts its gateways back and ends the cordon", s.next("undrain", n)), nil
+		return s.refuse(answer.Conflict, about(n, finding.NodeDrained, finding.Args{}, s.way(maintenance.OperationUndrain, n))), nil
 	case n.Cordon == nil:
 		return answer.New(answer.Success, n.Name()+" is not cordoned"), nil
 	}
@@ -222,8 +244,8 @@ func (s *Service) uncordonOnce(ctx context.Context, id string) (status answer.St
 
 // Hold keeps a node from going, under a name, until it is released.
 func (s *Service) Hold(ctx context.Context, id, name, reason string) answer.Status {
-	if wrong := maintenance.CheckHoldName(name); wrong != "" {
-		return answer.New(answer.BadRequest, wrong)
+	if wrong := maintenance.CheckHoldName(name); wrong != nil {
+		return *wrong
 	}
 	n, refused := s.find(ctx, id)
 	if refused != nil {
@@ -247,9 +269,9 @@ func (s *Service) Release(ctx context.Context, id, name string) answer.Status {
 	h := n.Held(name)
 	switch {
 	case h.Derived:
-		return answer.New(answer.Conflict, fmt.Sprintf("hold %s of %s follows from what is on the node: it ends when that is gone", name, n.Name()), s.holds([]maintenance.Hold{h}, time.Time{})...)
+		return s.refuse(answer.Conflict, about(n, finding.HoldDerived, finding.Args{Value: name}), s.holds([]maintenance.Hold{h}, time.Time{})...)
 	case h.Count == 0:
-		return answer.New(answer.NotFound, fmt.Sprintf("%s has no hold %q", n.Name(), name), s.holds(n.Holds, time.Time{})...)
+		return s.refuse(answer.NotFound, about(n, finding.HoldUnknown, finding.Args{Value: strconv.Quote(name)}), s.holds(n.Holds, time.Time{})...)
 	}
 	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, h)); err != nil {
 		return inaccessible(err)
@@ -267,7 +289,31 @@ func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []ans
 
 // next names a command.
 func (s *Service) next(operation string, n maintenance.Node, given ...string) answer.Message {
-	return answer.Message{Message: s.Command(operation, n.Typed(), given...), Kind: answer.MessageNext, Name: operation}
+	return s.typed(s.command(operation, n.Typed(), given...))
+}
+
+// command is an action on a node; given are pairs of a parameter and its value.
+func (s *Service) command(operation, node string, given ...string) command.Command {
+	c := command.Command{Unit: s.Unit, Action: operation, Params: []command.Param{{Key: "node", Value: node}}}
+	for pair := range slices.Chunk(given, 2) {
+		c.Params = append(c.Params, command.Param{Key: pair[0], Value: pair[1]})
+	}
+	return c
+}
+
+// way is an action on a node as a way out.
+func (s *Service) way(operation string, n maintenance.Node, given ...string) finding.Remedy {
+	return finding.Do(s.command(operation, n.Typed(), given...))
+}
+
+// confirmed is [Service.way] for an action that is to be confirmed.
+func (s *Service) confirmed(operation string, n maintenance.Node) finding.Remedy {
+	return s.way(operation, n, "i-really-mean-it", "true")
+}
+
+// typed names a command.
+func (s *Service) typed(c command.Command) answer.Message {
+	return answer.Message{Message: s.Command(c), Kind: answer.MessageNext, Name: c.Action}
 }
 
 func (s *Service) progress(ctx context.Context, format string, args ...any) {

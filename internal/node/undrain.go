@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -84,22 +85,24 @@ func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[st
 	if wait > 0 && len(changed) > 0 {
 		s.progress(ctx, "undrain %s: the ranks are back; waiting until its gateways are bound and respond", n.Name())
 		err := s.Gateways.Prove(ctx, changed, wait)
-		failed := answer.New(answer.DrainNodeError, fmt.Sprintf("%s is undrained, but %v", n.Name(), err), details...)
-		var misplaced *gateway.MisplacedError
-		switch {
-		case errors.As(err, &misplaced):
-			return failed.With(blocked(misplaced.Ports)...).With(s.next(maintenance.OperationDrain, n))
-		case errors.As(err, new(*gateway.UnresponsiveError)):
-			return failed.With(s.next(maintenance.OperationDrain, n))
-		case err != nil:
-			return failed
+		if err != nil {
+			f := about(n, finding.UndrainUnproved, finding.Args{Detail: err.Error()})
+			var misplaced *gateway.MisplacedError
+			if errors.As(err, &misplaced) {
+				details = append(details, blocked(misplaced.Ports)...)
+			}
+			if misplaced != nil || errors.As(err, new(*gateway.UnresponsiveError)) {
+				f.Remedies = []finding.Remedy{s.way(maintenance.OperationDrain, n)}
+			}
+			return s.refuse(answer.DrainNodeError, f, details...)
 		}
 	}
 	return answer.New(answer.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(), gateway.Groups(changed)), details...)
 }
 
 func (s *Service) unfinished(n maintenance.Node, err error) answer.Status {
-	return answer.New(answer.DrainNodeError, fmt.Sprintf("%s is not undrained yet: %v", n.Name(), err), s.next("undrain", n))
+	f := about(n, finding.UndrainUnfinished, finding.Args{Detail: err.Error()}, s.way(maintenance.OperationUndrain, n))
+	return s.refuse(answer.DrainNodeError, f)
 }
 
 // alive waits until the node's ovn-controller responds, and if there is time, until it has responded for [stableFor].
@@ -132,15 +135,14 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 			return x, n, nil
 		}
 		if poll.Wait(patience, time.Second) != nil {
-			why := fmt.Sprintf("its ovn-controller is %s; start it, then run this again", n.Life)
+			f := about(n, finding.NodeSilent, finding.Args{Value: string(n.Life)}, s.way(maintenance.OperationUndrain, n))
 			if n.Life == maintenance.Up {
-				why = fmt.Sprintf("the wait ended before its ovn-controller had responded for %s; run this again", stableFor)
+				f.Args.Detail = fmt.Sprintf("it has not responded for %s yet", stableFor)
 			}
-			dead := answer.New(answer.Conflict, n.Name()+" cannot be undrained: "+why, s.next("undrain", n))
 			if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from it
-				dead = dead.With(s.next(maintenance.OperationDrain, n))
+				f.Remedies = append(f.Remedies, s.way(maintenance.OperationDrain, n))
 			}
-			return x, n, &dead
+			return x, n, new(s.refuse(answer.Conflict, f))
 		}
 	}
 }

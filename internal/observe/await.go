@@ -38,23 +38,20 @@ func (l ServerState) LeaderUnreachable() bool {
 // the timeout with the last state. The server's own status can't show that it lags: it does not know the entries that
 // it has not received.
 func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	var l ServerState
 	var others uint64
-	patient := s.Now().Add(leaderConnectionPatience)
-	for asked := false; ; {
-		l := s.ObserveServer(ctx, db)
-		if l.MemberWithLeader() {
-			if !asked {
-				others, asked = s.newest(ctx, l), true
-			}
-			// The leader reconnects only after the member has caught up.
-			if (!l.LeaderUnreachable() || s.Now().After(patient)) && l.Status.Committed() >= others {
-				return l, nil
-			}
+	asked, patient := false, s.Now().Add(leaderConnectionPatience)
+	if !poll.Await(ctx, timeout, PollInterval*5, nil, func() bool {
+		if l = s.ObserveServer(ctx, db); !l.MemberWithLeader() {
+			return false
 		}
-		if err := poll.Wait(ctx, PollInterval*5); err != nil {
-			return l, fmt.Errorf("%s: this unit's server is not a working member after %s: %s", db.Short(), timeout, l.Text())
+		if !asked {
+			others, asked = s.newest(ctx, l), true
 		}
+		// The leader reconnects only after the member has caught up.
+		return (!l.LeaderUnreachable() || s.Now().After(patient)) && l.Status.Committed() >= others
+	}) {
+		return l, fmt.Errorf("%s: this unit's server is not a working member after %s: %s", db.Short(), timeout, l.Text())
 	}
+	return l, nil
 }

@@ -66,15 +66,11 @@ func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database, begi
 // awaitExit waits until nothing listens on the server's control socket. It gives
 // up with ErrHung.
 func (c Control) awaitExit(ctx context.Context, d ovndb.Database, patience time.Duration) error {
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for listening(limited, c.Paths.Control(d)) {
-		_ = poll.Wait(limited, exitPoll) // what listens no more is seen below
-	}
+	ended := poll.Await(ctx, patience, exitPoll, nil, func() bool { return !listening(ctx, c.Paths.Control(d)) })
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case limited.Err() != nil:
+	case !ended:
 		return fmt.Errorf("%s's server did not exit: %w within %s", d, ErrHung, patience)
 	}
 	return nil

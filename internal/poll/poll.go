@@ -15,6 +15,25 @@ func Until(ctx context.Context, interval time.Duration, look func() error) error
 	}
 }
 
+// Await calls condition at intervals until it is true, and reports whether it was before the patience was over and before
+// ctx ended. It is called once in any case. Before each pause progress is called, unless that is nil.
+func Await(ctx context.Context, patience, interval time.Duration, progress func(), condition func() bool) bool {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for !condition() {
+		if limited.Err() != nil {
+			return false
+		}
+		if progress != nil {
+			progress()
+		}
+		if Wait(limited, interval) != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // Wait returns after d, or earlier with an error if ctx ends.
 func Wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -122,7 +123,7 @@ func (p *plane) cordon(chassis string) {
 	p.t.Helper()
 	s := &node.Service{
 		Gateways: &gateway.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(p.members(), ","), SB: []string{p.south.Endpoint()}, By: "a test", Now: time.Now},
-		Command:  func(operation, node string, _ ...string) string { return operation + " " + node },
+		Command:  func(c command.Command) string { return c.Action + " " + c.Params[0].Value },
 	}
 	defer s.Close()
 	said := s.Cordon(p.t.Context(), chassis, "new disk")

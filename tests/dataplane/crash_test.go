@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -24,7 +25,7 @@ func (w *world) nodeService(told func(line string)) *node.Service {
 		NorthdTimeout: patience, Progress: func(_ context.Context, line string) { told(line) },
 	}
 	w.t.Cleanup(g.Close)
-	return &node.Service{Gateways: g, Command: func(operation, name string, _ ...string) string { return operation + " " + name }}
+	return &node.Service{Gateways: g, Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value }}
 }
 
 // crashes are the ways in which a chassis dies.

@@ -28,7 +28,7 @@ codes: the alert of ` + "`NO_QUORUM` is `OVNCentralNoQuorum`" + `.
 | warning | It needs an operator's attention, while the unit works. |
 | info | It is worth knowing. |
 
-If a finding has no "Do", nothing has to be done. Some findings are less, or more, severe than this page says, by what
+If a finding has no "Do", nothing has to be done, or the line says it. Some findings are less, or more, severe than this page says, by what
 else is known. Words in capitals are names and numbers of the
 finding. ` + "`nb: `, `sb: ` or `nb, sb: `" + ` precede a line that is about databases.
 `
@@ -42,6 +42,7 @@ var kinds = []struct {
 	{finding.Database, "Findings about a database"},
 	{finding.Member, "Findings about a member"},
 	{finding.Northd, "Findings about ovn-northd"},
+	{finding.Node, "Refusals about a node"},
 	{finding.Option, "Findings about options"},
 	{finding.Unit, "Findings about a unit"},
 }
@@ -82,8 +83,11 @@ func writeFinding(out *strings.Builder, root string, e finding.Entry) {
 		line := argument.ReplaceAllStringFunc(e.Line, func(name string) string { return strings.ToUpper(strings.Trim(name, "{}")) })
 		fmt.Fprintf(out, ": `%s`", line)
 	}
-	fmt.Fprintf(out, "\n\n%s\n", linked(root, e.Meaning))
-	if e.Do != "Nothing." {
+	out.WriteString("\n")
+	if e.Meaning != "" {
+		fmt.Fprintf(out, "\n%s\n", linked(root, e.Meaning))
+	}
+	if e.Do != "Nothing." && e.Do != "" {
 		fmt.Fprintf(out, "\nDo: %s\n", linked(root, e.Do))
 	}
 }

@@ -63,16 +63,10 @@ func Ask(ctx context.Context, file string) (s Status, err error) {
 }
 
 // dial connects to the agent's socket, and tries again until dialTimeout.
-func dial(ctx context.Context, socket string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	for {
-		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
-		if err == nil {
-			return conn, nil
-		}
-		if poll.Wait(ctx, askAgain) != nil {
-			return nil, err // the last error explains more than the timeout
-		}
-	}
+func dial(ctx context.Context, socket string) (conn net.Conn, err error) {
+	poll.Await(ctx, dialTimeout, askAgain, nil, func() bool {
+		conn, err = new(net.Dialer).DialContext(ctx, "unix", socket)
+		return err == nil
+	})
+	return conn, err
 }

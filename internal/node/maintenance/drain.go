@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -37,15 +38,21 @@ type Limits struct{ Timeout, Grace time.Duration }
 // GraceFor is the grace period where none is given.
 func GraceFor(timeout time.Duration) time.Duration { return min(DefaultGrace, timeout/2) }
 
-// Check says what is wrong with the limits; nil is nothing.
+// Check returns what is wrong with the limits; nil if nothing is.
 func (l Limits) Check() *answer.Status {
-	if l.Grace < 0 {
-		return new(answer.New(answer.BadRequest, fmt.Sprintf("grace-period %.0f is negative", l.Grace.Seconds())))
-	}
-	if l.Grace >= l.Timeout {
-		return new(answer.New(answer.BadRequest, fmt.Sprintf("grace-period %.0f is not smaller than timeout %.0f", l.Grace.Seconds(), l.Timeout.Seconds())))
+	switch {
+	case l.Grace < 0:
+		return invalid("grace-period", "%.0f is negative", l.Grace.Seconds())
+	case l.Grace >= l.Timeout:
+		return invalid("grace-period", "%.0f is not smaller than timeout %.0f", l.Grace.Seconds(), l.Timeout.Seconds())
 	}
 	return nil
+}
+
+// invalid is the answer to a parameter that can't be used.
+func invalid(parameter, format string, args ...any) *answer.Status {
+	f := finding.New(finding.ParameterInvalid, finding.Subject{Name: parameter}, finding.Args{Detail: fmt.Sprintf(format, args...)})
+	return new(answer.Of(answer.BadRequest, f))
 }
 
 // Begin is the change that begins a drain: the node is cordoned, and the intent recorded, with the

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -144,15 +145,15 @@ var holdName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 const maxHoldName = 63
 
-// CheckHoldName says what is wrong with the name of a hold that is to be set; empty is nothing.
-func CheckHoldName(name string) string {
+// CheckHoldName returns what is wrong with the name of a hold that is to be set; nil if nothing is.
+func CheckHoldName(name string) *answer.Status {
 	switch {
 	case len(name) > maxHoldName:
-		return fmt.Sprintf("the name of the hold has %d characters; %d are allowed", len(name), maxHoldName)
+		return invalid("name", "it has %d characters, and %d are allowed", len(name), maxHoldName)
 	case !holdName.MatchString(name):
-		return fmt.Sprintf("hold name %q must consist of lower case letters, digits, dots, dashes and underscores, and begin with a letter or a digit", name)
+		return invalid("name", "%q is not lower case letters, digits, dots, dashes and underscores, with a letter or a digit first", name)
 	case slices.Contains([]string{HoldCompute, HoldGateway, HoldExternal, HoldMember}, name):
-		return fmt.Sprintf("hold %s follows from what is on the node; choose another name", name)
+		return invalid("name", "%s follows from what is on the node", name)
 	}
-	return ""
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -150,21 +151,21 @@ func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
 		assert.Equal(t, want, n.Chassis, id)
 	}
 	for id, want := range map[string]struct {
-		code int
-		text string
+		code  finding.Code
+		named string
 	}{
-		"twin":             {409, `"twin" means 2 nodes: c4 (twin), c5 (twin); name the chassis, as chassis:NAME`},
-		"two":              {409, `"two" means 2 nodes: c2 (two.maas), c3 (two.lab); name the chassis, as chassis:NAME`},
-		"gw":               {409, `"gw" means 2 nodes: c6 (gw.maas), evil (gw); name the chassis, as chassis:NAME`},
-		"one.maas":         {409, `"one.maas" means 2 nodes: c1 (one.maas), one.maas; name the chassis, as chassis:NAME`},
-		"chassis:two.maas": {404, `no node is called "chassis:two.maas"; there are c1 (one.maas), c2 (two.maas), `},
-		"three":            {404, `no node is called "three"; there are c1 (one.maas), c2 (two.maas), `},
-		"":                 {400, "no node is named: give its host name or the name of its chassis"},
+		"twin":             {finding.NodeAmbiguous, "c4 (twin), c5 (twin)"},
+		"two":              {finding.NodeAmbiguous, "c2 (two.maas), c3 (two.lab)"},
+		"gw":               {finding.NodeAmbiguous, "c6 (gw.maas), evil (gw)"},
+		"one.maas":         {finding.NodeAmbiguous, "c1 (one.maas), one.maas"},
+		"chassis:two.maas": {finding.NodeUnknown, "c1 (one.maas), c2 (two.maas), "},
+		"three":            {finding.NodeUnknown, "c1 (one.maas), c2 (two.maas), "},
+		"":                 {finding.ParameterInvalid, "node"},
 	} {
 		_, refused := maintenance.Resolve(nodes, id)
 		require.NotNil(t, refused, id)
-		assert.Equal(t, want.code, refused.Code, id)
-		assert.Contains(t, refused.Message, want.text)
+		assert.Equal(t, string(want.code), refused.Metadata["finding"], id)
+		assert.Contains(t, refused.Message, want.named)
 	}
 	_, refused := maintenance.Resolve(make([]maintenance.Node, 50), "x")
 	assert.Contains(t, refused.Message, ", and 30 more")
@@ -199,12 +200,12 @@ func TestWhatIsTypedForANodeMeansNoOther(t *testing.T) {
 
 func TestHoldsAreNamedAsKeysAllow(t *testing.T) {
 	t.Parallel()
-	assert.Empty(t, maintenance.CheckHoldName("ovn-bgp-agent"))
+	assert.Nil(t, maintenance.CheckHoldName("ovn-bgp-agent"))
 	for _, name := range []string{"", "a/b", "A", "nova-compute", "gateway", "external", "ovn-central", "-x"} {
-		assert.NotEmpty(t, maintenance.CheckHoldName(name), name)
+		assert.Equal(t, 400, maintenance.CheckHoldName(name).Code, name)
 	}
-	assert.Empty(t, maintenance.CheckHoldName(strings.Repeat("x", 63)))
-	assert.Equal(t, "the name of the hold has 20000 characters; 63 are allowed", maintenance.CheckHoldName(strings.Repeat("x", 20000)))
+	assert.Nil(t, maintenance.CheckHoldName(strings.Repeat("x", 63)))
+	assert.Less(t, len(maintenance.CheckHoldName(strings.Repeat("x", 20000)).Message), 200)
 }
 
 // 002-7: what is healthy, what is not, and what can't be accessed.

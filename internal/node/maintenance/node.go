@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -240,7 +242,7 @@ const names = 20
 // name of a chassis, and by that alone if it is after "chassis:". Where that is not exactly one, the answer says so.
 func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	if id == "" {
-		return Node{}, new(answer.New(answer.BadRequest, "no node is named: give its host name or the name of its chassis"))
+		return Node{}, invalid("node", "give its host name or the name of its chassis")
 	}
 	matching := func(is func(Node) bool) (some []Node) {
 		for _, n := range nodes {
@@ -256,9 +258,15 @@ func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Node{}, new(answer.New(answer.NotFound, fmt.Sprintf("no node is called %q; there are %s", foreign.Name(id), listed(nodes))))
+		return unclear(answer.NotFound, finding.NodeUnknown, foreign.Name(id), nodes)
 	}
-	return Node{}, new(answer.New(answer.Conflict, fmt.Sprintf("%q means %d nodes: %s; name the chassis, as %s", id, len(found), listed(found), ByChassis("NAME"))))
+	return unclear(answer.Conflict, finding.NodeAmbiguous, id, found)
+}
+
+// unclear is the answer to a name that does not mean one node; all are those that may be meant.
+func unclear(reason answer.Reason, code finding.Code, id string, all []Node) (Node, *answer.Status) {
+	args := finding.Args{Count: len(all), Detail: "there are " + listed(all)}
+	return Node{}, new(answer.Of(reason, finding.New(code, finding.Subject{Name: strconv.Quote(id)}, args)))
 }
 
 // listed are nodes by their names.

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -29,7 +31,7 @@ func (c *cloud) drain(name string, flags ...string) answer.Status {
 
 // nodeService is what the program uses, without its words.
 func (c *cloud) nodeService() *node.Service {
-	return &node.Service{Gateways: c.service(), Command: func(operation, name string, _ ...string) string { return operation + " " + name }}
+	return &node.Service{Gateways: c.service(), Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value }}
 }
 
 // ranks are the candidates of all ports.
@@ -99,7 +101,7 @@ func TestR12SecondOfTheOnlyTwoChassisIsNotDrained(t *testing.T) {
 	require.Equal(t, 200, c.drain("c2").Code)
 	refused := c.drain("c1")
 	assert.Equal(t, 409, refused.Code)
-	assert.Contains(t, refused.Message, "2 gateways would be left on it; of the nodes that are cordoned [c2] could host them")
+	assert.Equal(t, finding.DrainBlocked, codeOf(refused))
 	assert.Contains(t, document.Answer(refused), "next: ovn-central-operator nodes undrain c2 ")
 	assert.Nil(t, c.node("c1").Cordon, "nothing was done")
 }
@@ -164,7 +166,7 @@ func TestDrainWaitsForHoldsAndNamesThem(t *testing.T) {
 	assert.Regexp(t, `ok     vm-1: would be waited for: .*\nok     vm-2: would be waited for: .*\nok     ovn-bgp-agent: would be waited for: routes, `, document.Answer(c.drain("c1", "--dry-run")))
 	said := c.answer("drain", "c1", "--timeout", "20s", "--grace-period", "1s")
 	assert.Equal(t, 500, said.Code)
-	assert.Contains(t, said.Message, "what is left did not go away within the grace period of 1s: nova-compute 2, hold ovn-bgp-agent; the drain is recorded; run it again to continue")
+	assert.Contains(t, said.Message, "after the grace period of 1s: nova-compute 2, hold ovn-bgp-agent")
 	assert.Regexp(t, `error  nova-compute: 2 ports \(vm-1, vm-2\), for at least \d+s\nerror  ovn-bgp-agent: routes, set by .*, \d+s old\n`, document.Answer(said))
 
 	s, lines := c.nodeService(), make(chan string, 100)
@@ -213,7 +215,7 @@ func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
 	}
 	cut := s.Drain(ctx, node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}})
 	assert.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
-	assert.Contains(t, cut.Message, "the drain is recorded; run it again to continue")
+	assert.Equal(t, finding.DrainUnfinished, codeOf(cut))
 	assert.Equal(t, 50, c.masters(ports...)["c1"])
 	assert.Contains(t, c.listed("c1"), " draining ")
 
@@ -314,7 +316,7 @@ func TestChassisThatWasStoppedMeanwhileIsPutBackWhenItReturns(t *testing.T) {
 	c.sbctl("chassis-del", "c1")
 	absent := c.answer("undrain", "c1.example", "--wait", "1s")
 	assert.Equal(t, 409, absent.Code)
-	assert.Contains(t, absent.Message, "its ovn-controller is absent; start it")
+	assert.Equal(t, finding.NodeSilent, codeOf(absent))
 	assert.Equal(t, map[string]int{"c2": 3}, c.masters(ports...))
 	c.addChassis("c1")
 	require.Equal(t, 200, c.answer("undrain", "c1.example", "--wait", "0s").Code)
@@ -336,7 +338,7 @@ func TestDeadNodeIsDrained(t *testing.T) {
 	assert.Equal(t, map[string]int{"c2": 4}, c.masters(ports...))
 	dead := c.answer("undrain", "c1", "--wait", "1s")
 	assert.Equal(t, 409, dead.Code)
-	assert.Contains(t, dead.Message, "its ovn-controller is unresponsive; start it")
+	assert.Equal(t, finding.NodeSilent, codeOf(dead))
 }
 
 // ovn-northd leaves a disabled router out of SB: its gateway can't be waited for. Neutron sets enabled=false where an operator

@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -56,6 +57,9 @@ func (c *cloud) unconfirmed(args ...string) answer.Status {
 	}
 	return status
 }
+
+// codeOf is the code of an answer's finding.
+func codeOf(s answer.Status) finding.Code { return finding.Code(s.Metadata["finding"]) }
 
 // node is what the program says of one.
 func (c *cloud) node(name string) maintenance.Node {
@@ -177,7 +181,7 @@ func TestCordonThatChangesAfterItWasReadIsJudgedAgain(t *testing.T) {
 		says            string
 		cordoned        bool
 	}{
-		"an uncordon and a drain":    {[]string{"cordon c1 --reason disk"}, []string{"drain c1"}, uncordon, 409, "c1.example is drained; undrain puts its gateways back", true},
+		"an uncordon and a drain":    {[]string{"cordon c1 --reason disk"}, []string{"drain c1"}, uncordon, 409, "c1.example is drained", true},
 		"an uncordon and an undrain": {[]string{"cordon c1 --reason disk"}, []string{"drain c1", "undrain c1 --wait 0s"}, uncordon, 200, "c1.example is not cordoned", false},
 		"a cordon and a drain":       {nil, []string{"drain c1"}, cordon, 200, "c1.example is drained, and so cordoned already", true},
 		"a cordon and a cordon":      {nil, []string{"cordon c1"}, cordon, 200, "c1.example is cordoned already", true},
@@ -287,8 +291,8 @@ func TestNodeThatIsNotOneIsRefused(t *testing.T) {
 	for name, code := range map[string]int{"c1": 200, "c1.example": 200, "c3": 200, "c2.example": 409, "c4": 404} {
 		assert.Equal(t, code, c.answer("cordon", name).Code, name)
 	}
-	assert.Equal(t, `"c2.example" means 2 nodes: c2 (c2.example), c3 (c2.example); name the chassis, as chassis:NAME`, c.answer("uncordon", "c2.example").Message)
-	assert.Equal(t, `no node is called "c4"; there are c1 (c1.example), c2 (c2.example), c3 (c2.example)`, c.answer("show", "c4").Message)
+	assert.Equal(t, finding.NodeAmbiguous, codeOf(c.answer("uncordon", "c2.example")))
+	assert.Equal(t, finding.NodeUnknown, codeOf(c.answer("show", "c4")))
 }
 
 // A machine was deployed again with another system-id, and its first chassis was called as the machine is: each of both can be
@@ -302,7 +306,7 @@ func TestChassisThatIsCalledAsAnotherOnesHostIsOperatedOn(t *testing.T) {
 	c.sbctl("set", "Chassis", "c1.example", "hostname=c1.example")
 	unclear := c.drain("c1.example")
 	assert.Equal(t, 409, unclear.Code)
-	assert.Contains(t, unclear.Message, `"c1.example" means 2 nodes: c1 (c1.example), c1.example; name the chassis, as chassis:NAME`)
+	assert.Equal(t, finding.NodeAmbiguous, codeOf(unclear))
 
 	said := c.drain("chassis:c1.example")
 	assert.Equal(t, 200, said.Code, document.Answer(said))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 )
@@ -92,7 +93,7 @@ func TestWhereNothingHasUsedNBThereIsNothingToDo(t *testing.T) {
 		assert.Contains(t, c.operated(verb, "--yes"), verb+": nothing to do")
 		assert.Contains(t, c.operated("plan", verb), verb+": nothing to do")
 	}
-	assert.Equal(t, `no node is called "c1"; there are none`, c.answer("remove", "c1", "--yes").Message)
+	assert.Equal(t, finding.NodeUnknown, codeOf(c.answer("remove", "c1", "--yes")))
 	c.addChassis("c1")
 	c.operated("rebalance", "--yes")
 	for _, command := range [][]string{{"cordon", "c1"}, {"drain", "c1"}, {"remove", "c1", "--yes"}} {

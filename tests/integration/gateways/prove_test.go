@@ -14,6 +14,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -67,7 +68,7 @@ func TestDrainIsNotDoneWhereTheOnlyChassisThatTookTheGatewaysDoesNotRespond(t *t
 	c.bind("c1", "cr-lrp-001")
 	said, lines := c.drainWhere("c2")
 	assert.Equal(t, 500, said.Code, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
-	assert.Contains(t, said.Message, "c1.example is not drained")
+	assert.Equal(t, finding.DrainUnfinished, codeOf(said))
 	assert.Contains(t, document.Answer(said), "no other chassis can host it")
 	assert.Contains(t, document.Answer(said), "its ovn-controller is not responding (nb_cfg is stale)")
 	assert.Equal(t, map[string]int{"c2": 1}, c.masters(ports...))
@@ -153,7 +154,7 @@ func TestUndrainOfANodeThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
 	c.followsOnce("c1")
 	said := c.answer("undrain", "c1")
 	assert.Equal(t, answer.DrainNodeError, said.Reason)
-	assert.Equal(t, "c1.example is undrained, but ovn-controller does not respond on c1, to which gateways were moved; they may not work: restart it", said.Message)
+	assert.Equal(t, finding.UndrainUnproved, codeOf(said))
 	assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes drain c1.example ")
 	assert.Equal(t, map[string]int{"c1": 1}, c.masters(ports...))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -32,7 +33,7 @@ func TestOneOf200ChassisWith10000GatewaysIsDrainedAndPutBack(t *testing.T) {
 		Progress: func(_ context.Context, line string) { t.Log(line) },
 	}
 	t.Cleanup(g.Close)
-	s := &node.Service{Gateways: g, Command: func(operation, name string, _ ...string) string { return operation + " " + name }}
+	s := &node.Service{Gateways: g, Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value }}
 	chassis := id(0, 7)
 	before := observed(t, g)
 

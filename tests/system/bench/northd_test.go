@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -155,7 +156,7 @@ func (c *routed) drain() {
 	defer cancel()
 	claimed := make(chan error, 1)
 	go func() { claimed <- c.playClaims(ctx, chassis) }()
-	s := &node.Service{Gateways: g, Command: func(operation, name string, _ ...string) string { return operation + " " + name }}
+	s := &node.Service{Gateways: g, Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value }}
 	begun := time.Now()
 	said := s.Drain(c.b.Context(), node.DrainRequest{Node: chassis, Limits: maintenance.Limits{Timeout: northdPatience}})
 	took := time.Since(begun)
