@@ -102,6 +102,20 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return m.Findings(), err
 }
 
+// Remove removes the rules. If ufw can't work, as in a container without its kernel modules, it never will: the error is
+// the context's.
+func (m *Manager) Remove(ctx context.Context) error {
+	_, err := m.Firewall.Remove(ctx)
+	switch {
+	case err == nil, errors.Is(err, ErrAbsent), errors.Is(err, ErrInactive):
+	case ctx.Err() != nil:
+		return err
+	default:
+		m.Log.WarnContext(ctx, "cannot remove the firewall's rules; continuing", "error", err)
+	}
+	return nil
+}
+
 // Findings returns what went wrong the last time.
 func (m *Manager) Findings() []finding.Finding {
 	failure := section.Get(m.State).Failure

@@ -22,7 +22,9 @@ import (
 type inputs struct {
 	// thorough says that everything was asked for, looks that only [Reconciler.Look] needs it.
 	thorough, looks bool
-	settings        plan.Settings
+	// preview is set if no step is made.
+	preview  bool
+	settings plan.Settings
 	// invalid are the options that can't be used, each with its reason.
 	invalid map[string]string
 	// problem is what is wrong with what the Juju leader published.
@@ -57,7 +59,7 @@ type client struct {
 // observe asks Juju what else a pass begins with. Where not thorough, relations other than the
 // peers' are left out, and what the Juju leader has published is what it was.
 func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough bool) (pass, error) {
-	p := pass{record: r, inputs: inputs{thorough: thorough}, progress: newProgress(u.Now()), result: o, firewall: u.firewallManager(r)}
+	p := pass{record: r, inputs: inputs{thorough: thorough}, progress: newProgress(u.Now()), result: o}
 	err := u.askJuju(ctx, &p)
 	return p, err
 }

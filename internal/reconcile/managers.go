@@ -1,11 +1,24 @@
 package reconcile
 
 import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agentservice"
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/backuptimer"
 	"github.com/ovn-central/ovn-central-operator/internal/certificates"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/publish"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/restarts"
+	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -14,7 +27,12 @@ type managers struct {
 	packages     *apt.Manager
 	restarts     *restarts.Manager
 	certificates *certificates.Manager
+	firewall     *firewall.Manager
 	publish      *publish.Manager
+	monitoring   *monitoring.Manager
+	agent        *agentservice.Manager
+	guard        startguard.Manager
+	backups      *backuptimer.Manager
 }
 
 func (u *Reconciler) managers(s *unitstate.State) managers {
@@ -24,15 +42,172 @@ func (u *Reconciler) managers(s *unitstate.State) managers {
 		certificates: &certificates.Manager{
 			Juju: u.Tools, Dialer: u.Dialer, Env: u.Env, Paths: u.Paths, Now: u.Now, State: s, Log: u.Log,
 		},
-		publish: &publish.Manager{Juju: u.Tools, State: s, Log: u.Log},
+		firewall:   &firewall.Manager{Firewall: u.Firewall, State: s, Log: u.Log},
+		publish:    &publish.Manager{Juju: u.Tools, State: s, Log: u.Log},
+		monitoring: &monitoring.Manager{Machine: u.Monitoring, Juju: u.Tools, Env: u.Env, Paths: u.Paths, State: s, Log: u.Log},
+		agent:      &agentservice.Manager{Program: u.Program, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
+		guard:      startguard.Manager{Paths: u.Paths, Systemd: u.Services, Log: u.Log},
+		backups:    &backuptimer.Manager{Unit: u.Env.Unit, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
 	}
 }
 
-// packagesSnapshot is what the packages follow from.
+// ensurer has a manager ensure its concern.
+type ensurer func(context.Context) ([]finding.Finding, error)
+
+func with[S any](ensure func(context.Context, S) ([]finding.Finding, error), s S) ensurer {
+	return func(ctx context.Context) ([]finding.Finding, error) { return ensure(ctx, s) }
+}
+
+// ensure has each manager keep its concern, and collects what they find. A unit that is being removed keeps its agent
+// and its backups until it leaves.
+func (u *Reconciler) ensure(ctx context.Context, p *pass) error {
+	m, o, a := p.record.managers, &p.result, p.inputs
+	stays := !o.state.Dying
+	all := []ensurer{
+		with(m.publish.Ensure, u.publishSnapshot(*p)), m.certificates.Ensure, with(m.monitoring.Ensure, p.monitoringSnapshot()),
+	}
+	if stays && a.problem == "" {
+		all = append(all, func(ctx context.Context) ([]finding.Finding, error) {
+			_, err := m.agent.Ensure(ctx, u.agentSnapshot(*p))
+			return nil, err // what it finds, Ask finds too
+		})
+	}
+	if stays {
+		all = append(all, with(m.guard.Ensure, p.guardSnapshot()))
+	}
+	if stays && a.problem == "" && a.usable(plan.OptionBackupInterval, plan.OptionBackupKeep) {
+		all = append(all, with(m.backups.Ensure, u.backupsSnapshot(*p)))
+	}
+	o.managed = nil
+	for _, ensure := range append(all, with(m.packages.Ensure, a.packagesSnapshot())) {
+		found, err := ensure(ctx)
+		if err != nil {
+			return err
+		}
+		o.managed = append(o.managed, found...)
+	}
+	var agent []finding.Finding
+	o.agent, agent = m.agent.Ask(ctx)
+	o.managed, o.backupAge = slices.Concat(agent, m.firewall.Findings(), o.managed), m.backups.Age()
+	return nil
+}
+
+// look collects what the managers find without changing anything.
+func (u *Reconciler) look(ctx context.Context, p *pass) {
+	m, o := p.record.managers, &p.result
+	var agent []finding.Finding
+	o.agent, agent = m.agent.Ask(ctx)
+	o.managed = slices.Concat(agent, m.firewall.Findings(), m.backups.Look(ctx, u.backupsSnapshot(*p)), m.packages.Findings())
+	o.backupAge = m.backups.Age()
+}
+
+// usable reports whether all of the options are valid.
+func (a inputs) usable(options ...string) bool {
+	return !slices.ContainsFunc(options, func(option string) bool { return a.invalid[option] != "" })
+}
+
 func (a inputs) packagesSnapshot() apt.Snapshot {
 	s := apt.Snapshot{Source: a.settings.Source, Overlay: a.settings.Overlay, Sources: a.settings.AllSources(), Thorough: a.thorough}
-	if a.invalid[plan.OptionAutoRestarts] == "" {
+	if a.usable(plan.OptionAutoRestarts) {
 		s.AutoRestarts = &a.settings.AutoRestarts
 	}
 	return s
+}
+
+func (p pass) certificatesSnapshot() certificates.Snapshot {
+	a := p.inputs
+	return certificates.Snapshot{
+		Thorough: a.thorough, Providers: p.result.Snapshot.Application.Remote[relation.Certificates],
+		Addresses: a.addresses, Primary: a.primary, Hosts: a.hosts,
+	}
+}
+
+func (p pass) firewallSnapshot() firewall.Snapshot {
+	s := firewall.Snapshot{Thorough: p.inputs.thorough, Own: p.inputs.address}
+	s.Peers = slices.Concat(p.result.Snapshot.Application.PeerAddresses(), memberAddresses(p.result.Snapshot))
+	for _, c := range p.inputs.clients {
+		s.Clients = append(s.Clients, c.addresses...)
+	}
+	return s
+}
+
+func (u *Reconciler) publishSnapshot(p pass) publish.Snapshot {
+	r, a, g, o := p.record, p.inputs, p.progress, p.result
+	s := publish.Snapshot{
+		Snapshot: o.Snapshot, Report: o.Report, State: o.state, Ready: o.Decision.Ready, Thorough: a.thorough, Version: u.dropsVersion(),
+		JujuLeader: g.jujuLeader, Clusters: g.clusters, Migrated: g.migrated, Address: a.address, Hostname: a.hosts[0],
+		Running: r.restarts.Running(o.state.Packages.Version), Withdrawn: r.Withdrawn,
+		Recovery: relation.UnitState{Requests: r.answered(o.state.Recovery), Copies: copies(o.state.Recovery), Asks: r.Asks, Rejoin: r.Rejoin},
+	}
+	for _, c := range a.clients {
+		s.Clients = append(s.Clients, c.id)
+	}
+	return s
+}
+
+// dropsVersion reports whether Juju may lack the version although it was set before: it drops what a
+// hook that fails has set.
+func (u *Reconciler) dropsVersion() bool {
+	return slices.Contains([]string{"start", "config-changed", "upgrade-charm", "leader-elected"}, u.Env.HookName)
+}
+
+func (p pass) monitoringSnapshot() monitoring.Snapshot {
+	a, o := p.inputs, p.result
+	s := monitoring.Snapshot{
+		Now: p.progress.at, Thorough: a.thorough, Ready: o.Decision.Ready, Dying: o.state.Dying, JujuLeader: p.progress.jujuLeader,
+		Address: a.address, Application: o.Snapshot.Application, Exporter: a.settings.ExporterChannel,
+		Unknown: a.problem != "" || !a.usable(plan.OptionExporter),
+	}
+	if a.usable(agentOptions...) {
+		s.AgentPort = a.settings.Agent.Port
+	}
+	if a.usable(plan.OptionNagiosContext, plan.OptionNagiosServiceGroups) {
+		s.Nagios = &monitoring.NagiosOptions{Context: a.settings.NagiosContext, ServiceGroups: a.settings.NagiosServiceGroups}
+	}
+	return s
+}
+
+// agentOptions are the options of the agent. With an invalid one it continues as it was configured before.
+var agentOptions = []string{
+	plan.OptionAgentMode, plan.OptionLeaseTTL, plan.OptionAgentPort, plan.OptionHoldDown, plan.OptionNeutronGateways, plan.OptionCordonNew,
+}
+
+func (u *Reconciler) agentSnapshot(p pass) agentservice.Snapshot {
+	a, o := p.inputs, p.result
+	s := agentservice.Snapshot{Paused: o.state.Paused, Ready: o.Decision.Ready, Thorough: a.thorough}
+	if !a.usable(agentOptions...) {
+		return s
+	}
+	agent := a.settings.Agent
+	s.Options = &agentservice.Options{
+		Unit: u.Env.Unit, Mode: agent.Mode, TTL: agent.TTL, HoldDown: agent.HoldDown, NeutronGateways: agent.NeutronGateways,
+		CordonNew: agent.CordonNew, Port: agent.Port, BackupInterval: a.settings.Backup.Interval,
+		Address: a.address, Peers: o.Snapshot.Application.PeerAddresses(),
+	}
+	return s
+}
+
+func (p pass) guardSnapshot() startguard.Snapshot {
+	o := p.result
+	return startguard.Snapshot{Own: o.state.Address, Peers: slices.Concat(memberAddresses(o.Snapshot), o.Snapshot.Application.PeerAddresses())}
+}
+
+func (u *Reconciler) backupsSnapshot(p pass) backuptimer.Snapshot {
+	s := p.inputs.settings.Backup
+	return backuptimer.Snapshot{
+		Interval: s.Interval, Keep: s.Keep, Ready: p.result.Decision.Ready, Thorough: p.inputs.thorough, Now: u.Now(),
+	}
+}
+
+// memberAddresses are those of all members of both clusters, as this unit's servers
+// have them.
+func memberAddresses(snapshot observe.Snapshot) (all []netip.Addr) {
+	for _, l := range snapshot.Servers {
+		for _, member := range l.Status.Servers {
+			if address, err := netip.ParseAddr(ovndb.HostOf(member.Address)); err == nil {
+				all = append(all, address)
+			}
+		}
+	}
+	return all
 }

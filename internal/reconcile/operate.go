@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
@@ -39,7 +40,7 @@ func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
 		if _, err := gate(); err != nil {
 			return errors.Join(err, u.notePaused(r, false))
 		}
-		if err := errors.Join(u.agentManager(r).Halt(ctx), u.saveRecord(r)); err != nil {
+		if err := errors.Join(r.agent.Halt(ctx), u.saveRecord(r)); err != nil {
 			return err
 		}
 		if err := u.Services.Stop(ctx, all...); err != nil {
@@ -219,20 +220,12 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
 	}
 	var failures []error
-	// Where ufw can't work, as in a container without its kernel modules, it never will.
-	switch _, err := u.Firewall.Remove(ctx); {
-	case err == nil, errors.Is(err, firewall.ErrAbsent), errors.Is(err, firewall.ErrInactive):
-	case ctx.Err() != nil:
-		failures = append(failures, err)
-	default:
-		u.Log.WarnContext(ctx, "cannot remove the firewall's rules; continuing", "error", err)
+	for _, remove := range []func(context.Context) error{
+		r.firewall.Remove, r.guard.Remove, r.backups.Remove, r.agent.Remove, r.packages.Remove,
+	} {
+		failures = append(failures, remove(ctx))
 	}
-	if err := errors.Join(u.startGuard().Remove(ctx), u.backupManager(r).Remove(ctx), u.agentManager(r).Remove(ctx), u.putAwayStaged(ctx, nil)); err != nil {
-		failures = append(failures, err)
-	}
-	if err := r.packages.Remove(ctx); err != nil {
-		failures = append(failures, err)
-	}
+	failures = append(failures, u.putAwayStaged(ctx, nil))
 	if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
 		failures = append(failures, err)
 	}
@@ -243,6 +236,32 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 		}
 	}
 	return errors.Join(failures...)
+}
+
+// HaltAgent stops the agent, so that another unit's takes over at once. Where it can't be
+// stopped, that comes later: the others see that this unit doesn't act.
+func (u *Reconciler) HaltAgent(ctx context.Context) {
+	r, err := u.loadRecord()
+	if err == nil {
+		err = errors.Join(r.agent.Halt(ctx), u.saveRecord(r))
+	}
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot stop the agent", "error", err)
+	}
+}
+
+// Admit lets the other units in, beside those that may connect already: while this
+// unit waits to leave with the only copy, no hook of it but `stop` sees those that
+// come to take it over. Which clients there are it can't know any more.
+func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
+	peers := m.PeerAddresses()
+	if len(peers) == 0 {
+		return
+	}
+	_, err := u.Firewall.Admit(ctx, peers)
+	if err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
+		u.Log.WarnContext(ctx, "cannot let the other units in", "error", err)
+	}
 }
 
 // Names joins services for people.

@@ -29,16 +29,13 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 	if err != nil {
 		return o, err
 	}
-	p := pass{record: record, inputs: inputs{thorough: !record.Settled, looks: looks}, progress: newProgress(u.Now()), result: o}
+	p := pass{record: record, inputs: inputs{thorough: !record.Settled, looks: looks, preview: true}, progress: newProgress(u.Now()), result: o}
 	if err := u.askJuju(ctx, &p); err != nil {
 		return o, err
 	}
-	o.firewall, o.policy = u.firewallManager(record).Findings(), record.packages.Findings()
-	backups := u.backupManager(record)
-	o.backup, o.backupAge = backups.Look(ctx, u.backupSnapshot(p)), backups.Age()
-	o.agentStatus, o.agent = u.agentManager(record).Ask(ctx)
-	err = u.decide(ctx, p, &o)
-	return o, err
+	u.look(ctx, &p)
+	err = u.decide(ctx, p, &p.result)
+	return p.result, err
 }
 
 // leaderless reports whether a look shows the same on Juju's leader as elsewhere: the clusters exist, both servers are
@@ -69,4 +66,4 @@ func (o Result) Northd() ovndb.NorthdHealth {
 }
 
 // Agent is what this unit's agent says; the zero value if it was not asked, or does not answer.
-func (o Result) Agent() report.Status { return o.agentStatus }
+func (o Result) Agent() report.Status { return o.agent }

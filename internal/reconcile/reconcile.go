@@ -53,17 +53,11 @@ type Result struct {
 	// Failure is the step that could not be made, if one could not.
 	Failure error
 	state   plan.State
-	// firewall is what is wrong with the firewall.
-	firewall []finding.Finding
-	// policy is why packages may restart services, against the option.
-	policy []finding.Finding
-	// agent is what is wrong with the agent.
-	agent []finding.Finding
-	// agentStatus is what the unit's agent says.
-	agentStatus report.Status
-	// backup is what is wrong with the backups that are made by themselves, and backupAge how
-	// old the newest is.
-	backup    []finding.Finding
+	// managed is what the managers have found.
+	managed []finding.Finding
+	// agent is what the unit's agent reports.
+	agent report.Status
+	// backupAge is how old the newest backup is.
 	backupAge string
 }
 
@@ -74,8 +68,6 @@ type pass struct {
 	inputs   inputs
 	progress *progress
 	result   Result
-	// firewall keeps the firewall; nil leaves it alone.
-	firewall *firewall.Manager
 	// judging says that a recovery is judged, whether or not one was asked for.
 	judging bool
 }
@@ -116,38 +108,9 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	}
 	u.publishDamage(ctx, p.result)
 	u.trimMemory(ctx, record, p.result)
-	for _, ensure := range []func() ([]finding.Finding, error){
-		func() ([]finding.Finding, error) { return record.publish.Ensure(ctx, u.publishSnapshot(p)) },
-		func() ([]finding.Finding, error) { return record.certificates.Ensure(ctx) },
-		func() ([]finding.Finding, error) { return record.packages.Ensure(ctx, p.inputs.packagesSnapshot()) },
-		func() ([]finding.Finding, error) {
-			return u.monitoringManager(record).Ensure(ctx, monitoringSnapshot(p))
-		},
-	} {
-		if _, err := ensure(); err != nil {
-			return p.result, err
-		}
+	if err := u.ensure(ctx, &p); err != nil {
+		return p.result, err
 	}
-	agent := u.agentManager(record)
-	if !o.state.Dying && p.inputs.problem == "" { // a unit that is being removed keeps it until it leaves
-		if _, err := agent.Ensure(ctx, u.agentSnapshot(p)); err != nil {
-			return p.result, err
-		}
-	}
-	if !o.state.Dying {
-		if _, err := u.startGuard().Ensure(ctx, startGuardSnapshot(*o)); err != nil {
-			return p.result, err
-		}
-	}
-	if p.schedulesBackups() {
-		backups := u.backupManager(record)
-		if o.backup, err = backups.Ensure(ctx, u.backupSnapshot(p)); err != nil {
-			return p.result, err
-		}
-		o.backupAge = backups.Age()
-	}
-	o.firewall, o.policy = p.firewall.Findings(), record.packages.Findings()
-	o.agentStatus, o.agent = agent.Ask(ctx)
 	u.saveFindings(ctx, p.result)
 	record.Settled = o.settled()
 	if err := u.saveRecord(record); err != nil {

@@ -91,7 +91,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	seen := observe.Report{Application: m, Clusters: p.result.Report.Clusters}
 	own := plan.NorthdReport{Unit: s.Unit, Known: true, Health: s.Northd}
 	s.Northds = plan.JudgeNorthd(s.Now, s.Settings.InactivityProbe, own, status.NorthdReports(seen), p.progress.northd)
-	if p.firewall != nil && p.firewall.Due(ctx, p.firewallSnapshot()) {
+	if !a.preview && r.firewall.Due(ctx, p.firewallSnapshot()) {
 		s.Firewall = plan.Drifted
 	}
 	return s, nil

@@ -17,7 +17,7 @@ import (
 func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	var tail []string
 	if !o.state.Paused {
-		_, runs := acting(o.agentStatus)
+		_, runs := acting(o.agent)
 		tail = append([]string{status.Health(o.Report, o.state.Northd == ovndb.NorthdActive), o.backupAge}, runs...)
 	}
 	return present.Workload(u.Env.Version, u.Findings(o), tail...)
@@ -68,12 +68,8 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	if !pressing(all) && !o.Decision.Ready && !o.state.Dying {
 		all = append(all, finding.New(finding.ClientPortsClosed, finding.Subject{}, finding.Args{}))
 	}
-	stalled, _ := acting(o.agentStatus)
-	all = append(all, o.agent...)
-	all = append(all, o.backup...)
-	all = append(all, o.firewall...)
-	all = append(all, o.policy...)
-	return append(all, stalled...)
+	stalled, _ := acting(o.agent)
+	return slices.Concat(all, o.managed, stalled)
 }
 
 // pressing reports whether something keeps the unit from working, or is waited for. An option that can't be used does not:

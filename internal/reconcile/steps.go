@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -102,10 +103,31 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 	case plan.RewriteFile:
 		return u.rewriteFile(ctx, p.progress, db)
 	case plan.ConfigureFirewall:
-		_, err := p.firewall.Ensure(ctx, p.firewallSnapshot())
+		_, err := r.firewall.Ensure(ctx, p.firewallSnapshot())
 		return err
 	}
 	return fmt.Errorf("no such step")
+}
+
+// installCertificate writes the certificates' files, under the lock of both databases if the servers are members: no
+// other unit's server may be down meanwhile.
+func (u *Reconciler) installCertificate(ctx context.Context, p pass, kind plan.Kind) error {
+	o := p.result
+	locked := true
+	var served []ovndb.Database
+	for _, db := range ovndb.Databases() {
+		if o.state.Databases[db].ClientsServed {
+			served = append(served, db)
+		}
+		locked = locked && server(o, db).Member() && server(o, db).Status.HasLeader()
+	}
+	install := func(ctx context.Context) error {
+		return p.record.certificates.Install(ctx, kind, p.inputs.address, served)
+	}
+	if !locked {
+		return install(ctx) // nothing is lost that way, and maybe everything won
+	}
+	return u.Members.WithLocks(ctx, o.Snapshot.Application, ovndb.Databases(), false, func(ctx context.Context, _ membership.Gate) error { return install(ctx) })
 }
 
 // jujuLeadership is how long Juju keeps a unit the leader after it has said so
