@@ -56,7 +56,7 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"recover":         recoverQuorum,
 	"recovery-status": recoveryStatus,
 	"rejoin":          rejoin,
-	"restore":         restore,
+	"restore":         restoreBackup,
 
 	"upgrade-check": upgradeCheck,
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 )
 
 // recoverQuorum makes new clusters of what this unit has.
@@ -19,8 +20,8 @@ func recoverQuorum(ctx context.Context, u Unit, p params) (results, error) {
 	return u.recover(ctx, p, "")
 }
 
-// restore makes new clusters of a backup.
-func restore(ctx context.Context, u Unit, p params) (results, error) {
+// restoreBackup makes new clusters of a backup.
+func restoreBackup(ctx context.Context, u Unit, p params) (results, error) {
 	from, err := p.text("from")
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func restore(ctx context.Context, u Unit, p params) (results, error) {
 }
 
 func (u Unit) recover(ctx context.Context, p params, from string) (results, error) {
-	r := reconcile.RecoverRequest{Backup: from}
+	r := restore.Request{Backup: from}
 	var err error
 	if r.Databases, err = p.databases(); err != nil {
 		return nil, err
@@ -52,6 +53,9 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 		return nil, err
 	}
 	if r.Again, err = p.flag("again"); err != nil {
+		return nil, err
+	}
+	if r.Withdraw, err = p.flag("withdraw"); err != nil {
 		return nil, err
 	}
 	format, err := p.format()

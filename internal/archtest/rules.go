@@ -16,7 +16,7 @@ var Layers = [][]string{
 	{"hook", "action", "agent"},
 	{"document"},
 	{"reconcile", "node"},
-	{"agentservice", "backuptimer", "certificates", "monitoring", "publish", "restarts"},
+	{"agentservice", "backuptimer", "certificates", "monitoring", "publish", "restarts", "restore"},
 	{"membership", "gateway", "backup", "startguard"},
 	{"status"},
 	{"observe", "present"},
@@ -68,7 +68,7 @@ var owners = map[string][]string{
 	"github.com/juju/charm/v12":    {}, // its root links a database driver: for tests and tools
 	"github.com/coreos/go-systemd": {"agent"},
 	"github.com/prometheus":        {"agent"},
-	module + "/internal/plan":      {"reconcile", "certificates", "publish", "restarts", "action", "membership", "document", "status"},
+	module + "/internal/plan":      {"reconcile", "certificates", "publish", "restarts", "restore", "action", "membership", "document", "status"},
 	"text/tabwriter":               {"document", "present"}, // packages that decide or act print no tables
 	"net/http":                     {"agent", "agent/report"},
 	"testing":                      {},

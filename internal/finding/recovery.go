@@ -12,6 +12,7 @@ const (
 	RecoveryNotReported    Code = "RECOVERY_NOT_REPORTED"
 	RecoveryMayReturn      Code = "RECOVERY_MAY_RETURN"
 	RecoveryRunsElsewhere  Code = "RECOVERY_RUNS_ELSEWHERE"
+	RecoveryNotAccepted    Code = "RECOVERY_NOT_ACCEPTED"
 	RecoveryUnderWay       Code = "RECOVERY_UNDER_WAY"
 	RecoveryDying          Code = "RECOVERY_DYING"
 	RecoveryDataUnusable   Code = "RECOVERY_DATA_UNUSABLE"
@@ -86,14 +87,20 @@ var recoveryEntries = []Entry{
 	{
 		Code: RecoveryMayReturn, Severity: Error, Kind: Database,
 		Line:    "nothing shows that the server of {units} stays off",
-		Meaning: "The member belongs to no unit that stays. If it came back, it could vote in the old cluster.",
-		Do:      "Power off its machine and run the printed command. The removal of a unit continues by itself after the recovery.",
+		Meaning: "The unit is being removed, or is gone. If its server came back, it could vote in the old cluster.",
+		Do:      "Wait for a removal that goes on. Otherwise power off its machine and run the printed command. The removal of a unit continues by itself after the recovery.",
 	},
 	{
 		Code: RecoveryRunsElsewhere, Severity: Error, Kind: Database,
 		Line:    "a recovery on {unit} goes first",
-		Meaning: "Of several recoveries one goes first: it has made its new cluster, or has newer data, or gives this unit up.",
-		Do:      "Look at the status of that unit. " + lostForGood,
+		Meaning: "The unit that leads the application accepts one recovery of a database at a time.",
+		Do:      "Wait for it, or withdraw it with the first printed command. If its unit is lost for good, power it off and run the second.",
+	},
+	{
+		Code: RecoveryNotAccepted, Severity: Waiting, Kind: Database, For: waitsOn,
+		Line:    "recovery on {unit}: Juju's leader has not accepted it yet",
+		Meaning: "It does so in its next hook. If its machine is off, Juju elects another leader within two minutes. Until then no server is stopped.",
+		Do:      "Nothing. If it lasts, the printed command shows which unit leads (*) and how it is.",
 	},
 	{
 		Code: RecoveryUnderWay, Severity: Error, Kind: Database,

@@ -2,7 +2,6 @@ package plan_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -172,14 +171,15 @@ func TestDying_recovery_only_what_no_other_can(t *testing.T) {
 	made := request
 	made.New = otherCluster
 	answered := made
-	answered.Heard = map[string]time.Time{own: noon}
+	accepted := recovery.Acceptance{Cluster: nbCluster, Unit: peer, By: own, At: noon}
+	answered.Heard = accepted
 	state := func(change func(*plan.State, *recovery.State)) func(*plan.State) {
 		return func(s *plan.State) {
 			s.Dying = true
 			edit(s, ovndb.NB, func(x *plan.Database) { x.Status.Leader = raft.UnknownRef })
 			r := recovery.State{
 				Database: ovndb.NB, Unit: own, Dying: true, Now: noon, Cluster: nbCluster, Own: &recovery.Copy{Cluster: nbCluster, Term: 2, Index: 9},
-				Peers:   []recovery.Peer{{Unit: peer, Read: true, Reached: true, Copy: &recovery.Copy{Cluster: nbCluster, Term: 2, Index: 9, Stopped: true}}},
+				Peers:   []recovery.Peer{{Unit: peer, Read: true, Reached: true, Copy: &recovery.Copy{Cluster: nbCluster, Term: 2, Index: 9, Stopped: true, For: peer + " 0001-01-01T00:00:00Z"}}},
 				Members: []recovery.Member{{ID: "00aa", Unit: own, Exists: true}, {ID: "00bb", Unit: peer, Exists: true}},
 			}
 			change(s, &r)
@@ -195,16 +195,19 @@ func TestDying_recovery_only_what_no_other_can(t *testing.T) {
 	}
 	const over = "start ovn-ovsdb-server-nb (the recovery that it was stopped for is over)"
 	check(t, map[string]situation{
-		"it leads, and a peer's cluster is made: it asks": {state(func(_ *plan.State, r *recovery.State) {
-			r.JujuLeader, r.Peers[0].Request = true, &made
-		}), decided{step: "ask whether the units are there for the recovery of nb"}},
+		"it leads, and a peer was asked: it accepts that": {state(func(_ *plan.State, r *recovery.State) {
+			r.JujuLeader, r.Peers[0].Request = true, &request
+		}), decided{step: "accept the recovery of nb"}},
+		"unless it is not given up": {state(func(_ *plan.State, r *recovery.State) {
+			r.JujuLeader, r.Peers[0].Request = true, &recovery.Request{Cluster: nbCluster}
+		}), decided{}},
 		"then it publishes that": {state(func(_ *plan.State, r *recovery.State) {
-			r.JujuLeader, r.Asked, r.Peers[0].Request = true, noon, &answered
+			r.JujuLeader, r.Accepted, r.Peers[0].Request = true, accepted, &answered
 		}), decided{step: "publish the new cluster of nb"}},
 		"not without an answer": {state(func(_ *plan.State, r *recovery.State) {
-			r.JujuLeader, r.Asked, r.Peers[0].Request = true, noon, &made
+			r.JujuLeader, r.Accepted, r.Peers[0].Request = true, accepted, &made
 		}), decided{}},
-		"it stops no server for a peer": {state(func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{}},
+		"it stops no server for a peer": {state(func(_ *plan.State, r *recovery.State) { r.Accepted, r.Peers[0].Request = accepted, &request }), decided{}},
 		"own_request_is_over": {state(func(_ *plan.State, r *recovery.State) { r.Request = &request }), decided{
 			step: "withdraw the recovery of nb (RECOVERY_DYING)",
 		}},
@@ -215,7 +218,7 @@ func TestDying_recovery_only_what_no_other_can(t *testing.T) {
 		"it is paused, and stays so": {held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }), decided{
 			step: "let the server start again after the recovery of nb", found: []string{"warning PAUSED -> ovn-central/0 resume"},
 		}},
-		"not_while_peers_request_is_pending": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Request = &request }), decided{found: []string{
+		"not_while_peers_request_is_pending": {held(peer, func(_ *plan.State, r *recovery.State) { r.Accepted, r.Peers[0].Request = accepted, &request }), decided{found: []string{
 			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=ovn-central/1 dry-run=true {unit=ovn-central/1}",
 		}}},
 		"nor while that can't be read": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0] = recovery.Peer{Unit: peer} }), decided{found: []string{

@@ -17,7 +17,7 @@ func (c Clusters) superseded(db ovndb.Database, cluster raft.ID) bool {
 // recoverySteps are the steps for the decisions of package recovery.
 var recoverySteps = map[recovery.Action]Kind{
 	recovery.Stop: StopServer, recovery.Release: ReleaseServer, recovery.Make: RemakeCluster,
-	recovery.Ask: AskUnits, recovery.Publish: Supersede, recovery.Withdraw: WithdrawRequest,
+	recovery.Accept: AcceptRecovery, recovery.Publish: Supersede, recovery.Withdraw: WithdrawRequest,
 }
 
 // Withdrawn is the finding that the recovery on this unit was withdrawn.
@@ -44,8 +44,9 @@ func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 		if kind := recoverySteps[next.Action]; kind != "" && (!s.Dying || next.Action != recovery.Release) {
 			d.do(Step{Kind: kind, Database: db, Unit: next.For, Cluster: next.New, Why: next.Why})
 		}
-		if held[db] = next.Held; next.Held {
-			d.Findings = append(d.Findings, next.Why)
+		held[db] = next.Held
+		if why, is := next.Waits(); is {
+			d.Findings = append(d.Findings, why)
 		}
 	}
 	return held

@@ -256,8 +256,6 @@ type Peer struct {
 	// Requests and Copies are those of a recovery, as published.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
-	// Asks is when it, as the Juju leader, asked whether units are present.
-	Asks map[ovndb.Database]time.Time
 	// Rejoin are its servers that others should remove.
 	Rejoin map[ovndb.Database]raft.ID
 	// Claim is the Northbound cluster that it has claimed and not moved away since, if Juju writes claims late.

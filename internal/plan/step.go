@@ -46,8 +46,8 @@ const (
 	// StopServer stops a server for a recovery, and keeps it from being started; ReleaseServer ends that.
 	StopServer    Kind = "stop the server for the recovery of"
 	ReleaseServer Kind = "let the server start again after the recovery of"
-	// AskUnits asks the units with a requested recovery whether they are present.
-	AskUnits Kind = "ask whether the units are there for the recovery of"
+	// AcceptRecovery publishes that the recovery requested on a unit is carried out.
+	AcceptRecovery Kind = "accept the recovery of"
 	// RemakeCluster makes the new cluster of a recovery beside the file. Supersede publishes its ID in place of the old
 	// one's. WithdrawRequest ends the request for it.
 	RemakeCluster   Kind = "make a new cluster of the data of"

@@ -10,8 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // FinishRecoveries does in the `stop` of a unit what [plan.Decide] leaves to one that is being removed, where a recovery is
@@ -76,7 +74,7 @@ func (u *Reconciler) recovers(ctx context.Context, r *record, m observe.Applicat
 			return true
 		}
 	}
-	return len(r.Held) > 0 || r.requested() || slices.ContainsFunc(m.Others(), func(unit string) bool { return len(m.Peers[unit].State.Requests) > 0 })
+	return len(r.Held) > 0 || r.Requested() || slices.ContainsFunc(m.Others(), func(unit string) bool { return len(m.Peers[unit].State.Requests) > 0 })
 }
 
 // refuseUnplaced is the refusal where units stay while the new cluster's file is still to be put in its place here: its
@@ -96,20 +94,4 @@ func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) er
 		reasons = append(reasons, finding.Of(finding.NewClusterUnplaced, db, finding.Args{Detail: "beside " + u.Paths.File(db)}))
 	}
 	return finding.Refuse(reasons, finding.Do(command.Command{Unit: m.Unit, Action: "resume"}), finding.ByHand(finding.AwaitJoin), membership.TakeTheCopy(m))
-}
-
-// refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other
-// unit stops its server for it. Which of those that stay is lost is not known here.
-func (u *Reconciler) refuseDying(s plan.State) []finding.Finding {
-	if !s.Dying {
-		return nil
-	}
-	where := finding.RestoreAnew
-	for _, state := range s.Recovery {
-		if slices.ContainsFunc(state.Peers, func(p recovery.Peer) bool { return !p.Dying && p.Copy != nil && p.Copy.Cluster == state.Cluster }) {
-			where = finding.RestoreThere
-		}
-	}
-	backup := finding.Do(command.Command{Unit: u.Env.Unit, Action: "backup"})
-	return []finding.Finding{finding.New(finding.RecoveryDying, finding.Subject{}, finding.Args{}, backup, finding.ByHand(where))}
 }

@@ -32,8 +32,6 @@ type inputs struct {
 	// unrelated says that what the Juju leader publishes can't be known, as there is no
 	// peer relation yet.
 	unrelated bool
-	// leaderSettings are those of the Juju leader.
-	leaderSettings map[string]string
 	// blind says that what units have claimed could not be read, where Juju has no
 	// leader settings.
 	blind bool
@@ -85,7 +83,7 @@ func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	a.leaderSettings = settings
+	p.progress.accepted = relation.ParseAccepted(settings)
 	for _, key := range relation.SupersedeThemselves(settings) {
 		u.Log.WarnContext(ctx, "a leader setting names the application's own cluster as one that was replaced; ignoring that", "setting", key)
 	}

@@ -137,7 +137,7 @@ func (u *Reconciler) publishSnapshot(p pass) publish.Snapshot {
 		Snapshot: o.Snapshot, Report: o.Report, State: o.state, Ready: o.Decision.Ready, Thorough: a.thorough, Version: u.dropsVersion(),
 		JujuLeader: g.jujuLeader, Clusters: g.clusters, Migrated: g.migrated, Address: a.address, Hostname: a.hosts[0],
 		Running: r.restarts.Running(o.state.Packages.Version), Withdrawn: r.Withdrawn,
-		Recovery: relation.UnitState{Requests: r.answered(o.state.Recovery), Copies: copies(o.state.Recovery), Asks: r.Asks, Rejoin: r.Rejoin},
+		Recovery: relation.UnitState{Requests: r.Answered(o.state.Recovery), Copies: copies(o.state.Recovery), Rejoin: r.Rejoin},
 	}
 	for _, c := range a.clients {
 		s.Clients = append(s.Clients, c.id)

@@ -225,7 +225,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 	} {
 		failures = append(failures, remove(ctx))
 	}
-	failures = append(failures, u.putAwayStaged(ctx, nil))
+	failures = append(failures, u.restorer().PutAwayStaged(ctx, nil))
 	if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
 		failures = append(failures, err)
 	}

@@ -41,7 +41,7 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 // leaderless reports whether a look shows the same on Juju's leader as elsewhere: the clusters exist, both servers are
 // members that know a leader, and no recovery was asked for.
 func (p pass) leaderless() bool {
-	if r := p.record; !p.inputs.looks || p.inputs.thorough || r.requested() || len(r.Held)+len(r.Asks) > 0 {
+	if r := p.record; !p.inputs.looks || p.inputs.thorough || r.Requested() || len(r.Held) > 0 {
 		return false
 	}
 	for _, db := range ovndb.Databases() {
@@ -50,7 +50,7 @@ func (p pass) leaderless() bool {
 		}
 	}
 	for _, peer := range p.result.Snapshot.Application.Peers {
-		if len(peer.State.Requests)+len(peer.State.Asks) > 0 {
+		if len(peer.State.Requests) > 0 {
 			return false
 		}
 	}

@@ -224,7 +224,7 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 		return nil
 	}
 	// Of this unit's own only one can be there that it has claimed, if its record was lost.
-	if err := u.putAwayStaged(ctx, p.progress.clusters.IDs); err != nil {
+	if err := u.restorer().PutAwayStaged(ctx, p.progress.clusters.IDs); err != nil {
 		return err
 	}
 	if u.Env.HookName == "install" {

@@ -8,13 +8,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -26,7 +26,7 @@ type record struct {
 	unitKept
 	schemasKept
 	clustersKept
-	recoveryKept
+	restore.Kept
 }
 
 // The sections of the unit's state that this package has.
@@ -34,7 +34,7 @@ var (
 	unitSection     = unitstate.NewSection[unitKept]("unit")
 	schemasSection  = unitstate.NewSection[schemasKept]("schemas")
 	clustersSection = unitstate.NewSection[clustersKept]("clusters")
-	recoverySection = unitstate.NewSection[recoveryKept]("recovery")
+	recoverySection = unitstate.NewSection[restore.Kept]("recovery")
 )
 
 // unitKept is what an operator has asked of the unit, and what the last hook came to.
@@ -66,30 +66,6 @@ type clustersKept struct {
 	Withdrawn raft.ID `json:"withdrawn,omitempty"`
 }
 
-// recoveryKept is what is remembered of recoveries, restores and joins in their place.
-type recoveryKept struct {
-	// Attempts are the last recovery or restore of each database that this unit was asked for. Held is the unit for
-	// whose request a server was stopped.
-	Attempts map[ovndb.Database]recovery.Attempt `json:"attempts,omitempty"`
-	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
-	// Asks is when this unit, as the one that leads the application, has asked the units
-	// that were asked for a recovery whether they are there.
-	Asks map[ovndb.Database]time.Time `json:"asks,omitempty"`
-	// Restored are the backups that were restored.
-	Restored map[ovndb.Database][]restored `json:"restored,omitempty"`
-	// Rejoin are the servers that other units are asked to remove.
-	Rejoin map[ovndb.Database]raft.ID `json:"rejoin,omitempty"`
-	// Rejoined are those in whose place new ones have joined: the same action, run again,
-	// proves that they serve.
-	Rejoined map[ovndb.Database]raft.ID `json:"rejoined,omitempty"`
-}
-
-// restored is a backup that was restored, and when that was asked for.
-type restored struct {
-	Backup string    `json:"backup"`
-	At     time.Time `json:"at"`
-}
-
 // recordFile is not the cache of package observe: that is lost without harm,
 // while a unit that is paused must stay so.
 const recordFile = "ovn-central-operator.unit.json"
@@ -105,7 +81,7 @@ func (u *Reconciler) loadRecord() (*record, error) {
 	}
 	r := &record{
 		state: s, managers: u.managers(s), unitKept: unitSection.Get(s), schemasKept: schemasSection.Get(s),
-		clustersKept: clustersSection.Get(s), recoveryKept: recoverySection.Get(s),
+		clustersKept: clustersSection.Get(s), Kept: recoverySection.Get(s),
 	}
 	maps.DeleteFunc(r.Attempts, func(_ ovndb.Database, a recovery.Attempt) bool {
 		return a.Stage == recovery.Withdrawn && !finding.Known(a.Why.Code)
@@ -140,7 +116,7 @@ func (u *Reconciler) saveRecord(r *record) error {
 	}
 	return errors.Join(
 		unitSection.Set(s, r.unitKept), schemasSection.Set(s, r.schemasKept),
-		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.recoveryKept),
+		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.Kept),
 
 		s.Save(whose),
 	)
@@ -149,7 +125,7 @@ func (u *Reconciler) saveRecord(r *record) error {
 // bringUpToDate completes what the unit has recorded by what Juju and the machine say now, as a plan
 // needs it. It writes nothing: that is for the caller, if it acts.
 func (u *Reconciler) bringUpToDate(ctx context.Context, p pass) error {
-	p.record.forget(p.progress.clusters)
+	p.record.See(p.progress.clusters)
 	version, _, err := p.record.packages.Installed(ctx)
 	if err != nil {
 		return err
@@ -163,17 +139,17 @@ func (r *record) observed(s plan.State) {
 	r.restarts.Seen(s.Services, s.Packages.Version)
 	r.Northd = s.Northds
 	for db, x := range s.Databases {
-		if !asked(r, s, db) || !s.JujuLeader {
-			delete(r.Asks, db)
+		if s.Recovery[db].Accepts() {
+			r.Note(db, r.Attempts[db].Accept())
 		}
 		if !x.MemberWithLeader() {
 			continue
 		}
 		if a := r.Attempts[db]; a.Stage == recovery.Withdrawn { // what was lost is back
-			r.attempt(db, a.Led(true))
+			r.Note(db, a.Led(true))
 		}
 		if x.Inconsistent == "" {
-			r.rejoined(db, x.Status.Server)
+			r.JoinedAnew(db, x.Status.Server)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,9 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 )
 
 // recorded keeps on the disk what an operator has asked of the unit, and returns the record.
@@ -80,7 +78,7 @@ func attempted(r recovery.Request) recovery.Attempt { return recovery.Attempt{}.
 
 // requests is a unit that was asked for a recovery of the Northbound database.
 func requests(q recovery.Request) *record {
-	return &record{recoveryKept: recoveryKept{Attempts: map[ovndb.Database]recovery.Attempt{ovndb.NB: attempted(q)}}}
+	return &record{Kept: restore.Kept{Attempts: map[ovndb.Database]recovery.Attempt{ovndb.NB: attempted(q)}}}
 }
 
 // The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.
@@ -98,115 +96,4 @@ func TestRecordOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
 	r, err = unit("next").loadRecord()
 	require.NoError(t, err)
 	assert.Equal(t, unitKept{}, r.unitKept)
-}
-
-// The new cluster of one database has taken the old one's place, and the action was killed before the other's: the
-// same command names a member of the old one, and goes on.
-func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
-	t.Parallel()
-	const full = "57f8a1b2-0000-4000-8000-000000000001"
-	r := &record{recoveryKept: recoveryKept{Attempts: map[ovndb.Database]recovery.Attempt{
-		ovndb.NB: attempted(recovery.Request{Cluster: "old", GivenUp: []string{"57f8", "ovn-central/1"}}).Seen("new"),
-		ovndb.SB: attempted(recovery.Request{Cluster: "old", GivenUp: []string{"39740000-0000-4000-8000-000000000002", full}}).Seen("new"),
-	}}}
-	for text, known := range map[string]bool{
-		"57f8": true, "ovn-central/1": true, full: true, "57f8a1b2": true, "3974": true, "ovn-central/2": false, "dc55": false, "": false,
-	} {
-		assert.Equal(t, known, r.gaveUp(raft.IDArgument{Text: text}), text)
-	}
-	assert.True(t, r.gaveUp(raft.IDArgument{Text: "3974", Number: true}), "Juju takes it for a number")
-	assert.False(t, r.gaveUp(raft.IDArgument{Text: "3975", Number: true}))
-	assert.False(t, new(record).gaveUp(raft.IDArgument{Text: "57f8"}))
-}
-
-func TestRequestThatHasComeAbout(t *testing.T) {
-	t.Parallel()
-	const backup, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
-	at := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
-	request := func(backup string) RecoverRequest {
-		return RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
-	}
-	after := func(backup, made string) *record {
-		r := requests(recovery.Request{Cluster: "old", Backup: backup, New: raft.ID(made), Asked: at})
-		r.forget(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: raft.ID(made)}})
-		return r
-	}
-	twice := after(backup, "first")
-	twice.attempt(ovndb.NB, attempted(recovery.Request{Cluster: "first", Backup: other, New: "second", Asked: at}))
-	twice.forget(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: "second"}})
-	pending := func(next string) *record {
-		r := after(backup, "new")
-		r.attempt(ovndb.NB, attempted(recovery.Request{Cluster: "new", Backup: next, Asked: at}))
-		return r
-	}
-	for name, c := range map[string]struct {
-		record        *record
-		request       RecoverRequest
-		serves        raft.ID
-		led           bool
-		done, refused int
-	}{
-		"restored":                        {after(backup, "new"), request(backup), "new", true, 1, 0},
-		"restored, no leader":             {after(backup, "new"), request(backup), "new", false, 0, 1},
-		"restored, then another cluster":  {after(backup, "new"), request(backup), "later", true, 0, 1},
-		"another backup":                  {after(backup, "new"), request(other), "new", true, 0, 0},
-		"the backup before the last":      {twice, request(backup), "second", true, 0, 1},
-		"recovered":                       {after("", "new"), request(""), "new", true, 1, 0},
-		"recovered, no leader":            {after("", "new"), request(""), "new", false, 0, 1},
-		"recovered, then another cluster": {after("", "new"), request(""), "later", false, 0, 0},
-		"it is being restored again":      {pending(backup), request(backup), "new", true, 0, 0},
-		"another one is being restored":   {pending(other), request(backup), "new", true, 0, 1},
-		"nothing before":                  {&record{}, request(backup), "old", true, 0, 0},
-	} {
-		states := map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: c.serves, Own: &recovery.Copy{HasRaftLeader: c.led}}}
-		done, refused := c.record.alreadyDone(c.request, states, command.Command{})
-		assert.Len(t, done, c.done, name)
-		assert.Len(t, refused, c.refused, name)
-		c.record.forgetRemade(c.request)
-		done, refused = c.record.alreadyDone(c.request, states, command.Command{})
-		assert.Empty(t, append(done, refused...), "%s: with again=true", name)
-	}
-}
-
-// A restore that another one went before, or that another one followed, is not what is served.
-func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
-	t.Parallel()
-	const mine, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
-	ids := func(nb raft.ID) relation.Clusters {
-		return relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: nb}}
-	}
-	request := func(backup string) RecoverRequest {
-		return RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
-	}
-	state := func(cluster raft.ID) recovery.State {
-		return recovery.State{Cluster: cluster, Own: &recovery.Copy{HasRaftLeader: true}}
-	}
-	for name, c := range map[string]struct {
-		made, placed, served raft.ID
-		overtaken            bool
-	}{
-		"its own":                       {made: "new", placed: "new", served: "new"},
-		"another went first":            {made: "new", placed: "of another", served: "of another", overtaken: true},
-		"another, before it made one":   {made: "", placed: "of another", served: "of another", overtaken: true},
-		"another one followed it later": {made: "new", placed: "new", served: "of another", overtaken: true},
-	} {
-		r := requests(recovery.Request{Cluster: "old", Backup: mine, New: c.made})
-		r.forget(ids(c.placed))
-		states := map[ovndb.Database]recovery.State{ovndb.NB: state(c.served)}
-		assert.False(t, r.requested(), name)
-		assert.Equal(t, !c.overtaken, r.stage(request(mine), states[ovndb.NB], ovndb.NB) == recovery.Served, name)
-		_, refused := r.alreadyDone(request(mine), states, command.Command{})
-		assert.Equal(t, c.overtaken, len(refused) > 0, name)
-		_, refused = r.alreadyDone(request(other), states, command.Command{})
-		assert.Empty(t, refused, "%s: another backup is another command", name)
-		_, refused = r.alreadyDone(request(""), states, command.Command{})
-		assert.Empty(t, refused, "%s: a recovery", name)
-	}
-
-	// A recovery takes the newest copy, whichever unit makes the cluster of it.
-	r := requests(recovery.Request{Cluster: "old"})
-	r.forget(ids("of another"))
-	assert.Equal(t, recovery.Served, r.stage(request(""), state("of another"), ovndb.NB))
-	assert.Equal(t, recovery.Overtaken, r.stage(request(""), state("later"), ovndb.NB), "that one was given up too since")
-	assert.False(t, r.starts(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
 }

@@ -40,12 +40,9 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 		}
 		state := recovery.State{
 			Database: db, Unit: u.Env.Unit, JujuLeader: s.JujuLeader, Dying: s.Dying, Cluster: cluster, Staged: x.Staged, HeldFor: r.Held[db],
-			Now: u.Now(),
+			Now: u.Now(), Accepted: p.progress.accepted[db],
 		}
-		if begun && s.JujuLeader {
-			state.Asked = r.Asks[db]
-		}
-		if request, is := r.request(db); is {
+		if request, is := r.Request(db); is {
 			state.Request = &request
 		}
 		for _, p := range s.Peers {
@@ -56,7 +53,6 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 			if copied, there := p.Copies[db]; there {
 				peer.Copy = &copied
 			}
-			peer.Asks = p.Asks[db]
 			peer.Reached = s.JujuLeader && peer.Request != nil && peer.Request.New != "" && reached(ctx, p.Address, db)
 			state.Peers = append(state.Peers, peer)
 		}
@@ -77,7 +73,7 @@ func elsewhere(addresses []string, own string) []string {
 
 // asked says whether any unit was asked for a recovery of the application's cluster.
 func asked(r *record, s plan.State, db ovndb.Database) bool {
-	_, own := r.request(db)
+	_, own := r.Request(db)
 	return own || r.Held[db] != "" || slices.ContainsFunc(s.Peers, func(p plan.Peer) bool {
 		return p.Requests[db].Cluster != "" && p.Requests[db].Cluster == s.Clusters.IDs[db]
 	})
@@ -110,19 +106,13 @@ func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.
 	return nil
 }
 
-// copies are what the peers are told of this unit's. How far one goes that has a leader is not
-// said: each write would have all other units run a hook, whose data would have this one run one.
+// copies are what the peers are told of this unit's.
 func copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Copy {
 	all := map[ovndb.Database]recovery.Copy{}
 	for db, state := range states {
-		if state.Own == nil {
-			continue
+		if c := state.Publishes(); c != nil {
+			all[db] = *c
 		}
-		own := *state.Own
-		if own.HasRaftLeader {
-			own.Term, own.Index = 0, 0
-		}
-		all[db] = own
 	}
 	return all
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 )
 
 // RecoveryStatus is what a unit knows of the recoveries and restores of both databases.
@@ -40,8 +41,8 @@ func (u *Reconciler) RecoveryStatus(ctx context.Context) (RecoveryStatus, error)
 		state := o.state.Recovery[db]
 		running := state.Progress()
 		found.Running = append(found.Running, running...)
-		if next := state.Next(); next.Held {
-			found.Findings = append(found.Findings, next.Why)
+		if why, is := state.Next().Waits(); is {
+			found.Findings = append(found.Findings, why)
 		}
 		attempt := r.Attempts[db]
 		if attempt.Stage == recovery.Withdrawn && len(running) == 0 {
@@ -61,7 +62,7 @@ func (u *Reconciler) RecoveryStatus(ctx context.Context) (RecoveryStatus, error)
 			}
 		}
 	}
-	found.Proofs = u.prove(ctx, o, proved)
+	found.Proofs = u.restorer().Prove(ctx, o.state, proved)
 	var broken, open []finding.Finding
 	for _, p := range found.Proofs {
 		broken, open = append(broken, p.Broken(u.Env.Unit)...), append(open, p.Findings(u.Env.Unit)...)
@@ -78,11 +79,11 @@ func (u *Reconciler) RecoveryStatus(ctx context.Context) (RecoveryStatus, error)
 }
 
 // readMark reads how the cluster that this unit's server serves was made.
-func (u *Reconciler) readMark(ctx context.Context, o Result, db ovndb.Database) (m mark, found bool, err error) {
+func (u *Reconciler) readMark(ctx context.Context, o Result, db ovndb.Database) (m restore.Mark, found bool, err error) {
 	if x := o.state.Databases[db]; x.Condition != ovndb.Serving {
 		return m, false, errors.New("it serves no database")
 	}
-	ctx, cancel := context.WithTimeout(ctx, readBack)
+	ctx, cancel := context.WithTimeout(ctx, restore.ReadBack)
 	defer cancel()
 	global, err := u.Dialer.Global(ctx, db, "unix:"+u.Paths.Socket(db))
 	if err != nil {
@@ -93,6 +94,6 @@ func (u *Reconciler) readMark(ctx context.Context, o Result, db ovndb.Database) 
 	if err != nil {
 		return m, false, err
 	}
-	m, found = parseMark(ids)
+	m, found = restore.ParseMark(ids)
 	return m, found, nil
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 )
 
 // RejoinRequest is what an operator asks for.
 type RejoinRequest struct {
 	// Databases are those that are meant; none is all whose file is damaged, or data differ.
 	Databases []ovndb.Database
-	// Confirmed and DryRun are as in [RecoverRequest].
+	// Confirmed and DryRun are as in [restore.Request].
 	Confirmed, DryRun bool
 }
 
@@ -81,7 +82,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 	case request.DryRun:
 		return found, nil
 	case !request.Confirmed:
-		return found, refuse(finding.New(finding.RecoveryUnconfirmed, finding.Subject{}, finding.Args{}, request.again(u.Env.Unit, planned), request.again(u.Env.Unit, confirmed)))
+		return found, refuse(finding.New(finding.RecoveryUnconfirmed, finding.Subject{}, finding.Args{}, request.again(u.Env.Unit, restore.Planned), request.again(u.Env.Unit, restore.Confirmed)))
 	}
 	if r.Rejoin == nil {
 		r.Rejoin = map[ovndb.Database]raft.ID{}
@@ -124,7 +125,7 @@ func (u *Reconciler) proveRejoined(ctx context.Context, o Result, joined map[ovn
 		}
 		requests[db] = recovery.Request{}
 	}
-	found.Proofs = u.prove(ctx, o, requests)
+	found.Proofs = u.restorer().Prove(ctx, o.state, requests)
 	r, err := u.loadRecord()
 	if err != nil {
 		return err
@@ -139,20 +140,6 @@ func (u *Reconciler) proveRejoined(ctx context.Context, o Result, joined map[ovn
 		return fmt.Errorf("%w: %w", errRejoinNotProved, refuse(wrong...))
 	}
 	return u.saveRecord(r)
-}
-
-// rejoined remembers that this unit's server is a member again: in the place of the one that
-// was to be removed, unless that one could be started after all.
-func (r *record) rejoined(db ovndb.Database, server raft.ID) {
-	old := r.Rejoin[db]
-	delete(r.Rejoin, db)
-	if old == "" || old.Short() == server.Short() {
-		return
-	}
-	if r.Rejoined == nil {
-		r.Rejoined = map[ovndb.Database]raft.ID{}
-	}
-	r.Rejoined[db] = old
 }
 
 // errRejoinNotProved is returned where this unit has joined anew, and not every member serves.

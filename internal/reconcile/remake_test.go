@@ -81,6 +81,6 @@ func TestRecoveryIsWithdrawnForWhatIsWrongWithItsDataAndNotForTheEndOfAHook(t *t
 		err := u.remake(c.hook, p, ovndb.NB)
 		require.Error(t, err, name)
 		assert.Equal(t, c.withdrawn, r.Attempts[ovndb.NB].Why.Code == finding.RecoveryDataUnusable, name)
-		assert.Equal(t, !c.withdrawn, r.requested(), name)
+		assert.Equal(t, !c.withdrawn, r.Requested(), name)
 	}
 }

@@ -2,9 +2,7 @@ package reconcile
 
 import (
 	"context"
-	"maps"
 	"net/netip"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
@@ -49,7 +47,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	if s.Disk, err = machine.DiskProblem(u.Paths); err != nil {
 		return s, err
 	}
-	s.Peers, s.Members = u.peers(ctx, m, a.leaderSettings), relation.ParseMembers(m.AppData.Values())
+	s.Peers, s.Members = u.peers(ctx, m), relation.ParseMembers(m.AppData.Values())
 	if version.OVN == "" { // what dpkg was only interrupted at is there, and its servers may run
 		return s, nil
 	}
@@ -107,8 +105,8 @@ func reading(d relation.Data) plan.Reading {
 	return plan.Published
 }
 
-// peers are the other units that exist, as they publish themselves, and as one that leads has by leader settings.
-func (u *Reconciler) peers(ctx context.Context, m observe.Application, settings map[string]string) []plan.Peer {
+// peers are the other units that exist, as they publish themselves.
+func (u *Reconciler) peers(ctx context.Context, m observe.Application) []plan.Peer {
 	var peers []plan.Peer
 	for _, unit := range m.Others() {
 		published := m.Peers[unit].State
@@ -119,16 +117,8 @@ func (u *Reconciler) peers(ctx context.Context, m observe.Application, settings 
 			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Peers[unit].Data),
 			Servers: map[ovndb.Database]raft.ID{}, Clusters: map[ovndb.Database]raft.ID{},
 			Source: published.Source, Running: published.Running, Trusts: published.Trusts, Issuer: published.Issuer,
-			Requests: published.Requests, Copies: published.Copies, Asks: maps.Clone(published.Asks), Rejoin: published.Rejoin,
+			Requests: published.Requests, Copies: published.Copies, Rejoin: published.Rejoin,
 			NoRoom: published.NoRoom,
-		}
-		for db, at := range relation.ParseLeaderAsks(settings, unit) {
-			if p.Asks == nil {
-				p.Asks = map[ovndb.Database]time.Time{}
-			}
-			if at.After(p.Asks[db]) {
-				p.Asks[db] = at
-			}
 		}
 		if published.Address.IsValid() {
 			p.Address = published.Address.String()

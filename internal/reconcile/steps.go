@@ -75,16 +75,16 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 	case plan.ReleaseServer:
 		delete(r.Held, db)
 		return nil
-	case plan.AskUnits:
-		return u.ask(ctx, p, db)
+	case plan.AcceptRecovery:
+		return u.acceptRecovery(ctx, p, s)
 	case plan.RemakeCluster:
-		return u.whileJujuLeader(ctx, p.progress, func() error { return u.remake(ctx, p, db) })
+		return u.remake(ctx, p, db)
 	case plan.Supersede:
 		return u.supersede(ctx, p, s)
 	case plan.RemoveDamaged:
 		return u.removeDamaged(ctx, o, s)
 	case plan.WithdrawRequest:
-		r.attempt(db, r.Attempts[db].Withdraws(s.Why))
+		r.Note(db, r.Attempts[db].Withdraws(s.Why))
 		return nil
 	case plan.Start:
 		return u.start(ctx, p, s.Services)
@@ -165,7 +165,8 @@ func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]r
 	if err != nil {
 		return err
 	}
-	g.clusters, r.LeaderSettings = c, c.Settings()
+	g.clusters = c
+	r.LeaderSettings = g.leaderSettings()
 	return nil
 }
 
@@ -190,10 +191,8 @@ func (u *Reconciler) claimLater(ctx context.Context, p pass, c relation.Clusters
 	if c.CreatedBy == u.Env.Unit {
 		maps.Copy(settings, relation.Claim(u.Env.Unit, c.IDs[ovndb.NB]))
 	}
-	for _, id := range p.result.Snapshot.Application.Relations {
-		if err := u.Tools.RelationSetApp(ctx, id, settings); err != nil {
-			return err
-		}
+	if err := u.setApplicationData(ctx, p, settings); err != nil {
+		return err
 	}
 	p.progress.migrated = false // those from before must not be written over them
 	return errClaimed

@@ -69,6 +69,11 @@ func (s State) Judge(r Request) Verdict {
 		}
 		joining = append(joining, m.Unit)
 	}
+	for _, unit := range s.leaving(r) {
+		if !slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == unit }) {
+			v.lacks(s.finds(finding.RecoveryMayReturn, "", finding.Args{}), Member{Unit: unit})
+		}
+	}
 	v.withWays(func(units []string) finding.Remedy { return s.without(r, s.Unit, units...) })
 	v.Plan = s.plan(r, looked, joining, away)
 	return v
@@ -246,9 +251,12 @@ func (r Request) Repeated(givenUp []string, force bool) Request {
 }
 
 // Unknown are the names that the request gives up and that neither a member has nor a unit that
-// publishes a copy.
+// publishes a copy or is being removed.
 func (s State) Unknown(r Request) []string {
 	return slices.DeleteFunc(slices.Clone(r.GivenUp), func(name string) bool {
+		if p := s.peer(name); p != nil && p.Dying {
+			return true
+		}
 		return slices.ContainsFunc(s.judged(), func(m Member) bool { return Request{GivenUp: []string{name}}.givesUp(m) })
 	})
 }

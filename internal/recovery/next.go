@@ -1,9 +1,7 @@
 package recovery
 
 import (
-	"maps"
-	"slices"
-
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -19,9 +17,9 @@ const (
 	Stop Action = "stop"
 	// Make makes the new cluster beside the file.
 	Make Action = "make"
-	// Ask asks the units whose requests stand whether they are there. Only where this unit
+	// Accept publishes that a request is accepted, and asks its unit whether it is there. Only where this unit
 	// leads.
-	Ask Action = "ask"
+	Accept Action = "accept"
 	// Publish puts the ID of the new cluster in the place of the old one. Only where
 	// this unit leads.
 	Publish Action = "publish"
@@ -44,64 +42,87 @@ type Step struct {
 	Why finding.Finding
 }
 
-// Next is this unit's next step for the database. Nothing is done for a request of a unit whose data could not be read; what
-// was stopped for it stays so.
+// Waits is what the step waits for; is reports whether that is to be said.
+func (s Step) Waits() (f finding.Finding, is bool) {
+	return s.Why, s.Held || s.Action == None && s.Why.Code != ""
+}
+
+// Next is this unit's next step for the database. Nothing is done for a request that is not accepted, or of a unit whose
+// data could not be read; what was stopped for it stays so.
 func (s State) Next() Step {
 	all := s.standing()
-	if _, asked := all[s.Unit]; asked && s.Dying { // the other units take it for over, too
+	own, asked := all[s.Unit]
+	if asked && s.Dying { // the other units take it for over, too
 		return s.withdraw(s.finds(finding.RecoveryDying, "", finding.Args{}))
 	}
-	if len(all) == 0 {
-		if s.HeldFor == "" {
-			return Step{}
-		}
-		if p := s.peer(s.HeldFor); p != nil && !p.Read {
-			return s.hold(s.HeldFor, Step{Why: s.finds(finding.RecoveryUnread, "", finding.Args{Unit: s.HeldFor})})
-		}
-		return Step{Action: Release, For: s.HeldFor}
-	}
+	unit, r, accepted := s.accepted(all)
 	if s.JujuLeader {
-		if s.mustAsk(all) {
-			return s.hold(first(all), Step{Action: Ask})
+		if next := s.toAccept(all); next != "" {
+			return s.hold(next, Step{Action: Accept})
 		}
-		if unit := s.chosen(all); unit != "" && len(s.Serving) == 0 {
-			return s.hold(unit, Step{Action: Publish, New: all[unit].New})
+		if accepted && s.mayPublish(unit, r) {
+			return s.hold(unit, Step{Action: Publish, New: r.New})
 		}
 	}
-	if own, asked := all[s.Unit]; asked {
-		return s.own(own, all)
-	}
-	unit := first(all)
 	switch {
+	case accepted && unit == s.Unit:
+		return s.carryOut(own)
+	case asked:
+		if accepted && !s.replaces(s.Unit, own, unit, r) {
+			return s.withdraw(s.goesFirst(own, unit))
+		}
+		return s.await(own)
+	case !accepted:
+		return s.release()
 	case s.Own == nil:
 		return Step{} // no member of it: nothing here can vote
 	case s.Own.Stopped:
-		return s.hold(unit, Step{Why: s.waitsFor(unit, all[unit])})
+		return s.hold(unit, Step{Why: s.waitsFor(unit, r)})
 	case s.Dying:
 		return Step{} // that unit waits for none that is being removed
-	case s.Own.HasRaftLeader && all[unit].Backup == "":
+	case s.Own.HasRaftLeader && r.Backup == "":
 		return Step{} // that unit learns of it, and withdraws
 	}
 	return Step{Action: Stop, For: unit}
 }
 
-// own is the next step for this unit's own request.
-func (s State) own(r Request, all map[string]Request) Step {
-	by := s.overriddenBy(s.Unit, all)
+// release ends that this unit's server is stopped, once no request is accepted.
+func (s State) release() Step {
+	if s.HeldFor == "" {
+		return Step{}
+	}
+	of := []string{s.HeldFor}
+	if s.request() != "" {
+		of = append(of, s.Accepted.Unit)
+	}
+	for _, unit := range of {
+		if p := s.peer(unit); p != nil && !p.Read {
+			return s.hold(unit, Step{Why: s.finds(finding.RecoveryUnread, "", finding.Args{Unit: unit})})
+		}
+	}
+	return Step{Action: Release, For: s.HeldFor}
+}
+
+// await is the next step for this unit's own request r before it is accepted.
+func (s State) await(r Request) Step {
+	if v := s.Judge(r); len(v.Refusals) > 0 {
+		return s.withdraw(v.Refusals[0])
+	}
+	if s.HeldFor == "" {
+		return Step{Why: s.unaccepted()}
+	}
+	return s.hold(s.Unit, Step{Why: s.unaccepted()})
+}
+
+// carryOut is the next step for this unit's own request, which is accepted.
+func (s State) carryOut(r Request) Step {
 	switch {
 	case r.New != "" && len(s.Serving) > 0 && r.Backup == "":
 		return s.withdraw(s.finds(finding.RecoveryHasQuorum, s.Serving[0], finding.Args{}))
-	case by != "":
-		return s.withdraw(s.goesFirst(r, by))
-	case r.New != "" && s.Staged == r.New:
+	case r.New != "" && s.Staged == r.New && len(s.leaving(r)) == 0:
 		return s.hold(s.Unit, Step{Why: s.waitsFor(s.Unit, r)})
 	case s.Own == nil:
 		return s.withdraw(s.hasNothing(r))
-	}
-	for _, unit := range slices.Sorted(maps.Keys(all)) {
-		if unit != s.Unit && !s.givesUp(r, unit) && s.yields(r, unit, all[unit]) {
-			return s.withdraw(s.goesFirst(r, unit))
-		}
 	}
 	v := s.Judge(r)
 	switch {
@@ -120,29 +141,11 @@ func (s State) withdraw(why finding.Finding) Step {
 	return Step{Action: Withdraw, For: s.Unit, Why: why}
 }
 
-// goesFirst is the finding that the request of another unit goes before this unit's.
+// goesFirst is the finding that the request of another unit goes before this unit's, with how to withdraw that one.
 func (s State) goesFirst(r Request, unit string) finding.Finding {
-	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit}, s.without(r, s.Unit, unit))
+	takeBack := command.Command{Unit: unit, Action: "recover", Params: []command.Param{{Key: "withdraw", Value: "true"}}}
+	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit}, finding.Do(takeBack), s.without(r, s.Unit, unit))
 }
-
-// yields says whether another unit's request goes before this unit's: one that has made its
-// cluster, one with newer data, else the one that comes first by name.
-func (s State) yields(r Request, unit string, other Request) bool {
-	copied := s.copyOf(unit)
-	switch {
-	case other.New != "":
-		return true
-	case r.Backup != other.Backup:
-		return other.Asked.Before(r.Asked)
-	case copied != nil && copied.newer(*s.Own):
-		return true
-	case copied != nil && s.Own.newer(*copied):
-		return false
-	}
-	return unit < s.Unit
-}
-
-func first(all map[string]Request) string { return slices.Min(slices.Collect(maps.Keys(all))) }
 
 // hold keeps this unit's server off, whatever the step is.
 func (s State) hold(unit string, step Step) Step {

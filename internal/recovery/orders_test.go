@@ -22,10 +22,14 @@ type world struct {
 	leader  int
 	units   []played
 	made    int
+	// accepted is what the one that leads has published, in which event.
+	accepted   Acceptance
+	acceptedIn int
 	// events counts what has happened, half a minute each; takenBack the new clusters that
 	// were made and not published, as the old one had a quorum again.
-	// byDying counts those that a unit which is being removed has published.
-	events, takenBack, byDying int
+	// byDying counts those that a unit which is being removed has published, removals the requests that were withdrawn
+	// as one began.
+	events, takenBack, byDying, removals int
 }
 
 type played struct {
@@ -38,13 +42,10 @@ type played struct {
 	asked   *Request
 	running bool
 	off     bool
-	// dying: it is being removed, in a `stop` that fails, and all that it tells is what it asks as the one that leads.
+	// dying: it is being removed, in a `stop` that fails, and all that it tells is what it accepts as the one that leads.
 	dying bool
-	// staged is the cluster beside its file; asks is when it has asked, in which event.
+	// staged is the cluster beside its file.
 	staged    raft.ID
-	asks      time.Time
-	askedIn   int
-	toldAsks  time.Time
 	published raft.ID // what stood beside its file when its last hook ended, in which event
 	seenIn    int
 }
@@ -63,7 +64,7 @@ func (w *world) quorum() bool {
 func (w *world) state(i int) State {
 	s := of(w.n)
 	u := w.units[i]
-	s.Now, s.Asked, s.Staged = w.now(), u.asks, u.staged
+	s.Now, s.Accepted, s.Staged = w.now(), w.accepted, u.staged
 	s.Unit, s.Cluster, s.JujuLeader, s.Dying, s.HeldFor, s.Request = unit(i), w.cluster, w.leader == i, u.dying, u.held, u.request
 	s.Own, s.Peers = nil, nil
 	if !u.gone {
@@ -73,7 +74,7 @@ func (w *world) state(i int) State {
 	}
 	for j, p := range w.units {
 		if j != i {
-			s.Peers = append(s.Peers, Peer{Unit: unit(j), Dying: p.dying, Read: true, Copy: p.copy, Request: p.asked, Asks: p.toldAsks, Reached: !p.off})
+			s.Peers = append(s.Peers, Peer{Unit: unit(j), Dying: p.dying, Read: true, Copy: p.copy, Request: p.asked, Reached: !p.off})
 		}
 	}
 	if w.quorum() {
@@ -94,13 +95,11 @@ func (w *world) hook(i int, steps int) {
 			break
 		}
 		s := w.state(i)
-		if !s.JujuLeader || len(s.standing()) == 0 {
-			u.asks = time.Time{} // what package reconcile does
-		}
-		next := w.state(i).Next()
+		next := s.Next()
 		switch next.Action {
-		case Ask:
-			u.asks, u.askedIn = w.now(), w.events
+		case Accept:
+			require.Empty(w.t, s.leaving(s.standing()[next.For]), "a request was accepted during a removal")
+			w.accepted, w.acceptedIn = s.Accept(next.For), w.events
 			continue
 		case Stop:
 			u.running, u.held = false, next.For
@@ -111,6 +110,9 @@ func (w *world) hook(i int, steps int) {
 		case Withdraw:
 			if u.request.New != "" && w.quorum() {
 				w.takenBack++
+			}
+			if len(s.leaving(*u.request)) > 0 {
+				w.removals++
 			}
 			u.request = nil
 			continue
@@ -125,16 +127,15 @@ func (w *world) hook(i int, steps int) {
 	}
 	u := &w.units[i]
 	if u.dying {
-		u.toldAsks = u.asks
 		return
 	}
 	s := w.state(i)
-	u.asked, u.copy = u.request, s.Own
+	u.asked, u.copy = u.request, s.Publishes()
 	if u.request != nil {
 		copied := s.Answer(*u.request)
 		u.asked = &copied
 	}
-	u.toldAsks, u.published, u.seenIn = u.asks, u.staged, w.events
+	u.published, u.seenIn = u.staged, w.events
 }
 
 // dying are the units that are being removed.
@@ -178,16 +179,18 @@ func (w *world) publish(leader int, next Step) {
 		require.False(w.t, u.off, "the new cluster of unit %d, which is off, was published", j)
 		if j != leader {
 			require.Equal(w.t, next.New, u.published, "unit %d lacks what was published", j)
-			require.Greater(w.t, u.seenIn, w.units[leader].askedIn, "unit %d has not answered", j)
+			require.Equal(w.t, unit(leader), w.accepted.By)
+			require.Greater(w.t, u.seenIn, w.acceptedIn, "unit %d has not answered", j)
 		}
 	}
+	require.Equal(w.t, next.For, w.accepted.Unit, "it was not accepted")
 	require.Equal(w.t, old, w.cluster, "a second cluster was put in the place of the first")
 	require.False(w.t, w.quorum(), "the old cluster served when it was replaced")
 	w.cluster = next.New
 }
 
 func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t *testing.T) {
-	done, withdrawn, takenBack, byDying := 0, 0, 0, 0
+	done, withdrawn, takenBack, byDying, removals := 0, 0, 0, 0, 0
 	for seed := range uint64(3000) {
 		w := &world{t: t, random: rand.New(rand.NewPCG(seed, 1)), n: 3 + 2*int(seed%2), cluster: old}
 		for range w.n {
@@ -201,13 +204,13 @@ func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t 
 			}
 		}
 		begun := false
-		for range 60 {
+		for range 150 {
 			w.events++
 			i := w.random.IntN(w.n)
 			u := &w.units[i]
 			switch w.random.IntN(15) {
 			case 14:
-				u.dying = u.dying || w.leader == i || w.random.IntN(8) == 0
+				u.dying = u.dying || w.leader == i && w.random.IntN(2) == 0 || w.random.IntN(16) == 0
 			case 0:
 				u.off = !u.off // it is lost, or comes back
 			case 1:
@@ -216,8 +219,10 @@ func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t 
 				r := givingUp(append(w.dying(), lost...)...)
 				r.Force = w.random.IntN(2) == 0
 				if !u.off && !w.quorum() && w.cluster == old && u.request == nil && !u.dying && len(w.state(i).Judge(r).Refusals) == 0 {
-					r.Asked = time.Unix(int64(w.random.IntN(9)), 0)
+					r.Asked = w.state(i).AskedAt("")
 					u.request, begun = &r, true
+				} else if u.request != nil && w.random.IntN(16) == 0 {
+					u.request = nil // an operator takes it back
 				} else if !u.off && w.cluster == old && u.request != nil && u.request.New != "" {
 					again := u.request.Repeated(r.GivenUp, r.Force)
 					u.request = &again
@@ -233,14 +238,15 @@ func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t 
 		} else if begun {
 			withdrawn++
 		}
-		byDying += w.byDying
+		byDying, removals = byDying+w.byDying, removals+w.removals
 		if takenBack += w.takenBack; t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
 	assert.Greater(t, takenBack, 3, "and some that were made are taken back")
 	assert.Greater(t, byDying, 3, "and some are published by a unit that is being removed")
+	assert.Greater(t, removals, 3, "and some are withdrawn as a removal begins")
 	assert.Greater(t, done, 100, "the premise: many recoveries end")
 	assert.Greater(t, withdrawn, 10, "and some are withdrawn, or go on")
-	t.Log(done, withdrawn, takenBack, byDying)
+	t.Log(done, withdrawn, takenBack, byDying, removals)
 }

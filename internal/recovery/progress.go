@@ -22,6 +22,9 @@ func (s State) Progress() (lines []string) {
 		if len(r.GivenUp) > 0 {
 			line += ", gives up " + strings.Join(r.GivenUp, ", ")
 		}
+		if accepted, _, is := s.accepted(all); !is || accepted != unit {
+			line += "; Juju's leader has not accepted it"
+		}
 		if r.New != "" {
 			line += fmt.Sprintf("; the new cluster %s is made, and not published yet", r.New.Brief())
 		}

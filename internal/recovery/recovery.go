@@ -2,12 +2,11 @@
 // units are again, after a quorum was lost for good or with a backup: what was found out
 // goes in, the next step of this unit, or what is waited for or in the way, comes out.
 //
-// An operator asks for it on one unit, which publishes a [Request]. Every unit stops its
-// server of the cluster that is given up and publishes how far its copy goes. Once none is
-// left that could vote, the unit that was asked makes the new cluster, beside its file,
-// and publishes its ID. The application's Juju leader, which alone can, puts that ID in
-// the place of the old one: of several that were made, one, whose unit has answered it,
-// and whose machine answers in that moment. What a unit publishes outlives its machine, and a cluster whose only member is
+// An operator asks for it on one unit, which publishes a [Request]. The application's Juju leader accepts one at a time,
+// by an [Acceptance]. Every unit stops its server of the cluster that is given up and publishes how far its copy goes.
+// Once none is left that could vote, the unit that was asked makes the new cluster, beside its file, and publishes its
+// ID. The Juju leader, which alone can, puts that ID in the place of the old one, if the unit has answered it, and its
+// machine answers in that moment: what a unit publishes outlives its machine, and a cluster whose only member is
 // gone could not be started by any other. From then on, and not before,
 // the new one is started; and a server of the old one is stopped wherever a hook finds it.
 package recovery
@@ -33,13 +32,13 @@ type Request struct {
 	Force bool `json:"force,omitempty"`
 	// Backup is where the data come from instead of this unit's file; then it does not
 	// matter which copy is newest, nor that there is a leader.
-	Backup string    `json:"backup,omitempty"`
-	Asked  time.Time `json:"asked"`
+	Backup string `json:"backup,omitempty"`
+	// Asked is when it was asked for, which also tells apart the requests of a unit.
+	Asked time.Time `json:"asked"`
 	// New is the cluster that was made, once it was.
 	New raft.ID `json:"new,omitempty"`
-	// Heard is when each unit that leads the application has asked whether this one is
-	// there, as that unit has published it, and takes it for an answer.
-	Heard map[string]time.Time `json:"heard,omitempty"`
+	// Heard is the acceptance that this unit has last seen of the request: its answer to it.
+	Heard Acceptance `json:"heard,omitzero"`
 }
 
 // Copy is how far a unit's copy of a database goes.
@@ -51,6 +50,9 @@ type Copy struct {
 	Index uint64 `json:"index"`
 	// Stopped says that its server was stopped for a recovery, and stays so.
 	Stopped bool `json:"stopped,omitempty"`
+	// For is the request that was accepted when its unit has last seen it stopped: it is started again only once its unit
+	// sees no more of that.
+	For string `json:"stopped-for,omitempty"`
 	// HasRaftLeader says that its server runs, and knows a leader of the database.
 	HasRaftLeader bool `json:"has-leader,omitempty"`
 	// Damage is what its file lacks.
@@ -74,9 +76,6 @@ type Peer struct {
 	// Reached says that its machine answers at this moment; it is looked at where this unit
 	// leads and the unit has made a new cluster.
 	Reached bool
-	// Asks is when it has asked, as the one that leads the application; zero where it
-	// has not.
-	Asks time.Time
 }
 
 // Member is a member of the cluster that is given up.
@@ -97,9 +96,10 @@ type State struct {
 	// that it is being removed.
 	Unit              string
 	JujuLeader, Dying bool
-	// Now is the time by this unit's clock; Asked is when it has asked the units whose
-	// requests stand whether they are there, by the same clock. Zero: it has not.
-	Now, Asked time.Time
+	// Now is the time by this unit's clock.
+	Now time.Time
+	// Accepted is what Juju's leader has published.
+	Accepted Acceptance
 	// Cluster is the application's.
 	Cluster raft.ID
 	// Own is this unit's copy; nil where it has none of that cluster. Request is what it
@@ -166,8 +166,11 @@ func (s State) copyOf(unit string) *Copy {
 	if unit == s.Unit {
 		return s.Own
 	}
-	if p := s.peer(unit); p != nil && p.Copy != nil && p.Copy.Cluster == s.Cluster {
-		return p.Copy
+	p := s.peer(unit)
+	if p == nil || p.Copy == nil || p.Copy.Cluster != s.Cluster {
+		return nil
 	}
-	return nil
+	c := *p.Copy
+	c.Stopped = c.Stopped && c.For == s.request() // else it may have been started since
+	return &c
 }

@@ -74,14 +74,6 @@ func TestUnitsAreGivenUpByTheIdentitiesOfAllTheirMembers(t *testing.T) {
 	assert.Len(t, r.GivenUp, 3, "the request that was given is left as it is")
 	r.GivenUp = append(r.GivenUp, string(id(7)))
 	assert.Contains(t, s.WithUnits(r).GivenUp, unit(2))
-
-	// So the request of a unit that is lost by now is not yielded to.
-	s = of(2)
-	s.Own.Stopped = true
-	s.Peers[0].Request = &Request{Cluster: old, New: "a cluster that no unit has"}
-	asked := s.WithUnits(Request{Cluster: old, GivenUp: []string{id(1).Short()}})
-	s.Request = &asked
-	assert.Equal(t, Make, s.Next().Action)
 }
 
 // Juju makes 15 of give-up=0017, and 3974 of give-up=3974.
@@ -238,7 +230,7 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 // and no server has what it lacks. Once this unit's server is off, the other one may have been stopped in this
 // moment, and what it has written before that is yet to be published.
 func TestNothingIsStoppedWhereTheOtherCopyIsDamaged(t *testing.T) {
-	s := of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"})
+	s := of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).accepts(0)
 	r := givingUp(2)
 	for range 3 {
 		s.Request = &r
@@ -255,7 +247,7 @@ func TestNothingIsStoppedWhereTheOtherCopyIsDamaged(t *testing.T) {
 	step.Why = finding.Finding{}
 	assert.Equal(t, Step{For: unit(0), Held: true}, step)
 	s.Peers[0].Copy.Stopped = true
-	assert.Equal(t, Withdraw, s.Next().Action)
+	assert.Equal(t, Withdraw, s.accepts(0).Next().Action)
 }
 
 // What a unit has published outlives its machine. An operator who knows that it is lost can

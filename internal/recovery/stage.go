@@ -39,7 +39,7 @@ const (
 	eventAccept event = "accept"
 	// eventMake: this unit has made the new cluster.
 	eventMake event = "make"
-	// eventWithdraw: it can't be done, another one is accepted, or an operator takes it back.
+	// eventWithdraw: it can't be done, or another one is accepted.
 	eventWithdraw event = "withdraw"
 	// eventPlace: its new cluster is the application's.
 	eventPlace event = "place"
@@ -48,6 +48,8 @@ const (
 	// eventLead: the server here has a leader; eventUnlead: it has none.
 	eventLead   event = "lead"
 	eventUnlead event = "unlead"
+	// eventTakeBack: an operator withdraws it.
+	eventTakeBack event = "take back"
 	// eventForget: an operator permits to replace the cluster once more.
 	eventForget event = "forget"
 )
@@ -55,9 +57,9 @@ const (
 // transitions are the stages that follow a stage. An event without an entry changes nothing.
 var transitions = map[Stage]map[event]Stage{
 	Idle:      {eventAsk: Requested},
-	Requested: {eventAsk: Requested, eventAccept: Accepted, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken},
-	Accepted:  {eventAsk: Requested, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken},
-	Made:      {eventAsk: Made, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken},
+	Requested: {eventAsk: Requested, eventAccept: Accepted, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken, eventTakeBack: Idle},
+	Accepted:  {eventAsk: Requested, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken, eventTakeBack: Idle},
+	Made:      {eventAsk: Made, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken, eventTakeBack: Idle},
 	Withdrawn: {eventAsk: Requested, eventLead: Idle},
 	Placed:    {eventAsk: Requested, eventLead: Served, eventOvertake: Overtaken, eventForget: Idle},
 	Served:    {eventAsk: Requested, eventUnlead: Placed, eventOvertake: Overtaken, eventForget: Idle},
@@ -114,6 +116,9 @@ func (a Attempt) AskFor(r Request) Attempt {
 
 // Accept is the attempt once Juju's leader has accepted it.
 func (a Attempt) Accept() Attempt { return a.on(eventAccept) }
+
+// TakeBack is the attempt once an operator withdraws it.
+func (a Attempt) TakeBack() Attempt { return a.on(eventTakeBack) }
 
 // Forget is the attempt once an operator permits to replace its cluster once more.
 func (a Attempt) Forget() Attempt { return a.on(eventForget) }

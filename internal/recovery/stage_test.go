@@ -11,7 +11,7 @@ import (
 
 var (
 	stages = []Stage{Idle, Requested, Accepted, Made, Withdrawn, Placed, Served, Overtaken}
-	events = []event{eventAsk, eventAccept, eventMake, eventWithdraw, eventPlace, eventOvertake, eventLead, eventUnlead, eventForget}
+	events = []event{eventAsk, eventAccept, eventMake, eventWithdraw, eventPlace, eventOvertake, eventLead, eventUnlead, eventForget, eventTakeBack}
 )
 
 // From idle every stage can be reached, and each is left by some event.
@@ -63,13 +63,14 @@ func TestAttempt(t *testing.T) {
 		"another one later":                 {restore().Accept().Makes(one).Seen(one).Led(true).Seen(other), Overtaken},
 		"a recovery, whichever unit has it": {Attempt{}.AskFor(Request{Cluster: old}).Seen(other), Placed},
 		"asked again after it was made":     {restore().Accept().Makes(one).AskFor(Request{Cluster: old, Backup: "/b", New: one}), Made},
+		"an operator withdraws it":          {restore().Accept().Makes(one).TakeBack(), Idle},
 		"withdrawn":                         {restore().Withdraws(finding.Finding{Code: finding.RecoveryDying}), Withdrawn},
 		"withdrawn, and the quorum is back": {restore().Withdraws(finding.Finding{}).Led(true), Idle},
 	} {
 		assert.Equal(t, c.want, c.attempt.Stage, name)
 	}
 	assert.Equal(t, other, Attempt{}.AskFor(Request{Cluster: old}).Seen(other).Request.New)
-	served := restore().Makes(one).Seen(one).Led(true)
+	served := restore().Accept().Makes(one).Seen(one).Led(true)
 	assert.Equal(t, Served, served.Of("/b"))
 	assert.Equal(t, Idle, served.Of("/c"), "another backup is another command")
 }

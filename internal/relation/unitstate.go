@@ -49,9 +49,6 @@ type UnitState struct {
 	// was requested on any unit, or its server knows no leader.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
-	// Asks is when it, as the application's leader, has asked the units with a requested recovery whether they are
-	// present.
-	Asks map[ovndb.Database]time.Time
 	// Rejoin are its servers that can't be started any more; another unit has to remove them so that it can join again.
 	Rejoin map[ovndb.Database]raft.ID
 	// NoRoom are the databases with a pending conversion to a newer schema for which its machine lacks disk or memory.
@@ -81,7 +78,6 @@ const (
 	// keyRequest and the following keys are appended to the database's short name.
 	keyRequest = "-recovery"
 	keyCopy    = "-copy"
-	keyAsks    = "-recovery-asks"
 	keyRejoin  = "-rejoin"
 	keyNoRoom  = "-no-room"
 )
@@ -118,7 +114,6 @@ func (d UnitState) Databag() map[string]string {
 		}
 		databag[db.Short()+keyRequest] = asJSON(d.Requests, db)
 		databag[db.Short()+keyCopy] = asJSON(d.Copies, db)
-		databag[db.Short()+keyAsks] = asJSON(d.Asks, db)
 		databag[db.Short()+keyRejoin] = string(d.Rejoin[db])
 		databag[db.Short()+keyNoRoom] = flag(d.NoRoom[db])
 	}
@@ -146,7 +141,6 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 		}
 		problems = append(problems, fromJSON(databag, db.Short()+keyRequest, db, &d.Requests)...)
 		problems = append(problems, fromJSON(databag, db.Short()+keyCopy, db, &d.Copies)...)
-		problems = append(problems, fromJSON(databag, db.Short()+keyAsks, db, &d.Asks)...)
 	}
 	problems = append(problems, d.parseNorthd(databag)...)
 	if id, ok := raft.ParseID(databag[keyWithdrawn]); ok {
@@ -254,6 +248,9 @@ const (
 	keyCreatedBy = "created-by"
 )
 
+// Ready is the leader setting that never changes.
+func Ready() map[string]string { return map[string]string{keyReady: "True"} }
+
 func keyLeaderCluster(d ovndb.Database) string { return d.Short() + "_cid" }
 
 func keySuperseded(d ovndb.Database) string { return d.Short() + "_superseded" }
@@ -328,32 +325,30 @@ func SupersedeThemselves(settings map[string]string) (keys []string) {
 	return keys
 }
 
-// Keys of the leader settings by which a leader that is being removed asks the units with a requested recovery. The
-// second one is appended to the database's short name.
-const (
-	keyAskedBy    = "recovery-asked-by"
-	keyLeaderAsks = "_recovery_asks"
-)
+// keyAccepted, after the database's short name, is the key of the leader settings for the recovery that is accepted.
+// Those stay even if the hook fails, as the `stop` of a unit whose removal waits does.
+const keyAccepted = "_recovery"
 
-// LeaderAsks are the times at which a leader asks, as leader settings. They stay even if its hook fails, as the `stop`
-// of a unit whose removal waits does: what that unit itself publishes is dropped by Juju.
-func LeaderAsks(unit string, asks map[ovndb.Database]time.Time) map[string]string {
-	settings := map[string]string{keyAskedBy: unit}
-	for _, d := range ovndb.Databases() {
-		settings[d.Short()+keyLeaderAsks] = asJSON(asks, d)
+// Accepted are the accepted recoveries as leader settings.
+func Accepted(all map[ovndb.Database]recovery.Acceptance) map[string]string {
+	settings := map[string]string{}
+	for d := range all {
+		settings[d.Short()+keyAccepted] = asJSON(all, d)
 	}
 	return settings
 }
 
-// ParseLeaderAsks parses the times at which a unit has asked by leader settings. Malformed values are left out.
-func ParseLeaderAsks(settings map[string]string, unit string) (asks map[ovndb.Database]time.Time) {
-	if settings[keyAskedBy] != unit {
-		return nil
-	}
+// ParseAccepted parses the accepted recoveries, with their texts cleaned (R18). Malformed values are left out: the
+// Juju leader accepts one again.
+func ParseAccepted(settings map[string]string) map[ovndb.Database]recovery.Acceptance {
+	all := map[ovndb.Database]recovery.Acceptance{}
 	for _, d := range ovndb.Databases() {
-		_ = fromJSON(settings, d.Short()+keyLeaderAsks, d, &asks) // it asks again
+		if problems := fromJSON(settings, d.Short()+keyAccepted, d, &all); len(problems) > 0 {
+			delete(all, d)
+		}
 	}
-	return asks
+	foreign.Texts(&all)
+	return all
 }
 
 func joinIDs(ids []raft.ID) string {

@@ -71,18 +71,17 @@ func TestUnitState_recovery_round_trip(t *testing.T) {
 	told := relation.UnitState{
 		Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {
 			Cluster: old, GivenUp: []string{"ovn-central/2", "13fe"}, Asked: time.Unix(1764000000, 0).UTC(), New: fresh,
-			Heard: map[string]time.Time{"ovn-central/1": time.Unix(1764000007, 0).UTC()},
+			Heard: recovery.Acceptance{Cluster: old, Unit: "ovn-central/1", By: "ovn-central/2", At: time.Unix(1764000009, 0).UTC()},
 		}},
 		Copies: map[ovndb.Database]recovery.Copy{ovndb.SB: {Cluster: old, Term: 13, Index: 1e10, Stopped: true}},
-		Asks:   map[ovndb.Database]time.Time{ovndb.SB: time.Unix(1764000009, 0).UTC()},
 		Rejoin: map[ovndb.Database]raft.ID{ovndb.SB: fresh}, NoRoom: map[ovndb.Database]bool{ovndb.NB: true}, Paused: true,
 	}
 	d, problems := relation.ParseUnitState(told.Databag())
 	assert.Empty(t, problems)
-	assert.Equal(t, []any{told.Requests, told.Copies, told.Asks, told.Rejoin, told.NoRoom, told.Paused}, []any{d.Requests, d.Copies, d.Asks, d.Rejoin, d.NoRoom, d.Paused})
+	assert.Equal(t, []any{told.Requests, told.Copies, told.Rejoin, told.NoRoom, told.Paused}, []any{d.Requests, d.Copies, d.Rejoin, d.NoRoom, d.Paused})
 
 	nothing := relation.UnitState{}.Databag()
-	for _, key := range []string{"nb-recovery", "sb-copy", "sb-recovery-asks", "sb-rejoin"} {
+	for _, key := range []string{"nb-recovery", "sb-copy", "sb-rejoin"} {
 		value, there := nothing[key]
 		assert.True(t, there && value == "", key)
 	}
@@ -118,13 +117,12 @@ const (
 	fresh raft.ID = "1f7b9548-627b-4df3-84f1-e78ee49c7d16"
 )
 
-func TestLeaderAsks_round_trip(t *testing.T) {
+func TestAccepted_round_trip(t *testing.T) {
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	asks := map[ovndb.Database]time.Time{ovndb.SB: at}
-	settings := relation.LeaderAsks("ovn-central/1", asks)
-	assert.Equal(t, map[string]string{"recovery-asked-by": "ovn-central/1", "nb_recovery_asks": "", "sb_recovery_asks": `"2026-11-23T12:00:00Z"`}, settings)
-	assert.Equal(t, asks, relation.ParseLeaderAsks(settings, "ovn-central/1"))
-	assert.Empty(t, relation.ParseLeaderAsks(settings, "ovn-central/2"))
-	settings["sb_recovery_asks"] = "noon"
-	assert.Empty(t, relation.ParseLeaderAsks(settings, "ovn-central/1"))
+	all := map[ovndb.Database]recovery.Acceptance{ovndb.SB: {Cluster: "c", Unit: "ovn-central/1", Asked: at, By: "ovn-central/0", At: at.Add(time.Second)}}
+	settings := relation.Accepted(all)
+	assert.Equal(t, map[string]string{"sb_recovery": `{"cluster":"c","unit":"ovn-central/1","asked":"2026-11-23T12:00:00Z","by":"ovn-central/0","at":"2026-11-23T12:00:01Z"}`}, settings)
+	assert.Equal(t, all, relation.ParseAccepted(settings))
+	settings["sb_recovery"] = "noon"
+	assert.Empty(t, relation.ParseAccepted(settings))
 }

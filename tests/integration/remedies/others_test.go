@@ -55,6 +55,7 @@ var elsewhere = map[finding.Code]string{
 	finding.RecoveryNotReported:    "TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin",
 	finding.RecoveryMayReturn:      "TestDisastersBreakNoInvariant",
 	finding.RecoveryRunsElsewhere:  "TestNewClusterOfAUnitThatIsLostBeforeItIsPublishedStaysOut",
+	finding.RecoveryNotAccepted:    "TestOneRequestIsAccepted",
 	finding.RecoveryUnderWay:       "TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade",
 	finding.RecoveryDying:          "TestRecoveryOnAUnitThatIsBeingRemovedIsRefusedWithTheWayOut",
 	finding.RecoveryUnconfirmed:    "TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin",

@@ -74,10 +74,10 @@ func (a amid) made(short string) bool {
 func (a amid) stops() {
 	a.T.Helper()
 	a.T.Log(a.Act(a.asked, "recover", a.give(), "i-really-mean-it=true"))
-	a.hooks(a.leads, "its servers are stopped", func(db lab.DB, _ string) bool { return !a.leads.Running(db) })
 	for _, db := range lab.Databases {
-		require.False(a.T, a.asked.Running(db))
+		require.True(a.T, a.asked.Running(db) && a.leads.Running(db), "nothing is stopped before Juju's leader accepts it")
 	}
+	a.hooks(a.leads, "its servers are stopped", func(db lab.DB, _ string) bool { return !a.leads.Running(db) })
 	require.False(a.T, a.made("nb") || a.made("sb"), "the premise")
 }
 

@@ -1,4 +1,4 @@
-package reconcile
+package restore
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -24,21 +25,21 @@ const proofKey = "ovn-central:recovery-proof/"
 const (
 	// acknowledgement is how long a write may take: some elections at the default timer.
 	acknowledgement = 30 * time.Second
-	// readBack is how long another server may lag behind what was acknowledged, and readPoll
+	// ReadBack is how long another server may lag behind what was acknowledged, and readPoll
 	// how often it is asked.
-	readBack = 10 * time.Second
+	ReadBack = 10 * time.Second
 	readPoll = 100 * time.Millisecond
 )
 
-// prove writes to each database whose new cluster has taken the place of the one of a
+// Prove writes to each database whose new cluster has taken the place of the one of a
 // request, and reads that back from every unit's server. Both at the same time.
-func (u *Reconciler) prove(ctx context.Context, o Result, requests map[ovndb.Database]recovery.Request) []recovery.Proof {
+func (u Unit) Prove(ctx context.Context, s plan.State, requests map[ovndb.Database]recovery.Request) []recovery.Proof {
 	var wg sync.WaitGroup
 	found := map[ovndb.Database]*recovery.Proof{}
 	for db, request := range requests {
 		p := &recovery.Proof{Database: db}
 		found[db] = p
-		wg.Go(func() { u.proveOne(ctx, o, request, p) })
+		wg.Go(func() { u.proveOne(ctx, s, request, p) })
 	}
 	wg.Wait()
 	var all []recovery.Proof
@@ -50,33 +51,33 @@ func (u *Reconciler) prove(ctx context.Context, o Result, requests map[ovndb.Dat
 	return all
 }
 
-func (u *Reconciler) proveOne(ctx context.Context, o Result, request recovery.Request, p *recovery.Proof) {
-	db, s := p.Database, server(o, p.Database)
-	x := o.state.Databases[db]
-	if !x.MemberWithLeader() || x.Cluster != o.state.Clusters.IDs[db] {
+func (u Unit) proveOne(ctx context.Context, s plan.State, request recovery.Request, p *recovery.Proof) {
+	db := p.Database
+	x := s.Databases[db]
+	if !x.MemberWithLeader() || x.Cluster != s.Clusters.IDs[db] {
 		p.Unserved = true
 		return
 	}
-	addresses := map[string]string{u.Env.Unit: o.state.Address}
-	for _, peer := range o.state.Peers {
+	addresses := map[string]string{u.Env.Unit: s.Address}
+	for _, peer := range s.Peers {
 		if !peer.Dying {
 			addresses[peer.Unit] = peer.Address
 		}
 	}
 	for unit, address := range addresses {
 		at := ovndb.RaftAddress(db, address)
-		member := address != "" && slices.ContainsFunc(s.Status.Servers, func(row raft.Member) bool { return row.Address == at })
+		member := address != "" && slices.ContainsFunc(x.Status.Servers, func(row raft.Member) bool { return row.Address == at })
 		p.Units = append(p.Units, recovery.UnitProof{Unit: unit, GivenUp: slices.Contains(request.GivenUp, unit), Member: member})
 	}
 	slices.SortFunc(p.Units, func(a, b recovery.UnitProof) int { return unitname.Compare(a.Unit, b.Unit) })
 
 	key, value := proofKey+u.Env.Unit, rand.Text()
 	defer func() {
-		if err := u.dropProof(ctx, db, o.state.Address, key); err != nil {
+		if err := u.dropProof(ctx, db, s.Address, key); err != nil {
 			u.Log.WarnContext(ctx, "cannot delete the key that was written for the proof; the next recovery-status deletes it", "database", db.Short(), "key", key, "error", err)
 		}
 	}()
-	if err := u.writeProof(ctx, db, o.state.Address, key, value); err != nil {
+	if err := u.writeProof(ctx, db, s.Address, key, value); err != nil {
 		p.Failure = err.Error()
 		return
 	}
@@ -94,7 +95,7 @@ func (u *Reconciler) proveOne(ctx context.Context, o Result, request recovery.Re
 }
 
 // writeProof returns once a majority has stored it.
-func (u *Reconciler) writeProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
+func (u Unit) writeProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
 	ctx, cancel := context.WithTimeout(ctx, acknowledgement)
 	defer cancel()
 	global, err := u.global(ctx, db, address)
@@ -114,8 +115,8 @@ func (u *Reconciler) writeProof(ctx context.Context, db ovndb.Database, address,
 }
 
 // readProof asks one server, whether or not it leads.
-func (u *Reconciler) readProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, readBack, fmt.Errorf("not seen within %s", readBack))
+func (u Unit) readProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, ReadBack, fmt.Errorf("not seen within %s", ReadBack))
 	defer cancel()
 	err := poll.Until(ctx, readPoll, func() error {
 		seen, err := u.readKey(ctx, db, address, key)
@@ -130,7 +131,7 @@ func (u *Reconciler) readProof(ctx context.Context, db ovndb.Database, address, 
 	return err
 }
 
-func (u *Reconciler) readKey(ctx context.Context, db ovndb.Database, address, key string) (string, error) {
+func (u Unit) readKey(ctx context.Context, db ovndb.Database, address, key string) (string, error) {
 	global, err := u.global(ctx, db, address)
 	if err != nil {
 		return "", err
@@ -141,7 +142,7 @@ func (u *Reconciler) readKey(ctx context.Context, db ovndb.Database, address, ke
 }
 
 // dropProof takes the key away, also where the action is out of its time.
-func (u *Reconciler) dropProof(ctx context.Context, db ovndb.Database, address, key string) error {
+func (u Unit) dropProof(ctx context.Context, db ovndb.Database, address, key string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acknowledgement)
 	defer cancel()
 	global, err := u.global(ctx, db, address)
@@ -153,6 +154,6 @@ func (u *Reconciler) dropProof(ctx context.Context, db ovndb.Database, address, 
 }
 
 // global connects to the server of one unit.
-func (u *Reconciler) global(ctx context.Context, db ovndb.Database, address string) (*ovsdb.Global, error) {
+func (u Unit) global(ctx context.Context, db ovndb.Database, address string) (*ovsdb.Global, error) {
 	return u.Dialer.Global(ctx, db, ovsdb.Endpoints(db, ovndb.RaftAddress(db, address))...)
 }

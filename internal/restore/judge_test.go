@@ -1,6 +1,8 @@
-package reconcile
+package restore
 
 import (
+	"context"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -13,6 +15,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
+
+// playedUnit is a unit of three on a machine that plays its programs.
+func playedUnit(t *testing.T) Unit {
+	t.Helper()
+	o := observetest.Three(t).ObserverOn(new(observetest.Machine))
+	o.Log = slog.New(slog.DiscardHandler)
+	return Unit{Machine: o.Machine, Progress: func(context.Context, string) {}}
+}
 
 // beingMade is what a unit knows that has made a new cluster for a request.
 func beingMade(r recovery.Request) map[ovndb.Database]recovery.State {
@@ -28,7 +38,7 @@ func beingMade(r recovery.Request) map[ovndb.Database]recovery.State {
 // published, and then proved.
 func TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade(t *testing.T) {
 	t.Parallel()
-	u := playedUnit(observetest.Three(t), new(observetest.Machine))
+	u := playedUnit(t)
 	const one, two = "/var/backups/ovn-central/20261123T190312Z", "/var/backups/ovn-central/20261124T190312Z"
 	const way = "error RECOVERY_UNDER_WAY nb -> ovn-central/0 "
 	for name, c := range map[string]struct {
@@ -41,8 +51,8 @@ func TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade(t *testing.T) {
 		"a backup after a recovery":    {"", two, []string{way + "recover database=nb i-really-mean-it=true"}},
 		"the same unit's file, as yet": {},
 	} {
-		typed := RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, Backup: c.typed}
-		j := u.judgeRecovery(new(record), typed, beingMade(recovery.Request{Backup: c.made}), new(RecoverResult))
+		typed := Request{Databases: []ovndb.Database{ovndb.NB}, Backup: c.typed}
+		j := u.judgeAll(new(Kept), typed, beingMade(recovery.Request{Backup: c.made}), new(Found))
 		assert.Equal(t, c.refusals, briefs(j.refusals), name)
 		assert.Len(t, j.asked, 1-len(c.refusals), name)
 	}
@@ -51,19 +61,19 @@ func TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade(t *testing.T) {
 // A unit may be lost after the new cluster was made, and one that was given up be removed.
 func TestCommandThatIsTypedAgainGivesUpWhatWasLostSince(t *testing.T) {
 	t.Parallel()
-	u := playedUnit(observetest.Three(t), new(observetest.Machine))
+	u := playedUnit(t)
 	states := beingMade(recovery.Request{GivenUp: []string{"ovn-central/2"}})
 	state := states[ovndb.NB]
 	state.Peers = []recovery.Peer{{Unit: "ovn-central/4", Read: true, Copy: &recovery.Copy{Cluster: state.Cluster}}}
 	states[ovndb.NB] = state
-	typed := RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, GivenUp: []raft.IDArgument{{Text: "ovn-central/2"}, {Text: "ovn-central/4"}}}
-	j := u.judgeRecovery(new(record), typed, states, new(RecoverResult))
+	typed := Request{Databases: []ovndb.Database{ovndb.NB}, GivenUp: []raft.IDArgument{{Text: "ovn-central/2"}, {Text: "ovn-central/4"}}}
+	j := u.judgeAll(new(Kept), typed, states, new(Found))
 	assert.Empty(t, j.refusals)
 	assert.Equal(t, []string{"ovn-central/2", "ovn-central/4"}, j.asked[ovndb.NB].GivenUp)
 	assert.Equal(t, state.Request.New, j.asked[ovndb.NB].New)
 
 	typed.GivenUp = append(typed.GivenUp, raft.IDArgument{Text: "ovn-central/44"})
-	j = u.judgeRecovery(new(record), typed, states, new(RecoverResult))
+	j = u.judgeAll(new(Kept), typed, states, new(Found))
 	assert.Equal(t, []string{"error RECOVERY_NAME_UNKNOWN ovn-central/44"}, briefs(j.refusals))
 }
 
@@ -77,7 +87,7 @@ func briefs(all []finding.Finding) (lines []string) {
 // A command is completed with what is lost, in the order of the units, until it can act.
 func TestCompletedRecovery(t *testing.T) {
 	t.Parallel()
-	u := playedUnit(observetest.Three(t), new(observetest.Machine))
+	u := playedUnit(t)
 	states := map[ovndb.Database]recovery.State{}
 	for i, db := range ovndb.Databases() {
 		cluster := observetest.Cluster(db)
@@ -92,14 +102,14 @@ func TestCompletedRecovery(t *testing.T) {
 		}
 		states[db] = s
 	}
-	judge := func(r RecoverRequest) ([]string, judgement) {
+	judge := func(r Request) ([]string, judgement) {
 		databases := r.Databases
 		if databases == nil {
 			r.Databases = ovndb.Databases()
 		}
-		j := u.judgeRecovery(new(record), r, states, new(RecoverResult))
+		j := u.judgeAll(new(Kept), r, states, new(Found))
 		r.Databases = databases
-		return briefs([]finding.Finding{finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(r, j, planned))}), j
+		return briefs([]finding.Finding{finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(r, j, Planned))}), j
 	}
 	member := string(observetest.Full("3974"))
 	next := func(action, lost string) []string {
@@ -107,22 +117,22 @@ func TestCompletedRecovery(t *testing.T) {
 	}
 	all, lost := member+",ovn-central/2,ovn-central/10", member+", ovn-central/2, ovn-central/10"
 
-	typed, j := judge(RecoverRequest{DryRun: true})
+	typed, j := judge(Request{DryRun: true})
 	assert.Empty(t, j.refusals)
 	assert.Len(t, j.lacking, 2, "one reason in each database")
 	assert.Equal(t, next("recover give-up="+all, lost), typed)
 
 	given := []raft.IDArgument{{Text: "3974", Number: true}, {Text: "ovn-central/10"}}
-	typed, j = judge(RecoverRequest{DryRun: true, GivenUp: given})
+	typed, j = judge(Request{DryRun: true, GivenUp: given})
 	assert.Len(t, j.lacking, 2)
 	assert.Equal(t, next("recover give-up="+all, lost), typed)
 
-	typed, j = judge(RecoverRequest{DryRun: true, GivenUp: append(given, raft.IDArgument{Text: "ovn-central/2"})})
+	typed, j = judge(Request{DryRun: true, GivenUp: append(given, raft.IDArgument{Text: "ovn-central/2"})})
 	assert.Empty(t, j.lacking)
 	assert.Equal(t, next("recover give-up="+all, lost), typed)
 
-	typed, _ = judge(RecoverRequest{Databases: ovndb.Databases()[1:], GivenUp: given[1:], Backup: "/b/1", Force: true, Again: true})
+	typed, _ = judge(Request{Databases: ovndb.Databases()[1:], GivenUp: given[1:], Backup: "/b/1", Force: true, Again: true})
 	assert.Equal(t, next("restore from=/b/1 database=sb give-up=ovn-central/2,ovn-central/10 force=true again=true", "ovn-central/2, ovn-central/10"), typed)
 	assert.Equal(t, []string{"-> ovn-central/0 recover dry-run=true"}, []string{strings.TrimPrefix(findingtest.Brief(
-		finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(RecoverRequest{}, judgement{}, planned))), "info RECOVERY_PLANNED ")})
+		finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(Request{}, judgement{}, Planned))), "info RECOVERY_PLANNED ")})
 }

@@ -1,4 +1,4 @@
-package reconcile
+package restore
 
 import (
 	"context"
@@ -62,17 +62,17 @@ func (l *looking) Run(_ context.Context, c run.Command) ([]byte, error) {
 // serves: were its disk full, the server would be lost.
 func TestContentsAreTriedElsewhereThanBesideTheDatabase(t *testing.T) {
 	t.Parallel()
-	u := playedUnit(observetest.Three(t), new(observetest.Machine))
+	u := playedUnit(t)
 	text := `{"name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_data":[{"name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}]}`
 	text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
-	require.NoError(t, os.WriteFile(u.Paths.File(ovndb.NB), []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(u.Files.Paths.File(ovndb.NB), []byte(text), 0o600))
 	before := map[string]bool{}
-	entries, err := os.ReadDir(u.Paths.DB)
+	entries, err := os.ReadDir(u.Files.Paths.DB)
 	require.NoError(t, err)
 	for _, e := range entries {
 		before[e.Name()] = true
 	}
-	l := &looking{dir: u.Paths.DB, seen: map[string]bool{}}
+	l := &looking{dir: u.Files.Paths.DB, seen: map[string]bool{}}
 	u.Files.Runner = l
 	refusals := u.refuseContents(t.Context(), map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: observetest.Cluster(ovndb.NB)}})
 	require.Len(t, refusals, 1)

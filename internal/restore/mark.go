@@ -1,4 +1,4 @@
-package reconcile
+package restore
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 
 const markKey = observe.RecoveryKey
 
-// mark is the value of [markKey]. It is in the new cluster from its first entry on, so that each unit can read it.
-type mark struct {
+// Mark is the value of [markKey]. It is in the new cluster from its first entry on, so that each unit can read it.
+type Mark struct {
 	// Unit made the cluster, At by its clock.
 	Unit string    `json:"unit"`
 	At   time.Time `json:"at"`
@@ -27,31 +27,31 @@ type mark struct {
 	GivenUp []string `json:"given-up,omitempty"`
 }
 
-// newMark returns the mark of a request.
-func newMark(unit string, r recovery.Request, at time.Time) mark {
-	return mark{Unit: unit, At: at.UTC().Truncate(time.Second), Cluster: r.Cluster, Backup: r.Backup, GivenUp: r.GivenUp}
+// NewMark returns the mark of a request.
+func NewMark(unit string, r recovery.Request, at time.Time) Mark {
+	return Mark{Unit: unit, At: at.UTC().Truncate(time.Second), Cluster: r.Cluster, Backup: r.Backup, GivenUp: r.GivenUp}
 }
 
-// operation returns the transaction, for ovsdb-tool(1), that writes the mark.
-func (m mark) operation(db ovndb.Database) string {
+// Operation returns the transaction, for ovsdb-tool(1), that writes the mark.
+func (m Mark) Operation(db ovndb.Database) string {
 	value, _ := json.Marshal(m)              // texts and a time only
 	quoted, _ := json.Marshal(string(value)) // a text
 	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%s]]]]]}]`,
 		db, db.GlobalTable(), markKey, markKey, quoted)
 }
 
-// parseMark reads the mark from external_ids. found is false if there is none. The texts are cleaned, since any client
+// ParseMark reads the mark from external_ids. found is false if there is none. The texts are cleaned, since any client
 // of the database may have written them (R18).
-func parseMark(ids map[string]string) (m mark, found bool) {
+func ParseMark(ids map[string]string) (m Mark, found bool) {
 	if json.Unmarshal([]byte(ids[markKey]), &m) != nil || m.Unit == "" {
-		return mark{}, false
+		return Mark{}, false
 	}
 	foreign.Texts(&m)
 	return m, true
 }
 
 // String says how the cluster came about.
-func (m mark) String() string {
+func (m Mark) String() string {
 	if m.Backup != "" {
 		return fmt.Sprintf("restored from %s on %s at %s", m.Backup, m.Unit, m.At.Format(time.RFC3339))
 	}

@@ -1,4 +1,4 @@
-package reconcile
+package restore
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 )
 
 // The flags of a command that only plans, and of one that acts.
-const planned, confirmed = "dry-run", "i-really-mean-it"
+const Planned, Confirmed = "dry-run", "i-really-mean-it"
 
-// judgeCompletely judges what is asked for, also by what the disk and the packages permit, and completes the command as
+// Judge judges what is asked for, also by what the disk and the packages permit, and completes the command as
 // it was typed. What is lacking, or not confirmed, refuses all but a dry run.
-func (u *Reconciler) judgeCompletely(
-	ctx context.Context, r *record, request, typed RecoverRequest, state plan.State, found *RecoverResult,
+func (u Unit) Judge(
+	ctx context.Context, k *Kept, request, typed Request, state plan.State, found *Found,
 ) (asked map[ovndb.Database]recovery.Request, refusals []finding.Finding) {
-	j := u.judgeRecovery(r, request, state.Recovery, found)
+	j := u.judgeAll(k, request, state.Recovery, found)
 	typed.Again = typed.Again || slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool {
-		stage := r.stage(request, state.Recovery[db], db)
+		stage := k.stage(request, state.Recovery[db], db)
 		return stage == recovery.Placed || stage == recovery.Served
 	})
 	refusals = j.refusals
@@ -29,7 +29,7 @@ func (u *Reconciler) judgeCompletely(
 		refusals = u.refuseDying(state)
 	}
 	if len(refusals) == 0 && len(j.lacking) == 0 && len(j.asked) > 0 {
-		u.Members.Progress(ctx, "checking the data and the space on the disk")
+		u.Progress(ctx, "checking the data and the space on the disk")
 		refusals = u.refuseContents(ctx, j.asked)
 	}
 	switch {
@@ -37,23 +37,23 @@ func (u *Reconciler) judgeCompletely(
 		return j.asked, append(refusals, j.lacking...)
 	case len(j.lacking) > 0:
 		for i, f := range j.lacking {
-			j.lacking[i].Remedies = recovery.Ways(f, u.completed(typed, j, planned))
+			j.lacking[i].Remedies = recovery.Ways(f, u.completed(typed, j, Planned))
 		}
 		if !request.DryRun {
 			return j.asked, j.lacking
 		}
 		found.Findings = append(found.Findings, j.lacking...)
 	case request.DryRun && len(j.asked) > 0:
-		found.Findings = append(found.Findings, finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(typed, j, confirmed)))
+		found.Findings = append(found.Findings, finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(typed, j, Confirmed)))
 	case !request.DryRun && !request.Confirmed:
-		ways := []finding.Remedy{u.completed(typed, j, planned), u.completed(typed, j, confirmed)}
+		ways := []finding.Remedy{u.completed(typed, j, Planned), u.completed(typed, j, Confirmed)}
 		return j.asked, []finding.Finding{finding.New(finding.RecoveryUnconfirmed, finding.Subject{}, finding.Args{}, ways...)}
 	}
 	return j.asked, nil
 }
 
 // completed is the command as it was typed, with all that it gives up, under the condition that this is lost.
-func (u *Reconciler) completed(typed RecoverRequest, j judgement, flag string) finding.Remedy {
+func (u Unit) completed(typed Request, j judgement, flag string) finding.Remedy {
 	c := typed.command(u.Env.Unit, j.giveUp, flag)
 	if len(j.giveUp) == 0 {
 		return finding.Do(c)

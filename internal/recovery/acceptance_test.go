@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,13 +26,28 @@ func made(r Request, cluster raft.ID) *Request {
 	return &r
 }
 
+// accepts is the state after unit 0, as Juju's leader, has accepted the request of unit n, which all that have stopped
+// their servers have seen.
+func (s State) accepts(n int) State {
+	s.Accepted = Acceptance{Cluster: old, Unit: unit(n), By: unit(0), At: noon}
+	s.Peers = slices.Clone(s.Peers)
+	for i, p := range s.Peers {
+		if p.Copy != nil && p.Copy.Stopped {
+			c := *p.Copy
+			c.For = s.Accepted.request()
+			s.Peers[i].Copy = &c
+		}
+	}
+	return s
+}
+
 // publisher is unit 0 of 3, which leads and has asked; unit 1 has made a cluster, and
 // answers.
 func publisher() State {
-	s := of(3).publishes(Copy{Term: 2, Index: 10, Stopped: true})
-	s.JujuLeader, s.Own.Stopped, s.HeldFor, s.Now, s.Asked = true, true, unit(1), noon.Add(time.Minute), noon
+	s := of(3).publishes(Copy{Term: 2, Index: 10, Stopped: true}).accepts(1)
+	s.JujuLeader, s.Own.Stopped, s.HeldFor, s.Now = true, true, unit(1), noon.Add(time.Minute)
 	s.Peers[0].Request, s.Peers[0].Reached = made(givingUp(2), one), true
-	s.Peers[0].Request.Heard = map[string]time.Time{unit(0): noon}
+	s.Peers[0].Request.Heard = s.Accepted
 	return s
 }
 
@@ -59,18 +75,18 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 			"waiting RECOVERY_UNANSWERED nb Unit=ovn-central/1 -> start the machine of {unit} " + again("ovn-central/2,ovn-central/1", "ovn-central/1"),
 		},
 		"no hook of it has answered": {
-			func(s *State) { s.Peers[0].Request.Heard = nil }, None,
+			func(s *State) { s.Peers[0].Request.Heard = Acceptance{} }, None,
 			unanswered,
 		},
 		"it has answered another unit, which led": {
-			func(s *State) { s.Peers[0].Request.Heard = map[string]time.Time{unit(2): noon} }, None, unanswered,
+			func(s *State) { s.Peers[0].Request.Heard.By = unit(2) }, None, unanswered,
 		},
 		"it has answered what was asked before": {
-			func(s *State) { s.Asked = noon.Add(30 * time.Second) }, None, unanswered,
+			func(s *State) { s.Accepted.At = noon.Add(30 * time.Second) }, None, unanswered,
 		},
-		"its answer is old":                        {func(s *State) { s.Now = noon.Add(time.Hour) }, Ask, holds},
-		"the clock was set back since":             {func(s *State) { s.Now = noon.Add(-time.Hour) }, Ask, holds},
-		"another unit has begun to lead":           {func(s *State) { s.Asked = time.Time{} }, Ask, holds},
+		"its answer is old":                        {func(s *State) { s.Now = noon.Add(time.Hour) }, Accept, holds},
+		"the clock was set back since":             {func(s *State) { s.Now = noon.Add(-time.Hour) }, Accept, holds},
+		"another unit has begun to lead":           {func(s *State) { s.Accepted.By = unit(2) }, Accept, holds},
 		"this unit's own server was started since": {func(s *State) { s.Own.Stopped = false }, Stop, "info "},
 		"a server of another unit runs meanwhile": {
 			func(s *State) { s.Peers[0].Copy.Stopped = false }, None,
@@ -85,6 +101,18 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 				s.Peers = append(s.Peers, kicked())
 				s.Peers[0].Request.GivenUp = append(s.Peers[0].Request.GivenUp, unit(4))
 			}, Publish, holds,
+		},
+		"a unit is being removed, and not given up": {
+			func(s *State) { s.Peers = append(s.Peers, Peer{Unit: unit(4), Read: true, Dying: true}) }, None,
+			"waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/1",
+		},
+		"that unit is given up": {func(s *State) {
+			s.Peers = append(s.Peers, Peer{Unit: unit(4), Read: true, Dying: true})
+			s.Peers[0].Request.GivenUp = append(s.Peers[0].Request.GivenUp, unit(4))
+		}, Publish, holds},
+		"a unit was stopped for what was accepted before, and may have started": {
+			func(s *State) { s.Peers[0].Copy.For = "ovn-central/9 then" }, None,
+			runs("ovn-central/1"),
 		},
 		"what the unit publishes could not be read": {func(s *State) { s.Peers[0] = Peer{Unit: unit(1)} }, None, "waiting RECOVERY_UNREAD nb Unit=ovn-central/1"},
 	} {
@@ -112,6 +140,7 @@ func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
 	s.Peers = append(s.Peers, kicked())
 	asked := givingUp(1, 2)
 	s.Request = &asked
+	s = s.accepts(0)
 	next := s.Next()
 	assert.Equal(t, None, next.Action)
 	assert.Equal(t, "waiting RECOVERY_NOT_STOPPED nb ovn-central/4 Unit=ovn-central/0 "+again("ovn-central/1,ovn-central/2,ovn-central/4", "ovn-central/4"), findingtest.Brief(next.Why))
@@ -125,43 +154,50 @@ func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
 
 	asked = givingUp(1, 2)
 	s.Peers[2].Copy.Stopped = true
+	s = s.accepts(0)
 	assert.Equal(t, Make, s.Next().Action)
 	assert.Contains(t, s.Judge(asked).Plan, "nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known")
 	s.Peers[2].Copy.Index = 11
 	assert.Equal(t, finding.RecoveryNewerData, s.Judge(asked).Refusals[0].Code)
 	s.Peers[2].Dying = true
-	assert.Empty(t, s.Judge(asked).Refusals, "one that is being removed takes no part")
+	assert.Equal(t, []string{"error RECOVERY_MAY_RETURN nb Units=[ovn-central/4] " + again("ovn-central/1,ovn-central/2,ovn-central/4", "ovn-central/4")},
+		briefs(s.Judge(asked).Refusals), "none begins while a unit is being removed")
+	assert.Equal(t, Withdraw, s.Next().Action)
+	assert.Empty(t, s.Judge(givingUp(1, 2, 4)).Refusals, "one that is given up takes no part")
+	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(4, 5)))
 }
 
 // The unit that leads and has made the cluster itself asks nothing of others.
 func TestUnitThatLeadsPublishesItsOwnNewClusterAtOnce(t *testing.T) {
 	s := of(3)
 	s.JujuLeader, s.Own.Stopped, s.Staged, s.Request = true, true, one, made(givingUp(1, 2), one)
-	assert.Equal(t, Publish, s.Next().Action)
+	assert.Equal(t, Accept, s.Next().Action)
+	assert.Equal(t, Publish, s.accepts(0).Next().Action)
 }
 
 // A unit answers for a file that is there.
-func TestUnitAnswersTheOneThatAsksWhileItsNewClusterIsThere(t *testing.T) {
-	s := of(3)
-	s.Peers[1].Asks = noon
+func TestUnitAnswersTheLeaderWhileItsNewClusterIsThere(t *testing.T) {
+	s := of(3).accepts(0)
 	for _, test := range []struct {
 		made, staged raft.ID
 		answers      bool
 	}{{"", "", true}, {one, one, true}, {one, "", false}, {one, other, false}} {
 		s.Staged = test.staged
 		r := givingUp(1)
-		r.New, r.Heard = test.made, map[string]time.Time{"from before": noon}
-		answered := s.Answer(r)
-		if !test.answers {
-			assert.Empty(t, answered.Heard)
-			continue
+		r.New, r.Heard = test.made, Acceptance{Unit: "from before"}
+		s.Request = &r
+		want := Acceptance{}
+		if test.answers {
+			want = s.Accepted
 		}
-		assert.Equal(t, map[string]time.Time{unit(2): noon}, answered.Heard)
+		assert.Equal(t, want, s.Answer(r).Heard)
 	}
+	s.Accepted.Asked = noon
+	assert.Empty(t, s.Answer(*s.Request).Heard, "another request of it was accepted")
 }
 
 func TestNewClusterWhoseFileIsGoneIsMadeAgain(t *testing.T) {
-	s := of(3)
+	s := of(3).accepts(0)
 	s.Own.Stopped, s.Request = true, made(givingUp(1, 2), one)
 	assert.Equal(t, Make, s.Next().Action)
 	s.Own = nil
@@ -169,35 +205,103 @@ func TestNewClusterWhoseFileIsGoneIsMadeAgain(t *testing.T) {
 }
 
 // A unit that has made a cluster is lost, another one is asked, which gives it up, and it
-// returns: whichever of them leads, its own cluster stays out, and it says for which unit.
+// returns: its own cluster stays out, and it says for which unit.
 func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T) {
 	s := publisher()
-	s.Request, s.Staged = made(givingUp(1, 2), other), other
+	s.Request = made(givingUp(1, 2), "")
 	next := s.Next()
-	assert.Equal(t, Publish, next.Action)
-	assert.Equal(t, other, next.New)
+	assert.Equal(t, []any{Accept, unit(0)}, []any{next.Action, next.For})
+	s = s.accepts(0)
+	assert.Equal(t, Make, s.Next().Action)
+	s.Request.New, s.Staged = other, other
+	next = s.Next()
+	assert.Equal(t, []any{Publish, other}, []any{next.Action, next.New})
 
-	s.Request.New, s.Staged = "", ""
-	assert.Equal(t, Make, s.Next().Action, "it is not waited for, nor published, before that one is made either")
-
-	returned := of(3)
-	returned.Unit, returned.JujuLeader, returned.Own.Stopped, returned.Staged = unit(1), true, true, one
-	returned.Now, returned.Asked = noon, noon
+	returned := of(3).accepts(0)
+	returned.Unit, returned.JujuLeader, returned.Own.Stopped, returned.Staged, returned.HeldFor = unit(1), true, true, one, unit(1)
+	returned.Accepted.By, returned.Now = unit(1), noon
 	returned.Request = made(givingUp(2), one)
 	returned.Peers = []Peer{{Unit: unit(0), Read: true, Request: made(givingUp(1, 2), other)}, {Unit: unit(2), Read: true}}
 	next = returned.Next()
 	assert.Equal(t, Withdraw, next.Action)
-	first := strings.Replace(again("ovn-central/2,ovn-central/0", "ovn-central/0"), ": ovn-central/0", ": ovn-central/1", 1)
-	assert.Equal(t, "error RECOVERY_RUNS_ELSEWHERE nb Unit=ovn-central/0 "+first, findingtest.Brief(next.Why))
+	instead := strings.Replace(again("ovn-central/2,ovn-central/0", "ovn-central/0"), ": ovn-central/0", ": ovn-central/1", 1)
+	assert.Equal(t, "error RECOVERY_RUNS_ELSEWHERE nb Unit=ovn-central/0 -> ovn-central/0 recover withdraw=true "+instead, findingtest.Brief(next.Why))
 	returned.Request = nil
 	next = returned.Next()
 	assert.True(t, next.Held, "its server stays off")
 	assert.Equal(t, finding.RecoveryUnanswered, next.Why.Code)
 }
 
+// Two units are asked at once: Juju's leader accepts the first, the other one is withdrawn, and no server is stopped
+// before that.
+func TestOneRequestIsAccepted(t *testing.T) {
+	s := of(3)
+	early, late := givingUp(2), givingUp(2)
+	early.Asked, late.Asked = noon, noon.Add(time.Second)
+	s.Now, s.Request, s.Peers[0].Request = noon.Add(time.Minute), &late, &early
+	s = s.publishes(Copy{Term: 2, Index: 10})
+	next := s.Next()
+	assert.Equal(t, None, next.Action)
+	assert.Equal(t, "waiting RECOVERY_NOT_ACCEPTED nb Unit=ovn-central/0 -> IF_THIS_LASTS: status ovn-central", findingtest.Brief(next.Why))
+	s.Peers[1].Dying = true
+	assert.Equal(t, "waiting RECOVERY_NOT_ACCEPTED nb Unit=ovn-central/0 -> IF_THIS_LASTS: resolved --no-retry ovn-central/2", findingtest.Brief(s.Next().Why))
+	s.Peers[1].Dying, s.JujuLeader = false, true
+	next = s.Next()
+	assert.Equal(t, []any{Accept, unit(1)}, []any{next.Action, next.For})
+	s.Accepted = s.Accept(unit(1))
+	assert.Equal(t, Withdraw, s.Next().Action)
+	s.Request = nil
+	assert.Equal(t, Stop, s.Next().Action)
+
+	_, is := s.Before(givingUp(2))
+	assert.True(t, is, "another one is refused as it is typed")
+	again := givingUp(1, 2)
+	_, is = s.Before(again)
+	assert.False(t, is, "unless it gives up the first")
+	again.Asked = s.AskedAt("")
+	s.Request = &again
+	next = s.Next()
+	assert.Equal(t, []any{Accept, unit(0)}, []any{next.Action, next.For})
+	s.Accepted = s.Accept(unit(0))
+	assert.Equal(t, Stop, s.Next().Action)
+
+	s.Request, s.Peers[0].Request, s.HeldFor, s.Own.Stopped = nil, nil, unit(1), true
+	assert.Equal(t, Release, s.Next().Action, "all are withdrawn")
+}
+
+// None is accepted while a unit that it does not give up is being removed.
+func TestNoneIsAcceptedDuringARemoval(t *testing.T) {
+	s := of(4)
+	s.JujuLeader, s.Now = true, noon
+	asked := givingUp(2)
+	s.Peers[0].Request = &asked
+	s.Peers[2].Dying = true
+	assert.Equal(t, None, s.Next().Action)
+	asked = givingUp(2, 3)
+	assert.Equal(t, Accept, s.Next().Action)
+	s.Dying = true
+	assert.Equal(t, None, s.Next().Action, "the leader itself is")
+	asked = givingUp(0, 2, 3)
+	assert.Equal(t, Accept, s.Next().Action)
+}
+
+// An acceptance stays while what its unit publishes can't be read, and is over once that is withdrawn.
+func TestAcceptanceOfAUnitThatCannotBeRead(t *testing.T) {
+	s := publisher()
+	asked := givingUp(2)
+	s.Peers[0].Request, s.Peers[1].Request = nil, &asked
+	next := s.Next()
+	assert.Equal(t, []any{Accept, unit(2)}, []any{next.Action, next.For})
+	s.Peers[0].Read = false
+	next = s.Next()
+	assert.Equal(t, []any{None, true, finding.RecoveryUnread}, []any{next.Action, next.Held, next.Why.Code})
+	asked = givingUp(1)
+	assert.Equal(t, Accept, s.Next().Action)
+}
+
 // Without the peer relation a unit whose removal waits hears of no recovery, and leads on.
 func TestUnitWhoseNewClusterIsNotPublishedNamesThoseThatMayLeadAndAreBeingRemoved(t *testing.T) {
-	s := of(3)
+	s := of(3).accepts(0)
 	s.Own.Stopped, s.Staged, s.Request = true, one, made(givingUp(1, 2), one)
 	const waits = "waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/0"
 	assert.Equal(t, waits, findingtest.Brief(s.Next().Why))
@@ -205,25 +309,25 @@ func TestUnitWhoseNewClusterIsNotPublishedNamesThoseThatMayLeadAndAreBeingRemove
 	assert.Equal(t, waits+" -> IF_THIS_LASTS: resolved --no-retry ovn-central/2", findingtest.Brief(s.Next().Why))
 }
 
-// Of two that give each other up the one that was asked later counts, on every unit alike.
-func TestOfTwoThatGiveEachOtherUpOneIsOver(t *testing.T) {
-	early, late := *made(givingUp(1), one), *made(givingUp(0), other)
-	early.Asked, late.Asked = noon, noon.Add(time.Second)
-	all := map[string]Request{unit(0): early, unit(1): late}
-	s := of(3)
-	assert.Equal(t, unit(1), s.overriddenBy(unit(0), all))
-	assert.Empty(t, s.overriddenBy(unit(1), all))
-	late.Asked = noon
-	all[unit(1)] = late
-	assert.Empty(t, s.overriddenBy(unit(0), all))
-	assert.Equal(t, unit(0), s.overriddenBy(unit(1), all))
+// Of two that give each other up the one that was asked later counts; the unit sees to it that the one that is typed
+// last is, whatever the units' clocks say.
+func TestOfTwoThatGiveEachOtherUpTheLaterOneIsAccepted(t *testing.T) {
+	s := of(3).accepts(1)
+	s.JujuLeader, s.Now = true, noon
+	mine, accepted := givingUp(1), givingUp(0)
+	mine.Asked, accepted.Asked = noon, noon.Add(time.Hour)
+	s.Request, s.Peers[0].Request, s.Accepted.Asked = &mine, &accepted, accepted.Asked
+	assert.Equal(t, Withdraw, s.Next().Action)
+	mine.Asked = s.AskedAt("")
+	assert.Equal(t, noon.Add(time.Hour+time.Second), mine.Asked)
+	assert.Equal(t, Accept, s.Next().Action)
 }
 
 // The quorum of the old cluster returns after the new one was made: the unit that made it takes
 // it back, every unit says so, and all servers are released. A backup replaces what there is.
 func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing.T) {
 	for _, leads := range []bool{false, true} {
-		s := of(3)
+		s := of(3).accepts(0)
 		s.JujuLeader, s.Own.Stopped, s.HeldFor, s.Staged, s.Request = leads, true, unit(0), one, made(givingUp(1, 2), one)
 		s.Serving = []string{"ssl:10.0.0.9:6643"}
 		next := s.Next()

@@ -1,4 +1,4 @@
-package reconcile
+package restore
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -17,15 +18,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// standalone is where the contents of a new cluster stand until it is made.
-func (u *Reconciler) standalone(db ovndb.Database) string { return u.Paths.File(db) + ".standalone" }
+// Standalone is where the contents of a new cluster stand until it is made.
+func (u Unit) Standalone(db ovndb.Database) string { return u.Files.Paths.File(db) + ".standalone" }
 
-// putAwayStaged puts away the clusters that stand beside the databases' files, but those that are
+// PutAwayStaged puts away the clusters that stand beside the databases' files, but those that are
 // given, and removes what such a one was to be made of. A recovery that was withdrawn leaves its
 // own behind, with all data: another application would take it for one that it has made.
-func (u *Reconciler) putAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID) (failures error) {
+func (u Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID) (failures error) {
 	for _, db := range ovndb.Databases() {
-		failures = errors.Join(failures, remove(u.standalone(db)))
+		failures = errors.Join(failures, remove(u.Standalone(db)))
 		staged, err := u.Files.Staged(ctx, db)
 		if err == nil && (!staged.Exists || staged.Cluster != "" && staged.Cluster == but[db]) {
 			continue
@@ -47,11 +48,11 @@ const trials = "/var/tmp"
 
 // refuseContents says why no new clusters could be made for these requests, before any unit
 // has stopped a server for them: what they are made of is written elsewhere, loaded, and removed. It
-// takes as long as [Reconciler.contents] does, which looks again once the servers are off.
-func (u *Reconciler) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []finding.Finding) {
+// takes as long as [Unit.Contents] does, which looks again once the servers are off.
+func (u Unit) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []finding.Finding) {
 	dir, err := os.MkdirTemp(trials, "ovn-central-contents-")
 	if err != nil {
-		return []finding.Finding{unusable(err)}
+		return []finding.Finding{Unusable(err)}
 	}
 	defer os.RemoveAll(dir)
 	var sizes []int64
@@ -65,31 +66,32 @@ func (u *Reconciler) refuseContents(ctx context.Context, asked map[ovndb.Databas
 			err = u.tryContents(ctx, q, db, size, filepath.Join(dir, db.Short()))
 		}
 		if err != nil {
-			refusals = append(refusals, unusable(err, db))
+			refusals = append(refusals, Unusable(err, db))
 		}
 	}
 	if len(refusals) == 0 && len(sizes) > 1 {
-		if err := room(u.Paths.DB, sizes...); err != nil {
-			return []finding.Finding{unusable(err, ovndb.Databases()...)}
+		if err := room(u.Files.Paths.DB, sizes...); err != nil {
+			return []finding.Finding{Unusable(err, ovndb.Databases()...)}
 		}
 	}
 	return refusals
 }
 
-// unusable is the finding that no new cluster can be made of the data.
-func unusable(why error, databases ...ovndb.Database) finding.Finding {
-	return finding.New(finding.RecoveryDataUnusable, finding.Subject{Databases: databases}, finding.Args{Value: firstLine(why.Error())})
+// Unusable is the finding that no new cluster can be made of the data.
+func Unusable(why error, databases ...ovndb.Database) finding.Finding {
+	line, _, _ := strings.Cut(why.Error(), "\n")
+	return finding.New(finding.RecoveryDataUnusable, finding.Subject{Databases: databases}, finding.Args{Value: line})
 }
 
 // tryContents says why no new cluster could be made of contents of that size, which it writes to the file to
 // and loads. If the disk has no room for them there, it only reads a backup, and believes what its manifest
 // says of the schema.
-func (u *Reconciler) tryContents(ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string) error {
-	if err := room(u.Paths.DB, size); err != nil {
+func (u Unit) tryContents(ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string) error {
+	if err := room(u.Files.Paths.DB, size); err != nil {
 		return err
 	}
 	if room(filepath.Dir(to), size) == nil {
-		return errors.Join(u.contents(ctx, request, db, to, u.load(db)), remove(to))
+		return errors.Join(u.Contents(ctx, request, db, to, u.load(db)), remove(to))
 	}
 	u.Log.InfoContext(ctx, "what the new cluster is to be made of is not loaded before the servers stop: no room", "database", db.Short(), "folder", trials)
 	if request.Backup == "" {
@@ -111,14 +113,14 @@ func (u *Reconciler) tryContents(ctx context.Context, request recovery.Request, 
 
 // load is what reads the contents of a new cluster as a server does, and says which version their
 // schema has.
-func (u *Reconciler) load(db ovndb.Database) func(ctx context.Context, path string) (schema string, err error) {
+func (u Unit) load(db ovndb.Database) func(ctx context.Context, path string) (schema string, err error) {
 	return func(ctx context.Context, path string) (string, error) { return u.Files.Load(ctx, db, path) }
 }
 
-// contents writes what the new cluster is made of to a file, and sees that a server of
+// Contents writes what the new cluster is made of to a file, and sees that a server of
 // these packages can be started on it. A program loads it once, by what is given: that takes
 // half a minute for 300 MiB, and several times as long on a busy machine.
-func (u *Reconciler) contents(ctx context.Context, request recovery.Request, db ovndb.Database, to string, load func(ctx context.Context, path string) (schema string, err error)) error {
+func (u Unit) Contents(ctx context.Context, request recovery.Request, db ovndb.Database, to string, load func(ctx context.Context, path string) (schema string, err error)) error {
 	size, err := u.contentsSize(request, db)
 	if err != nil {
 		return err
@@ -147,7 +149,7 @@ func (u *Reconciler) contents(ctx context.Context, request recovery.Request, db 
 }
 
 // schemaFits says why a server of these packages could not serve a database of that schema.
-func (u *Reconciler) schemaFits(db ovndb.Database, schema string) error {
+func (u Unit) schemaFits(db ovndb.Database, schema string) error {
 	brought, err := u.Files.SchemaVersion(db)
 	if err != nil {
 		return err
@@ -160,9 +162,9 @@ func (u *Reconciler) schemaFits(db ovndb.Database, schema string) error {
 }
 
 // contentsSize is about that of what a new cluster is made of, in bytes.
-func (u *Reconciler) contentsSize(request recovery.Request, db ovndb.Database) (int64, error) {
+func (u Unit) contentsSize(request recovery.Request, db ovndb.Database) (int64, error) {
 	if request.Backup == "" {
-		return raftfile.Size(u.Paths.File(db)), nil
+		return raftfile.Size(u.Files.Paths.File(db)), nil
 	}
 	m, err := backup.Read(request.Backup)
 	if err != nil {

@@ -1,0 +1,133 @@
+package restore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// attempted is a recovery that was asked for.
+func attempted(r recovery.Request) recovery.Attempt { return recovery.Attempt{}.AskFor(r) }
+
+// requests is a unit that was asked for a recovery of the Northbound database.
+func requests(q recovery.Request) *Kept {
+	return &Kept{Attempts: map[ovndb.Database]recovery.Attempt{ovndb.NB: attempted(q)}}
+}
+
+// The new cluster of one database has taken the old one's place, and the action was killed before the other's: the
+// same command names a member of the old one, and goes on.
+func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
+	t.Parallel()
+	const full = "57f8a1b2-0000-4000-8000-000000000001"
+	k := &Kept{Attempts: map[ovndb.Database]recovery.Attempt{
+		ovndb.NB: attempted(recovery.Request{Cluster: "old", GivenUp: []string{"57f8", "ovn-central/1"}}).Seen("new"),
+		ovndb.SB: attempted(recovery.Request{Cluster: "old", GivenUp: []string{"39740000-0000-4000-8000-000000000002", full}}).Seen("new"),
+	}}
+	for text, known := range map[string]bool{
+		"57f8": true, "ovn-central/1": true, full: true, "57f8a1b2": true, "3974": true, "ovn-central/2": false, "dc55": false, "": false,
+	} {
+		assert.Equal(t, known, k.gaveUp(raft.IDArgument{Text: text}), text)
+	}
+	assert.True(t, k.gaveUp(raft.IDArgument{Text: "3974", Number: true}), "Juju takes it for a number")
+	assert.False(t, k.gaveUp(raft.IDArgument{Text: "3975", Number: true}))
+	assert.False(t, new(Kept).gaveUp(raft.IDArgument{Text: "57f8"}))
+}
+
+func TestRequestThatHasComeAbout(t *testing.T) {
+	t.Parallel()
+	const backup, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
+	at := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
+	request := func(backup string) Request {
+		return Request{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
+	}
+	after := func(backup, made string) *Kept {
+		k := requests(recovery.Request{Cluster: "old", Backup: backup, New: raft.ID(made), Asked: at})
+		k.See(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: raft.ID(made)}})
+		return k
+	}
+	twice := after(backup, "first")
+	twice.Note(ovndb.NB, attempted(recovery.Request{Cluster: "first", Backup: other, New: "second", Asked: at}))
+	twice.See(relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: "second"}})
+	pending := func(next string) *Kept {
+		k := after(backup, "new")
+		k.Note(ovndb.NB, attempted(recovery.Request{Cluster: "new", Backup: next, Asked: at}))
+		return k
+	}
+	for name, c := range map[string]struct {
+		kept          *Kept
+		request       Request
+		serves        raft.ID
+		led           bool
+		done, refused int
+	}{
+		"restored":                        {after(backup, "new"), request(backup), "new", true, 1, 0},
+		"restored, no leader":             {after(backup, "new"), request(backup), "new", false, 0, 1},
+		"restored, then another cluster":  {after(backup, "new"), request(backup), "later", true, 0, 1},
+		"another backup":                  {after(backup, "new"), request(other), "new", true, 0, 0},
+		"the backup before the last":      {twice, request(backup), "second", true, 0, 1},
+		"recovered":                       {after("", "new"), request(""), "new", true, 1, 0},
+		"recovered, no leader":            {after("", "new"), request(""), "new", false, 0, 1},
+		"recovered, then another cluster": {after("", "new"), request(""), "later", false, 0, 0},
+		"it is being restored again":      {pending(backup), request(backup), "new", true, 0, 0},
+		"another one is being restored":   {pending(other), request(backup), "new", true, 0, 1},
+		"nothing before":                  {&Kept{}, request(backup), "old", true, 0, 0},
+	} {
+		states := map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: c.serves, Own: &recovery.Copy{HasRaftLeader: c.led}}}
+		done, refused := c.kept.Done(c.request, states, command.Command{})
+		assert.Len(t, done, c.done, name)
+		assert.Len(t, refused, c.refused, name)
+		c.kept.Forget(c.request)
+		done, refused = c.kept.Done(c.request, states, command.Command{})
+		assert.Empty(t, append(done, refused...), "%s: with again=true", name)
+	}
+}
+
+// A restore that another one went before, or that another one followed, is not what is served.
+func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
+	t.Parallel()
+	const mine, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
+	ids := func(nb raft.ID) relation.Clusters {
+		return relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: nb}}
+	}
+	request := func(backup string) Request {
+		return Request{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
+	}
+	state := func(cluster raft.ID) recovery.State {
+		return recovery.State{Cluster: cluster, Own: &recovery.Copy{HasRaftLeader: true}}
+	}
+	for name, c := range map[string]struct {
+		made, placed, served raft.ID
+		overtaken            bool
+	}{
+		"its own":                       {made: "new", placed: "new", served: "new"},
+		"another went first":            {made: "new", placed: "of another", served: "of another", overtaken: true},
+		"another, before it made one":   {made: "", placed: "of another", served: "of another", overtaken: true},
+		"another one followed it later": {made: "new", placed: "new", served: "of another", overtaken: true},
+	} {
+		k := requests(recovery.Request{Cluster: "old", Backup: mine, New: c.made})
+		k.See(ids(c.placed))
+		states := map[ovndb.Database]recovery.State{ovndb.NB: state(c.served)}
+		assert.False(t, k.Requested(), name)
+		assert.Equal(t, !c.overtaken, k.stage(request(mine), states[ovndb.NB], ovndb.NB) == recovery.Served, name)
+		_, refused := k.Done(request(mine), states, command.Command{})
+		assert.Equal(t, c.overtaken, len(refused) > 0, name)
+		_, refused = k.Done(request(other), states, command.Command{})
+		assert.Empty(t, refused, "%s: another backup is another command", name)
+		_, refused = k.Done(request(""), states, command.Command{})
+		assert.Empty(t, refused, "%s: a recovery", name)
+	}
+
+	// A recovery takes the newest copy, whichever unit makes the cluster of it.
+	k := requests(recovery.Request{Cluster: "old"})
+	k.See(ids("of another"))
+	assert.Equal(t, recovery.Served, k.stage(request(""), state("of another"), ovndb.NB))
+	assert.Equal(t, recovery.Overtaken, k.stage(request(""), state("later"), ovndb.NB), "that one was given up too since")
+	assert.False(t, k.Starts(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
+}
