@@ -109,7 +109,7 @@ func (u Unit) look(ctx context.Context) (l look) {
 	l.findings = slices.Concat(l.findings, u.Reconciler.Findings(o), found)
 	if agent, ok := u.agent(ctx, o); ok {
 		l.lease = []string{agent.Lease()}
-		l.orphans = named(agent.Gateways.Orphans)
+		l.orphans = named(agent.Gateways.OrphanLines())
 		for _, c := range agent.WrongClocks() {
 			l.findings = append(l.findings, finding.New(finding.ClockWrong, finding.Subject{Name: c.Unit}, finding.Args{Duration: c.Ahead},
 				finding.Do(command.OnMachine(c.Unit, "timedatectl"))))

@@ -14,11 +14,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
@@ -101,31 +103,31 @@ func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Req
 		if said != "" {
 			found["result"] = said
 		}
-		var misplaced *gateway.MisplacedError
+		var unproved *gateway.UnprovedError
 		var refused *answer.RefusedError
 		switch {
 		case errors.As(err, &refused):
 			shown, wrong := answered(format, refused.Status)
 			found["status"], err = shown["status"], wrong
-		case errors.As(err, new(*gateway.UnconfirmedError)):
+		case finding.Has(finding.Reasons(err), finding.WouldInterrupt):
 			err = fmt.Errorf("%w; to confirm, run: %s", err, u.again("rebalance-gateways", p))
-		case errors.As(err, &misplaced):
-			found["misplaced"] = named(misplaced.Ports)
+		case errors.As(err, &unproved) && !finding.Has(unproved.Findings, finding.NewHostSilent):
+			found["misplaced"] = named(present.Messages(unproved.Findings))
 			err = fmt.Errorf("%w; run: %s", err, u.command("gateway-status"))
 		}
 		return found, err
 	}
 }
 
-// named are what was found, a line each, as far as there is room.
-func named(all []schedule.Finding) string {
+// named are lines, as far as there is room.
+func named(all []string) string {
 	var b strings.Builder
-	for i, f := range all {
+	for i, line := range all {
 		if b.Len() > room {
 			fmt.Fprintf(&b, "… and %d more\n", len(all)-i)
 			break
 		}
-		fmt.Fprintf(&b, "%s: %s\n", f.Where, f.Text)
+		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
@@ -266,9 +268,9 @@ func rendered[T any](format string, d T, text func(T) string) (string, error) {
 	case "", "text":
 		return text(d), nil
 	case "yaml":
-		return render.YAML(d)
+		return render.YAML(document.ForPrograms(d))
 	case "json":
-		return render.JSON(d)
+		return render.JSON(document.ForPrograms(d))
 	}
 	return "", fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
 }

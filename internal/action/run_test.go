@@ -23,7 +23,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -206,7 +205,7 @@ func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 	config := answeringAgent(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, report.Path, r.URL.Path)
 		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{
-			Acting: "ovn-central/1", Term: 3, HeldSeconds: 60, Gateways: report.GatewayStatus{Orphans: []schedule.Finding{{Where: "c4", Text: "Chassis without Chassis_Private"}}},
+			Acting: "ovn-central/1", Term: 3, HeldSeconds: 60, Gateways: report.GatewayStatus{Orphans: []finding.Document{{Message: "c4: Chassis without Chassis_Private"}}},
 			Peers: []report.PeerStatus{{Unit: "ovn-central/1", ClockAheadSeconds: -7200}, {Unit: "ovn-central/2", ClockAheadSeconds: 20}},
 		}))
 	}))
@@ -232,7 +231,7 @@ func TestListsOfTheAgentAreShownAsFarAsThereIsRoom(t *testing.T) {
 	var g report.GatewayStatus
 	for i := range many {
 		g.Left = append(g.Left, fmt.Sprintf("lrp-0f3c2a8e-5d1b-4c77-9a40-%012d", i))
-		g.Orphans = append(g.Orphans, schedule.Finding{Where: fmt.Sprintf("gateway-%d.maas", i), Text: "Chassis without Chassis_Private: its ovn-controller never ran, or was removed by hand"})
+		g.Orphans = append(g.Orphans, finding.Document{Message: fmt.Sprintf("gateway-%d.maas: Chassis without Chassis_Private: its ovn-controller never ran, or was removed by hand", i)})
 	}
 	g.Advice, g.Planned = slices.Repeat([]report.Advice{{Gateway: "lrp-1", Reason: strings.Repeat("x", 900)}}, 200), 200
 	g.Last = &report.Outcome{Reasons: slices.Repeat([]string{"the chassis compute-1.maas does not exist any more"}, many)}

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
@@ -25,8 +25,8 @@ import (
 func TestAPI_slow_and_oversized_requests_are_cut_off(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
-	for range 100_000 { // more than the sockets' buffers take
-		a.gateways.report.orphans = append(a.gateways.report.orphans, schedule.Finding{Where: "c1", Text: strings.Repeat("x", 200)})
+	for i := range 100_000 { // more than the sockets' buffers take
+		a.gateways.report.orphans = append(a.gateways.report.orphans, finding.New(finding.CandidateUnknown, finding.Subject{Name: fmt.Sprint("c", i)}, finding.Args{Detail: strings.Repeat("x", 200)}))
 	}
 	a.gateways.report.seen = &observation{}
 	a.config.Listen, a.config.PeerListen = loopbacktest.Network(t)+".1:16401", ""

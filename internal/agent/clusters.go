@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
@@ -178,13 +180,12 @@ func (c *clusters) fresh(now time.Duration) (observe.Report, ovndb.NorthdHealth)
 
 // staleMembers returns members that are down and belong to no unit, as far as this unit knows. The action
 // cluster-status also asks Juju, and decides whether to kick one.
-func staleMembers(r observe.Report) (all []schedule.Finding) {
+func staleMembers(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
 			if row.Owner.Unit == "" && !row.Up && !row.OneWay {
-				all = append(all, schedule.Finding{
-					Where: c.Database.Short(), Text: fmt.Sprintf("member %s at %s is down and is no unit's: %s", row.Short, row.Address, row.Label()),
-				})
+				member := finding.Server{ID: row.Short, Address: row.Address}
+				all = append(all, finding.Of(finding.MemberUnowned, c.Database, finding.Args{Member: member, Detail: row.Address + ": " + row.Label()}))
 			}
 		}
 	}
@@ -194,7 +195,7 @@ func staleMembers(r observe.Report) (all []schedule.Finding) {
 // document describes both clusters, for programs.
 func (c *clusters) document(now time.Duration) report.ClusterStatus {
 	seen, ago := c.latest(now)
-	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: append([]schedule.Finding{}, staleMembers(seen)...)}
+	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: present.Documents(juju.Version{}, staleMembers(seen))}
 	for _, cluster := range seen.Clusters {
 		switch one := status.ClusterDocument(cluster); cluster.Database {
 		case ovndb.NB:

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -63,15 +64,15 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 						Unit string `json:"unit"`
 					} `json:"members"`
 				} `json:"ovnnb"`
-				SB      map[string]string   `json:"ovnsb"`
-				Orphans []map[string]string `json:"orphans"`
+				SB      map[string]string  `json:"ovnsb"`
+				Orphans []finding.Document `json:"orphans"`
 			} `json:"cluster_status"`
 		}
 		require.NoError(t, json.Unmarshal(got.Body.Bytes(), &document))
 		c := document.ClusterStatus
 		assert.Equal(t, a.config.Unit, document.Unit)
 		assert.InDelta(t, 3, document.Gateways.LookedSecondsAgo, 0.1)
-		evaluated, err := json.Marshal(schedule.Evaluate(state, schedule.Options{}))
+		evaluated, err := json.Marshal(gatewayStatus(new(schedule.Evaluate(state, schedule.Options{}))))
 		require.NoError(t, err)
 		assert.JSONEq(t, string(evaluated), string(document.GatewayStatus))
 		assert.Contains(t, string(evaluated), "lrp-1", "this test can fail")
@@ -79,7 +80,9 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 		require.Len(t, c.NB.Members, 2)
 		assert.Equal(t, "ovn-central/0", c.NB.Members[0].Unit)
 		assert.Equal(t, "the server is not running", c.SB["reason"])
-		assert.Equal(t, []map[string]string{{"where": "nb", "text": "member 13fe at ssl:10.0.0.7:6643 is down and is no unit's: UNKNOWN (was ovn-central/2)"}}, c.Orphans)
+		require.Len(t, c.Orphans, 1)
+		assert.Equal(t, "MEMBER_UNOWNED nb", c.Orphans[0].Code+" "+c.Orphans[0].Subject)
+		assert.Contains(t, c.Orphans[0].Message, "13fe")
 		text := get(t, a, "/metrics").Body.String()
 		for _, line := range []string{`ovn_central_members{database="nb"} 3`, `ovn_central_members_up{database="nb"} 2`, `ovn_central_fault_tolerance{database="nb"} 0`, "ovn_central_orphans 1"} {
 			assert.Contains(t, text, line)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -28,5 +29,13 @@ func (g *gateways) evaluate() *schedule.Status {
 
 // document returns all that the agent knows.
 func (a *Agent) document() report.Document {
-	return report.Document{Status: a.status(), GatewayStatus: a.gateways.evaluate(), ClusterStatus: a.clusters.document(a.now())}
+	return report.Document{Status: a.status(), GatewayStatus: gatewayStatus(a.gateways.evaluate()), ClusterStatus: a.clusters.document(a.now())}
+}
+
+// gatewayStatus is the status as programs read it; nil if there is none.
+func gatewayStatus(s *schedule.Status) any {
+	if s == nil {
+		return nil
+	}
+	return document.ForPrograms(*s)
 }

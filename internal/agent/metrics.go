@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
@@ -53,10 +54,12 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 		gauge("ovn_central_northd_works", "1 if this unit's ovn-northd answers and is connected to both databases, active or standby, else 0; absent if none should run here.", oneIf(northd.Works()))
 		gauge("ovn_central_northd_active", "1 if this unit's ovn-northd is the active one, else 0.", oneIf(northd == ovndb.NorthdActive))
 	}
-	m.sendFindings(gauge, seen)
 	m.sendUnit(gauge)
-	if s.Northbound == "" && s.Southbound == "" && s.Gateways.Error == "" && s.Gateways.LookedSecondsAgo >= 0 {
-		m.sendGateways(gauge, counter, s)
+	counts, known := m.agent.gateways.counts()
+	known = known && s.Northbound == "" && s.Southbound == "" && s.Gateways.Error == ""
+	m.sendFindings(gauge, m.agent.findings(seen, counts.conditions, known))
+	if known {
+		m.sendGateways(gauge, counter, s, counts)
 		gauge("ovn_central_orphans", "Orphans: Chassis without Chassis_Private or the reverse, candidates without a chassis, down members without a unit, runs of agents that are gone.", float64(len(s.Gateways.Orphans)+len(staleMembers(seen))))
 	}
 }
@@ -118,9 +121,9 @@ func sendCluster(gauge send, c observe.Cluster) {
 }
 
 // sendFindings sends the agent's findings and those of the unit's last hook, with the time of that hook.
-func (m metrics) sendFindings(gauge send, seen observe.Report) {
+func (m metrics) sendFindings(gauge send, all []present.Document) {
 	told := map[[3]string]bool{} // two series with the same labels would fail the whole scrape
-	for _, f := range m.agent.findings(seen) {
+	for _, f := range all {
 		labels := [3]string{f.Code, f.Severity, f.Subject}
 		if told[labels] {
 			continue
@@ -158,7 +161,7 @@ func (m metrics) sendUnit(gauge send) {
 }
 
 // sendGateways sends what the agent's last pass has found in both databases.
-func (m metrics) sendGateways(gauge, counter send, s report.Status) {
+func (m metrics) sendGateways(gauge, counter send, s report.Status, counts counts) {
 	g := s.Gateways
 	gauge("ovn_central_gateways_last_look_seconds", "Seconds since chassis and gateways were last read, which happens when one changes; absent with all that was read if a database can't be used.", g.LookedSecondsAgo)
 	gauge("ovn_central_gateways", "Gateways that the agent sees.", float64(g.Gateways))
@@ -173,7 +176,6 @@ func (m metrics) sendGateways(gauge, counter send, s report.Status) {
 	for state, n := range states {
 		gauge("ovn_central_drains", "Nodes that are being drained, as the agent that acts sees them: running, stalled for 5 minutes, or done.", float64(n), "state", state)
 	}
-	counts := m.agent.gateways.counts()
 	for db, number := range map[ovndb.Database]int64{ovndb.NB: counts.northd.asked, ovndb.SB: counts.northd.done} {
 		gauge("ovn_central_nb_cfg", "Number nb_cfg in the Global row of each database: clients raise that of nb, and ovn-northd copies it to sb once it has done what was asked before.", float64(number), "database", db.Short())
 	}

@@ -149,8 +149,8 @@ func TestMetrics_series_are_bounded(t *testing.T) {
 	text := get(t, a, "/metrics").Body.String()
 	assert.Contains(t, text, `ovn_central_candidates_changed_total{reason="incomplete"} 50`)
 	assert.Contains(t, text, `ovn_central_candidates_changed_total{reason="rank"} 0`)
-	assert.Contains(t, text, `ovn_central_gateways_by_finding{finding="unhosted"} 1`)
-	assert.Contains(t, text, `ovn_central_gateways_by_finding{finding="misplaced"} 0`)
+	assert.Contains(t, text, `ovn_central_gateways_by_finding{finding="GATEWAY_UNBOUND"} 1`)
+	assert.Contains(t, text, `ovn_central_gateways_by_finding{finding="GATEWAY_MISPLACED"} 0`)
 }
 
 func TestServerMetrics_present_if_files_exist(t *testing.T) {

@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
 // maxListed limits the status' lists of advice and of held-down changes.
@@ -19,7 +22,7 @@ const maxListed = 200
 // gatewayReport is the result of the last pass and of the last change.
 type gatewayReport struct {
 	seen      *observation
-	orphans   []schedule.Finding
+	orphans   []finding.Finding
 	at        time.Duration // of the pass; 0: none yet
 	err       error
 	held      map[string]time.Duration
@@ -62,8 +65,8 @@ func (p progress) behind(now time.Duration) time.Duration {
 // observation is kept of a pass until the next one: of 10,000 routers, a third of what was read.
 type observation struct {
 	state      schedule.State
-	findings   []schedule.Finding
-	conditions map[schedule.Condition]int
+	findings   []finding.Finding
+	conditions map[finding.Code]int
 	mayHost    map[string]bool // chassis
 }
 
@@ -106,7 +109,10 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 	if r.err != nil {
 		lines = append(lines, line{"gateways can be read again", nil})
 	}
-	orphans := append(inv.Orphans(), interrupted(g.unfinished)...)
+	orphans := inv.Orphans()
+	for _, e := range g.unfinished {
+		orphans = append(orphans, e.Interrupted())
+	}
 	lines = append(lines, orphanEvents(r.orphans, orphans)...)
 	r.seen, r.orphans, r.at, r.err = seen, orphans, now, nil
 	r.northd = r.northd.update(inv.NB.Config, inv.SB.Config, now)
@@ -144,17 +150,17 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 }
 
 // orphanEvents returns events for new and resolved orphans.
-func orphanEvents(was, is []schedule.Finding) (lines []line) {
-	for _, o := range is {
-		if !slices.Contains(was, o) {
-			lines = append(lines, line{"orphan found", []any{"where", o.Where, "what", o.Text}})
+func orphanEvents(was, is []finding.Finding) (lines []line) {
+	event := func(message string, of, than []finding.Finding) {
+		known := present.Messages(than)
+		for _, o := range of {
+			if what := o.Message(); !slices.Contains(known, what) {
+				lines = append(lines, line{message, []any{"where", o.Subject.String(), "code", string(o.Code), "what", what}})
+			}
 		}
 	}
-	for _, o := range was {
-		if !slices.Contains(is, o) {
-			lines = append(lines, line{"orphan resolved", []any{"where", o.Where, "what", o.Text}})
-		}
-	}
+	event("orphan found", is, was)
+	event("orphan resolved", was, is)
 	return lines
 }
 
@@ -199,14 +205,14 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := &g.report
-	s := report.GatewayStatus{LookedSecondsAgo: -1, HeldDown: []report.HeldDown{}, Planned: r.planned, Advice: append([]report.Advice{}, r.advice...), Left: r.left, LastError: r.lastError, Orphans: []schedule.Finding{}}
+	s := report.GatewayStatus{LookedSecondsAgo: -1, HeldDown: []report.HeldDown{}, Planned: r.planned, Advice: append([]report.Advice{}, r.advice...), Left: r.left, LastError: r.lastError, Orphans: []finding.Document{}}
 	if r.err != nil {
 		s.Error = r.err.Error()
 	}
 	if r.seen != nil {
 		s.LookedSecondsAgo = (now - r.at).Seconds()
 		s.Chassis, s.Gateways = len(r.seen.state.Chassis), len(r.seen.state.Groups)
-		s.Orphans = append(s.Orphans, r.orphans...)
+		s.Orphans = present.Documents(juju.Version{}, r.orphans)
 	}
 	for name, until := range r.held {
 		if until > now && len(s.HeldDown) < maxListed {
@@ -228,17 +234,20 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 // counts are the numbers behind the metrics.
 type counts struct {
 	chassis    map[string]int
-	conditions map[schedule.Condition]int // of gateways
-	changed    map[schedule.Class]int     // candidates, by this agent
+	conditions map[finding.Code]int   // of gateways
+	changed    map[schedule.Class]int // candidates, by this agent
 	northd     progress
 }
 
-// counts returns those of the last pass. There must have been one.
-func (g *gateways) counts() counts {
+// counts returns those of the last pass; ok is false if there was none yet.
+func (g *gateways) counts() (c counts, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	seen := g.report.seen
-	c := counts{map[string]int{"gateway": 0, "unresponsive": 0, "cordoned": 0, "other": 0}, seen.conditions, map[schedule.Class]int{}, g.report.northd}
+	if seen == nil {
+		return c, false
+	}
+	c = counts{map[string]int{"gateway": 0, "unresponsive": 0, "cordoned": 0, "other": 0}, seen.conditions, map[schedule.Class]int{}, g.report.northd}
 	for _, x := range seen.state.Chassis {
 		switch {
 		case x.Unresponsive:
@@ -254,5 +263,5 @@ func (g *gateways) counts() counts {
 	for _, class := range schedule.Classes() {
 		c.changed[class] = g.report.moves[class]
 	}
-	return c
+	return c, true
 }

@@ -2,13 +2,11 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -57,12 +55,4 @@ func (g *gateways) endRuns(ctx context.Context, value string) error {
 	}
 	g.noted = ""
 	return nil
-}
-
-// interrupted describes runs of agents that ended before they were done.
-func interrupted(runs []journal.Entry) (all []schedule.Finding) {
-	for _, e := range runs {
-		all = append(all, schedule.Finding{Where: "plan " + e.ID, Text: fmt.Sprintf("%s was interrupted with %d gateways left (%s)", e.Operation, e.Left, e.By)})
-	}
-	return all
 }

@@ -60,6 +60,8 @@ type Message struct {
 	Error   bool   `json:"error" yaml:"error"`
 	Kind    string `json:"kind" yaml:"kind"`
 	Name    string `json:"name" yaml:"name"`
+	// Code is that of a finding, if it is one.
+	Code string `json:"code,omitempty" yaml:"code,omitempty"`
 }
 
 // Details are what led to an answer.
@@ -136,7 +138,7 @@ func (s Status) Shortened(most int) Status {
 		}
 	}
 	s.Details.Omitted += omitted
-	s.Details.MessageList = append(kept, Message{fmt.Sprintf("and %d more", omitted), false, MessageStep, "…"})
+	s.Details.MessageList = append(kept, Message{Message: fmt.Sprintf("and %d more", omitted), Kind: MessageStep, Name: "…"})
 	return s
 }
 

@@ -217,9 +217,9 @@ func show[T any](out io.Writer, output string, d T, text func(T) string) (err er
 	shown := strings.TrimSuffix(text(d), "\n")
 	switch output {
 	case "yaml":
-		shown, err = render.YAML(d)
+		shown, err = render.YAML(document.ForPrograms(d))
 	case "json":
-		shown, err = render.JSON(d)
+		shown, err = render.JSON(document.ForPrograms(d))
 	}
 	if err != nil {
 		return err

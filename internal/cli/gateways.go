@@ -13,9 +13,11 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
 // gatewaysTimeout limits a whole command on gateways.
@@ -232,16 +234,16 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 		err = operation.Apply(ctx)
 	}
 	end()
-	var misplaced *gateway.MisplacedError
+	var unproved *gateway.UnprovedError
 	var refused *answer.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		return f.answer(cmd, refused.Status)
-	case errors.As(err, new(*gateway.UnconfirmedError)):
+	case finding.Has(finding.Reasons(err), finding.WouldInterrupt):
 		return usageError{fmt.Errorf("%w; confirm with --yes", err)}
-	case errors.As(err, &misplaced):
-		for _, p := range misplaced.Ports {
-			fmt.Fprintf(progress, "%s: %s\n", p.Where, p.Text)
+	case errors.As(err, &unproved) && !finding.Has(unproved.Findings, finding.NewHostSilent):
+		for _, line := range present.Messages(unproved.Findings) {
+			fmt.Fprintln(progress, line)
 		}
 		return fmt.Errorf("%w; run: %s", err, typed(f.program, append([]string{"status"}, f.words()...)))
 	}

@@ -10,6 +10,8 @@ type Command struct {
 	Params []Param
 	// Words are those of any other command, without `juju`, `ssh` and the unit.
 	Words []string
+	// Direct commands are typed without Juju, where the programs of OVN reach the databases.
+	Direct bool
 }
 
 // Param is one parameter of an action. Juju reads Value as YAML: `true` is a boolean and 3974 a
@@ -22,6 +24,9 @@ type Param struct {
 
 // Client is a command of Juju's client: `config ovn-central source=distro`.
 func Client(words ...string) Command { return Command{Words: words} }
+
+// Direct is a command that is typed as it is: `ovn-nbctl lr-del r`.
+func Direct(words ...string) Command { return Command{Words: words, Direct: true} }
 
 // OnMachine is a command on the machine of a unit.
 func OnMachine(unit string, words ...string) Command { return Command{Unit: unit, Words: words} }

@@ -14,7 +14,7 @@ import (
 // History shows a journal to a person.
 func History(h gateway.History) string {
 	if len(h.Plans) == 0 {
-		return "no plan has changed gateways\n" + problems(h.Findings)
+		return "no plan has changed gateways\n" + problems(h.Findings, h.OmittedFindings)
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -29,7 +29,7 @@ func History(h gateway.History) string {
 		}
 		b.WriteString(more("  ", e.Omitted, ""))
 	}
-	return b.String() + problems(h.Findings)
+	return b.String() + problems(h.Findings, h.OmittedFindings)
 }
 
 // unfinished tells of a plan that was not carried out wholly.

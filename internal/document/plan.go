@@ -7,7 +7,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
 // Plan shows a plan so that a person can judge it: the present and the future state, each change with its reason, and
@@ -33,10 +36,8 @@ func Plan(p schedule.Plan) string {
 	if len(p.Blocked) > 0 {
 		b.WriteString("\nblocked\n")
 	}
-	for _, f := range p.Blocked {
-		fmt.Fprintf(&b, "  %s: %s\n", f.Where, f.Text)
-	}
-	b.WriteString(problems(p.Findings))
+	b.WriteString(findings(p.Blocked) + more("  ", p.OmittedBlocked, ""))
+	b.WriteString(problems(p.Findings, p.OmittedFindings))
 	if p.ReviewID != "" {
 		fmt.Fprintf(&b, "\nreview-id %s: with it the plan is carried out only as it is here\n", p.ReviewID)
 	}
@@ -52,14 +53,18 @@ func more(before string, omitted int, what string) string {
 }
 
 // problems are those of a document.
-func problems(findings []schedule.Finding) string {
-	if len(findings) == 0 {
+func problems(all []finding.Finding, omitted int) string {
+	if len(all) == 0 {
 		return ""
 	}
+	return "\nproblems\n" + findings(all) + more("  ", omitted, "")
+}
+
+// findings are a line each, with their ways out below them.
+func findings(all []finding.Finding) string {
 	var b strings.Builder
-	b.WriteString("\nproblems\n")
-	for _, p := range findings {
-		fmt.Fprintf(&b, "  %s: %s\n", p.Where, p.Text)
+	for _, line := range present.Lines(juju.Version{}, all) {
+		b.WriteString("  " + line + "\n")
 	}
 	return b.String()
 }
@@ -225,7 +230,7 @@ func Gateways(s schedule.Status) string {
 		fmt.Fprintf(&b, "  %s: %s\n", p.Name, pinned(p))
 	}
 	b.WriteString(more("  ", s.OmittedPinned, "pinned"))
-	b.WriteString(problems(s.Findings))
+	b.WriteString(problems(s.Findings, s.OmittedFindings))
 	if len(s.Next) > 0 {
 		b.WriteString("\nnext\n")
 	}

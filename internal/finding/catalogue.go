@@ -22,7 +22,8 @@ type Entry struct {
 }
 
 // catalogue has every code, in the order of importance among those of the same severity.
-var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries, certificateEntries, northdEntries, unitEntries, noteEntries, refusalEntries, nodeEntries)
+var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries, certificateEntries,
+	northdEntries, unitEntries, noteEntries, refusalEntries, gatewayEntries, nodeEntries)
 
 var (
 	entries  = map[Code]Entry{}

@@ -21,6 +21,7 @@ type Condition string
 // The conditions.
 const (
 	IfThisLasts    Condition = "IF_THIS_LASTS"
+	IfItLastsThere Condition = "IF_THIS_LASTS_THERE"
 	IfItRepeats    Condition = "IF_IT_REPEATS"
 	IfLost         Condition = "IF_LOST"
 	IfNoSpace      Condition = "IF_NO_SPACE"
@@ -45,6 +46,7 @@ const (
 // conditions are their texts. They may name the finding's arguments, as a line does.
 var conditions = map[Condition]string{
 	IfThisLasts:    "if this lasts",
+	IfItLastsThere: "if this lasts, on {value}",
 	IfItRepeats:    "if it happens again",
 	IfLost:         "if {unit} is lost for good",
 	IfNoSpace:      "if there is no space to make",

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -36,15 +37,15 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 		"plan":        schedule.Reschedule(inventory.State, schedule.Options{}),
 		"rebalance":   schedule.Rebalance(inventory.State, schedule.Options{AllowNewCandidates: true}),
 		"revert":      schedule.Revert(inventory.State, schedule.Options{}, taken),
-		"history":     gateway.History{Plans: list, Findings: []schedule.Finding{}},
-		"history-one": gateway.History{Plans: []journal.Entry{one}, Findings: []schedule.Finding{{Where: "0f7a", Text: "can't be read"}}},
-		"no-history":  gateway.History{Plans: []journal.Entry{}, Findings: []schedule.Finding{}},
+		"history":     gateway.History{Plans: list},
+		"history-one": gateway.History{Plans: []journal.Entry{one}, Findings: []finding.Finding{finding.New(finding.JournalUnread, finding.Subject{Name: "0f7a"}, finding.Args{})}},
+		"no-history":  gateway.History{Plans: []journal.Entry{}},
 	}
 	for name, d := range documents {
 		goldentest.Equal(t, name+".txt", text(d))
 	}
 	for _, name := range []string{"status", "rebalance", "history-one", "no-history"} { // the others have no other keys
-		goldentest.Document(t, name, documents[name])
+		goldentest.Document(t, name, document.ForPrograms(documents[name]))
 	}
 	short := gateway.History{Plans: []journal.Entry{one}}.Shortened(1)
 	assert.Contains(t, document.History(short), "  … and 1 more\n")

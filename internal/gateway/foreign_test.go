@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
@@ -32,14 +34,14 @@ func FuzzChassis(f *testing.F) {
 		}
 		assert.LessOrEqual(t, len(inv.Findings), wrongMappings+2)
 		for _, finding := range inv.Findings {
-			assert.Equal(t, foreign.Name(finding.Where), finding.Where)
-			assert.LessOrEqual(t, len(finding.Text), 4*foreign.MaxReason, "names are quoted")
+			assert.Equal(t, foreign.Name(finding.Subject.Name), finding.Subject.Name)
+			assert.LessOrEqual(t, len(finding.Message()), 4*foreign.MaxReason, "names are quoted")
 			assert.Equal(t, strings.Map(func(r rune) rune {
 				if r < ' ' {
 					return -1
 				}
 				return r
-			}, finding.Text), finding.Text)
+			}, finding.Message()), finding.Message())
 		}
 	})
 }
@@ -49,9 +51,10 @@ func TestBridgeMappingsThatAreWrongAreNamedAsFarAsThereIsRoom(t *testing.T) {
 	inv := BuildInventory(ovsdb.Northbound{}, ovsdb.Southbound{Chassis: []ovsdb.ChassisRow{{Name: "c1", Config: map[string]string{
 		"ovn-bridge-mappings": strings.Repeat(strings.Repeat("x", 400)+"\x1b,", 1000) + "phys\x1bnet:br-ex", "ovn-cms-options": "availability-zones=a\x1b",
 	}}}})
-	require.Len(t, inv.Findings, 2, "equal ones are one")
-	assert.Equal(t, schedule.Finding{Where: "c1", Text: "997 more of its bridge mappings are not NETWORK:BRIDGE"}, inv.Findings[0])
-	assert.Less(t, len(inv.Findings[1].Text), 300)
+	require.Len(t, inv.Findings, 1)
+	assert.Equal(t, finding.MappingsInvalid, inv.Findings[0].Code)
+	assert.Equal(t, 1000, inv.Findings[0].Args.Count)
+	assert.Less(t, len(inv.Findings[0].Message()), 900)
 	assert.Equal(t, []string{"phys?net"}, inv.State.Chassis[0].Networks)
 	assert.Equal(t, []string{"a?"}, inv.State.Chassis[0].Zones)
 }
@@ -59,10 +62,9 @@ func TestBridgeMappingsThatAreWrongAreNamedAsFarAsThereIsRoom(t *testing.T) {
 func TestRowsThatAreMalformedAreToldOf(t *testing.T) {
 	t.Parallel()
 	inv := BuildInventory(ovsdb.Northbound{Malformed: []ovsdb.Malformed{{Table: "HA_Chassis_Group", UUID: "0f7a", Name: "a?"}}}, ovsdb.Southbound{Malformed: []ovsdb.Malformed{{Table: "Chassis", UUID: "1f7a", Name: "b?"}}})
-	assert.Equal(t, []schedule.Finding{
-		{Where: "Chassis 1f7a", Text: `"b?" is no name, of this row or of a candidate of it: it has control characters, or more than 255 bytes; left alone`},
-		{Where: "HA_Chassis_Group 0f7a", Text: `"a?" is no name, of this row or of a candidate of it: it has control characters, or more than 255 bytes; left alone`},
-	}, inv.Findings)
+	assert.Equal(t, []string{
+		`warning ROW_NAME_INVALID Chassis 1f7a Total=255 Detail="b?"`, `warning ROW_NAME_INVALID HA_Chassis_Group 0f7a Total=255 Detail="a?"`,
+	}, findingtest.All(inv.Findings))
 }
 
 // S15: a name in the database is not to become a command.
@@ -75,8 +77,8 @@ func TestCommandThatGivesAPortItsGroupIsQuoted(t *testing.T) {
 			RouterPorts: []ovsdb.LogicalRouterPort{{UUID: "Q", Name: "other", Group: "H"}, {UUID: "P", Name: port, ExternalIDs: map[string]string{gatewayKey: "true"}}},
 		}, ovsdb.Southbound{})
 		require.Len(t, inv.Findings, 1, "%v", inv.Findings)
-		_, command, found := strings.Cut(inv.Findings[0].Text, "give it that: ")
-		require.True(t, found)
-		assert.Equal(t, []string{"ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", group, "--", "set", "Logical_Router_Port", port, "ha_chassis_group=@g"}, shelltest.Words(t, command))
+		assert.Equal(t, finding.GatewayOutsideGroup, inv.Findings[0].Code)
+		line := juju.Version{}.Render(inv.Findings[0].Remedies[0].Command)
+		assert.Equal(t, []string{"ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", group, "--", "set", "Logical_Router_Port", port, "ha_chassis_group=@g"}, shelltest.Words(t, line))
 	}
 }

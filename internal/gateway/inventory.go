@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
 // Options of a chassis, in ovn-cms-options.
@@ -29,7 +30,7 @@ type Inventory struct {
 	SB ovsdb.Southbound
 	// State is what a plan is made from; Findings are what is odd in the rows.
 	State    schedule.State
-	Findings []schedule.Finding
+	Findings []finding.Finding
 	// stored are the rows of each group of the state, by its name.
 	stored map[string]stored
 }
@@ -57,7 +58,7 @@ func (inv *Inventory) Neutrons(group string) bool {
 func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}}
 	for _, m := range slices.Concat(nb.Malformed, sb.Malformed) {
-		c.find(m.Table+" "+m.UUID, "%q is no name, of this row or of a candidate of it: it has control characters, or more than %d bytes; left alone", m.Name, foreign.MaxName)
+		c.find(finding.RowNameInvalid, m.Table+" "+m.UUID, finding.Args{Total: foreign.MaxName, Detail: fmt.Sprintf("%q", m.Name)})
 	}
 	cordons := cordon.Names(nb.IDs)
 	for _, row := range sb.Chassis {
@@ -65,7 +66,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 		c.State.Chassis = append(c.State.Chassis, c.chassis(row, cordoned))
 	}
 	if sb.Config < nb.Config { // no ovn-controller was asked yet
-		c.find("ovn-northd", "it has not followed yet: nb_cfg %d of %d; until then, which chassis respond is not known", sb.Config, nb.Config)
+		c.find(finding.NorthdBehind, "", finding.Args{Count: int(sb.Config), Total: int(nb.Config)})
 	}
 	t := newTopology(nb, sb)
 	c.misnamed()
@@ -80,8 +81,13 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	return c
 }
 
-func (inv *Inventory) find(where, format string, args ...any) {
-	inv.Findings = append(inv.Findings, schedule.Finding{Where: where, Text: fmt.Sprintf(format, args...)})
+func (inv *Inventory) find(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
+	inv.Findings = append(inv.Findings, about(code, name, args, remedies...))
+}
+
+// about is a finding about what has the name.
+func about(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) finding.Finding {
+	return finding.New(code, finding.Subject{Name: name}, args, remedies...)
 }
 
 // wrongMappings is how many of a chassis are named: it may write any number.
@@ -104,17 +110,18 @@ func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chas
 			x.Zones = foreign.Names(items(zones, ":"))
 		}
 	}
-	wrong := 0
+	var wrong []string
 	for _, mapping := range items(row.Config["ovn-bridge-mappings"], ",") {
 		network, bridge, found := strings.Cut(mapping, ":")
 		if found && network != "" && bridge != "" {
 			x.Networks = append(x.Networks, foreign.Name(network))
-		} else if wrong++; wrong <= wrongMappings {
-			inv.find(row.Name, "its bridge mapping %q is not NETWORK:BRIDGE", foreign.Name(mapping))
+		} else {
+			wrong = append(wrong, fmt.Sprintf("%q", foreign.Name(mapping)))
 		}
 	}
-	if more := wrong - wrongMappings; more > 0 {
-		inv.find(row.Name, "%d more of its bridge mappings are not NETWORK:BRIDGE", more)
+	if len(wrong) > 0 {
+		named := strings.Join(wrong[:min(wrongMappings, len(wrong))], ", ")
+		inv.find(finding.MappingsInvalid, row.Name, finding.Args{Count: len(wrong), Detail: named})
 	}
 	return x
 }
@@ -139,7 +146,7 @@ func (inv *Inventory) gateways(t *topology) (users map[string][]ovsdb.LogicalRou
 		case p.Group != "":
 			users[p.Group] = append(users[p.Group], p)
 			if len(p.GatewayChassis) > 0 {
-				inv.find(p.Name, "it has both an HA_Chassis_Group and Gateway_Chassis; OVN ignores the latter")
+				inv.find(finding.GatewayStoredTwice, p.Name, finding.Args{})
 			}
 		case len(p.GatewayChassis) > 0:
 			inv.single(t, p)
@@ -155,7 +162,8 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.GatewayChassis, p.GatewayChassis)
 	for _, r := range rows {
 		if p.ExternalIDs[gatewayKey] != "" && r.Name != foreign.Name(p.Name+"_"+r.Chassis) {
-			inv.find(p.Name, "its candidate %s is a row named %s, which Neutron can't read: it looks for %s_%s", r.Chassis, r.Name, p.Name, r.Chassis)
+			detail := fmt.Sprintf("the row is named %s, and should be %s_%s", r.Name, p.Name, r.Chassis)
+			inv.find(finding.CandidateMisnamed, p.Name, finding.Args{Value: r.Chassis, Detail: detail})
 		}
 	}
 	inv.add(schedule.Group{
@@ -178,10 +186,10 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 		case !grouped:
 			inv.single(t, p)
 		case router == "":
-			inv.find(p.Name, "no chassis hosts it, and it belongs to no router")
+			inv.find(finding.GatewayWithoutRouter, p.Name, finding.Args{})
 		case there[router]:
-			inv.find(p.Name, "no chassis hosts it, though its router has a group; give it that: %s",
-				shell.Line("ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", router, "--", "set", "Logical_Router_Port", p.Name, "ha_chassis_group=@g"))
+			inv.find(finding.GatewayOutsideGroup, p.Name, finding.Args{Value: router}, finding.Do(command.Direct(
+				"ovn-nbctl", "--id=@g", "get", "HA_Chassis_Group", router, "--", "set", "Logical_Router_Port", p.Name, "ha_chassis_group=@g")))
 		default:
 			byRouter[router] = append(byRouter[router], p)
 		}
@@ -209,7 +217,7 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 		routers[t.routerOf[p.UUID].Name] = true
 	}
 	if len(routers) > 1 {
-		inv.find(row.Name, "several routers share it and move together: %s", strings.Join(slices.Sorted(maps.Keys(routers)), ", "))
+		inv.find(finding.GroupShared, row.Name, finding.Args{Count: len(routers), Detail: strings.Join(slices.Sorted(maps.Keys(routers)), ", ")})
 	}
 	external := t.external[row.UUID]
 	for _, p := range external {
@@ -224,7 +232,7 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 		}
 	default:
 		if _, neutrons := row.ExternalIDs[zoneHintsKey]; !neutrons && len(rows) > 0 {
-			inv.find(row.Name, "no port uses this group, and Neutron did not create it; left alone")
+			inv.find(finding.GroupUnused, row.Name, finding.Args{})
 		}
 		return
 	}
@@ -233,7 +241,7 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 
 func (inv *Inventory) add(g schedule.Group, s stored) {
 	if _, twice := inv.stored[g.Name]; twice {
-		inv.find(g.Name, "a port and a group have this name; the group is left alone")
+		inv.find(finding.GroupNameTaken, g.Name, finding.Args{})
 		return
 	}
 	inv.State.Groups = append(inv.State.Groups, g)
@@ -244,7 +252,7 @@ func (inv *Inventory) add(g schedule.Group, s stored) {
 // ungrouped finds the external ports that have no group: no ovn-controller binds them.
 func (inv *Inventory) ungrouped(t *topology) {
 	for _, p := range t.external[""] {
-		inv.find(p.Name, "an external port without an HA_Chassis_Group: no chassis serves it, so that DHCP and ARP are not answered")
+		inv.find(finding.ExternalUngrouped, p.Name, finding.Args{})
 	}
 }
 
@@ -289,7 +297,7 @@ func (inv *Inventory) followed(t *topology, name string, external []ovsdb.Logica
 		return "" // no router, no gateway to follow
 	case 1:
 	default:
-		inv.find(name, "its external ports are connected to several routers' gateways: %s; it follows the first", strings.Join(groups, ", "))
+		inv.find(finding.ExternalRoutersSeveral, name, finding.Args{Value: groups[0], Detail: strings.Join(groups, ", ")})
 	}
 	if groups[0] == name {
 		return ""
@@ -329,7 +337,7 @@ func (inv *Inventory) zones(t *topology, p ovsdb.LogicalRouterPort) []string {
 	hints := router.ExternalIDs[zoneHintsKey]
 	all := foreign.Names(items(hints, ","))
 	if hints != "" && len(all) != 1+strings.Count(hints, ",") {
-		inv.find(router.Name, "its availability zone hints %q have empty items", foreign.Name(hints))
+		inv.find(finding.ZoneHintsInvalid, router.Name, finding.Args{Detail: fmt.Sprintf("%q", foreign.Name(hints))})
 	}
 	return all
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -103,10 +105,7 @@ func TestStateIsWhatTheRowsSay(t *testing.T) {
 			Candidates: []schedule.Candidate{{Chassis: "c2", Priority: 1}},
 		},
 	}, c.State.Groups)
-	assert.Equal(t, []schedule.Finding{
-		{Where: "c4", Text: `its bridge mapping ":br-ex" is not NETWORK:BRIDGE`},
-		{Where: "c4", Text: `its bridge mapping "physnet1" is not NETWORK:BRIDGE`},
-	}, c.Findings)
+	assert.Equal(t, []string{`warning BRIDGE_MAPPINGS_INVALID c4 Count=2 Detail="physnet1", ":br-ex"`}, findingtest.All(c.Findings))
 }
 
 // What ovn-northd has not asked them yet, ovn-controllers can't have followed: they lag behind nb_cfg of
@@ -117,40 +116,40 @@ func TestChassisIsNotBlamedForAnOvnNorthdThatDoesNotFollow(t *testing.T) {
 	nb.Config = 9
 	c := gateway.BuildInventory(nb, southbound())
 	assert.Equal(t, []bool{false, true, false, false}, []bool{c.State.Chassis[0].Unresponsive, c.State.Chassis[1].Unresponsive, c.State.Chassis[2].Unresponsive, c.State.Chassis[3].Unresponsive})
-	assert.Contains(t, c.Findings, schedule.Finding{Where: "ovn-northd", Text: "it has not followed yet: nb_cfg 5 of 9; until then, which chassis respond is not known"})
+	assert.Contains(t, findingtest.All(c.Findings), "warning NORTHD_BEHIND Count=5 Total=9")
 }
 
 func TestOddRowsAreReportedAndTheRestGoesOn(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
 		change  func(*ovsdb.Northbound)
-		problem schedule.Finding
+		problem string
 	}{
 		"both forms": {
 			func(nb *ovsdb.Northbound) { nb.RouterPorts[1].GatewayChassis = []string{"G1"} },
-			schedule.Finding{Where: "lrp-2", Text: "it has both an HA_Chassis_Group and Gateway_Chassis; OVN ignores the latter"},
+			"info GATEWAY_STORED_TWICE lrp-2",
 		},
 		"a group of two routers": {
 			func(nb *ovsdb.Northbound) {
 				nb.RouterPorts[0].GatewayChassis, nb.RouterPorts[0].Group = nil, "H1"
 			},
-			schedule.Finding{Where: "neutron-R2", Text: "several routers share it and move together: r1, r2"},
+			"info GROUP_SHARED neutron-R2 Count=2 Detail=r1, r2",
 		},
 		"hints with nothing in between": {
 			func(nb *ovsdb.Northbound) {
 				nb.Routers[0].ExternalIDs["neutron:availability_zone_hints"] = "az1,,az2"
 			},
-			schedule.Finding{Where: "r1", Text: `its availability zone hints "az1,,az2" have empty items`},
+			`info ZONE_HINTS_INVALID r1 Detail="az1,,az2"`,
 		},
 		"a group of the same name as a port": {
 			func(nb *ovsdb.Northbound) { nb.Groups[0].Name = "lrp-1" },
-			schedule.Finding{Where: "lrp-1", Text: "a port and a group have this name; the group is left alone"},
+			"warning GROUP_NAME_TAKEN lrp-1",
 		},
 	} {
 		nb := northbound()
 		x.change(&nb)
 		c := gateway.BuildInventory(nb, southbound())
-		assert.Contains(t, c.Findings, x.problem, name)
+		assert.Contains(t, findingtest.All(c.Findings), x.problem, name)
 		require.NotEmpty(t, c.State.Groups, name)
 	}
 }
@@ -199,7 +198,7 @@ func TestDrainDoesNotWaitForTheGatewayOfADisabledRouter(t *testing.T) {
 	assert.True(t, left.Done(), left.Text())
 	state := gateway.BuildInventory(nb, sb).State
 	assert.Empty(t, schedule.Evaluate(state, schedule.Options{}).Findings)
-	assert.Zero(t, schedule.Conditions(state)[schedule.ConditionMisplaced])
+	assert.Zero(t, schedule.Conditions(state)[finding.GatewayMisplaced])
 
 	nb.Routers[1].Disabled = false
 	_, left = progress()

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -118,8 +118,9 @@ func (inv *Inventory) Layout() journal.Layout { return journal.Of(inv.State, cor
 
 // History is what was done to gateways, the newest first.
 type History struct {
-	Plans    []journal.Entry    `json:"plans" yaml:"plans"`
-	Findings []schedule.Finding `json:"problems" yaml:"problems"`
+	Plans           []journal.Entry   `json:"plans" yaml:"plans"`
+	Findings        []finding.Finding `json:"-" yaml:"-"`
+	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
 }
 
 // History reads the plans of the journal without their changes, or one of them with its changes.
@@ -128,7 +129,7 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 	if err != nil {
 		return History{}, err
 	}
-	h := History{Plans: []journal.Entry{}, Findings: append([]schedule.Finding{}, j.Findings...)}
+	h := History{Plans: []journal.Entry{}, Findings: j.Findings}
 	var known []string
 	for _, e := range j.Plans() {
 		if id == e.ID {
@@ -150,7 +151,8 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 
 // Shortened is the history with at most so many changes of a plan, and problems, and how many more there are.
 func (h History) Shortened(most int) History {
-	h.Plans, h.Findings = slices.Clone(h.Plans), schedule.Shortened(h.Findings, most)
+	h.Plans = slices.Clone(h.Plans)
+	h.Findings, h.OmittedFindings = h.Findings[:min(most, len(h.Findings))], h.OmittedFindings+max(0, len(h.Findings)-most)
 	for i := range h.Plans {
 		e := &h.Plans[i]
 		kept := min(most, len(e.Changes))

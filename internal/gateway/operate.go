@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -46,31 +47,6 @@ type Operation struct {
 	earlier []journal.Entry
 }
 
-// UnconfirmedError is returned if traffic would be interrupted without a confirmation.
-type UnconfirmedError struct{ Moves int }
-
-// Error says what would be interrupted; how to confirm depends on the caller.
-func (e *UnconfirmedError) Error() string {
-	if e.Moves == 1 {
-		return "this would interrupt 1 gateway for about a second"
-	}
-	return fmt.Sprintf("this would interrupt %d gateways for about a second each", e.Moves)
-}
-
-// MisplacedError names the ports that are not bound where they should be.
-type MisplacedError struct {
-	Ports []schedule.Finding
-	Wait  time.Duration
-}
-
-// Error counts the ports; the caller names them.
-func (e *MisplacedError) Error() string {
-	if len(e.Ports) == 1 {
-		return fmt.Sprintf("1 port is not bound as expected after %s", e.Wait)
-	}
-	return fmt.Sprintf("%d ports are not bound as expected after %s", len(e.Ports), e.Wait)
-}
-
 // Status reads both databases and evaluates how gateways are spread ([schedule.Evaluate]).
 func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Status, error) {
 	inventory, err := s.Observe(ctx)
@@ -86,10 +62,7 @@ func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Stat
 	status.Findings = schedule.SortFindings(append(status.Findings, inventory.Findings...))
 	j, err := s.journal(ctx)
 	for _, e := range j.Unfinished() {
-		text := "%s has %d gateways left: still running, or interrupted (then run it again)"
-		status.Findings = append(status.Findings, schedule.Finding{
-			Where: "plan " + e.ID, Text: fmt.Sprintf(text, e.Operation, e.Left),
-		})
+		status.Findings = append(status.Findings, e.Interrupted())
 	}
 	return status, err
 }
@@ -189,7 +162,7 @@ func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier 
 }
 
 // Apply carries the plan out, unless it is a dry run, and proves it as [Service.Prove] does. If that would interrupt
-// traffic without a confirmation, the error is an [*UnconfirmedError].
+// traffic without a confirmation, that is refused ([finding.WouldInterrupt]).
 func (o *Operation) Apply(ctx context.Context) error {
 	s, r := o.service, o.request
 	switch {
@@ -199,7 +172,7 @@ func (o *Operation) Apply(ctx context.Context) error {
 		s.progress(ctx, "dry run: nothing changed")
 		return nil
 	case !r.Confirmed && o.Plan.Moves() > 0:
-		return &UnconfirmedError{o.Plan.Moves()}
+		return finding.Refuse([]finding.Finding{about(finding.WouldInterrupt, "", finding.Args{Count: o.Plan.Moves()})})
 	}
 	var err error
 	s.Operate(ctx, o.Plan.Operation, "", func() bool {
@@ -220,8 +193,8 @@ func (o *Operation) carryOut(ctx context.Context) error {
 		return nil
 	}
 	err = s.Prove(ctx, changed, r.Wait)
-	if unresponsive := new(UnresponsiveError); errors.As(err, &unresponsive) && s.Undo != nil {
-		unresponsive.Undo = s.Undo(s.run.ID)
+	if unproved := new(UnprovedError); errors.As(err, &unproved) && s.Undo != nil {
+		unproved.Undo = s.Undo(s.run.ID)
 	}
 	if err == nil {
 		s.progress(ctx, "every gateway is bound as expected")

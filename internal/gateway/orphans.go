@@ -3,29 +3,30 @@ package gateway
 import (
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // Orphans are rows that name a missing chassis, and chassis that lack one of their two rows. They are reported and
 // never deleted: only a person knows whether a machine comes back.
-func (inv *Inventory) Orphans() (all []schedule.Finding) {
+func (inv *Inventory) Orphans() (all []finding.Finding) {
 	there := map[string]bool{}
 	for _, c := range inv.SB.Chassis {
 		there[c.Name] = true
 		if !c.Known && !c.Remote() && len(inv.SB.Private) > 0 {
-			all = append(all, schedule.Finding{Where: c.Name, Text: "Chassis without Chassis_Private"})
+			all = append(all, about(finding.ChassisIncomplete, c.Name, finding.Args{Value: "Chassis_Private"}))
 		}
 	}
 	for _, name := range inv.SB.Private {
 		if !there[name] {
-			all = append(all, schedule.Finding{Where: name, Text: "Chassis_Private without Chassis: what waits for all chassis never ends"})
+			all = append(all, about(finding.ChassisIncomplete, name, finding.Args{Value: "Chassis"}))
 		}
 	}
 	for _, g := range inv.State.Groups {
 		for _, c := range g.Candidates {
 			if !there[c.Chassis] {
-				all = append(all, schedule.Finding{Where: c.Chassis, Text: "a candidate of gateways, and no chassis"})
+				all = append(all, about(finding.CandidateUnknown, c.Chassis, finding.Args{}))
 			}
 		}
 	}

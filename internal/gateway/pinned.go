@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
 // Options that pin a port of a switch to a chassis (ovn-nb(5)). options:requested-chassis is none of them: it binds
@@ -90,14 +91,13 @@ func (inv *Inventory) pin(p schedule.Pinned) {
 }
 
 // Ignored are the rows that have a chassis as a candidate of a port whose router is pinned, and how to delete them.
-func (inv *Inventory) Ignored(chassis string) (all []schedule.Finding) {
+func (inv *Inventory) Ignored(chassis string) (all []finding.Finding) {
 	t := newTopology(inv.NB, inv.SB)
 	for _, p := range inv.NB.RouterPorts {
 		for _, r := range pick(inv.NB.GatewayChassis, p.GatewayChassis) {
 			if t.routerOf[p.UUID].Pinned && r.Chassis == chassis {
-				command := shell.Line("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis)
-				text := "it is a candidate, which OVN ignores, since the router is pinned: run: " + command
-				all = append(all, schedule.Finding{Where: p.Name, Text: text})
+				drop := finding.Do(command.Direct("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis))
+				all = append(all, about(finding.CandidatesIgnored, p.Name, finding.Args{Value: t.routerOf[p.UUID].Name}, drop))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -39,8 +40,7 @@ func (s *Service) restoring(
 	return func(state schedule.State, o schedule.Options) schedule.Plan {
 		p := schedule.Restore(state, o, target.Gateways)
 		for _, d := range journal.Diff(was, is) {
-			text := d.Text + " since; cordons are left as they are"
-			p.Findings = append(p.Findings, schedule.Finding{Where: d.Chassis, Text: text})
+			p.Findings = append(p.Findings, about(finding.CordonKept, d.Chassis, finding.Args{Detail: d.Text}))
 		}
 		return p
 	}, nil

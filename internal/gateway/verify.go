@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -18,32 +18,42 @@ import (
 // not hear each other yet.
 const stableFor = 3 * time.Second
 
-// UnresponsiveError names the chassis that have taken gateways and do not respond.
-type UnresponsiveError struct {
-	Chassis []string
+// UnprovedError reports that gateways are not bound as expected, or that chassis that took some do not respond.
+type UnprovedError struct {
+	Findings []finding.Finding
+	Wait     time.Duration
 	// Undo is the command that reverts the plan; it may be empty.
 	Undo string
 }
 
-// Error says what is wrong and what to do.
-func (e *UnresponsiveError) Error() string {
-	text := fmt.Sprintf("ovn-controller does not respond on %s, to which gateways were moved; they may not work: restart it", strings.Join(e.Chassis, ", "))
+// Error counts the ports, which the caller names, or names the chassis.
+func (e *UnprovedError) Error() string {
+	if !finding.Has(e.Findings, finding.NewHostSilent) {
+		if len(e.Findings) == 1 {
+			return fmt.Sprintf("1 port is not bound as expected after %s", e.Wait)
+		}
+		return fmt.Sprintf("%d ports are not bound as expected after %s", len(e.Findings), e.Wait)
+	}
+	text := e.Unwrap().Error() + "; restart it"
 	if e.Undo != "" {
-		text += "; or to move them back, run: " + e.Undo
+		text += ", or to move them back, run: " + e.Undo
 	}
 	return text
 }
 
+// Unwrap makes the findings the reasons of the error.
+func (e *UnprovedError) Unwrap() error { return finding.Refuse(e.Findings) }
+
 // Prove verifies what was changed, and asks the chassis that took gateways for a sign of life. A binding shows which
 // chassis claims a gateway, not that its flows are set; ovn-controller follows nb_cfg once they are (ovn-sb(5),
-// Chassis_Private). The error is a [*MisplacedError] or an [*UnresponsiveError] if one of these fails.
+// Chassis_Private). The error is an [*UnprovedError] if one of these fails.
 func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait time.Duration) error {
 	missing, err := s.verify(ctx, changed, wait)
 	switch {
 	case err != nil:
 		return fmt.Errorf("cannot see where gateways are bound: %w", err)
 	case len(missing) > 0:
-		return &MisplacedError{missing, wait}
+		return &UnprovedError{Findings: missing, Wait: wait}
 	}
 	taken := slices.DeleteFunc(slices.Clone(changed), func(c schedule.Change) bool { return c.From() == c.To() })
 	if len(taken) == 0 {
@@ -57,13 +67,13 @@ func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait tim
 		return fmt.Errorf("cannot tell whether the chassis that took gateways respond: %w", err)
 	}
 	if silent := s.unresponsiveHosts(taken, inventory.SB); len(silent) > 0 {
-		return &UnresponsiveError{Chassis: silent}
+		return &UnprovedError{Findings: silent}
 	}
 	return nil
 }
 
-// unresponsiveHosts are the chassis that do not respond although gateways of the changes are bound to them.
-func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbound) []string {
+// unresponsiveHosts finds the chassis that do not respond although gateways of the changes are bound to them.
+func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbound) (all []finding.Finding) {
 	hosts := map[string]bool{}
 	for _, c := range changed {
 		for _, p := range c.Ports {
@@ -72,13 +82,16 @@ func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbou
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(hosts))
+	for _, name := range slices.Sorted(maps.Keys(hosts)) {
+		all = append(all, about(finding.NewHostSilent, name, finding.Args{}))
+	}
+	return all
 }
 
 // verify waits until every port of the changes has been active where it should be for [stableFor]. When the time is
 // over, it returns the ports that are not, unless another client has changed them since. A server that is lost
 // meanwhile is only a delay.
-func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait time.Duration) ([]schedule.Finding, error) {
+func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait time.Duration) ([]finding.Finding, error) {
 	patience, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var since time.Time
@@ -100,7 +113,7 @@ func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait ti
 		switch {
 		case poll.Wait(patience, pollInterval) == nil:
 		case err == nil && len(missing) == 0:
-			return []schedule.Finding{{Where: "all", Text: fmt.Sprintf("bound as expected, but not yet for %s", stableFor)}}, nil
+			return []finding.Finding{about(finding.BindingsUnsettled, "", finding.Args{Duration: stableFor})}, nil
 		case err == nil:
 			inventory, err := s.Observe(ctx)
 			if err != nil {
@@ -126,7 +139,7 @@ const (
 )
 
 // next is what to tell a person now; empty is nothing.
-func (w *waited) next(missing []schedule.Finding, err error, now time.Time) string {
+func (w *waited) next(missing []finding.Finding, err error, now time.Time) string {
 	took := now.Sub(w.begun)
 	changed := len(missing) != w.left && now.Sub(w.said) >= quietWait
 	if took < quietWait || !changed && now.Sub(w.said) < repeatWait {
@@ -140,8 +153,7 @@ func (w *waited) next(missing []schedule.Finding, err error, now time.Time) stri
 	case len(missing) == 0:
 		return fmt.Sprintf("waiting for %s: every port is bound as expected; checking that it stays so", took)
 	}
-	ports, first := schedule.Count(len(missing), "port"), missing[0]
-	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s: %s)", took, ports, first.Where, first.Text)
+	return fmt.Sprintf("waiting for %s: %s not bound as expected yet (%s)", took, schedule.Count(len(missing), "port"), missing[0].Line())
 }
 
 // stillApplied are the changes that no other client has changed or deleted since.
@@ -162,7 +174,7 @@ func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Ch
 
 // misplaced are the ports that are not where their candidates say. The last change of a group counts. If the
 // ovn-controller of the first candidate does not respond, the next one may host the group too.
-func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (missing []schedule.Finding) {
+func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (missing []finding.Finding) {
 	last := map[string]int{}
 	for i, c := range changed {
 		last[c.Group] = i
@@ -176,23 +188,18 @@ func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (mis
 			switch {
 			case p.Disabled:
 			case !known:
-				missing = append(missing, schedule.Finding{Where: p.Name, Text: "no Port_Binding in SB; ovn-northd has not created it"})
+				missing = append(missing, about(finding.BindingMissing, p.Name, finding.Args{}))
 			case s.mayHost(c, where):
+			case where == "" && !s.unresponsive[c.To()]:
+				missing = append(missing, schedule.Unbound(p.Name, c.To()))
 			case where == "":
-				missing = append(missing, schedule.Finding{Where: p.Name, Text: s.unbound(c.To())})
+				missing = append(missing, about(finding.GatewayUnbound, p.Name, finding.Args{Value: c.To()}))
 			default:
-				missing = append(missing, schedule.Finding{Where: p.Name, Text: fmt.Sprintf("bound to %s; expected %s", where, c.To())})
+				missing = append(missing, about(finding.GatewayMisplaced, p.Name, finding.Args{Value: c.To(), Other: where}))
 			}
 		}
 	}
 	return missing
-}
-
-func (s *Service) unbound(best string) string {
-	if s.unresponsive[best] {
-		return "not bound to any chassis; expected " + best
-	}
-	return schedule.Unbound(best)
 }
 
 func (s *Service) mayHost(c schedule.Change, where string) bool {

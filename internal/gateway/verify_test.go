@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -15,17 +16,17 @@ func TestWaitForTheDataPlaneIsTold(t *testing.T) {
 	t.Parallel()
 	begun := time.Unix(1000, 0)
 	w := waited{begun: begun}
-	two := []schedule.Finding{{Where: "lrp-1", Text: "not bound"}, {Where: "lrp-2", Text: "not bound"}}
+	two := []finding.Finding{schedule.Unbound("lrp-1", "c1"), schedule.Unbound("lrp-2", "c1")}
 	for _, step := range []struct {
 		after   time.Duration
-		missing []schedule.Finding
+		missing []finding.Finding
 		err     error
 		told    string
 	}{
 		{after: time.Second, missing: two},
-		{after: 2 * time.Second, missing: two, told: "2 ports not bound as expected yet (lrp-1: not bound)"},
+		{after: 2 * time.Second, missing: two, told: "2 ports not bound as expected yet (lrp-1 "},
 		{after: 3 * time.Second, missing: two[1:]},
-		{after: 5 * time.Second, missing: two[1:], told: "1 port not bound as expected yet (lrp-2: not bound)"},
+		{after: 5 * time.Second, missing: two[1:], told: "1 port not bound as expected yet (lrp-2 "},
 		{after: 19 * time.Second, missing: two[1:]},
 		{after: 20 * time.Second, missing: two[1:], told: "waiting for 20s: 1 port"},
 		{after: 30 * time.Second, told: "checking that it stays so"},

@@ -15,6 +15,8 @@ func (v Version) Render(c command.Command) string {
 	switch {
 	case c.Action == "" && len(c.Words) == 0:
 		return ""
+	case c.Direct:
+		return shell.Line(c.Words...)
 	case c.Action == "" && c.Unit != "":
 		return shell.Line(append([]string{"juju", "ssh", c.Unit}, c.Words...)...)
 	case c.Action == "":

@@ -13,9 +13,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
 // DrainRequest is a drain that is asked for.
@@ -163,9 +165,10 @@ func (s *Service) unfinishedDrain(n maintenance.Node, why string, details ...ans
 	return s.refuse(answer.DrainNodeError, f, details...)
 }
 
-func blocked(findings []schedule.Finding) (messages []answer.Message) {
-	for _, f := range findings {
-		messages = append(messages, answer.Message{Message: f.Text, Error: true, Kind: answer.MessageGateway, Name: f.Where})
+func blocked(findings []finding.Finding) (messages []answer.Message) {
+	for _, f := range findings { // with commands that no version of Juju changes
+		text := present.InLine(juju.Version{}, f)
+		messages = append(messages, answer.Message{Message: text, Error: true, Kind: answer.MessageGateway, Name: f.Subject.Name, Code: string(f.Code)})
 	}
 	return messages
 }

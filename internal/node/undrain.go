@@ -78,20 +78,18 @@ func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[st
 	if err := s.amend(ctx, ovsdb.Guard{Has: record, Lacks: map[string]string{key: value}}, maintenance.End(n.Chassis), forgotten); err != nil {
 		return s.unfinished(n, err)
 	}
-	var details []answer.Message
-	for _, f := range first.Blocked {
-		details = append(details, answer.Message{Message: f.Text, Kind: answer.MessageGateway, Name: f.Where})
+	details := blocked(first.Blocked)
+	for i := range details {
+		details[i].Error = false
 	}
 	if wait > 0 && len(changed) > 0 {
 		s.progress(ctx, "undrain %s: the ranks are back; waiting until its gateways are bound and respond", n.Name())
 		err := s.Gateways.Prove(ctx, changed, wait)
 		if err != nil {
 			f := about(n, finding.UndrainUnproved, finding.Args{Detail: err.Error()})
-			var misplaced *gateway.MisplacedError
-			if errors.As(err, &misplaced) {
-				details = append(details, blocked(misplaced.Ports)...)
-			}
-			if misplaced != nil || errors.As(err, new(*gateway.UnresponsiveError)) {
+			var unproved *gateway.UnprovedError
+			if errors.As(err, &unproved) {
+				details = append(details, blocked(unproved.Findings)...)
 				f.Remedies = []finding.Remedy{s.way(maintenance.OperationDrain, n)}
 			}
 			return s.refuse(answer.DrainNodeError, f, details...)

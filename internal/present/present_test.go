@@ -197,7 +197,7 @@ func each() (all []finding.Finding) {
 	for _, e := range finding.Catalogue() {
 		s := finding.Subject{Databases: ovndb.Databases()}
 		switch e.Kind {
-		case finding.Member, finding.Unit, finding.Northd, finding.Option:
+		case finding.Member, finding.Unit, finding.Northd, finding.Option, finding.Gateway, finding.Chassis:
 			s = finding.Subject{Name: "ovn-central/12"}
 		}
 		all = append(all, finding.New(e.Code, s, finding.Args{

@@ -43,6 +43,15 @@ func Lines(v juju.Version, all []finding.Finding) (lines []string) {
 	return lines
 }
 
+// InLine is a finding with its ways out, in one line.
+func InLine(v juju.Version, f finding.Finding) string {
+	parts := []string{f.Message()}
+	for _, r := range f.Remedies {
+		parts = append(parts, Remedy(v, f, r))
+	}
+	return strings.Join(parts, "; ")
+}
+
 // Ways are the ways out of the findings, each once: a condition, and below it what is to be typed.
 func Ways(v juju.Version, all []finding.Finding) (lines []string) {
 	said := map[string]bool{}

@@ -46,7 +46,7 @@ func TestReschedulingWakesAGatewayThatWaitsForADeadController(t *testing.T) {
 	w.settles(best(w.candidates()))
 	w.named("ch4").silence()
 	w.addGateway("ch4", "ch2", "ch3", "ch1") // as Neutron would schedule it
-	assert.Contains(t, w.operated("status"), "lrp-4: not bound to any chassis; expected ch4 (its ovn-controller is not responding)\n")
+	assert.Contains(t, w.operated("status"), "lrp-4 is not bound to any chassis; expected ch4 (its ovn-controller is not responding)\n")
 	w.proved("reschedule", "--wait", "60s")
 	masters := best(w.candidates())
 	assert.NotEqual(t, "ch4", masters["lrp-4"])

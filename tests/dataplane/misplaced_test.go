@@ -26,8 +26,8 @@ func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
 	w.settles(without("ch1", candidates))
 
 	text := w.operated("status")
-	assert.Contains(t, text, "  lrp-1: bound to ch2; expected ch1\n")
-	assert.Contains(t, text, "  lrp-2: bound to ch3; expected ch1\n")
+	assert.Contains(t, text, "  lrp-1 is bound to ch2; expected ch1\n")
+	assert.Contains(t, text, "  lrp-2 is bound to ch3; expected ch1\n")
 	assert.Len(t, w.status().Findings, 2)
 
 	// Their lists grow, but that they are where they should be can't be proved.
@@ -52,13 +52,13 @@ func (w *world) unproved(chassis string, args ...string) []string {
 	missing := best(candidates).on(chassis)
 	var said []string
 	for line := range strings.Lines(out) {
-		if strings.Contains(line, ": bound to ") && !strings.HasPrefix(line, "waiting for ") {
+		if strings.Contains(line, " is bound to ") && !strings.HasPrefix(line, "waiting for ") {
 			said = append(said, line)
 		}
 	}
 	var want []string
 	for _, port := range missing {
-		want = append(want, fmt.Sprintf("%s: bound to %s; expected %s\n", port, candidates[port][1], chassis))
+		want = append(want, fmt.Sprintf("%s is bound to %s; expected %s\n", port, candidates[port][1], chassis))
 	}
 	assert.Equal(w.t, want, said)
 	assert.Regexp(w.t, fmt.Sprintf("%d ports? (is|are) not bound as expected after 10s; run: ovn-central-operator gateways status --nb \\S+ --sb \\S+\n", len(missing)), stderr)

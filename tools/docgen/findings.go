@@ -28,7 +28,7 @@ codes: the alert of ` + "`NO_QUORUM` is `OVNCentralNoQuorum`" + `.
 | warning | It needs an operator's attention, while the unit works. |
 | info | It is worth knowing. |
 
-If a finding has no "Do", nothing has to be done, or the line says it. Some findings are less, or more, severe than this page says, by what
+*Quiet* findings are not in the status line. If one has no "Do", nothing has to be done. Some findings are less, or more, severe than this page says, by what
 else is known. Words in capitals are names and numbers of the
 finding. ` + "`nb: `, `sb: ` or `nb, sb: `" + ` precede a line that is about databases.
 `
@@ -41,6 +41,8 @@ var kinds = []struct {
 	{finding.Application, "Findings about the application"},
 	{finding.Database, "Findings about a database"},
 	{finding.Member, "Findings about a member"},
+	{finding.Gateway, "Findings about gateways"},
+	{finding.Chassis, "Findings about chassis"},
 	{finding.Northd, "Findings about ovn-northd"},
 	{finding.Node, "Refusals about a node"},
 	{finding.Option, "Findings about options"},
@@ -73,7 +75,7 @@ func findingsPage(root string) ([]byte, error) {
 func writeFinding(out *strings.Builder, root string, e finding.Entry) {
 	facts := []string{e.Severity.String()}
 	if e.Quiet {
-		facts = append(facts, "not in the status line")
+		facts = append(facts, "quiet")
 	}
 	if e.For > 0 {
 		facts = append(facts, fmt.Sprintf("alert after %d min", int(e.For.Minutes())))

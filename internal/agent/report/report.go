@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Status is what an agent knows.
@@ -65,8 +65,8 @@ const Path = "/agent"
 type Document struct {
 	Status
 	// GatewayStatus is the result of the action gateway-status, as old as Gateways; null before the first observation.
-	GatewayStatus *schedule.Status `json:"gateway_status"`
-	ClusterStatus ClusterStatus    `json:"cluster_status"`
+	GatewayStatus any           `json:"gateway_status"`
+	ClusterStatus ClusterStatus `json:"cluster_status"`
 }
 
 // ClusterStatus is the result of the action cluster-status for this unit's servers, without what only Juju knows.
@@ -76,7 +76,7 @@ type ClusterStatus struct {
 	Northbound       any     `json:"ovnnb,omitempty"`
 	Southbound       any     `json:"ovnsb,omitempty"`
 	// Orphans are members that are down and belong to no unit, as far as this unit knows.
-	Orphans []schedule.Finding `json:"orphans"`
+	Orphans []finding.Document `json:"orphans"`
 }
 
 // PeerStatus is what is known of another agent.
@@ -111,7 +111,7 @@ type GatewayStatus struct {
 	Last      *Outcome `json:"last,omitempty" yaml:"last,omitempty"`
 	LastError string   `json:"last_error,omitempty" yaml:"last_error,omitempty"`
 	// Orphans are rows without their counterpart: reported, never deleted.
-	Orphans []schedule.Finding `json:"orphans" yaml:"orphans"`
+	Orphans []finding.Document `json:"orphans" yaml:"orphans"`
 }
 
 // HeldDown is a chassis or gateway with a change that is not acted upon yet.

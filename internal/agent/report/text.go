@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Seconds formats a duration of s seconds for people.
@@ -75,7 +75,7 @@ func (d Drain) Line() string {
 // OrphanLines describes each orphan in a line.
 func (g GatewayStatus) OrphanLines() (all []string) {
 	for _, o := range g.Orphans {
-		all = append(all, o.Where+": "+o.Text)
+		all = append(all, o.Message)
 	}
 	return all
 }
@@ -87,7 +87,7 @@ func (s Status) Shortened(most int) Status {
 	g.Advice = g.Advice[:min(most, len(g.Advice))]
 	text := func(more string) string { return "… " + more }
 	g.Left = first(g.Left, most, text)
-	g.Orphans = first(g.Orphans, most, func(more string) schedule.Finding { return schedule.Finding{Where: "…", Text: more} })
+	g.Orphans = first(g.Orphans, most, func(more string) finding.Document { return finding.Document{Message: text(more)} })
 	if g.Last != nil {
 		last := *g.Last
 		last.Reasons = first(last.Reasons, most, text)

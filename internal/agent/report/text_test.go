@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 func TestStatus_text(t *testing.T) {
@@ -34,7 +34,7 @@ func TestStatus_text(t *testing.T) {
 			Advice:   []report.Advice{{Gateway: "lrp-1", Before: []string{"c1"}, After: []string{"c1", "c2"}, Reason: "the gateway had 1 of 2 candidates", Neutron: true}},
 			HeldDown: []report.HeldDown{{Name: "c3", ForSeconds: 80}}, Left: []string{"lrp-9"},
 			Last:    &report.Outcome{SecondsAgo: 180, Gateways: 3, Reasons: []string{"the chassis does not exist"}},
-			Orphans: []schedule.Finding{{Where: "c4", Text: "a candidate of gateways, and no chassis"}},
+			Orphans: []finding.Document{{Message: "c4: a candidate of gateways, and no chassis"}},
 		},
 	}
 	assert.Equal(t, `lease: ovn-central/0 acts for gateways (this unit); term 3, seen for 2h5m; before that ovn-central/2
@@ -58,11 +58,11 @@ orphan: c4: a candidate of gateways, and no chassis
 
 func TestShortened_counts_rest(t *testing.T) {
 	t.Parallel()
-	orphan := func(name string) schedule.Finding { return schedule.Finding{Where: name, Text: "no chassis"} }
+	orphan := func(name string) finding.Document { return finding.Document{Subject: name} }
 	whole := func() report.Status {
 		return report.Status{Acting: "u/0", Gateways: report.GatewayStatus{
 			Planned: 3, Advice: []report.Advice{{Gateway: "a"}, {Gateway: "b"}, {Gateway: "c"}}, Left: []string{"d", "e", "f"},
-			Orphans: []schedule.Finding{orphan("g"), orphan("h"), orphan("i")}, Last: &report.Outcome{Reasons: []string{"j", "k", "l"}},
+			Orphans: []finding.Document{orphan("g"), orphan("h"), orphan("i")}, Last: &report.Outcome{Reasons: []string{"j", "k", "l"}},
 		}}
 	}
 	s := whole()
@@ -70,7 +70,7 @@ func TestShortened_counts_rest(t *testing.T) {
 	assert.Equal(t, report.Status{}, report.Status{}.Shortened(0))
 	assert.Equal(t, report.Status{Acting: "u/0", Gateways: report.GatewayStatus{
 		Planned: 3, Advice: []report.Advice{{Gateway: "a"}}, Left: []string{"d", "… and 2 more"},
-		Orphans: []schedule.Finding{orphan("g"), {Where: "…", Text: "and 2 more"}}, Last: &report.Outcome{Reasons: []string{"j", "… and 2 more"}},
+		Orphans: []finding.Document{orphan("g"), {Message: "… and 2 more"}}, Last: &report.Outcome{Reasons: []string{"j", "… and 2 more"}},
 	}}, s.Shortened(1))
 	assert.Equal(t, whole(), s, "what is shortened stays as it is")
 }

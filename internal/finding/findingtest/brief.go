@@ -44,6 +44,14 @@ func Brief(f finding.Finding) string {
 	return strings.Join(words, " ")
 }
 
+// All are findings in brief, in their order.
+func All(findings []finding.Finding) (all []string) {
+	for _, f := range findings {
+		all = append(all, Brief(f))
+	}
+	return all
+}
+
 // Codes are the reasons of a refusal in brief: `nb NO_LEADER`.
 func Codes(err error) (all []string) {
 	for _, f := range finding.Reasons(err) {

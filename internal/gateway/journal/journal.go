@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -80,7 +81,7 @@ type Journal struct {
 	// Entries are the newest first.
 	Entries []Entry
 	// Findings name the rows that can't be read.
-	Findings []schedule.Finding
+	Findings []finding.Finding
 
 	bodies map[string]string   // packed, by ID
 	rows   map[string][]string // of each body, by ID
@@ -105,8 +106,7 @@ func Read(texts map[string]string) Journal {
 			r.clean()
 			all[r.ID] = append(all[r.ID], r.record)
 		default:
-			text := "cannot read this row of the journal (table DNS of NB)"
-			j.Findings = append(j.Findings, schedule.Finding{Where: row, Text: text})
+			j.Findings = append(j.Findings, finding.New(finding.JournalUnread, finding.Subject{Name: row}, finding.Args{}))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -177,6 +177,11 @@ func newEntry(records []record) Entry {
 // Plans are the entries that have changed gateways.
 func (j Journal) Plans() []Entry {
 	return slices.DeleteFunc(slices.Clone(j.Entries), func(e Entry) bool { return e.Gateways == 0 })
+}
+
+// Interrupted is the finding about an entry that has something left to do.
+func (e Entry) Interrupted() finding.Finding {
+	return finding.New(finding.PlanUnfinished, finding.Subject{Name: e.ID}, finding.Args{Value: e.Operation, Count: e.Left, Detail: "by " + e.By})
 }
 
 // Unfinished are the entries that had something left to do, without their changes.

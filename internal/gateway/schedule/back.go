@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // This file plans all ways back: from a plan ([Revert]), to a layout ([Restore]), and from drains ([Undrain]). Each is
@@ -33,18 +35,17 @@ func Restore(s State, o Options, layout map[string][]string) Plan {
 	p := bringBack(s, o, taken, restore, why)
 	found := map[string]bool{}
 	for _, f := range p.Findings {
-		found[f.Where] = true
+		found[f.Subject.Name] = true
 	}
 	now = groupsByName(s.with(p.Changes))
 	for _, t := range taken {
 		g, there := now[t.Group]
 		was, is := layout[t.Group], g.Ranked()
 		if there && !found[t.Group] && !o.Hold[t.Group] && !slices.Equal(is, was) {
-			text := fmt.Sprintf("its candidates cannot be wholly as they were: %v then, %v now", was, is)
-			p.Findings = append(p.Findings, Finding{t.Group, text})
+			p.Findings = append(p.Findings, about(finding.GatewayNotRestored, t.Group, finding.Args{Detail: fmt.Sprintf("%v then, %v now", was, is)}))
 		}
 	}
-	p.Findings = sorted(p.Findings)
+	p.Findings = SortFindings(p.Findings)
 	return p
 }
 
@@ -60,9 +61,9 @@ func bringBack(s State, o Options, taken []AppliedChange, operation string, why 
 			switch { // external ports follow their router
 			case slices.ContainsFunc(in.externals, func(x *group) bool { return x.Name == t.Group }):
 			case slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == t.Group }):
-				in.find(t.Group, "no record says any more which chassis may host it; left as it is")
+				in.find(finding.GatewayNotRestored, t.Group, finding.Args{Detail: "no record says any more which chassis may host it"})
 			default:
-				in.find(t.Group, "the gateway no longer exists")
+				in.find(finding.GatewayGone, t.Group, finding.Args{})
 			}
 			continue
 		}
@@ -72,7 +73,7 @@ func bringBack(s State, o Options, taken []AppliedChange, operation string, why 
 		}
 		if moves := len(g.was) > 0 && order[0] != g.was[0]; moves && o.MaxMoves > 0 {
 			if left == 0 {
-				in.find(t.Group, fmt.Sprintf("max-moves=%d is used up", o.MaxMoves))
+				in.find(finding.MovesUsedUp, t.Group, finding.Args{Count: o.MaxMoves})
 				continue
 			}
 			left--
@@ -96,22 +97,21 @@ func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []i
 	case slices.Equal(was, is):
 		return nil // it is back already
 	case !slices.Equal(chassisOf(ranked(t.After)), is):
-		in.find(g.Name, "its candidates have changed since then; left as it is")
+		in.find(finding.CandidatesChanged, g.Name, finding.Args{})
 		return nil
 	case len(was) == 0:
-		in.find(g.Name, "it had no candidates before; left as it is")
+		in.find(finding.GatewayNotRestored, g.Name, finding.Args{Detail: "it had no candidates"})
 		return nil
 	}
 	for i, name := range was {
 		c, found := in.number[name]
 		switch {
 		case !found || !g.class.eligible[c]:
-			in.find(g.Name, fmt.Sprintf("%s can no longer host it: %s", name, in.invalid(g, name)))
+			in.find(finding.GatewayNotRestored, g.Name, finding.Args{Value: name, Detail: name + " can no longer host it: " + in.invalid(g, name)})
 		case !g.accepts(c) && (i == 0 || !g.has(c)):
-			in.find(g.Name, fmt.Sprintf("%s is unschedulable", name))
+			in.find(finding.GatewayNotRestored, g.Name, finding.Args{Value: name, Detail: name + " is unschedulable: " + unavailable(in.chassis[c])})
 		case i == 0 && !g.has(c) && !o.AllowNewCandidates:
-			text := "%s hosted it before and is not a candidate now; allow new candidates to revert it"
-			in.find(g.Name, fmt.Sprintf(text, name))
+			in.find(finding.NewCandidateNeeded, g.Name, finding.Args{Value: name})
 		default:
 			order = append(order, c)
 			continue
@@ -143,15 +143,15 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 	for _, t := range byGroup(taken) {
 		g, found := groups[t.Group]
 		if !found {
-			p.Blocked = append(p.Blocked, Finding{t.Group, "the gateway no longer exists"})
+			p.Blocked = append(p.Blocked, about(finding.GatewayGone, t.Group, finding.Args{}))
 			continue
 		}
-		names, why := in.undrained(g, chassis, t)
+		names, code, why := in.undrained(g, chassis, t)
 		if in.isStray(g, prioritized(nil, names)) {
-			names, why = nil, "another chassis would host it without its network; left as it is"
+			names, code, why = nil, finding.GatewayNotRestored, "another chassis would host it without its network"
 		}
-		if why != "" {
-			p.Blocked = append(p.Blocked, Finding{t.Group, why})
+		if code != "" {
+			p.Blocked = append(p.Blocked, about(code, t.Group, finding.Args{Value: chassis, Detail: why}))
 		}
 		if names == nil {
 			continue
@@ -168,13 +168,14 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 		p.add(g, names, reasons, interrupts)
 	}
 	p.After = in.selected(o, newInstance(s.with(p.Changes)).networkReports())
-	p.Findings = sorted(in.findings)
+	p.Findings = SortFindings(in.findings)
 	p.Cost = costOf(p.Changes)
 	return p
 }
 
-// undrained are the candidates of a group when the chassis is back, best first; nil leaves it as it is.
-func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names []string, why string) {
+// undrained are the candidates of a group when the chassis is back, best first; nil leaves it as it is. The code is of what
+// is found, and why its detail.
+func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names []string, code finding.Code, why string) {
 	base, now := chassisOf(ranked(t.Before)), g.Ranked()
 	at := slices.Index(base, chassis)
 	shut := func(name string) bool {
@@ -183,16 +184,16 @@ func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names [
 	}
 	switch {
 	case at < 0:
-		return nil, ""
+		return nil, "", ""
 	case !slices.Contains(now, chassis):
-		return nil, chassis + " is no longer a candidate; left as it is"
+		return nil, finding.GatewayNotRestored, chassis + " is no longer a candidate"
 	case shut(chassis):
-		return nil, chassis + " is not alive, cordoned, or not connected to its network; left as it is"
+		return nil, finding.GatewayNotRestored, chassis + " is not alive, cordoned, or not connected to its network"
 	}
 	if slices.Equal(now, chassisOf(ranked(t.After))) {
 		rises := func(name string) bool { return shut(name) && rises(name, now, base, shut) }
 		rising := slices.DeleteFunc(slices.Clone(base), func(name string) bool { return !rises(name) })
-		return append(slices.DeleteFunc(slices.Clone(base), rises), rising...), ""
+		return append(slices.DeleteFunc(slices.Clone(base), rises), rising...), "", ""
 	}
 	rest := slices.DeleteFunc(slices.Clone(now), func(name string) bool { return name == chassis })
 	place := slices.IndexFunc(rest, func(name string) bool { return slices.Contains(base[at+1:], name) })
@@ -200,8 +201,7 @@ func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names [
 		place = len(rest)
 	}
 	place = min(place, slices.Index(now, chassis)) // it was given a better rank since then
-	why = "its candidates have changed since then; only the rank of " + chassis + " is put back"
-	return slices.Insert(rest, place, chassis), why
+	return slices.Insert(rest, place, chassis), finding.CandidatesChanged, "only the rank of " + chassis + " is put back"
 }
 
 // rises reports whether a chassis would get before one that can host, which is before it now.

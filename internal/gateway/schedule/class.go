@@ -1,6 +1,10 @@
 package schedule
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+)
 
 // Class is why a candidate changes, one of a few: for what counts changes. [Row.Reason] says it in
 // words, which name chassis, so that there is no end of them.
@@ -30,42 +34,30 @@ func (c Change) Class(r Row) Class {
 	return ClassIncomplete
 }
 
-// Condition is what is wrong with a gateway, one of a few: for what counts them. [Evaluate] says
-// it in words.
-type Condition string
-
-// The conditions of gateways; one may have several.
-const (
-	ConditionUnhosted  Condition = "unhosted"          // a port is bound to no chassis that responds
-	ConditionSingle    Condition = "single-candidate"  // it has one candidate, and no failover
-	ConditionInvalid   Condition = "invalid-candidate" // a candidate is no chassis, or may not host it
-	ConditionMisplaced Condition = "misplaced"         // a port is not where its priorities say
-	ConditionLost      Condition = "gateway-unknown"   // it is of external ports, whose router's gateway is not there
-	ConditionUnserved  Condition = "external-unserved" // it is of external ports, and one is bound to no chassis that responds
-)
-
-// Conditions has every condition, with how many gateways it is true of.
-func Conditions(s State) map[Condition]int {
+// Conditions has the codes of findings that gateways are counted by, with how many gateways each is true of. Unbound and
+// unserved are those on no chassis that responds; invalid are those with a candidate that may not host them.
+func Conditions(s State) map[finding.Code]int {
 	in := newInstance(s)
-	count := map[Condition]int{
-		ConditionUnhosted: 0, ConditionSingle: 0, ConditionInvalid: 0, ConditionMisplaced: 0, ConditionLost: 0, ConditionUnserved: 0,
+	count := map[finding.Code]int{
+		finding.GatewayUnbound: 0, finding.SingleCandidate: 0, finding.CandidateInvalid: 0, finding.GatewayMisplaced: 0,
+		finding.ExternalGatewayUnknown: 0, finding.ExternalUnserved: 0,
 	}
 	for _, g := range in.all() {
 		hosted := in.unhostedPorts(g) == 0
-		count[ConditionUnhosted] += btoi(!hosted && g.Kind == RouterPorts)
-		count[ConditionUnserved] += btoi(!hosted && g.Kind != RouterPorts)
-		count[ConditionMisplaced] += btoi(in.isMisplaced(g))
+		count[finding.GatewayUnbound] += btoi(!hosted && g.Kind == RouterPorts)
+		count[finding.ExternalUnserved] += btoi(!hosted && g.Kind != RouterPorts)
+		count[finding.GatewayMisplaced] += btoi(in.isMisplaced(g))
 	}
 	for _, p := range s.Pinned {
 		if !p.Disabled && len(p.Ports) > 0 {
-			count[ConditionUnhosted] += btoi(!in.isHosted(Port{Active: p.Active}))
-			count[ConditionMisplaced] += btoi(p.Active != p.Chassis)
+			count[finding.GatewayUnbound] += btoi(!in.isHosted(Port{Active: p.Active}))
+			count[finding.GatewayMisplaced] += btoi(p.Active != p.Chassis)
 		}
 	}
 	for _, g := range slices.Concat(in.groups, in.externals) {
-		count[ConditionSingle] += btoi(len(g.order) == 1 && g.Kind == RouterPorts)
-		count[ConditionInvalid] += btoi(len(g.gone) > 0)
-		count[ConditionLost] += btoi(in.isLost(g))
+		count[finding.SingleCandidate] += btoi(len(g.order) == 1 && g.Kind == RouterPorts)
+		count[finding.CandidateInvalid] += btoi(len(g.gone) > 0)
+		count[finding.ExternalGatewayUnknown] += btoi(in.isLost(g))
 	}
 	return count
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -43,8 +44,8 @@ func TestConditionsAreThoseThatTheStatusNames(t *testing.T) {
 			s.Groups[i].Ports[0].Active = "c1"
 		}
 	}
-	assert.Equal(t, map[schedule.Condition]int{
-		schedule.ConditionUnhosted: 1, schedule.ConditionSingle: 1, schedule.ConditionInvalid: 1, schedule.ConditionMisplaced: 1, schedule.ConditionLost: 1, schedule.ConditionUnserved: 0,
+	assert.Equal(t, map[finding.Code]int{
+		finding.GatewayUnbound: 1, finding.SingleCandidate: 1, finding.CandidateInvalid: 1, finding.GatewayMisplaced: 1, finding.ExternalGatewayUnknown: 1, finding.ExternalUnserved: 0,
 	}, schedule.Conditions(s))
 	assert.Len(t, schedule.Evaluate(s, schedule.Options{}).Findings, 5)
 }

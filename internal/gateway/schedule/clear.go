@@ -3,6 +3,8 @@ package schedule
 import (
 	"cmp"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Clear takes a chassis that was drained out of the candidates of every group. A group of which
@@ -15,6 +17,9 @@ func Clear(s State, chassis string) Plan {
 		living[c.Name] = c.Name != chassis && !c.Remote && unavailable(c) == ""
 	}
 	in := newInstance(s)
+	stays := func(g Group, why string) {
+		p.Blocked = append(p.Blocked, about(finding.CandidateStays, g.Name, finding.Args{Value: chassis, Detail: why}))
+	}
 	for _, g := range s.Groups {
 		names := g.Ranked()
 		others := slices.DeleteFunc(slices.Clone(g.Candidates), func(c Candidate) bool { return c.Chassis == chassis })
@@ -22,17 +27,17 @@ func Clear(s State, chassis string) Plan {
 		switch {
 		case len(rest) == len(names):
 		case names[0] == chassis:
-			p.Blocked = append(p.Blocked, Finding{g.Name, "it is the first candidate: drain it first"})
+			stays(g, "it is the first candidate")
 		case !slices.ContainsFunc(rest, func(name string) bool { return living[name] }):
-			p.Blocked = append(p.Blocked, Finding{g.Name, "none of its other candidates is alive and not cordoned"})
+			stays(g, "no other one is alive and not cordoned")
 		case in.isStray(g, others):
-			p.Blocked = append(p.Blocked, Finding{g.Name, "another chassis would host it without its network: drain it first"})
+			stays(g, "another chassis would host it without its network")
 		default:
 			p.add(g, rest, map[string]string{chassis: "it is taken out"}, false)
 		}
 	}
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
-	p.Blocked, p.Findings = sorted(p.Blocked), []Finding{}
+	p.Blocked = SortFindings(p.Blocked)
 	p.Cost = costOf(p.Changes)
 	return p
 }

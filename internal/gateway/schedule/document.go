@@ -1,8 +1,9 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // The operations.
@@ -40,10 +41,12 @@ type Plan struct {
 	// Bounds are those of a rebalancing, one for each network.
 	Bounds []Bound `json:"bounds,omitempty" yaml:"bounds,omitempty"`
 	// Findings are what could not be done and why, and what is odd.
-	Findings []Finding `json:"problems" yaml:"problems"`
+	Findings        []finding.Finding `json:"-" yaml:"-"`
+	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
 	// Blocked are the groups that a drain leaves where they are, or that are not wholly put
 	// back, and why.
-	Blocked []Finding `json:"blocked,omitempty" yaml:"blocked,omitempty"`
+	Blocked        []finding.Finding `json:"-" yaml:"-"`
+	OmittedBlocked int               `json:"omitted-blocked,omitempty" yaml:"omitted-blocked,omitempty"`
 	// Added are the chassis that were added and get something: the run that finishes the plan
 	// needs them, since they don't look new once they have a part of it.
 	Added []string `json:"-" yaml:"-"`
@@ -67,7 +70,8 @@ func (p Plan) Moves() int { return p.Cost.Interruptions }
 func (p Plan) Shortened(most int) Plan {
 	kept := min(most, len(p.Changes))
 	p.Changes, p.Omitted = p.Changes[:kept], p.Omitted+len(p.Changes)-kept
-	p.Findings, p.Blocked = Shortened(p.Findings, most), Shortened(p.Blocked, most)
+	p.Findings, p.OmittedFindings = shown(p.Findings, p.OmittedFindings, most)
+	p.Blocked, p.OmittedBlocked = shown(p.Blocked, p.OmittedBlocked, most)
 	p.Before, p.After = slices.Clone(p.Before), slices.Clone(p.After)
 	for i := range p.After {
 		p.Before[i], p.After[i] = shortened(p.Before[i], p.After[i], most)
@@ -75,12 +79,10 @@ func (p Plan) Shortened(most int) Plan {
 	return p
 }
 
-// Shortened are the first findings, and one that says how many more there are.
-func Shortened(findings []Finding, most int) []Finding {
-	if len(findings) <= most {
-		return findings
-	}
-	return append(slices.Clone(findings[:most]), Finding{"…", fmt.Sprintf("and %d more", len(findings)-most)})
+// shown are the first findings, and how many are left out by then.
+func shown(findings []finding.Finding, omitted, most int) ([]finding.Finding, int) {
+	kept := min(most, len(findings))
+	return findings[:kept], omitted + len(findings) - kept
 }
 
 // shortened is a network before and after a plan with the same chassis in both, in their order: first those that have
@@ -147,13 +149,6 @@ func first(candidates []Candidate) string {
 		return ""
 	}
 	return candidates[0].Chassis
-}
-
-// Finding is what could not be done, or what an operator should know.
-type Finding struct {
-	// Where is a group, port, chassis or network.
-	Where string `json:"where" yaml:"where"`
-	Text  string `json:"text" yaml:"text"`
 }
 
 // Bound says of a network why a rebalancing takes the moves that it takes.
@@ -235,8 +230,9 @@ type Status struct {
 	Networks []Network `json:"networks" yaml:"networks"`
 	Pinned   []Pinned  `json:"pinned,omitempty" yaml:"pinned,omitempty"`
 	// OmittedPinned counts those that are left out because there is no room for them.
-	OmittedPinned int       `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
-	Findings      []Finding `json:"problems" yaml:"problems"`
+	OmittedPinned   int               `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
+	Findings        []finding.Finding `json:"-" yaml:"-"`
+	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
 	// Next are the operations that would change something by now.
 	Next []Step `json:"next" yaml:"next"`
 }
@@ -251,7 +247,8 @@ type Step struct {
 
 // Shortened is the status with no more problems and chassis of a network than so many, and with how many more there are.
 func (s Status) Shortened(most int) Status {
-	s.Findings, s.Networks = Shortened(s.Findings, most), slices.Clone(s.Networks)
+	s.Findings, s.OmittedFindings = shown(s.Findings, s.OmittedFindings, most)
+	s.Networks = slices.Clone(s.Networks)
 	pinned := min(most, len(s.Pinned))
 	s.Pinned, s.OmittedPinned = s.Pinned[:pinned], s.OmittedPinned+len(s.Pinned)-pinned
 	for i, n := range s.Networks {

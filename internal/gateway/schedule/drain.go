@@ -3,6 +3,8 @@ package schedule
 import (
 	"cmp"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Drain moves every group off a chassis that is about to go, and makes the chassis the last
@@ -67,8 +69,8 @@ func (d *draining) plan(o Options) Plan {
 	slices.SortStableFunc(p.Changes, func(a, b Change) int { // what carries traffic first
 		return cmp.Or(btoi(b.Interrupts)-btoi(a.Interrupts), cmp.Compare(a.Group, b.Group))
 	})
-	p.Blocked = sorted(d.blocked)
-	p.Findings = sorted(d.findings)
+	p.Blocked = SortFindings(d.blocked)
+	p.Findings = SortFindings(d.findings)
 	p.Cost = costOf(p.Changes)
 	return p
 }
@@ -102,7 +104,7 @@ type draining struct {
 	moved map[string][]string
 	// written are the groups that this drain has written, by name.
 	written map[string]bool
-	blocked []Finding
+	blocked []finding.Finding
 	// blocks are the groups that stay as they are, by name.
 	blocks map[string]bool
 	// concerned are the groups that have the chassis as a candidate, touched those of which
@@ -244,7 +246,7 @@ func (d *draining) gone(g Group) bool {
 
 func (d *draining) block(name, why string) {
 	d.blocks[name] = true
-	d.blocked = append(d.blocked, Finding{name, "no other chassis can host it: " + why})
+	d.blocked = append(d.blocked, about(finding.GatewayStays, name, finding.Args{Detail: why}))
 }
 
 // whyNoneBut says of the other chassis what stands against hosting a group.

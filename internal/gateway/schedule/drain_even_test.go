@@ -129,7 +129,7 @@ func TestDrainMovesEachGatewayOfTheChassisOnceAndNoOther(t *testing.T) {
 			interrupted[c.Group] = c.Interrupts
 		}
 		for _, f := range p.Blocked {
-			stays[f.Where] = true
+			stays[f.Subject.Name] = true
 		}
 		for i, g := range s.Groups {
 			require.LessOrEqual(t, changes[g.Name], 1, "seed %d: %s", seed, g.Name)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -183,7 +184,7 @@ func TestR12DrainLeavesNoGatewayWithoutALivingChassis(t *testing.T) {
 		after := applied(s, p)
 		blocked := map[string]bool{}
 		for _, f := range p.Blocked {
-			blocked[f.Where] = true
+			blocked[f.Subject.Name] = true
 		}
 		for i, g := range s.Groups {
 			names := g.Ranked()
@@ -268,11 +269,10 @@ func TestUndrainLeavesWhatOthersHaveChanged(t *testing.T) {
 	assert.Equal(t, []string{"c1", "c3", "c2"}, order(restored, names[0]))
 	assert.Equal(t, []string{"c3", "c2"}, order(restored, names[1]))
 	assert.Equal(t, []string{"c1", "c2", "c3"}, order(restored, names[3]))
-	assert.Equal(t, []schedule.Finding{
-		{Where: names[0], Text: "its candidates have changed since then; only the rank of c1 is put back"},
-		{Where: names[1], Text: "c1 is no longer a candidate; left as it is"},
-		{Where: names[2], Text: "the gateway no longer exists"},
-	}, back.Blocked)
+	assert.Equal(t, []string{
+		"info CANDIDATES_CHANGED " + names[0] + " Value=c1 Detail=only the rank of c1 is put back",
+		"info GATEWAY_NOT_RESTORED " + names[1] + " Value=c1 Detail=c1 is no longer a candidate", "info GATEWAY_GONE " + names[2],
+	}, findingtest.All(back.Blocked))
 }
 
 // It was a backup, and has become first since then.
@@ -311,8 +311,8 @@ func TestDrainMovesWhatIsNotPlannedFor(t *testing.T) {
 		o := order(after, name)
 		assert.Equal(t, "c1", o[len(o)-1], name)
 	}
-	assert.Equal(t, []schedule.Finding{{Where: "x-stuck", Text: "no other chassis can host it: none of its other candidates is alive and not cordoned"}}, p.Blocked)
-	assert.Contains(t, document.Plan(p), "blocked\n  x-stuck: no other chassis")
+	assert.Equal(t, []string{"error GATEWAY_STAYS x-stuck Detail=none of its other candidates is alive and not cordoned"}, findingtest.All(p.Blocked))
+	assert.Contains(t, document.Plan(p), "blocked\n  no other chassis can host x-stuck (")
 	assert.Equal(t, map[string][]string{"c1": {"x-stuck"}}, schedule.Dependent(s))
 }
 
@@ -322,7 +322,7 @@ func TestChassisIsTakenOutOnlyWhereAnotherOneLives(t *testing.T) {
 		p := schedule.Clear(s, "c0")
 		after, blocked := applied(s, p), map[string]bool{}
 		for _, f := range p.Blocked {
-			blocked[f.Where] = true
+			blocked[f.Subject.Name] = true
 		}
 		for i, g := range s.Groups {
 			if names := after.Groups[i].Ranked(); blocked[g.Name] {

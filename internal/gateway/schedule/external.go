@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // lead is the group that a group of external ports follows now: one that is planned for, and of which the first
@@ -104,11 +106,11 @@ func (in *instance) findExternals() {
 		if len(g.order) > 0 || in.unhostedPorts(g.Group) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("no chassis serves its external ports (%s), so that DHCP and ARP are not answered", named(g.Ports))
+		detail := named(g.Ports)
 		if len(g.class.schedulable) == 0 {
-			text += "; no chassis is eligible: " + in.whyNoOther(g)
+			detail += "; no chassis is eligible: " + in.whyNoOther(g)
 		}
-		in.find(g.Name, text)
+		in.find(finding.ExternalUnserved, g.Name, finding.Args{Detail: detail})
 	}
 }
 
@@ -131,7 +133,7 @@ func named(ports []Port) string {
 func (in *instance) findLostFollowers() {
 	for _, g := range in.externals {
 		if in.isLost(g) {
-			in.find(g.Name, fmt.Sprintf("used by external ports, but their router's gateway %s is unknown", g.Follows))
+			in.find(finding.ExternalGatewayUnknown, g.Name, finding.Args{Value: g.Follows})
 		}
 	}
 }

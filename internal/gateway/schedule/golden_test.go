@@ -52,7 +52,7 @@ func planLine(p schedule.Plan) string {
 		}
 	}
 	for _, f := range p.Blocked {
-		fmt.Fprintf(&b, " |%s blocked", f.Where)
+		fmt.Fprintf(&b, " |%s blocked", f.Subject.Name)
 	}
 	return b.String()
 }

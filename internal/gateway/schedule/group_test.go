@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -68,8 +69,8 @@ func TestGroupOfExternalPortsFollowsItsRouter(t *testing.T) {
 		assert.Equal(t, x.want, p.Changes[0].After, name)
 	}
 	s := schedule.State{Chassis: base.Chassis, Groups: append(base.Groups, follower("lrp-gone"))}
-	assert.Equal(t, []schedule.Finding{{Where: "extport", Text: "used by external ports, but their router's gateway lrp-gone is unknown"}},
-		schedule.Reschedule(s, schedule.Options{}).Findings)
+	assert.Equal(t, []string{"warning EXTERNAL_GATEWAY_UNKNOWN extport Value=lrp-gone"},
+		findingtest.All(schedule.Reschedule(s, schedule.Options{}).Findings))
 
 	// In a rebalancing it moves with its router.
 	s = schedule.State{Chassis: base.Chassis, Groups: append(base.Groups, follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c1", Priority: 9}))}

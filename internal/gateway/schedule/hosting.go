@@ -3,6 +3,9 @@ package schedule
 import (
 	"fmt"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // isHosted reports whether the port is bound to a chassis that responds, whichever should host it.
@@ -67,7 +70,7 @@ func (in *instance) keepWorking() {
 		on, found := in.claimant(g.Candidates)
 		if found && g.unconnected(on) == "" && slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == on.Name }) {
 			g.held = true
-			in.find(g.Name, fmt.Sprintf("%s hosts it, and should not: %s; no chassis that should responds, so that it stays", on.Name, g.reasons[on.Name]))
+			in.find(finding.HostNotAllowed, g.Name, finding.Args{Value: on.Name, Detail: g.reasons[on.Name] + "; no chassis that should responds, so that it stays"})
 		}
 	}
 }
@@ -98,59 +101,47 @@ func (in *instance) findHosting() {
 		here += btoi(!c.Remote)
 		respond += btoi(!c.Remote && !c.Unresponsive)
 	}
-	controllers := fmt.Sprintf("ovn-controllers that respond: %d of %d", respond, here)
 	if gateways > 0 && bound == 0 {
-		text := "its only gateway is not bound to any chassis"
-		if gateways > 1 {
-			text = fmt.Sprintf("none of %d gateways is bound to a chassis", gateways)
-		}
-		if externals > 0 {
-			text += ", nor is any external port"
-		}
-		in.find(cloud, text+"; "+controllers)
+		in.find(finding.NoGatewayBound, "", finding.Args{Count: respond, Total: here, Detail: fmt.Sprintf("gateways: %d, external ports: %d", gateways, externals)})
 		return
 	}
 	if respond == 0 && bound > 0 {
-		in.find(cloud, "no chassis responds, so that what they host may not work; "+controllers)
+		in.find(finding.NoChassisResponds, "", finding.Args{Total: here})
 	}
 	for _, g := range in.all() {
 		in.findMisplaced(g, respond > 0)
 	}
 }
 
-// cloud is where what is true of all chassis, or of all gateways, is found.
-const cloud = "cloud"
-
-// Unbound is what is said of a port that is bound nowhere while the ovn-controller of its best
+// Unbound is the finding about a port that is bound nowhere while the ovn-controller of its best
 // candidate responds. One of OVN 23.03 that has claimed a port at the same time as another candidate
 // may not claim it again after that one has released it, which takes the port from it; its
 // recomputation does (measured: tests/dataplane).
-func Unbound(best string) string {
-	return fmt.Sprintf("not bound to any chassis; expected %s (if this lasts, run there: ovn-appctl -t ovn-controller inc-engine/recompute)", best)
+func Unbound(port, best string) finding.Finding {
+	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
+	return about(finding.GatewayUnbound, port, finding.Args{Value: best}, finding.If(finding.IfItLastsThere, recompute))
 }
 
 // findMisplaced names ports that are not where their priorities say, and with silent those on chassis that do not respond.
 func (in *instance) findMisplaced(g Group, silent bool) {
 	should := in.expected(g)
-	expected, unbound := "; expected "+should, "not bound to any chassis"
-	switch c, found := in.number[should]; {
-	case !found:
-		expected = "" // that it has no candidate is found apart
-	case in.chassis[c].Unresponsive:
-		expected += " (its ovn-controller is not responding)"
-		unbound += expected
-	default:
-		unbound = Unbound(should)
+	expected := finding.Args{Value: should}
+	best, found := in.number[should] // that it has no candidate is found apart
+	if found && in.chassis[best].Unresponsive {
+		expected.Detail = "its ovn-controller is not responding"
 	}
 	for _, p := range g.Ports {
-		switch on, found := in.number[p.Active]; {
-		case p.Disabled, p.Active == "" && expected == "":
+		on, known := in.number[p.Active]
+		switch expected.Other = p.Active; {
+		case p.Disabled, p.Active == "" && !found:
+		case p.Active == "" && expected.Detail == "":
+			in.findings = append(in.findings, Unbound(p.Name, should))
 		case p.Active == "":
-			in.find(p.Name, unbound)
-		case p.Active != should && expected != "":
-			in.find(p.Name, "bound to "+p.Active+expected)
-		case silent && found && in.chassis[on].Unresponsive:
-			in.find(p.Name, fmt.Sprintf("bound to %s, whose ovn-controller is not responding", p.Active))
+			in.find(finding.GatewayUnbound, p.Name, expected)
+		case p.Active != should && found:
+			in.find(finding.GatewayMisplaced, p.Name, expected)
+		case silent && known && in.chassis[on].Unresponsive:
+			in.find(finding.GatewayHostSilent, p.Name, finding.Args{Value: p.Active})
 		}
 	}
 }
@@ -168,26 +159,25 @@ func (in *instance) findUnmarked() {
 	case !later:
 		effect = "Neutron up to 2023.1 takes every chassis that has the network, later ones give new gateways none"
 	}
-	in.find(cloud, fmt.Sprintf("no chassis has enable-chassis-as-gw, and %s; to mark the units of ovn-chassis, run: %s", effect,
-		"juju config ovn-chassis prefer-chassis-as-gw=true"))
+	in.find(finding.NoChassisMarked, "", finding.Args{Detail: effect}, finding.Do(command.Client("config", "ovn-chassis", "prefer-chassis-as-gw=true")))
 }
 
 // findIneligible finds that no chassis may become a candidate of a group that has none.
 func (in *instance) findIneligible(g *group) {
 	if g.class.mark == noMark && len(g.class.accepts) > 0 && slices.Contains(g.class.accepts, true) {
-		in.find(g.Name, "it has no candidate") // why not is found once for all
+		in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{}) // why not is found once for all
 		return
 	}
-	in.find(g.Name, "no chassis is eligible: "+in.whyNoOther(g))
+	in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{Detail: "no chassis is eligible: " + in.whyNoOther(g)})
 }
 
 // findInvalid names the candidates that may not host a group.
 func (in *instance) findInvalid(g *group) {
 	for _, name := range g.gone {
-		text := fmt.Sprintf("candidate %s cannot host it: %s", name, g.reasons[name])
+		code := finding.CandidateInvalid
 		if slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == name }) {
-			text = fmt.Sprintf("candidate %s hosts it, and should not: %s", name, g.reasons[name])
+			code = finding.HostNotAllowed
 		}
-		in.find(g.Name, text)
+		in.find(code, g.Name, finding.Args{Value: name, Detail: g.reasons[name]})
 	}
 }

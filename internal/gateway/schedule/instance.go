@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // instance is a state in the order of names and with numbers for them: whatever the
@@ -29,7 +31,7 @@ type instance struct {
 	// classes are those that there are of groups; many groups share one.
 	classes  map[classKey]*class
 	whys     map[whyKey]string
-	findings []Finding
+	findings []finding.Finding
 }
 
 // class is groups of the same kind, owner, networks and zones: they may be hosted by the same chassis.
@@ -127,7 +129,7 @@ func (in *instance) add(g Group) {
 		n, found := slices.BinarySearch(in.networks, p.Network)
 		if !found {
 			if in.unhostedPorts(g) > 0 { // others, as those of the nodes of ovn-kubernetes, are as their owner has them
-				in.find(p.Name, "its network is not connected to a provider network; left as it is")
+				in.find(finding.GatewayNetworkUnknown, p.Name, finding.Args{})
 			}
 			in.unplanned = append(in.unplanned, g)
 			return
@@ -150,7 +152,7 @@ func (in *instance) add(g Group) {
 		switch {
 		case slices.ContainsFunc(sorted[:i], func(b Candidate) bool { return b.Chassis == c.Chassis }):
 			n.repeated = true
-			in.find(g.Name, fmt.Sprintf("chassis %s is listed twice; reschedule drops the lower rank", c.Chassis))
+			in.find(finding.CandidateRepeated, g.Name, finding.Args{Value: c.Chassis})
 		case found && n.class.eligible[number]:
 			n.order = append(n.order, number)
 		default:
@@ -158,7 +160,7 @@ func (in *instance) add(g Group) {
 			n.reasons[c.Chassis] = in.invalid(n, c.Chassis)
 		}
 		if i > 0 && sorted[i-1].Priority == c.Priority {
-			in.find(g.Name, fmt.Sprintf("%s and %s have the same priority %d; OVN picks the larger name", sorted[i-1].Chassis, c.Chassis, c.Priority))
+			in.find(finding.CandidatesTied, g.Name, finding.Args{Value: sorted[i-1].Chassis, Other: c.Chassis, Count: c.Priority})
 		}
 	}
 	in.findTooMany(g)
@@ -171,7 +173,14 @@ func (in *instance) add(g Group) {
 	}
 }
 
-func (in *instance) find(where, text string) { in.findings = append(in.findings, Finding{where, text}) }
+func (in *instance) find(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
+	in.findings = append(in.findings, about(code, name, args, remedies...))
+}
+
+// about is a finding about what has the name.
+func about(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) finding.Finding {
+	return finding.New(code, finding.Subject{Name: name}, args, remedies...)
+}
 
 // classKey is what the groups of a class have in common.
 type classKey struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -196,16 +197,14 @@ func TestWhatIsBoundToAChassisThatRespondsIsHosted(t *testing.T) {
 		}
 		assert.Zero(t, ports, "ports that are hosted nowhere")
 		conditions := schedule.Conditions(s)
-		assert.Equal(t, gateways, conditions[schedule.ConditionUnhosted])
-		assert.Equal(t, externals, conditions[schedule.ConditionUnserved])
+		assert.Equal(t, gateways, conditions[finding.GatewayUnbound])
+		assert.Equal(t, externals, conditions[finding.ExternalUnserved])
 		marks := 0
 		for _, f := range status.Findings {
-			if n, is := nowhere[f.Where]; is && n == 0 {
-				assert.NotContains(t, f.Text, "no chassis hosts")
-				assert.NotContains(t, f.Text, "no chassis serves")
-				assert.NotContains(t, f.Text, "not bound to any chassis")
+			if n, is := nowhere[f.Subject.Name]; is && n == 0 {
+				assert.NotContains(t, []finding.Code{finding.GatewayUnbound, finding.ExternalUnserved, finding.GatewayHostSilent}, f.Code)
 			}
-			if strings.Contains(f.Text, "prefer-chassis-as-gw") {
+			if f.Code == finding.NoChassisMarked {
 				marks++
 			}
 		}

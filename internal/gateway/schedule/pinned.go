@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/shell"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // PinKind is the kind of what is pinned.
@@ -62,12 +63,12 @@ func (p Pinned) option() (table, option string) {
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // moveTo is the command that pins it to another chassis.
-func (p Pinned) moveTo(chassis string) string {
+func (p Pinned) moveTo(chassis string) finding.Remedy {
 	table, option := p.option()
 	if !plain.MatchString(chassis) {
 		chassis = fmt.Sprintf("%q", chassis)
 	}
-	return shell.Line("ovn-nbctl", "set", table, p.Record, "options:"+option+"="+chassis)
+	return finding.Do(command.Direct("ovn-nbctl", "set", table, p.Record, "options:"+option+"="+chassis))
 }
 
 // lacks is the first set of networks of which the chassis has none; nil is that it has what is needed.
@@ -83,7 +84,7 @@ func (p Pinned) lacks(c Chassis) []string {
 // Moves say of each of those that are pinned to a chassis how to move it to another one that responds, is not
 // cordoned and has its networks. Those that have most room for it come first: chassis for gateways, then those
 // that the fewest are pinned to.
-func (s State) Moves(chassis string) (all []Finding) {
+func (s State) Moves(chassis string) (all []finding.Finding) {
 	load := map[string]int{}
 	for _, p := range s.Pinned {
 		load[p.Chassis]++
@@ -92,17 +93,17 @@ func (s State) Moves(chassis string) (all []Finding) {
 	slices.SortFunc(moving, func(a, b Pinned) int { return CompareNames(a.Name, b.Name) })
 	for _, p := range moving {
 		_, option := p.option()
-		why := fmt.Sprintf("pinned to %s by options:%s", cmp.Or(chassis, "nothing"), option)
+		stays := about(finding.GatewayPinned, p.Name, finding.Args{Value: cmp.Or(chassis, "nothing"), Detail: "by options:" + option})
 		switch to := s.hostFor(p, load); {
 		case to != "":
 			load[to]++
-			why += "; OVN does not move it: run: " + p.moveTo(to)
+			stays.Remedies = []finding.Remedy{p.moveTo(to)}
 		case p.Kind == PinnedVTEP:
-			why += ", which only another VTEP gateway could take over; OVN does not move it"
+			stays.Args.Detail += ", which only another VTEP gateway could take over"
 		default:
-			why += "; OVN does not move it, and no other chassis can host it: " + s.whyNoHost(p)
+			stays.Args.Detail += ", and no other chassis can host it: " + s.whyNoHost(p)
 		}
-		all = append(all, Finding{p.Name, why})
+		all = append(all, stays)
 	}
 	return all
 }
@@ -144,24 +145,21 @@ func (s State) whyNoHost(p Pinned) string {
 }
 
 // findPinned finds what is wrong with those that are pinned.
-func (s State) findPinned() (all []Finding) {
-	find := func(where, format string, args ...any) {
-		all = append(all, Finding{where, fmt.Sprintf(format, args...)})
-	}
-	moves := map[string]map[string]string{}
-	move := func(p Pinned) string {
+func (s State) findPinned() (all []finding.Finding) {
+	moves := map[string]map[string][]finding.Remedy{}
+	unhosted := func(p Pinned, why string) {
 		if moves[p.Chassis] == nil {
-			moves[p.Chassis] = map[string]string{}
+			moves[p.Chassis] = map[string][]finding.Remedy{}
 			for _, f := range s.Moves(p.Chassis) {
-				moves[p.Chassis][f.Where] = f.Text
+				moves[p.Chassis][f.Subject.Name] = f.Remedies
 			}
 		}
-		return moves[p.Chassis][p.Name]
+		all = append(all, about(finding.PinnedUnhosted, p.Name, finding.Args{Value: cmp.Or(p.Chassis, "nothing"), Detail: why}, moves[p.Chassis][p.Name]...))
 	}
 	for _, p := range s.Pinned {
 		for _, port := range p.Candidates {
-			find(port, "its router %s is pinned to %s and has candidates; ovn-northd ignores these: run: %s", p.Name, p.Chassis,
-				shell.Line("ovn-nbctl", "clear", "Logical_Router_Port", port, "gateway_chassis", "ha_chassis_group"))
+			all = append(all, about(finding.CandidatesIgnored, port, finding.Args{Value: p.Name}, finding.Do(
+				command.Direct("ovn-nbctl", "clear", "Logical_Router_Port", port, "gateway_chassis", "ha_chassis_group"))))
 		}
 		if p.Disabled {
 			continue
@@ -169,22 +167,22 @@ func (s State) findPinned() (all []Finding) {
 		at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == p.Chassis })
 		switch {
 		case p.Chassis == "":
-			find(p.Name, "no chassis hosts it; %s", move(p))
+			unhosted(p, "")
 		case at < 0:
 			if host := s.namedAs(p.Chassis); host != "" {
-				why := "no chassis hosts it: %s is the host name of chassis %s; OVN goes by the name of the chassis: run: %s"
-				find(p.Name, why, p.Chassis, host, p.moveTo(host))
+				why := "that is the host name of chassis " + host
+				all = append(all, about(finding.PinnedUnhosted, p.Name, finding.Args{Value: p.Chassis, Detail: why}, p.moveTo(host)))
 				continue
 			}
-			find(p.Name, "no chassis hosts it: %s does not exist; %s", p.Chassis, move(p))
+			unhosted(p, "there is no such chassis")
 		case s.Chassis[at].Unresponsive:
-			find(p.Name, "the ovn-controller of its only chassis does not respond; %s", move(p))
+			unhosted(p, "its ovn-controller does not respond")
 		case p.lacks(s.Chassis[at]) != nil:
-			find(p.Name, "its chassis is not connected to %s; %s", strings.Join(p.lacks(s.Chassis[at]), " or "), move(p))
+			unhosted(p, "it is not connected to "+strings.Join(p.lacks(s.Chassis[at]), " or "))
 		case len(p.Ports) > 0 && p.Active == "":
-			find(p.Name, "%s", Unbound(p.Chassis))
+			all = append(all, Unbound(p.Name, p.Chassis))
 		case len(p.Ports) > 0 && p.Active != p.Chassis:
-			find(p.Name, "bound to %s; expected %s", p.Active, p.Chassis)
+			all = append(all, about(finding.GatewayMisplaced, p.Name, finding.Args{Value: p.Chassis, Other: p.Active}))
 		}
 	}
 	return all

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/shelltest"
 )
 
@@ -16,12 +18,11 @@ import (
 func moves(t *testing.T, s schedule.State) (to []string) {
 	t.Helper()
 	for _, f := range s.Moves("c1") {
-		_, command, found := strings.Cut(f.Text, "run: ")
-		if !found {
+		if len(f.Remedies) == 0 {
 			to = append(to, "")
 			continue
 		}
-		words := shelltest.Words(t, command)
+		words := f.Remedies[0].Command.Words
 		require.Len(t, words, 5)
 		_, chassis, _ := strings.Cut(words[4], "=")
 		to = append(to, chassis)
@@ -78,10 +79,9 @@ func TestCommandThatMovesAPinnedGatewayIsQuoted(t *testing.T) {
 		}
 		found := s.Moves("c1")
 		require.Len(t, found, 1)
-		_, command, ok := strings.Cut(found[0].Text, "run: ")
-		require.True(t, ok)
-		words := shelltest.Words(t, command)
-		require.Len(t, words, 5, command)
+		line := juju.Version{}.Render(found[0].Remedies[0].Command)
+		words := shelltest.Words(t, line)
+		require.Len(t, words, 5, line)
 		assert.Equal(t, []string{"ovn-nbctl", "set", "Logical_Switch_Port", name}, words[:4])
 	}
 }
@@ -106,7 +106,7 @@ func TestPinnedGatewaysAreCounted(t *testing.T) {
 		Pinned:  []schedule.Pinned{pinned("c1", "c1"), pinned("c1", ""), pinned("c2", "c2"), pinned("c2", "c1"), pinned("gone", ""), off, empty},
 	}
 	count := schedule.Conditions(s)
-	assert.Equal(t, 3, count[schedule.ConditionUnhosted])
-	assert.Equal(t, 3, count[schedule.ConditionMisplaced])
+	assert.Equal(t, 3, count[finding.GatewayUnbound])
+	assert.Equal(t, 3, count[finding.GatewayMisplaced])
 	assert.Len(t, schedule.Dependent(s)["c1"], 3, "lost if their chassis goes, but for the one that is disabled")
 }

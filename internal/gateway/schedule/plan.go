@@ -16,7 +16,7 @@ func (in *instance) plan(operation string, o Options, before []Network) Plan {
 	}
 	in.planExternals(&p, operation)
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
-	p.Findings = sorted(in.findings)
+	p.Findings = SortFindings(in.findings)
 	p.Cost = costOf(p.Changes)
 	return p
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Reschedule gives every group as many candidates as it can have, up to
@@ -49,7 +51,7 @@ type scheduler interface {
 func (in *instance) hold(o Options) {
 	for _, n := range o.Networks {
 		if !slices.ContainsFunc(in.networks, func(all string) bool { return isOf([]string{n}, all) }) {
-			in.find(n, "no gateway is connected to a network of this name")
+			in.find(finding.NetworkUnknown, n, finding.Args{})
 		}
 	}
 	for _, g := range in.groups {
@@ -94,7 +96,7 @@ func (in *instance) added(o Options) (all []int) {
 	}
 	for _, name := range o.Added {
 		if _, found := in.number[name]; !found {
-			in.find(name, "the chassis does not exist")
+			in.find(finding.ChassisUnknown, name, finding.Args{})
 		}
 	}
 	return all
@@ -191,7 +193,7 @@ func (in *instance) findIncomplete() {
 			reasons[unavailable(in.chassis[c])]++
 		}
 		if groups[n] > 0 {
-			in.find(in.networks[n], fmt.Sprintf("%s with fewer than %d candidates; eligible chassis are unschedulable: %s", Count(groups[n], "gateway"), MaxCandidates, counted(reasons)))
+			in.find(finding.CandidatesIncomplete, in.networks[n], finding.Args{Count: groups[n], Total: MaxCandidates, Detail: counted(reasons)})
 		}
 	}
 }

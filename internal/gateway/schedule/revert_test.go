@@ -3,11 +3,13 @@ package schedule_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -60,28 +62,28 @@ func TestRevertFollowsTheRulesOfTheOthers(t *testing.T) {
 		"a master that is a candidate comes back": {before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, want: []string{"c1", "c2"}},
 		"somebody has changed it since": {
 			before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, now: []string{"c3", "c2", "c1"},
-			problem: "its candidates have changed since then; left as it is",
+			problem: "CANDIDATES_CHANGED NAME",
 		},
 		"a master that is gone": {
-			chassis: all[1:], before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, problem: "c1 can no longer host it: the chassis does not exist",
+			chassis: all[1:], before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: the chassis does not exist",
 		},
 		"a master whose ovn-controller is silent": {
 			chassis: without(func(c *schedule.Chassis) { c.Unresponsive = true }), before: []string{"c1", "c2"}, after: []string{"c2", "c1"},
-			problem: "c1 is unschedulable",
+			problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 is unschedulable: its ovn-controller is not responding (nb_cfg is stale)",
 		},
 		"a master that is no candidate any more": {
 			before: []string{"c1", "c2"}, after: []string{"c3", "c2"},
-			problem: "c1 hosted it before and is not a candidate now; allow new candidates to revert it",
+			problem: "NEW_CANDIDATE_NEEDED NAME Value=c1",
 		},
 		"the same where new candidates are allowed": {
 			before: []string{"c1", "c2"}, after: []string{"c3", "c2"}, options: schedule.Options{AllowNewCandidates: true}, want: []string{"c1", "c2", "c3"},
 		},
 		"a backup that lost its flag": {
 			chassis: without(func(c *schedule.Chassis) { c.Gateway = false }), before: []string{"c3", "c1", "c2"}, after: []string{"c2", "c3", "c1"},
-			want: []string{"c3", "c2"}, problem: "c1 can no longer host it: it has no enable-chassis-as-gw",
+			want: []string{"c3", "c2"}, problem: "GATEWAY_NOT_RESTORED NAME Value=c1 Detail=c1 can no longer host it: it has no enable-chassis-as-gw",
 		},
 		"candidates that were only added stay": {before: []string{"c1"}, after: []string{"c1", "c2", "c3"}},
-		"nobody hosted it":                     {before: nil, after: []string{"c1"}, problem: "it had no candidates before; left as it is"},
+		"nobody hosted it":                     {before: nil, after: []string{"c1"}, problem: "GATEWAY_NOT_RESTORED NAME Detail=it had no candidates"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -103,12 +105,12 @@ func TestRevertFollowsTheRulesOfTheOthers(t *testing.T) {
 			if x.problem == "" {
 				assert.Empty(t, p.Findings)
 			} else {
-				assert.Contains(t, p.Findings, schedule.Finding{Where: name, Text: x.problem})
+				assert.Contains(t, findingtest.All(p.Findings), "info "+strings.Replace(x.problem, "NAME", name, 1))
 			}
 		})
 	}
 	p := schedule.Revert(schedule.State{Chassis: all}, schedule.Options{}, []schedule.AppliedChange{{Group: name}})
-	assert.Equal(t, []schedule.Finding{{Where: name, Text: "the gateway no longer exists"}}, p.Findings)
+	assert.Equal(t, []string{"info GATEWAY_GONE " + name}, findingtest.All(p.Findings))
 	s := schedule.State{Chassis: all, Groups: []schedule.Group{hosted(0, "c2", "c1")}}
 	p = schedule.Revert(s, schedule.Options{Networks: []string{"physnet7"}}, []schedule.AppliedChange{{
 		Group: name, Before: hosted(0, "c1", "c2").Candidates, After: hosted(0, "c2", "c1").Candidates,
@@ -201,7 +203,7 @@ func TestRestoreKeepsToTheRulesWhateverThereIs(t *testing.T) {
 		keepsToTheRules(t, s, back)
 		said := map[string]bool{}
 		for _, f := range back.Findings {
-			said[f.Where] = true
+			said[f.Subject.Name] = true
 		}
 		for _, g := range applied(s, back).Groups {
 			assert.True(t, said[g.Name] || slices.Equal(layout[g.Name], g.Ranked()), "%s: %v then, %v now", g.Name, layout[g.Name], g.Ranked())

@@ -2,8 +2,9 @@ package schedule
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Evaluate finds how gateways are spread, what is wrong, and what would mend it. What hosts them is what the Southbound
@@ -19,14 +20,14 @@ func Evaluate(s State, o Options) Status {
 		switch {
 		case len(g.order) == 0 && len(g.class.schedulable) == 0:
 			in.findIneligible(g)
-		case len(g.order) == 0 && in.expected(g.Group) == "" && in.unhostedPorts(g.Group) > 0:
-			in.find(g.Name, "no chassis hosts it")
 		case len(g.order) == 0 && in.expected(g.Group) == "":
-			in.find(g.Name, "it has no candidate")
-		case len(g.order) == 1 && g.possible > 1:
-			in.find(g.Name, fmt.Sprintf("%s is the only candidate (no failover); %d chassis are eligible", in.chassis[g.order[0]].Name, g.possible))
+			in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{})
 		case len(g.order) == 1:
-			in.find(g.Name, fmt.Sprintf("%s is the only candidate (no failover), and no other chassis is eligible: %s", in.chassis[g.order[0]].Name, in.whyNoOther(g)))
+			args := finding.Args{Value: in.chassis[g.order[0]].Name, Count: g.possible}
+			if g.possible == 1 {
+				args.Detail = in.whyNoOther(g)
+			}
+			in.find(finding.SingleCandidate, g.Name, args)
 		}
 	}
 	in.findExternals()
@@ -34,7 +35,7 @@ func Evaluate(s State, o Options) Status {
 	in.findUnmarked()
 	in.findLostFollowers()
 	in.findings = append(in.findings, s.findPinned()...)
-	status := Status{Networks: in.selected(o, in.networkReports()), Findings: sorted(in.findings), Next: []Step{}, Pinned: s.Pinned}
+	status := Status{Networks: in.selected(o, in.networkReports()), Findings: SortFindings(in.findings), Next: []Step{}, Pinned: s.Pinned}
 	if p := Reschedule(s, o); !p.Empty() {
 		status.Next = append(status.Next, Step{Operation: p.Operation, Cost: p.Cost})
 	}
@@ -45,14 +46,12 @@ func Evaluate(s State, o Options) Status {
 	return status
 }
 
-// SortFindings has each problem once, by where it is.
-func SortFindings(findings []Finding) []Finding {
-	slices.SortFunc(findings, func(a, b Finding) int {
-		return cmp.Or(CompareNames(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
-	})
-	return slices.Compact(findings)
-}
-
-func sorted(findings []Finding) []Finding {
-	return append([]Finding{}, SortFindings(findings)...) // none is a list too, for programs
+// SortFindings has each finding once, the most severe first, then by the names of what they are about.
+func SortFindings(findings []finding.Finding) []finding.Finding {
+	compare := func(a, b finding.Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), CompareNames(a.Subject.Name, b.Subject.Name), cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Args.Value, b.Args.Value), cmp.Compare(a.Args.Detail, b.Args.Detail))
+	}
+	slices.SortStableFunc(findings, compare)
+	return slices.CompactFunc(findings, func(a, b finding.Finding) bool { return compare(a, b) == 0 })
 }

@@ -7,27 +7,28 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // What has one candidate only is named, whether or not something can be done about it.
 func TestGatewaysThatHangOnOneChassisAreNamed(t *testing.T) {
 	t.Parallel()
-	problems := func(chassis ...schedule.Chassis) []schedule.Finding {
+	problems := func(chassis ...schedule.Chassis) []string {
 		s := schedule.State{Chassis: chassis, Groups: []schedule.Group{hostedIn("physnet1", 1, "c1")}}
 		s.Groups[0].Ports[0].Active = "c1"
-		return schedule.Evaluate(s, schedule.Options{}).Findings
+		return findingtest.All(schedule.Evaluate(s, schedule.Options{}).Findings)
 	}
 	port := hostedIn("physnet1", 1).Name
 	silent, cordoned, plain := chassis("c2", "physnet1"), chassis("c3", "physnet1"), chassis("c4", "physnet1")
 	silent.Unresponsive, cordoned.Cordoned, plain.Gateway = true, true, false
 
-	assert.Equal(t, []schedule.Finding{{port, "c1 is the only candidate (no failover); 2 chassis are eligible"}},
+	assert.Equal(t, []string{"warning SINGLE_CANDIDATE " + port + " Value=c1 Count=2"},
 		problems(chassis("c1", "physnet1"), chassis("c2", "physnet1")))
-	assert.Equal(t, []schedule.Finding{{port, "c1 is the only candidate (no failover), and no other chassis is eligible: there are none"}},
+	assert.Equal(t, []string{"warning SINGLE_CANDIDATE " + port + " Value=c1 Count=1 Detail=there are none"},
 		problems(chassis("c1", "physnet1")))
-	assert.Equal(t, []schedule.Finding{{port, "c1 is the only candidate (no failover), and no other chassis is eligible: " +
-		"1 × it has no enable-chassis-as-gw; 1 × it is cordoned; 1 × its ovn-controller is not responding (nb_cfg is stale)"}},
+	assert.Equal(t, []string{"warning SINGLE_CANDIDATE " + port + " Value=c1 Count=1 Detail=" +
+		"1 × it has no enable-chassis-as-gw; 1 × it is cordoned; 1 × its ovn-controller is not responding (nb_cfg is stale)"},
 		problems(chassis("c1", "physnet1"), silent, cordoned, plain))
 }
 
@@ -42,7 +43,7 @@ func TestCandidatesThatTakeNothingNewAreMissed(t *testing.T) {
 	}
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Len(t, p.Changes, 2)
-	assert.Equal(t, []schedule.Finding{{"physnet1", "1 gateway with fewer than 5 candidates; eligible chassis are unschedulable: 1 × its ovn-controller is not responding (nb_cfg is stale)"}}, p.Findings)
+	assert.Equal(t, []string{"info CANDIDATES_INCOMPLETE physnet1 Count=1 Total=5 Detail=1 × its ovn-controller is not responding (nb_cfg is stale)"}, findingtest.All(p.Findings))
 	s.Chassis[2].Unresponsive = false
 	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
 }

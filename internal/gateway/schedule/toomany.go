@@ -1,11 +1,11 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/shell"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // findTooMany finds a group that has more candidates than Neutron gives one, as where two of its workers wrote the
@@ -28,19 +28,18 @@ func (in *instance) findTooMany(g Group) {
 			last = append(last, name)
 		}
 	}
-	command := []string{"ha-chassis-group-remove-chassis", g.Name}
+	drop := []string{"ha-chassis-group-remove-chassis", g.Name}
 	if g.Storage == GatewayChassis {
-		command = []string{"lrp-del-gateway-chassis", g.Name}
+		drop = []string{"lrp-del-gateway-chassis", g.Name}
 	}
 	words := []string{"ovn-nbctl"}
 	for i, name := range last {
 		if i > 0 {
 			words = append(words, "--")
 		}
-		words = append(append(words, command...), name)
+		words = append(append(words, drop...), name)
 	}
-	text := "it has %d candidates; with more than %d OVN watches more tunnels, and Neutron keeps no more: to drop %s, run: %s"
-	in.find(g.Name, fmt.Sprintf(text, len(different), MaxCandidates, strings.Join(last, ", "), shell.Line(words...)))
+	in.find(finding.CandidatesTooMany, g.Name, finding.Args{Count: len(different), Total: MaxCandidates, Units: last}, finding.Do(command.Direct(words...)))
 }
 
 // byDesign reports whether the list is that of a client that has all of its chassis in each list, as LXD and Incus do

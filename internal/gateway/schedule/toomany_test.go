@@ -2,13 +2,14 @@ package schedule_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 )
 
 // crowded is a state of one gateway with these candidates, best first.
@@ -57,8 +58,8 @@ func TestMoreThanFiveCandidatesAreFoundAndTheCommandKeepsTheHost(t *testing.T) {
 		s := schedule.Evaluate(crowded(test.storage, test.active, "c1", "c2", "c3", "c4", "c5", "c6", "c7"), schedule.Options{})
 		var found []string
 		for _, f := range s.Findings {
-			if strings.Contains(f.Text, "7 candidates") {
-				found = append(found, f.Text[strings.Index(f.Text, "run: ")+len("run: "):])
+			if f.Code == finding.CandidatesTooMany {
+				found = append(found, juju.Version{}.Render(f.Remedies[0].Command))
 			}
 		}
 		assert.Equal(t, []string{test.command}, found)

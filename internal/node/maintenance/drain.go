@@ -88,7 +88,7 @@ type Progress struct {
 	// Left is how many gateways are still to be written.
 	Left int
 	// Blocked are those that can go nowhere.
-	Blocked []schedule.Finding
+	Blocked []finding.Finding
 	// Unbound are gateways that are on no chassis, though the node is a candidate.
 	Unbound []string
 	Holds   []Hold

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
@@ -15,7 +15,7 @@ var (
 	moving  = maintenance.Progress{Left: 9, Holds: []maintenance.Hold{{Name: "gateway", Count: 9, Derived: true}}}
 	settles = maintenance.Progress{Holds: []maintenance.Hold{{Name: "gateway", Count: 2, Derived: true}}}
 	machine = maintenance.Progress{Holds: []maintenance.Hold{{Name: "nova-compute", Count: 6, Derived: true}, {Name: "bgp"}}}
-	stuck   = maintenance.Progress{Blocked: []schedule.Finding{{Where: "lrp-1"}}, Unbound: []string{"lrp-2"}}
+	stuck   = maintenance.Progress{Blocked: []finding.Finding{{Code: finding.GatewayStays}}, Unbound: []string{"lrp-2"}}
 )
 
 func TestDrainIsJudgedByWhatIsLeftAndForHowLong(t *testing.T) {

@@ -201,7 +201,7 @@ func TestBatchWhoseAnswerIsLostCounts(t *testing.T) {
 		require.NoError(t, err)
 		return operation.Apply(t.Context())
 	}
-	var misplaced *gateway.MisplacedError
+	var misplaced *gateway.UnprovedError
 	assert.ErrorAs(t, rebalance(3), &misplaced, "no ovn-controller binds anything here")
 	moved := c.masters(ports...)
 	assert.Equal(t, 3, moved["c2"]+moved["c3"], "%v", moved)

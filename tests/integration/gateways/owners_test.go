@@ -22,7 +22,7 @@ func TestOwnersOfGateways(t *testing.T) {
 					c.hang(fmt.Sprint("neutron-r", r), fmt.Sprint("lrp-gw", r), "ext", earlier, "c1=3", "c2=2", "c3=1")
 				}
 			},
-			bound: map[string]string{"cr-lrp-gw0": "c1", "cr-lrp-gw1": "c1", "cr-lrp-gw2": "c1"}, problems: []string{"cloud"}, marks: true,
+			bound: map[string]string{"cr-lrp-gw0": "c1", "cr-lrp-gw1": "c1", "cr-lrp-gw2": "c1"}, problems: []string{""}, marks: true,
 			after: map[string]string{"lrp-gw2": "c1 c3 c2"}, moves: 2,
 		},
 		// Bug 2019217: what was scheduled before the upgrade stays, and what is new gets nothing.
@@ -34,7 +34,7 @@ func TestOwnersOfGateways(t *testing.T) {
 				c.hang("neutron-r1", "lrp-gw1", "ext", later, "c1=1")
 				c.hang("neutron-r2", "lrp-gw2", "ext", later)
 			},
-			bound: map[string]string{"cr-lrp-gw1": "c1"}, nowhere: 1, problems: []string{"cloud", "lrp-gw1", "lrp-gw2"}, marks: true,
+			bound: map[string]string{"cr-lrp-gw1": "c1"}, nowhere: 1, problems: []string{"", "lrp-gw1", "lrp-gw2"}, marks: true,
 		},
 		// lxd/network/driver_ovn.go (6.9): every member is in the group, at a random priority, and none is marked.
 		"LXD beside Neutron": {
@@ -80,7 +80,7 @@ func TestOwnersOfGateways(t *testing.T) {
 				c.hang("neutron-r1", "lrp-gw1", "ext", later, "c1=2", "c2=1")
 				c.hang("neutron-r2", "lrp-gw2", "ext", later, "c2=2", "c1=1")
 			},
-			nowhere: 2, problems: []string{"cloud"},
+			nowhere: 2, problems: []string{""},
 		},
 		"a zone that no chassis is in": {
 			build: func(c *cloud) {
@@ -89,7 +89,7 @@ func TestOwnersOfGateways(t *testing.T) {
 				c.hang("neutron-r1", "lrp-gw1", "ext", later)
 				c.nbctl(ids("Logical_Router", "neutron-r1", "neutron:availability_zone_hints=nova")[1:]...)
 			},
-			nowhere: 1, problems: []string{"cloud", "lrp-gw1"},
+			nowhere: 1, problems: []string{"", "lrp-gw1"},
 		},
 		// ovn-ic(8), and names of chassis that are host names.
 		"a candidate of another zone": {
@@ -110,7 +110,7 @@ func TestOwnersOfGateways(t *testing.T) {
 				c.host("00000002-aaaa", marked, "physnet1")
 				c.hang("r1", "lrp1", "ext", nil, "00000001-aaaa.maas=20", c.sbctl("get", "Chassis", "00000002-aaaa", "_uuid")+"=10")
 			},
-			nowhere: 1, problems: []string{"cloud", "lrp1"}, after: map[string]string{"lrp1": "00000001-aaaa 00000002-aaaa"},
+			nowhere: 1, problems: []string{"", "lrp1"}, after: map[string]string{"lrp1": "00000001-aaaa 00000002-aaaa"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) { x.try(t) })

@@ -340,16 +340,12 @@ func TestLayoutIsBroughtBackAsFarAsItCanBe(t *testing.T) {
 	c.sbctl("chassis-del", "c3")
 	c.nbctl("lrp-del", ports[0])
 	c.addGateways(1, "c4", "c1")
-	var p schedule.Plan
+	var p shownPlan
 	require.NoError(t, json.Unmarshal([]byte(c.operated("rebalance", "--target-revision", tagged, "--dry-run", "--format", "json")), &p))
-	var said []string
-	for _, f := range p.Findings {
-		said = append(said, f.Where+": "+f.Text)
-	}
-	text := strings.Join(said, "\n")
-	assert.Contains(t, text, ports[0]+": the gateway no longer exists")
-	assert.Contains(t, text, "c3 can no longer host it")
-	assert.Contains(t, text, "c2: not cordoned -> cordoned since; cordons are left as they are")
+	found := codes(p.Problems)
+	assert.Contains(t, found, "GATEWAY_GONE "+ports[0])
+	assert.Contains(t, found, "GATEWAY_NOT_RESTORED "+ports[1])
+	assert.Contains(t, found, "CORDON_KEPT c2")
 	for _, change := range p.Changes {
 		assert.NotEqual(t, "c3", change.To(), fmt.Sprint(change))
 		assert.NotEqual(t, "c2", change.To(), "nothing is moved to a chassis that is cordoned: %v", change)

@@ -14,7 +14,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
 // What could not be put back is named.
@@ -29,9 +31,11 @@ func TestUndrainSaysWhatItCouldNotPutBack(t *testing.T) {
 	c.nbctl("lrp-del", ports[1])
 	back := c.answer("undrain", "c1", "--wait", "0s")
 	require.Equal(t, 200, back.Code)
+	for i := range back.Details.MessageList {
+		back.Details.MessageList[i].Message = ""
+	}
 	assert.Equal(t, []answer.Message{
-		{Message: "c1 is no longer a candidate; left as it is", Kind: answer.MessageGateway, Name: ports[0]},
-		{Message: "the gateway no longer exists", Kind: answer.MessageGateway, Name: ports[1]},
+		{Kind: answer.MessageGateway, Name: ports[0], Code: string(finding.GatewayNotRestored)}, {Kind: answer.MessageGateway, Name: ports[1], Code: string(finding.GatewayGone)},
 	}, back.Details.MessageList)
 	assert.Equal(t, []string{"3 c1", "2 c2", "1 c3"}, c.candidates(ports[2]))
 }
@@ -65,7 +69,7 @@ func TestUndrainWhoseProofFailsSaysThatTheRanksAreBack(t *testing.T) {
 	assert.Equal(t, 500, elsewhere.Code)
 	assert.Equal(t, finding.UndrainUnproved, codeOf(elsewhere))
 	assert.Contains(t, elsewhere.Details.MessageList, answer.Message{
-		Message: schedule.Unbound("c1"), Error: true, Kind: answer.MessageGateway, Name: ports[0],
+		Message: present.InLine(juju.Version{}, schedule.Unbound(ports[0], "c1")), Error: true, Kind: answer.MessageGateway, Name: ports[0], Code: string(finding.GatewayUnbound),
 	})
 	next := elsewhere.Details.MessageList[len(elsewhere.Details.MessageList)-1]
 	assert.Equal(t, []string{answer.MessageNext, maintenance.OperationDrain}, []string{next.Kind, next.Name}, "%+v", next)

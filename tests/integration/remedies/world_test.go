@@ -113,7 +113,7 @@ func (w *world) hooks() {
 }
 
 // do carries out a remedy as it is printed, and then whatever its commands print as the next ones.
-func (w *world) do(r present.RemedyDocument) {
+func (w *world) do(r finding.RemedyDocument) {
 	w.T.Helper()
 	for _, line := range r.Commands {
 		w.follow(line)

@@ -79,7 +79,7 @@ func (w *world) typeFound(ctx context.Context, h *host) error {
 		return fmt.Errorf("health of %s: %s: %w", h.Name(), r.Message, err)
 	}
 	for _, d := range all {
-		i := slices.IndexFunc(d.Remedies, func(r present.RemedyDocument) bool { return w.applies(d, r) })
+		i := slices.IndexFunc(d.Remedies, func(r finding.RemedyDocument) bool { return w.applies(d, r) })
 		if i < 0 || strings.HasPrefix(d.Remedies[i].Commands[0], "juju add-unit") && !w.replaces(h) {
 			continue
 		}
@@ -94,7 +94,7 @@ func (w *world) typeFound(ctx context.Context, h *host) error {
 
 // applies reports whether commands are right now. Those for something that is lost are if the machine of a unit that
 // they name is off. No unit is removed by force for that: its machine comes back.
-func (w *world) applies(d present.Document, r present.RemedyDocument) bool {
+func (w *world) applies(d present.Document, r finding.RemedyDocument) bool {
 	if len(r.Commands) == 0 || slices.ContainsFunc(r.Commands, func(c string) bool { return !printed.MatchString(c) || strings.Contains(c, " --force ") }) {
 		return false
 	}
