@@ -65,7 +65,7 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	found, err := u.Reconciler.Recover(ctx, r)
 	failure := refused(err)
 	shown := results{}
-	shown.list("plan", found.Plan)
+	shown.list("plan", finding.Statements(found.Plan))
 	var lacking, waiting, next []finding.Finding
 	for _, f := range found.Findings {
 		switch {
@@ -132,7 +132,7 @@ func (r results) list(key string, all []string) {
 func (u Unit) prove(shown results, proofs []recovery.Proof) {
 	var proof []string
 	for _, p := range proofs {
-		proof = slices.Concat(proof, present.Messages(p.Findings(u.Env.Unit)), p.Lines())
+		proof = slices.Concat(proof, present.Messages(p.Findings(u.Env.Unit)), finding.Statements(p.Proved()))
 	}
 	shown.list("proof", proof)
 }
@@ -156,8 +156,8 @@ func recoveryStatus(ctx context.Context, u Unit, p params) (results, error) {
 			next = append(next, f)
 		}
 	}
-	shown.list("recovery", append(found.Made, present.Lines(u.Env.Version, withdrawn)...))
-	shown.list("waiting", append(found.Running, present.Lines(u.Env.Version, waiting)...))
+	shown.list("recovery", append(finding.Statements(found.Made), present.Lines(u.Env.Version, withdrawn)...))
+	shown.list("waiting", append(finding.Statements(found.Running), present.Lines(u.Env.Version, waiting)...))
 	u.prove(shown, found.Proofs)
 	switch {
 	case failure != nil:
@@ -204,7 +204,7 @@ func rejoin(ctx context.Context, u Unit, p params) (results, error) {
 	found, err := u.Reconciler.Rejoin(ctx, r)
 	failure := refused(err)
 	shown := results{}
-	shown.list("plan", found.Plan)
+	shown.list("plan", finding.Statements(found.Plan))
 	u.prove(shown, found.Proofs)
 	if found.Result != nil && len(found.Proofs) == 0 {
 		shown["next"] = lines([]string{"once this unit is active, run the same command again: it writes to the database and reads that back from each unit"})

@@ -2,9 +2,7 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
@@ -69,7 +67,9 @@ func (u *Reconciler) Recover(ctx context.Context, request restore.Request) (Reco
 		if manifest, err = backup.Read(request.Backup); err != nil {
 			return found, err
 		}
-		found.Plan = append(found.Plan, fmt.Sprintf("the backup was taken on %s at %s, %s ago", manifest.Unit, manifest.Taken.Format(time.RFC3339), u.Now().Sub(manifest.Taken).Truncate(time.Second)))
+		found.Plan = append(found.Plan, finding.Statement{Line: finding.BackupTaken, Args: finding.Args{
+			Unit: manifest.Unit, Time: manifest.Taken, Duration: u.Now().Sub(manifest.Taken),
+		}})
 	}
 	unit := u.restorer()
 	unit.Progress = u.Members.Progress
@@ -100,12 +100,12 @@ func (u *Reconciler) Recover(ctx context.Context, request restore.Request) (Reco
 func (u *Reconciler) takeBack(ctx context.Context, r *record, request restore.Request) (found RecoverResult, err error) {
 	for _, db := range ovndb.Databases() {
 		if q, is := r.Request(db); is && (len(request.Databases) == 0 || slices.Contains(request.Databases, db)) {
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: what was asked for at %s is withdrawn; all units start their servers again", db.Short(), q.Asked.Format(time.RFC3339)))
+			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.TakenBack, Args: finding.Args{Time: q.Asked}})
 			r.Note(db, r.Attempts[db].TakeBack())
 		}
 	}
 	if len(found.Plan) == 0 {
-		found.Plan = []string{"no recovery or restore that was asked for on this unit is under way"}
+		found.Plan = []finding.Statement{{Line: finding.NothingToTakeBack}}
 	}
 	if request.DryRun {
 		return found, nil

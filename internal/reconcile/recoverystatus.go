@@ -16,9 +16,9 @@ import (
 // RecoveryStatus is what a unit knows of the recoveries and restores of both databases.
 type RecoveryStatus struct {
 	// Made says how each cluster that is served came about, if a recovery or a restore made it.
-	Made []string
+	Made []finding.Statement
 	// Running are those that are not finished.
-	Running []string
+	Running []finding.Statement
 	// Findings are what is waited for, what was withdrawn, and what of the proofs is not complete; or that all is proved.
 	Findings []finding.Finding
 	// Proofs are of the clusters that were made, if none is running for the database.
@@ -53,7 +53,7 @@ func (u *Reconciler) RecoveryStatus(ctx context.Context) (RecoveryStatus, error)
 		case err != nil:
 			found.Findings = append(found.Findings, finding.Of(finding.RecoveryMarkUnread, db, finding.Args{Detail: firstLine(err.Error())}))
 		case there:
-			found.Made = append(found.Made, fmt.Sprintf("%s: cluster %s: %s, in place of %s", db.Short(), o.state.Databases[db].Cluster.Brief(), made, made.Cluster.Brief()))
+			found.Made = append(found.Made, made.Says(db, o.state.Databases[db].Cluster))
 		}
 		if there && len(running) == 0 {
 			proved[db] = recovery.Request{GivenUp: made.GivenUp}

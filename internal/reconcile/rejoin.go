@@ -27,7 +27,7 @@ type RejoinRequest struct {
 // RejoinResult is what is to be said of it: the plan, how the unit is afterwards, nil where
 // nothing was begun, and the proofs for databases of which a new member has joined.
 type RejoinResult struct {
-	Plan   []string
+	Plan   []finding.Statement
 	Result *Result
 	Proofs []recovery.Proof
 }
@@ -60,7 +60,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 		switch id := o.Snapshot.Own[db].Server; {
 		case !damaged && r.Rejoined[db] != "" && (len(request.Databases) == 0 || meant):
 			joined[db] = r.Rejoined[db]
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit has joined as a new member in the place of %s; to prove that it works, a write is read back from each unit", db.Short(), joined[db].Short()))
+			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.JoinedAnew, Name: joined[db].Short()})
 		case !damaged && meant:
 			no(finding.RejoinNotNeeded, db)
 		case !damaged || len(request.Databases) > 0 && !meant:
@@ -70,7 +70,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 			no(finding.RejoinNoCluster, db)
 		default:
 			asked[db] = id
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: %s removes member %s, if the others are a quorum without it; then this unit renames %s and joins as a new member", db.Short(), remover(x), id.Short(), x.File.Path))
+			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: remover(x), Name: id.Short(), Args: finding.Args{Path: x.File.Path}})
 		}
 	}
 	if len(asked)+len(joined)+len(refusals) == 0 {
@@ -108,11 +108,11 @@ func (r RejoinRequest) again(unit, flag string) finding.Remedy {
 }
 
 // remover says which unit will remove this unit's member.
-func remover(x plan.Database) string {
+func remover(x plan.Database) finding.Line {
 	if x.IsRaftLeader() {
-		return "the first of the other units"
+		return finding.OthersRemove
 	}
-	return "the unit that leads it"
+	return finding.LeaderRemoves
 }
 
 // proveRejoined proves that new members serve, and that the old ones are none any more.

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // end is how far a copy goes, for people.
 func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.Index) }
 
-// copies are what is known of the copies that there are, a line for each: which could not
+// copies are what is known of the copies that there are, a statement for each: which could not
 // be asked, and, if each was, whose is the newest.
-func (s State) copies(r Request) (lines []string) {
+func (s State) copies(r Request) (all []finding.Statement) {
 	newest, judged, allKnown := *s.Own, s.inOrder(), true
 	for _, m := range judged {
 		c := s.copyOf(m.Unit)
@@ -22,52 +24,52 @@ func (s State) copies(r Request) (lines []string) {
 		}
 	}
 	for _, m := range judged {
-		c, name := s.copyOf(m.Unit), strings.TrimSuffix(m.name(), ",")
-		var line string
+		c, known := s.copyOf(m.Unit), s.says(finding.CopyEnds, finding.Args{})
+		known.Name = strings.TrimSuffix(m.name(), ",")
 		switch {
 		case c == nil && m.Answers:
-			line = fmt.Sprintf("copy of %s: not known; its server answers, and its next update-status reports it", name)
+			known.Line = finding.CopyUnreported
 		case c == nil:
-			line = fmt.Sprintf("copy of %s: not known, it can't be asked", name)
+			known.Line = finding.CopyUnknown
+		case c.HasRaftLeader && m.Unit != s.Unit && m.Answers:
+			known.Line = finding.CopyLed
 		case c.HasRaftLeader && m.Unit != s.Unit:
-			line = fmt.Sprintf("copy of %s: not known, since it has a leader", name)
-			if !m.Answers {
-				line = fmt.Sprintf("copy of %s: not known; it had a leader when it last reported, and its server does not answer", name)
-			}
+			known.Line = finding.CopyLastLed
 		default:
-			line = fmt.Sprintf("copy of %s: %s", name, c.end())
+			known.Args.Value = c.end()
 			if allKnown && !newest.newer(*c) {
-				line += ", the newest"
+				known.More = append(known.More, finding.AddNewest)
 			}
 			if m.Unit != s.Unit && !m.Answers && !c.Stopped {
-				line += ", as last reported; its server does not answer"
+				known.More = append(known.More, finding.AddLastReported)
 			}
 			if c.Damage != "" {
-				line += ", damaged"
+				known.More = append(known.More, finding.AddDamaged)
 			}
 		}
 		if r.givesUp(m) {
-			line += "; given up"
+			known.More = append(known.More, finding.AddGivenUp)
 		}
-		lines = append(lines, s.Database.Short()+": "+line)
+		all = append(all, known)
 	}
-	return lines
+	return all
 }
 
 // forced says what is lost of units that are given up though they had more.
-func (s State) forced(r Request) (lines []string) {
+func (s State) forced(r Request) (all []finding.Statement) {
 	for _, m := range s.inOrder() {
 		c := s.copyOf(m.Unit)
 		if c == nil || m.Unit == s.Unit || !r.Force || !r.givesUp(m) || !c.HasRaftLeader && !c.newer(*s.Own) {
 			continue
 		}
-		had := c.end() + " when it last reported"
+		lost := s.says(finding.GivenUpWithMore, finding.Args{Value: s.Own.end(), Other: c.end()})
 		if c.HasRaftLeader {
-			had = "a leader when it last reported, and may have stored more since"
+			lost.Line = finding.GivenUpWithALead
 		}
-		lines = append(lines, fmt.Sprintf("%s: what %s has beyond %s is lost: it had %s", s.Database.Short(), m.name(), s.Own.end(), had))
+		lost.Name = m.name()
+		all = append(all, lost)
 	}
-	return lines
+	return all
 }
 
 // givesUp says whether the request names a unit, or a member that it has.

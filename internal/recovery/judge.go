@@ -2,7 +2,6 @@ package recovery
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -18,8 +17,8 @@ type Verdict struct {
 	Refusals []finding.Finding
 	// Waiting is what has to come first, and comes by itself.
 	Waiting []finding.Finding
-	// Plan is what will be done, and what is lost, each a line.
-	Plan []string
+	// Plan is what will be done, and what is lost.
+	Plan []finding.Statement
 }
 
 // Judge says what stands against a request r of this unit, what it waits for, and what it would do.
@@ -136,34 +135,38 @@ func (s State) final(m Member, c Copy) bool {
 	return c.Stopped || m.ID != "" && !m.Answers && !s.Own.Stopped
 }
 
+// says is a statement about the database.
+func (s State) says(line finding.Line, args finding.Args) finding.Statement {
+	return finding.Statement{Database: s.Database, Line: line, Args: args}
+}
+
 // plan says what will be done.
-func (s State) plan(r Request, looked int, joining, away []string) []string {
-	db, n := s.Database.Short(), len(s.Members)
-	from, lines := fmt.Sprintf("the file of %s (%s)", s.Unit, s.Own.end()), s.copies(r)
+func (s State) plan(r Request, looked int, joining, away []string) []finding.Statement {
+	n, args := len(s.Members), finding.Args{Unit: s.Unit, Value: s.Own.end(), Path: r.Backup, Cluster: string(s.Cluster)}
+	all, made := s.copies(r), finding.MadeOfFile
 	if r.Backup != "" {
-		from, lines = "the backup "+r.Backup, nil
+		all, made = nil, finding.MadeOfBackup
 	}
-	lines = append(lines, fmt.Sprintf("%s: a new cluster is made of %s and replaces %s", db, from, s.Cluster))
+	all = append(all, s.says(made, args))
 	if len(joining) > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %s rename their files and join it", db, strings.Join(joining, ", ")))
+		all = append(all, s.says(finding.OthersJoin, finding.Args{Units: joining}))
 	}
 	if len(away) > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %s must never serve the old cluster again: power off their machines, or remove them; a unit that comes back renames its file", db, strings.Join(away, ", ")))
+		all = append(all, s.says(finding.OthersStayOff, finding.Args{Units: away}))
 	}
 	if r.Backup == "" {
-		lines = append(lines, s.forced(r)...)
+		all = append(all, s.forced(r)...)
 	}
+	line, lost := finding.LosesUnknown, finding.Args{Count: n - looked, Total: n}
 	switch {
 	case r.Backup != "":
-		lines = append(lines, db+": every change since the backup was taken is lost")
+		line = finding.LosesSinceBackup
 	case surelyComplete(n, looked):
-		lines = append(lines, fmt.Sprintf("%s: nothing that was acknowledged is lost: %d of %d copies are compared, and a majority had each change", db, looked, n))
+		line, lost.Count = finding.LosesNothing, looked
 	case looked+s.givenUp(r) == n:
-		lines = append(lines, fmt.Sprintf("%s: changes that only the %d of %d members that are given up have stored are lost; how many is not known", db, n-looked, n))
-	default:
-		lines = append(lines, fmt.Sprintf("%s: changes are lost that are stored only on the %d of %d members that are given up or whose copies are not known yet; how many is not known", db, n-looked, n))
+		line = finding.LosesGivenUp
 	}
-	return lines
+	return append(all, s.says(line, lost))
 }
 
 // givenUp counts the members that the request gives up.

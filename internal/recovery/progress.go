@@ -1,34 +1,33 @@
 package recovery
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Progress returns a line for each recovery or restore of the database that is not finished, by what this unit knows
+// Progress says how far each recovery or restore of the database is that is not finished, by what this unit knows
 // of all units.
-func (s State) Progress() (lines []string) {
+func (s State) Progress() (said []finding.Statement) {
 	all := s.standing()
+	accepted, _, is := s.accepted(all)
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
 		r := all[unit]
-		what := "recover on " + unit
+		one := s.says(finding.RecoverAsked, finding.Args{Unit: unit, Time: r.Asked, Path: r.Backup, Units: r.GivenUp, Cluster: r.New.Brief()})
 		if r.Backup != "" {
-			what = "restore of " + r.Backup + " on " + unit
+			one.Line = finding.RestoreAsked
 		}
-		line := fmt.Sprintf("%s: %s, asked at %s", s.Database.Short(), what, r.Asked.Format(time.RFC3339))
 		if len(r.GivenUp) > 0 {
-			line += ", gives up " + strings.Join(r.GivenUp, ", ")
+			one.More = append(one.More, finding.AddGivesUp)
 		}
-		if accepted, _, is := s.accepted(all); !is || accepted != unit {
-			line += "; Juju's leader has not accepted it"
+		if !is || accepted != unit {
+			one.More = append(one.More, finding.AddUnaccepted)
 		}
 		if r.New != "" {
-			line += fmt.Sprintf("; the new cluster %s is made, and not published yet", r.New.Brief())
+			one.More = append(one.More, finding.AddMade)
 		}
-		lines = append(lines, line)
+		said = append(said, one)
 	}
-	return lines
+	return said
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // Each unit tells of what is asked for on any unit, and of whom it waits for.
@@ -15,7 +17,7 @@ func TestProgress(t *testing.T) {
 	s := publisher()
 	s.Peers[0].Request.Backup, s.Peers[0].Request.Asked = "/var/backups/b", noon
 	s.Peers[0].Reached = false
-	lines := s.Progress()
+	lines := finding.Statements(s.Progress())
 	require.Len(t, lines, 1)
 	for _, part := range []string{"nb: ", "/var/backups/b", unit(1), "2026-11-23T12:00:00Z", unit(2), one.Brief()} {
 		assert.Contains(t, lines[0], part)

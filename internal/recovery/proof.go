@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -78,16 +77,21 @@ func (p Proof) awaited() (all []finding.Finding) {
 // Findings are all that keeps it from being complete.
 func (p Proof) Findings(own string) []finding.Finding { return append(p.Broken(own), p.awaited()...) }
 
-// Lines say what was proved of each unit.
-func (p Proof) Lines() (all []string) {
+// Proved says what was proved of each unit.
+func (p Proof) Proved() (all []finding.Statement) {
 	for _, u := range p.Units {
+		one := finding.Statement{Database: p.Database, Args: finding.Args{Unit: u.Unit}}
 		switch {
 		case u.Failure != "" || p.Failure != "" || p.Unserved:
+			continue
 		case u.Member:
-			all = append(all, fmt.Sprintf("%s: %s is a member, and an acknowledged write was read back from its server", p.Database.Short(), u.Unit))
+			one.Line = finding.ProvedMember
 		case u.GivenUp:
-			all = append(all, fmt.Sprintf("%s: %s was given up, and is no member; it joins if it returns", p.Database.Short(), u.Unit))
+			one.Line = finding.ProvedGivenUp
+		default:
+			continue
 		}
+		all = append(all, one)
 	}
 	return all
 }

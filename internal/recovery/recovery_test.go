@@ -214,12 +214,12 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	v := s.Judge(givingUp(2, 3))
 	assert.Empty(t, v.Refusals)
 	assert.Equal(t, []string{mustStop(" Detail=record 7", "ovn-central/2,ovn-central/3,ovn-central/1")}, briefs(v.Waiting))
-	assert.Contains(t, v.Plan, "nb: changes are lost that are stored only on the 3 of 4 members that are given up or whose copies are not known yet; how many is not known")
-	assert.Contains(t, v.Plan, "nb: ovn-central/1 rename their files and join it")
+	assert.Contains(t, finding.Statements(v.Plan), "nb: changes are lost that are stored only on the 3 of 4 members that are given up or whose copies are not known yet; how many is not known")
+	assert.Contains(t, finding.Statements(v.Plan), "nb: ovn-central/1 rename their files and join it")
 
 	whole := s.publishes(Copy{Term: 2, Index: 10, Stopped: true}).Judge(givingUp(2, 3))
 	assert.Empty(t, whole.Waiting)
-	assert.Contains(t, whole.Plan, "nb: nothing that was acknowledged is lost: 2 of 4 copies are compared, and a majority had each change")
+	assert.Contains(t, finding.Statements(whole.Plan), "nb: nothing that was acknowledged is lost: 2 of 4 copies are compared, and a majority had each change")
 	restored := givingUp(2, 3)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
 	assert.Equal(t, []string{strings.Replace(mustStop("", "ovn-central/2,ovn-central/3,ovn-central/1"), "recover ", "restore from="+restored.Backup+" database=nb ", 1)},
@@ -263,11 +263,11 @@ func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testi
 		"nb: ovn-central/1, ovn-central/2 must never serve the old cluster again: power off their machines, or remove them; a unit that comes back renames its file",
 		"nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had term 3, index 40 when it last reported",
 		"nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known",
-	}, v.Plan)
+	}, finding.Statements(v.Plan))
 	led := of(3).publishes(Copy{Term: 2, Index: 10, HasRaftLeader: true}).Judge(forced(1, 2))
 	assert.Empty(t, led.Refusals)
-	assert.Contains(t, led.Plan, "nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had a leader when it last reported, and may have stored more since")
-	assert.NotContains(t, fmt.Sprint(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan), " is lost: it had")
+	assert.Contains(t, finding.Statements(led.Plan), "nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had a leader when it last reported, and may have stored more since")
+	assert.NotContains(t, fmt.Sprint(finding.Statements(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan)), " is lost: it had")
 }
 
 // The plan says whose copy is the newest, if all are known, and which is not known.
@@ -280,16 +280,16 @@ func TestPlanHasALineForEachCopy(t *testing.T) {
 		"nb: copy of ovn-central/0: term 2, index 10",
 		"nb: copy of ovn-central/1: term 2, index 10",
 		"nb: copy of ovn-central/2: term 1, index 90, damaged",
-	}, s.answers(2).Judge(Request{Cluster: old, GivenUp: []string{"0003"}}).Plan[:4])
+	}, finding.Statements(s.answers(2).Judge(Request{Cluster: old, GivenUp: []string{"0003"}}).Plan[:4]))
 	s.Members = s.Members[:3]
 	assert.Equal(t, []string{
 		"nb: copy of ovn-central/0: term 2, index 10, the newest",
 		"nb: copy of ovn-central/1: term 2, index 10, the newest",
 		"nb: copy of ovn-central/2: term 1, index 90, damaged",
-	}, s.answers(2).Judge(Request{Cluster: old}).Plan[:3])
+	}, finding.Statements(s.answers(2).Judge(Request{Cluster: old}).Plan[:3]))
 	restored := givingUp(2)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
-	plan := s.Judge(restored).Plan
+	plan := finding.Statements(s.Judge(restored).Plan)
 	assert.Contains(t, plan[0], "a new cluster is made of the backup")
 	assert.Contains(t, plan, "nb: every change since the backup was taken is lost")
 }

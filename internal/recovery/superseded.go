@@ -1,9 +1,9 @@
 package recovery
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -18,14 +18,14 @@ type Answer struct {
 }
 
 // Superseded says why a server of the cluster own is not to be started: another unit's
-// server is of one that was put in its place. It is empty where no answer says so; what did
+// server is of one that was put in its place. The statement is the zero value where no answer says so; what did
 // not answer says nothing, and neither does a server of the cluster own itself: no cluster takes its
 // own place.
-func Superseded(own raft.ID, answers []Answer) string {
+func Superseded(own raft.ID, answers []Answer) finding.Statement {
 	for _, a := range answers {
 		if own != "" && a.Cluster != own && slices.Contains(a.Supersedes, own) {
-			return fmt.Sprintf("its cluster was given up in a recovery (%s serves the cluster that replaced %s)", a.Address, own.Brief())
+			return finding.Statement{Line: finding.ClusterReplaced, Args: finding.Args{Address: a.Address, Cluster: own.Brief()}}
 		}
 	}
-	return ""
+	return finding.Statement{}
 }

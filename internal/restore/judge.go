@@ -2,10 +2,8 @@ package restore
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -39,7 +37,7 @@ type Request struct {
 // Found is what is to be said of a request.
 type Found struct {
 	// Plan is as in [recovery.Verdict].
-	Plan []string
+	Plan []finding.Statement
 	// Findings are what is lacking or waited for, and what came of it, with what to type next.
 	Findings []finding.Finding
 }
@@ -87,10 +85,10 @@ func (u Unit) judgeAll(k *Kept, request Request, states map[ovndb.Database]recov
 		state.Database, state.Unit = db, u.Env.Unit
 		switch before := k.Attempts[db].Request; k.stage(request, state, db) {
 		case recovery.Served:
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has replaced %s; nothing more is done", db.Short(), before.Cluster))
+			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyReplaced, Args: finding.Args{Cluster: string(before.Cluster)}})
 			continue
 		case recovery.Placed: // only a dry run comes here
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit made this cluster at %s; to make another one, add again=true", db.Short(), before.Asked.Format(time.RFC3339)))
+			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyMade, Args: finding.Args{Time: before.Asked}})
 		}
 		q := recovery.Request{Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup}
 		if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -50,10 +51,13 @@ func ParseMark(ids map[string]string) (m Mark, found bool) {
 	return m, true
 }
 
-// String says how the cluster came about.
-func (m Mark) String() string {
+// Says is how the cluster came about.
+func (m Mark) Says(db ovndb.Database, cluster raft.ID) finding.Statement {
+	s := finding.Statement{Database: db, Line: finding.Recovered, Args: finding.Args{
+		Unit: m.Unit, Time: m.At, Path: m.Backup, Cluster: cluster.Brief(), Other: m.Cluster.Brief(),
+	}}
 	if m.Backup != "" {
-		return fmt.Sprintf("restored from %s on %s at %s", m.Backup, m.Unit, m.At.Format(time.RFC3339))
+		s.Line = finding.RestoredCluster
 	}
-	return fmt.Sprintf("recovered from the data of %s at %s", m.Unit, m.At.Format(time.RFC3339))
+	return s
 }

@@ -113,7 +113,7 @@ func (g Guard) check(ctx context.Context, db ovndb.Database) (refused observe.Re
 	if other, unread := observe.RefusedStart(g.Paths, db.Other()); unread == nil {
 		about = append(about, other.Answers[db]...) // what the other server's guard has learned
 	}
-	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, about), Answers: answers}, err
+	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, about).String(), Answers: answers}, err
 }
 
 // ask asks all peers at the same time for both databases: a firewall may keep this machine from one of them.
