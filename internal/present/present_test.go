@@ -177,6 +177,7 @@ func TestWhatAPersonSeesOfARecovery(t *testing.T) {
 		r.Cluster = "77eb6ddc"
 		s := of(ovndb.NB, func(s *recovery.State) {
 			s.Own.Stopped, s.Peers[0].Request, s.Members = true, &r, nil
+			s.Accepted = recovery.Acceptance{Cluster: s.Cluster, Unit: s.Peers[0].Unit}
 			change(s)
 		})
 		show(title, s.Next().Why)
