@@ -36,66 +36,54 @@ func TestBootstrap_only_leader_creates(t *testing.T) {
 	t.Parallel()
 	as := func(*plan.State) {}
 	check(t, map[string]situation{
-		"nothing is staged": {fresh(true, as), decided{step: "create the cluster of nb with an election timer of 4000 ms"}},
-		"nb is staged":      {fresh(true, staged(nbCluster, "")), decided{step: "create the cluster of sb with an election timer of 4000 ms"}},
-		"both are":          {fresh(true, staged(nbCluster, sbCluster)), decided{step: "publish the clusters' IDs (the application has no clusters yet)"}},
+		"nothing is staged": {fresh(true, as), does("create the cluster of nb with an election timer of 4000 ms")},
+		"nb is staged":      {fresh(true, staged(nbCluster, "")), does("create the cluster of sb with an election timer of 4000 ms")},
+		"both are":          {fresh(true, staged(nbCluster, sbCluster)), does("publish the clusters' IDs (the application has no clusters yet)")},
 		"a peer could not be read": {
 			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.Unread }),
-			decided{found: []string{
-				"waiting CLUSTERS_AWAITED Value=cannot read what ovn-central/1 publishes; it may have the clusters",
-			}},
+			finds("waiting CLUSTERS_AWAITED Value=cannot read what ovn-central/1 publishes; it may have the clusters"),
 		},
 		"a peer has published nothing": {
-			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.NothingPublished }), decided{step: "create the cluster of nb with an election timer of 4000 ms"},
+			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.NothingPublished }), does("create the cluster of nb with an election timer of 4000 ms"),
 		},
 		"there is no relation to the peers": {
 			fresh(true, func(s *plan.State) { s.Unrelated = true }),
-			decided{found: []string{
-				"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units",
-			}},
+			finds("waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units"),
 		},
 		"none_and_own_server_serves": {
 			fresh(true, func(s *plan.State) {
 				s.Unrelated = true
 				s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
 			}),
-			decided{found: []string{
-				"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units",
-			}},
+			finds("waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units"),
 		},
-		"not the leader": {fresh(false, as), decided{found: []string{
-			"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet",
-		}}},
+		"not the leader": {fresh(false, as), finds(
+			"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet")},
 		"no longer the leader": {
-			fresh(false, staged(nbCluster, sbCluster)), decided{step: "discard the unpublished cluster of nb (another unit leads)", found: []string{
-				"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet",
-			}},
+			fresh(false, staged(nbCluster, sbCluster)), does("discard the unpublished cluster of nb (another unit leads)",
+				"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet"),
 		},
 		"no longer the leader, nb is discarded": {
-			fresh(false, staged("", sbCluster)), decided{step: "discard the unpublished cluster of sb (another unit leads)", found: []string{
-				"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet",
-			}},
+			fresh(false, staged("", sbCluster)), does("discard the unpublished cluster of sb (another unit leads)",
+				"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet"),
 		},
 		"not the leader, and a peer has servers": {
-			fresh(false, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{found: []string{
-				"waiting CLUSTERS_AWAITED Value=the leader unit has not published the clusters' IDs yet",
-			}},
+			fresh(false, func(s *plan.State) { s.Peers[1] = peer(2) }), finds(
+				"waiting CLUSTERS_AWAITED Value=the leader unit has not published the clusters' IDs yet"),
 		},
 		"a peer has servers of both, as after a refresh": {
-			fresh(true, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{step: "publish the clusters' IDs (the clusters exist already)"},
+			fresh(true, func(s *plan.State) { s.Peers[1] = peer(2) }), does("publish the clusters' IDs (the clusters exist already)"),
 		},
 		"a peer has servers, and this unit has staged": {
 			fresh(true, func(s *plan.State) {
 				staged(otherCluster, otherCluster)(s)
 				s.Peers[1] = peer(2)
 			}),
-			decided{step: "discard the unpublished cluster of nb (another unit leads)"},
+			does("discard the unpublished cluster of nb (another unit leads)"),
 		},
 		"a peer has a server of one database only": {
 			fresh(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.SB: sbCluster} }),
-			decided{found: []string{
-				"waiting CLUSTERS_AWAITED Value=a unit has a server of one database only; waiting for the other",
-			}},
+			finds("waiting CLUSTERS_AWAITED Value=a unit has a server of one database only; waiting for the other"),
 		},
 		"adopted: the servers that run are the application's": {
 			fresh(true, func(s *plan.State) {
@@ -103,22 +91,21 @@ func TestBootstrap_only_leader_creates(t *testing.T) {
 				set(s, serving(ovndb.NB, 0), ovndb.NB)
 				set(s, serving(ovndb.SB, 0), ovndb.SB)
 			}),
-			decided{step: "publish the clusters' IDs (the clusters exist already)"},
+			does("publish the clusters' IDs (the clusters exist already)"),
 		},
 		"a certificate that can't be used holds it back": {
 			fresh(true, func(s *plan.State) {
 				s.Certificates.Issued = &plan.Certificate{Problem: "certificate is malformed"}
 			}),
-			decided{found: []string{
-				"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is malformed -> vault/leader reissue-certificates",
-			}},
+			finds(
+				"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is malformed -> vault/leader reissue-certificates"),
 		},
 		"a file that has left is put away first": {
 			fresh(true, func(s *plan.State) {
 				set(s, plan.Database{Condition: ovndb.Left, Staged: nbCluster}, ovndb.NB)
 				set(s, plan.Database{Condition: ovndb.Left, Staged: sbCluster}, ovndb.SB)
 			}),
-			decided{step: "rename the file of nb (its server has left another unit's cluster)"},
+			does("rename the file of nb (its server has left another unit's cluster)"),
 		},
 	})
 }
@@ -154,59 +141,36 @@ func TestBootstrap_old_database_stays_until_clusters_are_known(t *testing.T) {
 	t.Parallel()
 	before := plan.Database{Condition: ovndb.Down, Cluster: otherCluster}
 	check(t, map[string]situation{
-		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, ovndb.SB) }), decided{found: []string{
-			"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet",
-		}}},
+		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, ovndb.SB) }), finds(
+			"waiting CLUSTERS_AWAITED Value=the leader unit has not created the clusters yet")},
 		"a peer could not be read": {fresh(true, func(s *plan.State) {
 			set(s, before, ovndb.SB)
 			s.Peers[0].Data = plan.Unread
-		}), decided{found: []string{
-			"waiting CLUSTERS_AWAITED Value=cannot read what ovn-central/1 publishes; it may have the clusters",
-		}}},
+		}), finds("waiting CLUSTERS_AWAITED Value=cannot read what ovn-central/1 publishes; it may have the clusters")},
 	})
 }
 
 // A possible voting member, or other data, has to be examined first.
 func TestBootstrap_nothing_beside_old_database(t *testing.T) {
 	t.Parallel()
-	here := func(x plan.Database) func(*plan.State) {
-		return fresh(true, func(s *plan.State) {
-			x.File.Path = "/var/lib/ovn/ovnsb_db.db"
-			set(s, x, ovndb.SB)
-		})
+	other, joining := serving(ovndb.SB, 0), serving(ovndb.SB, 0)
+	other.Cluster, joining.Cluster = otherCluster, ""
+	const here, byHand = " Path=/sb Service=ovn-ovsdb-server-sb", " -> stop {service} and move {path} away"
+	situations := map[string]situation{}
+	for want, x := range map[string]plan.Database{
+		"SERVER_UNREADABLE sb" + here + " Detail=the server hangs": {Condition: ovndb.Hung, Text: "the server hangs"},
+		"SERVER_UNREADABLE sb" + here + " Detail=no status":        {Condition: ovndb.Unreadable, Text: "no status"},
+		"SERVER_UNREADABLE sb" + here + " Detail=given up":         {Condition: ovndb.Failed, Text: "given up"},
+		"FILE_UNREADABLE sb" + here + " Detail=EOF":                {Condition: ovndb.Down, FileUnknown: true, Text: "EOF"},
+		"DATABASE_STANDALONE sb" + here + byHand:                   {Condition: ovndb.Standalone},
+		"FILE_MADE_ELSEWHERE sb Cluster=cccc0001" + here + byHand:  {Condition: ovndb.Down, Cluster: nbCluster},
+		"FILE_MADE_ELSEWHERE sb Cluster=dddd0009" + here + byHand:  other,
+		"FILE_MADE_ELSEWHERE sb Cluster=unknown" + here + byHand:   joining,
+	} {
+		x.File.Path = "/sb"
+		situations[want] = situation{fresh(true, func(s *plan.State) { set(s, x, ovndb.SB) }), finds("error " + want)}
 	}
-	other := serving(ovndb.SB, 0)
-	other.Cluster = otherCluster
-	joining := serving(ovndb.SB, 0)
-	joining.Cluster = ""
-	check(t, map[string]situation{
-		"hung": {here(plan.Database{Condition: ovndb.Hung, Text: "the server hangs"}), decided{found: []string{
-			"error SERVER_UNREADABLE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb Detail=the server hangs",
-		}}},
-		"unreadable": {here(plan.Database{Condition: ovndb.Unreadable, Text: "no status"}), decided{found: []string{
-			"error SERVER_UNREADABLE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb Detail=no status",
-		}}},
-		"failed": {here(plan.Database{Condition: ovndb.Failed, Text: "given up"}), decided{found: []string{
-			"error SERVER_UNREADABLE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb Detail=given up",
-		}}},
-		"a file that can't be read": {
-			here(plan.Database{Condition: ovndb.Down, FileUnknown: true, Text: "EOF"}), decided{found: []string{
-				"error FILE_UNREADABLE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb Detail=EOF",
-			}},
-		},
-		"standalone": {here(plan.Database{Condition: ovndb.Standalone}), decided{found: []string{
-			"error DATABASE_STANDALONE sb Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb -> stop {service} and move {path} away",
-		}}},
-		"a file": {here(plan.Database{Condition: ovndb.Down, Cluster: otherCluster}), decided{found: []string{
-			"error FILE_MADE_ELSEWHERE sb Cluster=dddd0009 Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb -> stop {service} and move {path} away",
-		}}},
-		"a server": {here(other), decided{found: []string{
-			"error FILE_MADE_ELSEWHERE sb Cluster=dddd0009 Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb -> stop {service} and move {path} away",
-		}}},
-		"a server of an unknown cluster": {here(joining), decided{found: []string{
-			"error FILE_MADE_ELSEWHERE sb Cluster=unknown Path=/var/lib/ovn/ovnsb_db.db Service=ovn-ovsdb-server-sb -> stop {service} and move {path} away",
-		}}},
-	})
+	check(t, situations)
 }
 
 func TestBootstrap_two_clusters_are_reported(t *testing.T) {
@@ -216,18 +180,15 @@ func TestBootstrap_two_clusters_are_reported(t *testing.T) {
 		s.Peers[0].Servers, s.Peers[1] = peer(1).Servers, peer(2)
 	}
 	check(t, map[string]situation{
-		"before any was agreed on": {fresh(true, two), decided{found: []string{
-			"error TWO_CLUSTERS nb Detail=cccc0001 on ovn-central/2, dddd0009 on ovn-central/1 -> remove the units of the wrong cluster",
-		}}},
-		"a member of the right one": {two, decided{found: []string{
-			"error TWO_CLUSTERS nb Detail=cccc0001 on ovn-central/0 and ovn-central/2, dddd0009 on ovn-central/1 -> remove the units of the wrong cluster",
-		}, ready: true}},
+		"before any was agreed on": {fresh(true, two), finds(
+			"error TWO_CLUSTERS nb Detail=cccc0001 on ovn-central/2, dddd0009 on ovn-central/1 -> remove the units of the wrong cluster")},
+		"a member of the right one": {two, ready("",
+			"error TWO_CLUSTERS nb Detail=cccc0001 on ovn-central/0 and ovn-central/2, dddd0009 on ovn-central/1 -> remove the units of the wrong cluster")},
 		"all of them have another than was agreed on": {func(s *plan.State) {
 			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
-		}, decided{found: []string{
+		}, finds(
 			"error TWO_CLUSTERS nb Detail=cccc0001 on ovn-central/0 and ovn-central/1 and ovn-central/2, dddd0009 is the application's -> remove the units of the wrong cluster",
-			"error SERVER_OF_OTHER_CLUSTER nb Cluster=cccc0001 Other=dddd0009",
-		}}},
+			"error SERVER_OF_OTHER_CLUSTER nb Cluster=cccc0001 Other=dddd0009")},
 	})
 }
 
@@ -247,30 +208,24 @@ func TestBootstrap_no_commit_beside_other_claim(t *testing.T) {
 		s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 	}
 	check(t, map[string]situation{
-		"it may serve them": {mine(true, func(*plan.State) {}), decided{found: []string{
-			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will serve or discard them",
-		}}},
-		"claims could not be read": {mine(true, func(s *plan.State) { s.Blind, s.Peers[0].Claim = true, "" }), decided{found: []string{
-			"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units",
-		}}},
-		"it has put them away": {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), decided{step: "put in place the cluster of nb"}},
-		"it is gone":           {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), decided{step: "put in place the cluster of nb"}},
-		"it serves them": {mine(true, serves), decided{step: "publish the clusters' IDs (ovn-central/1 serves them already)", found: []string{
-			"waiting CLUSTERS_AWAITED Value=ovn-central/1 serves other clusters; the leader unit will publish them",
-		}}},
-		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), decided{found: []string{
-			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will serve or discard them",
-		}}},
-		"another unit leads": {mine(false, serves), decided{found: []string{
-			"waiting CLUSTERS_AWAITED Value=ovn-central/1 serves other clusters; the leader unit will publish them",
-		}}},
+		"it may serve them": {mine(true, func(*plan.State) {}), finds(
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will serve or discard them")},
+		"claims could not be read": {mine(true, func(s *plan.State) { s.Blind, s.Peers[0].Claim = true, "" }), finds(
+			"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units")},
+		"it has put them away": {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), does("put in place the cluster of nb")},
+		"it is gone":           {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), does("put in place the cluster of nb")},
+		"it serves them": {mine(true, serves), does("publish the clusters' IDs (ovn-central/1 serves them already)",
+			"waiting CLUSTERS_AWAITED Value=ovn-central/1 serves other clusters; the leader unit will publish them")},
+		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), finds(
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will serve or discard them")},
+		"another unit leads": {mine(false, serves), finds(
+			"waiting CLUSTERS_AWAITED Value=ovn-central/1 serves other clusters; the leader unit will publish them")},
 		"this one is the server": {fresh(true, func(s *plan.State) {
 			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
 			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 			s.Claim = nbCluster
-		}), decided{step: "publish the clusters' IDs (ovn-central/0 serves them already)", found: []string{
-			"waiting CLUSTERS_AWAITED Value=ovn-central/0 serves other clusters; the leader unit will publish them",
-		}}},
+		}), does("publish the clusters' IDs (ovn-central/0 serves them already)",
+			"waiting CLUSTERS_AWAITED Value=ovn-central/0 serves other clusters; the leader unit will publish them")},
 	})
 }
 
@@ -290,27 +245,24 @@ func TestBootstrap_continues_with_begun_clusters(t *testing.T) {
 	}
 	const because = " (this unit has claimed their clusters)"
 	check(t, map[string]situation{
-		"neither is started": {mine(func(*plan.State) {}), decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb" + because, found: []string{
+		"neither is started": {mine(func(*plan.State) {}), does("start ovn-ovsdb-server-nb ovn-ovsdb-server-sb"+because,
 			"waiting SERVER_DOWN nb",
 			"waiting SERVER_DOWN sb",
-			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will discard its own",
-		}}},
-		"one is started": {mine(func(s *plan.State) { s.Databases[ovndb.SB] = serving(ovndb.SB, 0) }), decided{step: "start ovn-ovsdb-server-nb" + because, found: []string{
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will discard its own")},
+		"one is started": {mine(func(s *plan.State) { s.Databases[ovndb.SB] = serving(ovndb.SB, 0) }), does("start ovn-ovsdb-server-nb"+because,
 			"waiting SERVER_DOWN nb",
-			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will discard its own",
-		}}},
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will discard its own")},
 		"one is not in place yet": {mine(func(s *plan.State) {
 			set(s, plan.Database{Condition: ovndb.Absent, Staged: sbCluster}, ovndb.SB)
-		}), decided{step: "put in place the cluster of sb", found: []string{
+		}), does("put in place the cluster of sb",
 			"waiting SERVER_DOWN nb",
-			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will discard its own",
-		}}},
+			"waiting CLAIM_CONTESTED Unit=ovn-central/1 Value=it will discard its own")},
 		"its claim was given up by a recovery": {mine(func(s *plan.State) {
 			s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}, ovndb.SB: {sbCluster}}
 			for _, db := range ovndb.Databases() {
 				set(s, plan.Database{Condition: ovndb.Absent, Staged: otherCluster}, db)
 			}
-		}), decided{step: "put in place the cluster of nb"}},
+		}), does("put in place the cluster of nb")},
 	})
 	s := well()
 	mine(func(s *plan.State) {

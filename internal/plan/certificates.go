@@ -71,63 +71,67 @@ func (c Certificates) reissue() []finding.Remedy {
 	return []finding.Remedy{finding.Do(command.Command{Unit: unitname.Application(c.Provider) + "/leader", Action: "reissue-certificates"})}
 }
 
-// planCertificates starts to use the issued certificate, in steps that refuse no connection: first every unit trusts
-// the new CA, then each uses its new certificate, then the old CA is dropped. It reports whether there is a certificate
-// to work with.
-func (s State) planCertificates(d *Decision) bool {
-	c := s.Certificates
-	switch {
-	case !c.Related && s.Dying: // Juju removes the relations before the unit
-	case !c.Related:
-		d.find(finding.CertificatesMissing, finding.Args{},
-			finding.Do(command.Client(cmp.Or(s.Integrate, "integrate"), unitname.Application(s.Unit)+":certificates", "vault")))
-	case c.Issued == nil && !c.Used.usable():
-		// The text begins like the Python charm's (states_to_check of its ovn_central.py), which deployments wait for.
-		d.find(finding.CertificatesAwaited, finding.Args{Detail: "from " + cmp.Or(c.Provider, "the provider") + " for " + cmp.Or(s.Address, "this unit")})
-	case c.unfit() != "" && !c.Used.usable():
-		d.find(finding.CertificateUnusable, finding.Args{Detail: c.unfit()}, c.reissue()...)
-	case c.unfit() != "":
-		d.find(finding.CertificateNewUnusable, finding.Args{Detail: c.unfit()}, c.reissue()...)
-	case c.Issued != nil:
-		s.planRotation(d, c)
-	}
-	if c.Used != nil && c.Issued == nil && c.Used.Problem != "" && c.Related {
-		d.find(finding.CertificateUnusable, finding.Args{Detail: c.Used.Problem}, c.reissue()...)
-	}
-	if c.Awaited() {
-		d.find(finding.CertificateChanges, finding.Args{Value: "a new one is awaited from " + cmp.Or(c.Provider, "the provider"), Detail: c.Used.Lacks})
-	}
-	if c.Used.usable() && c.Used.NotAfter.Before(s.Now.Add(expiryNotice)) {
-		d.find(finding.CertificateExpires, finding.Args{Time: c.Used.NotAfter}, c.reissue()...)
-	}
-	return c.Used.usable()
+// certifies reports whether the unit uses certificates. Juju removes the relations of a unit that is being removed
+// before the unit.
+func (v *view) certifies() bool {
+	return !v.Dying || (v.Packages.Installed || v.Packages.Interrupted()) && v.Address != ""
 }
 
-// planRotation is one step from the used certificate to the issued one, which is valid.
-func (s State) planRotation(d *Decision, c Certificates) {
-	switch {
-	case !c.Used.usable():
-		d.do(Step{Kind: InstallCertificate, Reason: "this unit has no certificate that can be used"})
-	case c.Used.Fingerprint == c.Issued.Fingerprint:
-		if !c.Drifted() {
-			return
-		}
-		if missing(c.Issued.Trusts, c.Used.Trusts) {
-			d.do(Step{Kind: TrustCA, Reason: "the CA's own certificates have changed"})
-		} else if late := s.others(func(p Peer) bool { return p.Issuer == c.Issued.Issuer }); late == "" {
-			d.do(Step{Kind: DropCAs, Reason: "every unit uses the new CA"})
-		} else {
-			d.find(finding.CertificateChanges, finding.Args{Value: "old CA kept until " + late + " uses the new one"})
-		}
-	case missing(c.Issued.Trusts, c.Used.Trusts):
-		d.do(Step{Kind: TrustCA, Reason: "the CA is new"})
-	default:
-		if late := s.others(func(p Peer) bool { return len(p.Trusts) == 0 || p.trusts(c.Issued.Issuer) }); late == "" {
-			d.do(Step{Kind: InstallCertificate, Reason: "the certificate was issued again"})
-		} else {
-			d.find(finding.CertificateChanges, finding.Args{Value: "new one used once " + late + " trusts its CA"})
-		}
-	}
+// expects reports whether the relation can bring a certificate.
+func (v *view) expects() bool { return v.certifies() && v.Certificates.Related }
+
+// rotates reports whether the unit starts to use the issued certificate, in steps that refuse no connection: first
+// every unit trusts the new CA, then each uses its new certificate, then the old CA is dropped.
+func (v *view) rotates() bool { return v.expects() && v.Certificates.Drifted() }
+
+// renewsCAs reports whether the certificate in use is the issued one, with other CAs.
+func (v *view) renewsCAs() bool {
+	c := v.Certificates
+	return v.rotates() && c.Used.usable() && c.Used.Fingerprint == c.Issued.Fingerprint
+}
+
+func (v *view) trustsTooFew() bool {
+	c := v.Certificates
+	return c.Used.usable() && missing(c.Issued.Trusts, c.Used.Trusts)
+}
+
+// stillUses is a unit with a certificate of another CA, distrusts one that does not trust the new CA.
+func (s State) stillUses() string {
+	return s.others(func(p Peer) bool { return p.Issuer == s.Certificates.Issued.Issuer })
+}
+
+func (s State) distrusts() string {
+	return s.others(func(p Peer) bool { return len(p.Trusts) == 0 || p.trusts(s.Certificates.Issued.Issuer) })
+}
+
+func (v *view) usesUnusable() bool {
+	c := v.Certificates
+	return v.expects() && c.Used != nil && c.Used.Problem != "" && c.Issued == nil
+}
+
+func (v *view) certificateExpires() bool {
+	used := v.Certificates.Used
+	return v.certifies() && used.usable() && used.NotAfter.Before(v.Now.Add(expiryNotice))
+}
+
+func (v *view) findUnrelated() finding.Finding {
+	return v.find(finding.CertificatesMissing, finding.Args{},
+		finding.Do(command.Client(cmp.Or(v.Integrate, "integrate"), unitname.Application(v.Unit)+":certificates", "vault")))
+}
+
+// findNoCertificate has a text that begins like the Python charm's (states_to_check of its ovn_central.py), which
+// deployments wait for.
+func (v *view) findNoCertificate() finding.Finding {
+	from, to := cmp.Or(v.Certificates.Provider, "the provider"), cmp.Or(v.Address, "this unit")
+	return v.find(finding.CertificatesAwaited, finding.Args{Detail: "from " + from + " for " + to})
+}
+
+func (v *view) findUnfit(code finding.Code) finding.Finding {
+	return v.find(code, finding.Args{Detail: v.Certificates.unfit()}, v.Certificates.reissue()...)
+}
+
+func (v *view) findChange(change, lacks string) finding.Finding {
+	return v.find(finding.CertificateChanges, finding.Args{Value: change, Detail: lacks})
 }
 
 // others is the first peer that is up and does not fulfil well; empty if there is none. An unread peer does not fulfil

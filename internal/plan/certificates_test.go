@@ -36,64 +36,61 @@ func TestCertificates_every_state(t *testing.T) {
 	untrusted.Problem = "certificate is not from the CA beside it"
 	check(t, map[string]situation{
 		"no relation": {
-			having(nil, nil, func(s *plan.State) { s.Certificates.Related = false }), decided{found: []string{"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"}, ready: true},
+			having(nil, nil, func(s *plan.State) { s.Certificates.Related = false }), ready("",
+				"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"),
 		},
 		"no relation, and Juju 2.9": {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Related, s.Integrate = false, "relate" }),
-			decided{found: []string{"error CERTIFICATES_MISSING -> relate ovn-central:certificates vault"}, ready: true},
+			ready("", "error CERTIFICATES_MISSING -> relate ovn-central:certificates vault"),
 		},
 		"the relation was removed, and the certificate is good": {
 			having(nil, good, func(s *plan.State) { s.Certificates.Related, s.Firewall = false, plan.Drifted }),
-			decided{step: "set the firewall", found: []string{"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"}, ready: true},
+			ready("set the firewall", "error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"),
 		},
 		"the relation was removed, and the certificate has expired": {
-			having(nil, expired, func(s *plan.State) { s.Certificates.Related = false }), decided{found: []string{"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"}, ready: true},
+			having(nil, expired, func(s *plan.State) { s.Certificates.Related = false }), ready("",
+				"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"),
 		},
 		"no_answer": {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Provider = "" }),
-			decided{found: []string{"waiting CERTIFICATES_AWAITED Detail=from the provider for 10.0.0.0"}, ready: true},
+			ready("", "waiting CERTIFICATES_AWAITED Detail=from the provider for 10.0.0.0"),
 		},
 		"none issued yet": {
-			having(nil, nil), decided{found: []string{"waiting CERTIFICATES_AWAITED Detail=from vault/0 for 10.0.0.0"}, ready: true},
+			having(nil, nil), ready("", "waiting CERTIFICATES_AWAITED Detail=from vault/0 for 10.0.0.0"),
 		},
-		"the first": {having(good, nil), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true}},
+		"the first": {having(good, nil), ready("install the certificate (this unit has no certificate that can be used)")},
 		"the first can't be used": {
 			having(problem("certificate is for 10.0.0.9, this unit is 10.0.0.0"), nil),
-			decided{found: []string{
-				"error CERTIFICATE_UNUSABLE Detail=certificate is for 10.0.0.9, this unit is 10.0.0.0 -> vault/leader reissue-certificates",
-			}, ready: true},
+			ready("",
+				"error CERTIFICATE_UNUSABLE Detail=certificate is for 10.0.0.9, this unit is 10.0.0.0 -> vault/leader reissue-certificates"),
 		},
 		"expired": {
-			having(expired, expired), decided{found: []string{
-				"error CERTIFICATE_UNUSABLE Detail=certificate expired on 2026-11-01 -> vault/leader reissue-certificates",
-			}, ready: true},
+			having(expired, expired), ready("",
+				"error CERTIFICATE_UNUSABLE Detail=certificate expired on 2026-11-01 -> vault/leader reissue-certificates"),
 		},
 		"expired, and the provider says nothing": {
-			having(nil, expired), decided{found: []string{
+			having(nil, expired), ready("",
 				"waiting CERTIFICATES_AWAITED Detail=from vault/0 for 10.0.0.0",
-				"error CERTIFICATE_UNUSABLE Detail=certificate expired on 2026-11-01 -> vault/leader reissue-certificates",
-			}, ready: true},
+				"error CERTIFICATE_UNUSABLE Detail=certificate expired on 2026-11-01 -> vault/leader reissue-certificates"),
 		},
-		"expired, and issued again": {having(certificate("cert1", "A"), expired), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true}},
+		"expired, and issued again": {having(certificate("cert1", "A"), expired), ready("install the certificate (this unit has no certificate that can be used)")},
 		"expired, and issued again by a new CA": {
-			having(certificate("cert1", "B"), expired), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true},
+			having(certificate("cert1", "B"), expired), ready("install the certificate (this unit has no certificate that can be used)"),
 		},
 		"half-written on the disk": {
-			having(good, problem("key is malformed")), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true},
+			having(good, problem("key is malformed")), ready("install the certificate (this unit has no certificate that can be used)"),
 		},
 		"the new one can't be used": {
 			having(problem("certificate is malformed"), good),
-			decided{found: []string{
-				"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is malformed -> vault/leader reissue-certificates",
-			}, ready: true},
+			ready("",
+				"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is malformed -> vault/leader reissue-certificates"),
 		},
 		"the provider has a new CA, and has not issued again": {
 			having(untrusted, good),
-			decided{found: []string{
-				"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is not from the CA beside it -> vault/leader reissue-certificates",
-			}, ready: true},
+			ready("",
+				"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is not from the CA beside it -> vault/leader reissue-certificates"),
 		},
-		"the provider is silent for a while": {having(nil, good), decided{ready: true}},
+		"the provider is silent for a while": {having(nil, good), ready("")},
 	})
 }
 
@@ -111,29 +108,23 @@ func TestCertificates_lacking_address_is_used_meanwhile(t *testing.T) {
 		set(s, plan.Database{Condition: ovndb.Down, Cluster: nbCluster, Text: "the server is not running"}, ovndb.NB)
 	}
 	check(t, map[string]situation{
-		"the provider is silent": {having(nil, addressless("cert0"), drifted), decided{step: "set the firewall", found: []string{
+		"the provider is silent": {having(nil, addressless("cert0"), drifted), ready("set the firewall",
+			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1")},
+		"its answer is the old": {having(addressless("cert0"), addressless("cert0"), drifted), ready("set the firewall",
+			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1")},
+		"a server is down": {having(addressless("cert0"), addressless("cert0"), down), does("start ovn-ovsdb-server-nb",
 			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
-		}, ready: true}},
-		"its answer is the old": {having(addressless("cert0"), addressless("cert0"), drifted), decided{step: "set the firewall", found: []string{
-			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
-		}, ready: true}},
-		"a server is down": {having(addressless("cert0"), addressless("cert0"), down), decided{step: "start ovn-ovsdb-server-nb", found: []string{
-			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
-			"waiting SERVER_DOWN nb",
-		}}},
-		"issued again without it": {having(addressless("cert1"), addressless("cert0")), decided{step: certify, found: []string{
-			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
-		}, ready: true}},
-		"issued with it": {having(certificate("cert1", "A"), addressless("cert0")), decided{step: certify, found: []string{
-			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1",
-		}, ready: true}},
-		"the one in use has it": {having(addressless("cert1"), certificate("cert0", "A")), decided{found: []string{
-			"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is for 10.0.0.0, this unit is fd42::1 -> vault/leader reissue-certificates",
-		}, ready: true}},
-		"the first lacks it": {having(addressless("cert0"), nil), decided{found: []string{
-			"error CERTIFICATE_UNUSABLE Detail=certificate is for 10.0.0.0, this unit is fd42::1 -> vault/leader reissue-certificates",
-		}, ready: true}},
-		"the relation was removed": {having(nil, addressless("cert0"), func(s *plan.State) { s.Certificates.Related = false }), decided{found: []string{"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"}, ready: true}},
+			"waiting SERVER_DOWN nb")},
+		"issued again without it": {having(addressless("cert1"), addressless("cert0")), ready(certify,
+			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1")},
+		"issued with it": {having(certificate("cert1", "A"), addressless("cert0")), ready(certify,
+			"info CERTIFICATE_CHANGES Value=a new one is awaited from vault/0 Detail=certificate is for 10.0.0.0, this unit is fd42::1")},
+		"the one in use has it": {having(addressless("cert1"), certificate("cert0", "A")), ready("",
+			"error CERTIFICATE_NEW_UNUSABLE Detail=certificate is for 10.0.0.0, this unit is fd42::1 -> vault/leader reissue-certificates")},
+		"the first lacks it": {having(addressless("cert0"), nil), ready("",
+			"error CERTIFICATE_UNUSABLE Detail=certificate is for 10.0.0.0, this unit is fd42::1 -> vault/leader reissue-certificates")},
+		"the relation was removed": {having(nil, addressless("cert0"), func(s *plan.State) { s.Certificates.Related = false }), ready("",
+			"error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault")},
 	})
 }
 
@@ -146,13 +137,11 @@ func TestCertificates_expiry_notice(t *testing.T) {
 		}
 	}
 	check(t, map[string]situation{
-		"on the day": {until(30 * 24 * time.Hour), decided{ready: true}},
-		"a moment later": {until(30*24*time.Hour - time.Second), decided{found: []string{
-			"warning CERTIFICATE_EXPIRES Time=2026-12-20 11:59:59 +0000 UTC -> vault/leader reissue-certificates",
-		}, ready: true}},
-		"the last hour of a day": {until(time.Hour), decided{found: []string{
-			"warning CERTIFICATE_EXPIRES Time=2026-11-20 13:00:00 +0000 UTC -> vault/leader reissue-certificates",
-		}, ready: true}},
+		"on the day": {until(30 * 24 * time.Hour), ready("")},
+		"a moment later": {until(30*24*time.Hour - time.Second), ready("",
+			"warning CERTIFICATE_EXPIRES Time=2026-12-20 11:59:59 +0000 UTC -> vault/leader reissue-certificates")},
+		"the last hour of a day": {until(time.Hour), ready("",
+			"warning CERTIFICATE_EXPIRES Time=2026-11-20 13:00:00 +0000 UTC -> vault/leader reissue-certificates")},
 	})
 }
 
@@ -192,47 +181,39 @@ func TestCertificates_CA_change_waits_for_units(t *testing.T) {
 	)
 	fromB, trusting, using := certificate("cert1", "B"), certificate("cert0", "A", "B"), certificate("cert1", "B", "A")
 	check(t, map[string]situation{
-		"trusted_by_none": {having(fromB, certificate("cert0", "A")), decided{step: trust, ready: true}},
-		"only this unit does": {having(fromB, trusting), decided{found: []string{
+		"trusted_by_none": {having(fromB, certificate("cert0", "A")), ready(trust)},
+		"only this unit does": {having(fromB, trusting), ready("",
+			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA")},
+		"one does not": {having(fromB, trusting, allTrust, peers([]string{"A"}, "A")), ready("",
+			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/2 trusts its CA")},
+		"not_by_dying_peer": {having(fromB, trusting, func(s *plan.State) { s.Peers[0].Dying = true }), ready("",
+			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA")},
+		"not_by_down_peer": {having(fromB, trusting, allTrust, peers([]string{"A"}, "A"), func(s *plan.State) { silence(s, 2) }), ready(certify)},
+		"one says nothing": {having(fromB, trusting, allTrust, peers(nil, "")), ready(certify)},
+		"one could not be read": {having(fromB, trusting, allTrust, unread), ready("",
+			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA")},
+		"peer_unreadable": {having(fromB, using, allUse, unread), ready("",
+			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/1 uses the new one")},
+		"all do":        {having(fromB, trusting, allTrust), ready(certify)},
+		"no_peer_heard": {having(fromB, trusting, silent), ready(certify)},
+		"this unit's servers are down": {having(fromB, trusting, paused), finds(
 			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
-		}, ready: true}},
-		"one does not": {having(fromB, trusting, allTrust, peers([]string{"A"}, "A")), decided{found: []string{
-			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/2 trusts its CA",
-		}, ready: true}},
-		"not_by_dying_peer": {having(fromB, trusting, func(s *plan.State) { s.Peers[0].Dying = true }), decided{found: []string{
-			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
-		}, ready: true}},
-		"not_by_down_peer": {having(fromB, trusting, allTrust, peers([]string{"A"}, "A"), func(s *plan.State) { silence(s, 2) }), decided{step: certify, ready: true}},
-		"one says nothing": {having(fromB, trusting, allTrust, peers(nil, "")), decided{step: certify, ready: true}},
-		"one could not be read": {having(fromB, trusting, allTrust, unread), decided{found: []string{
-			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
-		}, ready: true}},
-		"peer_unreadable": {having(fromB, using, allUse, unread), decided{found: []string{
-			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/1 uses the new one",
-		}, ready: true}},
-		"all do":        {having(fromB, trusting, allTrust), decided{step: certify, ready: true}},
-		"no_peer_heard": {having(fromB, trusting, silent), decided{step: certify, ready: true}},
-		"this unit's servers are down": {having(fromB, trusting, paused), decided{found: []string{
-			"info CERTIFICATE_CHANGES Value=new one used once ovn-central/1 trusts its CA",
-			"warning PAUSED -> ovn-central/0 resume",
-		}}},
-		"only this unit uses it": {having(fromB, using, allTrust), decided{found: []string{
-			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/1 uses the new one",
-		}, ready: true}},
-		"one uses the old one": {having(fromB, using, allUse, peers([]string{"A", "B"}, "A")), decided{found: []string{
-			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/2 uses the new one",
-		}, ready: true}},
-		"peer_without_issuer": {having(fromB, using, allUse, peers(nil, "")), decided{found: []string{
-			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/2 uses the new one",
-		}, ready: true}},
-		"all use it": {having(fromB, using, allUse), decided{step: "drop the CAs from before (every unit uses the new CA)", ready: true}},
+			"warning PAUSED -> ovn-central/0 resume")},
+		"only this unit uses it": {having(fromB, using, allTrust), ready("",
+			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/1 uses the new one")},
+		"one uses the old one": {having(fromB, using, allUse, peers([]string{"A", "B"}, "A")), ready("",
+			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/2 uses the new one")},
+		"peer_without_issuer": {having(fromB, using, allUse, peers(nil, "")), ready("",
+			"info CERTIFICATE_CHANGES Value=old CA kept until ovn-central/2 uses the new one")},
+		"all use it": {having(fromB, using, allUse), ready("drop the CAs from before (every unit uses the new CA)")},
 		"all use it, and this one is paused": {
-			having(fromB, using, allUse, paused), decided{step: "drop the CAs from before (every unit uses the new CA)", found: []string{"warning PAUSED -> ovn-central/0 resume"}},
+			having(fromB, using, allUse, paused), does("drop the CAs from before (every unit uses the new CA)",
+				"warning PAUSED -> ovn-central/0 resume"),
 		},
 		"the chain has changed": {
 			having(certificate("cert0", "A", "root"), certificate("cert0", "A")),
-			decided{step: "trust the CA (the CA's own certificates have changed)", ready: true},
+			ready("trust the CA (the CA's own certificates have changed)"),
 		},
-		"the same CA issues again": {having(certificate("cert1", "A"), certificate("cert0", "A")), decided{step: certify, ready: true}},
+		"the same CA issues again": {having(certificate("cert1", "A"), certificate("cert0", "A")), ready(certify)},
 	})
 }

@@ -53,49 +53,54 @@ func atLeastVersion(ovs string, major, minor int) bool {
 	return x > major || x == major && y >= minor
 }
 
-// planConversion converts a database to the schema of the packages, once every server of the application runs them: a
-// server from before OVS 3.2 that gets a conversion of a newer one exits, and can't start on its file again. It reports
-// whether it controls the election timer: the leader raises it before, and sets it back to the option's value when
-// nothing is left to convert. So the change needs no record: if a unit is killed meanwhile or loses leadership, any
-// unit's next hook continues.
-func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
-	x := s.Databases[db]
-	if x.Schema != Drifted {
+// hasOldSchema reports whether the database's schema is older than the packages'. It is converted once every server of
+// the application runs them: a server from before OVS 3.2 that gets a conversion of a newer one exits, and can't start
+// on its file again. The leader raises the election timer before, and sets it back to the option's value when nothing
+// is left to convert. So the change needs no record: if a unit is killed meanwhile or loses leadership, any unit's next
+// hook continues.
+func (v *view) hasOldSchema() bool { return v.x.Schema == Drifted }
+
+// converts reports whether a conversion controls the election timer: the leader makes it, or waits for the timer.
+func (v *view) converts() bool {
+	if !v.hasOldSchema() || len(v.Pending) > 0 || v.runsAnother() != "" || v.x.ConversionLacks() != "" {
 		return false
 	}
-	needed := min(max(ConversionTimer(x.Size, x.Runs), maxTimerFactor*x.Tried), longestConversionTimer)
-	now := x.Status.ElectionTimer
-	switch late := s.runsAnother(); {
-	case len(s.Pending) > 0:
-		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: "converted after the restarts"})
-		return false
-	case late != "":
-		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: late})
-		return false
-	case x.ConversionLacks() != "": // each member's own copy is converted
-		d.findIn(db, finding.ConversionLacksRoom, finding.Args{Detail: "it may take " + x.ConversionLacks()},
-			finding.If(finding.IfNoSpace, command.OnMachine(s.Unit, "sudo", "ovs-appctl", "-t", x.control(), "ovsdb-server/compact")))
-		return false
-	case !x.IsRaftLeader():
-		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: "the leader converts it"})
-	case s.withoutRoom(db) != "":
-		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: "converted once " + s.withoutRoom(db) + " has room"})
-		return false
-	case x.Tried >= longestConversionTimer:
-		d.findIn(db, finding.ConversionFailed, finding.Args{Duration: x.Tried},
-			finding.If(finding.WhenClients, command.OnMachine(s.Unit, "sudo", "ovsdb-client", "convert", "unix:"+x.Socket, x.SchemaFile)))
-		return false
-	case now < needed && !s.usable(OptionElectionTimer):
-		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: "the conversion needs a valid " + OptionElectionTimer + ", since it raises the election timer"})
-	case now < needed:
-		d.findIn(db, finding.SchemaOlder, finding.Args{Detail: fmt.Sprintf("the election timer rises to %d ms to convert it", needed.Milliseconds())})
-		if x.Status.ChangingTo == 0 {
-			d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(now, needed)})
-		}
-	default:
-		d.do(Step{Kind: ConvertSchema, Database: db, Timer: now, Reason: "every unit runs the packages that bring the new schema"})
+	return !v.x.IsRaftLeader() || v.withoutRoom(v.db) == "" && v.x.Tried < longestConversionTimer
+}
+
+func (v *view) neededTimer() time.Duration {
+	return min(max(ConversionTimer(v.x.Size, v.x.Runs), maxTimerFactor*v.x.Tried), longestConversionTimer)
+}
+
+func (v *view) timerIsTooShort() bool {
+	return v.hasOldSchema() && v.x.Status.ElectionTimer < v.neededTimer()
+}
+
+func (v *view) convert() Step {
+	return Step{
+		Kind: ConvertSchema, Database: v.db, Timer: v.x.Status.ElectionTimer,
+		Reason: "every unit runs the packages that bring the new schema",
 	}
-	return true
+}
+
+// waits is the finding of a conversion that waits.
+func waits(until string) func(*view) finding.Finding {
+	return func(v *view) finding.Finding { return v.find(finding.SchemaOlder, finding.Args{Detail: until}) }
+}
+
+func (v *view) findTimerRises() finding.Finding {
+	return waits(fmt.Sprintf("the election timer rises to %d ms to convert it", v.neededTimer().Milliseconds()))(v)
+}
+
+func (v *view) findNoRoom() finding.Finding {
+	compact := command.OnMachine(v.Unit, "sudo", "ovs-appctl", "-t", v.x.control(), "ovsdb-server/compact")
+	return v.find(finding.ConversionLacksRoom, finding.Args{Detail: "it may take " + v.x.ConversionLacks()},
+		finding.If(finding.IfNoSpace, compact))
+}
+
+func (v *view) findNotConverted() finding.Finding {
+	convert := command.OnMachine(v.Unit, "sudo", "ovsdb-client", "convert", "unix:"+v.x.Socket, v.x.SchemaFile)
+	return v.find(finding.ConversionFailed, finding.Args{Duration: v.x.Tried}, finding.If(finding.WhenClients, convert))
 }
 
 // conversionDisk and conversionMemory are a conversion's needs, in bytes.

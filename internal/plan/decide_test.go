@@ -14,16 +14,16 @@ import (
 func TestDecide_healthy_unit_has_no_step(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]situation{
-		"a member of three": {func(*plan.State) {}, decided{ready: true}},
+		"a member of three": {func(*plan.State) {}, ready("")},
 		"the only unit": {func(s *plan.State) {
 			s.Peers, s.Units = nil, 1
 			set(s, serving(ovndb.NB, 0), ovndb.NB)
 			set(s, serving(ovndb.SB, 0), ovndb.SB)
-		}, decided{ready: true}},
+		}, ready("")},
 		"unobserved_is_left_alone": {func(s *plan.State) {
 			s.Defaults, s.Firewall, s.NorthdParams = "", "", ""
 			edit(s, ovndb.NB, func(x *plan.Database) { x.Listeners, x.Schema = "", "" })
-		}, decided{ready: true}},
+		}, ready("")},
 	})
 }
 
@@ -50,26 +50,21 @@ func TestDecide_interrupted_upgrade(t *testing.T) {
 	damaged := serving(ovndb.NB, 0)
 	damaged.Damage = "it lacks entry 9"
 	check(t, map[string]situation{
-		"it is finished first": {cutOff(false, down), decided{step: "install"}},
-		"a server is down": {cutOff(true, down), decided{
-			step: "start ovn-ovsdb-server-nb (it is down, and the upgrade of the packages can't be finished now)",
-		}},
-		"and the unit is paused": {func(s *plan.State) { cutOff(true, down)(s); s.Paused = true }, decided{}},
-		"a file lacks entries": {cutOff(true, damaged), decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
-		}}},
-		"and the disk is full": {func(s *plan.State) { cutOff(false, damaged)(s); s.Disk = "no space left" }, decided{step: "rewrite the file of nb (it lacks entry 9)", found: []string{
+		"it is finished first": {cutOff(false, down), does("install")},
+		"a server is down":     {cutOff(true, down), does("start ovn-ovsdb-server-nb (it is down, and the upgrade of the packages can't be finished now)")},
+		"and the unit is paused": {func(s *plan.State) { cutOff(true, down)(s); s.Paused = true }, finds(
+			"warning PAUSED -> ovn-central/0 resume")},
+		"a file lacks entries": {cutOff(true, damaged), does("rewrite the file of nb (it lacks entry 9)",
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0")},
+		"and the disk is full": {func(s *plan.State) { cutOff(false, damaged)(s); s.Disk = "no space left" }, does("rewrite the file of nb (it lacks entry 9)",
 			"error DISK_FULL Value=no space left -> make space there",
-			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0",
-		}}},
+			"error FILE_LACKS_ENTRIES nb Path=. Detail=it lacks entry 9 -> make space on the disk of {path} -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0")},
 		// Dpkg needs none to finish what is unpacked.
-		"its source can't be used": {without(cutOff(false, down)), decided{step: "install", found: []string{
-			"error OPTION_INVALID source Value=option source: none -> config ovn-central --reset source",
-		}}},
-		"and it can't be finished": {without(cutOff(true, down)), decided{step: "start ovn-ovsdb-server-nb (it is down, and the upgrade of the packages can't be finished now)", found: []string{
-			"error OPTION_INVALID source Value=option source: none -> config ovn-central --reset source",
-		}}},
-		"nothing was installed before": {func(s *plan.State) { cutOff(true, down)(s); s.Packages.Source = "" }, decided{step: "install"}},
+		"its source can't be used": {without(cutOff(false, down)), does("install",
+			"error OPTION_INVALID source Value=option source: none -> config ovn-central --reset source")},
+		"and it can't be finished": {without(cutOff(true, down)), does("start ovn-ovsdb-server-nb (it is down, and the upgrade of the packages can't be finished now)",
+			"error OPTION_INVALID source Value=option source: none -> config ovn-central --reset source")},
+		"nothing was installed before": {func(s *plan.State) { cutOff(true, down)(s); s.Packages.Source = "" }, does("install")},
 	})
 }
 
@@ -78,87 +73,72 @@ func TestDecide_order_before_clusters(t *testing.T) {
 	check(t, map[string]situation{
 		"leaders_data_malformed": {
 			func(s *plan.State) { s.Problem = "the leader setting nb_cid is no ID" },
-			decided{found: []string{"error PUBLISHED_DATA_INVALID Detail=the leader setting nb_cid is no ID"}, ready: true},
+			ready("", "error PUBLISHED_DATA_INVALID Detail=the leader setting nb_cid is no ID"),
 		},
 		"a source that can't be used, and no packages": {
 			func(s *plan.State) {
 				s.Invalid = map[string]string{plan.OptionSource: "option source: no"}
 				s.Packages = plan.Packages{}
 			},
-			decided{found: []string{
+			ready("",
 				"waiting PACKAGES_AWAITED",
-				"error OPTION_INVALID source Value=option source: no -> config ovn-central --reset source",
-			}, ready: true},
+				"error OPTION_INVALID source Value=option source: no -> config ovn-central --reset source"),
 		},
 		"a source that can't be used hinders no start": {
 			func(s *plan.State) {
 				s.Invalid, s.Settings.Source = map[string]string{plan.OptionSource: "option source: no"}, "no"
 				s.Services[ovndb.Northd] = plan.ServiceState{}
 			},
-			decided{step: "start ovn-northd (it was not running)", found: []string{
+			ready("start ovn-northd (it was not running)",
 				"info NORTHD_DOWN",
-				"error OPTION_INVALID source Value=option source: no -> config ovn-central --reset source",
-			}, ready: true},
+				"error OPTION_INVALID source Value=option source: no -> config ovn-central --reset source"),
 		},
 		"a source that can't be used is not upgraded from": {
 			func(s *plan.State) {
 				s.Invalid, s.Settings.Source = map[string]string{plan.OptionSource: "option source: no"}, "no"
 			},
-			decided{found: []string{
-				"error OPTION_INVALID source Value=option source: no -> config ovn-central --reset source",
-			}, ready: true},
+			ready("", "error OPTION_INVALID source Value=option source: no -> config ovn-central --reset source"),
 		},
 		"an election timer that can't be used stays as it is": {
 			func(s *plan.State) {
 				s.Invalid = map[string]string{plan.OptionElectionTimer: "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds"}
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Status.ElectionTimer = 8 * time.Second })
 			},
-			decided{found: []string{
-				"error OPTION_INVALID ovsdb-server-election-timer Value=option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds -> config ovn-central --reset ovsdb-server-election-timer",
-			}, ready: true},
+			ready("",
+				"error OPTION_INVALID ovsdb-server-election-timer Value=option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds -> config ovn-central --reset ovsdb-server-election-timer"),
 		},
 		"presentation_options": {
 			func(s *plan.State) {
 				s.Invalid = map[string]string{plan.OptionStatusFormat: "option cluster-status-format is foo", plan.OptionExporter: "option ovn-exporter-channel is foo"}
 			},
-			decided{found: []string{
+			ready("",
 				"warning OPTION_INVALID cluster-status-format Value=option cluster-status-format is foo -> config ovn-central --reset cluster-status-format",
-				"warning OPTION_INVALID ovn-exporter-channel Value=option ovn-exporter-channel is foo -> config ovn-central --reset ovn-exporter-channel",
-			}, ready: true},
+				"warning OPTION_INVALID ovn-exporter-channel Value=option ovn-exporter-channel is foo -> config ovn-central --reset ovn-exporter-channel"),
 		},
-		"no packages": {func(s *plan.State) { *s = plan.State{} }, decided{step: "install"}},
+		"no packages": {func(s *plan.State) { *s = plan.State{} }, does("install")},
 		"an option that can't be used keeps no clusters from being created": {
 			func(s *plan.State) {
 				fresh(true, func(*plan.State) {})(s)
 				s.Invalid = map[string]string{plan.OptionElectionTimer: "no number"}
 			},
-			decided{
-				step: "create the cluster of nb with an election timer of 4000 ms", found: []string{
-					"error OPTION_INVALID ovsdb-server-election-timer Value=no number -> config ovn-central --reset ovsdb-server-election-timer",
-				},
-			},
+			does("create the cluster of nb with an election timer of 4000 ms",
+				"error OPTION_INVALID ovsdb-server-election-timer Value=no number -> config ovn-central --reset ovsdb-server-election-timer"),
 		},
 		"no address": {
 			func(s *plan.State) { s.Address = "" },
-			decided{found: []string{
-				"waiting ADDRESS_UNKNOWN -> exec --unit ovn-central/0 network-get ovsdb-peer",
-			}},
+			finds("waiting ADDRESS_UNKNOWN -> exec --unit ovn-central/0 network-get ovsdb-peer"),
 		},
-		"other options for the services": {
-			func(s *plan.State) { s.Defaults = plan.Drifted }, decided{step: "write defaults", ready: true},
-		},
+		"other options for the services": {func(s *plan.State) { s.Defaults = plan.Drifted }, ready("write defaults")},
 		"other options, with which they must be restarted": {
-			func(s *plan.State) { s.Defaults = plan.NeedsRestart }, decided{step: "write defaults", ready: true},
+			func(s *plan.State) { s.Defaults = plan.NeedsRestart }, ready("write defaults"),
 		},
-		"other rules of the firewall": {
-			func(s *plan.State) { s.Firewall = plan.Drifted }, decided{step: "set the firewall", ready: true},
-		},
+		"other rules of the firewall": {func(s *plan.State) { s.Firewall = plan.Drifted }, ready("set the firewall")},
 		"paused": {
 			func(s *plan.State) {
 				s.Paused = true
 				set(s, plan.Database{Condition: ovndb.Down, Text: "the server is not running"}, ovndb.NB, ovndb.SB)
 			},
-			decided{found: []string{"warning PAUSED -> ovn-central/0 resume"}},
+			finds("warning PAUSED -> ovn-central/0 resume"),
 		},
 		"paused, and its certificate expires": {
 			func(s *plan.State) {
@@ -166,10 +146,9 @@ func TestDecide_order_before_clusters(t *testing.T) {
 				s.Certificates.Used.NotAfter = noon.AddDate(0, 0, 7)
 				s.Certificates.Issued = certificate("cert1", "A")
 			},
-			decided{step: "install the certificate (the certificate was issued again)", found: []string{
+			does("install the certificate (the certificate was issued again)",
 				"warning CERTIFICATE_EXPIRES Time=2026-11-27 12:00:00 +0000 UTC -> vault/leader reissue-certificates",
-				"warning PAUSED -> ovn-central/0 resume",
-			}},
+				"warning PAUSED -> ovn-central/0 resume"),
 		},
 	})
 }

@@ -26,11 +26,11 @@ func TestDying_keeps_certificates_only(t *testing.T) {
 				s.Dying = true
 				s.Certificates.Issued = certificate("cert1", "B")
 			},
-			decided{step: "trust the CA (the CA is new)", ready: true},
+			ready("trust the CA (the CA is new)"),
 		},
 		"paused": {
 			func(s *plan.State) { s.Dying, s.Paused = true, true },
-			decided{found: []string{"warning PAUSED -> ovn-central/0 resume"}},
+			finds("warning PAUSED -> ovn-central/0 resume"),
 		},
 		"never installed": {func(s *plan.State) { *s = plan.State{Dying: true} }, decided{}},
 	})
@@ -49,36 +49,32 @@ func TestDying_archives_given_up_cluster(t *testing.T) {
 		}
 	}
 	check(t, map[string]situation{
-		"its server serves it": {givenUp(func(*plan.State) {}), decided{step: "rename the file of nb" + why}},
+		"its server serves it": {givenUp(func(*plan.State) {}), does("rename the file of nb" + why)},
 		"its server is down": {givenUp(func(s *plan.State) {
 			set(s, down(nbCluster, plan.File{}), ovndb.NB)
-		}), decided{step: "rename the file of nb" + why}},
-		"no_address":         {givenUp(func(s *plan.State) { s.Address = "" }), decided{step: "rename the file of nb" + why}},
+		}), does("rename the file of nb" + why)},
+		"no_address":         {givenUp(func(s *plan.State) { s.Address = "" }), does("rename the file of nb" + why)},
 		"it has put it away": {givenUp(func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB) }), decided{}},
 		"it has the new one's only file beside it": {givenUp(func(s *plan.State) {
 			edit(s, ovndb.NB, func(x *plan.Database) { x.Staged = otherCluster })
-		}), decided{step: "rename the file of nb" + why}},
+		}), does("rename the file of nb" + why)},
 		"then it puts that in place": {givenUp(func(s *plan.State) {
 			set(s, plan.Database{Condition: ovndb.Absent, Staged: otherCluster}, ovndb.NB)
-		}), decided{step: "put in place the cluster of nb"}},
+		}), does("put in place the cluster of nb")},
 		"not while the old one is served": {givenUp(func(s *plan.State) {
 			set(s, plan.Database{Condition: ovndb.Absent, Staged: otherCluster, Rival: "ssl:10.0.0.2:6643"}, ovndb.NB)
-		}), decided{found: []string{
-			"waiting OLD_CLUSTER_SERVED nb Address=ssl:10.0.0.2:6643 -> stop the server at {address}",
-		}}},
+		}), finds("waiting OLD_CLUSTER_SERVED nb Address=ssl:10.0.0.2:6643 -> stop the server at {address}")},
 		"nor while other claims can't be read": {givenUp(func(s *plan.State) {
 			s.Blind = true
 			set(s, plan.Database{Condition: ovndb.Down, Cluster: nbCluster, Staged: otherCluster}, ovndb.NB)
-		}), decided{found: []string{
-			"waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units",
-		}}},
+		}), finds("waiting CLUSTERS_AWAITED Value=waiting for Juju to set up the relation to the other units")},
 		"and starts it": {givenUp(func(s *plan.State) {
 			set(s, down(otherCluster, plan.File{Sole: true}), ovndb.NB)
-		}), decided{step: "start ovn-ovsdb-server-nb (no other unit has the new cluster yet)"}},
+		}), does("start ovn-ovsdb-server-nb (no other unit has the new cluster yet)")},
 		"paused_is_left_alone": {givenUp(func(s *plan.State) {
 			s.Paused = true
 			set(s, down(otherCluster, plan.File{Sole: true}), ovndb.NB)
-		}), decided{found: []string{"warning PAUSED -> ovn-central/0 resume"}}},
+		}), finds("warning PAUSED -> ovn-central/0 resume")},
 		"failed_member_is_left_alone": {givenUp(func(s *plan.State) {
 			set(s, down(otherCluster, plan.File{Sole: true, WasMember: true}), ovndb.NB)
 		}), decided{}},
@@ -92,7 +88,7 @@ func TestDying_archives_given_up_cluster(t *testing.T) {
 			s.Resumed = true
 			set(s, down(nbCluster, plan.File{}), ovndb.NB)
 			set(s, down(sbCluster, plan.File{}), ovndb.SB)
-		}), decided{step: "rename the file of nb" + why}},
+		}), does("rename the file of nb" + why)},
 		"the cluster is another one, and was not given up": {givenUp(func(s *plan.State) {
 			s.Clusters.Superseded = nil
 		}), decided{}},
@@ -109,10 +105,10 @@ func TestDying_serves_published_first_clusters(t *testing.T) {
 		}
 	}
 	check(t, map[string]situation{
-		"not in place":  {first(plan.Database{Condition: ovndb.Absent, Staged: nbCluster}), decided{step: "put in place the cluster of nb"}},
+		"not in place":  {first(plan.Database{Condition: ovndb.Absent, Staged: nbCluster}), does("put in place the cluster of nb")},
 		"not published": {first(plan.Database{Condition: ovndb.Absent, Staged: otherCluster}), decided{}},
 		"not started": {
-			first(down(nbCluster, plan.File{Sole: true})), decided{step: "start ovn-ovsdb-server-nb (no other unit has the new cluster yet)"},
+			first(down(nbCluster, plan.File{Sole: true})), does("start ovn-ovsdb-server-nb (no other unit has the new cluster yet)"),
 		},
 	})
 }
@@ -134,15 +130,15 @@ func TestDying_resumed_starts_members_only(t *testing.T) {
 			resumed(func(s *plan.State) {
 				s.Services[ovndb.Northd] = plan.ServiceState{}
 				set(s, paused, ovndb.NB, ovndb.SB)
-			}), decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-northd" + why},
+			}), does("start ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-northd" + why),
 		},
-		"one is down": {resumed(func(s *plan.State) { set(s, paused, ovndb.SB) }), decided{step: "start ovn-ovsdb-server-sb" + why}},
+		"one is down": {resumed(func(s *plan.State) { set(s, paused, ovndb.SB) }), does("start ovn-ovsdb-server-sb" + why)},
 		"an upgrade of the packages was cut off": {resumed(func(s *plan.State) {
 			s.Packages.Installed = false
 			set(s, paused, ovndb.SB)
-		}), decided{step: "start ovn-ovsdb-server-sb" + why}},
+		}), does("start ovn-ovsdb-server-sb" + why)},
 		"not resumed":           {resumed(func(s *plan.State) { s.Resumed = false; set(s, paused, ovndb.NB) }), decided{}},
-		"none is down":          {resumed(func(*plan.State) {}), decided{ready: true}},
+		"none is down":          {resumed(func(*plan.State) {}), ready("")},
 		"it never was a member": {resumed(func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB, ovndb.SB) }), decided{}},
 		"it was removed while it was down": {resumed(func(s *plan.State) {
 			gone := paused
@@ -153,13 +149,12 @@ func TestDying_resumed_starts_members_only(t *testing.T) {
 			damaged := paused
 			damaged.File.Damage, damaged.Rejoin = "there is a gap", rejoin
 			set(s, damaged, ovndb.NB)
-		}), decided{found: []string{
-			"error FILE_UNUSABLE nb Path=/var/lib/ovn/ovnnb_db.db Service=ovn-ovsdb-server-nb Detail=there is a gap -> ovn-central/0 rejoin database=nb",
-		}}},
+		}), finds(
+			"error FILE_UNUSABLE nb Path=/var/lib/ovn/ovnnb_db.db Service=ovn-ovsdb-server-nb Detail=there is a gap -> ovn-central/0 rejoin database=nb")},
 		"a new CA comes first": {resumed(func(s *plan.State) {
 			s.Certificates.Issued = certificate("cert1", "B")
 			set(s, paused, ovndb.NB)
-		}), decided{step: "trust the CA (the CA is new)"}},
+		}), does("trust the CA (the CA is new)")},
 	})
 }
 
@@ -197,37 +192,31 @@ func TestDying_recovery_only_what_no_other_can(t *testing.T) {
 	check(t, map[string]situation{
 		"it leads, and a peer was asked: it accepts that": {state(func(_ *plan.State, r *recovery.State) {
 			r.JujuLeader, r.Peers[0].Request = true, &request
-		}), decided{step: "accept the recovery of nb"}},
+		}), does("accept the recovery of nb")},
 		"unless it is not given up": {state(func(_ *plan.State, r *recovery.State) {
 			r.JujuLeader, r.Peers[0].Request = true, &recovery.Request{Cluster: nbCluster}
 		}), decided{}},
 		"then it publishes that": {state(func(_ *plan.State, r *recovery.State) {
 			r.JujuLeader, r.Accepted, r.Peers[0].Request = true, accepted, &answered
-		}), decided{step: "publish the new cluster of nb"}},
+		}), does("publish the new cluster of nb")},
 		"not without an answer": {state(func(_ *plan.State, r *recovery.State) {
 			r.JujuLeader, r.Accepted, r.Peers[0].Request = true, accepted, &made
 		}), decided{}},
 		"it stops no server for a peer": {state(func(_ *plan.State, r *recovery.State) { r.Accepted, r.Peers[0].Request = accepted, &request }), decided{}},
-		"own_request_is_over": {state(func(_ *plan.State, r *recovery.State) { r.Request = &request }), decided{
-			step: "withdraw the recovery of nb (RECOVERY_DYING)",
-		}},
-		"then its server starts": {held(own, func(*plan.State, *recovery.State) {}), decided{step: over}},
-		"stopped_for_peer":       {held(peer, func(*plan.State, *recovery.State) {}), decided{step: over}},
-		"stopped_for_dying_peer": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Dying, r.Peers[0].Request = true, &request }), decided{step: over}},
-		"record_is_dropped":      {held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }), decided{step: "let the server start again after the recovery of nb", ready: true}},
-		"it is paused, and stays so": {held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }), decided{
-			step: "let the server start again after the recovery of nb", found: []string{"warning PAUSED -> ovn-central/0 resume"},
-		}},
-		"not_while_peers_request_is_pending": {held(peer, func(_ *plan.State, r *recovery.State) { r.Accepted, r.Peers[0].Request = accepted, &request }), decided{found: []string{
-			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=ovn-central/1 dry-run=true {unit=ovn-central/1}",
-		}}},
-		"nor while that can't be read": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0] = recovery.Peer{Unit: peer} }), decided{found: []string{
-			"waiting RECOVERY_UNREAD nb Unit=ovn-central/1",
-		}}},
+		"own_request_is_over":           {state(func(_ *plan.State, r *recovery.State) { r.Request = &request }), does("withdraw the recovery of nb (RECOVERY_DYING)")},
+		"then its server starts":        {held(own, func(*plan.State, *recovery.State) {}), does(over)},
+		"stopped_for_peer":              {held(peer, func(*plan.State, *recovery.State) {}), does(over)},
+		"stopped_for_dying_peer":        {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Dying, r.Peers[0].Request = true, &request }), does(over)},
+		"record_is_dropped":             {held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }), ready("let the server start again after the recovery of nb")},
+		"it is paused, and stays so": {held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }), does("let the server start again after the recovery of nb",
+			"warning PAUSED -> ovn-central/0 resume")},
+		"not_while_peers_request_is_pending": {held(peer, func(_ *plan.State, r *recovery.State) { r.Accepted, r.Peers[0].Request = accepted, &request }), finds(
+			"waiting RECOVERY_HOLDS nb Unit=ovn-central/1 -> IF_LOST_AND_OFF: ovn-central/0 recover give-up=ovn-central/1 dry-run=true {unit=ovn-central/1}")},
+		"nor while that can't be read": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0] = recovery.Peer{Unit: peer} }), finds(
+			"waiting RECOVERY_UNREAD nb Unit=ovn-central/1")},
 		"unless an operator resumes the unit": {held(peer, func(s *plan.State, r *recovery.State) {
 			s.Resumed, r.Peers[0] = true, recovery.Peer{Unit: peer}
-		}), decided{step: "start ovn-ovsdb-server-nb (the unit was resumed, and the stop hook needs its servers)", found: []string{
-			"waiting RECOVERY_UNREAD nb Unit=ovn-central/1",
-		}}},
+		}), does("start ovn-ovsdb-server-nb (the unit was resumed, and the stop hook needs its servers)",
+			"waiting RECOVERY_UNREAD nb Unit=ovn-central/1")},
 	})
 }

@@ -22,26 +22,22 @@ func TestDecide_inconsistent_server_has_remedy(t *testing.T) {
 		}
 	}
 	check(t, map[string]situation{
-		"as a follower": {differs(func(*plan.Database) {}), decided{found: []string{
-			"error DATA_DIFFER sb Service=ovn-ovsdb-server-sb Detail=an entry of its log was not applied -> ovn-central/0 rejoin database=nb",
-		}}},
-		"as the leader": {differs(func(x *plan.Database) { x.Status.Role, x.Status.Leader = raft.Leader, raft.Self }), decided{found: []string{
-			"error DATA_DIFFER sb Service=ovn-ovsdb-server-sb Detail=an entry of its log was not applied -> ovn-central/0 rejoin database=nb",
-		}}},
+		"as a follower": {differs(func(*plan.Database) {}), finds(
+			"error DATA_DIFFER sb Service=ovn-ovsdb-server-sb Detail=an entry of its log was not applied -> ovn-central/0 rejoin database=nb")},
+		"as the leader": {differs(func(x *plan.Database) { x.Status.Role, x.Status.Leader = raft.Leader, raft.Self }), finds(
+			"error DATA_DIFFER sb Service=ovn-ovsdb-server-sb Detail=an entry of its log was not applied -> ovn-central/0 rejoin database=nb")},
 		"it was removed while it was down": {
 			differs(func(x *plan.Database) {
 				x.Status.State, x.Status.Role, x.Status.Leader, x.Removed = raft.Disconnected, raft.Candidate, raft.UnknownRef, true
 			}),
-			decided{step: "leave the cluster of sb (the other members have removed this server)", found: []string{
+			does("leave the cluster of sb (the other members have removed this server)",
 				"error DATA_DIFFER sb Service=ovn-ovsdb-server-sb Detail=an entry of its log was not applied -> ovn-central/0 rejoin database=nb",
-				"waiting SERVER_REMOVED sb",
-			}},
+				"waiting SERVER_REMOVED sb"),
 		},
 		"no other unit could remove it": {
 			differs(func(x *plan.Database) { x.Rejoin, x.File.Path = command.Command{}, "/sb" }),
-			decided{found: []string{
-				"error DATA_DIFFER sb Path=/sb Service=ovn-ovsdb-server-sb Detail=an entry of its log was not applied -> bring {path} back from a backup",
-			}},
+			finds(
+				"error DATA_DIFFER sb Path=/sb Service=ovn-ovsdb-server-sb Detail=an entry of its log was not applied -> bring {path} back from a backup"),
 		},
 	})
 }

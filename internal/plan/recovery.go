@@ -28,40 +28,51 @@ func Withdrawn(db ovndb.Database, why finding.Finding) finding.Finding {
 	return f
 }
 
-// planRecovery plans this unit's part of a requested recovery, and returns the databases whose server should stay
-// stopped.
-func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
-	held = map[ovndb.Database]bool{}
-	for _, db := range ovndb.Databases() {
-		if why, is := s.Refused[db]; is {
-			d.Findings = append(d.Findings, Withdrawn(db, why))
-		}
-		r, known := s.Recovery[db]
-		if !known {
-			continue
-		}
-		next := r.Next()
-		if kind := recoverySteps[next.Action]; kind != "" && (!s.Dying || next.Action != recovery.Release) {
-			d.do(Step{Kind: kind, Database: db, Unit: next.For, Cluster: next.New, Why: next.Why})
-		}
-		held[db] = next.Held
-		if why, is := next.Waits(); is {
-			d.Findings = append(d.Findings, why)
-		}
-	}
-	return held
+func (v *view) withdrawn() bool {
+	_, is := v.Refused[v.db]
+	return is
 }
 
-// planSuperseded moves away this unit's part of a replaced cluster: its server may not serve beside the new one's
-// (R10). It reports whether there is any.
-func (s State) planSuperseded(d *Decision, db ovndb.Database) bool {
-	x := s.Databases[db]
-	if !s.Clusters.superseded(db, x.Cluster) || x.Condition == ovndb.Absent {
+func (v *view) recoveryNext() (next recovery.Step) {
+	if r, known := v.Recovery[v.db]; known {
+		next = r.Next()
+	}
+	return next
+}
+
+// recoveryStep is this unit's part of a requested recovery; its kind is empty if there is nothing to do. A unit that is
+// being removed publishes the new cluster as the application's leader, and commits and serves one that it has made and
+// that was published. It begins nothing: a recovery requested on it is over, it stops no server, and no other unit
+// waits for it.
+func (v *view) recoveryStep() Step {
+	next := v.recoveryNext()
+	kind := recoverySteps[next.Action]
+	if kind == "" || v.Dying && next.Action == recovery.Release { // its server starts before, see isOver
+		return Step{}
+	}
+	return Step{Kind: kind, Database: v.db, Unit: next.For, Cluster: next.New, Why: next.Why}
+}
+
+// awaits reports whether a recovery waits for something while the server may run.
+func (v *view) awaits() bool {
+	next := v.recoveryNext()
+	_, waits := next.Waits()
+	return waits && !next.Held
+}
+
+// held reports whether the server should stay stopped.
+func (v *view) held() bool { return v.recoveryNext().Held }
+
+func (v *view) findHeld() finding.Finding { return v.recoveryNext().Why }
+
+// isOver reports whether the reason to stop this unit's server is over, or can't be determined any more and an operator
+// resumes the unit. The server starts before that is recorded: otherwise, if the unit is killed in between, its stopped
+// server would be mistaken for one that has failed.
+func (s State) isOver(db ovndb.Database) bool {
+	r := s.Recovery[db]
+	if r.HeldFor == "" {
 		return false
 	}
-	d.do(Step{Kind: ArchiveFile, Database: db, Reason: "it is of a cluster that was given up in a recovery"})
-	if !s.Dying {
-		d.findIn(db, finding.CopyGivenUp, finding.Args{})
-	}
-	return true
+	next := r.Next()
+	return next.Action == recovery.Release || s.Resumed && next.Held && next.Why.Code == finding.RecoveryUnread
 }

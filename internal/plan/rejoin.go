@@ -9,15 +9,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// planRejoin removes members that can't be started any more, or have other data, for their units, after an operator has
-// told these to join again.
-func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
-	for _, p := range s.Peers {
-		id := p.Rejoin[db]
-		if p.Dying || !x.Status.HasMember(id) {
-			continue
-		}
-		d.do(Step{Kind: RemoveDamaged, Database: db, Unit: p.Unit, Server: id, Reason: p.Unit + " asks to join as a new member"})
+// toRemove is the first unit whose member can't be started any more, or has other data, and that an operator has told
+// to join again; nil if there is none.
+func (v *view) toRemove() *Peer {
+	i := slices.IndexFunc(v.Peers, func(p Peer) bool { return !p.Dying && v.x.Status.HasMember(p.Rejoin[v.db]) })
+	if i < 0 {
+		return nil
+	}
+	return &v.Peers[i]
+}
+
+func (v *view) removeDamaged() Step {
+	p := v.toRemove()
+	return Step{
+		Kind: RemoveDamaged, Database: v.db, Unit: p.Unit, Server: p.Rejoin[v.db],
+		Reason: p.Unit + " asks to join as a new member",
 	}
 }
 

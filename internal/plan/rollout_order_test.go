@@ -113,12 +113,12 @@ func TestRollout_skips_units_that_may_never_upgrade(t *testing.T) {
 	}
 	const upgrade = "upgrade (the source has changed)"
 	check(t, map[string]situation{
-		"it is up":           {behind(func(*plan.State) {}), decided{found: []string{"info UPGRADE_WAITS Unit=ovn-central/2"}, ready: true}},
-		"it is down":         {behind(func(s *plan.State) { silence(s, 2) }), decided{step: upgrade, ready: true}},
-		"it is dying":        {behind(func(s *plan.State) { s.Peers[1].Dying = true }), decided{step: upgrade, ready: true}},
-		"it says no source":  {behind(func(s *plan.State) { s.Peers[1].Source = "" }), decided{step: upgrade, ready: true}},
-		"it has no server":   {behind(func(s *plan.State) { s.Peers[1].Servers = nil }), decided{step: upgrade, ready: true}},
-		"it has upgraded":    {behind(func(s *plan.State) { s.Peers[1].Source = applied("dalmatian") }), decided{step: upgrade, ready: true}},
-		"the source is back": {behind(func(s *plan.State) { s.Settings.Source = "caracal" }), decided{ready: true}},
+		"it is up":           {behind(func(*plan.State) {}), ready("", "info UPGRADE_WAITS Unit=ovn-central/2")},
+		"it is down":         {behind(func(s *plan.State) { silence(s, 2) }), ready(upgrade)},
+		"it is dying":        {behind(func(s *plan.State) { s.Peers[1].Dying = true }), ready(upgrade)},
+		"it says no source":  {behind(func(s *plan.State) { s.Peers[1].Source = "" }), ready(upgrade)},
+		"it has no server":   {behind(func(s *plan.State) { s.Peers[1].Servers = nil }), ready(upgrade)},
+		"it has upgraded":    {behind(func(s *plan.State) { s.Peers[1].Source = applied("dalmatian") }), ready(upgrade)},
+		"the source is back": {behind(func(s *plan.State) { s.Settings.Source = "caracal" }), ready("")},
 	})
 }

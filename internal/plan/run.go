@@ -9,38 +9,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// planRaftLeader plans what the Raft leader of a database does for all members.
-func (s State) planRaftLeader(d *Decision, db ovndb.Database) {
-	x, want := s.Databases[db], s.Settings.ElectionTimer
-	if x.Unrestricted {
-		d.findIn(db, finding.RolesNotEnforced, finding.Args{}, finding.Do(s.restart(ovndb.ServiceOf(db))))
-	}
-	if x.IsRaftLeader() && x.Listeners == Drifted {
-		d.do(Step{Kind: ConfigureListeners, Database: db})
-	}
-	if x.IsRaftLeader() && x.Superseded == Drifted {
-		d.do(Step{Kind: NoteSuperseded, Database: db})
-	}
-	if s.removesForOthers(db, x) {
-		s.planRejoin(d, db, x)
-	}
-	if s.planConversion(d, db) {
-		return
-	}
-	if x.Status.ElectionTimer == want || !s.usable(OptionElectionTimer) {
-		return
-	}
-	d.findIn(db, finding.ElectionTimerChanges, finding.Args{Duration: x.Status.ElectionTimer, Value: fmt.Sprintf("%d ms", want.Milliseconds())})
-	if x.IsRaftLeader() && x.Status.ChangingTo == 0 {
-		d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(x.Status.ElectionTimer, want)})
-	}
+// timerDiffers reports whether the election timer is to get the option's value. A conversion controls it meanwhile.
+func (v *view) timerDiffers() bool {
+	return v.x.Status.ElectionTimer != v.Settings.ElectionTimer && v.usable(OptionElectionTimer) && !v.converts()
+}
+
+func (v *view) setTimer(want time.Duration) Step {
+	return Step{Kind: SetElectionTimer, Database: v.db, Timer: nextTimer(v.x.Status.ElectionTimer, want)}
+}
+
+func (v *view) findTimer() finding.Finding {
+	want := fmt.Sprintf("%d ms", v.Settings.ElectionTimer.Milliseconds())
+	return v.find(finding.ElectionTimerChanges, finding.Args{Duration: v.x.Status.ElectionTimer, Value: want})
 }
 
 // maxTimerFactor limits one step up; steps down are unlimited. Source: raft_unixctl_change_election_timer in
@@ -48,33 +34,6 @@ func (s State) planRaftLeader(d *Decision, db ovndb.Database) {
 const maxTimerFactor = 2
 
 func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTimerFactor*now) }
-
-// planRollout upgrades the packages and makes pending restarts: one unit at a time, followers before leaders. The lock
-// of a restart, not this order, guarantees that only one unit at a time is down.
-func (s State) planRollout(d *Decision) {
-	first := s.goesFirst()
-	if s.outdated() {
-		if first == "" {
-			d.do(Step{Kind: Upgrade, Reason: "the source has changed"})
-		} else {
-			d.find(finding.UpgradeWaits, finding.Args{Unit: first})
-		}
-	}
-	switch {
-	case len(s.Pending) == 0:
-		return
-	case !s.Settings.AutoRestarts:
-		d.find(finding.RestartsHeld, finding.Args{Detail: "Services queued for restart: " + s.queued()},
-			finding.Do(s.action("restart-services", command.Param{Key: "deferred-only", Value: "true"})))
-		return
-	}
-	for _, service := range RestartOrder() {
-		if reason := s.Pending[service]; reason != "" {
-			d.do(Step{Kind: Restart, Service: service, Reason: reason})
-		}
-	}
-	d.find(finding.RestartDue, finding.Args{Value: s.pending()})
-}
 
 // AllSources is a digest of both sources of packages, for comparison: a source may contain a password, and the digest
 // goes to the peers and to the log.
@@ -135,10 +94,7 @@ func (s State) goesFirst() string {
 		})})
 	}
 	first := slices.MinFunc(waiting, func(a, b turn) int {
-		if a.led != b.led {
-			return a.led - b.led
-		}
-		return unitname.Number(a.unit) - unitname.Number(b.unit)
+		return cmp.Or(a.led-b.led, unitname.Number(a.unit)-unitname.Number(b.unit))
 	})
 	if first.unit == s.Unit {
 		return ""

@@ -199,6 +199,12 @@ type Database struct {
 	ClientsServed bool
 }
 
+// Listener is a row of Connection: an address at which the servers of a database listen, or to which they connect.
+type Listener struct {
+	Database     ovndb.Database
+	Target, UUID string
+}
+
 // File is a database's file.
 type File struct {
 	// Path is its path, even if it is missing.

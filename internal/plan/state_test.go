@@ -131,6 +131,13 @@ type decided struct {
 	ready bool
 }
 
+// finds is a decision without a step, does one with a step, ready that of a unit that is ready.
+func finds(found ...string) decided { return decided{found: found} }
+
+func does(step string, found ...string) decided { return decided{step: step, found: found} }
+
+func ready(step string, found ...string) decided { return decided{step, found, true} }
+
 func decide(s plan.State) decided {
 	d := plan.Decide(s)
 	got := decided{ready: d.Ready}
@@ -156,7 +163,7 @@ func check(t *testing.T, situations map[string]situation) {
 			t.Parallel()
 			s := well()
 			tt.change(&s)
-			assert.Equal(t, tt.want, decide(s))
+			assert.Equal(t, tt.want, decide(s), "by rules %q", plan.Decide(s).Rules)
 		})
 	}
 }

@@ -137,14 +137,15 @@ func (s Step) Same(other Step) bool {
 
 // Decision is the output of [Decide].
 type Decision struct {
-	// Step is nil if nothing is to be done.
+	// Step is nil if nothing is to be done. By is the name of its rule.
 	Step *Step
+	By   string
 	// Findings are the reasons why this unit is not as it should be, and other facts for an operator.
 	Findings []finding.Finding
 	// Ready reports whether this unit's servers are members that clients may be sent to.
 	Ready bool
-	// starting are the servers to start at once.
-	starting []ovndb.Service
+	// Rules are the names of the rules that apply, by priority.
+	Rules []string
 }
 
 // Settled reports whether the unit works and waits for nothing. Invalid options don't count: only what depends on them
@@ -153,21 +154,4 @@ func (d *Decision) Settled() bool {
 	return !slices.ContainsFunc(d.Findings, func(f finding.Finding) bool {
 		return f.Severity >= finding.Waiting && f.Code != finding.OptionInvalid
 	})
-}
-
-// find adds a finding about this unit.
-func (d *Decision) find(code finding.Code, args finding.Args, remedies ...finding.Remedy) {
-	d.Findings = append(d.Findings, finding.New(code, finding.Subject{}, args, remedies...))
-}
-
-// findIn adds a finding about what this unit has of one database.
-func (d *Decision) findIn(db ovndb.Database, code finding.Code, args finding.Args, remedies ...finding.Remedy) {
-	d.Findings = append(d.Findings, finding.Of(code, db, args, remedies...))
-}
-
-// do sets the step, unless an earlier rule has set one.
-func (d *Decision) do(s Step) {
-	if d.Step == nil {
-		d.Step = &s
-	}
 }

@@ -26,6 +26,9 @@ func (w *world) advance(u *unit) {
 	h := u.hook
 	s := w.state(u, h.asked)
 	d := plan.Decide(s)
+	for _, name := range d.Rules {
+		w.rules[name] = true
+	}
 	w.judge(u, s, d)
 	if d.Step == nil || h.made[d.Step.String()] {
 		w.end(u)
@@ -33,7 +36,7 @@ func (w *world) advance(u *unit) {
 	}
 	h.made[d.Step.String()] = true
 	err := w.make(u, *d.Step)
-	w.say("%s: %s%s", u.name, d.Step, failure(err))
+	w.say("%s: %s%s, by rule %q", u.name, d.Step, failure(err), d.By)
 	w.check()
 	if err != nil {
 		w.end(u)

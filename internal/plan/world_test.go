@@ -32,8 +32,9 @@ type world struct {
 	log  []string
 	// calm: no more faults.
 	calm bool
-	// broken is the first violated rule.
+	// broken is the first violated rule of the model; rules are those of the table that have applied.
 	broken string
+	rules  map[string]bool
 }
 
 // config are the options.
@@ -77,7 +78,7 @@ type unit struct {
 
 func newWorld(seed uint64, units int) *world {
 	w := &world{
-		rand: rand.New(rand.NewPCG(seed, 1)), clusters: map[raft.ID]*cluster{},
+		rand: rand.New(rand.NewPCG(seed, 1)), clusters: map[raft.ID]*cluster{}, rules: map[string]bool{},
 		config: config{timer: 4 * time.Second, probe: time.Minute, source: "caracal"},
 	}
 	for range units {

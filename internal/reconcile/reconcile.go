@@ -179,6 +179,7 @@ func (u *Reconciler) decide(ctx context.Context, p pass, o *Result) (err error) 
 		return err
 	}
 	o.Decision = plan.Decide(o.state)
+	u.Log.DebugContext(ctx, "decided", "rules", o.Decision.Rules, "step_by", o.Decision.By)
 	return nil
 }
 

@@ -1,0 +1,209 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// servedClaim is a unit that serves other clusters than the published ones; empty if none does. If Juju writes a claim
+// at the end of the hook (Juju 4), a unit that was stopped until it leads again overwrites another unit's claim, which
+// other units may follow already. But each unit's own claim stays, and a unit that finds another's commits no cluster:
+// so of two claims, in any order, at most the one written first is served.
+func (s State) servedClaim() string {
+	if !s.Clusters.known() {
+		return ""
+	}
+	running := s.running()
+	nb, sb := running[ovndb.NB], running[ovndb.SB]
+	for _, p := range append([]Peer{{Unit: s.Unit, Claim: s.Claim}}, s.Peers...) {
+		if s.rivals(p) && slices.Contains(nb[p.Claim], p.Unit) && len(nb) == 1 && len(sb) == 1 {
+			return p.Unit
+		}
+	}
+	return ""
+}
+
+// rivals reports whether a unit has claimed another cluster than the published one.
+func (s State) rivals(p Peer) bool {
+	return p.Claim != "" && p.Claim != s.Clusters.IDs[ovndb.NB] && !s.Clusters.superseded(ovndb.NB, p.Claim)
+}
+
+// hasClaimed reports whether the unit has published a cluster that it has not committed yet.
+func (v *view) hasClaimed() bool {
+	published := func(db ovndb.Database) bool {
+		x := v.Databases[db]
+		return x.Staged != "" && x.Staged == v.Clusters.IDs[db]
+	}
+	return v.Clusters.known() && published(ovndb.NB) || v.Dying && published(ovndb.SB)
+}
+
+// otherClaim is another unit that has claimed clusters, too, so that this unit commits none.
+func (s State) otherClaim() string {
+	if i := slices.IndexFunc(s.Peers, s.rivals); i >= 0 {
+		return s.Peers[i].Unit
+	}
+	return ""
+}
+
+// doubtsClaims reports whether another unit has, or may have, claimed clusters, too.
+func (v *view) doubtsClaims() bool { return v.hasClaimed() && (v.Blind || v.otherClaim() != "") }
+
+// ownClusters are the clusters that this unit has claimed and begun to commit, if another unit's claim was written
+// since and the start of its servers failed or was killed; else nil. The unit continues with them: the unit of the other
+// claim commits nothing while this claim exists, otherwise each would wait for the other.
+func (s State) ownClusters() map[ovndb.Database]raft.ID {
+	nb, sb := s.Databases[ovndb.NB], s.Databases[ovndb.SB]
+	own := map[ovndb.Database]raft.ID{ovndb.NB: s.Claim, ovndb.SB: cmp.Or(sb.Cluster, sb.Staged)}
+	switch {
+	case s.mode() != working, !s.Clusters.known(), !s.rivals(Peer{Claim: s.Claim}):
+		return nil
+	case nb.Cluster != s.Claim, own[ovndb.SB] == "", nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
+		return nil
+	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }): // two are served: only a person can choose
+		return nil
+	}
+	return own
+}
+
+// hasTwoClusters reports whether a database has servers of several clusters, or of another than the published one.
+func (v *view) hasTwoClusters() bool {
+	clusters := v.running()[v.db]
+	return len(clusters) > 1 || len(clusters) == 1 && v.Clusters.known() && clusters[v.cluster()] == nil
+}
+
+func (v *view) clustersFound() int {
+	running := v.running()
+	return len(running[ovndb.NB]) + len(running[ovndb.SB])
+}
+
+func (v *view) publishServed() Step {
+	return Step{Kind: PublishClusters, IDs: only(v.running()), Reason: v.servedClaim() + " serves them already"}
+}
+
+func (v *view) publishFound() Step {
+	return Step{Kind: PublishClusters, IDs: only(v.running()), Reason: "the clusters exist already"}
+}
+
+func (v *view) stage() Step {
+	return Step{Kind: StageCluster, Database: v.db, Timer: v.Settings.ElectionTimer}
+}
+
+func (v *view) publishStaged() Step {
+	ids := map[ovndb.Database]raft.ID{}
+	for _, db := range ovndb.Databases() {
+		ids[db] = v.Databases[db].Staged
+	}
+	return Step{Kind: PublishClusters, IDs: ids, Reason: "the application has no clusters yet"}
+}
+
+// awaits is the finding that the clusters are awaited.
+func awaits(why string) func(*view) finding.Finding {
+	return func(v *view) finding.Finding { return v.find(finding.ClustersAwaited, finding.Args{Value: why}) }
+}
+
+func (v *view) findNoRelation() finding.Finding {
+	return awaits("waiting for Juju to set up the relation to the other units")(v)
+}
+
+func (v *view) findServedClaim() finding.Finding {
+	return awaits(v.servedClaim() + " serves other clusters; the leader unit will publish them")(v)
+}
+
+func (v *view) findUnread() finding.Finding {
+	return awaits("cannot read what " + v.unread() + " publishes; it may have the clusters")(v)
+}
+
+func (v *view) findContested() finding.Finding {
+	creator := cmp.Or(v.Clusters.CreatedBy, "another unit")
+	return v.find(finding.ClaimContested, finding.Args{Unit: creator, Value: "it will discard its own"})
+}
+
+func (v *view) findTwoClusters() finding.Finding {
+	args := finding.Args{Detail: v.whichClusters(v.db, v.running()[v.db])}
+	return v.find(finding.TwoClusters, args, finding.ByHand(finding.RemoveUnits))
+}
+
+// mayVote reports whether a server from before the application may be a member that votes.
+func (v *view) mayVote() bool {
+	switch v.x.Condition {
+	case ovndb.Absent, ovndb.Left, ovndb.Serving, ovndb.Standalone:
+		return false
+	}
+	return v.x.Condition != ovndb.Down || v.x.FileUnknown
+}
+
+// isMadeElsewhere reports whether there is a database from before the application on this machine. Only the leader
+// determines that, and if it has read all units: it may be of the application's own cluster, which is not known yet.
+func (v *view) isMadeElsewhere() bool {
+	if !v.JujuLeader || v.unread() != "" {
+		return false
+	}
+	return v.x.Condition == ovndb.Serving && !v.Packages.Adopted || v.x.Condition == ovndb.Down
+}
+
+func (v *view) findMadeElsewhere() finding.Finding {
+	args := v.fileArgs(finding.Args{Cluster: cmp.Or(v.x.Cluster.Brief(), "unknown")})
+	return v.find(finding.FileMadeElsewhere, args, finding.ByHand(finding.MoveAway))
+}
+
+// unread is the first peer that could not be read at all.
+func (s State) unread() string {
+	i := slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Data == Unread })
+	if i < 0 {
+		return ""
+	}
+	return s.Peers[i].Unit
+}
+
+// running are the clusters with servers, each with its units.
+func (s State) running() map[ovndb.Database]map[raft.ID][]string {
+	all := map[ovndb.Database]map[raft.ID][]string{}
+	add := func(db ovndb.Database, cluster raft.ID, unit string) {
+		if cluster == "" || s.Clusters.superseded(db, cluster) {
+			return
+		}
+		if all[db] == nil {
+			all[db] = map[raft.ID][]string{}
+		}
+		all[db][cluster] = append(all[db][cluster], unit)
+	}
+	for _, db := range ovndb.Databases() {
+		if x := s.Databases[db]; x.Condition == ovndb.Serving && (s.Clusters.known() || s.Packages.Adopted) {
+			add(db, x.Cluster, s.Unit)
+		}
+		for _, p := range s.Peers {
+			add(db, p.Clusters[db], p.Unit)
+		}
+	}
+	return all
+}
+
+// whichClusters names the clusters of a database, each with its units.
+func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) string {
+	var parts []string
+	for _, id := range slices.Sorted(maps.Keys(clusters)) {
+		parts = append(parts, fmt.Sprintf("%s on %s", id.Brief(), strings.Join(clusters[id], " and ")))
+	}
+	if s.Clusters.known() && clusters[s.Clusters.IDs[db]] == nil {
+		parts = append(parts, fmt.Sprintf("%s is the application's", s.Clusters.IDs[db].Brief()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// only is the one cluster of each database.
+func only(running map[ovndb.Database]map[raft.ID][]string) map[ovndb.Database]raft.ID {
+	ids := map[ovndb.Database]raft.ID{}
+	for db, clusters := range running {
+		for id := range clusters {
+			ids[db] = id
+		}
+	}
+	return ids
+}

@@ -1,0 +1,43 @@
+package plan
+
+import "slices"
+
+// Rules are the names of all rules, in the order of the table. Steps are those with a step.
+func Rules() (names, steps []string) {
+	for _, r := range rules {
+		names = append(names, r.name)
+		if r.step != nil {
+			steps = append(steps, r.name)
+		}
+	}
+	return names, steps
+}
+
+// Outranking are the rules that are meant to precede the next one of their subject.
+func Outranking() (names []string) {
+	for _, r := range rules {
+		if r.outranks {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// Overlapping are the rules that hold in a state together with the next one of their subject.
+func Overlapping(s State) (names []string) {
+	w := walk{mode: s.mode()}
+	for i := range rules {
+		r := &rules[i]
+		next := slices.IndexFunc(rules[i+1:], func(n rule) bool { return n.of == r.of && !n.more })
+		if r.of == "" || r.more || next < 0 {
+			continue
+		}
+		n, unit := &rules[i+1+next], look(s, &Decision{})
+		for _, v := range append(unit.databases, unit) {
+			if r.each == (v.db != "") && !w.skips(r, v.db) && !w.skips(n, v.db) && r.when(v) && n.when(v) {
+				names = append(names, r.name)
+			}
+		}
+	}
+	return names
+}

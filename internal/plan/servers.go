@@ -1,0 +1,353 @@
+package plan
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
+)
+
+// members reports whether this unit's servers are members of the application's two clusters.
+func (s State) members() bool {
+	for _, db := range ovndb.Databases() {
+		x := s.Databases[db]
+		if !x.MemberWithLeader() || x.Damage != "" || x.Inconsistent != "" || x.Cluster != s.Clusters.IDs[db] {
+			return false
+		}
+	}
+	return true
+}
+
+// ready reports whether clients may be sent here.
+func (s State) ready() bool {
+	for _, db := range ovndb.Databases() {
+		if !s.Databases[db].ClientsServed {
+			return false
+		}
+	}
+	return s.members() && !s.Paused && s.Address != ""
+}
+
+// deployed reports whether the unit can take part in a recovery.
+func (v *view) deployed() bool { return v.Dying || v.Packages.Installed && v.Address != "" }
+
+func (v *view) cluster() raft.ID { return v.Clusters.IDs[v.db] }
+
+func in(c ovndb.Condition) func(*view) bool { return func(v *view) bool { return v.x.Condition == c } }
+
+func (v *view) replaced() bool { return v.Clusters.superseded(v.db, v.x.Cluster) }
+
+// ours reports whether the server or file is, or may be, of the application's cluster.
+func (v *view) ours() bool { return v.x.Cluster == "" || v.x.Cluster == v.cluster() }
+
+// runsDamaged reports whether a running server's file lacks entries that count.
+func (v *view) runsDamaged() bool {
+	return v.x.Condition == ovndb.Serving && v.x.Damage != "" && !v.replaced()
+}
+
+func (v *view) rewrite() Step { return Step{Kind: RewriteFile, Database: v.db, Reason: v.x.Damage} }
+
+// isOfReplaced reports whether the unit has a part of a replaced cluster: its server may not serve beside the new one's
+// (R10). A unit that is being removed keeps none until `stop`, which may be refused, or be hours away.
+func (v *view) isOfReplaced() bool {
+	return v.replaced() && v.x.Condition != ovndb.Absent && !v.doubtsClaims() && (v.Dying || v.servedClaim() == "")
+}
+
+// cannotStart reports whether no server can be started on a former member's file.
+func (v *view) cannotStart() bool {
+	return v.x.Condition == ovndb.Down && v.x.Unusable() || v.x.Condition == ovndb.Failed && v.x.File.Damage != ""
+}
+
+// isUnusable reports whether the unit has such a file of the application's cluster.
+func (v *view) isUnusable() bool {
+	if !v.cannotStart() || v.x.Removed || v.x.TooNew || v.replaced() || !v.ours() || v.wasKilled() {
+		return false
+	}
+	if v.mode() == working {
+		return v.cluster() != ""
+	}
+	return v.whyStart() != ""
+}
+
+// isDown reports whether the unit's server is stopped, and may be started. A unit that is being removed, or whose
+// packages are interrupted, needs a reason for that.
+func (v *view) isDown() bool {
+	if v.x.Condition != ovndb.Down || v.replaced() {
+		return false
+	}
+	return v.mode() == working || v.whyStart() != "" && !(v.x.Removed && v.x.Unusable())
+}
+
+// wasKilled reports whether a file is that of a server that was killed while it joined.
+func (v *view) wasKilled() bool {
+	f := v.x.File
+	return v.x.Condition == ovndb.Down && !v.x.FileUnknown && f.Outside && !f.WasMember
+}
+
+// hasMoved reports whether a file has another address than the unit.
+func (v *view) hasMoved() bool {
+	return v.x.File.Address != "" && v.x.File.Address != ovndb.RaftAddress(v.db, v.Address)
+}
+
+// whyStart is why a stopped server is started, if there is a special reason; a unit that does not work needs one. While the server of a unit that is being
+// removed is down, `stop` can't remove it from its cluster, and it may have the only copy. No new member is made for
+// that.
+func (v *view) whyStart() string {
+	held, over := v.Recovery[v.db].HeldFor != "", v.isOver(v.db)
+	switch {
+	case v.contested:
+		return "this unit has claimed their clusters"
+	case v.mode() == working:
+		return ""
+	case held && !over:
+		return ""
+	case !v.Dying:
+		return "it is down, and the upgrade of the packages can't be finished now"
+	case v.Resumed:
+		return "the unit was resumed, and the stop hook needs its servers"
+	case v.Paused:
+		return ""
+	case over:
+		return "the recovery that it was stopped for is over"
+	case v.x.File.Sole && !v.x.File.WasMember && v.x.Cluster == v.cluster():
+		return "no other unit has the new cluster yet"
+	}
+	return ""
+}
+
+func (v *view) isStartable() bool {
+	f := v.x.File
+	return v.isDown() && !v.x.TooNew && !v.x.FileUnknown && v.ours() && !f.Outside && f.Damage == "" && !v.hasMoved() &&
+		(v.mode() != working || !v.held())
+}
+
+// toStart are the servers to start at once, and ovn-northd with those of a unit that does not work, since no other unit
+// may have one. why is the first one's reason.
+func (v *view) toStart() (services []ovndb.Service, why string) {
+	for _, one := range v.databases {
+		if one.isStartable() {
+			services, why = append(services, ovndb.ServiceOf(one.db)), cmp.Or(why, one.whyStart())
+		}
+	}
+	if len(services) > 0 && v.mode() != working && !v.Services[ovndb.Northd].Active && !v.NorthdHeld {
+		services = append(services, ovndb.Northd)
+	}
+	return services, why
+}
+
+func (v *view) canStart() bool {
+	services, _ := v.toStart()
+	return v.certifies() && v.Certificates.Used.usable() && len(services) > 0
+}
+
+func (v *view) start() Step {
+	services, why := v.toStart()
+	return Step{Kind: Start, Services: services, Reason: why}
+}
+
+func (v *view) restartFailed() Step {
+	return Step{Kind: Restart, Service: ovndb.ServiceOf(v.db), Reason: "the server has given up the database"}
+}
+
+func (v *view) isAbsent() bool { return v.x.Condition == ovndb.Absent }
+
+// isMade reports whether this unit has made the published cluster, which no other unit has.
+func (v *view) isMade() bool {
+	return v.isAbsent() && v.x.Staged != "" && v.x.Staged == v.cluster() && !v.doubtsClaims()
+}
+
+func (v *view) join() Step {
+	return Step{Kind: JoinCluster, Database: v.db, Cluster: v.cluster(), Remotes: v.remotes(v.db)}
+}
+
+// isUnasked reports whether nothing is known of the server.
+func (v *view) isUnasked() bool {
+	known := []ovndb.Condition{ovndb.Serving, ovndb.Absent, ovndb.Down, ovndb.Left, ovndb.Failed, ovndb.Standalone, ovndb.Hung}
+	return !slices.Contains(known, v.x.Condition)
+}
+
+func (v *view) serves() bool { return v.x.Condition == ovndb.Serving && v.x.Damage == "" }
+
+func (v *view) is(state raft.State) bool { return v.serves() && v.x.Status.State == state }
+
+// wantedAddress is the one of a new server in this one's place.
+func (v *view) wantedAddress() string {
+	return ovndb.RaftAddress(v.db, cmp.Or(v.Better, v.Address))
+}
+
+func (v *view) serverHasMoved() bool {
+	st := v.x.Status
+	return v.x.Condition == ovndb.Serving && st.Address != v.wantedAddress() && st.State == raft.ClusterMember
+}
+
+// cannotJoin reports whether a server can't join through the members in its file while there are others: they are
+// members of no existing unit, or none of them answers. A server that knows the leader is receiving the log, and may
+// become a member any moment.
+func (s State) cannotJoin(db ovndb.Database, x Database) bool {
+	remotes := s.knownRemotes(db)
+	if x.Status.HasLeader() || len(x.Status.Remotes) == 0 || len(remotes) == 0 {
+		return false
+	}
+	there := func(remote string) bool {
+		return slices.ContainsFunc(s.Peers, func(p Peer) bool {
+			return p.Address != "" && remote == ovndb.RaftAddress(db, p.Address) && p.Clusters[db] == s.Clusters.IDs[db]
+		})
+	}
+	answers := slices.ContainsFunc(x.Status.Connections, func(c raft.Connection) bool { return c.Up })
+	return !slices.ContainsFunc(x.Status.Remotes, there) || !answers && missing(remotes, x.Status.Remotes)
+}
+
+// mayServe is the first peer that may have the application's cluster although no data shows it, and why. The cluster
+// must not be called lost before all units of the model are known not to have it.
+func (s State) mayServe(db ovndb.Database) (unit, why string) {
+	for _, p := range s.Peers {
+		switch {
+		case p.Data == Unread && p.Dying:
+			return p.Unit, "it is being removed, and what it publishes can't be read"
+		case p.Data == Unread:
+			return p.Unit, "what it publishes can't be read"
+		case p.Data == NothingPublished && p.Dying:
+			return p.Unit, "it is being removed, and publishes nothing"
+		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing after that
+			return p.Unit, "it is being removed, and may have joined"
+		case p.Data == NothingPublished:
+			return p.Unit, "it has published nothing"
+		case p.Servers[db] != "" && p.Clusters[db] == "":
+			return p.Unit, "it is joining"
+		case p.Address != "" && slices.Contains(s.Members[db], ovndb.RaftAddress(db, p.Address)):
+			return p.Unit, "it is known as a member"
+		}
+	}
+	return "", ""
+}
+
+func creatorIsGone(creator string) string {
+	if creator == "" {
+		return ""
+	}
+	return creator + ", which created it, is gone"
+}
+
+func (s State) exists(unit string) bool {
+	return unit == s.Unit || slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Unit == unit })
+}
+
+// replace is the command to replace this unit by another one.
+func (s State) replace() finding.Remedy {
+	return finding.Do(command.Client("add-unit", unitname.Application(s.Unit)), command.RemoveUnit(s.Unit))
+}
+
+// restart is the command to restart a service of this unit.
+func (s State) restart(service ovndb.Service) command.Command {
+	return s.action("restart-services", command.Param{Key: "services", Value: string(service)})
+}
+
+// action is one of this unit.
+func (s State) action(name string, params ...command.Param) command.Command {
+	return command.Command{Unit: s.Unit, Action: name, Params: params}
+}
+
+func (v *view) findDamaged() finding.Finding {
+	replace := v.replace()
+	replace.When = finding.IfNoSpace
+	args := finding.Args{Path: path.Dir(v.x.File.Path), Detail: cmp.Or(v.x.Unmended, v.x.Damage)}
+	return v.find(finding.FileLacksEntries, args, finding.ByHand(finding.MakeSpace), replace)
+}
+
+// fileArgs are args, with the file and its service.
+func (v *view) fileArgs(args finding.Args) finding.Args {
+	args.Path, args.Service = v.x.File.Path, string(ovndb.ServiceOf(v.db))
+	return args
+}
+
+// findFile is a finding about a file that the unit's server should be replaced for.
+func (v *view) findFile(code finding.Code, detail string) finding.Finding {
+	return v.find(code, v.fileArgs(finding.Args{Detail: detail}), v.x.rejoin())
+}
+
+func (v *view) findUnusable() finding.Finding {
+	if v.x.Condition == ovndb.Down {
+		return v.findFile(finding.FileUnusable, v.x.File.Damage)
+	}
+	return v.findFile(finding.FileUnusable, strings.TrimSuffix(v.x.File.Damage+"; "+v.x.Text, "; "))
+}
+
+func (v *view) findTooNew() finding.Finding {
+	return v.find(finding.FileTooNew, finding.Args{Version: v.Packages.Version.OVS},
+		finding.Do(command.OnMachine(v.Unit, "apt-cache", "policy", "openvswitch-common")))
+}
+
+func (v *view) findOtherFile() finding.Finding {
+	args := v.fileArgs(finding.Args{Cluster: v.x.Cluster.Brief(), Other: v.cluster().Brief()})
+	return v.find(finding.FileOfOtherCluster, args, finding.ByHand(finding.MoveAway))
+}
+
+func (v *view) findOtherServer() finding.Finding {
+	return v.find(finding.ServerOfOtherCluster, finding.Args{Cluster: v.x.Cluster.Brief(), Other: v.cluster().Brief()})
+}
+
+func (v *view) findMovedFile() finding.Finding {
+	args := finding.Args{Address: v.x.File.Address, Other: ovndb.RaftAddress(v.db, v.Address)}
+	return v.find(finding.AddressChanged, args, v.replace()).As(finding.Error)
+}
+
+func (v *view) findMovedServer() finding.Finding {
+	return v.find(finding.AddressChanged, finding.Args{Address: v.x.Status.Address, Other: v.wantedAddress()}, v.replace())
+}
+
+func (v *view) findRival() finding.Finding {
+	return v.find(finding.OldClusterServed, finding.Args{Address: v.x.Rival}, finding.ByHand(finding.StopOldServer))
+}
+
+func (v *view) findJoining() finding.Finding { return v.find(finding.ServerJoining, v.joined()) }
+
+func (v *view) findAwaited(unit, why string) finding.Finding {
+	return v.find(finding.ClusterAwaited, finding.Args{Unit: unit, Cluster: v.cluster().Short(), Detail: why})
+}
+
+func (v *view) findMayServe() finding.Finding { return v.findAwaited(v.mayServe(v.db)) }
+
+func (v *view) findLost(why string) finding.Finding {
+	args := finding.Args{Cluster: v.cluster().Brief(), Detail: why}
+	return v.find(finding.ClusterLost, args, finding.ByHand(finding.DeployAgain))
+}
+
+// findNone adds a condition: a server that joined in a hook that has not ended yet is not published.
+func (v *view) findNone() finding.Finding {
+	f := v.findLost("none says that it has it: see cluster-status on each; " + creatorIsGone(v.Clusters.CreatedBy))
+	f.Remedies[0].When = finding.IfGone
+	return f
+}
+
+func (v *view) findStandalone() finding.Finding {
+	return v.find(finding.DatabaseStandalone, v.fileArgs(finding.Args{}), finding.ByHand(finding.MoveAway))
+}
+
+func (v *view) findHung() finding.Finding {
+	return v.find(finding.ServerHangs, finding.Args{Detail: strings.TrimPrefix(v.x.Text, "the server hangs: ")},
+		finding.If(finding.IfThisLasts, v.restart(ovndb.ServiceOf(v.db))))
+}
+
+func (v *view) findStarting() finding.Finding {
+	return v.find(finding.ServerStarting, finding.Args{},
+		finding.If(finding.IfThisLasts, command.OnMachine(v.Unit, "systemctl", "status", string(ovndb.ServiceOf(v.db)))))
+}
+
+// findUnserved is why a server is unknown.
+func (v *view) findUnserved() finding.Finding {
+	code := finding.ServerUnreadable
+	if v.x.FileUnknown {
+		code = finding.FileUnreadable
+	}
+	return v.find(code, v.fileArgs(finding.Args{Detail: v.x.Text}))
+}
+
+func (v *view) findFailed() finding.Finding {
+	return v.find(finding.ServerFailed, finding.Args{Path: path.Dir(v.x.File.Path)}, finding.ByHand(finding.MakeSpace))
+}

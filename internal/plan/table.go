@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// mode is what may be done on a unit.
+type mode uint8
+
+// The modes, as sets.
+const (
+	// working: everything.
+	working mode = 1 << iota
+	// leaving: the unit is being removed. The stop hook, not the planner, removes its members; until then they vote,
+	// and must understand the others.
+	leaving
+	// stuck: an upgrade of the packages was interrupted and can't be finished now. They are unpacked, so a stopped
+	// server may start, as it does at the next boot. No new member is made and none restarted.
+	stuck
+
+	staying = working | stuck
+	every   = staying | leaving
+)
+
+func (s State) mode() mode {
+	switch {
+	case s.Dying:
+		return leaving
+	case s.Packages.Interrupted() && s.Packages.Unavailable:
+		return stuck
+	}
+	return working
+}
+
+// subject is what only one rule decides about: the first whose condition holds.
+type subject string
+
+// The subjects. Each database has its own server, old database and schema.
+const (
+	server      subject = "server"
+	old         subject = "database from before the application"
+	schema      subject = "schema"
+	certificate subject = "certificate"
+	northd      subject = "northd"
+)
+
+// rule is one line of the table: if its condition holds, it makes a step unless an earlier rule does, and adds a
+// finding.
+type rule struct {
+	name string
+	// in are the modes that it is for; none means working.
+	in mode
+	// each: it is applied to each database.
+	each bool
+	// of is its subject; with more, later rules of the subject still apply.
+	of   subject
+	more bool
+	// outranks: it and the next rule of its subject can hold at once, and it is meant to precede.
+	outranks bool
+	when     func(*view) bool
+	step     func(*view) Step
+	find     func(*view) finding.Finding
+	list     func(*view) []finding.Finding
+	// ends are the modes in which no later rule applies, but those with always.
+	ends   mode
+	always bool
+}
+
+// view is what a rule sees.
+type view struct {
+	State
+	// db is the database that the rule is applied to, x this unit's part of it.
+	db ovndb.Database
+	x  Database
+	// contested: the unit continues with its own clusters, see [State.ownClusters]; Clusters are these.
+	contested bool
+	// databases are the views of each database.
+	databases []*view
+	decision  *Decision
+}
+
+func look(s State, d *Decision) *view {
+	unit := view{State: s, decision: d}
+	if own := s.ownClusters(); own != nil {
+		unit.Clusters.IDs, unit.contested = own, true
+	}
+	for _, db := range ovndb.Databases() {
+		one := unit
+		one.db, one.x = db, s.Databases[db]
+		unit.databases = append(unit.databases, &one)
+	}
+	return &unit
+}
+
+// Decide returns the next step. Call it after each step, with a new observation; if it returns no step, the unit is as
+// it should be, or waits.
+func Decide(s State) Decision {
+	d := Decision{Ready: s.ready()}
+	unit, w := look(s, &d), walk{mode: s.mode(), decided: map[decidedBy]bool{}}
+	for i := range rules {
+		r := &rules[i]
+		views := []*view{unit}
+		if r.each {
+			views = unit.databases
+		}
+		for _, v := range views {
+			if !w.skips(r, v.db) && r.when(v) {
+				w.apply(r, v)
+			}
+		}
+	}
+	return d
+}
+
+// walk is the way through the table.
+type walk struct {
+	mode    mode
+	decided map[decidedBy]bool
+	// ended is the rule that ended it.
+	ended *rule
+}
+
+type decidedBy struct {
+	subject  subject
+	database ovndb.Database
+}
+
+func (w *walk) skips(r *rule, db ovndb.Database) bool {
+	in := r.in
+	if in == 0 {
+		in = working
+	}
+	return in&w.mode == 0 || w.ended != nil && w.ended != r && !r.always || w.decided[decidedBy{r.of, db}]
+}
+
+func (w *walk) apply(r *rule, v *view) {
+	if r.of != "" && !r.more {
+		w.decided[decidedBy{r.of, v.db}] = true
+	}
+	if r.ends&w.mode != 0 {
+		w.ended = r
+	}
+	d := v.decision
+	d.Rules = append(d.Rules, r.name)
+	if r.step != nil && d.Step == nil {
+		step := r.step(v)
+		d.Step, d.By = &step, r.name
+	}
+	if r.find != nil {
+		d.Findings = append(d.Findings, r.find(v))
+	}
+	if r.list != nil {
+		d.Findings = append(d.Findings, r.list(v)...)
+	}
+}
+
+// do is a step without other arguments than the database of the rule.
+func do(kind Kind, reason string) func(*view) Step {
+	return func(v *view) Step { return Step{Kind: kind, Database: v.db, Reason: reason} }
+}
+
+// says is a finding without arguments.
+func says(code finding.Code) func(*view) finding.Finding {
+	return func(v *view) finding.Finding { return v.find(code, finding.Args{}) }
+}
+
+// find is a finding about what this unit has of the rule's database, or about the unit.
+func (v *view) find(code finding.Code, args finding.Args, remedies ...finding.Remedy) finding.Finding {
+	if v.db == "" {
+		return finding.New(code, finding.Subject{}, args, remedies...)
+	}
+	return finding.Of(code, v.db, args, remedies...)
+}
+
+// failed reports whether an earlier rule has found an error.
+func (v *view) failed() bool { return finding.Worst(v.decision.Findings) == finding.Error }
