@@ -44,7 +44,7 @@ gotest = $(TOOLS)/gotestsum --format pkgname-and-test-fails --hide-summary=skipp
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build charm deb release install-deps test test-integration test-system story soak bench lint fix generate docs demo vuln clean
+.PHONY: help build charm deb release install-deps test test-integration test-system story dropin soak bench lint fix generate docs demo vuln clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -104,6 +104,10 @@ test-system: $(TOOLS)/gotestsum charm release ## machines, Juju's own code, disa
 story: $(TOOLS)/gotestsum ## the life of an application on machines with systemd; needs root; 15 minutes
 	tests/install-deps ovn machines
 	$(call gotest,./tests/system/machines/story,-count=1)
+
+dropin: ## zaza's and juju-verify's tests of the Python charm, unchanged; SOURCES=DIR has their checkouts; needs root; 15 minutes
+	tests/install-deps ovn dropin
+	go run ./tests/dropin -sources '$(SOURCES)'
 
 soak: install-deps ## random operations and faults on real servers, for FOR=2m from seed SEED on; needs root
 	go test -v -count=1 -timeout 24h ./tests/system/soak/random -args -seed=$(SEED) -for=$(FOR) -labs=$(LABS) -slow=$(SLOW)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
@@ -48,11 +49,11 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"health":         health,
 	"ok-to-stop":     okTo(status.OKToStop),
 	"ok-to-remove":   okTo(status.OKToRemove),
-	"kick":           kick("sb-identity", "nb-identity"),
-	"cluster-kick":   kick("sb-server-id", "nb-server-id"),
+	"kick":           kick("kick", "sb-identity", "nb-identity"),
+	"cluster-kick":   kick("cluster-kick", "sb-server-id", "nb-server-id"),
 
 	"backup":          takeBackup,
-	"list-backups":    listBackups,
+	"backups":         listBackups,
 	"recover":         recoverQuorum,
 	"recovery-status": recoveryStatus,
 	"rejoin":          rejoin,
@@ -115,6 +116,9 @@ func Run(ctx context.Context, u Unit, name string) error {
 		return err
 	}
 	found, failure := handle(ctx, u, params(given))
+	if found, err = u.withReasons(found, given["format"], failure); err != nil {
+		failure = errors.Join(failure, err)
+	}
 	if len(found) > 0 {
 		if err := u.Tools.ActionSet(report, found); err != nil {
 			failure = errors.Join(failure, err)
@@ -124,4 +128,18 @@ func Run(ctx context.Context, u Unit, name string) error {
 		return u.Tools.ActionFail(report, present.Failure(u.Env.Version, failure))
 	}
 	return nil
+}
+
+// withReasons adds the findings of a refusal for programs, if the format is theirs and the results have none.
+func (u Unit) withReasons(found results, format any, failure error) (results, error) {
+	reasons := finding.Reasons(failure)
+	if len(reasons) == 0 || found["findings"] != "" || format != "yaml" && format != "json" {
+		return found, nil
+	}
+	text, err := rendered(fmt.Sprint(format), present.Documents(u.Env.Version, reasons), nil)
+	if found == nil {
+		found = results{}
+	}
+	found["findings"] = text
+	return found, err
 }

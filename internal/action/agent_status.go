@@ -9,7 +9,7 @@ import (
 
 // agentStatus shows which unit acts for gateways, and the pending work.
 func agentStatus(ctx context.Context, u Unit, p params) (results, error) {
-	format, err := p.text("format")
+	format, err := p.format()
 	if err != nil {
 		return nil, err
 	}

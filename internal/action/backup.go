@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 // takeBackup copies both databases.
@@ -67,40 +68,37 @@ func planBackup(ctx context.Context, u Unit, dir string, keep int) (results, err
 }
 
 // listBackups shows the backups on this machine.
-func listBackups(_ context.Context, u Unit, p params) (results, error) {
-	dir, err := p.text("path")
-	if err != nil {
-		return nil, err
-	}
-	format, err := p.text("format")
-	if err != nil {
+func listBackups(ctx context.Context, u Unit, p params) (results, error) {
+	dir, dirErr := p.text("path")
+	format, formatErr := p.format()
+	if err := errors.Join(dirErr, formatErr); err != nil {
 		return nil, err
 	}
 	if dir != "" && !filepath.IsAbs(dir) {
-		return nil, fmt.Errorf("parameter path is %q: it must be an absolute path", dir)
+		return nil, p.invalid("path", "it takes an absolute path")
 	}
-	all, err := backup.List(cmp.Or(dir, u.Backup.Files.Paths.Backups))
+	all, err := u.Backup.List(ctx, cmp.Or(dir, u.Backup.Files.Paths.Backups))
 	if err != nil {
 		return nil, err
 	}
-	text, err := rendered(format, all, document.Backups)
+	text, err := rendered(format, all, func(all []backup.Listed) string { return document.Backups(all, u.Backup.Now()) })
 	return results{"backups": text}, err
 }
 
-// withBackups adds the backups on this machine to the error about a backup that does not exist.
-func (u Unit) withBackups(from string, err error) error {
-	if _, missing := backup.Read(from); err == nil || !errors.Is(missing, fs.ErrNotExist) {
+// noBackup is the refusal of a restore from what is no backup. It names the backup on this machine that is most like it.
+func (u Unit) noBackup(ctx context.Context, p params, from string) error {
+	all, err := u.Backup.List(ctx, u.Backup.Files.Paths.Backups)
+	if err != nil {
 		return err
 	}
-	all, failure := backup.List(u.Backup.Files.Paths.Backups)
-	if failure != nil || len(all) == 0 {
-		return fmt.Errorf("%w\nthere is no backup in %s", err, u.Backup.Files.Paths.Backups)
+	nearest := backup.Nearest(all, from)
+	if nearest == "" {
+		return p.invalid("from", "it takes the absolute path of a backup on this machine; there is none in "+u.Backup.Files.Paths.Backups)
 	}
-	return fmt.Errorf("%w\nbackups on this machine, the newest first:\n%s", err, document.Backups(all[:min(len(all), shownBackups)]))
+	restore := command.Command{Unit: u.Env.Unit, Action: "restore", Params: []command.Param{{Key: "from", Value: nearest}, {Key: "dry-run", Value: "true"}}}
+	return p.invalid("from", "it takes the absolute path of a backup on this machine; the nearest is "+nearest,
+		finding.Do(restore), finding.If(finding.ToSeeBackups, command.Command{Unit: u.Env.Unit, Action: "backups"}))
 }
-
-// shownBackups is how many backups an error lists.
-const shownBackups = 10
 
 // warn adds a line for each copy that is not of what is served.
 func warn(found results, databases []backup.Database) {
@@ -121,5 +119,5 @@ func (p params) count(key string, otherwise int) (int, error) {
 			return int(n), nil
 		}
 	}
-	return 0, fmt.Errorf("parameter %s is %v: it takes a number, 1 or more", key, p[key])
+	return 0, p.invalid(key, "it takes a number, 1 or more")
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
-	"github.com/ovn-central/ovn-central-operator/internal/render"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
@@ -26,15 +25,11 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	show, err := formatter(format)
-	if err != nil {
-		return nil, err
-	}
 	l := u.look(ctx)
 	screen := present.Screen(u.Env.Version, u.Env.Unit, l.rows, l.findings, l.summary)
 	found := results{"format": chosen, "at-a-glance": screen}
 	for _, c := range l.report.Clusters {
-		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
+		if found["ovn"+c.Database.Short()], err = shownCluster(format, c); err != nil {
 			return nil, err
 		}
 	}
@@ -154,7 +149,7 @@ func (u Unit) agent(ctx context.Context, o reconcile.Result) (s agentreport.Stat
 // action's own parameter, or by the option, since programs for the Python charm
 // expect a document and give no parameter.
 func (u Unit) statusFormat(ctx context.Context, p params) (format, chosen string, err error) {
-	if format, err = p.text("format"); err != nil || format != "" {
+	if format, err = p.format(); err != nil || format != "" {
 		return format, format, err
 	}
 	config, err := u.Tools.Config(ctx)
@@ -169,14 +164,10 @@ func (u Unit) statusFormat(ctx context.Context, p params) (format, chosen string
 // them as they are; else it would fold them, and a folded command can't be pasted.
 func lines(all []string) string { return strings.Join(all, "\n") + "\n" }
 
-func formatter(format string) (func(observe.Cluster) (string, error), error) {
-	switch format {
-	case "", "text":
-		return func(c observe.Cluster) (string, error) { return document.Cluster(c), nil }, nil
-	case "yaml":
-		return func(c observe.Cluster) (string, error) { return render.YAML(status.ClusterDocument(c)) }, nil
-	case "json":
-		return func(c observe.Cluster) (string, error) { return render.JSON(status.ClusterDocument(c)) }, nil
+// shownCluster is a cluster in a form. Programs get a document of their own.
+func shownCluster(format string, c observe.Cluster) (string, error) {
+	if format == "" || format == "text" {
+		return document.Cluster(c), nil
 	}
-	return nil, fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
+	return rendered(format, status.ClusterDocument(c), nil)
 }

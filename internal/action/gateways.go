@@ -43,7 +43,7 @@ func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
 // gatewayHistory lists what was changed of gateways.
 func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
 	plan, planErr := p.text("plan")
-	format, formatErr := p.text("format")
+	format, formatErr := p.format()
 	if err := errors.Join(planErr, formatErr); err != nil {
 		return nil, err
 	}
@@ -60,21 +60,16 @@ func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
 // revisions lists layouts of gateways, or compares two.
 func revisions(ctx context.Context, u Unit, p params) (results, error) {
 	r, format, err := p.gateways()
-	var given [3]string
-	for i, key := range []string{"base", "diff", "plan"} {
-		value, wrong := p.text(key)
-		given[i], err = value, errors.Join(err, wrong)
-	}
-	if err != nil {
+	base, baseErr := p.text("base")
+	diff, diffErr := p.text("diff")
+	plan, planErr := p.oneOf("plan", "rebalance", "reschedule")
+	if err := errors.Join(err, baseErr, diffErr, planErr); err != nil {
 		return nil, err
-	}
-	if given[2] != "" && given[2] != "rebalance" && given[2] != "reschedule" {
-		return nil, fmt.Errorf("parameter plan is %q: it takes rebalance or reschedule", given[2])
 	}
 	s := u.gateways(ctx)
 	defer s.Close()
 	return answered(format, s.Revisions(ctx, gateway.RevisionsRequest{
-		Base: journal.Version(given[0]), Diff: journal.Version(given[1]), Reschedule: given[2] == "reschedule", Options: r.Options,
+		Base: journal.Version(base), Diff: journal.Version(diff), Reschedule: plan == "reschedule", Options: r.Options,
 	}))
 }
 
@@ -110,7 +105,7 @@ func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Req
 			shown, wrong := answered(format, refused.Status)
 			found["status"], err = shown["status"], wrong
 		case finding.Has(finding.Reasons(err), finding.WouldInterrupt):
-			err = fmt.Errorf("%w; to confirm, run: %s", err, u.again("rebalance-gateways", p))
+			err = u.unconfirmed(err.Error(), "rebalance-gateways", p, moving...)
 		case errors.As(err, &unproved) && !finding.Has(unproved.Findings, finding.NewHostSilent):
 			found["misplaced"] = named(present.Messages(unproved.Findings))
 			err = fmt.Errorf("%w; run: %s", err, u.command("gateway-status"))
@@ -137,17 +132,28 @@ func (u Unit) command(action string, given ...command.Param) string {
 	return u.Env.Version.Render(command.Command{Unit: u.Env.Unit, Action: action, Params: given})
 }
 
-// again is the command that was given, with a yes.
-func (u Unit) again(action string, p params) string {
+// moving are the parameters that decide what moves.
+var moving = []string{"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits"}
+
+// again is the command that was given, as far as these parameters, with another one that is true.
+func (u Unit) again(action string, p params, keys []string, yes string) command.Command {
 	var given []command.Param
-	for _, key := range []string{"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits"} {
+	for _, key := range keys {
+		_, text := p[key].(string)
 		switch value := fmt.Sprint(p[key]); value {
 		case "<nil>", "", "0", "false":
 		default:
-			given = append(given, command.Param{Key: key, Value: value})
+			given = append(given, command.Param{Key: key, Value: value, Text: text})
 		}
 	}
-	return u.command(action, append(given, command.Param{Key: "i-really-mean-it", Value: "true"})...)
+	return command.Command{Unit: u.Env.Unit, Action: action, Params: append(given, command.Param{Key: yes, Value: "true"})}
+}
+
+// unconfirmed is the refusal of a command that was not confirmed, with that command as it shows its plan and confirmed.
+func (u Unit) unconfirmed(why, action string, p params, keys ...string) error {
+	found := finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{Detail: why},
+		finding.Do(u.again(action, p, keys, "dry-run")), finding.Do(u.again(action, p, keys, "i-really-mean-it")))
+	return finding.Refuse([]finding.Finding{found})
 }
 
 // gateways asks this unit's own servers, and where these do not answer those of the
@@ -173,7 +179,10 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 	}
 	return &gateway.Service{
 		Dialer: u.Members.Dialer, NB: at[ovndb.NB], SB: at[ovndb.SB], NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
-		By: fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID), Undo: func(plan string) string { return u.again("rebalance-gateways", params{"revert": plan}) },
+		By: fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID),
+		Undo: func(plan string) string {
+			return u.Env.Version.Render(u.again("rebalance-gateways", params{"revert": plan}, moving, "i-really-mean-it"))
+		},
 		DryRun: func(operation string) string {
 			return u.command(operation+"-gateways", command.Param{Key: "dry-run", Value: "true"})
 		},
@@ -198,9 +207,11 @@ func (p params) gateways() (r gateway.Request, format string, err error) {
 		failures = append(failures, err)
 		return value
 	}
+	scheduler, err := p.oneOf("scheduler", string(schedule.LeastLoaded), string(schedule.Random))
+	failures = append(failures, err)
 	r = gateway.Request{
 		Options: schedule.Options{
-			Scheduler: schedule.Scheduler(text("scheduler")), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
+			Scheduler: schedule.Scheduler(scheduler), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
 			AllowNewCandidates: flag("allow-new-candidates"),
 		},
 		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: text("revert"), Target: journal.Version(text("target-revision")),
@@ -208,12 +219,8 @@ func (p params) gateways() (r gateway.Request, format string, err error) {
 		Wait: time.Duration(number("wait", int64(gateway.DefaultWait/time.Second), 600)) * time.Second,
 	}
 	r.Options.Networks = strings.FieldsFunc(text("network"), func(r rune) bool { return r == ' ' || r == ',' })
-	format = text("format")
-	switch r.Options.Scheduler {
-	case "", schedule.LeastLoaded, schedule.Random:
-	default:
-		failures = append(failures, fmt.Errorf("parameter scheduler is %q: it takes %s or %s", r.Options.Scheduler, schedule.LeastLoaded, schedule.Random))
-	}
+	format, err = p.format()
+	failures = append(failures, err)
 	return r, format, errors.Join(failures...)
 }
 
@@ -227,7 +234,7 @@ func (p params) number(key string, otherwise, largest int64) (int64, error) {
 			return value, nil
 		}
 	}
-	return 0, fmt.Errorf("parameter %s is %v: it takes a whole number from 0 to %d", key, p[key], largest)
+	return 0, p.invalid(key, fmt.Sprintf("it takes a whole number from 0 to %d", largest))
 }
 
 // presentable is what is shown of gateways and of the agent: wholly, or as much as there is room for.
@@ -269,8 +276,6 @@ func rendered[T any](format string, d T, text func(T) string) (string, error) {
 		return text(d), nil
 	case "yaml":
 		return render.YAML(document.ForPrograms(d))
-	case "json":
-		return render.JSON(document.ForPrograms(d))
 	}
-	return "", fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
+	return render.JSON(document.ForPrograms(d))
 }

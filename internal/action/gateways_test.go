@@ -46,19 +46,19 @@ func TestParametersOfGatewaysAreRead(t *testing.T) {
 // Juju checks most of this, other clients may not.
 func TestParametersOfGatewaysThatAreWrongAreNamed(t *testing.T) {
 	for want, p := range map[string]params{
-		"parameter max-moves is -1: it takes a whole number from 0 to 2147483647": {"max-moves": json.Number("-1")},
-		"parameter max-moves is 1.5: it takes a whole number":                     {"max-moves": json.Number("1.5")},
-		"parameter wait is 601: it takes a whole number from 0 to 600":            {"wait": json.Number("601")},
-		"parameter seed is many: it takes a whole number":                         {"seed": "many"},
-		`parameter scheduler is "odd": it takes least-loaded or random`:           {"scheduler": "odd"},
-		"parameter dry-run is yes: it takes true or false":                        {"dry-run": "yes"},
-		"parameter network is true: it takes a text":                              {"network": true},
+		"parameter max-moves can't be used (it is -1: it takes a whole number from 0 to 2147483647": {"max-moves": json.Number("-1")},
+		"parameter max-moves can't be used (it is 1.5: it takes a whole number":                     {"max-moves": json.Number("1.5")},
+		"parameter wait can't be used (it is 601: it takes a whole number from 0 to 600":            {"wait": json.Number("601")},
+		"parameter seed can't be used (it is \"many\": it takes a whole number":                     {"seed": "many"},
+		`parameter scheduler can't be used (it is "odd": it takes one of least-loaded, random)`:     {"scheduler": "odd"},
+		"parameter dry-run can't be used (it is \"yes\": it takes true or false":                    {"dry-run": "yes"},
+		"parameter network can't be used (it is true: it takes a text":                              {"network": true},
 	} {
 		_, _, err := p.gateways()
 		require.ErrorContains(t, err, want)
 	}
-	_, err := shown("xml", schedule.Status{}, document.Gateways)
-	require.ErrorContains(t, err, `parameter format is "xml"`)
+	_, err := params{"format": "xml"}.format()
+	require.ErrorContains(t, err, "parameter format can't be used")
 }
 
 func TestGateways_silent_databases_fail_in_one_line(t *testing.T) {

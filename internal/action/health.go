@@ -12,7 +12,7 @@ func health(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	format, err := p.text("format")
+	format, err := p.format()
 	if err != nil {
 		return nil, err
 	}
@@ -21,9 +21,6 @@ func health(ctx context.Context, u Unit, p params) (results, error) {
 	if format == "yaml" || format == "json" {
 		found["findings"], err = rendered(format, present.Documents(u.Env.Version, all), nil)
 		return found, err
-	}
-	if _, err := formatter(format); err != nil {
-		return nil, err
 	}
 	if detail && len(all) > 0 {
 		found["details"] = present.Details(u.Env.Version, all)

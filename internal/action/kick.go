@@ -11,7 +11,7 @@ import (
 
 // kick removes what another unit left behind. The names of the two IDs differ
 // between the specification and the charm that this one replaces.
-func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, error) {
+func kick(name, sbKey, nbKey string) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
 		request, err := kickRequest(p, map[ovndb.Database]string{ovndb.SB: sbKey, ovndb.NB: nbKey})
 		if err != nil {
@@ -19,8 +19,11 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 		}
 		snapshot := u.Observer.Observe(ctx, u.Tools)
 		outcomes, err := u.Members.Kick(ctx, snapshot.Application, request)
+		if reasons := finding.Reasons(err); finding.Has(reasons, finding.Unconfirmed) {
+			err = u.unconfirmed(reasons[0].Args.Detail, name, p, sbKey, nbKey, "unit", string(raft.PermitUnitInModel), string(raft.PermitForce))
+		}
 		if err != nil {
-			return nil, err
+			return nil, refused(err)
 		}
 		found := results{}
 		var against []finding.Finding

@@ -16,7 +16,7 @@ import (
 // nodeStatus shows every node, or one.
 func nodeStatus(ctx context.Context, u Unit, p params) (results, error) {
 	id, idErr := p.text("node")
-	format, formatErr := p.text("format")
+	format, formatErr := p.format()
 	if err := errors.Join(idErr, formatErr); err != nil {
 		return nil, err
 	}
@@ -59,10 +59,12 @@ type nodeParams struct {
 
 func (p params) node() (given nodeParams, err error) {
 	var failures []error
-	for key, to := range map[string]*string{"node": &given.node, "name": &given.name, "reason": &given.reason, "format": &given.format} {
+	for key, to := range map[string]*string{"node": &given.node, "name": &given.name, "reason": &given.reason} {
 		value, err := p.text(key)
 		*to, failures = value, append(failures, err)
 	}
+	format, err := p.format()
+	given.format, failures = format, append(failures, err)
 	dryRun, err := p.flag("dry-run")
 	given.dryRun, failures = dryRun, append(failures, err)
 	seconds := func(key string, otherwise, most time.Duration) time.Duration {
@@ -154,7 +156,7 @@ func (u Unit) health(ctx context.Context) []maintenance.DatabaseHealth {
 
 // clusterHealth is for programs that look at both clusters.
 func clusterHealth(ctx context.Context, u Unit, p params) (results, error) {
-	format, formatErr := p.text("format")
+	format, formatErr := p.format()
 	least, leastErr := p.number("min-members", 0, 100)
 	if err := errors.Join(formatErr, leastErr); err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func TestParametersOfOperationsOnNodesAreRead(t *testing.T) {
 		"force": "true", "i-really-mean-it": json.Number("1"), "preserve-db": "no",
 	} {
 		_, err := params{key: value}.node()
-		require.ErrorContains(t, err, "parameter "+key+" is ", key)
+		require.ErrorContains(t, err, "parameter "+key+" can't be used", key)
 	}
 }
 
@@ -90,9 +90,10 @@ func TestParametersOfRevisionsAreRead(t *testing.T) {
 	assert.True(t, r.AllowIntermediate)
 	for key, value := range map[string]any{"review-id": true, "target-revision": true, "allow-intermediate-commits": "true"} {
 		_, _, err := params{key: value}.gateways()
-		require.ErrorContains(t, err, "parameter "+key+" is ")
+		require.ErrorContains(t, err, "parameter "+key+" can't be used")
 	}
-	command := unit(t, new(agent)).again("rebalance-gateways", params{"review-id": "v1", "target-revision": "committed", "allow-intermediate-commits": true, "dry-run": true})
+	u := unit(t, new(agent))
+	command := u.Env.Version.Render(u.again("rebalance-gateways", params{"review-id": "v1", "target-revision": "committed", "allow-intermediate-commits": true, "dry-run": true}, moving, "i-really-mean-it"))
 	assert.Equal(t, "juju run ovn-central/0 rebalance-gateways target-revision=committed review-id=v1 allow-intermediate-commits=true i-really-mean-it=true", command, "what confirms a plan asks for the same")
 }
 

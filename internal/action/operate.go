@@ -141,7 +141,7 @@ type deferredDocument struct {
 
 // showDeferredEvents lists the restarts that are held back.
 func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) {
-	format, err := p.text("format")
+	format, err := p.format()
 	if err != nil {
 		return nil, err
 	}
@@ -177,10 +177,8 @@ func deferredOutput(pending map[ovndb.Service]string, format string) (shown stri
 		return lines(text), nil
 	case "yaml":
 		return render.YAML(events)
-	case "json":
-		return render.JSON(events)
 	}
-	return "", fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
+	return render.JSON(events)
 }
 
 // setPaused sets the status of a unit whose state could not be found out after the pause.

@@ -29,9 +29,9 @@ func TestIdentityAsJujuHandsItOver(t *testing.T) {
 		"octal":            {json.Number("15"), raft.IDArgument{Text: "15", Number: true}, true, ""},
 		"zero":             {json.Number("0"), raft.IDArgument{Text: "0", Number: true}, true, ""},
 		"float":            {json.Number("1.3e+05"), raft.IDArgument{Text: "1.3e+05", Number: true}, true, ""},
-		"true":             {true, raft.IDArgument{}, false, "parameter nb-identity is true: it takes a server ID"},
-		"a list":           {[]any{"13fe"}, raft.IDArgument{}, false, "parameter nb-identity is [13fe]: it takes a server ID"},
-		"an object":        {map[string]any{"a": "b"}, raft.IDArgument{}, false, "parameter nb-identity is map[a:b]: it takes a server ID"},
+		"true":             {true, raft.IDArgument{}, false, "parameter nb-identity can't be used (it is true: it takes a server ID"},
+		"a list":           {[]any{"13fe"}, raft.IDArgument{}, false, "parameter nb-identity can't be used (it is [13fe]: it takes a server ID"},
+		"an object":        {map[string]any{"a": "b"}, raft.IDArgument{}, false, "parameter nb-identity can't be used (it is map[a:b]: it takes a server ID"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -122,6 +122,6 @@ func TestKickRequestOfTheWrongTypeIsRefused(t *testing.T) {
 		"i-really-mean-it": "true", "force": json.Number("1"), "dry-run": "yes",
 	} {
 		_, err := kickRequest(params{key: value}, keys)
-		require.ErrorContains(t, err, "parameter "+key+" is ")
+		require.ErrorContains(t, err, "parameter "+key+" can't be used")
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"syscall"
 
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
@@ -27,11 +30,14 @@ func restoreBackup(ctx context.Context, u Unit, p params) (results, error) {
 		return nil, err
 	}
 	if !filepath.IsAbs(from) {
-		return nil, fmt.Errorf("parameter from is %q: it must be an absolute path, of a backup on this machine", from)
+		return nil, u.noBackup(ctx, p, from)
 	}
 	from = filepath.Clean(from) // by which a backup that was restored is known
 	shown, err := u.recover(ctx, p, from)
-	return shown, u.withBackups(from, err)
+	if _, missing := backup.Read(from); err != nil && (errors.Is(missing, fs.ErrNotExist) || errors.Is(missing, syscall.ENOTDIR)) {
+		err = u.noBackup(ctx, p, from)
+	}
+	return shown, err
 }
 
 func (u Unit) recover(ctx context.Context, p params, from string) (results, error) {
@@ -110,15 +116,6 @@ func (u Unit) document(shown results, format string, all []finding.Finding, fail
 		shown["findings"], err = rendered(format, present.Documents(u.Env.Version, append(all, finding.Reasons(failure)...)), nil)
 	}
 	return err
-}
-
-// format is how results are shown.
-func (p params) format() (string, error) {
-	format, err := p.text("format")
-	if err == nil {
-		_, err = formatter(format)
-	}
-	return format, err
 }
 
 // list adds a result of lines, if there are any.

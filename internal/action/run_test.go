@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -284,11 +285,11 @@ func TestActionThatIsRefusedTellsJujuAndEndsWell(t *testing.T) {
 		params map[string]any
 		says   string
 	}{
-		"format that there is none": {"cluster-status", map[string]any{"format": "xml"}, `parameter format is "xml"`},
-		"format of another type":    {"cluster-status", map[string]any{"format": true}, "parameter format is true"},
-		"nothing named":             {"kick", map[string]any{"i-really-mean-it": true}, "nothing was done: name the member"},
-		"not confirmed":             {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": false}, "nothing was done: a member that is kicked never comes back"},
-		"confirmed by a text":       {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"}, "parameter i-really-mean-it is true"},
+		"format that there is none": {"cluster-status", map[string]any{"format": "xml"}, `can't be used (it is "xml": `},
+		"format of another type":    {"cluster-status", map[string]any{"format": true}, "parameter format can't be used (it is true: "},
+		"nothing named":             {"kick", map[string]any{"i-really-mean-it": true}, "nothing was done: the parameter unit can't be used"},
+		"not confirmed":             {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": false}, "\nnext: juju run ovn-central/0 kick nb-identity=abcd i-really-mean-it=true"},
+		"confirmed by a text":       {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"}, `i-really-mean-it can't be used (it is "true": `},
 		"no member":                 {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, "\nnext: to see the members: juju run ovn-central/0 cluster-status"},
 		"garbage":                   {"cluster-kick", map[string]any{"nb-server-id": "zzzz", "i-really-mean-it": true}, "\nnext: to see the members: juju run ovn-central/0 cluster-status"},
 		"database that is not here": {"cluster-kick", map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true}, "sb: this unit's server is no member"},
@@ -299,6 +300,33 @@ func TestActionThatIsRefusedTellsJujuAndEndsWell(t *testing.T) {
 			require.NoError(t, Run(t.Context(), unit(t, a), test.action))
 			assert.Contains(t, a.failed, test.says)
 			assert.Empty(t, a.other, "nothing is done")
+		})
+	}
+}
+
+// A program reads why an action was refused in one form, whatever it was refused for.
+func TestRefusalForPrograms(t *testing.T) {
+	for name, test := range map[string]struct {
+		action string
+		params map[string]any
+		code   finding.Code
+	}{
+		"bad flag":   {"drain", map[string]any{"node": "x", "dry-run": "yes"}, finding.ParameterInvalid},
+		"bad number": {"gateway-status", map[string]any{"wait": json.Number("-1")}, finding.ParameterInvalid},
+		"no backup":  {"restore", map[string]any{"from": "20261123T100000Z"}, finding.ParameterInvalid},
+		"bad path":   {"backups", map[string]any{"path": "backups"}, finding.ParameterInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.params["format"] = "json"
+			a := &agent{params: test.params}
+			u := unit(t, a)
+			u.Backup = &backup.Service{Files: u.Files}
+			u.Backup.Files.Paths.Backups = t.TempDir()
+			require.NoError(t, Run(t.Context(), u, test.action))
+			assert.NotEmpty(t, a.failed)
+			all := findings(t, a.results)
+			require.Len(t, all, 1)
+			assert.Equal(t, string(test.code), all[0].Code)
 		})
 	}
 }
@@ -320,8 +348,8 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	assert.EqualError(t, err, `unknown action "kcik"`)
 	assert.Empty(t, a.failed)
 	assert.Equal(t, []string{
-		"agent-status", "backup", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission", "drain", "gateway-history", "gateway-status",
-		"health", "hold", "hold-northd", "kick", "list-backups", "node-status", "ok-to-remove", "ok-to-stop", "pause", "rebalance-gateways", "recover", "recovery-status", "rejoin", "release", "release-northd",
+		"agent-status", "backup", "backups", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission", "drain", "gateway-history", "gateway-status",
+		"health", "hold", "hold-northd", "kick", "node-status", "ok-to-remove", "ok-to-stop", "pause", "rebalance-gateways", "recover", "recovery-status", "rejoin", "release", "release-northd",
 		"remove-node", "reschedule-gateways", "restart-services", "restore", "resume", "revisions", "run-deferred-hooks", "show-deferred-events",
 		"uncordon", "undrain", "upgrade-check",
 	}, Names())
@@ -331,7 +359,7 @@ func TestActionThatCannotTellJujuIsAnError(t *testing.T) {
 	a := &agent{broken: "action-get"}
 	require.ErrorContains(t, Run(t.Context(), unit(t, a), "cluster-status"), "cannot read action parameters")
 	a = &agent{broken: "action-fail"}
-	require.ErrorContains(t, Run(t.Context(), unit(t, a), "kick"), "cannot mark the action as failed (nothing was done: name the member")
+	require.ErrorContains(t, Run(t.Context(), unit(t, a), "kick"), "cannot mark the action as failed (nothing was done: the parameter unit can't be used")
 }
 
 func TestActionThatIsCutShortTellsWhy(t *testing.T) {

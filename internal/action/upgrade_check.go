@@ -8,7 +8,7 @@ import (
 
 // upgradeCheck says what an upgrade would bring, and what is to be done before.
 func upgradeCheck(ctx context.Context, u Unit, p params) (results, error) {
-	format, err := p.text("format")
+	format, err := p.format()
 	if err != nil {
 		return nil, err
 	}

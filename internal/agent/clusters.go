@@ -76,7 +76,7 @@ func (c *clusters) run(ctx context.Context) {
 		}
 		before := c.northdError()
 		c.mu.Lock()
-		for _, l := range orphanEvents(staleMembers(c.report), staleMembers(seen)) {
+		for _, l := range orphanEvents(orphanMembers(c.report), orphanMembers(seen)) {
 			c.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 		}
 		c.report, c.northd, c.at = seen, northd, c.agent.now()
@@ -178,9 +178,9 @@ func (c *clusters) fresh(now time.Duration) (observe.Report, ovndb.NorthdHealth)
 	return c.report, c.northd
 }
 
-// staleMembers returns members that are down and belong to no unit, as far as this unit knows. The action
+// orphanMembers returns members that are down and belong to no unit, as far as this unit knows. The action
 // cluster-status also asks Juju, and decides whether to kick one.
-func staleMembers(r observe.Report) (all []finding.Finding) {
+func orphanMembers(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
 			if row.Owner.Unit == "" && !row.Up && !row.OneWay {
@@ -195,7 +195,7 @@ func staleMembers(r observe.Report) (all []finding.Finding) {
 // document describes both clusters, for programs.
 func (c *clusters) document(now time.Duration) report.ClusterStatus {
 	seen, ago := c.latest(now)
-	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: present.Documents(juju.Version{}, staleMembers(seen))}
+	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: present.Documents(juju.Version{}, orphanMembers(seen))}
 	for _, cluster := range seen.Clusters {
 		switch one := status.ClusterDocument(cluster); cluster.Database {
 		case ovndb.NB:

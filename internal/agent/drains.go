@@ -103,6 +103,12 @@ func (d *drains) forget(inv *gateway.Inventory) {
 	})
 }
 
+// drain continues drains.
+func (g *gateways) drain(ctx context.Context, t turn) (changed bool, next time.Duration, err error) {
+	next, err = g.drains.reconcile(ctx, t.value, t.inventory)
+	return false, next, err
+}
+
 // reconcile makes the next step of each drain that stands in the inventory, and returns when to look again if nothing
 // changes before; 0 is never.
 func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inventory) (next time.Duration, err error) {
@@ -217,17 +223,17 @@ func comeTo(inv *gateway.Inventory) (all []string) {
 
 // demote has what has come to cordoned nodes since go again, and says whether it has written
 // anything.
-func (g *gateways) demote(ctx context.Context, value string, inv *gateway.Inventory) (wrote bool, err error) {
-	hosted := maintenance.ParseRecords(inv.NB.IDs).Hosted
-	for _, chassis := range comeTo(inv) {
-		changed, err := g.write(ctx, value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
+func (g *gateways) demote(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
+	hosted := maintenance.ParseRecords(t.inventory.NB.IDs).Hosted
+	for _, chassis := range comeTo(t.inventory) {
+		changed, err := g.write(ctx, t.value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
 			return s.Demote(ctx, nil, chassis, hosted[chassis])
 		})
 		g.recordOutcome(changed, err)
 		if err != nil {
-			return true, fmt.Errorf("cordon of %s: %w", chassis, err)
+			return true, 0, fmt.Errorf("cordon of %s: %w", chassis, err)
 		}
 		wrote = wrote || len(changed) > 0
 	}
-	return wrote, nil
+	return wrote, 0, nil
 }

@@ -101,7 +101,7 @@ func (g *gateways) session(ctx context.Context) error {
 			untilDue = max(again-g.agent.now(), 0)
 			due = time.After(untilDue)
 		}
-		if err := g.wait(ctx, f, pauseAfter(processorTime()-begun, untilDue), due); err != nil {
+		if err := g.wait(ctx, f, pauseAfterPass(processorTime()-begun, untilDue), due); err != nil {
 			return err
 		}
 	}
@@ -142,9 +142,9 @@ func releaseMemory(spent time.Duration) {
 	}
 }
 
-// pauseAfter is the pause after a pass that used so much processor time. Time spent waiting for a server does not
+// pauseAfterPass is the pause after a pass that used so much processor time. Time spent waiting for a server does not
 // count. Work that is due earlier is done then; negative means that nothing is due.
-func pauseAfter(spent, untilDue time.Duration) time.Duration {
+func pauseAfterPass(spent, untilDue time.Duration) time.Duration {
 	pause := passShare * spent
 	if untilDue >= 0 {
 		pause = min(pause, untilDue)
@@ -153,9 +153,10 @@ func pauseAfter(spent, untilDue time.Duration) time.Duration {
 }
 
 // act carries out what is due, under this agent's record.
-func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory, owns func(key string) bool) error {
+func (g *gateways) act(ctx context.Context, t turn) (done bool, _ time.Duration, err error) {
 	var before map[string]bool // rows of the journal
-	changed, err := g.write(ctx, value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
+	inv := t.inventory
+	changed, err := g.write(ctx, t.value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
 		err := s.With(ctx, func(at *ovsdb.Gateways) error {
 			j, err := gateway.ReadJournal(ctx, at)
 			before = drift.Journal(j.Changes()).Rows()
@@ -164,7 +165,7 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 		if err != nil {
 			return nil, err
 		}
-		return s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan { return g.plan(state, owns) }, g.unfinished...)
+		return s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan { return g.plan(state, t.owns) }, g.unfinished...)
 	})
 	for _, change := range changed {
 		if i := slices.IndexFunc(inv.State.Groups, func(x schedule.Group) bool { return x.Name == change.Group }); i >= 0 && inv.Neutrons(change.Group) {
@@ -175,9 +176,9 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 	}
 	g.recordOutcome(changed, err)
 	if err != nil {
-		return fmt.Errorf("after %d gateways: %w", len(changed), err)
+		return true, 0, fmt.Errorf("after %d gateways: %w", len(changed), err)
 	}
-	return nil
+	return true, 0, nil
 }
 
 // plan uses the state read for the write: a chassis may have been cordoned since the pass.

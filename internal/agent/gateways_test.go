@@ -19,15 +19,15 @@ import (
 )
 
 // Time spent waiting for a server does not lengthen the pause.
-func TestPauseAfter_limits_share_of_processor(t *testing.T) {
+func TestPauseAfterPass_limits_share_of_processor(t *testing.T) {
 	t.Parallel()
 	const never = -1
-	assert.Equal(t, passPause, pauseAfter(0, never))
-	assert.Equal(t, passPause, pauseAfter(time.Millisecond, never))
-	assert.Equal(t, 20*time.Second, pauseAfter(400*time.Millisecond, never))
-	assert.Equal(t, 5*time.Second, pauseAfter(400*time.Millisecond, 5*time.Second))
-	assert.Equal(t, 20*time.Second, pauseAfter(400*time.Millisecond, time.Minute))
-	assert.Equal(t, passPause, pauseAfter(400*time.Millisecond, 0))
+	assert.Equal(t, passPause, pauseAfterPass(0, never))
+	assert.Equal(t, passPause, pauseAfterPass(time.Millisecond, never))
+	assert.Equal(t, 20*time.Second, pauseAfterPass(400*time.Millisecond, never))
+	assert.Equal(t, 5*time.Second, pauseAfterPass(400*time.Millisecond, 5*time.Second))
+	assert.Equal(t, 20*time.Second, pauseAfterPass(400*time.Millisecond, time.Minute))
+	assert.Equal(t, passPause, pauseAfterPass(400*time.Millisecond, 0))
 }
 
 func TestShortened_keeps_first_reasons(t *testing.T) {
@@ -51,7 +51,7 @@ func TestWanted(t *testing.T) {
 	t.Parallel()
 	candidates := map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 2}, "2": {UUID: "2", Chassis: "c2", Priority: 1}}
 	told := config.Config{}
-	wants := func(mode config.Mode, ids map[string]string) []work {
+	wants := func(mode config.Mode, ids map[string]string) []*work {
 		live := told
 		live.Mode = mode
 		sb := ovsdb.Southbound{}
@@ -69,16 +69,16 @@ func TestWanted(t *testing.T) {
 	drain := maintenance.Begin("c1", note, maintenance.Limits{})
 	undrain := maintenance.BeginUndrain("c1", maintenance.Drain{}, note)
 	assert.Empty(t, wants(config.On, nil))
-	assert.Equal(t, []work{continuation}, wants(config.Advise, drain.Set))
+	assert.Equal(t, []*work{continuation}, wants(config.Advise, drain.Set))
 	assert.Empty(t, wants(config.On, undrain.Set))
-	assert.Equal(t, []work{demotion}, wants(config.On, cordon))
+	assert.Equal(t, []*work{demotion}, wants(config.On, cordon))
 	assert.Empty(t, wants(config.On, stays))
 	assert.Empty(t, wants(config.Advise, cordon))
 	told.CordonNew = true
-	assert.Equal(t, []work{admission}, wants(config.On, nil), "chassis are to be cordoned if they are new")
+	assert.Equal(t, []*work{admission}, wants(config.On, nil), "chassis are to be cordoned if they are new")
 	assert.Empty(t, wants(config.Advise, nil))
 	all := wanted(config.Config{Mode: config.On}, drainedCloud(7, 7, "c1"), func(string) bool { return true }, []schedule.Change{{Group: "lrp"}}, true)
-	assert.Equal(t, []work{continuation, endOfRuns, rescheduling}, all)
+	assert.Equal(t, []*work{continuation, endOfRuns, rescheduling}, all)
 }
 
 func TestGateways_execute_after_failure_waits_for_retry(t *testing.T) {
@@ -87,7 +87,7 @@ func TestGateways_execute_after_failure_waits_for_retry(t *testing.T) {
 	g := a.gateways
 	g.retry = *now + retryPause
 	for next, again := range map[time.Duration]time.Duration{0: g.retry, *now + time.Second: *now + time.Second} {
-		x := turn{acts: true, inventory: drainedCloud(7, 7, "c1"), work: []work{demotion}, next: next}
+		x := turn{acts: true, inventory: drainedCloud(7, 7, "c1"), work: []*work{demotion}, next: next}
 		assert.Equal(t, again, g.execute(t.Context(), x))
 	}
 }

@@ -60,7 +60,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	m.sendFindings(gauge, m.agent.findings(seen, counts.conditions, known))
 	if known {
 		m.sendGateways(gauge, counter, s, counts)
-		gauge("ovn_central_orphans", "Orphans: Chassis without Chassis_Private or the reverse, candidates without a chassis, down members without a unit, runs of agents that are gone.", float64(len(s.Gateways.Orphans)+len(staleMembers(seen))))
+		gauge("ovn_central_orphans", "Orphans: Chassis without Chassis_Private or the reverse, candidates without a chassis, down members without a unit, runs of agents that are gone.", float64(len(s.Gateways.Orphans)+len(orphanMembers(seen))))
 	}
 }
 

@@ -204,7 +204,7 @@ func (a *Agent) nodes() *node.Service {
 			Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + ", API", Now: wall, NorthdTimeout: gateway.DefaultNorthdTimeout,
 			Progress: func(_ context.Context, line string) { a.log.Info("operation on a node", "progress", line) },
 		},
-		Unit: c.Unit, Charm: a.charm, Command: apiCommand,
+		Unit: c.Unit, Charm: a.charm, Command: a.apiCommand,
 		Health: func(ctx context.Context) []maintenance.DatabaseHealth {
 			seen, _ := a.clusters.observeNow(ctx) // the last observation may be older than the request
 			return node.Health(seen)
@@ -212,15 +212,20 @@ func (a *Agent) nodes() *node.Service {
 	}
 }
 
-// apiCommand is the next request to make; operations outside of the API are actions.
-func apiCommand(c command.Command) string {
+// apiCommand is the next request to make; operations outside of the API are actions, and other commands are Juju's.
+func (a *Agent) apiCommand(c command.Command) string {
+	if len(c.Params) == 0 || c.Params[0].Key != "node" {
+		seen, _ := a.clusters.latest(a.now())
+		return seen.Application.Version.Render(c)
+	}
 	switch name := c.Params[0].Value; c.Action {
 	case maintenance.OperationDrain, maintenance.OperationDecommission:
 		return "POST /nodes/" + name + "/" + c.Action
 	case maintenance.OperationRemove:
 		return "POST /nodes/" + name + "/remove-from-cluster"
+	default:
+		return "action " + c.Action + " node=" + name
 	}
-	return "action " + c.Action + " node=" + c.Params[0].Value
 }
 
 // charm is what this unit knows of the application: the members of both configurations, with the units that its last

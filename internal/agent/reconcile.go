@@ -43,31 +43,26 @@ type turn struct {
 	acts      bool
 	live      config.Config
 	inventory *gateway.Inventory
-	work      []work
+	work      []*work
 	owns      func(key string) bool
 	// next is when the detector is due; 0 is never.
 	next time.Duration
 }
 
-// work is one thing to do. [gateways.wanted] has their order.
-type work int
-
-const (
-	admission    work = iota // of new chassis, before all that gives gateways to a chassis
-	continuation             // of drains
-	demotion
-	endOfRuns
-	rescheduling
-)
-
-// failed is what the log has of each.
-var failed = map[work]string{
-	admission:    "cannot cordon new chassis; nothing is scheduled before that",
-	continuation: "cannot continue drains",
-	demotion:     "cannot keep gateways off a cordoned node",
-	endOfRuns:    "cannot record that earlier runs are over",
-	rescheduling: "gateways could not be scheduled",
+// work is one thing to do. do reports whether what was read is old by that; next is when to look again, and 0 is never.
+type work struct {
+	do     func(g *gateways, ctx context.Context, t turn) (changed bool, next time.Duration, err error)
+	failed string // for the log
 }
+
+// What there is to do, in its order: new chassis are cordoned before anything gives them gateways.
+var (
+	admission    = &work{(*gateways).admit, "cannot cordon new chassis; nothing is scheduled before that"}
+	continuation = &work{(*gateways).drain, "cannot continue drains"}
+	demotion     = &work{(*gateways).demote, "cannot keep gateways off a cordoned node"}
+	endOfRuns    = &work{(*gateways).endRuns, "cannot record that earlier runs are over"}
+	rescheduling = &work{(*gateways).act, "gateways could not be scheduled"}
+)
 
 // turn judges what was read.
 func (g *gateways) turn(r reading) turn {
@@ -107,10 +102,10 @@ func (g *gateways) turn(r reading) turn {
 
 // wanted is what the unit that acts has to do, in this order. over means that runs were interrupted of which nothing is
 // left to do.
-func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bool, plan []schedule.Change, over bool) (all []work) {
+func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bool, plan []schedule.Change, over bool) (all []*work) {
 	on := live.Mode == config.On
 	for _, w := range []struct {
-		work
+		*work
 		wanted bool
 	}{
 		{admission, admits(live, inv)},
@@ -140,13 +135,13 @@ func (g *gateways) execute(ctx context.Context, t turn) (again time.Duration) {
 		if now := g.agent.now(); w != continuation && now < g.retry {
 			return earliest(again, g.retry)
 		}
-		changed, next, err := g.do(ctx, w, t)
+		changed, next, err := w.do(g, ctx, t)
 		switch {
 		case ctx.Err() != nil:
 			return again
 		case err != nil:
-			g.agent.log.Error(failed[w], "error", err)
-			if w != continuation { // drains have a pause of their own
+			g.agent.log.Error(w.failed, "error", err) //nolint:sloglint // constants
+			if w != continuation {                    // drains have a pause of their own
 				g.retry = g.agent.now() + retryPause
 				return g.retry
 			}
@@ -164,23 +159,6 @@ func earliest(a, b time.Duration) time.Duration {
 		return b
 	}
 	return a
-}
-
-// do does one thing, and reports whether what was read is old by that. next is when to look again; 0 is never.
-func (g *gateways) do(ctx context.Context, w work, t turn) (changed bool, next time.Duration, err error) {
-	switch w {
-	case admission:
-		changed, err = g.admit(ctx, t.value, t.live, t.inventory)
-	case continuation:
-		next, err = g.drains.reconcile(ctx, t.value, t.inventory)
-	case demotion:
-		changed, err = g.demote(ctx, t.value, t.inventory)
-	case endOfRuns:
-		changed, err = true, g.endRuns(ctx, t.value)
-	case rescheduling:
-		changed, err = true, g.act(ctx, t.value, t.inventory, t.owns)
-	}
-	return changed, next, err
 }
 
 // owner gives owns(key): whether the unit that acts is to schedule the gateway of that name. Were

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
@@ -40,10 +41,10 @@ func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gatewa
 
 // endRuns records, in one transaction that waits for the record, that interrupted runs have nothing left to do. Their
 // changes stay in the journal, so that they can be reverted.
-func (g *gateways) endRuns(ctx context.Context, value string) error {
+func (g *gateways) endRuns(ctx context.Context, t turn) (changed bool, _ time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
-	s := g.agent.service(value)
+	s := g.agent.service(t.value)
 	defer s.Close()
 	var ids []string
 	for _, e := range g.unfinished {
@@ -51,8 +52,8 @@ func (g *gateways) endRuns(ctx context.Context, value string) error {
 	}
 	if err := s.Finish(ctx, ids...); err != nil {
 		g.detector.Everything(g.agent.now() + retryPause) // look at all again
-		return err
+		return false, 0, err
 	}
 	g.noted = ""
-	return nil
+	return true, 0, nil
 }

@@ -16,6 +16,7 @@ var Layers = [][]string{
 	{"hook", "action", "agent"},
 	{"document"},
 	{"reconcile", "node"},
+	{"steps"},
 	{"agentservice", "backuptimer", "certificates", "monitoring", "publish", "restarts", "restore"},
 	{"membership", "gateway", "backup", "startguard"},
 	{"status"},
@@ -68,7 +69,7 @@ var owners = map[string][]string{
 	"github.com/juju/charm/v12":    {}, // its root links a database driver: for tests and tools
 	"github.com/coreos/go-systemd": {"agent"},
 	"github.com/prometheus":        {"agent"},
-	module + "/internal/plan":      {"reconcile", "certificates", "publish", "restarts", "restore", "action", "membership", "document", "status"},
+	module + "/internal/plan":      {"reconcile", "steps", "certificates", "publish", "restarts", "restore", "action", "membership", "document", "status"},
 	"text/tabwriter":               {"document", "present"}, // packages that decide or act print no tables
 	"net/http":                     {"agent", "agent/report"},
 	"testing":                      {},

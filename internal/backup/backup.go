@@ -304,40 +304,6 @@ func list(dir string) ([]string, error) {
 	return all, nil
 }
 
-// Listed is a backup that [List] found.
-type Listed struct {
-	Path string `json:"path" yaml:"path"`
-	// Taken, Unit and OVN are those of its manifest; Size is the databases' unpacked size in bytes.
-	Taken time.Time `json:"taken" yaml:"taken"`
-	Unit  string    `json:"unit" yaml:"unit"`
-	OVN   string    `json:"ovn-version" yaml:"ovn-version"`
-	Size  int64     `json:"size" yaml:"size"`
-	// Problem is why it can't be read; empty if it can.
-	Problem string `json:"problem,omitempty" yaml:"problem,omitempty"`
-}
-
-// List returns the backups in dir, the newest first. It reads the manifests and not the copies.
-func List(dir string) ([]Listed, error) {
-	paths, err := list(dir)
-	if err != nil {
-		return nil, err
-	}
-	var all []Listed
-	for _, path := range slices.Backward(paths) {
-		m, err := Read(path)
-		if err != nil {
-			all = append(all, Listed{Path: path, Problem: err.Error()})
-			continue
-		}
-		found := Listed{Path: path, Taken: m.Taken, Unit: m.Unit, OVN: m.OVN}
-		for _, x := range m.Databases {
-			found.Size += x.Size
-		}
-		all = append(all, found)
-	}
-	return all, nil
-}
-
 // surplus are all backups but keep: the new or future one, regardless of its name, since the clock may have been set
 // back, and the newest others. Anything that is no backup by name or content is left alone.
 func surplus(dir string, keep int, made string) ([]string, error) {

@@ -14,6 +14,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ctxio"
 	"github.com/ovn-central/ovn-central-operator/internal/machine"
@@ -127,10 +128,9 @@ const (
 
 // room is why there is not enough space on the disk, or memory, for a backup.
 func (s *Service) room(dir string) error {
-	var total, largest int64
+	var sizes []int64
 	for _, d := range ovndb.Databases() {
-		size := raftfile.Size(s.Files.Paths.File(d))
-		total, largest = total+size, max(largest, size)
+		sizes = append(sizes, raftfile.Size(s.Files.Paths.File(d)))
 	}
 	free, err := machine.FreeSpace(dir)
 	if err != nil {
@@ -140,16 +140,16 @@ func (s *Service) room(dir string) error {
 	if !known {
 		available = math.MaxInt64
 	}
-	return checkSpace(dir, free, available, total, largest)
+	return checkNeeds(dir, free, available, sizes...)
 }
 
-// checkSpace is why that free space and available memory is too little for databases with files of that total and
-// largest size; all in bytes.
-func checkSpace(dir string, free, available, total, largest int64) error {
-	if need := total + largest + spare; free < need {
+// checkNeeds is why that free space and available memory is too little for databases with files of these sizes; all in
+// bytes.
+func checkNeeds(dir string, free, available int64, sizes ...int64) error {
+	if need := machine.CopySpace(sizes...) + spare; free < need {
 		return fmt.Errorf("cannot back up: %s has %d MiB free, it takes %d; give path= on a larger disk", dir, free>>20, need>>20)
 	}
-	if need := memoryFactor*largest + spare; available < need {
+	if need := memoryFactor*slices.Max(sizes) + spare; available < need {
 		return fmt.Errorf("cannot back up: %d MiB of memory are available, it may take %d; back up on another unit", available>>20, need>>20)
 	}
 	return nil

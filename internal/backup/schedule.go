@@ -42,8 +42,8 @@ func (s *Service) TakeScheduled(ctx context.Context, dir string, keep int) (stri
 	return path, nil
 }
 
-// State is the state of the backups in a directory.
-type State struct {
+// Summary is the state of the backups in a directory.
+type Summary struct {
 	// Newest is when the newest one was taken; zero if there is none.
 	Newest time.Time
 	// Failure is why the last scheduled one failed; empty if it succeeded.
@@ -51,8 +51,8 @@ type State struct {
 }
 
 // Observe returns the state of the backups in a directory.
-func Observe(dir string) (State, error) {
-	var s State
+func Observe(dir string) (Summary, error) {
+	var s Summary
 	all, err := list(dir)
 	if err != nil {
 		return s, err
@@ -74,7 +74,7 @@ func Observe(dir string) (State, error) {
 
 // Age describes the age of the newest backup if an interval is set; empty if none is, or there is no backup. It is in
 // whole hours, since Juju stores each different status.
-func (s State) Age(interval time.Duration, now time.Time) string {
+func (s Summary) Age(interval time.Duration, now time.Time) string {
 	if interval == 0 || s.Newest.IsZero() {
 		return ""
 	}
@@ -90,7 +90,7 @@ func (s State) Age(interval time.Duration, now time.Time) string {
 
 // Problem describes in one line what is wrong with backups that should be made at an interval, since the given time;
 // empty if nothing is.
-func (s State) Problem(interval time.Duration, since, now time.Time) string {
+func (s Summary) Problem(interval time.Duration, since, now time.Time) string {
 	if interval == 0 {
 		return ""
 	}

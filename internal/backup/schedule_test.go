@@ -16,19 +16,19 @@ func TestBackupIsMissedOnceTwiceTheIntervalIsOver(t *testing.T) {
 	const interval = 6 * time.Hour
 	long := now.Add(-48 * time.Hour)
 	for name, tt := range map[string]struct {
-		state State
+		state Summary
 		every time.Duration
 		since time.Time
 		want  string
 	}{
-		"none is asked for":          {State{Failure: "x"}, 0, long, ""},
-		"one in time":                {State{Newest: now.Add(-12 * time.Hour)}, interval, long, ""},
-		"one too old":                {State{Newest: now.Add(-12*time.Hour - time.Second)}, interval, long, "overdue"},
-		"none yet, just asked for":   {State{}, interval, now.Add(-time.Hour), ""},
-		"an old one, just asked for": {State{Newest: long}, interval, now.Add(-time.Hour), ""},
-		"none at all":                {State{}, interval, long, "none"},
-		"the last one failed":        {State{Newest: now, Failure: "cannot back up: no"}, interval, long, "cannot back up: no"},
-		"a clock that went back":     {State{Newest: now.Add(time.Hour)}, interval, now.Add(time.Hour), ""},
+		"none is asked for":          {Summary{Failure: "x"}, 0, long, ""},
+		"one in time":                {Summary{Newest: now.Add(-12 * time.Hour)}, interval, long, ""},
+		"one too old":                {Summary{Newest: now.Add(-12*time.Hour - time.Second)}, interval, long, "overdue"},
+		"none yet, just asked for":   {Summary{}, interval, now.Add(-time.Hour), ""},
+		"an old one, just asked for": {Summary{Newest: long}, interval, now.Add(-time.Hour), ""},
+		"none at all":                {Summary{}, interval, long, "none"},
+		"the last one failed":        {Summary{Newest: now, Failure: "cannot back up: no"}, interval, long, "cannot back up: no"},
+		"a clock that went back":     {Summary{Newest: now.Add(time.Hour)}, interval, now.Add(time.Hour), ""},
 	} {
 		assert.Equal(t, tt.want, tt.state.Problem(tt.every, tt.since, now), name)
 	}
@@ -50,7 +50,7 @@ func TestAgeOfTheNewestBackupIsToldInHoursAndDays(t *testing.T) {
 		"two days":            {now.Add(-48 * time.Hour), time.Hour, "newest backup 2 d old"},
 		"a clock that is off": {now.Add(time.Hour), time.Hour, "newest backup less than 1 h old"},
 	} {
-		assert.Equal(t, tt.want, State{Newest: tt.newest}.Age(tt.every, now), name)
+		assert.Equal(t, tt.want, Summary{Newest: tt.newest}.Age(tt.every, now), name)
 	}
 }
 

@@ -38,10 +38,9 @@ stands in the Northbound database, which is written only when another unit takes
 over; whether an agent is alive, the agents ask each other. An agent that is killed
 is replaced within 10 seconds, one that is stopped at once.
 
-It serves a read-only API: / gives the unit that acts, as {"name":"ovn-central/0"},
-/status all that is known, /metrics the same for Prometheus, /healthz whether the
-agent works. The charm runs it with --config; flags override the file. On SIGHUP it
-reads the file and its certificate again.`,
+It serves a read-only API: /, /status, /metrics and /healthz. The charm runs it with
+--config; flags override the file. On SIGHUP it reads the file and its certificate
+again.`,
 		Example: "  ovn-central-operator agent --unit ovn-central/0 --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:16642 " +
 			"--private-key key_host --certificate cert_host --ca-cert ovn-central.crt " +
 			"--peer-listen 10.0.0.5:16402 --peer 10.0.0.6:16402 --peer 10.0.0.7:16402",

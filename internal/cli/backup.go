@@ -28,8 +28,8 @@ func newBackup(getenv func(string) string, stderr io.Writer) *cobra.Command {
 		Use:   "backup",
 		Short: "Make a backup of both databases of this machine, without Juju",
 		Long: `Make a backup of both databases of this machine, as the action backup does, and
-print where it is. Juju is not needed. If a backup fails, the reason is kept beside
-the backups and shown in the unit's status until the next backup has been made.`,
+print where it is. If a backup fails, the reason is kept beside the backups and shown
+in the unit's status until the next backup has been made.`,
 		Example:     "  sudo ovn-central-operator backup --unit ovn-central/0 --keep 14",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{pageKey: "how-to/back-up"},

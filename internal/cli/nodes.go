@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -104,10 +105,11 @@ func (f *nodeFlags) confirmed(operation, name string, operate func(dryRun bool) 
 	if !would.OK() || !shown { // refused, or there is nothing to do
 		return would
 	}
-	return answer.New(answer.BadRequest, what+"; this interrupts traffic: confirm it", would.Details.MessageList...).
-		With(answer.Message{
-			Message: f.command(command.Command{Action: operation, Params: []command.Param{{Key: "node", Value: name}}}), Kind: answer.MessageNext, Name: operation,
-		})
+	asked := answer.New(answer.BadRequest, what+"; this interrupts traffic: confirm it", would.Details.MessageList...)
+	asked.Metadata["finding"] = string(finding.Unconfirmed)
+	return asked.With(answer.Message{
+		Message: f.command(command.Command{Action: operation, Params: []command.Param{{Key: "node", Value: name}}}), Kind: answer.MessageNext, Name: operation,
+	})
 }
 
 // addYes adds the flag that confirms an operation.

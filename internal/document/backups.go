@@ -7,23 +7,63 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Backups is a table of backups, for people.
-func Backups(all []backup.Listed) string {
+// Backups is a table of backups, for people, with what is wrong below it.
+func Backups(all []backup.Listed, now time.Time) string {
 	if len(all) == 0 {
 		return "there are no backups\n"
 	}
-	var b strings.Builder
+	var b, problems strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "taken\tunit\tovn\tbytes\tpath")
+	fmt.Fprintln(table, "age\tsize\tunit\tovn\tnb cluster\tnb schema\tsb cluster\tsb schema\tloads\tpath")
 	for _, x := range all {
-		if x.Problem != "" {
-			fmt.Fprintf(table, "unreadable\t\t\t\t%s\n", x.Path)
-			continue
+		copies := map[ovndb.Database]backup.Copy{}
+		for _, c := range x.Databases {
+			copies[c.Name] = c
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\n", x.Taken.Format(time.RFC3339), x.Unit, x.OVN, x.Size, x.Path)
+		age, size, loads := "", "", "no"
+		if !x.Taken.IsZero() {
+			age, size = since(now.Sub(x.Taken)), bytes(x.Size)
+		}
+		if x.Loads {
+			loads = "yes"
+		} else {
+			fmt.Fprintf(&problems, "%s: %s\n", x.Path, x.Problem)
+		}
+		nb, sb := copies[ovndb.NB], copies[ovndb.SB]
+		fmt.Fprintln(table, strings.Join([]string{
+			age, size, x.Unit, x.OVN, nb.Cluster.Short(), nb.Schema, sb.Cluster.Short(), sb.Schema, loads, x.Path,
+		}, "\t"))
 	}
 	_ = table.Flush() // into memory
-	return b.String()
+	return b.String() + problems.String()
+}
+
+// since is an age in its two largest units: 3d4h, 5m0s.
+func since(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch d = d.Round(time.Second); {
+	case d >= day:
+		return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return d.String()
+}
+
+// bytes is a size as people read it.
+func bytes(n int64) string {
+	size, unit := float64(n), "B"
+	for _, larger := range []string{"KiB", "MiB", "GiB"} {
+		if size < 1024 {
+			break
+		}
+		size, unit = size/1024, larger
+	}
+	if unit == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", size, unit)
 }

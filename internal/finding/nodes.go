@@ -28,129 +28,76 @@ const (
 	DecommissionFailed Code = "DECOMMISSION_FAILED"
 	NodeKept           Code = "NODE_KEPT"
 	NodeNotRemoved     Code = "NODE_NOT_REMOVED"
+
+	// What is in the way.
+	MachineUnknown    Code = "MACHINE_UNKNOWN"
+	MembersUnread     Code = "MEMBERS_UNREAD"
+	UnitStays         Code = "UNIT_STAYS"
+	MemberStays       Code = "MEMBER_STAYS"
+	MemberLeaves      Code = "MEMBER_LEAVES"
+	FewUpThen         Code = "FEW_UP_THEN"
+	NodeCandidate     Code = "NODE_IS_CANDIDATE"
+	NodeInUnusedGroup Code = "NODE_IN_UNUSED_GROUP"
 )
 
 var nodeEntries = []Entry{
 	{
-		Code: ParameterInvalid, Severity: Error, Kind: Node,
-		Line: "the parameter {name} can't be used",
+		Code: ParameterInvalid, Severity: Error, Kind: Option,
+		Line:    "the parameter {name} can't be used",
+		Meaning: "The action does not understand it, or lacks it. Nothing was done.",
+		Do:      "Give it as the finding says; `juju show-action ovn-central ACTION` has examples.",
 	},
-	{
-		Code: NodeUnknown, Severity: Error, Kind: Node,
-		Line: "{name} is the name of no node",
-	},
-	{
-		Code: NodeAmbiguous, Severity: Error, Kind: Node,
-		Line: "{name} means {count} nodes: name the chassis, as chassis:NAME",
-	},
-	{
-		Code: NodeUnconfirmed, Severity: Error, Kind: Node,
-		Line: "this takes {name} out of the cloud: confirm it",
-	},
-	{
-		Code: NodesUnread, Severity: Error, Kind: Node,
-		Line: "the databases can't be read or written",
-		Do:   "Look at cluster-status, then run the same command again.",
-	},
-	{
-		Code: CordonsContended, Severity: Error, Kind: Node,
-		Line: "other clients keep changing cordons",
-		Do:   "Run the same command again.",
-	},
-	{
-		Code: HoldUnknown, Severity: Error, Kind: Node,
-		Line: "{name} has no hold {value}",
-	},
-	{
-		Code: HoldDerived, Severity: Error, Kind: Node,
-		Line: "hold {value} of {name} follows from what is on the node",
-	},
-	{
-		Code: DrainBlocked, Severity: Error, Kind: Node,
-		Line:    "gateways would be left on {name}: {count}",
-		Meaning: "No other chassis is alive, not cordoned, and able to host them. Nothing was done.",
-		Do:      "Put another chassis to use, or undrain one that is named.",
-	},
-	{
-		Code: DrainUnfinished, Severity: Error, Kind: Node,
-		Line:    "{name} is not drained yet",
-		Meaning: "The drain is recorded, and the unit that acts continues it.",
-		Do:      "See to what is named, and run the same command again; or undrain the node.",
-	},
-	{
-		Code: DrainUndone, Severity: Error, Kind: Node,
-		Line: "the drain of {name} was undone meanwhile",
-	},
-	{
-		Code: NodeDrained, Severity: Error, Kind: Node,
-		Line: "{name} is drained: only undrain ends its cordon",
-	},
-	{
-		Code: NodeNotDrained, Severity: Error, Kind: Node,
-		Line: "{name} is not drained: it hosts gateways, or may get them again",
-	},
-	{
-		Code: NodeSilent, Severity: Error, Kind: Node,
-		Line: "{name} can't be undrained: its ovn-controller is {value}",
-		Do:   "Start it, or wait until it responds, and run the same command again.",
-	},
-	{
-		Code: NodeResponds, Severity: Error, Kind: Node,
-		Line: "the ovn-controller of {name} responds",
-		Do:   "Stop it to remove the node. A decommission needs no force.",
-	},
-	{
-		Code: UndrainUnfinished, Severity: Error, Kind: Node,
-		Line: "{name} is not undrained yet",
-		Do:   "Run the same command again.",
-	},
-	{
-		Code: UndrainUnproved, Severity: Error, Kind: Node,
-		Line: "{name} is undrained, but not all of its gateways are known to work",
-		Do:   "Look at what is named, or drain the node again.",
-	},
-	{
-		Code: NodeOfUnit, Severity: Error, Kind: Node,
-		Line: "{unit} is on the machine of {name} itself",
-		Do:   "Run the same command on another unit.",
-	},
-	{
-		Code: NodeNeeded, Severity: Error, Kind: Node,
-		Line: "{name} can't be decommissioned now, and nothing was done",
-		Do:   "Repair the clusters, or add a unit, then run the same command again.",
-	},
-	{
-		Code: NodeInUse, Severity: Error, Kind: Node,
-		Line: "units or members on the machine of {name} have not left",
-		Do:   "Remove what is named, then run the same command again.",
-	},
-	{
-		Code: NothingForced, Severity: Error, Kind: Node,
-		Line: "no port is bound to {name}, so there is nothing to force",
-	},
-	{
-		Code: SilenceUnproved, Severity: Error, Kind: Node,
-		Line:    "{name} can't be forced: that it alone is unreachable is not proved",
-		Meaning: "Force needs a node that follows nothing for 180 s while others do.",
-		Do:      "Look at node-status and at ovn-northd.",
-	},
-	{
-		Code: StillCandidate, Severity: Error, Kind: Node,
-		Line: "gateways that have {name} as a candidate: {count}",
-		Do:   "Give them other candidates, then run the same command again.",
-	},
-	{
-		Code: DecommissionFailed, Severity: Error, Kind: Node,
-		Line: "{name} is not decommissioned: {value}",
-		Do:   "See to what the step names, and run the same command again: it skips what is done.",
-	},
-	{
-		Code: NodeKept, Severity: Error, Kind: Node,
-		Line: "{name} can't be removed, for {count} reasons",
-	},
-	{
-		Code: NodeNotRemoved, Severity: Error, Kind: Node,
-		Line: "{name} is not removed",
-		Do:   "Run the same command again.",
-	},
+	nodeRefusal(NodeUnknown, "{name} is the name of no node", "", ""),
+	nodeRefusal(NodeAmbiguous, "{name} means {count} nodes: name the chassis, as chassis:NAME", "", ""),
+	nodeRefusal(NodeUnconfirmed, "this takes {name} out of the cloud: confirm it", "", ""),
+	nodeRefusal(NodesUnread, "the databases can't be read or written", "",
+		"Look at cluster-status, then run the same command again."),
+	nodeRefusal(CordonsContended, "other clients keep changing cordons", "", "Run the same command again."),
+	nodeRefusal(HoldUnknown, "{name} has no hold {value}", "", ""),
+	nodeRefusal(HoldDerived, "hold {value} of {name} follows from what is on the node", "", ""),
+	nodeRefusal(DrainBlocked, "gateways would be left on {name}: {count}",
+		"No other chassis is alive, not cordoned, and able to host them. Nothing was done.",
+		"Put another chassis to use, or undrain one that is named."),
+	nodeRefusal(DrainUnfinished, "{name} is not drained yet",
+		"The drain is recorded, and the unit that acts continues it.",
+		"See to what is named, and run the same command again; or undrain the node."),
+	nodeRefusal(DrainUndone, "the drain of {name} was undone meanwhile", "", ""),
+	nodeRefusal(NodeDrained, "{name} is drained: only undrain ends its cordon", "", ""),
+	nodeRefusal(NodeNotDrained, "{name} is not drained: it hosts gateways, or may get them again", "", ""),
+	nodeRefusal(NodeSilent, "{name} can't be undrained: its ovn-controller is {value}", "",
+		"Start it, or wait until it responds, and run the same command again."),
+	nodeRefusal(NodeResponds, "the ovn-controller of {name} responds", "",
+		"Stop it to remove the node. A decommission needs no force."),
+	nodeRefusal(UndrainUnfinished, "{name} is not undrained yet", "", "Run the same command again."),
+	nodeRefusal(UndrainUnproved, "{name} is undrained, but not all of its gateways are known to work", "",
+		"Look at what is named, or drain the node again."),
+	nodeRefusal(NodeOfUnit, "{unit} is on the machine of {name} itself", "", "Run the same command on another unit."),
+	nodeRefusal(NodeNeeded, "{name} can't be decommissioned now, and nothing was done", "",
+		"Repair the clusters, or add a unit, then run the same command again."),
+	nodeRefusal(NodeInUse, "units or members on the machine of {name} have not left", "",
+		"Remove what is named, then run the same command again."),
+	nodeRefusal(NothingForced, "no port is bound to {name}, so there is nothing to force", "", ""),
+	nodeRefusal(SilenceUnproved, "{name} can't be forced: that it alone is unreachable is not proved",
+		"Force needs a node that follows nothing for 180 s while others do.",
+		"Look at node-status and at ovn-northd."),
+	nodeRefusal(StillCandidate, "gateways that have {name} as a candidate: {count}", "",
+		"Give them other candidates, then run the same command again."),
+	nodeRefusal(DecommissionFailed, "{name} is not decommissioned: {value}", "",
+		"See to what the step names, and run the same command again: it skips what is done."),
+	nodeRefusal(NodeKept, "{name} can't be removed; reasons: {count}", "", ""),
+	nodeRefusal(NodeNotRemoved, "{name} is not removed", "", "Run the same command again."),
+	nodeRefusal(MachineUnknown, "what is on its machine is not known", "", ""),
+	nodeRefusal(MembersUnread, "the members of {name} are not known", "", ""),
+	nodeRefusal(UnitStays, "{name} is still in the application, and on this machine {value}", "",
+		"Check that it is there before you remove it."),
+	nodeRefusal(MemberStays, "{name} is still a member, {value}", "", ""),
+	nodeRefusal(MemberLeaves, "{name} is leaving", "", ""),
+	nodeRefusal(FewUpThen, "{name}: without the node {count} members are up; min-members is {total}", "", ""),
+	nodeRefusal(NodeCandidate, "it is candidate {count} of {total}", "", ""),
+	nodeRefusal(NodeInUnusedGroup, "it is a member of the group {name}, which no port uses", "", ""),
+}
+
+// nodeRefusal is the entry of a refusal. Its line says most; meaning and do may be empty.
+func nodeRefusal(code Code, line, meaning, do string) Entry {
+	return Entry{Code: code, Severity: Error, Kind: Node, Line: line, Meaning: meaning, Do: do}
 }

@@ -18,7 +18,7 @@ const (
 	RecoveryDataUnusable   Code = "RECOVERY_DATA_UNUSABLE"
 	RecoveryForceUnnamed   Code = "RECOVERY_FORCE_UNNAMED"
 	RecoveryNameUnknown    Code = "RECOVERY_NAME_UNKNOWN"
-	RecoveryUnconfirmed    Code = "RECOVERY_UNCONFIRMED"
+	Unconfirmed            Code = "UNCONFIRMED"
 	RecoveryNotLed         Code = "RECOVERY_NOT_LED"
 	RecoveryEnded          Code = "RECOVERY_ENDED"
 	RecoveryWithdrawn      Code = "RECOVERY_WITHDRAWN"
@@ -133,9 +133,9 @@ var recoveryEntries = []Entry{
 		Do:      "Correct the name, or leave it out.",
 	},
 	{
-		Code: RecoveryUnconfirmed, Severity: Error, Kind: Application,
+		Code: Unconfirmed, Severity: Error, Kind: Application,
 		Line:    "not confirmed with i-really-mean-it=true",
-		Meaning: "What is given up, or was written since a backup was taken, can't be brought back.",
+		Meaning: "What is given up, kicked, or was written since a backup was taken, can't be brought back; gateways that move are interrupted.",
 		Do:      "Look at the plan with dry-run=true, then confirm.",
 	},
 	{

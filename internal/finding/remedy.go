@@ -38,6 +38,7 @@ const (
 	IfHookSkipped  Condition = "IF_HOOK_SKIPPED"
 	ToAskAnother   Condition = "TO_ASK_ANOTHER"
 	ToSeeMembers   Condition = "TO_SEE_MEMBERS"
+	ToSeeBackups   Condition = "TO_SEE_BACKUPS"
 	ToKickAnyway   Condition = "TO_KICK_ANYWAY"
 	ToLeaveBehind  Condition = "TO_LEAVE_BEHIND"
 	ToTakeTheCopy  Condition = "TO_TAKE_THE_ONLY_COPY"
@@ -63,6 +64,7 @@ var conditions = map[Condition]string{
 	IfHookSkipped:  "if this hook is skipped",
 	ToAskAnother:   "to see whether {unit} knows a leader",
 	ToSeeMembers:   "to see the members",
+	ToSeeBackups:   "to see all backups",
 	ToKickAnyway:   "to kick it all the same",
 	ToLeaveBehind:  "to remove the unit all the same, and leave its members behind",
 	ToTakeTheCopy:  "to remove the unit all the same, with the only copy (its file stays on the machine)",

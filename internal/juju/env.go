@@ -44,6 +44,40 @@ func ReadEnv(getenv func(string) string) Env {
 	return env
 }
 
+// Event is why Juju runs the program.
+type Event int
+
+// The events that are distinguished.
+const (
+	// OtherHook is a hook that is not named below.
+	OtherHook Event = iota
+	Action
+	Install
+	Start
+	ConfigChanged
+	UpgradeCharm
+	LeaderElected
+)
+
+// Event returns why Juju runs the program. Outside of Juju it is an action.
+func (e Env) Event() Event {
+	switch e.HookName {
+	case "":
+		return Action
+	case "install":
+		return Install
+	case "start":
+		return Start
+	case "config-changed":
+		return ConfigChanged
+	case "upgrade-charm":
+		return UpgradeCharm
+	case "leader-elected":
+		return LeaderElected
+	}
+	return OtherHook
+}
+
 // BrokenRelation is the ID of the relation that is gone with this hook, a -relation-broken; empty in others. Before 3.6
 // [Tools.RelationIDs] still lists it. Source: runner/context/context.go of Juju.
 func (e Env) BrokenRelation() string {

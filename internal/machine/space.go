@@ -42,6 +42,16 @@ func FreeSpace(dir string) (int64, error) {
 	return int64(stat.Bavail * uint64(stat.Bsize)), nil
 }
 
+// CopySpace is the space, in bytes, that copies of files of these sizes take while they are made, one after the other:
+// the largest stands there twice.
+func CopySpace(sizes ...int64) (need int64) {
+	var largest int64
+	for _, size := range sizes {
+		need, largest = need+size, max(largest, size)
+	}
+	return need + largest
+}
+
 // AvailableMemory is what programs can have without swapping (MemAvailable in proc(5)), in bytes.
 func AvailableMemory() (available int64, known bool) {
 	text, err := os.ReadFile("/proc/meminfo")

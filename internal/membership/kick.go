@@ -64,13 +64,6 @@ func (r KickResult) Done() bool {
 	return r.Outcome == Removed || r.Outcome == AlreadyGone || r.Outcome == WouldRemove
 }
 
-// InputError says that a request can't be understood or was not confirmed.
-// Nothing was looked at or done.
-type InputError struct{ Text string }
-
-// Error is the text.
-func (e *InputError) Error() string { return e.Text }
-
 // Kick removes another unit's member from each database that the request names
 // (rules R1 to R8). All are judged before any is touched. It returns a result
 // for each; an error is one that came before any judgement.
@@ -100,13 +93,18 @@ var errWithheld = errors.New("the kick was withheld")
 func (r KickRequest) check() error {
 	switch {
 	case len(r.IDs) == 0 && r.Unit == "":
-		return &InputError{"nothing was done: name the member to kick, by sb-identity and nb-identity or by unit; the action cluster-status shows them"}
+		return invalid("it is missing: name the member to kick by it, or by sb-identity and nb-identity; cluster-status shows them")
 	case len(r.IDs) > 0 && r.Unit != "":
-		return &InputError{"nothing was done: name the member either by its identities or by its unit, not by both"}
+		return invalid("it is given beside an identity: name the member by one of them")
 	case !r.Confirmed && !r.DryRun:
-		return &InputError{"nothing was done: a member that is kicked never comes back; to confirm, add i-really-mean-it=true; to see what would happen, add dry-run=true"}
+		return finding.Refuse([]finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{Detail: "a member that is kicked never comes back"})})
 	}
 	return nil
+}
+
+// invalid is the refusal of the parameter unit, before anything is looked at.
+func invalid(why string) error {
+	return finding.Refuse([]finding.Finding{finding.New(finding.ParameterInvalid, finding.Subject{Name: "unit"}, finding.Args{Detail: why})})
 }
 
 // evaluateKicks judges every kick that is still open, and says whether all may go on: no

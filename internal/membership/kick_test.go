@@ -148,32 +148,20 @@ func TestR8KickOfWhatWasRemovedEarlierIsDone(t *testing.T) {
 
 func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
 	id := map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: "aa04"}}
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		request membership.KickRequest
-		text    string
+		code    finding.Code
 	}{
-		"nothing named": {
-			membership.KickRequest{Confirmed: true},
-			"nothing was done: name the member to kick, by sb-identity and nb-identity or by unit; the action cluster-status shows them",
-		},
-		"named twice": {
-			membership.KickRequest{Confirmed: true, IDs: id, Unit: "ovn-central/4"},
-			"nothing was done: name the member either by its identities or by its unit, not by both",
-		},
-		"not confirmed": {
-			membership.KickRequest{IDs: id},
-			"nothing was done: a member that is kicked never comes back; to confirm, add i-really-mean-it=true; to see what would happen, add dry-run=true",
-		},
-		"force is no confirmation": {
-			membership.KickRequest{IDs: id, Permit: raft.PermitForce},
-			"nothing was done: a member that is kicked never comes back; to confirm, add i-really-mean-it=true; to see what would happen, add dry-run=true",
-		},
-	}
-	for name, test := range tests {
+		"nothing named":            {membership.KickRequest{Confirmed: true}, finding.ParameterInvalid},
+		"named twice":              {membership.KickRequest{Confirmed: true, IDs: id, Unit: "ovn-central/4"}, finding.ParameterInvalid},
+		"not confirmed":            {membership.KickRequest{IDs: id}, finding.Unconfirmed},
+		"force is no confirmation": {membership.KickRequest{IDs: id, Permit: raft.PermitForce}, finding.Unconfirmed},
+	} {
 		t.Run(name, func(t *testing.T) {
 			results, err := new(membership.Changer).Kick(t.Context(), observe.Application{}, test.request)
-			require.ErrorAs(t, err, new(*membership.InputError))
-			assert.EqualError(t, err, test.text)
+			reasons := finding.Reasons(err)
+			require.Len(t, reasons, 1)
+			assert.Equal(t, test.code, reasons[0].Code)
 			assert.Empty(t, results)
 		})
 	}

@@ -225,7 +225,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 		case outcome != maintenance.GoOn:
 			return s.ended(n, outcome, d)
 		}
-		pause := pauseAfter(s.Gateways.Now().Sub(begun))
+		pause := pauseAfterStep(s.Gateways.Now().Sub(begun))
 		if err == nil && !force {
 			err = do.rest(ctx, d.Progress, pause)
 			d.Cleared(do.since)

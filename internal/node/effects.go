@@ -114,8 +114,8 @@ const (
 	restFactor    = 5
 )
 
-// pauseAfter is the pause after a look that took so long.
-func pauseAfter(took time.Duration) time.Duration {
+// pauseAfterStep is the pause after a look that took so long.
+func pauseAfterStep(took time.Duration) time.Duration {
 	return min(max(shortestPause, restFactor*took), longestPause)
 }
 

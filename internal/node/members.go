@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -42,7 +43,7 @@ func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 			one.Accessible, one.Why = c.Condition == ovndb.Serving, string(c.Condition)
 			one.HasRaftLeader, one.Members, one.Up, one.Status = leads, c.Quorum.Members, c.Quorum.Up, c.Status
 			for _, row := range c.Rows {
-				one.Each = append(one.Each, maintenance.MemberHealth{Member: member(d, row.Peer, row.Owner), Up: row.Up, Kick: seen.Application.Version.Render(status.KickOf(seen, d, row))})
+				one.Each = append(one.Each, maintenance.MemberHealth{Member: member(d, row.Peer, row.Owner), Up: row.Up, Kick: status.KickOf(seen, d, row)})
 			}
 		}
 		all = append(all, one)
@@ -104,28 +105,35 @@ func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerSta
 // machine (R1, 002-6); nil where it may. That is judged again when its unit leaves.
 func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []string, minMembers int) *answer.Status {
 	var why []answer.Message
-	say := func(step string, reason answer.Reason, format string, args ...any) {
-		why = append(why, answer.Message{Message: fmt.Sprintf("%s (%d): ", reason, reason.Code()) + fmt.Sprintf(format, args...), Error: true, Kind: answer.MessageStep, Name: step})
+	say := func(step string, reason answer.Reason, f finding.Finding) {
+		m := s.detail(answer.MessageStep, step, f)
+		m.Message = fmt.Sprintf("%s (%d): %s", reason, reason.Code(), m.Message)
+		why = append(why, m)
+	}
+	named := func(code finding.Code, name string, args finding.Args) finding.Finding {
+		return finding.New(code, finding.Subject{Name: name}, args)
 	}
 	for _, what := range unknown {
-		say("remove-member", answer.RemoveMemberError, "cannot tell what is on its machine: %s", what)
+		say("remove-member", answer.RemoveMemberError, named(finding.MachineUnknown, "", finding.Args{Detail: what}))
 	}
 	if s.Health != nil {
 		all := s.Health(ctx)
 		if len(all) == 0 {
-			say("cluster-ready", answer.ClusterNotAccessible, "no database was checked")
+			say("cluster-ready", answer.ClusterNotAccessible, named(finding.MembersUnread, "the databases", finding.Args{}))
 		}
 		for _, now := range all {
-			then := now.Without(n.Members)
+			then, db := now.Without(n.Members), ovndb.Database(now.Name)
 			switch {
 			case !now.Accessible:
-				say("cluster-ready", answer.ClusterNotAccessible, "%s cannot be accessed: %s", now.Name, now.Why)
+				say("cluster-ready", answer.ClusterNotAccessible, named(finding.MembersUnread, now.Name, finding.Args{Detail: now.Why}))
 			case !now.Healthy(0):
-				say("cluster-ready", answer.ClusterNotAccessible, "%s is unhealthy: %s", now.Name, now.Quorum())
+				say("cluster-ready", answer.ClusterNotAccessible, finding.Of(finding.NoQuorum, db, finding.Args{Detail: now.Quorum()}))
 			case !then.Healthy(0):
-				say("remove-member", answer.RemoveMemberError, "%s would lose its quorum: it has %s; without what is on the machine %s", now.Name, now.Quorum(), then.Quorum())
+				say("remove-member", answer.RemoveMemberError, finding.Of(finding.QuorumWouldBeLost, db, finding.Args{
+					Count: now.Up, Total: now.Members, After: finding.Tally{Up: then.Up, Members: then.Members},
+				}))
 			case !then.Healthy(minMembers):
-				say("cluster-ready", answer.ClusterNotAccessible, "%s would have %d members that are up, and min-members is %d", now.Name, then.Up, minMembers)
+				say("cluster-ready", answer.ClusterNotAccessible, named(finding.FewUpThen, now.Name, finding.Args{Count: then.Up, Total: minMembers}))
 			}
 		}
 	}
@@ -160,11 +168,16 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 			if n.Drain != nil {
 				members = append(members, n.Drain.Members...)
 			}
-			if left = departure.Observe(units, members, x.charm.Claim(n), x.charm.Unknown, s.Health(ctx)); len(left) == 0 {
+			all := departure.Observe(units, members, x.charm.Claim(n), x.charm.Unknown, s.Health(ctx))
+			if len(all) == 0 {
 				return departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
 			}
+			for _, f := range all {
+				left = append(left, s.detail(answer.MessageHold, cmp.Or(f.Args.Member.ID, f.Subject.Name, "unknown"), f))
+			}
 		case refused.Reason == answer.ClusterNotAccessible: // the server that was connected to may be the one that leaves
-			left = []answer.Message{{Message: "cannot look for it: " + refused.Message, Error: true, Kind: answer.MessageStep, Name: "unknown"}}
+			f := finding.New(finding.MachineUnknown, finding.Subject{}, finding.Args{Detail: refused.Message})
+			left = []answer.Message{s.detail(answer.MessageStep, "unknown", f)}
 		default:
 			refused.Reason, refused.Code = answer.RemoveMemberError, answer.RemoveMemberError.Code()
 			return *refused

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -85,23 +84,26 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) answer.Status {
 func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	var why []answer.Message
 	if n.Life == maintenance.Up {
-		why = append(why, answer.Message{Message: "ovn-controller responds; stop it on the machine", Error: true, Kind: answer.MessageStep, Name: n.Chassis})
+		why = append(why, s.detail(answer.MessageStep, n.Chassis, about(n, finding.NodeResponds, finding.Args{})))
 	}
 	for _, what := range x.charm.Unknown {
-		why = append(why, answer.Message{Message: "cannot tell whether a unit is on its machine: " + what, Error: true, Kind: answer.MessageHold, Name: maintenance.HoldMember})
+		why = append(why, s.detail(answer.MessageHold, maintenance.HoldMember, about(n, finding.MachineUnknown, finding.Args{Detail: what})))
 	}
 	why = append(why, s.holds(n.Holds, time.Time{})...)
 	for _, g := range slices.SortedFunc(slices.Values(x.inventory.State.Groups), func(a, b schedule.Group) int { return strings.Compare(a.Name, b.Name) }) {
 		for i, name := range g.Ranked() {
 			if name == n.Chassis {
-				why = append(why, answer.Message{Message: fmt.Sprintf("it is candidate %d of %d", i+1, len(g.Candidates)), Error: true, Kind: answer.MessageGateway, Name: g.Name})
+				f := finding.New(finding.NodeCandidate, finding.Subject{Name: g.Name}, finding.Args{Count: i + 1, Total: len(g.Candidates)})
+				why = append(why, s.detail(answer.MessageGateway, g.Name, f))
 			}
 		}
 	}
 	why = append(why, blocked(x.inventory.State.Moves(n.Chassis))...)
 	why = append(why, blocked(x.inventory.Ignored(n.Chassis))...)
 	for _, name := range x.inventory.Unused(n.Chassis) {
-		why = append(why, answer.Message{Message: "it is a member of this group, which no port uses: run: " + shell.Line("ovn-nbctl", "ha-chassis-group-remove-chassis", name, n.Chassis), Error: true, Kind: answer.MessageGateway, Name: name})
+		m := s.detail(answer.MessageGateway, name, finding.New(finding.NodeInUnusedGroup, finding.Subject{Name: name}, finding.Args{}))
+		m.Message += ": run: " + shell.Line("ovn-nbctl", "ha-chassis-group-remove-chassis", name, n.Chassis)
+		why = append(why, m)
 	}
 	if len(why) == 0 {
 		return nil

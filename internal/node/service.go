@@ -117,6 +117,15 @@ func (s *Service) refuse(reason answer.Reason, f finding.Finding, details ...ans
 	return refused
 }
 
+// detail is a finding as one of an answer's details, with the commands that lead out of it.
+func (s *Service) detail(kind, name string, f finding.Finding) answer.Message {
+	text := f.Message()
+	for _, way := range f.Remedies {
+		text += ": run: " + s.Command(way.Command)
+	}
+	return answer.Message{Message: text, Error: true, Kind: kind, Name: name}
+}
+
 // about is a finding about a node.
 func about(n maintenance.Node, code finding.Code, args finding.Args, ways ...finding.Remedy) finding.Finding {
 	return finding.New(code, finding.Subject{Name: n.Name()}, args, ways...)

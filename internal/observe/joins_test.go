@@ -19,7 +19,7 @@ func TestJoinIsLost_no_progress_with_leader(t *testing.T) {
 	s, _ := newCacheObserver(t.TempDir())
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s.Now = func() time.Time { return now }
-	server := func(id, leader string, state raft.State, end uint64) observe.ServerState {
+	server := func(id, leader string, state raft.MemberState, end uint64) observe.ServerState {
 		return observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{
 			Server: observetest.Full(id), State: state, Leader: raft.Ref(leader), Log: raft.Log{End: end},
 		}}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -17,6 +18,19 @@ type Snapshot struct {
 	Own         relation.Identities
 	Application Application
 	Cache       Cache
+}
+
+// MemberAddresses are those of all members of both clusters, as this unit's servers
+// have them.
+func (s Snapshot) MemberAddresses() (all []netip.Addr) {
+	for _, l := range s.Servers {
+		for _, member := range l.Status.Servers {
+			if address, err := netip.ParseAddr(ovndb.HostOf(member.Address)); err == nil {
+				all = append(all, address)
+			}
+		}
+	}
+	return all
 }
 
 // Observe observes the unit's servers and asks Juju at the same time, and caches both. An unwritable cache, as on a

@@ -174,7 +174,7 @@ func (v *view) isUnasked() bool {
 
 func (v *view) serves() bool { return v.x.Condition == ovndb.Serving && v.x.Damage == "" }
 
-func (v *view) is(state raft.State) bool { return v.serves() && v.x.Status.State == state }
+func (v *view) is(state raft.MemberState) bool { return v.serves() && v.x.Status.State == state }
 
 // wantedAddress is the one of a new server in this one's place.
 func (v *view) wantedAddress() string {

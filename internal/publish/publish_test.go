@@ -153,7 +153,7 @@ func TestIdentities(t *testing.T) {
 	id := func(cluster raft.ID) relation.Identity { return relation.Identity{Server: server, Cluster: cluster} }
 	for name, c := range map[string]struct {
 		condition   ovndb.Condition
-		state       raft.State
+		state       raft.MemberState
 		cluster     raft.ID
 		application raft.ID
 		adopted     bool

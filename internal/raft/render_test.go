@@ -79,7 +79,7 @@ func drawStatus(t *rapid.T) Status {
 		Cluster: rapid.Ptr(rapid.Custom(func(t *rapid.T) ID {
 			return ID(rapid.StringMatching(uuid).Draw(t, "cluster ID"))
 		}), true).Draw(t, "cluster"),
-		State:         rapid.SampledFrom([]State{ClusterMember, JoiningCluster, LeavingCluster, LeftCluster, Failed, Disconnected}).Draw(t, "state"),
+		State:         rapid.SampledFrom([]MemberState{ClusterMember, JoiningCluster, LeavingCluster, LeftCluster, Failed, Disconnected}).Draw(t, "state"),
 		Remotes:       drawSome(t, "remotes", drawAddress),
 		Adding:        drawSome(t, "adding", drawPending),
 		Removing:      drawSome(t, "removing", drawPending),

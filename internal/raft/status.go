@@ -22,7 +22,7 @@ type Status struct {
 	// Address is the server's own Raft address, PROTO:HOST:PORT.
 	Address string
 	// State is the value of the line "Status:".
-	State State
+	State MemberState
 	// Remotes are the addresses that a joining server tries, in order.
 	Remotes []string
 	// Adding and Removing are a leader's pending changes.
@@ -68,19 +68,19 @@ const briefDigits = 8
 // Brief is the ID's first eight digits, for short lines.
 func (id ID) Brief() string { return string(id[:min(len(id), briefDigits)]) }
 
-// State is the value of "Status:" as printed.
-type State string
+// MemberState is the value of "Status:" as printed.
+type MemberState string
 
 // The states that raft_unixctl_status() can print. LeftCluster is never visible: the process drops the database at
 // once. Failed is the state of a leader that could not write a client's entry; after other failures the process drops
 // the database at once, too.
 const (
-	ClusterMember  State = "cluster member"
-	JoiningCluster State = "joining cluster"
-	LeavingCluster State = "leaving cluster"
-	LeftCluster    State = "left cluster"
-	Failed         State = "failed"
-	Disconnected   State = "disconnected from the cluster (election timeout)"
+	ClusterMember  MemberState = "cluster member"
+	JoiningCluster MemberState = "joining cluster"
+	LeavingCluster MemberState = "leaving cluster"
+	LeftCluster    MemberState = "left cluster"
+	Failed         MemberState = "failed"
+	Disconnected   MemberState = "disconnected from the cluster (election timeout)"
 )
 
 // Role is the value of "Role:".

@@ -21,20 +21,20 @@ func (u *Reconciler) FinishRecoveries(ctx context.Context, snapshot observe.Snap
 	if err != nil || m.Unread != nil || !m.OthersStay() || !u.recovers(ctx, r, m) {
 		return snapshot, nil
 	}
-	p, err := u.observe(ctx, r, Result{Snapshot: snapshot}, true)
+	p, err := u.observe(ctx, r, Snapshot{Snapshot: snapshot}, true)
 	if err == nil {
 		_, err = u.converge(ctx, &p)
 	}
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot do this unit's part of the recovery; continuing", "error", err)
-		return p.result.Snapshot, nil
+		return p.result.Snapshot.Snapshot, nil
 	}
 	for _, f := range p.result.Decision.Findings {
 		if f.Severity == finding.Waiting {
 			waiting = append(waiting, f.Message())
 		}
 	}
-	return p.result.Snapshot, waiting
+	return p.result.Snapshot.Snapshot, waiting
 }
 
 // ResumeToLeave starts the servers of a paused unit that is being removed while others stay: a server that doesn't run
@@ -51,13 +51,13 @@ func (u *Reconciler) ResumeToLeave(ctx context.Context, snapshot observe.Snapsho
 	}
 	var wg sync.WaitGroup
 	for _, db := range ovndb.Databases() {
-		if l := server(Result{Snapshot: snapshot}, db); l.Condition != ovndb.Down || r.Held[db] != "" {
+		if l := snapshot.Servers[db]; l.Condition != ovndb.Down || r.Held[db] != "" {
 			continue
 		}
 		wg.Go(func() {
 			log := u.Log.With("database", db.Short())
 			log.InfoContext(ctx, "starting the server that a pause has stopped, so that it can leave")
-			if err := u.startOne(ctx, ovndb.ServiceOf(db)); err != nil {
+			if err := r.steps.StartOne(ctx, ovndb.ServiceOf(db)); err != nil {
 				log.WarnContext(ctx, "cannot start the server; continuing without it", "error", err)
 			}
 		})

@@ -17,34 +17,35 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// inputs is what Juju said at the beginning of the hook, beside what is in the snapshot. It is
-// not changed afterwards: what this unit's own steps change is in [progress].
-type inputs struct {
-	// thorough says that everything was asked for, looks that only [Reconciler.Look] needs it.
-	thorough, looks bool
-	// preview is set if no step is made.
-	preview  bool
-	settings plan.Settings
-	// invalid are the options that can't be used, each with its reason.
-	invalid map[string]string
-	// problem is what is wrong with what the Juju leader published.
-	problem string
-	// unrelated says that what the Juju leader publishes can't be known, as there is no
-	// peer relation yet.
-	unrelated bool
-	// blind says that what units have claimed could not be read, where Juju has no
-	// leader settings.
-	blind bool
-	// address is this unit's on the peer binding, addresses are those of all
-	// bindings that were asked for, hosts its names. Of those, primary are the ones of each
-	// binding at which this unit sends others to it. Better is what a new unit would have in
-	// place of address, member the one in the files of the unit's databases;
-	// each is zero if there is none ([juju.Network.Choose]).
+// Trigger is why, and how thoroughly, a unit is looked at.
+type Trigger struct {
+	event juju.Event
+	// thorough is set if Juju is asked for everything, looks if only [Reconciler.Look] needs it. preview is set if no step
+	// is made.
+	thorough, looks, preview bool
+}
+
+// Snapshot is what Juju and the machine have shown. A step does not change it: the unit is observed again after it.
+type Snapshot struct {
+	Trigger
+	observe.Snapshot
+	Report observe.Report
+	network
+	// fromJuju are the parts of the decision's input that Juju knows, state is all of it.
+	fromJuju, state plan.State
+	// clients are the relations to applications that use the databases; known only if thorough is set.
+	clients []client
+}
+
+// network has a unit's addresses: address on the peer binding, addresses of all
+// bindings that were asked for, hosts its names. Of those, primary are the ones of each
+// binding at which this unit sends others to it. Better is what a new unit would have in
+// place of address, member the one in the files of the unit's databases;
+// each is zero if there is none ([juju.Network.Choose]).
+type network struct {
 	address, better, member netip.Addr
 	addresses, primary      []netip.Addr
 	hosts                   []string
-	// clients are the relations to applications that use the databases; known only if thorough is set.
-	clients []client
 }
 
 // client is a relation to units that use the databases.
@@ -56,27 +57,32 @@ type client struct {
 
 // observe asks Juju what else a pass begins with. Where not thorough, relations other than the
 // peers' are left out, and what the Juju leader has published is what it was.
-func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough bool) (pass, error) {
-	p := pass{record: r, inputs: inputs{thorough: thorough}, progress: newProgress(u.Now()), result: o}
+func (u *Reconciler) observe(ctx context.Context, r *record, o Snapshot, thorough bool) (pass, error) {
+	o.Trigger = u.trigger(thorough)
+	p := pass{record: r, progress: newProgress(u.Now()), result: Result{Snapshot: o}}
 	err := u.askJuju(ctx, &p)
 	return p, err
 }
 
+func (u *Reconciler) trigger(thorough bool) Trigger {
+	return Trigger{event: u.Env.Event(), thorough: thorough}
+}
+
 // askJuju completes a pass by what Juju says.
 func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
-	r, a, m := p.record, &p.inputs, p.result.Snapshot.Application
+	r, o, m := p.record, &p.result, p.result.Snapshot.Application
 	p.progress.northd = r.Northd
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
 		return err
 	}
-	a.settings, a.invalid = u.parse(config)
+	o.fromJuju.Settings, o.fromJuju.Invalid = u.parse(config)
 	if !p.leaderless() {
 		if p.progress.jujuLeader, err = u.Tools.IsLeader(ctx); err != nil {
 			return err
 		}
 	}
-	if err := u.observeAddress(ctx, a, u.usedAddresses(ctx, p.result.Snapshot)); err != nil {
+	if err := u.observeAddress(ctx, &o.Snapshot, u.usedAddresses(ctx, p.result.Snapshot)); err != nil {
 		return err
 	}
 	settings, err := u.leaderSettings(ctx, p, m.AppData)
@@ -87,32 +93,42 @@ func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
 	for _, key := range relation.SupersedeThemselves(settings) {
 		u.Log.WarnContext(ctx, "a leader setting names the application's own cluster as one that was replaced; ignoring that", "setting", key)
 	}
-	if p.progress.clusters, a.problem = parseClusters(settings); len(p.progress.clusters.IDs) == len(ovndb.Databases()) {
+	x := &o.fromJuju
+	x.Unit, x.Dying, x.Units, x.Integrate, x.Resumed = u.Env.Unit, m.Dying(u.Env.Unit), len(m.Goal), m.Version.Integrate(), u.Env.ActionName == "resume"
+	x.Claim, x.Members = relation.ParseClaim(m.AppData.Values(), u.Env.Unit), relation.ParseMembers(m.AppData.Values())
+	x.Peers = u.peers(ctx, m)
+	if o.address.IsValid() {
+		x.Address = o.address.String()
+	}
+	if o.better.IsValid() {
+		x.Better = o.better.String()
+	}
+	if p.progress.clusters, x.Problem = parseClusters(settings); len(p.progress.clusters.IDs) == len(ovndb.Databases()) {
 		r.LeaderSettings = settings
 	}
-	if err := r.certificates.Observe(ctx, p.certificatesSnapshot()); err != nil || !a.thorough {
+	if err := r.certificates.Observe(ctx, p.certificatesSnapshot()); err != nil || !o.thorough {
 		return err
 	}
-	return u.observeClients(ctx, a)
+	return u.observeClients(ctx, &o.Snapshot)
 }
 
 // observeAddress chooses the address of each binding. used are those at which this unit's servers are
 // members.
-func (u *Reconciler) observeAddress(ctx context.Context, a *inputs, used []netip.Addr) error {
+func (u *Reconciler) observeAddress(ctx context.Context, o *Snapshot, used []netip.Addr) error {
 	host, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("cannot find this machine's name: %w", err)
 	}
-	a.hosts = []string{host}
+	o.hosts = []string{host}
 	if len(used) > 0 {
-		a.member = used[0]
+		o.member = used[0]
 	}
-	if a.looks && !a.thorough && len(used) > 0 && !u.lastFound(finding.AddressChanged) && slices.Contains(u.machineAddresses(ctx), used[0]) {
-		a.address, a.primary, a.addresses = used[0], used[:1:1], used[:1:1]
+	if o.looks && !o.thorough && len(used) > 0 && !u.lastFound(finding.AddressChanged) && slices.Contains(u.machineAddresses(ctx), used[0]) {
+		o.address, o.primary, o.addresses = used[0], used[:1:1], used[:1:1]
 		return nil
 	}
 	endpoints := []string{relation.Peer}
-	if a.thorough {
+	if o.thorough {
 		endpoints = append(endpoints, relation.OVSDB, relation.CMS)
 	}
 	for _, endpoint := range endpoints {
@@ -122,24 +138,24 @@ func (u *Reconciler) observeAddress(ctx context.Context, a *inputs, used []netip
 		}
 		var primary netip.Addr
 		if endpoint == relation.Peer {
-			a.address, a.better = network.Choose(network.Bind, used, u.machineAddresses(ctx))
-			primary = a.address
+			o.address, o.better = network.Choose(network.Bind, used, u.machineAddresses(ctx))
+			primary = o.address
 		} else {
-			primary, _ = network.Choose(network.Bind, []netip.Addr{a.address}, nil)
+			primary, _ = network.Choose(network.Bind, []netip.Addr{o.address}, nil)
 		}
 		if primary.IsValid() {
-			a.primary = union(a.primary, []netip.Addr{primary})
+			o.primary = union(o.primary, []netip.Addr{primary})
 		}
-		a.addresses = union(a.addresses, network.Bind, network.Ingress)
-		a.hosts = union(a.hosts, network.Hostnames)
+		o.addresses = union(o.addresses, network.Bind, network.Ingress)
+		o.hosts = union(o.hosts, network.Hostnames)
 	}
-	a.addresses = union(a.addresses, a.primary)
+	o.addresses = union(o.addresses, o.primary)
 	return nil
 }
 
 // usedAddresses are those at which this unit's servers are members, or join: what their status
 // says, else what their files say. They can't be changed.
-func (u *Reconciler) usedAddresses(ctx context.Context, snapshot observe.Snapshot) (all []netip.Addr) {
+func (u *Reconciler) usedAddresses(ctx context.Context, snapshot Snapshot) (all []netip.Addr) {
 	for _, db := range ovndb.Databases() {
 		l := snapshot.Servers[db]
 		raftAddress := l.Status.Address
@@ -189,8 +205,8 @@ func union[T comparable](parts ...[]T) (all []T) {
 // leaderSettings are what the Juju leader has published. What is remembered stands where
 // they are not asked for, and where they can't be read.
 func (u *Reconciler) leaderSettings(ctx context.Context, p *pass, published relation.Data) (map[string]string, error) {
-	a, remembered := &p.inputs, p.record.LeaderSettings
-	if !a.thorough && len(remembered) > 0 {
+	o, remembered := &p.result, p.record.LeaderSettings
+	if !o.thorough && len(remembered) > 0 {
 		return remembered, nil
 	}
 	settings, err := u.Tools.LeaderGet(ctx)
@@ -200,7 +216,7 @@ func (u *Reconciler) leaderSettings(ctx context.Context, p *pass, published rela
 	// Juju 4 has no leader settings any more. Without the relation there is nothing to be
 	// read, which says nothing of what stands there.
 	if published.Unread() {
-		a.blind, a.unrelated = true, len(remembered) == 0
+		o.fromJuju.Blind, o.fromJuju.Unrelated = true, len(remembered) == 0
 		return remembered, nil
 	}
 	// A model that was migrated from Juju 3 has lost them, and its clusters are there.
@@ -232,7 +248,7 @@ func (u *Reconciler) relations(ctx context.Context, endpoint string) ([]string, 
 	return u.Env.Unbroken(ids), err
 }
 
-func (u *Reconciler) observeClients(ctx context.Context, a *inputs) error {
+func (u *Reconciler) observeClients(ctx context.Context, o *Snapshot) error {
 	for _, endpoint := range []string{relation.OVSDB, relation.CMS} {
 		ids, err := u.relations(ctx, endpoint)
 		if err != nil {
@@ -245,7 +261,7 @@ func (u *Reconciler) observeClients(ctx context.Context, a *inputs) error {
 					return err
 				}
 			}
-			a.clients = append(a.clients, c)
+			o.clients = append(o.clients, c)
 		}
 	}
 	return nil

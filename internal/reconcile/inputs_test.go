@@ -44,11 +44,11 @@ func TestObserveAddress(t *testing.T) {
 				Machine: &observe.Machine{Log: slog.New(slog.DiscardHandler)},
 				Tools:   juju.New(bindings{"--format=json": tt.peer, "ovsdb-peer": tt.peer, "ovsdb-cms": tt.peer, "ovsdb": tt.clients}),
 			}
-			a := inputs{thorough: true}
-			require.NoError(t, u.observeAddress(t.Context(), &a, nil))
-			assert.Equal(t, "10.0.0.1", a.address.String())
+			o := Snapshot{Trigger: Trigger{thorough: true}}
+			require.NoError(t, u.observeAddress(t.Context(), &o, nil))
+			assert.Equal(t, "10.0.0.1", o.address.String())
 			words := func(all []netip.Addr) string { return strings.Trim(fmt.Sprint(all), "[]") }
-			assert.Equal(t, [2]string{tt.primary, tt.all}, [2]string{words(a.primary), words(a.addresses)})
+			assert.Equal(t, [2]string{tt.primary, tt.all}, [2]string{words(o.primary), words(o.addresses)})
 		})
 	}
 }

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agentservice"
@@ -11,14 +10,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/certificates"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/publish"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/restarts"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -33,6 +32,7 @@ type managers struct {
 	agent        *agentservice.Manager
 	guard        startguard.Manager
 	backups      *backuptimer.Manager
+	schemas      *steps.Schemas
 }
 
 func (u *Reconciler) managers(s *unitstate.State) managers {
@@ -48,6 +48,7 @@ func (u *Reconciler) managers(s *unitstate.State) managers {
 		agent:      &agentservice.Manager{Program: u.Program, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
 		guard:      startguard.Manager{Paths: u.Paths, Systemd: u.Services, Log: u.Log},
 		backups:    &backuptimer.Manager{Unit: u.Env.Unit, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
+		schemas:    &steps.Schemas{NeedsConversion: u.Files.NeedsConversion, State: s, Log: u.Log},
 	}
 }
 
@@ -61,12 +62,12 @@ func with[S any](ensure func(context.Context, S) ([]finding.Finding, error), s S
 // ensure has each manager keep its concern, and collects what they find. A unit that is being removed keeps its agent
 // and its backups until it leaves.
 func (u *Reconciler) ensure(ctx context.Context, p *pass) error {
-	m, o, a := p.record.managers, &p.result, p.inputs
+	m, o := p.record.managers, &p.result
 	stays := !o.state.Dying
 	all := []ensurer{
 		with(m.publish.Ensure, u.publishSnapshot(*p)), m.certificates.Ensure, with(m.monitoring.Ensure, p.monitoringSnapshot()),
 	}
-	if stays && a.problem == "" {
+	if stays && o.fromJuju.Problem == "" {
 		all = append(all, func(ctx context.Context) ([]finding.Finding, error) {
 			_, err := m.agent.Ensure(ctx, u.agentSnapshot(*p))
 			return nil, err // what it finds, Ask finds too
@@ -75,11 +76,11 @@ func (u *Reconciler) ensure(ctx context.Context, p *pass) error {
 	if stays {
 		all = append(all, with(m.guard.Ensure, p.guardSnapshot()))
 	}
-	if stays && a.problem == "" && a.usable(plan.OptionBackupInterval, plan.OptionBackupKeep) {
+	if stays && o.fromJuju.Problem == "" && o.usable(plan.OptionBackupInterval, plan.OptionBackupKeep) {
 		all = append(all, with(m.backups.Ensure, u.backupsSnapshot(*p)))
 	}
 	o.managed = nil
-	for _, ensure := range append(all, with(m.packages.Ensure, a.packagesSnapshot())) {
+	for _, ensure := range append(all, with(m.packages.Ensure, o.packagesSnapshot())) {
 		found, err := ensure(ctx)
 		if err != nil {
 			return err
@@ -102,44 +103,44 @@ func (u *Reconciler) look(ctx context.Context, p *pass) {
 }
 
 // usable reports whether all of the options are valid.
-func (a inputs) usable(options ...string) bool {
-	return !slices.ContainsFunc(options, func(option string) bool { return a.invalid[option] != "" })
+func (o Snapshot) usable(options ...string) bool {
+	return !slices.ContainsFunc(options, func(option string) bool { return o.fromJuju.Invalid[option] != "" })
 }
 
-func (a inputs) packagesSnapshot() apt.Snapshot {
-	s := apt.Snapshot{Source: a.settings.Source, Overlay: a.settings.Overlay, Sources: a.settings.AllSources(), Thorough: a.thorough}
-	if a.usable(plan.OptionAutoRestarts) {
-		s.AutoRestarts = &a.settings.AutoRestarts
+func (o Snapshot) packagesSnapshot() apt.Snapshot {
+	s := apt.Snapshot{Source: o.fromJuju.Settings.Source, Overlay: o.fromJuju.Settings.Overlay, Sources: o.fromJuju.Settings.AllSources(), Thorough: o.thorough}
+	if o.usable(plan.OptionAutoRestarts) {
+		s.AutoRestarts = &o.fromJuju.Settings.AutoRestarts
 	}
 	return s
 }
 
 func (p pass) certificatesSnapshot() certificates.Snapshot {
-	a := p.inputs
+	o := p.result
 	return certificates.Snapshot{
-		Thorough: a.thorough, Providers: p.result.Snapshot.Application.Remote[relation.Certificates],
-		Addresses: a.addresses, Primary: a.primary, Hosts: a.hosts,
+		Thorough: o.thorough, Providers: o.Application.Remote[relation.Certificates],
+		Addresses: o.addresses, Primary: o.primary, Hosts: o.hosts,
 	}
 }
 
 func (p pass) firewallSnapshot() firewall.Snapshot {
-	s := firewall.Snapshot{Thorough: p.inputs.thorough, Own: p.inputs.address}
-	s.Peers = slices.Concat(p.result.Snapshot.Application.PeerAddresses(), memberAddresses(p.result.Snapshot))
-	for _, c := range p.inputs.clients {
+	s := firewall.Snapshot{Thorough: p.result.thorough, Own: p.result.address}
+	s.Peers = slices.Concat(p.result.Snapshot.Application.PeerAddresses(), p.result.MemberAddresses())
+	for _, c := range p.result.clients {
 		s.Clients = append(s.Clients, c.addresses...)
 	}
 	return s
 }
 
 func (u *Reconciler) publishSnapshot(p pass) publish.Snapshot {
-	r, a, g, o := p.record, p.inputs, p.progress, p.result
+	r, g, o := p.record, p.progress, p.result
 	s := publish.Snapshot{
-		Snapshot: o.Snapshot, Report: o.Report, State: o.state, Ready: o.Decision.Ready, Thorough: a.thorough, Version: u.dropsVersion(),
-		JujuLeader: g.jujuLeader, Clusters: g.clusters, Migrated: g.migrated, Address: a.address, Hostname: a.hosts[0],
+		Snapshot: o.Snapshot.Snapshot, Report: o.Report, State: o.state, Ready: o.Decision.Ready, Thorough: o.thorough, Version: o.dropsVersion(),
+		JujuLeader: g.jujuLeader, Clusters: g.clusters, Migrated: g.migrated, Address: o.address, Hostname: o.hosts[0],
 		Running: r.restarts.Running(o.state.Packages.Version), Withdrawn: r.Withdrawn,
 		Recovery: relation.UnitState{Requests: r.Answered(o.state.Recovery), Copies: copies(o.state.Recovery), Rejoin: r.Rejoin},
 	}
-	for _, c := range a.clients {
+	for _, c := range o.clients {
 		s.Clients = append(s.Clients, c.id)
 	}
 	return s
@@ -147,22 +148,22 @@ func (u *Reconciler) publishSnapshot(p pass) publish.Snapshot {
 
 // dropsVersion reports whether Juju may lack the version although it was set before: it drops what a
 // hook that fails has set.
-func (u *Reconciler) dropsVersion() bool {
-	return slices.Contains([]string{"start", "config-changed", "upgrade-charm", "leader-elected"}, u.Env.HookName)
+func (t Trigger) dropsVersion() bool {
+	return slices.Contains([]juju.Event{juju.Start, juju.ConfigChanged, juju.UpgradeCharm, juju.LeaderElected}, t.event)
 }
 
 func (p pass) monitoringSnapshot() monitoring.Snapshot {
-	a, o := p.inputs, p.result
+	o := p.result
 	s := monitoring.Snapshot{
-		Now: p.progress.at, Thorough: a.thorough, Ready: o.Decision.Ready, Dying: o.state.Dying, JujuLeader: p.progress.jujuLeader,
-		Address: a.address, Application: o.Snapshot.Application, Exporter: a.settings.ExporterChannel,
-		Unknown: a.problem != "" || !a.usable(plan.OptionExporter),
+		Now: p.progress.at, Thorough: o.thorough, Ready: o.Decision.Ready, Dying: o.state.Dying, JujuLeader: p.progress.jujuLeader,
+		Address: o.address, Application: o.Snapshot.Application, Exporter: o.fromJuju.Settings.ExporterChannel,
+		Unknown: o.fromJuju.Problem != "" || !o.usable(plan.OptionExporter),
 	}
-	if a.usable(agentOptions...) {
-		s.AgentPort = a.settings.Agent.Port
+	if o.usable(agentOptions...) {
+		s.AgentPort = o.fromJuju.Settings.Agent.Port
 	}
-	if a.usable(plan.OptionNagiosContext, plan.OptionNagiosServiceGroups) {
-		s.Nagios = &monitoring.NagiosOptions{Context: a.settings.NagiosContext, ServiceGroups: a.settings.NagiosServiceGroups}
+	if o.usable(plan.OptionNagiosContext, plan.OptionNagiosServiceGroups) {
+		s.Nagios = &monitoring.NagiosOptions{Context: o.fromJuju.Settings.NagiosContext, ServiceGroups: o.fromJuju.Settings.NagiosServiceGroups}
 	}
 	return s
 }
@@ -173,41 +174,28 @@ var agentOptions = []string{
 }
 
 func (u *Reconciler) agentSnapshot(p pass) agentservice.Snapshot {
-	a, o := p.inputs, p.result
-	s := agentservice.Snapshot{Paused: o.state.Paused, Ready: o.Decision.Ready, Thorough: a.thorough}
-	if !a.usable(agentOptions...) {
+	o := p.result
+	s := agentservice.Snapshot{Paused: o.state.Paused, Ready: o.Decision.Ready, Thorough: o.thorough}
+	if !o.usable(agentOptions...) {
 		return s
 	}
-	agent := a.settings.Agent
+	agent := o.fromJuju.Settings.Agent
 	s.Options = &agentservice.Options{
 		Unit: u.Env.Unit, Mode: agent.Mode, TTL: agent.TTL, HoldDown: agent.HoldDown, NeutronGateways: agent.NeutronGateways,
-		CordonNew: agent.CordonNew, Port: agent.Port, BackupInterval: a.settings.Backup.Interval,
-		Address: a.address, Peers: o.Snapshot.Application.PeerAddresses(),
+		CordonNew: agent.CordonNew, Port: agent.Port, BackupInterval: o.fromJuju.Settings.Backup.Interval,
+		Address: o.address, Peers: o.Snapshot.Application.PeerAddresses(),
 	}
 	return s
 }
 
 func (p pass) guardSnapshot() startguard.Snapshot {
 	o := p.result
-	return startguard.Snapshot{Own: o.state.Address, Peers: slices.Concat(memberAddresses(o.Snapshot), o.Snapshot.Application.PeerAddresses())}
+	return startguard.Snapshot{Own: o.state.Address, Peers: slices.Concat(o.MemberAddresses(), o.Snapshot.Application.PeerAddresses())}
 }
 
 func (u *Reconciler) backupsSnapshot(p pass) backuptimer.Snapshot {
-	s := p.inputs.settings.Backup
+	s := p.result.fromJuju.Settings.Backup
 	return backuptimer.Snapshot{
-		Interval: s.Interval, Keep: s.Keep, Ready: p.result.Decision.Ready, Thorough: p.inputs.thorough, Now: u.Now(),
+		Interval: s.Interval, Keep: s.Keep, Ready: p.result.Decision.Ready, Thorough: p.result.thorough, Now: u.Now(),
 	}
-}
-
-// memberAddresses are those of all members of both clusters, as this unit's servers
-// have them.
-func memberAddresses(snapshot observe.Snapshot) (all []netip.Addr) {
-	for _, l := range snapshot.Servers {
-		for _, member := range l.Status.Servers {
-			if address, err := netip.ParseAddr(ovndb.HostOf(member.Address)); err == nil {
-				all = append(all, address)
-			}
-		}
-	}
-	return all
 }

@@ -154,7 +154,7 @@ func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Serv
 	if err != nil {
 		return nil, fmt.Errorf("cannot restart services: %w", err)
 	}
-	o := Result{Snapshot: u.Observer.Observe(ctx, u.Tools)}
+	o := u.Observer.Observe(ctx, u.Tools)
 	var done []ovndb.Service
 	for _, service := range plan.RestartOrder() {
 		if !wanted[service] {
@@ -262,6 +262,34 @@ func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 	if err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
 		u.Log.WarnContext(ctx, "cannot let the other units in", "error", err)
 	}
+}
+
+// rewriteFiles makes sure of the files of all servers that are about to be stopped.
+func (u *Reconciler) rewriteFiles(ctx context.Context) error {
+	for _, db := range ovndb.Databases() {
+		if err := u.Members.RewriteFile(ctx, db); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withLost adds to restarts that are due what stands against them.
+func (u *Reconciler) withLost(ctx context.Context, pending map[ovndb.Service]string) (map[ovndb.Service]string, error) {
+	for _, db := range ovndb.Databases() {
+		reason, due := pending[ovndb.ServiceOf(db)]
+		if !due {
+			continue
+		}
+		lost, err := u.Observer.MissingEntries(ctx, u.Observer.ObserveServer(ctx, db))
+		if err != nil {
+			return nil, err
+		}
+		if lost != "" {
+			pending[ovndb.ServiceOf(db)] = reason + "; its file lacks entries and must be rewritten first"
+		}
+	}
+	return pending, nil
 }
 
 // Names joins services for people.

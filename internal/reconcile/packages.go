@@ -57,5 +57,5 @@ func (p pass) mayDoWithout(s plan.Step) bool {
 
 // idle says whether a server of this unit is down.
 func idle(o Result) bool {
-	return slices.ContainsFunc(ovndb.Databases(), func(db ovndb.Database) bool { return server(o, db).Condition == ovndb.Down })
+	return slices.ContainsFunc(ovndb.Databases(), func(db ovndb.Database) bool { return o.Servers[db].Condition == ovndb.Down })
 }

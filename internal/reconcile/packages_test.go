@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"bytes"
 	"log/slog"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
@@ -51,17 +49,4 @@ func TestNorthdOfAnUpgradeThatWasCutOffIsDueWhereItIsAdopted(t *testing.T) {
 			assert.Equal(t, c.want, pending)
 		})
 	}
-}
-
-// Packages that are gone say nothing of servers that run on.
-func TestDamageThatWasNotLookedForIsNotTakenBack(t *testing.T) {
-	t.Parallel()
-	log := new(bytes.Buffer)
-	u := &Reconciler{Machine: &observe.Machine{Log: slog.New(slog.NewTextHandler(log, nil))}}
-	l := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Server: "a", State: raft.ClusterMember, Leader: "a"}}
-	u.publishDamage(t.Context(), Result{
-		Snapshot: observe.Snapshot{Servers: map[ovndb.Database]observe.ServerState{ovndb.NB: l}},
-		Report:   observe.Report{Clusters: []observe.Cluster{{ServerState: l, View: raft.View{Lost: []raft.ID{"a"}}}}},
-	}) // Members is nil
-	assert.Empty(t, log.String())
 }

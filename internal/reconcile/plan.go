@@ -21,7 +21,7 @@ func (u *Reconciler) Look(ctx context.Context) (Result, error) { return u.previe
 
 func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 	o := Result{}
-	o.Snapshot, o.Report = u.Observer.ObserveClusters(ctx, u.Tools)
+	o.Snapshot.Snapshot, o.Report = u.Observer.ObserveClusters(ctx, u.Tools)
 	if err := o.Snapshot.Application.Unread; err != nil {
 		return o, err
 	}
@@ -29,7 +29,9 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 	if err != nil {
 		return o, err
 	}
-	p := pass{record: record, inputs: inputs{thorough: !record.Settled, looks: looks, preview: true}, progress: newProgress(u.Now()), result: o}
+	o.Trigger = u.trigger(!record.Settled)
+	o.looks, o.preview = looks, true
+	p := pass{record: record, progress: newProgress(u.Now()), result: o}
 	if err := u.askJuju(ctx, &p); err != nil {
 		return o, err
 	}
@@ -41,11 +43,11 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 // leaderless reports whether a look shows the same on Juju's leader as elsewhere: the clusters exist, both servers are
 // members that know a leader, and no recovery was asked for.
 func (p pass) leaderless() bool {
-	if r := p.record; !p.inputs.looks || p.inputs.thorough || r.Requested() || len(r.Held) > 0 {
+	if r := p.record; !p.result.looks || p.result.thorough || r.Requested() || len(r.Held) > 0 {
 		return false
 	}
 	for _, db := range ovndb.Databases() {
-		if !server(p.result, db).MemberWithLeader() {
+		if !p.result.Servers[db].MemberWithLeader() {
 			return false
 		}
 	}

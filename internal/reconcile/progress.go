@@ -23,8 +23,6 @@ type progress struct {
 	// migrated says that their IDs stand in the units' records only: Juju has no leader settings
 	// any more, and the application's data don't have them yet.
 	migrated bool
-	// schemas is how the schema of a database that this unit leads compares.
-	schemas map[ovndb.Database]plan.Drift
 	// unmended is why a server could not write its file anew, where one could not.
 	unmended map[ovndb.Database]string
 	serving  map[ovndb.Database]serving
@@ -35,6 +33,6 @@ type progress struct {
 // newProgress is that of a pass for which Juju is asked now.
 func newProgress(now time.Time) *progress {
 	return &progress{
-		at: now, accepted: map[ovndb.Database]recovery.Acceptance{}, schemas: map[ovndb.Database]plan.Drift{}, unmended: map[ovndb.Database]string{}, serving: map[ovndb.Database]serving{},
+		at: now, accepted: map[ovndb.Database]recovery.Acceptance{}, unmended: map[ovndb.Database]string{}, serving: map[ovndb.Database]serving{},
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
@@ -21,8 +20,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
-	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
 // Reconciler is the unit that converges.
@@ -47,12 +44,10 @@ type Reconciler struct {
 
 // Result is what a unit has come to.
 type Result struct {
-	Snapshot observe.Snapshot
-	Report   observe.Report
+	Snapshot
 	Decision plan.Decision
 	// Failure is the step that could not be made, if one could not.
 	Failure error
-	state   plan.State
 	// managed is what the managers have found.
 	managed []finding.Finding
 	// agent is what the unit's agent reports.
@@ -65,7 +60,6 @@ type Result struct {
 // steps have changed since, and what has come of it so far.
 type pass struct {
 	record   *record
-	inputs   inputs
 	progress *progress
 	result   Result
 	// judging says that a recovery is judged, whether or not one was asked for.
@@ -90,7 +84,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := snapshot.Application.Unread; err != nil {
 		return Result{}, err
 	}
-	p, err := u.observe(ctx, record, Result{Snapshot: snapshot, Report: report}, thorough || !record.Settled)
+	p, err := u.observe(ctx, record, Snapshot{Snapshot: snapshot, Report: report}, thorough || !record.Settled)
 	if err != nil {
 		return Result{}, err
 	}
@@ -98,7 +92,10 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		return Result{}, err
 	}
 	o := &p.result
-	u.awaitServers(ctx, o)
+	if booted := o.event == juju.Start || o.event == juju.ConfigChanged; booted && record.steps.AwaitServers(ctx, o.Servers) {
+		o.Snapshot.Snapshot = u.Observer.Refresh(ctx, o.Snapshot.Snapshot)
+		o.Report = u.Observer.Report(ctx, o.Application, o.Servers)
+	}
 	made, err := u.converge(ctx, &p)
 	if err != nil {
 		return p.result, err
@@ -106,8 +103,8 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if made {
 		o.Report = u.Observer.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
 	}
-	u.publishDamage(ctx, p.result)
-	u.trimMemory(ctx, record, p.result)
+	record.steps.PublishDamage(ctx, o.Servers, o.Report, o.state.Databases)
+	record.steps.TrimMemory(ctx, o.Servers)
 	if err := u.ensure(ctx, &p); err != nil {
 		return p.result, err
 	}
@@ -158,7 +155,7 @@ func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err e
 			}
 			break
 		}
-		o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
+		o.Snapshot.Snapshot = u.Observer.Refresh(ctx, o.Snapshot.Snapshot)
 	}
 	return len(made) > 0, nil
 }
@@ -183,40 +180,6 @@ func (u *Reconciler) decide(ctx context.Context, p pass, o *Result) (err error) 
 	return nil
 }
 
-// awaitServers gives the servers of a machine that has just been turned on the time to read
-// their files, and to hear their leaders: what is said of one that is starting, or
-// whose leader has no connection to it, would stand until the next hook. It is for the hooks
-// that come then, since some stay so for as long as another server has their address.
-func (u *Reconciler) awaitServers(ctx context.Context, o *Result) {
-	if u.Env.HookName != "start" && u.Env.HookName != "config-changed" {
-		return
-	}
-	var wg sync.WaitGroup
-	awaited := false
-	for _, db := range ovndb.Databases() {
-		patience := leaderConnectionPatience
-		switch l := server(*o, db); {
-		case l.Starting:
-			patience = raft.Patience(joinPatience, raftfile.Size(u.Paths.File(db)))
-		case !l.LeaderUnreachable():
-			continue
-		}
-		awaited = true
-		wg.Go(func() {
-			if _, err := u.Observer.AwaitMember(ctx, db, patience); err != nil {
-				u.Log.InfoContext(ctx, "the server is not a working member yet", "database", db.Short(), "error", err)
-			}
-		})
-	}
-	if wg.Wait(); awaited {
-		if states, err := u.Services.States(ctx); err == nil && states[ovndb.Northd].Running() {
-			u.awaitNorthd(ctx, northdReturns)
-		}
-		o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
-		o.Report = u.Observer.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
-	}
-}
-
 // adopt notes what was there before this charm: then nothing that runs may change
 // because the charm has. What a unit that was removed by force has begun is not gone on with.
 func (u *Reconciler) adopt(ctx context.Context, p pass) error {
@@ -228,11 +191,11 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 	if err := u.restorer().PutAwayStaged(ctx, p.progress.clusters.IDs); err != nil {
 		return err
 	}
-	if u.Env.HookName == "install" {
+	if p.result.event == juju.Install {
 		r.Known = true
 		return nil
 	}
-	version, complete, err := r.packages.Adopt(ctx, p.inputs.settings.AllSources())
+	version, complete, err := r.packages.Adopt(ctx, p.result.fromJuju.Settings.AllSources())
 	if err != nil {
 		return fmt.Errorf("cannot find out what is installed: %w", err)
 	}
@@ -256,5 +219,3 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 func busy(err error) bool {
 	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, errNotRemoved) || errors.Is(err, membership.ErrRaftLeaderLost) || errors.As(err, new(*finding.RefusedError))
 }
-
-func server(o Result, d ovndb.Database) observe.ServerState { return o.Snapshot.Servers[d] }

@@ -45,7 +45,7 @@ func TestUnitHasSettledOnlyOnceNothingStandsOpen(t *testing.T) {
 			o.state.Certificates.Related, o.state.Certificates.Used.Lacks = true, "certificate is for a, this unit is b"
 		}, false},
 	} {
-		o := Result{Decision: plan.Decision{Ready: true}, state: plan.State{Certificates: plan.Certificates{Used: used()}}}
+		o := Result{Decision: plan.Decision{Ready: true}, Snapshot: Snapshot{state: plan.State{Certificates: plan.Certificates{Used: used()}}}}
 		tt.change(&o)
 		assert.Equal(t, tt.want, o.settled(), name)
 	}

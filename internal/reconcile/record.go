@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/restore"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
@@ -23,8 +25,9 @@ type record struct {
 	// state has all sections, those of others too.
 	state *unitstate.State
 	managers
+	// steps make those that change the unit's servers and their files.
+	steps steps.Unit
 	unitKept
-	schemasKept
 	clustersKept
 	restore.Kept
 }
@@ -32,7 +35,6 @@ type record struct {
 // The sections of the unit's state that this package has.
 var (
 	unitSection     = unitstate.NewSection[unitKept]("unit")
-	schemasSection  = unitstate.NewSection[schemasKept]("schemas")
 	clustersSection = unitstate.NewSection[clustersKept]("clusters")
 	recoverySection = unitstate.NewSection[restore.Kept]("recovery")
 )
@@ -49,13 +51,6 @@ type unitKept struct {
 	// Settled says that there was nothing left to do after the last hook, so that
 	// `update-status` need not ask for everything.
 	Settled bool `json:"settled,omitempty"`
-}
-
-// schemasKept is what is remembered of the databases' schemas.
-type schemasKept struct {
-	// Compared is for which packages, and which term of this unit's own, the schema of
-	// each database was last found to be the packages' or a newer one.
-	Compared map[ovndb.Database]string `json:"compared,omitempty"`
 }
 
 // clustersKept is what is remembered of the application's clusters.
@@ -80,8 +75,12 @@ func (u *Reconciler) loadRecord() (*record, error) {
 		s.Forget()
 	}
 	r := &record{
-		state: s, managers: u.managers(s), unitKept: unitSection.Get(s), schemasKept: schemasSection.Get(s),
+		state: s, managers: u.managers(s), unitKept: unitSection.Get(s),
 		clustersKept: clustersSection.Get(s), Kept: recoverySection.Get(s),
+	}
+	r.steps = steps.Unit{
+		Machine: u.Machine, Observer: u.Observer, Members: u.Members, Paths: u.Paths, Restarts: r.restarts,
+		Save: func() error { return u.saveRecord(r) },
 	}
 	maps.DeleteFunc(r.Attempts, func(_ ovndb.Database, a recovery.Attempt) bool {
 		return a.Stage == recovery.Withdrawn && !finding.Known(a.Why.Code)
@@ -111,11 +110,11 @@ func (u *Reconciler) ForgetFormer(ctx context.Context) error {
 func (u *Reconciler) saveRecord(r *record) error {
 	s := r.state
 	whose := unitstate.Owner{Unit: u.Env.Unit, Model: u.Env.ModelUUID, Installing: s.Owner().Installing}
-	if u.Env.HookName != "" { // an action may come before install is tried again
-		whose.Installing = u.Env.HookName == "install"
+	if event := u.Env.Event(); event != juju.Action { // an action may come before install is tried again
+		whose.Installing = event == juju.Install
 	}
 	return errors.Join(
-		unitSection.Set(s, r.unitKept), schemasSection.Set(s, r.schemasKept),
+		unitSection.Set(s, r.unitKept),
 		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.Kept),
 
 		s.Save(whose),

@@ -152,11 +152,11 @@ func (u *Reconciler) recoveryResult(ctx context.Context) (r *record, o Result, e
 	if r, err = u.loadRecord(); err != nil {
 		return r, o, err
 	}
-	o.Snapshot = u.Observer.Observe(ctx, u.Tools)
+	o.Snapshot.Snapshot = u.Observer.Observe(ctx, u.Tools)
 	if err := o.Snapshot.Application.Unread; err != nil {
 		return r, o, err
 	}
-	p, err := u.observe(ctx, r, o, true)
+	p, err := u.observe(ctx, r, o.Snapshot, true)
 	if err != nil {
 		return r, o, err
 	}

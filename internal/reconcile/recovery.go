@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -81,7 +80,7 @@ func asked(r *record, s plan.State, db ovndb.Database) bool {
 
 // ownCopy finds out how far this unit's copy goes, and which members its file has. Servers
 // answer at the addresses that are given.
-func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.Database, snapshot observe.Snapshot, answering []string) error {
+func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.Database, snapshot Snapshot, answering []string) error {
 	db := state.Database
 	if x.Condition == ovndb.Absent || x.Cluster != state.Cluster {
 		return nil
@@ -160,13 +159,13 @@ const servingAge = 10 * time.Second
 
 // askServing are the addresses at which a server of one of the clusters answers clients and
 // is connected to a leader.
-func (u *Reconciler) askServing(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
+func (u *Reconciler) askServing(ctx context.Context, snapshot Snapshot, db ovndb.Database, clusters []raft.ID) []string {
 	return u.askServers(ctx, snapshot, db, clusters).connected
 }
 
 // askServers asks wherever a server of one of the clusters may be. Those that don't answer in
 // time serve no client, as far as can be seen from here.
-func (u *Reconciler) askServers(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) answers {
+func (u *Reconciler) askServers(ctx context.Context, snapshot Snapshot, db ovndb.Database, clusters []raft.ID) answers {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var (
@@ -212,7 +211,7 @@ const answerTimeout = 2 * time.Second
 
 // raftAddresses are where members of a database are, or were: by its status, by what the
 // unit that leads the application has published, and by the units' addresses.
-func raftAddresses(snapshot observe.Snapshot, db ovndb.Database) []string {
+func raftAddresses(snapshot Snapshot, db ovndb.Database) []string {
 	m := snapshot.Application
 	all := slices.Clone(relation.ParseMembers(m.AppData.Values())[db])
 	for _, row := range snapshot.Servers[db].Status.Servers {

@@ -82,7 +82,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 	case request.DryRun:
 		return found, nil
 	case !request.Confirmed:
-		return found, refuse(finding.New(finding.RecoveryUnconfirmed, finding.Subject{}, finding.Args{}, request.again(u.Env.Unit, restore.Planned), request.again(u.Env.Unit, restore.Confirmed)))
+		return found, refuse(finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{}, request.again(u.Env.Unit, restore.Planned), request.again(u.Env.Unit, restore.Confirmed)))
 	}
 	if r.Rejoin == nil {
 		r.Rejoin = map[ovndb.Database]raft.ID{}
@@ -119,7 +119,7 @@ func remover(x plan.Database) finding.Line {
 func (u *Reconciler) proveRejoined(ctx context.Context, o Result, joined map[ovndb.Database]raft.ID, found *RejoinResult) error {
 	requests, wrong := map[ovndb.Database]recovery.Request{}, []finding.Finding(nil)
 	for db, old := range joined {
-		if server(o, db).Status.HasMember(old) {
+		if o.Servers[db].Status.HasMember(old) {
 			wrong = append(wrong, finding.New(finding.RejoinOldMember, finding.Subject{Databases: []ovndb.Database{db}, Name: old.Short()}, finding.Args{}))
 			continue
 		}

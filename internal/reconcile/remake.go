@@ -40,7 +40,7 @@ func (u *Reconciler) stopFor(ctx context.Context, r *record, db ovndb.Database, 
 
 // remake makes the new cluster beside the file of the old one, and notes its ID.
 func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) error {
-	r, a := p.record, p.inputs
+	r, o := p.record, p.result
 	request := r.Attempts[db].Request
 	contents := u.restorer().Standalone(db)
 	defer os.Remove(contents)
@@ -58,7 +58,7 @@ func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) erro
 		r.Note(db, r.Attempts[db].Withdraws(restore.Unusable(err, db)))
 		return err
 	}
-	made, err := u.Files.StageFrom(ctx, db, ovndb.RaftAddress(db, a.address.String()), max(a.settings.ElectionTimer, time.Second), contents)
+	made, err := u.Files.StageFrom(ctx, db, ovndb.RaftAddress(db, o.address.String()), max(o.fromJuju.Settings.ElectionTimer, time.Second), contents)
 	if err != nil {
 		return err
 	}

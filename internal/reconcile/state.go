@@ -19,25 +19,11 @@ import (
 
 // state puts together what a decision is made from.
 func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
-	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
-	m := snapshot.Application
-	s := plan.State{
-		Now: u.Now(), Unit: u.Env.Unit, JujuLeader: p.progress.jujuLeader, Dying: m.Dying(u.Env.Unit),
-		Integrate: m.Version.Integrate(),
-		Settings:  a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
-		Claim: relation.ParseClaim(m.AppData.Values(), u.Env.Unit), Blind: a.blind,
-		Clusters: plan.Clusters(p.progress.clusters),
-		Units:    len(m.Goal),
-		Paused:   r.Paused, NorthdHeld: r.NorthdHeld,
-		Resumed:  u.Env.ActionName == "resume",
-		Packages: plan.Packages{Adopted: r.packages.Adopted(), Source: r.packages.Source(), Unavailable: r.packages.Unavailable()},
-	}
-	if a.address.IsValid() {
-		s.Address = a.address.String()
-	}
-	if a.better.IsValid() {
-		s.Better = a.better.String()
-	}
+	r, o, m := p.record, p.result.Snapshot, p.result.Application
+	s := o.fromJuju
+	s.Now, s.JujuLeader, s.Clusters = u.Now(), p.progress.jujuLeader, plan.Clusters(p.progress.clusters)
+	s.Paused, s.NorthdHeld = r.Paused, r.NorthdHeld
+	s.Packages = plan.Packages{Adopted: r.packages.Adopted(), Source: r.packages.Source(), Unavailable: r.packages.Unavailable()}
 	version, installed, err := r.packages.Installed(ctx)
 	if err != nil {
 		return s, err
@@ -47,7 +33,6 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	if s.Disk, err = machine.DiskProblem(u.Paths); err != nil {
 		return s, err
 	}
-	s.Peers, s.Members = u.peers(ctx, m), relation.ParseMembers(m.AppData.Values())
 	if version.OVN == "" { // what dpkg was only interrupted at is there, and its servers may run
 		return s, nil
 	}
@@ -64,7 +49,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	}
 	s.Pending = r.restarts.Planned(ctx, version, s.Services, r.NorthdHeld)
 	s.Certificates = r.certificates.Compare()
-	if s.Defaults, err = u.defaults(a); err != nil {
+	if s.Defaults, err = r.steps.Defaults(o.startAddresses()); err != nil {
 		return s, err
 	}
 	s.Databases = map[ovndb.Database]plan.Database{}
@@ -82,14 +67,14 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 			s.Refused[db] = a.Why
 		}
 	}
-	if s.NorthdParams, err = u.northdParams(a, snapshot); err != nil {
+	if s.NorthdParams, err = r.steps.NorthdParams(o.startAddresses(), o.Snapshot); err != nil {
 		return s, err
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
 	seen := observe.Report{Application: m, Clusters: p.result.Report.Clusters}
 	own := plan.NorthdReport{Unit: s.Unit, Known: true, Health: s.Northd}
 	s.Northds = plan.JudgeNorthd(s.Now, s.Settings.InactivityProbe, own, status.NorthdReports(seen), p.progress.northd)
-	if !a.preview && r.firewall.Due(ctx, p.firewallSnapshot()) {
+	if !o.preview && r.firewall.Due(ctx, p.firewallSnapshot()) {
 		s.Firewall = plan.Drifted
 	}
 	return s, nil
@@ -135,11 +120,11 @@ func (u *Reconciler) peers(ctx context.Context, m observe.Application) []plan.Pe
 }
 
 func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (plan.Database, error) {
-	a, snapshot := p.inputs, p.result.Snapshot
-	l := snapshot.Servers[db]
+	o := p.result.Snapshot
+	l := o.Servers[db]
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Text: l.Text(), Cause: l.Cause, Starting: l.Starting,
-		File: plan.File{Path: u.Paths.File(db)}, FileUnknown: l.FileErr != nil, Former: snapshot.Application.Former[db].Unit,
+		File: plan.File{Path: u.Paths.File(db)}, FileUnknown: l.FileErr != nil, Former: o.Application.Former[db].Unit,
 	}
 	if l.Condition != ovndb.Serving {
 		return u.databaseNotServed(ctx, p, db, x)
@@ -149,12 +134,12 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		return x, err
 	}
 	x.Unmended = p.progress.unmended[db]
-	x.JoinLost = snapshot.JoinIsLost(db, u.Now(), raftfile.Size(u.Paths.File(db)))
-	if x.Inconsistent = snapshot.Inconsistent(db); x.Inconsistent != "" {
-		x.Rejoin = status.RejoinCommand(snapshot.Application, snapshot.Servers, db)
+	x.JoinLost = o.JoinIsLost(db, u.Now(), raftfile.Size(u.Paths.File(db)))
+	if x.Inconsistent = o.Inconsistent(db); x.Inconsistent != "" {
+		x.Rejoin = status.RejoinCommand(o.Application, o.Servers, db)
 	}
 	if !x.Status.HasLeader() {
-		x.Removed = u.Observer.WasRemoved(ctx, l, snapshot.Cache)
+		x.Removed = u.Observer.WasRemoved(ctx, l, o.Cache)
 		return x, nil
 	}
 	if x.Status.State == raft.JoiningCluster {
@@ -163,24 +148,28 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	if x.Inconsistent != "" {
 		return x, nil // it may answer no client, and what it would answer is not the cluster's
 	}
-	if x.IsRaftLeader() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
-		x.Listeners, x.WithoutTLS = u.listeners(ctx, a, snapshot.Application, db)
+	if x.IsRaftLeader() && o.fromJuju.Problem == "" && o.fromJuju.Invalid[plan.OptionInactivityProbe] == "" {
+		x.Listeners, x.WithoutTLS = p.record.steps.CompareListeners(ctx, o.listeners(), db)
 	}
 	if x.IsRaftLeader() {
 		x.Superseded = u.supersededDrift(ctx, p, db)
 	}
 	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), raftfile.Size(u.Paths.File(db))
-	if x.Schema = u.schema(ctx, p, db, x); x.Schema == plan.Drifted {
+	installed, _, err := p.record.packages.Installed(ctx)
+	if err != nil {
+		return x, err
+	}
+	term := uint64(0)
+	if x.IsRaftLeader() {
+		term = x.Status.Term
+	}
+	if x.Schema = p.record.schemas.Drift(ctx, db, installed, term, o.thorough); x.Schema == plan.Drifted {
 		if x.FreeDisk, err = machine.FreeSpace(u.Paths.DB); err != nil {
 			return x, err
 		}
 		x.FreeMemory, _ = machine.AvailableMemory()
 	}
 	if x.Schema == plan.Drifted && x.IsRaftLeader() {
-		installed, _, err := p.record.packages.Installed(ctx)
-		if err != nil {
-			return x, err
-		}
 		if x.Tried, err = u.Members.TriedConversion(ctx, db, installed.String()); err != nil {
 			u.Log.WarnContext(ctx, "cannot read whether a conversion was tried; not converting the schema", "database", db.Short(), "error", err)
 			x.Schema = "" // left alone until that is known
@@ -245,20 +234,20 @@ func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Dat
 // observeClientPorts finds out whether clients are served at this unit's address, and whether
 // they may do more than their role there.
 func (u *Reconciler) observeClientPorts(ctx context.Context, p pass, db ovndb.Database, x *plan.Database) {
-	r, a := p.record, p.inputs
-	if !a.address.IsValid() {
+	r, o := p.record, p.result.Snapshot
+	if !o.address.IsValid() {
 		return
 	}
 	ports := ovndb.ClientPorts(db)
-	if a.looks { // of one server
+	if o.looks { // of one server
 		ports = ports[:1]
 	}
-	err := r.certificates.Served(ctx, db, a.address, ports...)
-	if err != nil && x.Listeners != plan.Drifted && a.thorough {
-		err = r.certificates.Reload(ctx, db, a.address)
+	err := r.certificates.Served(ctx, db, o.address, ports...)
+	if err != nil && x.Listeners != plan.Drifted && o.thorough {
+		err = r.certificates.Reload(ctx, db, o.address)
 	}
-	if err == nil && a.thorough && r.packages.Adopted() && db == ovndb.SB {
-		restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, ovndb.ClientPorts(db)[0]).String())
+	if err == nil && o.thorough && r.packages.Adopted() && db == ovndb.SB {
+		restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(o.address, ovndb.ClientPorts(db)[0]).String())
 		x.Unrestricted = err == nil && !restricted
 	}
 	if x.ClientsServed = err == nil; err != nil {

@@ -9,109 +9,164 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/poll"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
-// Waits for what a step has begun. All end early, and none is relied on: the next
-// hook looks again.
-const (
-	// joinPatience is how long a server that was started may take to become a
-	// member; it takes 50 ms, and longer where the database is large.
-	joinPatience = 30 * time.Second
-	// leaderConnectionPatience is the same for one that this hook did not start, and is a
-	// member that its leader has yet to reach.
-	leaderConnectionPatience = 12 * time.Second
-	// restartPatience is the same for a member that was restarted, during which no
-	// other unit may have its turn.
-	restartPatience = 2 * time.Minute
-	// northdPatience is the same for ovn-northd, which connects within milliseconds.
-	northdPatience = 3 * time.Second
-	// northdReturns is the same for one that has found no server, and waits up to 8 s before
-	// it tries again (max_backoff in OVS's lib/reconnect.c).
-	northdReturns = 10 * time.Second
-	// timerPatience is the same for a change of the election timer, which is
-	// committed like any other entry; a large database adds to it.
-	timerPatience = 2 * time.Second
-)
+// made are the functions that make the steps, by kind.
+var made = map[plan.Kind]func(*Reconciler, context.Context, pass, plan.Step) error{
+	plan.Install: func(_ *Reconciler, ctx context.Context, p pass, _ plan.Step) error {
+		p.record.schemas.Forget(ovndb.Databases()...)
+		return p.record.packages.Install(ctx, p.result.packagesSnapshot())
+	},
+	plan.Upgrade: func(_ *Reconciler, ctx context.Context, p pass, _ plan.Step) error {
+		p.record.schemas.Forget(ovndb.Databases()...)
+		return p.record.packages.Upgrade(ctx, p.result.packagesSnapshot())
+	},
+	plan.TrustCA:            (*Reconciler).installCertificate,
+	plan.InstallCertificate: (*Reconciler).installCertificate,
+	plan.DropCAs:            (*Reconciler).installCertificate,
+	plan.WriteDefaults: func(_ *Reconciler, _ context.Context, p pass, _ plan.Step) error {
+		o := p.result
+		return p.record.steps.WriteDefaults(o.startAddresses(), o.state.Defaults, o.Servers)
+	},
+	plan.WriteNorthdParams: func(_ *Reconciler, _ context.Context, p pass, _ plan.Step) error {
+		o := p.result
+		restart := o.state.Services[ovndb.Northd].Active && o.state.NorthdParams == plan.NeedsRestart
+		return p.record.steps.WriteNorthdParams(o.startAddresses(), o.Snapshot.Snapshot, restart)
+	},
+	plan.ConfigureFirewall: func(_ *Reconciler, ctx context.Context, p pass, _ plan.Step) error {
+		_, err := p.record.firewall.Ensure(ctx, p.firewallSnapshot())
+		return err
+	},
+	plan.ConfigureListeners: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return p.record.steps.EnsureListeners(ctx, p.result.listeners(), s.Database)
+	},
+	plan.Start:         (*Reconciler).start,
+	plan.Restart:       (*Reconciler).restartStep,
+	plan.ArchiveFile:   (*Reconciler).archive,
+	plan.RewriteFile:   (*Reconciler).rewriteFile,
+	plan.ConvertSchema: (*Reconciler).convert,
+	plan.SetElectionTimer: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return p.record.steps.SetTimer(ctx, s.Database, s.Timer)
+	},
+	plan.Leave: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return u.Members.LeaveRemoved(ctx, p.result.Application, p.result.Servers[s.Database])
+	},
+	// First clusters, and joins.
+	plan.StageCluster: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		_, err := u.Files.CreateCluster(ctx, s.Database, ovndb.RaftAddress(s.Database, p.result.address.String()), s.Timer)
+		return err
+	},
+	plan.PublishClusters: (*Reconciler).claim,
+	plan.CommitCluster:   func(u *Reconciler, _ context.Context, _ pass, s plan.Step) error { return u.Files.Commit(s.Database) },
+	plan.DiscardCluster:  (*Reconciler).discard,
+	plan.JoinCluster: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return u.Files.JoinCluster(ctx, s.Database, s.Cluster, ovndb.RaftAddress(s.Database, p.result.address.String()), s.Remotes)
+	},
+	// Recoveries and restores.
+	plan.AcceptRecovery: (*Reconciler).acceptRecovery,
+	plan.StopServer: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return u.stopFor(ctx, p.record, s.Database, s.Unit)
+	},
+	plan.ReleaseServer: func(_ *Reconciler, _ context.Context, p pass, s plan.Step) error {
+		delete(p.record.Held, s.Database)
+		return nil
+	},
+	plan.RemakeCluster: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return u.remake(ctx, p, s.Database)
+	},
+	plan.Supersede: (*Reconciler).supersede,
+	plan.NoteSuperseded: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return u.noteSuperseded(ctx, p, s.Database)
+	},
+	plan.RemoveDamaged: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return u.removeDamaged(ctx, p.result, s)
+	},
+	plan.WithdrawRequest: func(_ *Reconciler, _ context.Context, p pass, s plan.Step) error {
+		p.record.Note(s.Database, p.record.Attempts[s.Database].Withdraws(s.Why))
+		return nil
+	},
+}
 
 // apply makes one step.
 func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
-	r, a, o := p.record, p.inputs, p.result
-	db := s.Database
-	switch s.Kind {
-	case plan.Install:
-		clear(p.progress.schemas)
-		return r.packages.Install(ctx, a.packagesSnapshot())
-	case plan.Upgrade:
-		clear(p.progress.schemas)
-		return r.packages.Upgrade(ctx, a.packagesSnapshot())
-	case plan.TrustCA, plan.InstallCertificate, plan.DropCAs:
-		return u.installCertificate(ctx, p, s.Kind)
-	case plan.WriteDefaults:
-		return u.writeDefaults(p)
-	case plan.WriteNorthdParams:
-		return u.writeNorthdParams(p)
-	case plan.StageCluster:
-		_, err := u.Files.CreateCluster(ctx, db, ovndb.RaftAddress(db, a.address.String()), s.Timer)
-		return err
-	case plan.PublishClusters:
-		return u.claim(ctx, p, s.IDs)
-	case plan.CommitCluster:
-		return u.Files.Commit(db)
-	case plan.DiscardCluster:
-		return u.discard(r, o, db)
-	case plan.JoinCluster:
-		return u.Files.JoinCluster(ctx, db, s.Cluster, ovndb.RaftAddress(db, a.address.String()), s.Remotes)
-	case plan.Leave:
-		return u.Members.LeaveRemoved(ctx, o.Snapshot.Application, server(o, db))
-	case plan.ArchiveFile:
-		return u.archive(ctx, p, db)
-	case plan.StopServer:
-		return u.stopFor(ctx, r, db, s.Unit)
-	case plan.ReleaseServer:
-		delete(r.Held, db)
-		return nil
-	case plan.AcceptRecovery:
-		return u.acceptRecovery(ctx, p, s)
-	case plan.RemakeCluster:
-		return u.remake(ctx, p, db)
-	case plan.Supersede:
-		return u.supersede(ctx, p, s)
-	case plan.RemoveDamaged:
-		return u.removeDamaged(ctx, o, s)
-	case plan.WithdrawRequest:
-		r.Note(db, r.Attempts[db].Withdraws(s.Why))
-		return nil
-	case plan.Start:
-		return u.start(ctx, p, s.Services)
-	case plan.ConfigureListeners:
-		want := u.wantedListeners(a, o.Snapshot.Application, db)
-		_, err := u.Dialer.EnsureConnections(ctx, db, want, "unix:"+u.Paths.Socket(db))
-		return err
-	case plan.NoteSuperseded:
-		return u.noteSuperseded(ctx, p, db)
-	case plan.ConvertSchema:
-		return u.convert(ctx, p, s)
-	case plan.SetElectionTimer:
-		return u.setTimer(ctx, db, s.Timer)
-	case plan.Restart:
-		return u.restart(ctx, r, o, s.Service)
-	case plan.RewriteFile:
-		return u.rewriteFile(ctx, p.progress, db)
-	case plan.ConfigureFirewall:
-		_, err := r.firewall.Ensure(ctx, p.firewallSnapshot())
+	do, is := made[s.Kind]
+	if !is {
+		return fmt.Errorf("no such step")
+	}
+	return do(u, ctx, p, s)
+}
+
+// startAddresses are those that the unit's services are started with.
+func (o Snapshot) startAddresses() steps.Addresses {
+	return steps.Addresses{Own: o.address, Member: o.member}
+}
+
+// listeners are what the rows of the listeners are made of.
+func (o Snapshot) listeners() steps.Listeners {
+	return steps.Listeners{Probe: o.fromJuju.Settings.InactivityProbe, Units: append(o.Application.PeerAddresses(), o.address)}
+}
+
+// start starts services.
+func (u *Reconciler) start(ctx context.Context, p pass, s plan.Step) error {
+	installed, _, err := p.record.packages.Installed(ctx)
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("no such step")
+	return p.record.steps.Start(ctx, installed, s.Services)
+}
+
+func (u *Reconciler) restartStep(ctx context.Context, p pass, s plan.Step) error {
+	return u.restart(ctx, p.record, p.result.Snapshot.Snapshot, s.Service)
+}
+
+// restart restarts a service. Another process may have changed the packages since they were looked at.
+func (u *Reconciler) restart(ctx context.Context, r *record, snapshot observe.Snapshot, service ovndb.Service) error {
+	installed, _, err := u.Packages.Installed(ctx)
+	if err != nil {
+		return err
+	}
+	return r.steps.Restart(ctx, snapshot, installed, service)
+}
+
+func (u *Reconciler) archive(ctx context.Context, p pass, s plan.Step) error {
+	return p.record.steps.Archive(ctx, p.result.Servers[s.Database], len(p.progress.clusters.Superseded[s.Database]) > 0)
+}
+
+// rewriteFile has a server whose file lacks entries rewrite it. What hinders it is kept
+// for the decision, which then shows it.
+func (u *Reconciler) rewriteFile(ctx context.Context, p pass, s plan.Step) error {
+	lost, err := p.record.steps.RewriteFile(ctx, s.Database)
+	if lost != "" {
+		p.progress.unmended[s.Database] = lost
+	}
+	return err
+}
+
+// convert brings a database to the schema of the packages. It compares once more right
+// before: what a hook that was killed has begun may have ended since.
+func (u *Reconciler) convert(ctx context.Context, p pass, s plan.Step) error {
+	db, o := s.Database, p.result
+	x := o.state.Databases[db]
+	p.record.schemas.Forget(db)
+	needed, err := u.Files.NeedsConversion(ctx, db)
+	if err != nil || !needed {
+		return err
+	}
+	most := plan.ConversionTimer(x.Size, x.Runs)
+	if err := u.Tools.StatusSet(ctx, juju.Maintenance, fmt.Sprintf("%s: its schema is being converted; its clients may wait for up to %d s", db.Short(), most/time.Second)); err != nil {
+		u.Log.WarnContext(ctx, "cannot set the status", "error", err)
+	}
+	return u.Members.Convert(ctx, o.Snapshot.Application, db, o.state.Packages.Version.String(), s.Timer)
 }
 
 // installCertificate writes the certificates' files, under the lock of both databases if the servers are members: no
 // other unit's server may be down meanwhile.
-func (u *Reconciler) installCertificate(ctx context.Context, p pass, kind plan.Kind) error {
+func (u *Reconciler) installCertificate(ctx context.Context, p pass, s plan.Step) error {
 	o := p.result
 	locked := true
 	var served []ovndb.Database
@@ -119,10 +174,10 @@ func (u *Reconciler) installCertificate(ctx context.Context, p pass, kind plan.K
 		if o.state.Databases[db].ClientsServed {
 			served = append(served, db)
 		}
-		locked = locked && server(o, db).Member() && server(o, db).Status.HasLeader()
+		locked = locked && o.Servers[db].Member() && o.Servers[db].Status.HasLeader()
 	}
 	install := func(ctx context.Context) error {
-		return p.record.certificates.Install(ctx, kind, p.inputs.address, served)
+		return p.record.certificates.Install(ctx, s.Kind, p.result.address, served)
 	}
 	if !locked {
 		return install(ctx) // nothing is lost that way, and maybe everything won
@@ -140,8 +195,8 @@ var errStale = errors.New("this unit may no longer be Juju's leader; the next ho
 
 // claim publishes the clusters' IDs. Only a leader can, and what it has written
 // is there even if this hook fails.
-func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]raft.ID) error {
-	r, g, o := p.record, p.progress, p.result
+func (u *Reconciler) claim(ctx context.Context, p pass, s plan.Step) error {
+	r, g, o, ids := p.record, p.progress, p.result, s.IDs
 	c := relation.Clusters{IDs: ids, Superseded: g.clusters.Superseded}
 	if len(ids) == len(ovndb.Databases()) && o.state.Databases[ovndb.NB].Staged == ids[ovndb.NB] {
 		c.CreatedBy = u.Env.Unit
@@ -173,7 +228,8 @@ func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]r
 // discard puts away a cluster that was not put into its place. That this unit has
 // claimed it is taken back first, in its record, and so with the end of this hook or of
 // a later one: the unit that claims clusters now waits for it.
-func (u *Reconciler) discard(r *record, o Result, db ovndb.Database) error {
+func (u *Reconciler) discard(_ context.Context, p pass, s plan.Step) error {
+	r, o, db := p.record, p.result, s.Database
 	if staged := o.state.Databases[db].Staged; db == ovndb.NB && staged == o.state.Claim && staged != "" {
 		r.Withdrawn = staged
 		if err := u.saveRecord(r); err != nil {
@@ -199,13 +255,3 @@ func (u *Reconciler) claimLater(ctx context.Context, p pass, c relation.Clusters
 }
 
 var errClaimed = errors.New("the clusters' IDs are published when this hook ends; the next hook continues")
-
-// pollInterval is how often [await] looks.
-const pollInterval = 25 * time.Millisecond
-
-// await is [poll.Until] for so long.
-func await(ctx context.Context, patience time.Duration, look func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	return poll.Until(ctx, pollInterval, look)
-}

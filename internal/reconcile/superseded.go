@@ -23,7 +23,7 @@ func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Sna
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
 	}
-	p := pass{record: r, inputs: inputs{thorough: true}, progress: newProgress(u.Now()), result: Result{Snapshot: snapshot}}
+	p := pass{record: r, progress: newProgress(u.Now()), result: Result{Snapshot: Snapshot{Trigger: u.trigger(true), Snapshot: snapshot}}}
 	unread := u.readClusters(ctx, &p)
 	if refused := u.refuseUnplaced(ctx, p, unread); refused != nil {
 		return snapshot, refused
@@ -38,7 +38,7 @@ func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Sna
 		if own == "" || !u.superseded(ctx, p, db, own, unread) {
 			continue
 		}
-		if err := u.archive(ctx, p, db); err != nil {
+		if err := u.archive(ctx, p, plan.Step{Database: db}); err != nil {
 			return snapshot, err
 		}
 		archived = true
@@ -53,7 +53,7 @@ func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Sna
 // it could not be asked, as in a `stop` without the peer relation under Juju 4.
 func (u *Reconciler) readClusters(ctx context.Context, p *pass) (unread bool) {
 	settings, err := u.leaderSettings(ctx, p, p.result.Snapshot.Application.AppData)
-	if unread = p.inputs.blind; err != nil {
+	if unread = p.result.fromJuju.Blind; err != nil {
 		u.Log.WarnContext(ctx, "cannot read the clusters' IDs; continuing with those from before", "error", err)
 		settings, unread = p.record.LeaderSettings, true
 	}

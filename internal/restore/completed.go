@@ -47,7 +47,7 @@ func (u Unit) Judge(
 		found.Findings = append(found.Findings, finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(typed, j, Confirmed)))
 	case !request.DryRun && !request.Confirmed:
 		ways := []finding.Remedy{u.completed(typed, j, Planned), u.completed(typed, j, Confirmed)}
-		return j.asked, []finding.Finding{finding.New(finding.RecoveryUnconfirmed, finding.Subject{}, finding.Args{}, ways...)}
+		return j.asked, []finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{}, ways...)}
 	}
 	return j.asked, nil
 }

@@ -186,11 +186,7 @@ func room(dir string, sizes ...int64) error {
 // checkSpace says why so much free space, in bytes, is too little: each new cluster stands
 // beside the file that there is, and one at a time beside what it is made of.
 func checkSpace(dir string, free int64, sizes ...int64) error {
-	var total, largest int64
-	for _, size := range sizes {
-		total, largest = total+size, max(largest, size)
-	}
-	if need := total + largest + spareSpace; free < need {
+	if need := machine.CopySpace(sizes...) + spareSpace; free < need {
 		return fmt.Errorf("the disk of %s has %d MiB free, and it takes %d; make space", dir, free>>20, need>>20)
 	}
 	return nil

@@ -89,7 +89,7 @@ func serves(pid int, pidFile string) bool {
 // RunsInstalled says whether a service's process runs the program that is installed: of one that was
 // replaced since, the kernel says that it was deleted (proc(5), /proc/[pid]/exe). What can't be found
 // out is not.
-func RunsInstalled(p ovndb.Paths, service ovndb.Service, s State) bool {
+func RunsInstalled(p ovndb.Paths, service ovndb.Service, s Properties) bool {
 	pid := s.MainPID
 	for _, d := range ovndb.Databases() {
 		if ovndb.ServiceOf(d) != service {

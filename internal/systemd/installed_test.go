@@ -31,10 +31,10 @@ func TestProcessRunsWhatIsInstalledUntilThatIsReplaced(t *testing.T) {
 	require.NoError(t, server.Start())
 	t.Cleanup(func() { _ = in.Close(); _ = server.Wait() })
 	installed := func() [3]bool {
-		state := systemd.State{MainPID: server.Process.Pid}
+		state := systemd.Properties{MainPID: server.Process.Pid}
 		return [3]bool{
 			systemd.RunsInstalled(paths, ovndb.NorthboundServer, state), systemd.RunsInstalled(paths, ovndb.Northd, state),
-			systemd.RunsInstalled(paths, ovndb.Northd, systemd.State{}) || systemd.RunsInstalled(paths, ovndb.SouthboundServer, state),
+			systemd.RunsInstalled(paths, ovndb.Northd, systemd.Properties{}) || systemd.RunsInstalled(paths, ovndb.SouthboundServer, state),
 		}
 	}
 	assert.Equal(t, [3]bool{false, true, false}, installed(), "a shell may be the main process of a server")

@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// State is what systemd says of one service.
-type State struct {
+// Properties are what systemd says of one service.
+type Properties struct {
 	// Active is systemd's ActiveState: active, reloading, inactive, failed,
 	// activating or deactivating.
 	Active string
@@ -31,14 +31,14 @@ type State struct {
 }
 
 // Running says whether the service is up.
-func (s State) Running() bool { return s.Active == "active" || s.Active == "reloading" }
+func (s Properties) Running() bool { return s.Active == "active" || s.Active == "reloading" }
 
-// shown are the properties that a State is made of, as `systemctl show` names them.
+// shown are the [Properties], as `systemctl show` names them.
 const shown = "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID"
 
 // States asks systemd once for all services of the package. Each of them is in
 // the answer.
-func (s Services) States(ctx context.Context) (map[ovndb.Service]State, error) {
+func (s Services) States(ctx context.Context) (map[ovndb.Service]Properties, error) {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
 	args := []string{"show", shown}
@@ -49,7 +49,7 @@ func (s Services) States(ctx context.Context) (map[ovndb.Service]State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask systemd about the services: %w", err)
 	}
-	states := make(map[ovndb.Service]State)
+	states := make(map[ovndb.Service]Properties)
 	for block := range strings.SplitSeq(string(out), "\n\n") {
 		name, state, err := parseState(block)
 		if err != nil {
@@ -66,7 +66,7 @@ func (s Services) States(ctx context.Context) (map[ovndb.Service]State, error) {
 }
 
 // parseState reads the properties of one unit, a line for each, in any order.
-func parseState(block string) (id string, s State, err error) {
+func parseState(block string) (id string, s Properties, err error) {
 	for line := range strings.Lines(block) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		switch key {

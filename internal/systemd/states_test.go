@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-func states(t *testing.T, answer string) (map[ovndb.Service]systemd.State, error) {
+func states(t *testing.T, answer string) (map[ovndb.Service]systemd.Properties, error) {
 	t.Helper()
 	asked := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID",
 		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
@@ -21,29 +21,29 @@ func states(t *testing.T, answer string) (map[ovndb.Service]systemd.State, error
 // The answers are systemd 252's, with the units of ovn-central 23.03 of Debian 12; their InvocationIDs were added.
 func TestServicesHaveTheStatesThatSystemdGivesThem(t *testing.T) {
 	t.Parallel()
-	four := func(northd, nb, sb, central systemd.State) map[ovndb.Service]systemd.State {
-		return map[ovndb.Service]systemd.State{ovndb.Northd: northd, ovndb.NorthboundServer: nb, ovndb.SouthboundServer: sb, ovndb.Umbrella: central}
+	four := func(northd, nb, sb, central systemd.Properties) map[ovndb.Service]systemd.Properties {
+		return map[ovndb.Service]systemd.Properties{ovndb.Northd: northd, ovndb.NorthboundServer: nb, ovndb.SouthboundServer: sb, ovndb.Umbrella: central}
 	}
-	same := func(s systemd.State) map[ovndb.Service]systemd.State { return four(s, s, s, s) }
+	same := func(s systemd.Properties) map[ovndb.Service]systemd.Properties { return four(s, s, s, s) }
 	const northd, nb = "13f063d222232c91640bff2833305395", "4b691484bff94a94d3a0d84f87d12888"
 	const sb, central = "d532e4f6d1517d43e031046714df4469", "45e739d328c6a36ecc80a1e65478c6a4"
-	stopped := systemd.State{Active: "inactive", Enabled: "disabled"}
-	tests := map[string]map[ovndb.Service]systemd.State{
+	stopped := systemd.Properties{Active: "inactive", Enabled: "disabled"}
+	tests := map[string]map[ovndb.Service]systemd.Properties{
 		"running": four(
-			systemd.State{Active: "active", Enabled: "static", MainPID: 643, Invocation: northd},
-			systemd.State{Active: "active", Enabled: "enabled", MainPID: 1004, Invocation: nb},
-			systemd.State{Active: "active", Enabled: "enabled", MainPID: 585, Invocation: sb},
-			systemd.State{Active: "active", Enabled: "enabled", Invocation: central},
+			systemd.Properties{Active: "active", Enabled: "static", MainPID: 643, Invocation: northd},
+			systemd.Properties{Active: "active", Enabled: "enabled", MainPID: 1004, Invocation: nb},
+			systemd.Properties{Active: "active", Enabled: "enabled", MainPID: 585, Invocation: sb},
+			systemd.Properties{Active: "active", Enabled: "enabled", Invocation: central},
 		),
 		"held": four( // masked until the next boot, while they run
-			systemd.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 643, Invocation: northd},
-			systemd.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 1004, Invocation: nb},
-			systemd.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 585, Invocation: sb},
-			systemd.State{Active: "active", Enabled: "masked-runtime", Masked: true, Invocation: central},
+			systemd.Properties{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 643, Invocation: northd},
+			systemd.Properties{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 1004, Invocation: nb},
+			systemd.Properties{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 585, Invocation: sb},
+			systemd.Properties{Active: "active", Enabled: "masked-runtime", Masked: true, Invocation: central},
 		),
-		"stopped": four(systemd.State{Active: "inactive", Enabled: "static"}, stopped, stopped, stopped),
-		"missing": same(systemd.State{Active: "inactive", Missing: true}),
-		"masked":  same(systemd.State{Active: "inactive", Enabled: "masked", Masked: true}),
+		"stopped": four(systemd.Properties{Active: "inactive", Enabled: "static"}, stopped, stopped, stopped),
+		"missing": same(systemd.Properties{Active: "inactive", Missing: true}),
+		"masked":  same(systemd.Properties{Active: "inactive", Enabled: "masked", Masked: true}),
 	}
 	for name, wanted := range tests {
 		t.Run(name, func(t *testing.T) {

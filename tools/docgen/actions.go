@@ -39,6 +39,7 @@ type param struct {
 	Description string    `yaml:"description"`
 	Default     any       `yaml:"default"`
 	Enum        []string  `yaml:"enum"`
+	Examples    []any     `yaml:"examples"`
 }
 
 // oneOrMore is a JSON schema's type: a name, or a list of names.
@@ -98,7 +99,7 @@ func writeParams(out *strings.Builder, action string, entries *yaml.Node, descri
 		if err := value.Decode(&p); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		meaning := fmt.Sprintf(" (%s): %s", p.kindAndDefault(), strings.Join(strings.Fields(p.Description), " "))
+		meaning := fmt.Sprintf(" (%s): %s%s", p.kindAndDefault(), strings.Join(strings.Fields(p.Description), " "), p.example())
 		if first, found := described[meaning]; found && len(meaning) > 40 {
 			meaning = ": " + first.reference(action, name)
 		} else if !found {
@@ -122,6 +123,14 @@ func (p param) kindAndDefault() string {
 		return kind
 	}
 	return fmt.Sprintf("%s; default `%v`", kind, p.Default)
+}
+
+// example is one if it says more than the kind.
+func (p param) example() string {
+	if len(p.Examples) == 0 || len(p.Enum) > 0 || slices.Contains(p.Type, "integer") && len(p.Type) == 1 || slices.Contains(p.Type, "boolean") || strings.Contains(p.Description, fmt.Sprint(p.Examples[0])) {
+		return ""
+	}
+	return fmt.Sprintf(" Example: `%v`.", p.Examples[0])
 }
 
 // eachEntry calls visit for each entry of a mapping, in the file's order.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -65,24 +67,25 @@ func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
 	observe := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
 		t.Helper()
 		var said []string
-		for _, m := range d.Observe(units, []maintenance.Member{member}, "by the tunnel address that the chassis claims", unknown, all) {
-			assert.True(t, m.Error)
-			said = append(said, m.Message)
+		for _, f := range d.Observe(units, []maintenance.Member{member}, "by the tunnel address that the chassis claims", unknown, all) {
+			said = append(said, findingtest.Brief(f))
 		}
 		assert.Equal(t, says, said)
 	}
 	there := maintenance.MemberHealth{Member: member, Up: true}
-	observe([]string{"ovn-central/3"}, nil, health(12, 0, there), "ovn-central/3 is still in the application, and on this machine by the tunnel address that the chassis claims: check that it is, and run: juju remove-unit ovn-central/3",
-		"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member, that of ovn-central/3")
+	const stays = "error MEMBER_STAYS member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Value="
+	observe([]string{"ovn-central/3"}, nil, health(12, 0, there),
+		"error UNIT_STAYS ovn-central/3 Value=by the tunnel address that the chassis claims -> remove-unit ovn-central/3", stays+"of ovn-central/3 Member=aa03")
 	there.Unit = ""
-	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member, and its unit is not known: see: cluster-status")
-	there.Kick = "juju run"
-	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member and belongs to no unit any more: run: juju run")
-	observe(nil, nil, health(13, 1), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 has left, but that is not committed yet")
-	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member and belongs to no unit any more: run: juju run")
-	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}}, "cannot tell which members there are: down")
-	observe(nil, nil, nil, "cannot tell which members there are")
-	observe(nil, []string{"Juju"}, health(13, 0), "cannot tell what is on its machine: Juju")
+	observe(nil, nil, health(12, 0, there), stays+"of an unknown unit: see cluster-status Member=aa03")
+	there.Kick = command.Command{Unit: "ovn-central/0", Action: "kick"}
+	observe(nil, nil, health(12, 0, there), stays+"of no unit any more Member=aa03 -> ovn-central/0 kick")
+	observe(nil, nil, health(13, 1),
+		"error MEMBER_LEAVES member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 Member=aa03 Detail=it has left, but that is not committed yet")
+	observe(nil, nil, health(12, 0, there), stays+"of no unit any more Member=aa03 -> ovn-central/0 kick")
+	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}}, "error MEMBERS_UNREAD OVN_Northbound Detail=down")
+	observe(nil, nil, nil, "error MEMBERS_UNREAD the databases")
+	observe(nil, []string{"Juju"}, health(13, 0), "error MACHINE_UNKNOWN Detail=Juju")
 	observe(nil, nil, health(13, 0))
 	assert.Equal(t, []string{"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643"}, d.Gone())
 }

@@ -1,10 +1,10 @@
 package maintenance
 
 import (
-	"fmt"
 	"slices"
 
-	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -23,15 +23,15 @@ type departing struct {
 
 // Observe takes the units and members on the machine, the claim that matched them, and the health of the clusters. It
 // returns what is left: nothing once all is proved to be gone. Anything unknown counts as left.
-func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string, all []DatabaseHealth) (left []answer.Message) {
-	say := func(kind, name, format string, args ...any) {
-		left = append(left, answer.Message{Message: fmt.Sprintf(format, args...), Error: true, Kind: kind, Name: name})
+func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string, all []DatabaseHealth) (left []finding.Finding) {
+	say := func(code finding.Code, name string, args finding.Args, ways ...finding.Remedy) {
+		left = append(left, finding.New(code, finding.Subject{Name: name}, args, ways...))
 	}
 	for _, what := range unknown {
-		say(answer.MessageStep, "unknown", "cannot tell what is on its machine: %s", what)
+		say(finding.MachineUnknown, "", finding.Args{Detail: what})
 	}
 	for _, u := range units {
-		say(answer.MessageHold, u, "%s is still in the application, and on this machine %s: check that it is, and run: juju remove-unit %s", u, claim, u)
+		say(finding.UnitStays, u, finding.Args{Value: claim}, finding.Do(command.RemoveUnit(u)))
 	}
 	for _, m := range members {
 		if !slices.ContainsFunc(d.targets, func(t *departing) bool { return t.member.same(m) }) {
@@ -39,11 +39,11 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 		}
 	}
 	if len(all) == 0 {
-		say(answer.MessageHealth, "all", "cannot tell which members there are")
+		say(finding.MembersUnread, "the databases", finding.Args{})
 	}
 	for _, h := range all {
 		if !h.Accessible {
-			say(answer.MessageHealth, h.Name, "cannot tell which members there are: %s", h.Why)
+			say(finding.MembersUnread, h.Name, finding.Args{Detail: h.Why})
 		}
 	}
 	for _, t := range d.targets {
@@ -51,17 +51,22 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 		if at < 0 || t.proof.Observe(all[at].Status) {
 			continue // it is said above, or it is proved
 		}
+		args := finding.Args{Member: finding.Server{ID: t.member.Short}}
 		switch m := all[at].each(t.member); {
 		case m == nil && t.proof.Absent():
-			say(answer.MessageHold, t.member.Short, "%s has left, but that is not committed yet", t.member.text())
+			args.Detail = "it has left, but that is not committed yet"
+			say(finding.MemberLeaves, t.member.text(), args)
 		case m == nil:
-			say(answer.MessageHold, t.member.Short, "%s is leaving", t.member.text())
+			say(finding.MemberLeaves, t.member.text(), args)
 		case m.Unit != "":
-			say(answer.MessageHold, m.Short, "%s is still a member, that of %s", m.text(), m.Unit)
-		case m.Kick != "":
-			say(answer.MessageHold, m.Short, "%s is still a member and belongs to no unit any more: run: %s", m.text(), m.Kick)
+			args.Value = "of " + m.Unit
+			say(finding.MemberStays, m.text(), args)
+		case m.Kick.Action != "":
+			args.Value = "of no unit any more"
+			say(finding.MemberStays, m.text(), args, finding.Do(m.Kick))
 		default:
-			say(answer.MessageHold, m.Short, "%s is still a member, and its unit is not known: see: cluster-status", m.text())
+			args.Value = "of an unknown unit: see cluster-status"
+			say(finding.MemberStays, m.text(), args)
 		}
 	}
 	return left

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -28,7 +29,7 @@ type MemberHealth struct {
 	Member
 	Up bool
 	// Kick is the command that removes it, where it is no unit's any more (rule R16).
-	Kick string
+	Kick command.Command
 }
 
 // Without is how the cluster is without some of its members: what a node has that is to go counts for

@@ -44,7 +44,7 @@ type Members struct {
 	// Condition replaces a cluster.
 	Condition ovndb.Condition
 	Err       error
-	State     raft.State
+	State     raft.MemberState
 	Role      raft.Role
 	// Leader is the leader's identity; empty if there is none.
 	Leader string
@@ -117,7 +117,7 @@ func (m Members) CutOff() Members {
 }
 
 // In is a server in a state other than a member's.
-func (m Members) In(state raft.State) Members {
+func (m Members) In(state raft.MemberState) Members {
 	m.State, m.Role, m.Leader = state, raft.Follower, ""
 	return m
 }

@@ -136,6 +136,13 @@ func (c *CA) Issue(cn string, sans []string, notBefore, notAfter time.Time) (cer
 	return encode("CERTIFICATE", der), encodeKey(key)
 }
 
+// SetTTL has Answer issue certificates for another time from now on.
+func (c *CA) SetTTL(ttl time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.options.TTL = ttl
+}
+
 // Renew issues the certificate again, for the same key and names: another serial
 // number, valid from now for the TTL. It panics where certPEM is not one.
 func (c *CA) Renew(certPEM []byte) []byte {

@@ -224,7 +224,7 @@ func TestUnitWithDamagedFiles(t *testing.T) {
 		c.Finds(units[0], finding.MemberDown, "nb sb "+u.Name())
 		assert.Contains(t, c.Refuse(units[0], "kick", "sb-identity="+id[:8], "i-really-mean-it=true"), "still in the model")
 
-		assert.True(t, c.RefusedRecovery(u, "rejoin").Has(finding.RecoveryUnconfirmed, ""))
+		assert.True(t, c.RefusedRecovery(u, "rejoin").Has(finding.Unconfirmed, ""))
 		assert.Contains(t, c.Act(u, "rejoin", "dry-run=true")["plan"], "sb: the unit that leads it removes member")
 		for _, db := range []string{"nb", "sb"} { // as the status prints them
 			c.Act(u, "rejoin", "database="+db, "i-really-mean-it=true")

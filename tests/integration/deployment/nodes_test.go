@@ -45,7 +45,7 @@ func TestNodesAreShownDrainedAndPutBackByAnyUnit(t *testing.T) {
 	assert.Contains(t, log, "drain gw1.example: it was begun by "+units[1].Name()+", action ")
 	assert.Contains(t, log, "drain gw1.example: nothing is left")
 	assert.Contains(t, c.Act(units[2], "undrain", "node=gw1", "wait=0")["status"], "gw1.example is in use again")
-	assert.Contains(t, c.Refuse(units[0], "remove-node", "node=gw3", "i-really-mean-it=true"), "gw3.example can't be removed, for 2 reasons")
+	assert.Contains(t, c.Refuse(units[0], "remove-node", "node=gw3", "i-really-mean-it=true"), "gw3.example can't be removed; reasons: 2")
 	assert.Contains(t, c.Act(units[0], "cluster-health", "format=json")["status"], `"message": "databases healthy: 2 of 2"`)
 
 	// Cordons and holds, and the revisions that they and plans of gateways leave.
@@ -53,7 +53,7 @@ func TestNodesAreShownDrainedAndPutBackByAnyUnit(t *testing.T) {
 	assert.Contains(t, c.Act(units[2], "node-status", "node=gw1")["nodes"], "gw1.example: cordoned by "+units[1].Name()+", action ")
 	assert.Contains(t, c.Act(units[0], "uncordon", "node=gw1", "format=json")["status"], `"reason": "Success"`)
 	assert.Contains(t, c.Act(units[0], "hold", "node=gw1", "name=bgp", "reason=routes")["status"], "gw1.example is held by bgp\nnext: juju run "+units[0].Name()+" release node=gw1.example name=bgp\n")
-	assert.Contains(t, c.Refuse(units[1], "remove-node", "node=gw1", "i-really-mean-it=true"), "gw1.example can't be removed, ")
+	assert.Contains(t, c.Refuse(units[1], "remove-node", "node=gw1", "i-really-mean-it=true"), "gw1.example can't be removed; ")
 	assert.Contains(t, c.Act(units[1], "release", "node=gw1", "name=bgp")["status"], "hold bgp of gw1.example is released")
 	assert.Contains(t, c.Refuse(units[1], "release", "node=gw1", "name=bgp"), `gw1.example has no hold "bgp"`)
 	revisions := c.Act(units[2], "revisions")["status"]

@@ -29,9 +29,24 @@ func (c *cloud) drain(name string, flags ...string) answer.Status {
 	return c.answer(append(append([]string{"drain", name}, quick...), flags...)...)
 }
 
+// typed is a command as tests compare it.
+func typed(c command.Command) string {
+	if len(c.Params) > 0 && c.Params[0].Key == "node" {
+		return c.Action + " " + c.Params[0].Value
+	}
+	words := append([]string{}, c.Words...)
+	if c.Action != "" {
+		words = append(words, c.Action)
+	}
+	for _, p := range c.Params {
+		words = append(words, p.Key+"="+p.Value)
+	}
+	return strings.Join(words, " ")
+}
+
 // nodeService is what the program uses, without its words.
 func (c *cloud) nodeService() *node.Service {
-	return &node.Service{Gateways: c.service(), Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value }}
+	return &node.Service{Gateways: c.service(), Command: typed}
 }
 
 // ranks are the candidates of all ports.

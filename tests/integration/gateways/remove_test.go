@@ -222,7 +222,7 @@ func TestNodeThatComesBackIsNotRemoved(t *testing.T) {
 	time.AfterFunc(3*time.Second, func() { c.follows("c1") })
 	said := <-ended
 	assert.Equal(t, 409, said.Code, document.Answer(said))
-	assert.Contains(t, document.Answer(said), "ovn-controller responds; stop it on the machine")
+	assert.Contains(t, document.Answer(said), "the ovn-controller of c1.example responds")
 }
 
 // Chassis_Private without a chassis has `ovn-nbctl --wait=hv` wait for ever; it ends once the

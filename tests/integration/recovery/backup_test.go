@@ -39,12 +39,20 @@ func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 	var listed []struct {
 		Path, Unit string
 		Size       int64
+		Loads      bool
+		Problem    string
+		Databases  []struct {
+			Cluster string `json:"cluster-id"`
+		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(m.Act(m.Deployed[2], "list-backups", "format=json")["backups"]), &listed))
+	require.NoError(t, json.Unmarshal([]byte(m.Act(m.Deployed[2], "backups", "format=json")["backups"]), &listed))
 	require.Len(t, listed, 3)
 	assert.Equal(t, []string{second, first}, []string{listed[0].Path, listed[1].Path}, "the newest first")
 	assert.Equal(t, m.Deployed[2].Name(), listed[0].Unit)
 	assert.Positive(t, listed[0].Size)
+	assert.True(t, listed[0].Loads, listed[0].Problem)
+	require.Len(t, listed[0].Databases, 2)
+	assert.NotEmpty(t, listed[0].Databases[0].Cluster)
 	assert.Contains(t, m.Refuse(m.Deployed[2], "restore", "from=/nope", "dry-run=true"), second, "it names those that exist")
 
 	m.KillServers(m.Deployed[2])

@@ -98,7 +98,7 @@ func TestUnitWhoseDataDifferRejoinsByOneAction(t *testing.T) {
 	_, err = asked(lab.SB, "5", "set", "SB_Global", ".", "external_ids:refused=yes")
 	require.Error(t, err, "as the last entry is the one that it left out, it answers no client; after a later one it refuses what they write")
 
-	assert.True(t, m.RefusedRecovery(u, "rejoin").Has(finding.RecoveryUnconfirmed, ""))
+	assert.True(t, m.RefusedRecovery(u, "rejoin").Has(finding.Unconfirmed, ""))
 	plan := m.Act(u, "rejoin", "dry-run=true")["plan"]
 	assert.Contains(t, plan, "nb: the unit that leads it removes member "+ids[lab.NB][:4])
 	assert.Contains(t, plan, "sb: the first of the other units removes member "+ids[lab.SB][:4])

@@ -45,7 +45,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	assert.Contains(t, shown["plan"], "changes that only the 2 of 3 members")
 	assert.True(t, before.Running(lab.NB), "nothing was done")
 
-	unconfirmed, _ := m.RefusedRecovery(before, "recover", lost).Find(finding.RecoveryUnconfirmed, "")
+	unconfirmed, _ := m.RefusedRecovery(before, "recover", lost).Find(finding.Unconfirmed, "")
 	assert.Equal(t, []string{"juju run " + before.Name() + " recover " + lost + " dry-run=true", "juju run " + before.Name() + " recover " + lost + " i-really-mean-it=true"},
 		cluster.Commands(unconfirmed))
 
@@ -136,7 +136,7 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		assert.Equal(t, "failed", r.Status)
 		assert.Contains(t, r.Message, filepath.Base(spoiled))
 	}
-	assert.True(t, m.RefusedRecovery(u, "restore", "from="+dir).Has(finding.RecoveryUnconfirmed, ""))
+	assert.True(t, m.RefusedRecovery(u, "restore", "from="+dir).Has(finding.Unconfirmed, ""))
 	for _, db := range []string{"nb", "sb"} {
 		assert.Contains(t, m.Act(u, "restore", "from="+dir, "dry-run=true")["plan"], db+": every change since the backup was taken is lost\n")
 	}

@@ -46,6 +46,7 @@ var elsewhere = map[finding.Code]string{
 	finding.RemovalNotProved:    "TestKicksOfSixMembers",
 	finding.RemovalNotCommitted: "TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo",
 	finding.OtherRefused:        "TestKickIsJudged",
+	finding.ParameterInvalid:    "TestRestore_without_such_a_backup",
 
 	// Results of the actions recover, restore, recovery-status and rejoin, and what the units of a recovery wait for.
 	finding.RecoveryNoCopy:         "TestRefusals",
@@ -58,7 +59,7 @@ var elsewhere = map[finding.Code]string{
 	finding.RecoveryNotAccepted:    "TestOneRequestIsAccepted",
 	finding.RecoveryUnderWay:       "TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade",
 	finding.RecoveryDying:          "TestRecoveryOnAUnitThatIsBeingRemovedIsRefusedWithTheWayOut",
-	finding.RecoveryUnconfirmed:    "TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin",
+	finding.Unconfirmed:            "TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin",
 	finding.RecoveryNotLed:         "TestRestoredBackupIsServedByAllUnits",
 	finding.RecoveryEnded:          "TestRestoredBackupIsServedByAllUnits",
 	finding.RecoveryDone:           "TestRestoredBackupIsServedByAllUnits",

@@ -45,6 +45,14 @@ func TestActionsAndTheirParametersAreDescribed(t *testing.T) {
 		for param, schema := range params(t, name) {
 			assert.NotEmpty(t, schema.(map[string]any)["description"], "%s %s", name, param)
 		}
+		examples := map[string]any{}
+		for param, schema := range params(t, name) {
+			all, _ := schema.(map[string]any)["examples"].([]any)
+			if assert.NotEmpty(t, all, "%s %s", name, param) {
+				examples[param] = all[0]
+			}
+		}
+		assert.NoError(t, spec.ValidateParams(examples), "the examples of %s", name)
 	}
 }
 

@@ -41,19 +41,22 @@ func TestPackageHasTheCommandItsPagesAndItsCompletions(t *testing.T) {
 	assert.Equal(t, first, second, "the same sources give the same bytes")
 
 	assert.Equal(t, "ovn-gateways", strings.TrimSpace(command(t, "dpkg-deb", "--field", deb, "Package")))
-	assert.Regexp(t, `^0~\S+\n$`, command(t, "dpkg-deb", "--field", deb, "Version"))
+	version := strings.TrimSpace(command(t, "dpkg-deb", "--field", deb, "Version"))
+	assert.Regexp(t, `^\d+\.\d+\.\d+(~git\d{8}\.\w+|\+git\d{8}\.\w+)?(\+changed)?$`, version)
+	command(t, "dpkg", "--compare-versions", version, "gt", "0.9.0~git20261127.6e41ef9")
 	assert.Empty(t, strings.TrimSpace(command(t, "dpkg-deb", "--field", deb, "Depends")), "it is one static binary")
 	list := command(t, "dpkg-deb", "--contents", deb)
 	assert.Regexp(t, `-rwxr-xr-x root/root .* \./usr/bin/ovn-gateways\n`, list)
 	assert.NotContains(t, list, "/build/")
-	for _, page := range []string{"", "-status", "-plan", "-reschedule", "-rebalance", "-history"} {
+	for _, page := range []string{"", "-status", "-plan", "-reschedule", "-rebalance", "-history", "-nodes", "-nodes-drain"} {
 		assert.Contains(t, list, "./usr/share/man/man1/ovn-gateways"+page+".1.gz\n")
 	}
 
 	at := t.TempDir()
 	command(t, "dpkg-deb", "--extract", deb, at)
 	program := filepath.Join(at, "usr/bin/ovn-gateways")
-	assert.NotEmpty(t, strings.TrimSpace(command(t, program, "version")))
+	assert.Equal(t, version, strings.TrimSpace(command(t, program, "version")))
+	assert.Contains(t, command(t, program, "nodes"), "ovn-gateways nodes [command]")
 	help := command(t, program, "--help")
 	assert.Contains(t, help, "ovn-gateways [command]")
 	assert.NotContains(t, help, "hook", "Juju has no part in it")
@@ -93,13 +96,16 @@ func TestPackageIsInstalledUsedAndPurgedByAPT(t *testing.T) {
 		name, text, _ := strings.Cut(part, "\n")
 		parts[name] = strings.TrimSpace(text)
 	}
-	assert.Regexp(t, `^ii \s*0~\S+$`, parts["state"])
+	assert.Regexp(t, `^ii \s*\d\S+$`, parts["state"])
 	assert.Empty(t, parts["verify"], "what is there is what was packed")
 	assert.NotEmpty(t, parts["version"])
-	for _, heading := range []string{"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "SEE ALSO"} {
+	for _, heading := range []string{"NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "OPTIONS", "SEE ALSO"} {
 		assert.Regexp(t, `(?m)^`+heading+`$`, parts["man"])
+		assert.Regexp(t, `(?m)^`+heading+`$`, parts["man of all"])
 	}
 	assert.Contains(t, parts["man"], "--picture")
+	assert.Regexp(t, `(?m)^ +nodes drain NODE$`, parts["man of all"])
+	assert.NotContains(t, parts["man of all"], "completion", "a page that there is not")
 	assert.Empty(t, parts["warnings"], "groff understands the page")
 	assert.Regexp(t, `^ovn-gateways-rebalance \(1\) +- \S+`, parts["whatis"], "mandb has found its name and what it does")
 	assert.Contains(t, parts["complete"], "complete -o default -F __start_ovn-gateways ovn-gateways", "found where bash-completion looks for it")

@@ -29,6 +29,8 @@ part version
 in_root ovn-gateways version
 part man
 in_root man --pager=cat ovn-gateways-plan
+part 'man of all'
+in_root man --pager=cat ovn-gateways
 part warnings
 in_root man --warnings --pager=cat ovn-gateways 2>&1 >/dev/null
 part whatis

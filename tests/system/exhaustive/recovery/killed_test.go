@@ -33,7 +33,7 @@ func TestBackupThatWasKilledIsNoneAndTheSameCommandMakesOne(t *testing.T) {
 			seen[path] = true
 			n++
 			require.Len(t, labtest.ReadManifest(t, path).Databases, 2)
-			require.True(t, m.RefusedRecovery(u, "restore", "from="+path).Has(finding.RecoveryUnconfirmed, ""), "it can be restored")
+			require.True(t, m.RefusedRecovery(u, "restore", "from="+path).Has(finding.Unconfirmed, ""), "it can be restored")
 			require.Contains(t, m.Switches(path), "kept")
 		}
 		return n

@@ -89,7 +89,7 @@ func expandFormat(format, name, version string, half bool) string {
 	return strings.ReplaceAll(text, `\n`, "\n")
 }
 
-// snap installs, refreshes, removes and lists snaps.
+// snap installs, refreshes, removes and lists snaps. Each has one service, which is active, and needs no rights.
 func (t *tool) snap(args []string) int {
 	options := pflag.NewFlagSet(t.name, pflag.ContinueOnError)
 	channel := options.String("channel", "latest/stable", "")
@@ -105,6 +105,10 @@ func (t *tool) snap(args []string) int {
 		err = t.changePackages(func(p *packages) { delete(p.Snaps, name) })
 	case "list":
 		return t.listSnap(name)
+	case "services":
+		fmt.Fprintf(t.out, "Service  Startup  Current  Notes\n%[1]s.%[1]s  enabled  active  -\n", name)
+	case "connections":
+		fmt.Fprintln(t.out, "Interface  Plug  Slot  Notes")
 	case "connect", "start", "stop":
 	default:
 		return t.refuse(args)

@@ -40,6 +40,7 @@ type service struct {
 	invocation string // another one for each start (systemd.exec(5), $INVOCATION_ID)
 	main       *child
 	starts     []time.Time
+	since      time.Time // of its last start
 	stopping   bool
 	restarting bool // it is to be started again, after a pause
 }
@@ -86,7 +87,7 @@ func (m *manager) start(s *service, u *unitFile) error {
 	}
 	s.starts = append(s.starts, now)
 	s.unit, s.active, s.stopping, s.restarting = u, stateActivating, false, false
-	s.invocation = newInvocation()
+	s.invocation, s.since = newInvocation(), now
 	m.mu.Unlock()
 	err := m.begin(s, u)
 	if err != nil {

@@ -1,21 +1,24 @@
-package reconcile
+package steps
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
 // Servers of 2.17 are played: what they do with it, ovsdb-server(1) says.
-func TestOnlyOldServersThatRunAreToldToGiveMemoryBack(t *testing.T) {
+func TestTrimMemory_only_old_servers_that_run(t *testing.T) {
 	t.Parallel()
 	both := map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Serving}
 	for title, c := range map[string]struct {
@@ -39,17 +42,27 @@ func TestOnlyOldServersThatRunAreToldToGiveMemoryBack(t *testing.T) {
 			for _, db := range c.told {
 				calls = append(calls, runtest.Expect("ovs-appctl", "-T", "6", "-t", paths.Control(db), "ovsdb-server/memory-trim-on-compaction", "on").Fails(2, "\"ovsdb-server/memory-trim-on-compaction\" is not a valid command\n"))
 			}
-			u := &Reconciler{Paths: paths, Machine: &observe.Machine{Control: ovsctl.Control{Runner: runtest.New(t, calls...), Paths: paths}, Log: slog.New(slog.DiscardHandler)}}
-			o := Result{Snapshot: observe.Snapshot{Servers: map[ovndb.Database]observe.ServerState{}}}
-			for db, condition := range c.conditions {
-				o.Snapshot.Servers[db] = observe.ServerState{Database: db, Condition: condition, Err: errors.New("not asked")}
-			}
-			r, err := u.loadRecord()
-			require.NoError(t, err)
+			u := unit(t, &observe.Machine{Control: ovsctl.Control{Runner: runtest.New(t, calls...), Paths: paths}})
 			for service, version := range c.runs {
-				r.restarts.Started(service, version)
+				u.Restarts.Started(service, version)
 			}
-			u.trimMemory(t.Context(), r, o) // one that is too old for it fails no hook
+			servers := map[ovndb.Database]observe.ServerState{}
+			for db, condition := range c.conditions {
+				servers[db] = observe.ServerState{Database: db, Condition: condition, Err: errors.New("not asked")}
+			}
+			u.TrimMemory(t.Context(), servers) // one that is too old for it fails no hook
 		})
 	}
+}
+
+// Packages that are gone say nothing of servers that run on.
+func TestPublishDamage_unobserved_stays_published(t *testing.T) {
+	t.Parallel()
+	log := new(bytes.Buffer)
+	u := unit(t, &observe.Machine{Log: slog.New(slog.NewTextHandler(log, nil))})
+	l := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Server: "a", State: raft.ClusterMember, Leader: "a"}}
+	servers := map[ovndb.Database]observe.ServerState{ovndb.NB: l}
+	report := observe.Report{Clusters: []observe.Cluster{{ServerState: l, View: raft.View{Lost: []raft.ID{"a"}}}}}
+	u.PublishDamage(t.Context(), servers, report, nil) // Members is nil
+	assert.Empty(t, log.String())
 }

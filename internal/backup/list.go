@@ -1,0 +1,144 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ctxio"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Listed is a backup that [Service.List] found.
+type Listed struct {
+	Path string `json:"path" yaml:"path"`
+	// Taken, Unit, OVN and OVS are those of its manifest; Size is the databases' unpacked size in bytes.
+	Taken     time.Time `json:"taken" yaml:"taken"`
+	Unit      string    `json:"unit" yaml:"unit"`
+	OVN       string    `json:"ovn-version" yaml:"ovn-version"`
+	OVS       string    `json:"ovs-version" yaml:"ovs-version"`
+	Size      int64     `json:"size" yaml:"size"`
+	Databases []Copy    `json:"databases" yaml:"databases"`
+	// Loads reports whether a server of the installed packages loads each copy: it was loaded when it was made, is
+	// unchanged since then, and its schema is not newer. Problem is why it does not.
+	Loads   bool   `json:"loads" yaml:"loads"`
+	Problem string `json:"problem,omitempty" yaml:"problem,omitempty"`
+}
+
+// Copy is one database of a backup in a list.
+type Copy struct {
+	Name    ovndb.Database `json:"name" yaml:"name"`
+	Cluster raft.ID        `json:"cluster-id" yaml:"cluster-id"`
+	Schema  string         `json:"schema-version" yaml:"schema-version"`
+}
+
+// List returns the backups in dir, the newest first. It reads the packed copies, and unpacks none.
+func (s *Service) List(ctx context.Context, dir string) ([]Listed, error) {
+	paths, err := list(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []Listed
+	for _, path := range slices.Backward(paths) {
+		m, err := Read(path)
+		found := Listed{Path: path, Taken: m.Taken, Unit: m.Unit, OVN: m.OVN, OVS: m.OVS}
+		for _, x := range m.Databases {
+			found.Size += x.Size
+			found.Databases = append(found.Databases, Copy{x.Name, x.Cluster, x.Schema})
+		}
+		if err == nil {
+			err = s.loads(ctx, path, m)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if found.Loads = err == nil; !found.Loads {
+			found.Problem = err.Error()
+		}
+		all = append(all, found)
+	}
+	return all, nil
+}
+
+// loads returns why a server of the installed packages does not load a backup.
+func (s *Service) loads(ctx context.Context, path string, m Manifest) error {
+	for _, d := range ovndb.Databases() {
+		x, err := m.Of(d)
+		if err != nil {
+			return err
+		}
+		packed, err := checksum(ctx, filepath.Join(path, x.File))
+		if err == nil && packed != x.Packed {
+			err = fmt.Errorf("%s is damaged: its SHA-256 is %s, its manifest says %s", x.File, packed, x.Packed)
+		}
+		if err != nil {
+			return err
+		}
+		installed, err := s.Files.SchemaVersion(d)
+		if err != nil {
+			return err
+		}
+		newer, err := ovsctl.Newer(x.Schema, installed)
+		if newer {
+			err = fmt.Errorf("the schema of %s is %s, newer than that of the installed packages, %s", d.Short(), x.Schema, installed)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checksum is the SHA-256 of a file, in hex.
+func checksum(ctx context.Context, path string) (string, error) {
+	file, err := openRegular(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }() // only read
+	sum := sha256.New()
+	_, err = io.Copy(sum, ctxio.NewReader(ctx, file))
+	return text(sum), err
+}
+
+// Nearest is the path of the listed backup that is most like another path, such as one with a typing error, without its
+// folder, or of a file in the backup. Empty if none is listed.
+func Nearest(all []Listed, path string) (nearest string) {
+	least := 0
+	for _, x := range all {
+		if x.Path == filepath.Dir(path) {
+			return x.Path
+		}
+		if d := distance(filepath.Base(x.Path), filepath.Base(path)); nearest == "" || d < least {
+			nearest, least = x.Path, d
+		}
+	}
+	return nearest
+}
+
+// distance is how many characters must be added, removed or replaced to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,61 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+)
+
+// RewriteFile has a server whose file lacks entries rewrite it. lost is why it could not: the next decision says so.
+func (u Unit) RewriteFile(ctx context.Context, db ovndb.Database) (lost string, err error) {
+	err = u.Members.RewriteFile(ctx, db)
+	damaged := (*membership.DamagedFileError)(nil)
+	if err == nil {
+		return "", u.Members.PublishDamage(ctx, u.Observer.ObserveServer(ctx, db), "")
+	} else if !errors.As(err, &damaged) {
+		return "", err
+	}
+	u.Log.ErrorContext(ctx, "the server's file lacks entries", "database", db.Short(), "error", err)
+	return damaged.Err.Error(), nil
+}
+
+// PublishDamage publishes for the other units which servers' files lack entries, and which no longer do.
+func (u Unit) PublishDamage(
+	ctx context.Context, servers map[ovndb.Database]observe.ServerState, report observe.Report, databases map[ovndb.Database]plan.Database,
+) {
+	for _, c := range report.Clusters {
+		l := servers[c.Database]
+		found, observed := databases[c.Database]
+		if !observed { // the damage of a database that was not looked at stays published
+			continue
+		}
+		lost, published := found.Damage, c.Condition == ovndb.Serving && slices.Contains(c.View.Lost, c.Status.Server)
+		if l.Condition != ovndb.Serving || lost == "" && !published {
+			continue
+		}
+		if err := u.Members.PublishDamage(ctx, l, lost); err != nil {
+			u.Log.WarnContext(ctx, "cannot publish the state of the server's file", "database", c.Database.Short(), "missing", lost, "error", err)
+		}
+	}
+}
+
+// TrimMemory has servers that don't do it by themselves give memory back after each
+// compaction. A server that was started since forgets it, and can't be asked: so each hook does it.
+// One that did not report its version yet waits for the hook in
+// which it does ([restarts.Manager.Complete]). A failure fails no hook.
+func (u Unit) TrimMemory(ctx context.Context, servers map[ovndb.Database]observe.ServerState) {
+	for _, db := range ovndb.Databases() {
+		runs, _ := u.Restarts.Runs(ovndb.ServiceOf(db))
+		if servers[db].Condition != ovndb.Serving || runs.OVS == "" || plan.TrimsMemory(runs.OVS) {
+			continue
+		}
+		if err := u.Control.TrimMemory(ctx, db); err != nil {
+			u.Log.WarnContext(ctx, "cannot enable memory trimming on compaction", "database", db.Short(), "error", err)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package steps
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/restarts"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+	"github.com/ovn-central/ovn-central-operator/internal/systemd"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// northd is a machine whose ovn-northd runs and is masked, in the words of systemd's UnitFileState.
+type northd struct {
+	masked string
+	calls  []string
+}
+
+// Run implements run.Runner.
+func (n *northd) Run(_ context.Context, c run.Command) ([]byte, error) {
+	switch {
+	case c.Name == "ovs-appctl":
+		return []byte("connected\n"), nil
+	case c.Name == "systemctl" && c.Args[0] == "show":
+		var all []string
+		for _, service := range ovndb.AllServices() {
+			all = append(all, "Id="+string(service)+".service\nLoadState=masked\nActiveState=active\nUnitFileState="+n.masked+"\nMainPID=1\n")
+		}
+		return []byte(strings.Join(all, "\n")), nil
+	case c.Name == "systemctl":
+		n.calls = append(n.calls, c.String())
+	}
+	return nil, nil
+}
+
+// An upgrade that was killed leaves masks until the next boot, and systemctl's restart stops what it then finds masked.
+func TestRestart_northd_that_is_masked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, northdIsNotLeftDown) // it waits for one that has no control socket
+}
+
+func northdIsNotLeftDown(t *testing.T) {
+	t.Helper()
+	for masked, want := range map[string][]string{
+		"masked-runtime": {"systemctl unmask --runtime ovn-northd", "systemctl restart ovn-northd"}, "masked": nil,
+	} {
+		n := &northd{masked: masked}
+		u := unit(t, &observe.Machine{Services: systemd.Services{Runner: n}, Control: ovsctl.Control{Runner: n}})
+		u.Restarts.Due(ovndb.Northd, "upgrade")
+		err := u.Restart(t.Context(), observe.Snapshot{}, ovndb.Version{OVN: "25.03"}, ovndb.Northd)
+		pending, refused := u.Restarts.Pending(ovndb.Version{})
+		require.NoError(t, refused)
+		assert.Equal(t, want, slices.Clone(n.calls), masked)
+		if want == nil {
+			require.ErrorIs(t, err, systemd.ErrNotStartable)
+			assert.Contains(t, pending, ovndb.Northd)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Empty(t, pending)
+	}
+}
+
+// S5: a server that the start guard refuses would not be there after 30 seconds, either. Only what this start has noted
+// counts.
+func TestAwaitMember_refused_by_the_start_guard(t *testing.T) {
+	t.Parallel()
+	u := unit(t, new(observe.Machine))
+	require.NoError(t, os.WriteFile(u.Paths.StartRefusal(ovndb.NB), []byte(`{"reason": "given up"}`), 0o600))
+	assert.ErrorContains(t, u.awaitMember(t.Context(), ovndb.NB, time.Hour), "given up")
+	require.NoError(t, u.forgetRefusal(ovndb.SouthboundServer))
+	assert.FileExists(t, u.Paths.StartRefusal(ovndb.NB))
+	require.NoError(t, u.forgetRefusal(ovndb.NorthboundServer))
+	assert.NoFileExists(t, u.Paths.StartRefusal(ovndb.NB))
+}
+
+// A machine was so slow that systemctl did not return in time: the server runs all the same.
+func TestStart_service_that_is_slow_to_start(t *testing.T) {
+	t.Parallel()
+	slow := []runtest.Call{
+		runtest.Expect("systemctl", "unmask", "ovn-ovsdb-server-nb"),
+		runtest.Expect("systemctl", "unmask", "--runtime", "ovn-ovsdb-server-nb"),
+		runtest.Expect("systemctl", "start", "ovn-ovsdb-server-nb").Fails(1, "Job for ovn-ovsdb-server-nb.service timed out.\n"),
+	}
+	for title, c := range map[string]struct {
+		ran, want map[ovndb.Service]ovndb.Version
+	}{
+		"it never ran": {nil, map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "25.03", OVS: "3.5"}}},
+		"it ran an older one, which may be the one that failed": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "23.03", OVS: "3.1"}},
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "23.03", OVS: "3.1"}},
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			u := unit(t, &observe.Machine{Services: systemd.Services{Runner: runtest.New(t, slow...)}})
+			for service, version := range c.ran {
+				u.Restarts.Started(service, version)
+			}
+			saved := 0
+			u.Save = func() error {
+				saved++
+				runs, _ := u.Restarts.Runs(ovndb.NorthboundServer)
+				assert.Equal(t, c.want[ovndb.NorthboundServer], runs)
+				return nil
+			}
+			installed := ovndb.Version{OVN: "25.03", OVS: "3.5"}
+			require.ErrorContains(t, u.Start(t.Context(), installed, []ovndb.Service{ovndb.NorthboundServer}), "timed out")
+			assert.Equal(t, 1, saved)
+			runs, _ := u.Restarts.Runs(ovndb.NorthboundServer)
+			assert.Equal(t, c.want[ovndb.NorthboundServer], runs)
+		})
+	}
+}
+
+// unit is one on that machine, with no restarts that packages were refused.
+func unit(t *testing.T, m *observe.Machine) Unit {
+	t.Helper()
+	dir := t.TempDir()
+	if m.Log == nil {
+		m.Log = slog.New(slog.DiscardHandler)
+	}
+	state, err := unitstate.Open(filepath.Join(dir, "state.json"), m.Log)
+	require.NoError(t, err)
+	return Unit{
+		Machine: m, Paths: ovndb.Paths{Run: dir, DB: dir, Etc: dir},
+		Restarts: &restarts.Manager{Refusals: apt.Policy{App: "ovn-central", Paths: ovndb.Paths{DB: dir}}, State: state, Log: m.Log},
+		Save:     func() error { return nil },
+	}
+}
+
+// A member looks again once it leads, and once a term: then it is the one that converts.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	asked, needed := 0, false
+	u := unit(t, new(observe.Machine))
+	hook := func() *Schemas {
+		return &Schemas{State: u.Restarts.State, Log: u.Log, NeedsConversion: func(context.Context, ovndb.Database) (bool, error) {
+			asked++
+			return needed, nil
+		}}
+	}
+	installed := ovndb.Version{OVN: "25.03"}
+	look := func(m *Schemas, term uint64, thorough, asks bool) plan.Drift {
+		t.Helper()
+		before := asked
+		drift := m.Drift(t.Context(), ovndb.NB, installed, term, thorough)
+		assert.Equal(t, asks, asked > before)
+		return drift
+	}
+	assert.Equal(t, plan.InSync, look(hook(), 0, false, true))
+	assert.Equal(t, plan.InSync, look(hook(), 0, true, false), "only newer packages bring a newer schema")
+	m := hook()
+	assert.Equal(t, plan.InSync, look(m, 3, false, true), "it leads now")
+	assert.Equal(t, plan.InSync, look(m, 3, true, false), "it was asked in this hook")
+	assert.Equal(t, plan.InSync, look(hook(), 3, false, false))
+	assert.Equal(t, plan.InSync, look(hook(), 3, true, true))
+	needed, installed = true, ovndb.Version{OVN: "25.09"}
+	m = hook()
+	assert.Equal(t, plan.Drifted, look(m, 3, false, true))
+	needed = false
+	m.Forget(ovndb.Databases()...)
+	assert.Equal(t, plan.InSync, look(m, 3, false, true))
+}
+
+// Members keep the address in their files, and services that run are to be restarted before the file is changed.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	u := unit(t, new(observe.Machine))
+	u.Paths.Etc = filepath.Join(u.Paths.Etc, "ovn")
+	require.NoError(t, os.MkdirAll(filepath.Dir(u.Paths.Defaults()), 0o755))
+	compare := func(a Addresses) plan.Drift {
+		t.Helper()
+		drift, err := u.Defaults(a)
+		require.NoError(t, err)
+		return drift
+	}
+	own, other := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.9")
+	assert.Empty(t, compare(Addresses{}), "its address is unknown")
+	assert.Equal(t, plan.Drifted, compare(Addresses{Own: own}), "there is no file yet")
+	serving := map[ovndb.Database]observe.ServerState{ovndb.NB: {Condition: ovndb.Serving}}
+	require.NoError(t, u.WriteDefaults(Addresses{Own: own}, plan.Drifted, serving))
+	assert.Equal(t, plan.InSync, compare(Addresses{Own: own}))
+	assert.Equal(t, plan.InSync, compare(Addresses{Own: other, Member: own}))
+	due, err := u.Restarts.Pending(ovndb.Version{})
+	require.NoError(t, err)
+	assert.Empty(t, due)
+
+	u.Save = func() error { return os.ErrPermission }
+	require.ErrorIs(t, u.WriteDefaults(Addresses{Own: other}, plan.NeedsRestart, serving), os.ErrPermission)
+	assert.Equal(t, plan.InSync, compare(Addresses{Own: own}), "it is not changed before the restart is noted")
+	due, err = u.Restarts.Pending(ovndb.Version{})
+	require.NoError(t, err)
+	assert.Equal(t, map[ovndb.Service]string{ovndb.NorthboundServer: "options changed"}, due)
+}
