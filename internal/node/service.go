@@ -123,7 +123,7 @@ func (s *Service) detail(kind, name string, f finding.Finding) answer.Message {
 	for _, way := range f.Remedies {
 		text += ": run: " + s.Command(way.Command)
 	}
-	return answer.Message{Message: text, Error: true, Kind: kind, Name: name}
+	return answer.Message{Message: text, Error: true, Kind: kind, Name: name, Code: string(f.Code)}
 }
 
 // about is a finding about a node.
