@@ -119,15 +119,15 @@ func (p pass) certificatesSnapshot() certificates.Snapshot {
 	o := p.result
 	return certificates.Snapshot{
 		Thorough: o.thorough, Providers: o.Application.Remote[relation.Certificates],
-		Addresses: o.addresses, Primary: o.primary, Hosts: o.hosts,
+		Addresses: o.Addresses.All, Primary: o.Addresses.Primary, Hosts: o.Addresses.Hosts,
 	}
 }
 
 func (p pass) firewallSnapshot() firewall.Snapshot {
-	s := firewall.Snapshot{Thorough: p.result.thorough, Own: p.result.address}
+	s := firewall.Snapshot{Thorough: p.result.thorough, Own: p.result.Addresses.Own}
 	s.Peers = slices.Concat(p.result.Snapshot.Application.PeerAddresses(), p.result.MemberAddresses())
 	for _, c := range p.result.clients {
-		s.Clients = append(s.Clients, c.addresses...)
+		s.Clients = append(s.Clients, c.Addresses...)
 	}
 	return s
 }
@@ -136,12 +136,12 @@ func (u *Reconciler) publishSnapshot(p pass) publish.Snapshot {
 	r, g, o := p.record, p.progress, p.result
 	s := publish.Snapshot{
 		Snapshot: o.Snapshot.Snapshot, Report: o.Report, State: o.state, Ready: o.Decision.Ready, Thorough: o.thorough, Version: o.dropsVersion(),
-		JujuLeader: g.jujuLeader, Clusters: g.clusters, Migrated: g.migrated, Address: o.address, Hostname: o.hosts[0],
+		JujuLeader: g.jujuLeader, Clusters: g.clusters, Migrated: g.migrated, Address: o.Addresses.Own, Hostname: o.Addresses.Hosts[0],
 		Running: r.restarts.Running(o.state.Packages.Version), Withdrawn: r.Withdrawn,
 		Recovery: relation.UnitState{Requests: r.Answered(o.state.Recovery), Copies: copies(o.state.Recovery), Rejoin: r.Rejoin},
 	}
 	for _, c := range o.clients {
-		s.Clients = append(s.Clients, c.id)
+		s.Clients = append(s.Clients, c.ID)
 	}
 	return s
 }
@@ -156,7 +156,7 @@ func (p pass) monitoringSnapshot() monitoring.Snapshot {
 	o := p.result
 	s := monitoring.Snapshot{
 		Now: p.progress.at, Thorough: o.thorough, Ready: o.Decision.Ready, Dying: o.state.Dying, JujuLeader: p.progress.jujuLeader,
-		Address: o.address, Application: o.Snapshot.Application, Exporter: o.fromJuju.Settings.ExporterChannel,
+		Address: o.Addresses.Own, Application: o.Snapshot.Application, Exporter: o.fromJuju.Settings.ExporterChannel,
 		Unknown: o.fromJuju.Problem != "" || !o.usable(plan.OptionExporter),
 	}
 	if o.usable(agentOptions...) {
@@ -183,7 +183,7 @@ func (u *Reconciler) agentSnapshot(p pass) agentservice.Snapshot {
 	s.Options = &agentservice.Options{
 		Unit: u.Env.Unit, Mode: agent.Mode, TTL: agent.TTL, HoldDown: agent.HoldDown, NeutronGateways: agent.NeutronGateways,
 		CordonNew: agent.CordonNew, Port: agent.Port, BackupInterval: o.fromJuju.Settings.Backup.Interval,
-		Address: o.address, Peers: o.Snapshot.Application.PeerAddresses(),
+		Address: o.Addresses.Own, Peers: o.Snapshot.Application.PeerAddresses(),
 	}
 	return s
 }

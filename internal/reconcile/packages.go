@@ -29,8 +29,8 @@ func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]str
 	return s, invalid
 }
 
-// tooNew says whether a server that is down has ended for being older than its file,
-// and would again: it is the one that is installed.
+// tooNew reports whether a server that is down has ended because it is older than its file,
+// and would again: it is the installed one.
 func (u *Reconciler) tooNew(ctx context.Context, p pass, db ovndb.Database) bool {
 	installed, _, err := p.record.packages.Installed(ctx)
 	if runs, started := p.record.restarts.Runs(ovndb.ServiceOf(db)); err == nil && started && !runs.Is(installed) {
@@ -43,8 +43,8 @@ func (u *Reconciler) tooNew(ctx context.Context, p pass, db ovndb.Database) bool
 	return tooNew
 }
 
-// mayDoWithout says whether what there is of the packages may do, once they could not be had: for a
-// server that is down, and for all that must not wait for an upgrade that was cut off.
+// mayDoWithout reports whether the unit continues with the packages that it has after newer ones could not be had: for a
+// server that is down, and for all that must not wait for an interrupted upgrade.
 func (p pass) mayDoWithout(s plan.Step) bool {
 	switch {
 	case p.record.packages.Unavailable():
@@ -55,7 +55,7 @@ func (p pass) mayDoWithout(s plan.Step) bool {
 	return s.Kind == plan.Install && p.result.state.Packages.Interrupted()
 }
 
-// idle says whether a server of this unit is down.
+// idle reports whether a server of this unit is down.
 func idle(o Result) bool {
 	return slices.ContainsFunc(ovndb.Databases(), func(db ovndb.Database) bool { return o.Servers[db].Condition == ovndb.Down })
 }

@@ -1,7 +1,6 @@
-// Package reconcile brings a unit to where it should be, and keeps it there. It
-// finds out what there is, lets package plan decide, makes the step, and finds
-// out again, until nothing is left to be done or something has to be waited for.
-// Then it publishes what others need to know, and says how the unit is.
+// Package reconcile brings a unit to its wanted state, and keeps it there. It observes Juju and the machine, lets
+// package plan decide, makes the step, and observes again, until no step is left or the unit has to wait. Then it has
+// each manager ensure its concern, and sets the status.
 package reconcile
 
 import (
@@ -56,13 +55,13 @@ type Result struct {
 	backupAge string
 }
 
-// pass is one pass over the unit: what it has recorded of itself, what Juju said, what its
-// steps have changed since, and what has come of it so far.
+// pass is one pass over the unit: its record with the managers, what its own steps change at Juju, and the latest
+// snapshot with what has come of it.
 type pass struct {
 	record   *record
 	progress *progress
 	result   Result
-	// judging says that a recovery is judged, whether or not one was asked for.
+	// judging is set if a recovery is judged, whether or not one was requested.
 	judging bool
 }
 
@@ -70,11 +69,11 @@ type pass struct {
 // machine to a member.
 const maxSteps = 60
 
-// Reconcile takes the unit as far as it can get now. Where thorough is not set, as
+// Reconcile takes the unit as far as it can get now. Unless thorough is set, as
 // in `update-status`, Juju is asked only for what may have changed without a hook
-// of its own; the rest is what was last found out. The error is one of Juju's
-// tools, and then nothing was done: what was not read can't be told from what is
-// not there, and Juju soon tries again. A step that can't be made is in the outcome.
+// of its own; the rest is remembered. The error is one of Juju's
+// tools, and then nothing was done: unread data can't be told from missing
+// data, and Juju soon tries again. A step that can't be made is in the result.
 func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, error) {
 	record, err := u.loadRecord()
 	if err != nil {
@@ -116,7 +115,8 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	return p.result, nil
 }
 
-// converge makes steps until none is left, or none that changes anything, and says whether it has made any.
+// converge decides, makes the step, and observes again, until no step is left, or none that changes anything. It reports
+// whether it has made any.
 func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err error) {
 	record, o := p.record, &p.result
 	var made []plan.Step
@@ -134,34 +134,41 @@ func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err e
 			return false, fmt.Errorf("cannot settle: after %d steps the next is %q", steps, step)
 		}
 		made = append(made, *step)
-		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // told to people: the steps of a hook
+		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // for people: the steps of a hook
 		err := u.apply(ctx, *p, *step)
 		if kept := u.saveRecord(record); kept != nil {
 			u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", kept)
 		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return false, err
-			}
-			if errors.Is(err, errClaimed) {
-				o.Decision.Findings = append(o.Decision.Findings, finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()}))
-				break
-			}
-			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
-			u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // told to people, as the unit's status
-			if p.mayDoWithout(*step) {
-				record.packages.DoWithout()
-				continue
-			}
-			break
+		switch {
+		case err == nil:
+			o.Snapshot.Snapshot = u.Observer.Refresh(ctx, o.Snapshot.Snapshot)
+		case ctx.Err() != nil:
+			return false, err
+		case !u.goesWithout(ctx, p, *step, err):
+			return true, nil
 		}
-		o.Snapshot.Snapshot = u.Observer.Refresh(ctx, o.Snapshot.Snapshot)
 	}
 	return len(made) > 0, nil
 }
 
-// settled says whether nothing is left to do, to mend or to wait for: only then may the next pass
-// ask for less, since it can't see what this one has found where it does not ask.
+// goesWithout notes that a step could not be made, and reports whether others can be made without it.
+func (u *Reconciler) goesWithout(ctx context.Context, p *pass, step plan.Step, err error) bool {
+	o := &p.result
+	if errors.Is(err, errClaimed) {
+		o.Decision.Findings = append(o.Decision.Findings, finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()}))
+		return false
+	}
+	o.Failure = fmt.Errorf("cannot %s: %w", step, err)
+	u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // for people, as the unit's status
+	if !p.mayDoWithout(step) {
+		return false
+	}
+	p.record.packages.DoWithout()
+	return true
+}
+
+// settled reports whether nothing is left to do, to repair or to wait for: only then may the next pass
+// ask Juju for less.
 func (o Result) settled() bool {
 	d, c := o.Decision, o.state.Certificates
 	return d.Step == nil && o.Failure == nil && d.Ready && d.Settled() && !c.Drifted() && !c.Awaited()
@@ -181,7 +188,7 @@ func (u *Reconciler) decide(ctx context.Context, p pass, o *Result) (err error) 
 }
 
 // adopt notes what was there before this charm: then nothing that runs may change
-// because the charm has. What a unit that was removed by force has begun is not gone on with.
+// because the charm has. What a unit that was removed by force has begun is not continued.
 func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 	r := p.record
 	if r.Known {
@@ -214,7 +221,7 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 	return nil
 }
 
-// busy says whether an error only means that another unit has its turn, or that
+// busy reports whether an error only means that another unit has its turn, or that
 // this one has to wait for a quorum: it is tried again.
 func busy(err error) bool {
 	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, errNotRemoved) || errors.Is(err, membership.ErrRaftLeaderLost) || errors.As(err, new(*finding.RefusedError))

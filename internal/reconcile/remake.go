@@ -58,7 +58,7 @@ func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) erro
 		r.Note(db, r.Attempts[db].Withdraws(restore.Unusable(err, db)))
 		return err
 	}
-	made, err := u.Files.StageFrom(ctx, db, ovndb.RaftAddress(db, o.address.String()), max(o.fromJuju.Settings.ElectionTimer, time.Second), contents)
+	made, err := u.Files.StageFrom(ctx, db, ovndb.RaftAddress(db, o.Addresses.Own.String()), max(o.fromJuju.Settings.ElectionTimer, time.Second), contents)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	}
 	s.Pending = r.restarts.Planned(ctx, version, s.Services, r.NorthdHeld)
 	s.Certificates = r.certificates.Compare()
-	if s.Defaults, err = r.steps.Defaults(o.startAddresses()); err != nil {
+	if s.Defaults, err = r.steps.Defaults(o.Addresses); err != nil {
 		return s, err
 	}
 	s.Databases = map[ovndb.Database]plan.Database{}
@@ -67,7 +67,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 			s.Refused[db] = a.Why
 		}
 	}
-	if s.NorthdParams, err = r.steps.NorthdParams(o.startAddresses(), o.Snapshot); err != nil {
+	if s.NorthdParams, err = r.steps.NorthdParams(o.Addresses, o.Snapshot); err != nil {
 		return s, err
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
@@ -235,19 +235,19 @@ func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Dat
 // they may do more than their role there.
 func (u *Reconciler) observeClientPorts(ctx context.Context, p pass, db ovndb.Database, x *plan.Database) {
 	r, o := p.record, p.result.Snapshot
-	if !o.address.IsValid() {
+	if !o.Addresses.Own.IsValid() {
 		return
 	}
 	ports := ovndb.ClientPorts(db)
 	if o.looks { // of one server
 		ports = ports[:1]
 	}
-	err := r.certificates.Served(ctx, db, o.address, ports...)
+	err := r.certificates.Served(ctx, db, o.Addresses.Own, ports...)
 	if err != nil && x.Listeners != plan.Drifted && o.thorough {
-		err = r.certificates.Reload(ctx, db, o.address)
+		err = r.certificates.Reload(ctx, db, o.Addresses.Own)
 	}
 	if err == nil && o.thorough && r.packages.Adopted() && db == ovndb.SB {
-		restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(o.address, ovndb.ClientPorts(db)[0]).String())
+		restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(o.Addresses.Own, ovndb.ClientPorts(db)[0]).String())
 		x.Unrestricted = err == nil && !restricted
 	}
 	if x.ClientsServed = err == nil; err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
-// made are the functions that make the steps, by kind.
-var made = map[plan.Kind]func(*Reconciler, context.Context, pass, plan.Step) error{
+// stepFunctions make the steps, by kind.
+var stepFunctions = map[plan.Kind]func(*Reconciler, context.Context, pass, plan.Step) error{
 	plan.Install: func(_ *Reconciler, ctx context.Context, p pass, _ plan.Step) error {
 		p.record.schemas.Forget(ovndb.Databases()...)
 		return p.record.packages.Install(ctx, p.result.packagesSnapshot())
@@ -31,12 +31,12 @@ var made = map[plan.Kind]func(*Reconciler, context.Context, pass, plan.Step) err
 	plan.DropCAs:            (*Reconciler).installCertificate,
 	plan.WriteDefaults: func(_ *Reconciler, _ context.Context, p pass, _ plan.Step) error {
 		o := p.result
-		return p.record.steps.WriteDefaults(o.startAddresses(), o.state.Defaults, o.Servers)
+		return p.record.steps.WriteDefaults(o.Addresses, o.state.Defaults, o.Servers)
 	},
 	plan.WriteNorthdParams: func(_ *Reconciler, _ context.Context, p pass, _ plan.Step) error {
 		o := p.result
 		restart := o.state.Services[ovndb.Northd].Active && o.state.NorthdParams == plan.NeedsRestart
-		return p.record.steps.WriteNorthdParams(o.startAddresses(), o.Snapshot.Snapshot, restart)
+		return p.record.steps.WriteNorthdParams(o.Addresses, o.Snapshot.Snapshot, restart)
 	},
 	plan.ConfigureFirewall: func(_ *Reconciler, ctx context.Context, p pass, _ plan.Step) error {
 		_, err := p.record.firewall.Ensure(ctx, p.firewallSnapshot())
@@ -58,14 +58,14 @@ var made = map[plan.Kind]func(*Reconciler, context.Context, pass, plan.Step) err
 	},
 	// First clusters, and joins.
 	plan.StageCluster: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
-		_, err := u.Files.CreateCluster(ctx, s.Database, ovndb.RaftAddress(s.Database, p.result.address.String()), s.Timer)
+		_, err := u.Files.CreateCluster(ctx, s.Database, ovndb.RaftAddress(s.Database, p.result.Addresses.Own.String()), s.Timer)
 		return err
 	},
 	plan.PublishClusters: (*Reconciler).claim,
 	plan.CommitCluster:   func(u *Reconciler, _ context.Context, _ pass, s plan.Step) error { return u.Files.Commit(s.Database) },
 	plan.DiscardCluster:  (*Reconciler).discard,
 	plan.JoinCluster: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
-		return u.Files.JoinCluster(ctx, s.Database, s.Cluster, ovndb.RaftAddress(s.Database, p.result.address.String()), s.Remotes)
+		return u.Files.JoinCluster(ctx, s.Database, s.Cluster, ovndb.RaftAddress(s.Database, p.result.Addresses.Own.String()), s.Remotes)
 	},
 	// Recoveries and restores.
 	plan.AcceptRecovery: (*Reconciler).acceptRecovery,
@@ -94,21 +94,16 @@ var made = map[plan.Kind]func(*Reconciler, context.Context, pass, plan.Step) err
 
 // apply makes one step.
 func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
-	do, is := made[s.Kind]
+	do, is := stepFunctions[s.Kind]
 	if !is {
 		return fmt.Errorf("no such step")
 	}
 	return do(u, ctx, p, s)
 }
 
-// startAddresses are those that the unit's services are started with.
-func (o Snapshot) startAddresses() steps.Addresses {
-	return steps.Addresses{Own: o.address, Member: o.member}
-}
-
 // listeners are what the rows of the listeners are made of.
 func (o Snapshot) listeners() steps.Listeners {
-	return steps.Listeners{Probe: o.fromJuju.Settings.InactivityProbe, Units: append(o.Application.PeerAddresses(), o.address)}
+	return steps.Listeners{Probe: o.fromJuju.Settings.InactivityProbe, Units: append(o.Application.PeerAddresses(), o.Addresses.Own)}
 }
 
 // start starts services.
@@ -177,7 +172,7 @@ func (u *Reconciler) installCertificate(ctx context.Context, p pass, s plan.Step
 		locked = locked && o.Servers[db].Member() && o.Servers[db].Status.HasLeader()
 	}
 	install := func(ctx context.Context) error {
-		return p.record.certificates.Install(ctx, s.Kind, p.result.address, served)
+		return p.record.certificates.Install(ctx, s.Kind, p.result.Addresses.Own, served)
 	}
 	if !locked {
 		return install(ctx) // nothing is lost that way, and maybe everything won

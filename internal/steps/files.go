@@ -14,17 +14,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// Addresses are those that a unit's services are started with: the unit's, and the one in its databases' files, if there
-// are any.
-type Addresses struct{ Own, Member netip.Addr }
-
 // Defaults compares the file that the services are started with.
-func (u Unit) Defaults(a Addresses) (plan.Drift, error) {
-	return a.drift(u.Paths.Defaults(), u.wantedDefaults(a).Render, systemd.NeedsRestart)
+func (u Unit) Defaults(a observe.Addresses) (plan.Drift, error) {
+	return drift(a, u.Paths.Defaults(), u.wantedDefaults(a).Render, systemd.NeedsRestart)
 }
 
 // drift compares a file with the wanted one; changed reports whether services must be restarted to apply the change.
-func (a Addresses) drift(path string, render func() []byte, changed func(have, want []byte) bool) (plan.Drift, error) {
+func drift(a observe.Addresses, path string, render func() []byte, changed func(have, want []byte) bool) (plan.Drift, error) {
 	if !a.Own.IsValid() {
 		return "", nil
 	}
@@ -48,7 +44,7 @@ func (a Addresses) drift(path string, render func() []byte, changed func(have, w
 // a new cluster then, and with another unit's it would join without looking at
 // the cluster's ID. If there is a database file, the address is the one in it, also if the machine has lost it:
 // a restart would not change the member's.
-func (u Unit) wantedDefaults(a Addresses) systemd.Defaults {
+func (u Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	own := a.Own
 	if a.Member.IsValid() {
 		own = a.Member
@@ -57,7 +53,7 @@ func (u Unit) wantedDefaults(a Addresses) systemd.Defaults {
 }
 
 // WriteDefaults writes the file that the services are started with. drift is what [Unit.Defaults] has found.
-func (u Unit) WriteDefaults(a Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState) error {
+func (u Unit) WriteDefaults(a observe.Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState) error {
 	if drift == plan.NeedsRestart {
 		for _, db := range ovndb.Databases() {
 			if servers[db].Condition == ovndb.Serving {
@@ -73,8 +69,8 @@ func (u Unit) WriteDefaults(a Addresses, drift plan.Drift, servers map[ovndb.Dat
 }
 
 // NorthdParams compares the file that ovn-northd is started with.
-func (u Unit) NorthdParams(a Addresses, snapshot observe.Snapshot) (plan.Drift, error) {
-	return a.drift(u.Paths.NorthdParams(), u.wantedNorthd(a, snapshot).Render, systemd.NorthdNeedsRestart)
+func (u Unit) NorthdParams(a observe.Addresses, snapshot observe.Snapshot) (plan.Drift, error) {
+	return drift(a, u.Paths.NorthdParams(), u.wantedNorthd(a, snapshot).Render, systemd.NorthdNeedsRestart)
 }
 
 // wantedNorthd are all units that have servers, in the order of their addresses,
@@ -82,7 +78,7 @@ func (u Unit) NorthdParams(a Addresses, snapshot observe.Snapshot) (plan.Drift, 
 // or not their unit is still known. One that is being removed may lead for as long as its
 // `stop` is refused, and ovn-northd works with leaders only; one that the charm
 // before this one still runs publishes nothing of its servers.
-func (u Unit) wantedNorthd(a Addresses, snapshot observe.Snapshot) systemd.NorthdParams {
+func (u Unit) wantedNorthd(a observe.Addresses, snapshot observe.Snapshot) systemd.NorthdParams {
 	m, addresses := snapshot.Application, []netip.Addr{a.Own}
 	for _, unit := range m.Others() {
 		if address := m.Peers[unit].State.Address; address.IsValid() && m.Published[unit].Complete() {
@@ -95,7 +91,7 @@ func (u Unit) wantedNorthd(a Addresses, snapshot observe.Snapshot) systemd.North
 }
 
 // WriteNorthdParams writes the file that ovn-northd is started with. restart is set if it runs and must be restarted.
-func (u Unit) WriteNorthdParams(a Addresses, snapshot observe.Snapshot, restart bool) error {
+func (u Unit) WriteNorthdParams(a observe.Addresses, snapshot observe.Snapshot, restart bool) error {
 	if restart {
 		u.Restarts.Due(ovndb.Northd, "units have come or gone")
 		if err := u.Save(); err != nil {

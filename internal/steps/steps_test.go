@@ -186,26 +186,26 @@ func TestDefaults(t *testing.T) {
 	u := unit(t, new(observe.Machine))
 	u.Paths.Etc = filepath.Join(u.Paths.Etc, "ovn")
 	require.NoError(t, os.MkdirAll(filepath.Dir(u.Paths.Defaults()), 0o755))
-	compare := func(a Addresses) plan.Drift {
+	compare := func(a observe.Addresses) plan.Drift {
 		t.Helper()
 		drift, err := u.Defaults(a)
 		require.NoError(t, err)
 		return drift
 	}
 	own, other := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.9")
-	assert.Empty(t, compare(Addresses{}), "its address is unknown")
-	assert.Equal(t, plan.Drifted, compare(Addresses{Own: own}), "there is no file yet")
+	assert.Empty(t, compare(observe.Addresses{}), "its address is unknown")
+	assert.Equal(t, plan.Drifted, compare(observe.Addresses{Own: own}), "there is no file yet")
 	serving := map[ovndb.Database]observe.ServerState{ovndb.NB: {Condition: ovndb.Serving}}
-	require.NoError(t, u.WriteDefaults(Addresses{Own: own}, plan.Drifted, serving))
-	assert.Equal(t, plan.InSync, compare(Addresses{Own: own}))
-	assert.Equal(t, plan.InSync, compare(Addresses{Own: other, Member: own}))
+	require.NoError(t, u.WriteDefaults(observe.Addresses{Own: own}, plan.Drifted, serving))
+	assert.Equal(t, plan.InSync, compare(observe.Addresses{Own: own}))
+	assert.Equal(t, plan.InSync, compare(observe.Addresses{Own: other, Member: own}))
 	due, err := u.Restarts.Pending(ovndb.Version{})
 	require.NoError(t, err)
 	assert.Empty(t, due)
 
 	u.Save = func() error { return os.ErrPermission }
-	require.ErrorIs(t, u.WriteDefaults(Addresses{Own: other}, plan.NeedsRestart, serving), os.ErrPermission)
-	assert.Equal(t, plan.InSync, compare(Addresses{Own: own}), "it is not changed before the restart is noted")
+	require.ErrorIs(t, u.WriteDefaults(observe.Addresses{Own: other}, plan.NeedsRestart, serving), os.ErrPermission)
+	assert.Equal(t, plan.InSync, compare(observe.Addresses{Own: own}), "it is not changed before the restart is noted")
 	due, err = u.Restarts.Pending(ovndb.Version{})
 	require.NoError(t, err)
 	assert.Equal(t, map[ovndb.Service]string{ovndb.NorthboundServer: "options changed"}, due)

@@ -1,4 +1,4 @@
-package reconcile
+package observe_test
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func (b bindings) Run(_ context.Context, c run.Command) ([]byte, error) {
 		strings.Join(listed, ","), strings.Join(plain, ",")), nil
 }
 
-func TestObserveAddress(t *testing.T) {
+func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		peer, clients string
@@ -40,15 +40,12 @@ func TestObserveAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := &Reconciler{
-				Machine: &observe.Machine{Log: slog.New(slog.DiscardHandler)},
-				Tools:   juju.New(bindings{"--format=json": tt.peer, "ovsdb-peer": tt.peer, "ovsdb-cms": tt.peer, "ovsdb": tt.clients}),
-			}
-			o := Snapshot{Trigger: Trigger{thorough: true}}
-			require.NoError(t, u.observeAddress(t.Context(), &o, nil))
-			assert.Equal(t, "10.0.0.1", o.address.String())
+			o := &observe.Observer{Machine: &observe.Machine{Log: slog.New(slog.DiscardHandler)}}
+			a, err := o.Addresses(t.Context(), juju.New(bindings{"ovsdb-peer": tt.peer, "ovsdb-cms": tt.peer, "ovsdb": tt.clients}), nil, true, false)
+			require.NoError(t, err)
+			assert.Equal(t, "10.0.0.1", a.Own.String())
 			words := func(all []netip.Addr) string { return strings.Trim(fmt.Sprint(all), "[]") }
-			assert.Equal(t, [2]string{tt.primary, tt.all}, [2]string{words(o.primary), words(o.addresses)})
+			assert.Equal(t, [2]string{tt.primary, tt.all}, [2]string{words(a.Primary), words(a.All)})
 		})
 	}
 }
