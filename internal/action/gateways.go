@@ -105,7 +105,7 @@ func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Req
 			shown, wrong := answered(format, refused.Status)
 			found["status"], err = shown["status"], wrong
 		case finding.Has(finding.Reasons(err), finding.WouldInterrupt):
-			err = u.unconfirmed(err.Error(), "rebalance-gateways", p, moving...)
+			err = u.unconfirmed(finding.Reasons(err)[0], "rebalance-gateways", p, moving...)
 		case errors.As(err, &unproved) && !finding.Has(unproved.Findings, finding.NewHostSilent):
 			found["misplaced"] = named(present.Messages(unproved.Findings))
 			err = fmt.Errorf("%w; run: %s", err, u.command("gateway-status"))
@@ -150,10 +150,9 @@ func (u Unit) again(action string, p params, keys []string, yes string) command.
 }
 
 // unconfirmed is the refusal of a command that was not confirmed, with that command as it shows its plan and confirmed.
-func (u Unit) unconfirmed(why, action string, p params, keys ...string) error {
-	found := finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{Detail: why},
-		finding.Do(u.again(action, p, keys, "dry-run")), finding.Do(u.again(action, p, keys, "i-really-mean-it")))
-	return finding.Refuse([]finding.Finding{found})
+func (u Unit) unconfirmed(why finding.Finding, action string, p params, keys ...string) error {
+	why.Remedies = []finding.Remedy{finding.Do(u.again(action, p, keys, "dry-run")), finding.Do(u.again(action, p, keys, "i-really-mean-it"))}
+	return finding.Refuse([]finding.Finding{why})
 }
 
 // gateways asks this unit's own servers, and where these do not answer those of the

@@ -20,7 +20,7 @@ func kick(name, sbKey, nbKey string) func(context.Context, Unit, params) (result
 		snapshot := u.Observer.Observe(ctx, u.Tools)
 		outcomes, err := u.Members.Kick(ctx, snapshot.Application, request)
 		if reasons := finding.Reasons(err); finding.Has(reasons, finding.Unconfirmed) {
-			err = u.unconfirmed(reasons[0].Args.Detail, name, p, sbKey, nbKey, "unit", string(raft.PermitUnitInModel), string(raft.PermitForce))
+			err = u.unconfirmed(reasons[0], name, p, sbKey, nbKey, "unit", string(raft.PermitUnitInModel), string(raft.PermitForce))
 		}
 		if err != nil {
 			return nil, refused(err)

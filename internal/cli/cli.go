@@ -73,7 +73,11 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 	if err == nil {
 		return exitOK
 	}
-	if !errors.As(err, new(shownError)) {
+	switch {
+	case errors.As(err, new(shownError)):
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintln(stderr, "error: interrupted")
+	default:
 		fmt.Fprintf(stderr, "error: %s\n", run.Redact(err.Error()))
 	}
 	switch {

@@ -228,13 +228,25 @@ func show[T any](out io.Writer, output string, d T, text func(T) string) (err er
 	return err
 }
 
+// inTerminal is an answer for people, without its code for programs.
+func inTerminal(s answer.Status) string {
+	verdict := ""
+	if !s.OK() {
+		verdict = "error: "
+	}
+	return strings.Replace(document.Answer(s), fmt.Sprintf("%s (%d %s): ", s.Status, s.Code, s.Reason), verdict, 1)
+}
+
 // answer shows the result of an operation: failures, for people, on stderr.
 func (f *databaseFlags) answer(cmd *cobra.Command, status answer.Status) error {
+	if err := cmd.Context().Err(); err != nil && status.Reason == answer.ClusterNotAccessible {
+		return err // not what the interrupted question says
+	}
 	out := cmd.OutOrStdout()
 	if !status.OK() && f.output == "text" {
 		out = cmd.ErrOrStderr()
 	}
-	if err := show(out, f.output, status, document.Answer); err != nil || status.OK() {
+	if err := show(out, f.output, status, inTerminal); err != nil || status.OK() {
 		return err
 	}
 	failed := errors.New(status.Message)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -240,7 +241,7 @@ func TestNodes_empty_name_is_refused(t *testing.T) {
 	env, _ := prepare(t)
 	code, stdout, stderr := mainOf(t, env, "ovn-central-operator", "nodes", "show", "")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stdout+stderr, "Failure (400 BadRequest): ")
+	assert.Contains(t, stdout+stderr, "error: ")
 }
 
 func TestMain_unknown_action_is_usage_error(t *testing.T) {
@@ -316,6 +317,24 @@ func TestMain_interrupted_hook_exit_code(t *testing.T) {
 	var out bytes.Buffer
 	assert.Equal(t, 130, cli.Main(ctx, []string{"x", "hook", "update-status"}, env.getenv, &out, &out))
 	assert.Less(t, time.Since(begun), 20*time.Second)
+}
+
+// A person who has waited for a server that hangs is not told what the server has not answered.
+func TestMain_interrupted_question(t *testing.T) {
+	env, dir := prepare(t)
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(dir, "silent.sock"))
+	require.NoError(t, err)
+	defer silent.Close()
+	env["OVN_NB_DB"], env["OVN_SB_DB"] = "unix:"+silent.Addr().String(), "unix:"+silent.Addr().String()
+	for _, command := range []string{"status", "nodes list"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(200*time.Millisecond, cancel)
+		var stdout, stderr bytes.Buffer
+		code := cli.Main(ctx, append([]string{"ovn-gateways"}, strings.Fields(command)...), env.getenv, &stdout, &stderr)
+		assert.Equal(t, 130, code, command)
+		assert.Equal(t, "error: interrupted\n", stderr.String(), command)
+		assert.Empty(t, stdout.String(), command)
+	}
 }
 
 // Commands without changes accept no flag for changes.

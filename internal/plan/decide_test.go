@@ -109,10 +109,11 @@ func TestDecide_order_before_clusters(t *testing.T) {
 		},
 		"presentation_options": {
 			func(s *plan.State) {
-				s.Invalid = map[string]string{plan.OptionStatusFormat: "option cluster-status-format is foo", plan.OptionExporter: "option ovn-exporter-channel is foo"}
+				s.Invalid = map[string]string{plan.OptionStatusFormat: "option cluster-status-format is foo", plan.OptionExporter: "option ovn-exporter-channel is foo", plan.OptionNagiosContext: "a b"}
 			},
 			ready("",
 				"warning OPTION_INVALID cluster-status-format Value=option cluster-status-format is foo -> config ovn-central --reset cluster-status-format",
+				"warning OPTION_INVALID nagios_context Value=a b -> config ovn-central --reset nagios_context",
 				"warning OPTION_INVALID ovn-exporter-channel Value=option ovn-exporter-channel is foo -> config ovn-central --reset ovn-exporter-channel"),
 		},
 		"no packages": {func(s *plan.State) { *s = plan.State{} }, does("install")},

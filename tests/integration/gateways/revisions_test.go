@@ -252,7 +252,7 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	code, stdout, stderr := c.operate(apply(first)...)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
-	assert.Contains(t, stderr, "Failure (409 Conflict): 2 operations")
+	assert.Contains(t, stderr, "error: 2 operations")
 
 	// A run of the journal that nothing has tagged, as those of agents are.
 	second := c.reviewID("rebalance")
