@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -383,7 +382,7 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 				agents, exporters = append(agents, m.agent(i, leader)...), append(exporters, m.exporter(i)...)
 			}
 			assert.NoError(t, judge(t, tool, alertRules(t), agents, c.firing), "agents")
-			assert.NoError(t, judge(t, tool, rulesOf(t, monitoring.ExporterAlertRules()), exporters, c.firing), "exporters")
+			assert.NoError(t, judge(t, tool, exporterRules(t), exporters, c.firing), "exporters")
 		})
 	}
 }

@@ -25,14 +25,14 @@ func page(code finding.Code) string { return "https://docs.test/findings#" + str
 
 func alertRules(t *testing.T) relation.AlertRules {
 	t.Helper()
-	text, err := monitoring.AlertRules(page)
+	rules, err := monitoring.AlertRules(page)
 	require.NoError(t, err)
-	return rulesOf(t, text)
+	return rules.For(topology, clusterStatus)
 }
 
-func rulesOf(t *testing.T, text []byte) relation.AlertRules {
+func exporterRules(t *testing.T) relation.AlertRules {
 	t.Helper()
-	rules, err := relation.ParseAlertRules(text)
+	rules, err := monitoring.ExporterAlertRules()
 	require.NoError(t, err)
 	return rules.For(topology, clusterStatus)
 }
@@ -40,7 +40,9 @@ func rulesOf(t *testing.T, text []byte) relation.AlertRules {
 // all are the rules for the agent's metrics, those for the exporter's, and those for logs.
 func all(t *testing.T) []relation.AlertRules {
 	t.Helper()
-	return []relation.AlertRules{alertRules(t), rulesOf(t, monitoring.ExporterAlertRules()), rulesOf(t, monitoring.LogAlertRules())}
+	logs, err := monitoring.LogAlertRules()
+	require.NoError(t, err)
+	return []relation.AlertRules{alertRules(t), exporterRules(t), logs.For(topology, clusterStatus)}
 }
 
 // exported are the exporter's metrics that rules and dashboard use, with their labels. Source: prometheus.NewDesc in

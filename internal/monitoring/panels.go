@@ -63,11 +63,11 @@ var board = []row{
 			queries: []query{{`ovn_central_northd_works{$S} + ovn_central_northd_active{$S}`, "{{juju_unit}}"}},
 		},
 		{
-			title: "Has stood still for", kind: series, unit: "s", about: "For how long ovn-northd has not moved although it was asked.", page: "reference/findings.html#northd-hangs",
+			title: "Has stood still for", kind: series, unit: "s", about: "For how long ovn-northd has not moved although it was asked.", page: "reference/findings.html#northd-behind",
 			queries: []query{{`min by (juju_application) (ovn_central_northd_behind_seconds{$S})`, "{{juju_application}}"}},
 		},
 		{
-			title: "nb_cfg against sb_cfg", kind: series, about: "By how many requests ovn-northd is behind.", page: "reference/findings.html#northd-hangs",
+			title: "nb_cfg against sb_cfg", kind: series, about: "By how many requests ovn-northd is behind.", page: "reference/findings.html#northd-behind",
 			queries: []query{{
 				`max by (juju_application) (ovn_central_nb_cfg{$S,database="nb"}) - max by (juju_application) (ovn_central_nb_cfg{$S,database="sb"})`, "{{juju_application}}",
 			}},

@@ -105,7 +105,7 @@ func rulesFile(t *testing.T, rules any) string {
 func TestPrometheusTakesTheRules(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)
-	for _, rules := range []relation.AlertRules{alertRules(t), rulesOf(t, monitoring.ExporterAlertRules())} {
+	for _, rules := range []relation.AlertRules{alertRules(t), exporterRules(t)} {
 		_, err := run.Exec{}.Run(t.Context(), run.Command{Name: tool, Args: []string{"check", "rules", rulesFile(t, rules)}})
 		require.NoError(t, err)
 	}

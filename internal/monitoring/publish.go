@@ -23,11 +23,10 @@ func (m *Manager) topology() relation.Topology {
 	return relation.Topology{Model: m.Env.ModelName, ModelUUID: m.Env.ModelUUID, App: m.Env.App, Unit: m.Env.Unit, Charm: charmName}
 }
 
-// alertRules are the rules of a file, for this application.
-func (m *Manager) alertRules(text []byte) (relation.AlertRules, error) {
-	rules, err := relation.ParseAlertRules(text)
+// own returns rules for this application only.
+func (m *Manager) own(rules relation.AlertRules) relation.AlertRules {
 	c := command.Command{Unit: m.Env.App + "/leader", Action: "cluster-status"}
-	return rules.For(m.topology(), m.Env.Version.Render(c)), err
+	return rules.For(m.topology(), m.Env.Version.Render(c))
 }
 
 // publishToPrometheus asks for the relations in any case: goal-state lacks those by an offer.
@@ -36,7 +35,7 @@ func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kep
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	rules, err := m.alertRules(ExporterAlertRules())
+	rules, err := ExporterAlertRules()
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kep
 			}
 			address, _ = network.Choose(offered, []netip.Addr{s.Address}, nil)
 		}
-		app, unit := relation.ScrapeDatabag(m.topology(), s.Exporter != "", address, rules)
+		app, unit := relation.ScrapeDatabag(m.topology(), s.Exporter != "", address, m.own(rules))
 		if err := m.Juju.RelationSet(ctx, id, unit); err != nil {
 			return err
 		}
@@ -73,15 +72,11 @@ func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) er
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	text, err := AlertRules(present.URL)
+	rules, err := AlertRules(present.URL)
 	if err != nil {
 		return err
 	}
-	rules, err := m.alertRules(text)
-	if err != nil {
-		return err
-	}
-	logs, err := m.alertRules(LogAlertRules())
+	logs, err := LogAlertRules()
 	if err != nil {
 		return err
 	}
@@ -94,7 +89,7 @@ func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) er
 		return err
 	}
 	for _, id := range ids {
-		if err := m.Juju.RelationSet(ctx, id, relation.COSAgentDatabag(m.topology(), last.Installed, port, rules, logs, dashboards)); err != nil {
+		if err := m.Juju.RelationSet(ctx, id, relation.COSAgentDatabag(m.topology(), last.Installed, port, m.own(rules), m.own(logs), dashboards)); err != nil {
 			return err
 		}
 	}

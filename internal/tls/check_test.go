@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -229,4 +231,23 @@ func TestKeysAreNotPrinted(t *testing.T) {
 	assert.NotContains(t, log.String(), fmt.Sprintf("%x", c.Key[:20]))
 	assert.NotContains(t, log.String(), fmt.Sprint(c.Key[:20]))
 	assert.Equal(t, 9, strings.Count(log.String(), "(credentials)"))
+}
+
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	ca := fixed("Vault", vault.Options{})
+	short, _ := ca.Issue("juju-0", nil, issued, expires)
+	long, _ := ca.Issue("juju-1", nil, issued, expires.AddDate(1, 0, 0))
+	path := filepath.Join(t.TempDir(), "certificates")
+	require.NoError(t, os.WriteFile(path, []byte(long+"\n"+short+"\n"), 0o600))
+	first, last, err := tls.Expiry(path)
+	require.NoError(t, err)
+	assert.Equal(t, []time.Time{expires, expires.AddDate(1, 0, 0)}, []time.Time{first, last})
+	for _, text := range []string{"", short[:len(short)/2]} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, _, err = tls.Expiry(path)
+		require.Error(t, err)
+	}
+	_, _, err = tls.Expiry(path + ".not")
+	require.Error(t, err)
 }

@@ -38,9 +38,7 @@ var topology = relation.Topology{Model: "net", ModelUUID: "c2e9f4d5-dcb3-4870-85
 func newPrometheus(c *cloud, units ...*lab.Unit) *prometheus {
 	c.T.Helper()
 	p := &prometheus{cloud: c, dir: c.T.TempDir()}
-	text, err := monitoring.AlertRules(present.URL)
-	require.NoError(c.T, err)
-	rules, err := relation.ParseAlertRules(text)
+	rules, err := monitoring.AlertRules(present.URL)
 	require.NoError(c.T, err)
 	var targets []any
 	for _, u := range units {
@@ -244,7 +242,7 @@ var filters = regexp.MustCompile(`\|([=~]) ("(?:[^"\\]|\\.)*")`)
 // well, and a line for each client that is refused.
 func (p *prometheus) logs(u *lab.Unit) {
 	p.T.Helper()
-	rules, err := relation.ParseAlertRules(monitoring.LogAlertRules())
+	rules, err := monitoring.LogAlertRules()
 	require.NoError(p.T, err)
 	patterns := map[string]*regexp.Regexp{}
 	for _, rule := range rules.Groups[0].Rules {

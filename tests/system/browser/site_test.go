@@ -29,6 +29,8 @@ type page struct {
 	Search, Dark bool
 	// Player reports whether the recording of the demo plays here.
 	Player bool
+	// Target is the place in the page that the address leads to.
+	Target string
 }
 
 // inspect is added to each page that the test serves, and waits for the page's own scripts.
@@ -48,6 +50,7 @@ found.Contents = all(".toc-tree a").length;
 const search = document.querySelector("input[name=q]"), link = document.querySelector(".sidebar-tree a");
 found.Search = search.getBoundingClientRect().top < link.getBoundingClientRect().top;
 found.Dark = all(".theme-toggle").some(e => getComputedStyle(e.parentElement).display != "none");
+found.Target = document.querySelector(":target")?.id;
 found.Player = all(".ap-player").length > 0;
 document.body.innerHTML = "<pre>" + btoa(unescape(encodeURIComponent(JSON.stringify(found)))) + "</pre>";
 }, 500))</script></body>`
@@ -99,6 +102,7 @@ func TestSiteIsReadableAndFound(t *testing.T) {
 			assert.Greater(t, howTo.Contents, 2)
 		}
 	}
+	assert.Equal(t, "no-quorum", look("/docs/reference/findings.html#NO_QUORUM", 1500).Target, "as the dashboard links to it")
 	demo := look("/docs/tutorial/first-look.html", 1500)
 	if _, err := exec.LookPath("npm"); err == nil {
 		assert.True(t, demo.Player)
