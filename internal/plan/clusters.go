@@ -88,7 +88,7 @@ func (v *view) publishServed() Step {
 }
 
 func (v *view) publishFound() Step {
-	return Step{Kind: PublishClusters, IDs: only(v.running()), Reason: "the clusters exist already"}
+	return Step{Kind: PublishClusters, IDs: only(v.running()), Reason: v.rule}
 }
 
 func (v *view) stage() Step {
@@ -100,7 +100,7 @@ func (v *view) publishStaged() Step {
 	for _, db := range ovndb.Databases() {
 		ids[db] = v.Databases[db].Staged
 	}
-	return Step{Kind: PublishClusters, IDs: ids, Reason: "the application has no clusters yet"}
+	return Step{Kind: PublishClusters, IDs: ids, Reason: v.rule}
 }
 
 // awaits is the finding that the clusters are awaited.

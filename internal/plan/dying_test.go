@@ -195,19 +195,21 @@ func TestDying_recovery_only_what_no_other_can(t *testing.T) {
 		}), does("accept the recovery of nb")},
 		"unless it is not given up": {state(func(_ *plan.State, r *recovery.State) {
 			r.JujuLeader, r.Peers[0].Request = true, &recovery.Request{Cluster: nbCluster}
-		}), decided{}},
+		}), finds()},
 		"then it publishes that": {state(func(_ *plan.State, r *recovery.State) {
 			r.JujuLeader, r.Accepted, r.Peers[0].Request = true, accepted, &answered
 		}), does("publish the new cluster of nb")},
 		"not without an answer": {state(func(_ *plan.State, r *recovery.State) {
 			r.JujuLeader, r.Accepted, r.Peers[0].Request = true, accepted, &made
-		}), decided{}},
-		"it stops no server for a peer": {state(func(_ *plan.State, r *recovery.State) { r.Accepted, r.Peers[0].Request = accepted, &request }), decided{}},
-		"own_request_is_over":           {state(func(_ *plan.State, r *recovery.State) { r.Request = &request }), does("withdraw the recovery of nb (RECOVERY_DYING)")},
-		"then its server starts":        {held(own, func(*plan.State, *recovery.State) {}), does(over)},
-		"stopped_for_peer":              {held(peer, func(*plan.State, *recovery.State) {}), does(over)},
-		"stopped_for_dying_peer":        {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Dying, r.Peers[0].Request = true, &request }), does(over)},
-		"record_is_dropped":             {held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }), ready("let the server start again after the recovery of nb")},
+		}), finds()},
+		"it stops no server for a peer": {state(func(_ *plan.State, r *recovery.State) {
+			r.Accepted, r.Peers[0].Request = accepted, &request
+		}), finds()},
+		"own_request_is_over":    {state(func(_ *plan.State, r *recovery.State) { r.Request = &request }), does("withdraw the recovery of nb (RECOVERY_DYING)")},
+		"then its server starts": {held(own, func(*plan.State, *recovery.State) {}), does(over)},
+		"stopped_for_peer":       {held(peer, func(*plan.State, *recovery.State) {}), does(over)},
+		"stopped_for_dying_peer": {held(peer, func(_ *plan.State, r *recovery.State) { r.Peers[0].Dying, r.Peers[0].Request = true, &request }), does(over)},
+		"record_is_dropped":      {held(own, func(s *plan.State, _ *recovery.State) { set(s, serving(ovndb.NB, 1), ovndb.NB) }), ready("let the server start again after the recovery of nb")},
 		"it is paused, and stays so": {held(own, func(s *plan.State, _ *recovery.State) { s.Paused = true }), does("let the server start again after the recovery of nb",
 			"warning PAUSED -> ovn-central/0 resume")},
 		"not_while_peers_request_is_pending": {held(peer, func(_ *plan.State, r *recovery.State) { r.Accepted, r.Peers[0].Request = accepted, &request }), finds(

@@ -25,16 +25,17 @@ func Outranking() (names []string) {
 
 // Overlapping are the rules that hold in a state together with the next one of their subject.
 func Overlapping(s State) (names []string) {
-	w := walk{mode: s.mode()}
+	w, unit := walk{mode: s.mode()}, look(s, &Decision{})
+	views := append(unit.databases, unit)
 	for i := range rules {
 		r := &rules[i]
 		next := slices.IndexFunc(rules[i+1:], func(n rule) bool { return n.of == r.of && !n.more })
 		if r.of == "" || r.more || next < 0 {
 			continue
 		}
-		n, unit := &rules[i+1+next], look(s, &Decision{})
-		for _, v := range append(unit.databases, unit) {
-			if r.each == (v.db != "") && !w.skips(r, v.db) && !w.skips(n, v.db) && r.when(v) && n.when(v) {
+		n := &rules[i+1+next]
+		for _, v := range views {
+			if r.perDatabase() == (v.db != "") && !w.skips(r, v.db) && !w.skips(n, v.db) && r.when(v) && n.when(v) {
 				names = append(names, r.name)
 			}
 		}

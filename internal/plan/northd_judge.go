@@ -53,30 +53,32 @@ type Northd struct {
 // one's time to take over, which depends on probe.
 func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []NorthdReport, before Northd) (n Northd) {
 	n.Standby = slices.ContainsFunc(peers, func(r NorthdReport) bool { return r.Known && r.Health == ovndb.NorthdStandby })
-	released := []ovndb.NorthdHealth{ovndb.NorthdDown, ovndb.NorthdHeld, ovndb.NorthdPaused}
 	all := append([]NorthdReport{own}, peers...)
-	unknown := false
-	for _, r := range all {
-		switch {
-		case r.Known && r.Health == ovndb.NorthdActive && n.Found == NorthdUnknown:
-			n.Found, n.Unit = NorthdActive, r.Unit
-		case !r.Known:
-			unknown = true
-		case before.Found == NorthdActive && before.Unit == r.Unit:
-			unknown = unknown || r.Health == ovndb.NorthdStandby || n.Standby && slices.Contains(released, r.Health)
-		}
+	if i := slices.IndexFunc(all, func(r NorthdReport) bool { return r.Known && r.Health == ovndb.NorthdActive }); i >= 0 {
+		n.Found, n.Unit = NorthdActive, all[i].Unit
+		return n
 	}
-	if n.Found == NorthdUnknown && !unknown {
-		n.Found, n.Since, n.Asked = NorthdNone, now, now
-		if before.Found == NorthdNone && before.Since.Before(now) {
-			n.Since, n.Asked = before.Since, before.Asked
-		}
-		if takeover := n.Since.Add(takeoverTime(probe)); !now.Before(takeover) && n.Asked.Before(takeover) {
-			n.Asked = now
-		}
-		n.Answered = !slices.ContainsFunc(peers, func(r NorthdReport) bool { return r.Up && !r.Heard.Equal(n.Asked) })
+	if slices.ContainsFunc(all, func(r NorthdReport) bool { return !r.Known || before.passedOn(r, n.Standby) }) {
+		return n
 	}
+	n.Found, n.Since, n.Asked = NorthdNone, now, now
+	if before.Found == NorthdNone && before.Since.Before(now) {
+		n.Since, n.Asked = before.Since, before.Asked
+	}
+	if takeover := n.Since.Add(takeoverTime(probe)); !now.Before(takeover) && n.Asked.Before(takeover) {
+		n.Asked = now
+	}
+	n.Answered = !slices.ContainsFunc(peers, func(r NorthdReport) bool { return r.Up && !r.Heard.Equal(n.Asked) })
 	return n
+}
+
+// passedOn reports whether a unit's ovn-northd was active before and another one may be now.
+func (n Northd) passedOn(r NorthdReport, standby bool) bool {
+	if n.Found != NorthdActive || n.Unit != r.Unit {
+		return false
+	}
+	released := []ovndb.NorthdHealth{ovndb.NorthdDown, ovndb.NorthdHeld, ovndb.NorthdPaused}
+	return r.Health == ovndb.NorthdStandby || standby && slices.Contains(released, r.Health)
 }
 
 // takeoverProbe replaces an inactivity probe of 0, with which the connection of a dead ovn-northd never ends.

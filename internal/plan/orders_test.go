@@ -50,10 +50,10 @@ func TestModel_every_order_leads_to_one_cluster(t *testing.T) {
 // outsideModel are the rules for what the model lacks: damaged files, recoveries, adopted clusters, claims that Juju
 // writes late, and CAs without a certificate.
 var outsideModel = []string{
-	"running server's file lacks entries", "recovery has a step", "cluster was given up",
-	"cluster of a unit to be removed was given up", "CA's certificates have changed", "leader publishes a served claim",
-	"clusters exist already", "left file precedes the first cluster", "removed server can't be started",
-	"file is too new for the packages", "leader has stopped adding the server", "recovery is over",
+	"running server's file lacks entries", "recovery has a step", "it is of a cluster that was given up in a recovery",
+	"the CA's own certificates have changed", "leader publishes a served claim", "the clusters exist already",
+	"its server has left another unit's cluster", "the server was removed and can't be started on this file",
+	"file is too new for the packages", "the leader has stopped adding this server", "recovery is over",
 	"replaced clusters are not noted", "a unit asks to join again",
 }
 

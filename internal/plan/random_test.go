@@ -96,6 +96,7 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	func(_ *rand.Rand, s *plan.State) { s.Firewall = plan.Drifted },
 	func(r *rand.Rand, s *plan.State) {
 		s.Northd = one(r, northds...)
+		s.Services[ovndb.Northd] = plan.ServiceState{Active: r.IntN(4) > 0}
 		s.Northds = plan.Northd{
 			Found: one(r, plan.NorthdNone, plan.NorthdUnknown, plan.NorthdActive), Unit: "ovn-central/1",
 			Standby: r.IntN(2) == 0, Since: noon.Add(-time.Hour), Asked: noon, Answered: r.IntN(2) == 0,
@@ -209,7 +210,7 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 
 // recovering adds a recovery of nb.
 func recovering(r *rand.Rand, s *plan.State) {
-	request := &recovery.Request{Cluster: nbCluster, GivenUp: []string{"ovn-central/2"}}
+	request := &recovery.Request{Cluster: nbCluster, GivenUp: []string{"ovn-central/0", "ovn-central/2"}}
 	if r.IntN(2) == 0 {
 		request.New = otherCluster
 	}
@@ -220,14 +221,15 @@ func recovering(r *rand.Rand, s *plan.State) {
 		Peers:   []recovery.Peer{{Unit: "ovn-central/1", Read: r.IntN(4) > 0, Reached: true, Copy: &recovery.Copy{Cluster: nbCluster, Term: 2, Index: 9, Stopped: true}}},
 		Members: []recovery.Member{{ID: "00aa", Unit: s.Unit, Exists: true}, {ID: "00bb", Unit: "ovn-central/1", Exists: true}},
 	}
-	switch r.IntN(3) {
-	case 0:
+	by := one(r, "", s.Unit, "ovn-central/1")
+	switch by {
+	case s.Unit:
 		state.Request = request
-	case 1:
+	case "ovn-central/1":
 		state.Peers[0].Request = request
 	}
 	if r.IntN(3) > 0 {
-		state.Accepted = recovery.Acceptance{Cluster: nbCluster, Unit: one(r, s.Unit, "ovn-central/1"), By: one(r, s.Unit, "ovn-central/2"), At: noon}
+		state.Accepted = recovery.Acceptance{Cluster: nbCluster, Unit: by, By: s.Unit, At: noon}
 		request.Heard = state.Accepted
 	}
 	s.Recovery = map[ovndb.Database]recovery.State{ovndb.NB: state}

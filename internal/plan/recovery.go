@@ -53,17 +53,18 @@ func (v *view) recoveryStep() Step {
 	return Step{Kind: kind, Database: v.db, Unit: next.For, Cluster: next.New, Why: next.Why}
 }
 
-// awaits reports whether a recovery waits for something while the server may run.
-func (v *view) awaits() bool {
-	next := v.recoveryNext()
-	_, waits := next.Waits()
-	return waits && !next.Held
-}
-
 // held reports whether the server should stay stopped.
 func (v *view) held() bool { return v.recoveryNext().Held }
 
-func (v *view) findHeld() finding.Finding { return v.recoveryNext().Why }
+func (v *view) awaitsRecovery() bool {
+	_, is := v.recoveryNext().Waits()
+	return is
+}
+
+func (v *view) findAwaitedRecovery() finding.Finding {
+	why, _ := v.recoveryNext().Waits()
+	return why
+}
 
 // isOver reports whether the reason to stop this unit's server is over, or can't be determined any more and an operator
 // resumes the unit. The server starts before that is recorded: otherwise, if the unit is killed in between, its stopped

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,16 +20,14 @@ func look(self, n int, upgraded []bool, leaders map[ovndb.Database]int) plan.Sta
 	s := well()
 	s.Unit, s.Units, s.Peers = fmt.Sprintf("ovn-central/%d", self), n, nil
 	s.Settings.Source = "dalmatian"
-	if upgraded[self] {
-		s.Packages.Source = applied("dalmatian")
-	}
+	source := map[bool]string{false: applied("caracal"), true: applied("dalmatian")}
+	s.Packages.Source = source[upgraded[self]]
+	var others []int
 	for i := range n {
 		if i != self {
 			p := peer(i)
-			if upgraded[i] {
-				p.Source = applied("dalmatian")
-			}
-			s.Peers = append(s.Peers, p)
+			p.Source = source[upgraded[i]]
+			s.Peers, others = append(s.Peers, p), append(others, i)
 		}
 	}
 	for _, db := range ovndb.Databases() {
@@ -41,10 +40,8 @@ func look(self, n int, upgraded []bool, leaders map[ovndb.Database]int) plan.Sta
 				x.Status.Role, x.Status.Leader = raft.Leader, raft.Self
 			}
 			x.Status.Connections = nil
-			for i := range n {
-				if i != self {
-					x.Status.Connections = append(x.Status.Connections, raft.Connection{Peer: serverOf(db, i).Short(), Incoming: true, Up: true})
-				}
+			for _, i := range others {
+				x.Status.Connections = append(x.Status.Connections, raft.Connection{Peer: serverOf(db, i).Short(), Incoming: true, Up: true})
 			}
 		})
 	}
@@ -58,39 +55,37 @@ func TestRollout_one_unit_at_a_time(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 9).Draw(t, "units")
 		upgraded := rapid.SliceOfN(rapid.Bool(), n, n).Draw(t, "upgraded")
-		left := 0
-		for _, done := range upgraded {
-			if !done {
-				left++
-			}
-		}
-		for ; left > 0; left-- {
+		for slices.Contains(upgraded, false) {
 			leaders := map[ovndb.Database]int{} // they change whenever a server restarts
 			for _, db := range ovndb.Databases() {
 				leaders[db] = rapid.IntRange(0, n-1).Draw(t, db.Short()+" leader")
 			}
-			first := -1
-			for i := range n {
-				if upgraded[i] {
-					require.NotContains(t, decide(look(i, n, upgraded, leaders)).step, "upgrade", "unit %d has", i)
-					continue
-				}
-				if d := decide(look(i, n, upgraded, leaders)); strings.HasPrefix(d.step, "upgrade") {
-					require.Equal(t, -1, first, "units %d and %d both go first", first, i)
-					first = i
-				}
-			}
-			require.NotEqual(t, -1, first, "none goes first")
-			for i := range n {
-				if !upgraded[i] && i != first {
-					d := decide(look(i, n, upgraded, leaders))
-					assert.Equal(t, []string{fmt.Sprintf("info UPGRADE_WAITS Unit=ovn-central/%d", first)}, d.found)
-					assert.LessOrEqual(t, leads(leaders, first), leads(leaders, i), "a leader before a follower")
-				}
-			}
-			upgraded[first] = true
+			upgraded[nextToUpgrade(t, n, upgraded, leaders)] = true
 		}
 	})
+}
+
+// nextToUpgrade is the one unit that upgrades, for which the others wait.
+func nextToUpgrade(t require.TestingT, n int, upgraded []bool, leaders map[ovndb.Database]int) int {
+	first, waits := -1, map[int][]string{}
+	for i := range n {
+		d := decide(look(i, n, upgraded, leaders))
+		switch upgrades := strings.HasPrefix(d.step, "upgrade"); {
+		case upgraded[i]:
+			require.False(t, upgrades, "unit %d has", i)
+		case upgrades:
+			require.Equal(t, -1, first, "units %d and %d both go first", first, i)
+			first = i
+		default:
+			waits[i] = d.found
+		}
+	}
+	require.NotEqual(t, -1, first, "none goes first")
+	for i, found := range waits {
+		assert.Equal(t, []string{fmt.Sprintf("info UPGRADE_WAITS Unit=ovn-central/%d", first)}, found)
+		assert.LessOrEqual(t, leads(leaders, first), leads(leaders, i), "a leader before a follower")
+	}
+	return first
 }
 
 func leads(leaders map[ovndb.Database]int, unit int) (n int) {

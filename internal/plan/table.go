@@ -51,7 +51,7 @@ type rule struct {
 	name string
 	// in are the modes that it is for; none means working.
 	in mode
-	// each: it is applied to each database.
+	// each: it is applied to each database, as are those of a subject that each database has.
 	each bool
 	// of is its subject; with more, later rules of the subject still apply.
 	of   subject
@@ -67,6 +67,8 @@ type rule struct {
 	always bool
 }
 
+func (r *rule) perDatabase() bool { return r.each || r.of == server || r.of == old || r.of == schema }
+
 // view is what a rule sees.
 type view struct {
 	State
@@ -75,6 +77,8 @@ type view struct {
 	x  Database
 	// contested: the unit continues with its own clusters, see [State.ownClusters]; Clusters are these.
 	contested bool
+	// rule is the name of the rule that applies.
+	rule string
 	// databases are the views of each database.
 	databases []*view
 	decision  *Decision
@@ -101,7 +105,7 @@ func Decide(s State) Decision {
 	for i := range rules {
 		r := &rules[i]
 		views := []*view{unit}
-		if r.each {
+		if r.perDatabase() {
 			views = unit.databases
 		}
 		for _, v := range views {
@@ -144,6 +148,7 @@ func (w *walk) apply(r *rule, v *view) {
 	d := v.decision
 	d.Rules = append(d.Rules, r.name)
 	if r.step != nil && d.Step == nil {
+		v.rule = r.name
 		step := r.step(v)
 		d.Step, d.By = &step, r.name
 	}
@@ -155,9 +160,13 @@ func (w *walk) apply(r *rule, v *view) {
 	}
 }
 
-// do is a step without other arguments than the database of the rule.
-func do(kind Kind, reason string) func(*view) Step {
-	return func(v *view) Step { return Step{Kind: kind, Database: v.db, Reason: reason} }
+// do is a step without other arguments than the database of the rule; because is one whose reason is the rule's name.
+func do(kind Kind) func(*view) Step {
+	return func(v *view) Step { return Step{Kind: kind, Database: v.db} }
+}
+
+func because(kind Kind) func(*view) Step {
+	return func(v *view) Step { return Step{Kind: kind, Database: v.db, Reason: v.rule} }
 }
 
 // says is a finding without arguments.

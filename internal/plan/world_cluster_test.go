@@ -66,15 +66,19 @@ func connected(a, b *server) bool { return a.works() && b.works() && trusts(a.ma
 
 func (c *cluster) has(s *server) bool { return slices.Contains(c.members, s) }
 
-// hasMajority reports whether a server reaches more than half of the members.
-func (c *cluster) hasMajority(s *server) bool {
-	n := 0
+// others counts the other members that a server reaches.
+func (c *cluster) others(s *server) (n int) {
 	for _, m := range c.members {
-		if connected(s, m) {
+		if m != s && connected(s, m) {
 			n++
 		}
 	}
-	return c.has(s) && n >= raft.Majority(len(c.members))
+	return n
+}
+
+// hasMajority reports whether a member reaches more than half of the members.
+func (c *cluster) hasMajority(s *server) bool {
+	return c.has(s) && s.works() && 1+c.others(s) >= raft.Majority(len(c.members))
 }
 
 // leading is the cluster's leader, newly elected if necessary; nil if none can be.
@@ -155,13 +159,7 @@ func (w *world) progress(s *server) {
 
 // canCommit reports whether there is a majority after one more member is added.
 func (c *cluster) canCommit(leader *server) bool {
-	n := 0
-	for _, m := range c.members {
-		if connected(leader, m) {
-			n++
-		}
-	}
-	return n >= raft.Majority(len(c.members)+1)
+	return 1+c.others(leader) >= raft.Majority(len(c.members)+1)
 }
 
 // contact is a member that a joining server can ask.
@@ -181,11 +179,9 @@ func (w *world) kick(s *server) {
 	if leader == nil || leader == s || c.adding != nil || !c.has(s) {
 		return
 	}
-	up := 0
-	for _, m := range c.members {
-		if m != s && connected(leader, m) {
-			up++
-		}
+	up := 1 + c.others(leader)
+	if connected(leader, s) {
+		up--
 	}
 	if up < raft.Majority(len(c.members)-1) {
 		return

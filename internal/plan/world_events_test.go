@@ -320,11 +320,7 @@ func (w *world) settled(u *unit) bool {
 
 // mayStop is the check of `stop` before it leaves (R1, R9).
 func (w *world) mayStop(u *unit) bool {
-	for _, db := range ovndb.Databases() {
-		s := u.files[db]
-		if s == nil {
-			continue
-		}
+	for _, s := range u.files {
 		c := s.cluster
 		if c.adding == s {
 			return false
@@ -332,13 +328,7 @@ func (w *world) mayStop(u *unit) bool {
 		if !c.has(s) || s.outside { // that one can't be started: its member is left to be kicked
 			continue
 		}
-		up := 0
-		for _, m := range c.members {
-			if m != s && connected(s, m) {
-				up++
-			}
-		}
-		if !w.follows(s) || len(c.members) == 1 || up < raft.Majority(len(c.members)-1) || c.adding != nil {
+		if !w.follows(s) || len(c.members) == 1 || c.others(s) < raft.Majority(len(c.members)-1) || c.adding != nil {
 			return false
 		}
 	}

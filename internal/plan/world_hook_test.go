@@ -130,13 +130,7 @@ func (w *world) make(u *unit, s plan.Step) error {
 			u.pending[service] = upgraded
 		}
 	case plan.TrustCA, plan.InstallCertificate, plan.DropCAs:
-		connected := w.standing(u)
-		u.certify(s.Kind)
-		for _, other := range connected {
-			if !trusts(u.machine, other.machine) {
-				w.fail("%s's %s ends its connection to %s", u.name, s.Kind, other.name)
-			}
-		}
+		w.certify(u, s.Kind)
 	case plan.WriteDefaults:
 		u.defaults = u.address
 	case plan.ConfigureFirewall:
@@ -178,7 +172,8 @@ func (w *world) make(u *unit, s plan.Step) error {
 	return nil
 }
 
-func (u *unit) certify(kind plan.Kind) {
+func (w *world) certify(u *unit, kind plan.Kind) {
+	connected := w.standing(u)
 	next := *u.hook.issued
 	if kind == plan.TrustCA {
 		next = *u.used
@@ -189,6 +184,11 @@ func (u *unit) certify(kind plan.Kind) {
 		next.Trusts = slices.Compact(next.Trusts)
 	}
 	u.used = &next
+	for _, other := range connected {
+		if !trusts(u.machine, other.machine) {
+			w.fail("%s's %s ends its connection to %s", u.name, kind, other.name)
+		}
+	}
 }
 
 func (w *world) claim(u *unit, s plan.Step) error {
@@ -278,13 +278,7 @@ func (w *world) restart(u *unit, service ovndb.Service) error {
 	}
 	s := u.files[serves(service)]
 	if c := s.cluster; s.works() && c.has(s) && len(c.members) > 1 {
-		up := 0
-		for _, m := range c.members {
-			if m != s && connected(s, m) {
-				up++
-			}
-		}
-		if w.leading(c) == nil || up < raft.Majority(len(c.members)) && len(c.members) > 2 {
+		if w.leading(c) == nil || c.others(s) < raft.Majority(len(c.members)) && len(c.members) > 2 {
 			return errRefused
 		}
 		if c.leader == s {
