@@ -88,7 +88,7 @@ var recoveryEntries = []Entry{
 		Code: RecoveryMayReturn, Severity: Error, Kind: Database,
 		Line:    "nothing shows that the server of {units} stays off",
 		Meaning: "The unit is being removed, or is gone. If its server came back, it could vote in the old cluster.",
-		Do:      "Wait for a removal that goes on. Otherwise power off its machine and run the printed command. The removal of a unit continues by itself after the recovery.",
+		Do:      "Wait for a removal that makes progress. Otherwise power off its machine and run the printed command; the removal continues after the recovery.",
 	},
 	{
 		Code: RecoveryRunsElsewhere, Severity: Error, Kind: Database,
@@ -100,7 +100,7 @@ var recoveryEntries = []Entry{
 		Code: RecoveryNotAccepted, Severity: Waiting, Kind: Database, For: waitsOn,
 		Line:    "recovery on {unit}: Juju's leader has not accepted it yet",
 		Meaning: "It does so in its next hook. If its machine is off, Juju elects another leader within two minutes. Until then no server is stopped.",
-		Do:      "Nothing. If it lasts, the printed command shows which unit leads (*) and how it is.",
+		Do:      "Nothing. If it lasts, look at the unit that leads (*).",
 	},
 	{
 		Code: RecoveryUnderWay, Severity: Error, Kind: Database,

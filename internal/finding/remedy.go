@@ -42,6 +42,7 @@ const (
 	ToKickAnyway   Condition = "TO_KICK_ANYWAY"
 	ToLeaveBehind  Condition = "TO_LEAVE_BEHIND"
 	ToTakeTheCopy  Condition = "TO_TAKE_THE_ONLY_COPY"
+	ToRunInstead   Condition = "TO_RUN_THIS_INSTEAD"
 )
 
 // conditions are their texts. They may name the finding's arguments, as a line does.
@@ -67,6 +68,7 @@ var conditions = map[Condition]string{
 	ToSeeBackups:   "to see all backups",
 	ToKickAnyway:   "to kick it all the same",
 	ToLeaveBehind:  "to remove the unit all the same, and leave its members behind",
+	ToRunInstead:   "to run this one instead",
 	ToTakeTheCopy:  "to remove the unit all the same, with the only copy (its file stays on the machine)",
 }
 

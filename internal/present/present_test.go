@@ -177,14 +177,17 @@ func TestWhatAPersonSeesOfARecovery(t *testing.T) {
 		r.Cluster = "77eb6ddc"
 		s := of(ovndb.NB, func(s *recovery.State) {
 			s.Own.Stopped, s.Peers[0].Request, s.Members = true, &r, nil
-			s.Accepted = recovery.Acceptance{Cluster: s.Cluster, Unit: s.Peers[0].Unit}
+			s.Accepted = recovery.Acceptance{Cluster: r.Cluster, Unit: "ovn-central/1"}
 			change(s)
 		})
 		show(title, s.Next().Why)
 	}
 	waits("it continues", recovery.Request{}, func(*recovery.State) {})
-	waits("not published", recovery.Request{New: "bb00"}, func(s *recovery.State) { s.Peers[1].Dying = true })
+	waits("not published", recovery.Request{New: "bb00", GivenUp: []string{"ovn-central/2"}}, func(s *recovery.State) { s.Peers[1].Dying = true })
 	waits("the quorum has returned", recovery.Request{New: "bb00"}, func(s *recovery.State) { s.Serving = []string{"ssl:10.0.0.9:6643"} })
+	waits("not accepted", recovery.Request{}, func(s *recovery.State) {
+		s.Request, s.Accepted = &recovery.Request{Cluster: s.Cluster, Backup: "/b"}, recovery.Acceptance{}
+	})
 	waits("goes first elsewhere", recovery.Request{New: "bb00"}, func(s *recovery.State) { s.Request = &recovery.Request{Cluster: s.Cluster} })
 	proof := recovery.Proof{Database: ovndb.NB, Units: []recovery.UnitProof{{Unit: "ovn-central/0", Member: true}, {Unit: "ovn-central/1", Member: true, Failure: "no answer"}, {Unit: "ovn-central/2"}}}
 	show("not proved", proof.Findings("ovn-central/0")...)

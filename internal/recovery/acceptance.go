@@ -167,7 +167,24 @@ func (s State) request() string {
 // mayPublish reports whether this unit, as Juju's leader, puts the new cluster of a unit's request in the place of the
 // old one.
 func (s State) mayPublish(unit string, r Request) bool {
-	return r.New != "" && s.newClusterConfirmed(unit, r) && s.unitStillVoting(r) == "" && len(s.Serving)+len(s.leaving(r)) == 0
+	return r.New != "" && s.newClusterConfirmed(unit, r) && s.unitStillVoting(r) == "" && s.unitAhead(unit, r) == "" &&
+		len(s.Serving)+len(s.leaving(r)) == 0
+}
+
+// unitAhead is a unit that has said since the new cluster was made of a unit's copy that its own goes further, or that it
+// has a leader: a majority that was given up, and came back, may have stored more. It is empty where there is none.
+func (s State) unitAhead(unit string, r Request) string {
+	made := s.copyOf(unit)
+	if made == nil || r.Backup != "" {
+		return ""
+	}
+	for _, m := range s.inOrder() {
+		c := s.copyOf(m.Unit)
+		if c != nil && m.Unit != unit && (c.HasRaftLeader || c.newer(*made)) && !(r.Force && r.givesUp(m)) {
+			return m.Unit
+		}
+	}
+	return ""
 }
 
 // newClusterConfirmed says whether a unit is seen to have the new cluster that it has made, which has no

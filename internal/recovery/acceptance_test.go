@@ -106,6 +106,18 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 			func(s *State) { s.Peers = append(s.Peers, Peer{Unit: unit(4), Read: true, Dying: true}) }, None,
 			"waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/1",
 		},
+		"a unit that was given up has come back, and has more": {
+			func(s *State) { s.Peers[1].Copy = &Copy{Cluster: old, Term: 3, Index: 11} }, None,
+			"waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/1",
+		},
+		"a unit that was given up has come back, and has a leader": {
+			func(s *State) { s.Peers[1].Copy = &Copy{Cluster: old, HasRaftLeader: true} }, None,
+			"waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/1",
+		},
+		"what it has is given up by force": {func(s *State) {
+			s.Peers[1].Copy = &Copy{Cluster: old, Term: 3, Index: 11}
+			s.Peers[0].Request.Force = true
+		}, Publish, holds},
 		"that unit is given up": {func(s *State) {
 			s.Peers = append(s.Peers, Peer{Unit: unit(4), Read: true, Dying: true})
 			s.Peers[0].Request.GivenUp = append(s.Peers[0].Request.GivenUp, unit(4))
@@ -225,7 +237,7 @@ func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T)
 	next = returned.Next()
 	assert.Equal(t, Withdraw, next.Action)
 	instead := strings.Replace(again("ovn-central/2,ovn-central/0", "ovn-central/0"), ": ovn-central/0", ": ovn-central/1", 1)
-	assert.Equal(t, "error RECOVERY_RUNS_ELSEWHERE nb Unit=ovn-central/0 -> ovn-central/0 recover withdraw=true "+instead, findingtest.Brief(next.Why))
+	assert.Equal(t, "error RECOVERY_RUNS_ELSEWHERE nb Unit=ovn-central/0 -> TO_RUN_THIS_INSTEAD: ovn-central/0 recover withdraw=true "+instead, findingtest.Brief(next.Why))
 	returned.Request = nil
 	next = returned.Next()
 	assert.True(t, next.Held, "its server stays off")
@@ -267,6 +279,18 @@ func TestOneRequestIsAccepted(t *testing.T) {
 
 	s.Request, s.Peers[0].Request, s.HeldFor, s.Own.Stopped = nil, nil, unit(1), true
 	assert.Equal(t, Release, s.Next().Action, "all are withdrawn")
+}
+
+// A majority that was given up comes back after the new cluster was made, and stores more: that is not replaced.
+func TestNewClusterIsWithdrawnForNewerData(t *testing.T) {
+	s := of(3).accepts(0)
+	s.Own.Stopped, s.HeldFor, s.Staged, s.Request = true, unit(0), one, made(givingUp(1, 2), one)
+	assert.Equal(t, None, s.Next().Action)
+	s = s.publishes(Copy{Term: 3, Index: 11})
+	next := s.Next()
+	assert.Equal(t, []any{Withdraw, finding.RecoveryNewerData}, []any{next.Action, next.Why.Code})
+	s.Request.Force = true
+	assert.Equal(t, None, s.Next().Action)
 }
 
 // None is accepted while a unit that it does not give up is being removed.

@@ -119,7 +119,7 @@ func (s State) carryOut(r Request) Step {
 	switch {
 	case r.New != "" && len(s.Serving) > 0 && r.Backup == "":
 		return s.withdraw(s.finds(finding.RecoveryHasQuorum, s.Serving[0], finding.Args{}))
-	case r.New != "" && s.Staged == r.New && len(s.leaving(r)) == 0:
+	case r.New != "" && s.Staged == r.New && len(s.leaving(r)) == 0 && s.unitAhead(s.Unit, r) == "":
 		return s.hold(s.Unit, Step{Why: s.waitsFor(s.Unit, r)})
 	case s.Own == nil:
 		return s.withdraw(s.hasNothing(r))
@@ -144,7 +144,7 @@ func (s State) withdraw(why finding.Finding) Step {
 // goesFirst is the finding that the request of another unit goes before this unit's, with how to withdraw that one.
 func (s State) goesFirst(r Request, unit string) finding.Finding {
 	takeBack := command.Command{Unit: unit, Action: "recover", Params: []command.Param{{Key: "withdraw", Value: "true"}}}
-	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit}, finding.Do(takeBack), s.without(r, s.Unit, unit))
+	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit}, finding.If(finding.ToRunInstead, takeBack), s.without(r, s.Unit, unit))
 }
 
 // hold keeps this unit's server off, whatever the step is.

@@ -144,13 +144,22 @@ func TestRecoveryGoesOnWhereverItsHooksAreKilled(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 
 	m.Hold(true)
+	was := map[lab.DB]string{lab.NB: string(*m.Raft(u, lab.NB).Cluster), lab.SB: string(*m.Raft(u, lab.SB).Cluster)}
+	restored := func() bool {
+		for db, old := range was {
+			if s, err := m.RaftStatus(u, db); err != nil || s.Cluster == nil || string(*s.Cluster) == old {
+				return false
+			}
+		}
+		return labtest.AllMembers(m, m.Deployed...)()
+	}
 	m.Act(u, "restore", "from="+dir, "i-really-mean-it=true")
 	killed := 0
-	for round := 0; !labtest.AllMembers(m, m.Deployed...)(); round++ {
+	for round := 0; !restored(); round++ {
 		require.Less(t, round, 40, "there is no end")
 		for _, unit := range m.Deployed {
 			for range 3 {
-				if m.KillHookAt(unit, "update-status", 20+random.IntN(60)) {
+				if m.KillHookAt(unit, "update-status", 10+random.IntN(30)) {
 					killed++
 				}
 				m.RequireOneServed()
