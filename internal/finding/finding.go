@@ -157,6 +157,11 @@ func New(code Code, subject Subject, args Args, remedies ...Remedy) Finding {
 	return Finding{Code: code, Severity: Lookup(code).Severity, Subject: subject, Args: args, Remedies: remedies}
 }
 
+// About is a finding about what has the name.
+func About(code Code, name string, args Args, remedies ...Remedy) Finding {
+	return New(code, Subject{Name: name}, args, remedies...)
+}
+
 // Of is a finding about one database.
 func Of(code Code, db ovndb.Database, args Args, remedies ...Remedy) Finding {
 	return New(code, Subject{Databases: []ovndb.Database{db}}, args, remedies...)

@@ -94,14 +94,7 @@ func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis
 	if err != nil {
 		return schedule.Plan{}, err
 	}
-	state := inventory.State
-	state.Chassis = slices.Clone(state.Chassis)
-	for i := range state.Chassis {
-		if state.Chassis[i].Name == chassis {
-			state.Chassis[i].Cordoned = false
-		}
-	}
-	return schedule.Undrain(state, schedule.Options{}, chassis, j.Drained()[chassis]), nil
+	return schedule.Undrain(inventory.State.WithCordon(chassis, false), schedule.Options{}, chassis, j.Drained()[chassis]), nil
 }
 
 // Forgetting is what to write to give up what drains of a chassis have kept: it was undrained, or is gone.

@@ -82,12 +82,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 }
 
 func (inv *Inventory) find(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
-	inv.Findings = append(inv.Findings, about(code, name, args, remedies...))
-}
-
-// about is a finding about what has the name.
-func about(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) finding.Finding {
-	return finding.New(code, finding.Subject{Name: name}, args, remedies...)
+	inv.Findings = append(inv.Findings, finding.About(code, name, args, remedies...))
 }
 
 // wrongMappings is how many of a chassis are named: it may write any number.
@@ -126,7 +121,6 @@ func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chas
 	return x
 }
 
-// items are those of a list, without the empty ones.
 func items(list, separator string) (all []string) {
 	for _, item := range strings.Split(list, separator) {
 		if trimmed := strings.TrimSpace(item); trimmed != "" {
@@ -157,7 +151,6 @@ func (inv *Inventory) gateways(t *topology) (users map[string][]ovsdb.LogicalRou
 	return users, unhosted
 }
 
-// single adds a gateway that has candidates of its own, or is to get them.
 func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.GatewayChassis, p.GatewayChassis)
 	for _, r := range rows {
@@ -331,7 +324,6 @@ func (inv *Inventory) Unbound(chassis string) (all []string) {
 	return all
 }
 
-// zones are the hints of the port's router.
 func (inv *Inventory) zones(t *topology, p ovsdb.LogicalRouterPort) []string {
 	router := t.routerOf[p.UUID]
 	hints := router.ExternalIDs[zoneHintsKey]

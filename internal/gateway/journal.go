@@ -29,7 +29,6 @@ func (s *Service) journal(ctx context.Context) (j journal.Journal, err error) {
 	return j, err
 }
 
-// newRun begins an operation in the journal.
 func (s *Service) newRun(operation, chassis string) *journal.Run {
 	var id [4]byte
 	_, _ = rand.Read(id[:]) // it never fails
@@ -41,7 +40,6 @@ func amendment(w journal.Writing) ovsdb.Amendment {
 	return ovsdb.Amendment{Added: w.Added, Changed: w.Changed, Dropped: w.Dropped}
 }
 
-// amend writes to the journal, if there is anything to write.
 func (s *Service) amend(ctx context.Context, w journal.Writing) error {
 	if len(w.Added)+len(w.Changed)+len(w.Dropped) == 0 {
 		return nil
@@ -58,7 +56,6 @@ func (s *Service) Finish(ctx context.Context, ids ...string) error {
 	return s.amend(ctx, j.Finish(ids...))
 }
 
-// unfinished are the earlier runs of some operations that were not finished.
 func (s *Service) unfinished(ctx context.Context, operations ...string) ([]journal.Entry, error) {
 	j, err := s.journal(ctx)
 	others := func(e journal.Entry) bool { return !slices.Contains(operations, e.Operation) }
@@ -92,7 +89,6 @@ func (s *Service) Operate(ctx context.Context, operation, chassis string, do fun
 	}
 }
 
-// tag tags the layout that the operation leaves.
 func (s *Service) tag(ctx context.Context, outcome journal.Outcome) error {
 	return s.With(ctx, func(g *ovsdb.Gateways) error {
 		inventory, err := ReadInventory(ctx, g)

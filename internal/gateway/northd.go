@@ -26,9 +26,6 @@ const (
 // SyncNorthd asks ovn-northd and every ovn-controller for a sign of life, and waits for
 // ovn-northd's: without it there is no use in writing more.
 func (s *Service) SyncNorthd(ctx context.Context) error {
-	if s.NorthdTimeout == 0 {
-		return nil
-	}
 	return s.awaitNorthd(ctx, 0, (*ovsdb.Gateways).SyncNorthd)
 }
 
@@ -42,9 +39,6 @@ func (s *Service) AskNorthd(ctx context.Context) error {
 
 // SyncNorthdWhile is [Service.SyncNorthd], and does something else at each look at how far ovn-northd is.
 func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gateways)) error {
-	if s.NorthdTimeout == 0 {
-		return nil
-	}
 	return s.awaitNorthd(ctx, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.SyncNorthd(ctx, func(followed, asked int64) {
 			waiting(followed, asked)
@@ -56,9 +50,6 @@ func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gat
 // followed waits until ovn-northd has followed what was asked with a batch of so many gateways, and tells the
 // pace how long that took.
 func (s *Service) followed(ctx context.Context, asked int64, gateways int) error {
-	if s.NorthdTimeout == 0 {
-		return nil
-	}
 	return s.awaitNorthd(ctx, gateways, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
 		return g.AwaitNorthd(ctx, asked, waiting)
 	})
@@ -76,6 +67,9 @@ func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsd
 }
 
 func (s *Service) awaitNorthd(ctx context.Context, gateways int, ask func(*ovsdb.Gateways, context.Context, ovsdb.Waiting) error) error {
+	if s.NorthdTimeout == 0 {
+		return nil
+	}
 	bound := max(s.NorthdTimeout, slownessFactor*s.slowest)
 	patience, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -96,7 +90,6 @@ func (s *Service) awaitNorthd(ctx context.Context, gateways int, ask func(*ovsdb
 	return err
 }
 
-// waiting tells a person that ovn-northd is waited for.
 func (s *Service) waiting(ctx context.Context, begun time.Time) ovsdb.Waiting {
 	due := max(toldAfter, s.slowest)
 	return func(followed, asked int64) {

@@ -172,7 +172,7 @@ func (o *Operation) Apply(ctx context.Context) error {
 		s.progress(ctx, "dry run: nothing changed")
 		return nil
 	case !r.Confirmed && o.Plan.Moves() > 0:
-		return finding.Refuse([]finding.Finding{about(finding.WouldInterrupt, "", finding.Args{Count: o.Plan.Moves()})})
+		return finding.Refuse([]finding.Finding{finding.About(finding.WouldInterrupt, "", finding.Args{Count: o.Plan.Moves()})})
 	}
 	var err error
 	s.Operate(ctx, o.Plan.Operation, "", func() bool {
@@ -182,7 +182,6 @@ func (o *Operation) Apply(ctx context.Context) error {
 	return err
 }
 
-// carryOut applies the plan and proves it.
 func (o *Operation) carryOut(ctx context.Context) error {
 	s, r := o.service, o.request
 	changed, err := s.Apply(ctx, o.planner, o.earlier...)

@@ -15,18 +15,18 @@ func (inv *Inventory) Orphans() (all []finding.Finding) {
 	for _, c := range inv.SB.Chassis {
 		there[c.Name] = true
 		if !c.Known && !c.Remote() && len(inv.SB.Private) > 0 {
-			all = append(all, about(finding.ChassisIncomplete, c.Name, finding.Args{Value: "Chassis_Private"}))
+			all = append(all, finding.About(finding.ChassisIncomplete, c.Name, finding.Args{Value: "Chassis_Private"}))
 		}
 	}
 	for _, name := range inv.SB.Private {
 		if !there[name] {
-			all = append(all, about(finding.ChassisIncomplete, name, finding.Args{Value: "Chassis"}))
+			all = append(all, finding.About(finding.ChassisIncomplete, name, finding.Args{Value: "Chassis"}))
 		}
 	}
 	for _, g := range inv.State.Groups {
 		for _, c := range g.Candidates {
 			if !there[c.Chassis] {
-				all = append(all, about(finding.CandidateUnknown, c.Chassis, finding.Args{}))
+				all = append(all, finding.About(finding.CandidateUnknown, c.Chassis, finding.Args{}))
 			}
 		}
 	}

@@ -24,7 +24,6 @@ const (
 	externalPrefix = "neutron-extport-"
 )
 
-// neutrons reports whether any of the external IDs are Neutron's.
 func neutrons(ids map[string]string) bool {
 	for key := range ids {
 		if strings.HasPrefix(key, neutronKeys) {
@@ -67,7 +66,6 @@ func (t *topology) isGateway(p ovsdb.LogicalRouterPort) bool {
 	return t.gatewayPeers[p.Name] && (neutrons(p.ExternalIDs) || neutrons(router))
 }
 
-// externalKind is that of a group of external ports.
 func externalKind(row ovsdb.HAChassisGroup) schedule.Kind {
 	switch {
 	case strings.HasPrefix(row.Name, externalPrefix):

@@ -97,7 +97,7 @@ func (inv *Inventory) Ignored(chassis string) (all []finding.Finding) {
 		for _, r := range pick(inv.NB.GatewayChassis, p.GatewayChassis) {
 			if t.routerOf[p.UUID].Pinned && r.Chassis == chassis {
 				drop := finding.Do(command.Direct("ovn-nbctl", "lrp-del-gateway-chassis", p.Name, chassis))
-				all = append(all, about(finding.CandidatesIgnored, p.Name, finding.Args{Value: t.routerOf[p.UUID].Name}, drop))
+				all = append(all, finding.About(finding.CandidatesIgnored, p.Name, finding.Args{Value: t.routerOf[p.UUID].Name}, drop))
 			}
 		}
 	}

@@ -143,7 +143,6 @@ func observe(ctx context.Context, g *ovsdb.Gateways, known map[string]bool) (*In
 	}
 }
 
-// progress shows a person a line of progress, if anyone looks.
 func (s *Service) progress(ctx context.Context, line string) {
 	if s.Progress != nil {
 		s.Progress(ctx, line)

@@ -83,7 +83,7 @@ func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbou
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(hosts)) {
-		all = append(all, about(finding.NewHostSilent, name, finding.Args{}))
+		all = append(all, finding.About(finding.NewHostSilent, name, finding.Args{}))
 	}
 	return all
 }
@@ -113,7 +113,7 @@ func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait ti
 		switch {
 		case poll.Wait(patience, pollInterval) == nil:
 		case err == nil && len(missing) == 0:
-			return []finding.Finding{about(finding.BindingsUnsettled, "", finding.Args{Duration: stableFor})}, nil
+			return []finding.Finding{finding.About(finding.BindingsUnsettled, "", finding.Args{Duration: stableFor})}, nil
 		case err == nil:
 			inventory, err := s.Observe(ctx)
 			if err != nil {
@@ -188,14 +188,14 @@ func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (mis
 			switch {
 			case p.Disabled:
 			case !known:
-				missing = append(missing, about(finding.BindingMissing, p.Name, finding.Args{}))
+				missing = append(missing, finding.About(finding.BindingMissing, p.Name, finding.Args{}))
 			case s.mayHost(c, where):
 			case where == "" && !s.unresponsive[c.To()]:
 				missing = append(missing, schedule.Unbound(p.Name, c.To()))
 			case where == "":
-				missing = append(missing, about(finding.GatewayUnbound, p.Name, finding.Args{Value: c.To()}))
+				missing = append(missing, finding.About(finding.GatewayUnbound, p.Name, finding.Args{Value: c.To()}))
 			default:
-				missing = append(missing, about(finding.GatewayMisplaced, p.Name, finding.Args{Value: c.To(), Other: where}))
+				missing = append(missing, finding.About(finding.GatewayMisplaced, p.Name, finding.Args{Value: c.To(), Other: where}))
 			}
 		}
 	}

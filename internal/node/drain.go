@@ -121,13 +121,7 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 		if len(p.Blocked) == 0 || !c.Cordoned || c.Name == chassis {
 			continue
 		}
-		state := x.inventory.State
-		state.Chassis = slices.Clone(state.Chassis)
-		for i := range state.Chassis {
-			if state.Chassis[i].Name == c.Name {
-				state.Chassis[i].Cordoned = false
-			}
-		}
+		state := x.inventory.State.WithCordon(c.Name, false)
 		if len(schedule.Drain(state, schedule.Options{}, chassis, nil).Blocked) < len(p.Blocked) {
 			all = append(all, c.Name)
 		}

@@ -41,7 +41,6 @@ type value[T any] struct {
 	since            time.Duration
 }
 
-// see records the present value.
 func (v *value[T]) see(now time.Duration, seen T, key string) {
 	if key != v.seenKey || v.since == 0 {
 		v.seenKey, v.since = key, max(now, 1)
@@ -49,7 +48,6 @@ func (v *value[T]) see(now time.Duration, seen T, key string) {
 	v.seen = seen
 }
 
-// moving reports whether the present value is not the one that counts.
 func (v *value[T]) moving() bool { return !v.settled || v.heldKey != v.seenKey }
 
 // settle makes the present value count if it has lasted for the hold-down, and reports whether that is a change.

@@ -52,7 +52,6 @@ func (u *Undone) differs(g schedule.Group) bool {
 	return ours && !slices.Equal(w.candidates, best(g.Candidates))
 }
 
-// best are candidates in one order, whatever the order of their rows.
 func best(candidates []schedule.Candidate) []schedule.Candidate {
 	return slices.SortedFunc(slices.Values(candidates), func(a, b schedule.Candidate) int {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Chassis, b.Chassis))

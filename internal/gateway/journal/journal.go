@@ -106,7 +106,7 @@ func Read(texts map[string]string) Journal {
 			r.clean()
 			all[r.ID] = append(all[r.ID], r.record)
 		default:
-			j.Findings = append(j.Findings, finding.New(finding.JournalUnread, finding.Subject{Name: row}, finding.Args{}))
+			j.Findings = append(j.Findings, finding.About(finding.JournalUnread, row, finding.Args{}))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(all)) {
@@ -181,7 +181,7 @@ func (j Journal) Plans() []Entry {
 
 // Interrupted is the finding about an entry that has something left to do.
 func (e Entry) Interrupted() finding.Finding {
-	return finding.New(finding.PlanUnfinished, finding.Subject{Name: e.ID}, finding.Args{Value: e.Operation, Count: e.Left, Detail: "by " + e.By})
+	return finding.About(finding.PlanUnfinished, e.ID, finding.Args{Value: e.Operation, Count: e.Left, Detail: "by " + e.By})
 }
 
 // Unfinished are the entries that had something left to do, without their changes.
@@ -254,7 +254,6 @@ func base(c schedule.AppliedChange) []schedule.Candidate {
 	return c.Before
 }
 
-// order is a group with its chassis, best first.
 func order(group string, candidates []schedule.Candidate) string {
 	return strings.Join(append([]string{group}, schedule.Group{Candidates: candidates}.Ranked()...), "\x00")
 }

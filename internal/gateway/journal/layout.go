@@ -80,7 +80,6 @@ func (l Layout) pack() string {
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// unpack reads what [Layout.pack] made.
 func unpack(packed string) (gateways map[string][]string, err error) {
 	raw, err := base64.StdEncoding.DecodeString(packed)
 	if err == nil {

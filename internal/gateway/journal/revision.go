@@ -48,7 +48,6 @@ func (j Journal) named(v Version) *Entry {
 // kept reports whether the layout of a tagged entry is kept.
 func (j Journal) kept(e Entry) bool { return j.bodies[e.end.Body] != "" }
 
-// names are the versions that name an entry, with a comma between them.
 func (j Journal) names(e Entry) string {
 	var all []string
 	for _, v := range []Version{Last, Successful} {
@@ -59,7 +58,6 @@ func (j Journal) names(e Entry) string {
 	return strings.Join(all, ", ")
 }
 
-// what is the operation of an entry, and the chassis that it was about.
 func (e Entry) what() string { return strings.TrimSuffix(e.Operation+" "+e.Chassis, " ") }
 
 // Layout returns the layout of a version, or of a revision by its ID. It refuses one that is not kept.

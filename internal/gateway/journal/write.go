@@ -65,7 +65,6 @@ func (r *Run) Batch(plan schedule.Plan, some []schedule.Change, left int, now ti
 	return text(next)
 }
 
-// next returns another record of the run.
 func (r *Run) next(now time.Time) record {
 	r.Number++
 	next := r.record

@@ -42,7 +42,7 @@ func Restore(s State, o Options, layout map[string][]string) Plan {
 		g, there := now[t.Group]
 		was, is := layout[t.Group], g.Ranked()
 		if there && !found[t.Group] && !o.Hold[t.Group] && !slices.Equal(is, was) {
-			p.Findings = append(p.Findings, about(finding.GatewayNotRestored, t.Group, finding.Args{Detail: fmt.Sprintf("%v then, %v now", was, is)}))
+			p.Findings = append(p.Findings, finding.About(finding.GatewayNotRestored, t.Group, finding.Args{Detail: fmt.Sprintf("%v then, %v now", was, is)}))
 		}
 	}
 	p.Findings = SortFindings(p.Findings)
@@ -143,7 +143,7 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 	for _, t := range byGroup(taken) {
 		g, found := groups[t.Group]
 		if !found {
-			p.Blocked = append(p.Blocked, about(finding.GatewayGone, t.Group, finding.Args{}))
+			p.Blocked = append(p.Blocked, finding.About(finding.GatewayGone, t.Group, finding.Args{}))
 			continue
 		}
 		names, code, why := in.undrained(g, chassis, t)
@@ -151,7 +151,7 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 			names, code, why = nil, finding.GatewayNotRestored, "another chassis would host it without its network"
 		}
 		if code != "" {
-			p.Blocked = append(p.Blocked, about(code, t.Group, finding.Args{Value: chassis, Detail: why}))
+			p.Blocked = append(p.Blocked, finding.About(code, t.Group, finding.Args{Value: chassis, Detail: why}))
 		}
 		if names == nil {
 			continue
@@ -215,7 +215,6 @@ func rises(name string, now, then []string, shut func(string) bool) bool {
 	return false
 }
 
-// byGroup are changes in the order of their groups.
 func byGroup(taken []AppliedChange) []AppliedChange {
 	return slices.SortedFunc(slices.Values(taken), func(a, b AppliedChange) int { return cmp.Compare(a.Group, b.Group) })
 }
@@ -228,7 +227,6 @@ func groupsByName(s State) map[string]Group {
 	return groups
 }
 
-// with is the state after changes.
 func (s State) with(changes []Change) State {
 	after := map[string][]Candidate{}
 	for _, c := range changes {
@@ -243,7 +241,6 @@ func (s State) with(changes []Change) State {
 	return s
 }
 
-// groupNamed is the group of a name, if it is there.
 func (in *instance) groupNamed(name string) *group {
 	compare := func(g *group, name string) int { return cmp.Compare(g.Name, name) }
 	n, found := slices.BinarySearchFunc(in.groups, name, compare)

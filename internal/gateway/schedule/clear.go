@@ -18,7 +18,7 @@ func Clear(s State, chassis string) Plan {
 	}
 	in := newInstance(s)
 	stays := func(g Group, why string) {
-		p.Blocked = append(p.Blocked, about(finding.CandidateStays, g.Name, finding.Args{Value: chassis, Detail: why}))
+		p.Blocked = append(p.Blocked, finding.About(finding.CandidateStays, g.Name, finding.Args{Value: chassis, Detail: why}))
 	}
 	for _, g := range s.Groups {
 		names := g.Ranked()

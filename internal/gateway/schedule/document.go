@@ -103,7 +103,6 @@ func shortened(before, after Network, most int) (Network, Network) {
 	return before.with(names[:most]), after.with(names[:most])
 }
 
-// with is the network with these of its chassis alone.
 func (n Network) with(names []string) Network {
 	n.spread = new(n.Spread())
 	all := len(n.Hosts)

@@ -15,26 +15,22 @@ import (
 // Was are the changes of drains of the chassis that are not undone, from the candidates before
 // the first of them to those that were written last.
 func Drain(s State, o Options, chassis string, was []AppliedChange) Plan {
-	p := (&draining{
-		instance: newInstance(cordoned(s, chassis)), chassis: chassis, why: "drained",
-		concerns: func(Group) bool { return true }, moved: moved(was, chassis), written: written(was),
-	}).plan(o)
+	d := &draining{
+		instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "drained",
+		concerns: func(Group) bool { return true }, was: map[string]AppliedChange{},
+	}
+	for _, c := range was {
+		d.was[c.Group] = c
+	}
+	p := d.plan(o)
 	p.block(s, chassis)
 	return p
-}
-
-func written(was []AppliedChange) map[string]bool {
-	all := map[string]bool{}
-	for _, r := range was {
-		all[r.Group] = true
-	}
-	return all
 }
 
 // Demote moves off a chassis that is cordoned what has come to be hosted there since, as [Drain]
 // would; the groups that stay, by their names, and those of which it is a backup are left alone.
 func Demote(s State, chassis string, stay []string) Plan {
-	p := (&draining{instance: newInstance(cordoned(s, chassis)), chassis: chassis, why: "it is cordoned, and took this since", concerns: func(g Group) bool {
+	p := (&draining{instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "it is cordoned, and took this since", concerns: func(g Group) bool {
 		names := g.Ranked()
 		return len(names) > 0 && names[0] == chassis && !slices.Contains(stay, g.Name)
 	}}).plan(Options{})
@@ -42,18 +38,6 @@ func Demote(s State, chassis string, stay []string) Plan {
 	return p
 }
 
-// cordoned is the state with a chassis that takes nothing.
-func cordoned(s State, chassis string) State {
-	s.Chassis = slices.Clone(s.Chassis)
-	for i := range s.Chassis {
-		if s.Chassis[i].Name == chassis {
-			s.Chassis[i].Cordoned = true
-		}
-	}
-	return s
-}
-
-// plan moves the groups off the chassis that are concerned.
 func (d *draining) plan(o Options) Plan {
 	before := d.networkReports()
 	d.moveMasters()
@@ -82,7 +66,6 @@ func btoi(b bool) int {
 	return 0
 }
 
-// add puts a group's change into the plan, if there is one.
 func (p *Plan) add(g Group, names []string, reasons map[string]string, interrupts bool) {
 	if slices.Equal(names, g.Ranked()) {
 		return
@@ -99,11 +82,8 @@ type draining struct {
 	// why is said of the chassis; concerns says whether a group is to leave it.
 	why      string
 	concerns func(Group) bool
-	// moved are the orders that this drain has written, of groups that the chassis may have hosted,
-	// by name.
-	moved map[string][]string
-	// written are the groups that this drain has written, by name.
-	written map[string]bool
+	// was are the changes that this drain has written, by group.
+	was     map[string]AppliedChange
 	blocked []finding.Finding
 	// blocks are the groups that stay as they are, by name.
 	blocks map[string]bool
@@ -169,31 +149,26 @@ func (d *draining) silentMaster(g *group) string {
 		return ""
 	}
 	silent := "ovn-controller on " + d.instance.chassis[g.order[0]].Name + " is not responding"
-	order, moved := d.moved[g.Name]
 	switch {
 	case g.nowhere:
 		return "not bound to any chassis: " + silent
-	case moved && slices.Equal(order, g.Ranked()) && g.was[g.works] == g.order[0]:
+	case g.was[g.works] == g.order[0] && d.moved(g):
 		return "moved to a chassis that may not carry it: " + silent
 	}
 	return ""
 }
 
-// moved are the orders that the drain of a chassis has written last, of groups for which it came
-// before the one that is the first now.
-func moved(own []AppliedChange, chassis string) map[string][]string {
-	orders := map[string][]string{}
-	for _, r := range own {
-		base, last := chassisOf(ranked(r.Before)), chassisOf(ranked(r.After))
-		at := slices.Index(base, chassis)
-		if at < 0 || len(last) == 0 {
-			continue
-		}
-		if first := slices.Index(base, last[0]); first < 0 || at < first {
-			orders[r.Group] = last
-		}
+// moved reports whether the group is as this drain has written it last, and the chassis came before the one that is the
+// first now.
+func (d *draining) moved(g *group) bool {
+	was, written := d.was[g.Name]
+	base, last := chassisOf(ranked(was.Before)), chassisOf(ranked(was.After))
+	at := slices.Index(base, d.chassis)
+	if !written || at < 0 || len(last) == 0 || !slices.Equal(last, g.Ranked()) {
+		return false
 	}
-	return orders
+	first := slices.Index(base, last[0])
+	return first < 0 || at < first
 }
 
 // last are the names of a group's candidates, with the drained one behind all. Those that may not host it stay where they
@@ -220,7 +195,6 @@ func (d *draining) last(g *group) []string {
 	return append(slices.Concat(names, d.names(order), back), d.chassis)
 }
 
-// claims reports whether a chassis would have a group without its network.
 func (d *draining) claims(g Group, name string) bool {
 	c, found := d.claimant([]Candidate{{Chassis: name}})
 	return found && g.unconnected(c) != ""
@@ -236,7 +210,8 @@ func (d *draining) gone(g Group) bool {
 		number, exists := d.number[name]
 		return exists && !d.instance.chassis[number].Unresponsive
 	}
-	return d.written[g.Name] && len(g.Ports) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool {
+	_, written := d.was[g.Name]
+	return written && len(g.Ports) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool {
 		if p.Disabled {
 			return !slices.ContainsFunc(before, responds)
 		}
@@ -246,21 +221,16 @@ func (d *draining) gone(g Group) bool {
 
 func (d *draining) block(name, why string) {
 	d.blocks[name] = true
-	d.blocked = append(d.blocked, about(finding.GatewayStays, name, finding.Args{Detail: why}))
+	d.blocked = append(d.blocked, finding.About(finding.GatewayStays, name, finding.Args{Detail: why}))
 }
 
-// whyNoneBut says of the other chassis what stands against hosting a group.
 func (d *draining) whyNoneBut(g *group) string {
-	against := map[string]int{}
-	for _, c := range d.instance.chassis {
-		if c.Name != d.chassis {
-			against[cmp.Or(ineligible(c, g.Group, g.class.mark), unavailable(c))]++
+	return against(d.instance.chassis, func(c Chassis) string {
+		if c.Name == d.chassis {
+			return ""
 		}
-	}
-	if len(against) == 0 {
-		return "there is none"
-	}
-	return counted(against)
+		return cmp.Or(ineligible(c, g.Group, g.class.mark), unavailable(c))
+	})
 }
 
 // demoteOthers adds the changes of groups that no load is counted of: external ports go where
@@ -337,7 +307,7 @@ func (d *draining) farBack(g Group, names []string) []string {
 		c, found := d.number[name]
 		return !found || !d.instance.chassis[c].Cordoned
 	}
-	if d.written[g.Name] && at > 0 && slices.Equal(behind(ranked, d.chassis), names) && !slices.ContainsFunc(ranked[at+1:], open) {
+	if _, written := d.was[g.Name]; written && at > 0 && slices.Equal(behind(ranked, d.chassis), names) && !slices.ContainsFunc(ranked[at+1:], open) {
 		return ranked
 	}
 	return names

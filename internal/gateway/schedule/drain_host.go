@@ -117,7 +117,6 @@ func (d *draining) chooseBackupsOfSeveral() {
 	}
 }
 
-// forFailureOf chooses for the groups that one chassis hosts.
 func (d *draining) forFailureOf(groups []*group) {
 	e := evening{loads: d.loads(), singles: make([]jobList, len(d.networks))}
 	for _, g := range groups {

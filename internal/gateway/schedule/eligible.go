@@ -101,7 +101,6 @@ func (in *instance) onExternalHosts(g Group) bool {
 	return !gateways
 }
 
-// networked reports whether the provider network of any port is known.
 func (g Group) networked() bool {
 	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Network != "" })
 }

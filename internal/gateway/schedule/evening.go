@@ -32,14 +32,12 @@ type choice struct {
 	at int
 }
 
-// put puts a group on a chassis, or takes it off again.
 func put(loads [][]int, g *group, c, sign int) {
 	for _, s := range g.weight {
 		loads[s.network][c] += sign * s.ports
 	}
 }
 
-// move chooses another chassis.
 func (e *evening) move(i, to int) {
 	put(e.loads, e.several[i].group, e.several[i].at, -1)
 	put(e.loads, e.several[i].group, to, 1)

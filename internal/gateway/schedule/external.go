@@ -22,7 +22,6 @@ func (in *instance) lead(g *group) *group {
 	return lead
 }
 
-// follow puts the chassis that is to host the router's gateway first.
 func (in *instance) follow(g *group) {
 	lead := in.lead(g)
 	if lead == nil || g.held || len(g.order) > 0 && g.order[0] == lead.order[0] {
@@ -117,7 +116,6 @@ func (in *instance) findExternals() {
 // namedPorts is how many ports a finding names.
 const namedPorts = 3
 
-// named are the names of ports.
 func named(ports []Port) string {
 	var names []string
 	for _, p := range ports[:min(namedPorts, len(ports))] {
@@ -129,7 +127,6 @@ func named(ports []Port) string {
 	return strings.Join(names, ", ")
 }
 
-// findLostFollowers names the groups that follow one that there is not.
 func (in *instance) findLostFollowers() {
 	for _, g := range in.externals {
 		if in.isLost(g) {
@@ -138,7 +135,6 @@ func (in *instance) findLostFollowers() {
 	}
 }
 
-// isLost reports whether the group follows one that there is not.
 func (in *instance) isLost(g *group) bool {
 	return g.Follows != "" && in.groupNamed(g.Follows) == nil &&
 		!slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == g.Follows })

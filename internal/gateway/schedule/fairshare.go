@@ -26,7 +26,7 @@ func (in *instance) entries(network int) *entries {
 		}
 		total += len(g.order)
 	}
-	if all := in.schedulable(network); len(all) > 0 {
+	if all := in.schedulable[network]; len(all) > 0 {
 		e.share = total / len(all)
 	}
 	return e
@@ -36,7 +36,6 @@ func (in *instance) entries(network int) *entries {
 // have less, lest it be the next one to get something.
 func (e *entries) spares(from, to int) bool { return e.count[from]-e.count[to] >= 2 }
 
-// replace gives a chassis the place of a backup.
 func (e *entries) replace(in *instance, g *group, rank, c int) {
 	old := g.order[rank]
 	e.count[old]--
@@ -52,7 +51,7 @@ func (leastLoaded) shares(in *instance, added []int) {
 	for n := range in.networks {
 		e := in.entries(n)
 		short := slices.DeleteFunc(slices.Clone(added), func(c int) bool {
-			return e.count[c] >= e.share || !slices.Contains(in.schedulable(n), c)
+			return e.count[c] >= e.share || !slices.Contains(in.schedulable[n], c)
 		})
 		if len(short) == 0 {
 			continue

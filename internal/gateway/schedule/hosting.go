@@ -14,7 +14,6 @@ func (in *instance) isHosted(p Port) bool {
 	return found && !in.chassis[c].Unresponsive
 }
 
-// bound reports whether any port of the group is bound to a chassis.
 func (g *group) bound() bool {
 	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
 }
@@ -55,7 +54,6 @@ func (in *instance) isStray(g Group, candidates []Candidate) bool {
 	return found && will && g.unconnected(is) == "" && g.unconnected(then) != ""
 }
 
-// isMisplaced reports whether a port is not where its priorities say.
 func (in *instance) isMisplaced(g Group) bool {
 	should := in.expected(g)
 	return should != "" && slices.ContainsFunc(g.Ports, func(p Port) bool { return !p.Disabled && p.Active != should })
@@ -119,7 +117,7 @@ func (in *instance) findHosting() {
 // recomputation does (measured: tests/dataplane).
 func Unbound(port, best string) finding.Finding {
 	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
-	return about(finding.GatewayUnbound, port, finding.Args{Value: best}, finding.If(finding.IfItLastsThere, recompute))
+	return finding.About(finding.GatewayUnbound, port, finding.Args{Value: best}, finding.If(finding.IfItLastsThere, recompute))
 }
 
 // findMisplaced names ports that are not where their priorities say, and with silent those on chassis that do not respond.
@@ -171,7 +169,6 @@ func (in *instance) findIneligible(g *group) {
 	in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{Detail: "no chassis is eligible: " + in.whyNoOther(g)})
 }
 
-// findInvalid names the candidates that may not host a group.
 func (in *instance) findInvalid(g *group) {
 	for _, name := range g.gone {
 		code := finding.CandidateInvalid

@@ -24,13 +24,12 @@ type instance struct {
 	misnamed map[string]string
 	// marked says that a chassis has enable-chassis-as-gw, external that one has enable-chassis-as-extport-host.
 	marked, external bool
-	// schedulableOf are the chassis of each network that gateways may be moved to.
-	schedulableOf [][]int
+	// schedulable are the chassis of each network that gateways may be moved to.
+	schedulable [][]int
 	// marks are the least that chassis need for a gateway of each network.
 	marks []mark
 	// classes are those that there are of groups; many groups share one.
 	classes  map[classKey]*class
-	whys     map[whyKey]string
 	findings []finding.Finding
 }
 
@@ -77,7 +76,7 @@ type group struct {
 type share struct{ network, ports int }
 
 func newInstance(s State) *instance {
-	in := &instance{number: map[string]int{}, classes: map[classKey]*class{}, whys: map[whyKey]string{}, misnamed: s.Misnamed}
+	in := &instance{number: map[string]int{}, classes: map[classKey]*class{}, misnamed: s.Misnamed}
 	in.chassis = slices.Clone(s.Chassis)
 	slices.SortFunc(in.chassis, func(a, b Chassis) int { return cmp.Compare(a.Name, b.Name) })
 	in.chassis = slices.CompactFunc(in.chassis, func(a, b Chassis) bool { return a.Name == b.Name })
@@ -102,11 +101,11 @@ func newInstance(s State) *instance {
 		g.Ports = slices.SortedFunc(slices.Values(g.Ports), func(a, b Port) int { return cmp.Compare(a.Name, b.Name) })
 		in.add(g)
 	}
-	in.schedulableOf = make([][]int, len(in.networks))
+	in.schedulable = make([][]int, len(in.networks))
 	for n := range in.networks {
 		for i, c := range in.chassis {
 			if in.unfit(c, n) == "" && unavailable(c) == "" {
-				in.schedulableOf[n] = append(in.schedulableOf[n], i)
+				in.schedulable[n] = append(in.schedulable[n], i)
 			}
 		}
 	}
@@ -174,12 +173,7 @@ func (in *instance) add(g Group) {
 }
 
 func (in *instance) find(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
-	in.findings = append(in.findings, about(code, name, args, remedies...))
-}
-
-// about is a finding about what has the name.
-func about(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) finding.Finding {
-	return finding.New(code, finding.Subject{Name: name}, args, remedies...)
+	in.findings = append(in.findings, finding.About(code, name, args, remedies...))
 }
 
 // classKey is what the groups of a class have in common.
@@ -247,7 +241,6 @@ func (k *class) preferUnzoned(chassis []Chassis) {
 	k.schedulable = unzoned
 }
 
-// invalid is why a candidate may not host the group.
 func (in *instance) invalid(g *group, chassis string) string {
 	if number, found := in.number[chassis]; found {
 		return ineligible(in.chassis[number], g.Group, g.class.mark)
@@ -274,9 +267,6 @@ func (in *instance) loads() [][]int {
 	}
 	return all
 }
-
-// schedulable are the chassis of a network that may be given something new.
-func (in *instance) schedulable(network int) []int { return in.schedulableOf[network] }
 
 // single says whether the group is one port of one network: then where it is hosted
 // matters for that network alone.

@@ -19,7 +19,6 @@ func (l *jobList) add(g *group, current, class int) {
 	l.groups, l.jobs = append(l.groups, g), append(l.jobs, mincost.Job{Current: current, Class: class})
 }
 
-// class is the number of a set of chassis.
 func (l *jobList) class(chassis []int) int {
 	if len(chassis) == 0 {
 		return mincost.None

@@ -61,7 +61,6 @@ func (g *group) carried(loads [][]int, chassis int) (most int) {
 	return most
 }
 
-// totals is what each chassis carries of all networks.
 func (in *instance) totals(loads [][]int) []int {
 	total := make([]int, len(in.chassis))
 	for _, load := range loads {
@@ -74,7 +73,7 @@ func (in *instance) totals(loads [][]int) []int {
 
 // slots are the chassis that gateways of a network may be given to, and those that carry some.
 func (in *instance) slots(network int, load []int) []int {
-	all := slices.Clone(in.schedulable(network))
+	all := slices.Clone(in.schedulable[network])
 	for c, l := range load {
 		if l > 0 {
 			all = append(all, c)
@@ -83,7 +82,6 @@ func (in *instance) slots(network int, load []int) []int {
 	return all
 }
 
-// firstBackups counts for each chassis the gateways of a network whose first backup it is.
 func (in *instance) firstBackups(network int) []int {
 	count := make([]int, len(in.chassis))
 	for _, g := range in.groups {
@@ -176,7 +174,6 @@ func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool
 // in says whether the group is planned for with the network: that of its first port.
 func (g *group) in(network int) bool { return g.weight[0].network == network }
 
-// portsIn is how many of its ports are in a network.
 func (g *group) portsIn(network int) int {
 	for _, s := range g.weight {
 		if s.network == network {
@@ -232,7 +229,6 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 // free says whether the group may get a first backup that is no candidate of it yet.
 func (f *firstBackupChoice) free(g *group) bool { return f.complete && g.missing() > 0 }
 
-// firstBackup is the second of the candidates, or [mincost.None].
 func (g *group) firstBackup() int {
 	if len(g.order) < 2 {
 		return mincost.None
@@ -254,7 +250,6 @@ func (f *firstBackupChoice) set(g *group, c int) {
 	g.swapFirstBackup(f.instance, c)
 }
 
-// swapFirstBackup makes a backup the first one.
 func (g *group) swapFirstBackup(in *instance, c int) {
 	at := slices.Index(g.order, c)
 	g.order[1], g.order[at] = c, g.order[1]

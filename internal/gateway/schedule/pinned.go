@@ -93,7 +93,7 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 	slices.SortFunc(moving, func(a, b Pinned) int { return CompareNames(a.Name, b.Name) })
 	for _, p := range moving {
 		_, option := p.option()
-		stays := about(finding.GatewayPinned, p.Name, finding.Args{Value: cmp.Or(chassis, "nothing"), Detail: "by options:" + option})
+		stays := finding.About(finding.GatewayPinned, p.Name, finding.Args{Value: cmp.Or(chassis, "nothing"), Detail: "by options:" + option})
 		switch to := s.hostFor(p, load); {
 		case to != "":
 			load[to]++
@@ -124,24 +124,18 @@ func (s State) hostFor(p Pinned, load map[string]int) string {
 	}).Name
 }
 
-// whyNoHost counts what stands against each of the other chassis.
 func (s State) whyNoHost(p Pinned) string {
-	against := map[string]int{}
-	for _, c := range s.Chassis {
+	return against(s.Chassis, func(c Chassis) string {
 		switch lacks := p.lacks(c); {
 		case c.Name == p.Chassis:
+			return ""
 		case c.Remote:
-			against["it belongs to another OVN"]++
+			return "it belongs to another OVN"
 		case lacks != nil:
-			against["it is not connected to "+strings.Join(lacks, " or ")]++
-		default:
-			against[unavailable(c)]++
+			return "it is not connected to " + strings.Join(lacks, " or ")
 		}
-	}
-	if len(against) == 0 {
-		return "there is none"
-	}
-	return counted(against)
+		return unavailable(c)
+	})
 }
 
 // findPinned finds what is wrong with those that are pinned.
@@ -154,11 +148,11 @@ func (s State) findPinned() (all []finding.Finding) {
 				moves[p.Chassis][f.Subject.Name] = f.Remedies
 			}
 		}
-		all = append(all, about(finding.PinnedUnhosted, p.Name, finding.Args{Value: cmp.Or(p.Chassis, "nothing"), Detail: why}, moves[p.Chassis][p.Name]...))
+		all = append(all, finding.About(finding.PinnedUnhosted, p.Name, finding.Args{Value: cmp.Or(p.Chassis, "nothing"), Detail: why}, moves[p.Chassis][p.Name]...))
 	}
 	for _, p := range s.Pinned {
 		for _, port := range p.Candidates {
-			all = append(all, about(finding.CandidatesIgnored, port, finding.Args{Value: p.Name}, finding.Do(
+			all = append(all, finding.About(finding.CandidatesIgnored, port, finding.Args{Value: p.Name}, finding.Do(
 				command.Direct("ovn-nbctl", "clear", "Logical_Router_Port", port, "gateway_chassis", "ha_chassis_group"))))
 		}
 		if p.Disabled {
@@ -171,7 +165,7 @@ func (s State) findPinned() (all []finding.Finding) {
 		case at < 0:
 			if host := s.namedAs(p.Chassis); host != "" {
 				why := "that is the host name of chassis " + host
-				all = append(all, about(finding.PinnedUnhosted, p.Name, finding.Args{Value: p.Chassis, Detail: why}, p.moveTo(host)))
+				all = append(all, finding.About(finding.PinnedUnhosted, p.Name, finding.Args{Value: p.Chassis, Detail: why}, p.moveTo(host)))
 				continue
 			}
 			unhosted(p, "there is no such chassis")
@@ -182,7 +176,7 @@ func (s State) findPinned() (all []finding.Finding) {
 		case len(p.Ports) > 0 && p.Active == "":
 			all = append(all, Unbound(p.Name, p.Chassis))
 		case len(p.Ports) > 0 && p.Active != p.Chassis:
-			all = append(all, about(finding.GatewayMisplaced, p.Name, finding.Args{Value: p.Chassis, Other: p.Active}))
+			all = append(all, finding.About(finding.GatewayMisplaced, p.Name, finding.Args{Value: p.Chassis, Other: p.Active}))
 		}
 	}
 	return all

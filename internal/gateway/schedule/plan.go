@@ -43,7 +43,6 @@ func (in *instance) change(g Group, order []int, reasons map[string]string) Chan
 	return changed(g, prioritized(g.Candidates, in.names(order)), reasons)
 }
 
-// names are those of chassis.
 func (in *instance) names(order []int) []string {
 	names := make([]string, len(order))
 	for i, n := range order {
@@ -90,7 +89,6 @@ func occurrences(candidates []Candidate, chassis string) (n int) {
 	return n
 }
 
-// selected are the networks that a plan is about.
 func (in *instance) selected(o Options, all []Network) []Network {
 	return slices.DeleteFunc(all, func(n Network) bool { return len(o.Networks) > 0 && !isOf(o.Networks, n.Name) })
 }

@@ -78,7 +78,6 @@ func (r *rebalancing) left(but func(*group) bool) int {
 	return left
 }
 
-// destinations are the chassis that the group may be moved to.
 func (r *rebalancing) destinations(g *group) []int {
 	if r.anywhere(g) {
 		return g.class.schedulable
@@ -91,7 +90,6 @@ func (r *rebalancing) anywhere(g *group) bool {
 	return r.options.AllowNewCandidates && len(g.class.schedulable) > 0
 }
 
-// moveSinglePorts moves the groups that are one port of the network.
 func (r *rebalancing) moveSinglePorts(n int) {
 	movable := func(g *group) bool { return len(g.order) > 0 && g.in(n) && g.single() && !g.held }
 	loads := r.loads()
@@ -209,7 +207,7 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 // slotLoads are the loads of the chassis that a network's gateways may be on, or are.
 func (r *rebalancing) slotLoads(n int, load []int) (all []int) {
 	for c, l := range load {
-		if _, open := slices.BinarySearch(r.schedulable(n), c); open || l > 0 {
+		if _, open := slices.BinarySearch(r.schedulable[n], c); open || l > 0 {
 			all = append(all, l)
 		}
 	}
@@ -229,14 +227,6 @@ func (in *instance) promote(g *group, c int) {
 		return
 	}
 	reason := fmt.Sprintf("%s hosts more than %s", in.chassis[old].Name, in.chassis[c].Name)
-	g.reasons[in.chassis[c].Name], g.reasons[in.chassis[old].Name] = reason, reason
-	if at := slices.Index(g.order, c); at > 0 {
-		g.order[0], g.order[at] = c, old
-		return
-	}
-	g.order = slices.Insert(g.order, 0, c)
-	if len(g.order) > MaxCandidates {
-		g.reasons[in.chassis[g.order[MaxCandidates]].Name] = reason
-		g.order = g.order[:MaxCandidates]
-	}
+	g.reasons[in.chassis[old].Name] = reason
+	in.lift(g, c, reason)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// networkReports says how all is spread by now.
 func (in *instance) networkReports() []Network {
 	loads := in.loads()
 	all := make([]Network, len(in.networks))
@@ -55,7 +54,7 @@ func (in *instance) network(n int, load []int) Network {
 			after[master][g.order[1]] += s.ports
 		}
 	}
-	schedulable := in.schedulable(n)
+	schedulable := in.schedulable[n]
 	for c := range in.chassis {
 		reason := in.unfit(in.chassis[c], n)
 		if reason != "" && load[c] == 0 && backups[c] == 0 && hosts[c] == 0 {

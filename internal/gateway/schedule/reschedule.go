@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,7 +135,6 @@ func (g *group) missing() int {
 	return max(0, min(n, MaxCandidates-len(g.order)))
 }
 
-// append adds a candidate behind the others.
 func (g *group) append(in *instance, c int) {
 	if g.lacking == "" {
 		g.lacking = fmt.Sprintf("the gateway had %d of %d candidates", len(g.was), g.possible)
@@ -198,36 +198,12 @@ func (in *instance) findIncomplete() {
 	}
 }
 
-// whyNoOther says of the chassis that are no candidates what stands against hosting a group, most
-// frequent first. The group has one candidate at most, and no chassis is open to it beside
-// that: groups of the same chassis share the answer.
+// whyNoOther is what stands against the chassis that are no candidates of a group, of which none is open to it.
 func (in *instance) whyNoOther(g *group) string {
-	q := whyKey{g.class, slices.Max(append([]int{-1}, g.order...))}
-	if in.whys[q] == "" {
-		in.whys[q] = in.reasonsAgainst(g)
-	}
-	return in.whys[q]
-}
-
-// whyKey is a class of groups and the one chassis that hosts them, or -1.
-type whyKey struct {
-	class *class
-	on    int
-}
-
-func (in *instance) reasonsAgainst(g *group) string {
-	count := map[string]int{}
-	for i, c := range in.chassis {
-		switch reason := ineligible(c, g.Group, g.class.mark); {
-		case g.has(i):
-		case reason != "":
-			count[reason]++
-		default:
-			count[unavailable(c)]++
+	return against(in.chassis, func(c Chassis) string {
+		if g.has(in.number[c.Name]) {
+			return ""
 		}
-	}
-	if len(count) == 0 {
-		return "there are none"
-	}
-	return counted(count)
+		return cmp.Or(ineligible(c, g.Group, g.class.mark), unavailable(c))
+	})
 }

@@ -121,6 +121,17 @@ type Options struct {
 	Added []string
 }
 
+// WithCordon is the state with a chassis cordoned, or not.
+func (s State) WithCordon(chassis string, cordoned bool) State {
+	s.Chassis = slices.Clone(s.Chassis)
+	for i := range s.Chassis {
+		if s.Chassis[i].Name == chassis {
+			s.Chassis[i].Cordoned = cordoned
+		}
+	}
+	return s
+}
+
 // Mastered are the groups that have the chassis as their first candidate, sorted.
 func (s State) Mastered(chassis string) (names []string) {
 	for _, g := range s.Groups {

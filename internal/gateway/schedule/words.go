@@ -16,7 +16,20 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// counted lists reasons, the most frequent first.
+// against counts what stands against chassis; why is empty for those that are left out.
+func against(chassis []Chassis, why func(Chassis) string) string {
+	count := map[string]int{}
+	for _, c := range chassis {
+		if reason := why(c); reason != "" {
+			count[reason]++
+		}
+	}
+	if len(count) == 0 {
+		return "there are none"
+	}
+	return counted(count)
+}
+
 func counted(count map[string]int) string {
 	reasons := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
@@ -48,7 +61,6 @@ func CompareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
 }
 
-// digits are those that a text begins with.
 func digits(text string) string {
 	return text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
 }

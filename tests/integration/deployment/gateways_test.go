@@ -40,7 +40,7 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 
 	status := c.Act(units[1], "gateway-status")["gateways"]
 	assert.Contains(t, status, "physnet1: 4 gateways, 4 hosted nowhere\n")
-	assert.Contains(t, status, "lrp-1: gw1 is the only candidate (no failover); 2 chassis are eligible")
+	assert.Contains(t, status, "gw1 is the only candidate of lrp-1; eligible chassis: 2")
 	dry := c.Act(units[1], "reschedule-gateways", "dry-run=true")
 	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; interrupts nothing")
 	assert.Equal(t, "dry run: nothing changed", dry["result"])

@@ -257,9 +257,10 @@ func TestRowsOfUnknownOriginAreNamed(t *testing.T) {
 	c.nbctl("ha-chassis-group-add", "by-hand", "--", "ha-chassis-group-add-chassis", "by-hand", "c1", "1")
 	c.sbctl("set", "Chassis", "c2", `other_config:ovn-bridge-mappings="physnet1,physnet1:br-ex,:x"`)
 	out := c.operated("reschedule", "--wait", "0")
-	assert.Contains(t, out, ports[0]+": its candidate c2 is a row named "+ports[0]+"-c2, which Neutron can't read: it looks for "+ports[0]+"_c2")
-	assert.Contains(t, out, "by-hand: no port uses this group, and Neutron did not create it; left alone")
-	assert.Contains(t, out, `c2: its bridge mapping ":x" is not NETWORK:BRIDGE`)
-	assert.Contains(t, out, `c2: its bridge mapping "physnet1" is not NETWORK:BRIDGE`)
+	assert.Contains(t, out, "reschedule: 1 gateway")
+	found := codes(told[shownStatus](c, "status").Problems)
+	for _, code := range []string{"CANDIDATE_MISNAMED " + ports[0], "GROUP_UNUSED by-hand", "BRIDGE_MAPPINGS_INVALID c2"} {
+		assert.Contains(t, found, code)
+	}
 	assert.Len(t, c.candidates(ports[1]), 2)
 }

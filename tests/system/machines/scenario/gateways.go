@@ -35,7 +35,7 @@ func (s *story) spreadGateways(ctx context.Context, t *testing.T) {
 		require.NoError(t, err)
 		return results
 	}
-	assert.Contains(t, act(units[0], "gateway-status")["gateways"], "lrp-1: gw1 is the only candidate (no failover); 2 chassis are eligible")
+	assert.Contains(t, act(units[0], "gateway-status")["gateways"], "gw1 is the only candidate of lrp-1; eligible chassis: 2")
 	assert.Contains(t, act(units[1], "reschedule-gateways", "dry-run=true")["plan"], "reschedule: 4 gateways and 8 rows change; interrupts nothing")
 	assert.Contains(t, act(units[1], "reschedule-gateways", "wait=0", "scheduler=random", "seed=7")["result"], "4 gateways changed")
 	assert.Contains(t, act(units[2], "rebalance-gateways", "wait=0", "max-moves=1", "i-really-mean-it=true", "format=json")["plan"], `"interruptions": 1`)
