@@ -26,10 +26,11 @@ var dialect = map[*regexp.Regexp]string{
 
 // plain are the packages of internal/ whose comments have no dialect, with the packages below them.
 var plain = []string{
-	"action", "agent", "answer", "archtest", "atomicfile", "backup", "cli", "command", "ctxio", "document", "exploretest", "finding",
-	"firewall", "foreign", "goldentest", "hook", "juju", "lease", "loopbacktest", "mincost", "monitoring", "observe", "ovndb", "ovsdb",
-	"ovsdbtest", "plan", "poll", "present", "raft", "relation", "render", "rpc2", "run", "shell",
-	"shelltest", "startguard", "tls", "unitname", "version",
+	"action", "agent", "answer", "archtest", "atomicfile", "backup", "certificates", "cli", "command", "ctxio",
+	"document", "exploretest", "finding", "firewall", "foreign", "goldentest", "hook", "juju", "lease", "loopbacktest",
+	"mincost", "monitoring", "observe", "ovndb", "ovsdb", "ovsdbtest", "plan", "poll", "present", "publish", "raft",
+	"relation", "render", "restarts", "rpc2", "run", "shell", "shelltest", "startguard", "steps", "tls", "unitname",
+	"version",
 }
 
 // notPlain are files of these packages with comments that are still to be rewritten.
