@@ -45,7 +45,12 @@ func TestRestoreEndsWhereTheUnitThatLeadsTheApplicationIsBeingRemoved(t *testing
 	m.RequireDown(lost)
 	t.Log(m.RefuseRemoval(leads))
 	ended := m.WatchServed()
-	t.Log(m.Act(asked, "restore", "from="+dir, "give-up="+labtest.Names([]*lab.Unit{leads, lost}), "i-really-mean-it=true"))
+	request := []string{"from=" + dir, "give-up=" + labtest.Names([]*lab.Unit{leads, lost}), "i-really-mean-it=true"}
+	t.Log(m.Act(asked, "restore", request...))
+	require.NotEmpty(t, asked.Data()["nb-recovery"])
+	assert.Contains(t, m.Act(asked, "recover", "withdraw=true")["plan"], "is withdrawn")
+	require.Empty(t, asked.Data()["nb-recovery"])
+	m.Act(asked, "restore", request...)
 	require.True(t, asked.Running(lab.NB), "nothing is stopped before Juju's leader accepts it")
 
 	before := m.LeaderSettings()["nb_cid"]
