@@ -75,7 +75,7 @@ func (f *gatewayFlags) plans(ctx context.Context, cmd *cobra.Command) (all []str
 	}
 	s, end := f.service(cmd, io.Discard)
 	defer end()
-	history, _ := s.History(ctx, "") //nolint:errcheck // without one nothing is offered
+	history, _ := s.History(ctx, "")
 	for _, p := range history.Plans {
 		all = append(all, p.ID+"\t"+p.Operation+" "+p.At.Format(time.DateTime))
 	}
@@ -92,7 +92,7 @@ func (f *gatewayFlags) networkNames(ctx context.Context, cmd *cobra.Command) (al
 	}
 	s, end := f.service(cmd, io.Discard)
 	defer end()
-	status, _ := s.Status(ctx, f.request().Options) //nolint:errcheck // without one nothing is offered
+	status, _ := s.Status(ctx, f.request().Options)
 	for _, n := range status.Networks {
 		all = append(all, n.Name)
 	}

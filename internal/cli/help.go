@@ -19,8 +19,11 @@ const pageKey = "page"
 
 // exitStatus are the codes of every command.
 var exitStatus = [][2]string{
-	{"0", "done"}, {"1", "failed, or refused"}, {"2", "the command line can't be understood"},
-	{"3", ""}, {"130", "interrupted"},
+	{"0", "done"},
+	{"1", "failed, or refused"},
+	{"2", "the command line can't be understood"},
+	{"3", ""},
+	{"130", "interrupted"},
 }
 
 // Section is a part of a command's help after its flags.

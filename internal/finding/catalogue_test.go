@@ -47,8 +47,10 @@ func TestCatalogue(t *testing.T) {
 		if e.Do != "" {
 			assert.Regexp(t, sentence, e.Do, e.Code)
 		}
-		assert.Contains(t, []finding.Kind{finding.Database, finding.Member, finding.Unit, finding.Northd, finding.Option, finding.Application,
-			finding.Node, finding.Gateway, finding.Chassis}, e.Kind, e.Code)
+		assert.Contains(t, []finding.Kind{
+			finding.Database, finding.Member, finding.Unit, finding.Northd, finding.Option, finding.Application,
+			finding.Node, finding.Gateway, finding.Chassis,
+		}, e.Kind, e.Code)
 		assert.NotRegexp(t, `[{}]`, full(e).Line(), e.Code)
 		if e.Severity >= finding.Waiting {
 			assert.False(t, e.Quiet, "%s: the unit's word needs a reason", e.Code)

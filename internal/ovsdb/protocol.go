@@ -19,7 +19,7 @@ const protocolTimeout = time.Second
 // late is that a server did not answer. Some people name the port for other members, which is open and silent.
 func late(endpoint string) string {
 	text := "no answer before the deadline"
-	_, port, _ := net.SplitHostPort(endpoint[strings.Index(endpoint, ":")+1:]) //nolint:errcheck // then there is no port
+	_, port, _ := net.SplitHostPort(endpoint[strings.Index(endpoint, ":")+1:])
 	for _, d := range ovndb.Databases() {
 		if port == strconv.Itoa(int(ovndb.RaftPort(d))) {
 			text += fmt.Sprintf(": port %s is for other members; clients use %d", port, ovndb.ClientPorts(d)[0])

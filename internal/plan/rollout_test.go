@@ -128,8 +128,10 @@ func TestConversion_waits_for_each_unit(t *testing.T) {
 			s.Peers[0].Running = append(s.Peers[0].Running, ovndb.Version{OVN: "23.03", OVS: "3.1"})
 		}, "ovn-central/1 runs 24.03"},
 		"unknown version": {func(s *plan.State) { s.Peers[1].Running = nil }, "ovn-central/2 says what it runs"},
-		"never heard": {func(s *plan.State) { s.Peers = append(s.Peers, plan.Peer{Unit: "ovn-central/3"}) },
-			"ovn-central/3 has joined (if it can't, remove it)"},
+		"never heard": {
+			func(s *plan.State) { s.Peers = append(s.Peers, plan.Peer{Unit: "ovn-central/3"}) },
+			"ovn-central/3 has joined (if it can't, remove it)",
+		},
 		"unread": {func(s *plan.State) { s.Peers[0].Data = plan.Unread }, "ovn-central/1 says what it runs"},
 		"dying":  {func(s *plan.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }, "ovn-central/1 is removed"},
 	} {

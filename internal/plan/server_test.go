@@ -173,8 +173,10 @@ func TestNobodyToJoinThrough(t *testing.T) {
 		"it is going, and publishes none": {"ovn-central/2", last(going(plan.NothingPublished)), finds(awaited + " Detail=it is being removed, and publishes nothing")},
 		"it is going, and has not joined": {"ovn-central/2", last(going(plan.Published)), finds(awaited + " Detail=it is being removed, and may have joined")},
 		"the leader has seen a member":    {"ovn-central/9", members(2), finds(awaited + " Detail=it is known as a member")},
-		"it is going, and known as a member": {"ovn-central/2", func(s *plan.State) { last(going(plan.Unread))(s); members(0, 2)(s) },
-			does("join the cluster of nb", "waiting SERVER_JOINING nb Total=3")},
+		"it is going, and known as a member": {
+			"ovn-central/2", func(s *plan.State) { last(going(plan.Unread))(s); members(0, 2)(s) },
+			does("join the cluster of nb", "waiting SERVER_JOINING nb Total=3"),
+		},
 		"all units have spoken":  {"ovn-central/9", members(9), finds(none)},
 		"there is no other unit": {"", func(s *plan.State) { s.Peers = nil }, finds(lost + again)},
 	} {

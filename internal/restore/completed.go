@@ -11,8 +11,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// The flags of a command that only plans, and of one that acts.
-const Planned, Confirmed = "dry-run", "i-really-mean-it"
+const (
+	// Planned is the flag of a command that only plans.
+	Planned = "dry-run"
+	// Confirmed is the flag of one that acts.
+	Confirmed = "i-really-mean-it"
+)
 
 // Judge judges what is asked for, also by what the disk and the packages permit, and completes the command as
 // it was typed. What is lacking, or not confirmed, refuses all but a dry run.

@@ -163,7 +163,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	require.Equal(t, 409, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", DryRun: true}).Code)
 
 	s.Unit = unitName(3)
-	assert.Equal(t, 409, s.Decommission(t.Context(), r).Code, "it runs on the node itself")
+	assert.Equal(t, finding.NodeOfUnit, codeOf(s.Decommission(t.Context(), r)))
 	s.Unit = unitName(0)
 	said := s.Decommission(t.Context(), r)
 	assert.Equal(t, answer.DisassociateFailure, said.Reason)

@@ -275,9 +275,9 @@ func TestHoldsOfEachKind(t *testing.T) {
 	assert.Contains(t, c.answer("hold", "c1", "ovn-bgp-agent").Message, "is held by ovn-bgp-agent already: routes, set by ")
 	assert.Equal(t, 400, c.answer("hold", "c1", "gateway").Code)
 	released := c.answer("release", "c1", "nova-compute")
-	assert.Equal(t, 409, released.Code)
+	assert.Equal(t, finding.HoldDerived, codeOf(released))
 	assert.Equal(t, "2 ports (vm-1, vm-2)", released.Details.MessageList[0].Message)
-	assert.Equal(t, 404, c.answer("release", "c1", "nothing").Code)
+	assert.Equal(t, finding.HoldUnknown, codeOf(c.answer("release", "c1", "nothing")))
 	assert.Equal(t, 200, c.answer("release", "c1", "ovn-bgp-agent").Code)
 	assert.Zero(t, c.node("c1").Held("ovn-bgp-agent").Count)
 	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "hold/")
@@ -329,6 +329,7 @@ func TestDatabasesThatAreDownAreNotAccessible(t *testing.T) {
 	c.nb = "unix:" + c.path("nowhere", "sock")
 	status := c.answer("cordon", "c1")
 	assert.Equal(t, answer.ClusterNotAccessible, status.Reason)
+	assert.Equal(t, finding.NodesUnread, codeOf(status))
 	assert.Equal(t, 500, status.Code)
 }
 

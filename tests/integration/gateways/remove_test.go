@@ -42,7 +42,7 @@ func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
 	c.sbctl("lsp-unbind", "vm-1")
 	c.answer("release", "c1", "bgp")
 	retired := c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s")
-	assert.Equal(t, 400, retired.Code, "it must be confirmed")
+	assert.Equal(t, finding.NodeUnconfirmed, codeOf(retired))
 	retired = c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
 	require.Equal(t, 200, retired.Code, document.Answer(retired))
 	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
@@ -54,7 +54,7 @@ func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
 	c.sbctl("create", "Chassis_Private", "name=c1")
 	c.nbctl("--wait=sb", "sync")
 	assert.Equal(t, 200, c.answer("remove", "c1", "--dry-run").Code)
-	assert.Equal(t, 400, c.answer("remove", "c1").Code, "it must be confirmed")
+	assert.Equal(t, finding.NodeUnconfirmed, codeOf(c.answer("remove", "c1")))
 	removed := c.answer("remove", "c1", "--yes")
 	require.Equal(t, 200, removed.Code, document.Answer(removed))
 	assert.NotContains(t, c.sbctl("--bare", "--columns=name", "list", "Chassis"), "c1")
@@ -203,7 +203,8 @@ func TestGroupThatNoPortUsesKeepsTheNode(t *testing.T) {
 	c.nbctl("ha-chassis-group-add", "spare", "--", "ha-chassis-group-add-chassis", "spare", "c9", "1")
 	c.sbctl("create", "Chassis_Private", "name=c9")
 	said := c.answer("remove", "c9", "--yes")
-	assert.Equal(t, 409, said.Code)
+	assert.Equal(t, finding.NodeKept, codeOf(said))
+	assert.Equal(t, string(finding.NodeInUnusedGroup), said.Details.MessageList[0].Code)
 	assert.Contains(t, document.Answer(said), "run: ovn-nbctl ha-chassis-group-remove-chassis spare c9")
 	c.nbctl("ha-chassis-group-remove-chassis", "spare", "c9")
 	assert.Equal(t, 200, c.answer("remove", "c9", "--yes").Code)
@@ -251,6 +252,7 @@ func TestDecommissionFailsWithWhatItsDrainSaid(t *testing.T) {
 	c.bind("c1", "vm-1")
 	said := c.answer("decommission", "c1", "--timeout", "10s", "--grace-period", "0s", "--yes")
 	assert.Equal(t, answer.DisassociateFailure, said.Reason)
+	assert.Equal(t, finding.DecommissionFailed, codeOf(said))
 	assert.Contains(t, document.Answer(said), "error  drain: DrainNodeError (500): ")
 	assert.Contains(t, document.Answer(said), "error  nova-compute: 1 port (vm-1), ")
 }
@@ -263,7 +265,7 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	c.addNetwork("physnet1")
 	port := c.addGateways(1, "c1", "c2")[0]
 	s := c.nodeService()
-	assert.Equal(t, 409, s.ClearLabels(t.Context(), "c1", time.Minute).Code, "it is not drained")
+	assert.Equal(t, finding.NodeNotDrained, codeOf(s.ClearLabels(t.Context(), "c1", time.Minute)))
 	s.Gateways.Progress = func(_ context.Context, line string) {
 		if strings.HasPrefix(line, "decommission c1.example: drain: ") {
 			c.sbctl("chassis-del", "c2")
@@ -279,6 +281,7 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	c.rank(port, "c1", "c2") // as Neutron does
 	said = s.ClearLabels(t.Context(), "c1", time.Minute)
 	assert.Equal(t, answer.ClearLabelsError, said.Reason)
+	assert.Equal(t, finding.StillCandidate, codeOf(said))
 	assert.Equal(t, 500, said.Code)
 	assert.Contains(t, document.Answer(said), "error  "+port+": ")
 	assert.Len(t, c.candidates(port), 2)
