@@ -89,7 +89,7 @@ func TestNodeIsDrainedAndPutBack(t *testing.T) {
 	assert.Equal(t, "new disk", n.Drain.Reason)
 	assert.Contains(t, n.Next, "nodes undrain c1.example")
 	assert.Contains(t, c.drain("c1").Message, "is drained", "a second one joins")
-	assert.Equal(t, 409, c.answer("uncordon", "c1").Code, "undrain does that")
+	assert.Equal(t, finding.NodeDrained, codeOf(c.answer("uncordon", "c1")))
 	cordoned := c.answer("cordon", "c1")
 	assert.Equal(t, 200, cordoned.Code)
 	assert.Contains(t, document.Answer(cordoned), "next: ovn-central-operator nodes undrain c1.example ", "what is printed is not refused")

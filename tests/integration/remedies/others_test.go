@@ -135,6 +135,7 @@ var elsewhere = map[finding.Code]string{
 	finding.MemberLeaves:           "TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt",
 	finding.NodeInUnusedGroup:      "TestGroupThatNoPortUsesKeepsTheNode",
 	finding.RejoinUnknown:          "TestUnitWhoseDataDifferRejoinsByOneAction",
+	finding.NodeDrained:            "TestNodeIsDrainedAndPutBack",
 }
 
 // withoutRemedy are the codes that end by themselves, or whose line says all there is to do. The command of the failed
@@ -160,7 +161,6 @@ var withoutRemedy = []finding.Code{
 	finding.WouldInterrupt,
 	finding.CordonsContended,
 	finding.DrainUndone,
-	finding.NodeDrained,
 	finding.NodeInUse,
 	finding.FewUpThen,
 	finding.NodeCandidate,
