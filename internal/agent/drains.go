@@ -221,7 +221,7 @@ func comeTo(inv *gateway.Inventory) (all []string) {
 	return all
 }
 
-// demote has what has come to cordoned nodes since go again, and says whether it has written
+// demote has what has come to cordoned nodes since go again, and reports whether it has written
 // anything.
 func (g *gateways) demote(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
 	hosted := maintenance.ParseRecords(t.inventory.NB.IDs).Hosted

@@ -62,7 +62,7 @@ func (o Options) render(p ovndb.Paths) ([]byte, error) {
 	return c.Render(), c.Check()
 }
 
-// fileStamp tells a file from another one of its name: Juju unpacks each charm anew.
+// fileStamp tells a file from another one of its name: Juju unpacks each charm again.
 func fileStamp(path string) (string, error) {
 	stat, err := os.Stat(path)
 	if err != nil {

@@ -125,7 +125,7 @@ func (p Packages) removeFiles(paths []string) (err error) {
 	return err
 }
 
-// othersHave says whether a source stands already in a file of the same name that another charm or
+// othersHave reports whether a source stands already in a file of the same name that another charm or
 // a person has written: it is left alone, so that it stays when this charm wants it no more.
 func (p Packages) othersHave(l ledger, f sourceFile) bool {
 	if l.Files[f.path()] != nil || strings.HasPrefix(f.name, ownPrefix) {

@@ -17,7 +17,7 @@ func (p Policy) needrestart() string {
 	return filepath.Join(filepath.Dir(p.Paths.Etc), "needrestart", "conf.d", "charm-"+p.App+".conf")
 }
 
-// exempted is what stands there: Perl, as needrestart's own needrestart.conf is.
+// exempted is what is there: Perl, as needrestart's own needrestart.conf is.
 func exempted() string {
 	var conf strings.Builder
 	conf.WriteString("# Managed by juju\n")

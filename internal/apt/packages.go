@@ -35,8 +35,8 @@ var upgraded = []string{payload, "ovn-common", openvswitch}
 // Packages installs and upgrades the payload by apt-get. Whatever it does, no
 // package starts, stops or restarts a service of OVN: it masks them until the next
 // boot, at most, and then unmasks them. So deb-systemd-invoke, by which Debian's
-// and Ubuntu's packages do it, finds that systemd refuses and goes on; what runs
-// goes on running. (Its other way, /usr/sbin/policy-rc.d, may belong to another
+// and Ubuntu's packages do it, finds that systemd refuses and continues; what runs
+// continues running. (Its other way, /usr/sbin/policy-rc.d, may belong to another
 // charm on the machine, and would outlive a hook that is killed.)
 type Packages struct {
 	Runner run.Runner

@@ -265,7 +265,7 @@ func writeSourceFile(dir string, f sourceFile) error {
 }
 
 // RemoveSources removes from the machine what [Packages.SetSources] has written, keys and
-// passwords with it. The lists that apt has fetched stay until it fetches lists anew.
+// passwords with it. The lists that apt has fetched stay until it fetches lists again.
 func (p Packages) RemoveSources() error {
 	l, err := p.readLedger()
 	if err != nil {

@@ -70,7 +70,7 @@ const (
 )
 
 // Operate does something as one operation: what it changes is one entry of the journal, tagged with the layout that it
-// leaves. The result of do says whether it succeeded.
+// leaves. The result of do reports whether it succeeded.
 func (s *Service) Operate(ctx context.Context, operation, chassis string, do func() bool) {
 	s.run = s.newRun(operation, chassis)
 	defer func() { s.run = nil }()

@@ -43,7 +43,7 @@ func FreeSpace(dir string) (int64, error) {
 }
 
 // CopySpace is the space, in bytes, that copies of files of these sizes take while they are made, one after the other:
-// the largest stands there twice.
+// the largest is there twice.
 func CopySpace(sizes ...int64) (need int64) {
 	var largest int64
 	for _, size := range sizes {

@@ -8,7 +8,7 @@ import (
 // operation is a change in one database's cluster: a leave, a kick, a restart, or the stop of a
 // server that can't be asked.
 type operation interface {
-	// needsLock says whether something is to be done that needs the database's lock.
+	// needsLock reports whether something is to be done that needs the database's lock.
 	needsLock() bool
 	// takeLock takes it, and observes again: others may have changed the membership
 	// while this unit waited.
@@ -32,7 +32,7 @@ type change[O operation] struct {
 	judge func(context.Context) error
 	// begin is called once they have; nil does nothing.
 	begin func(context.Context)
-	// ends says whether the error of one operation leaves those after it untouched.
+	// ends reports whether the error of one operation leaves those after it untouched.
 	ends func(error) bool
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// Observer finds out anew what a change is judged by. An [observe.Observer] is one.
+// Observer finds out again what a change is judged by. An [observe.Observer] is one.
 type Observer interface {
 	ObserveServer(context.Context, ovndb.Database) observe.ServerState
 	ObserveServers(context.Context) map[ovndb.Database]observe.ServerState
@@ -40,7 +40,7 @@ type Changer struct {
 	// BeforeLeaving is called before the unit leaves a cluster, or its services are stopped
 	// for good; nil does nothing.
 	BeforeLeaving func(context.Context)
-	// Progress tells a person who waits what goes on.
+	// Progress tells a person who waits what continues.
 	Progress func(context.Context, string)
 }
 

@@ -19,13 +19,13 @@ import (
 // conversionKey in external_ids of NB_Global and SB_Global says at which election timer
 // a conversion of the database was last begun, and to the schema of which packages: no
 // unit tries again at that timer. It stays there, since to take it out would make
-// ovn-northd compute everything anew (rule R17), and says nothing of other packages.
+// ovn-northd compute everything again (rule R17), and says nothing of other packages.
 const conversionKey = "ovn-central:conversion"
 
 const conversionUnit = " ms, "
 
 // TriedConversion is the election timer at which any unit has last begun to convert the
-// database to the schema of that version of the packages; 0 where none has.
+// database to the schema of that version of the packages; 0 if none has.
 func (s *Changer) TriedConversion(ctx context.Context, d ovndb.Database, version string) (time.Duration, error) {
 	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Changer) onConversion(ctx context.Context, d ovndb.Database, write func
 }
 
 // ErrRaftLeaderLost means that another member leads, or none does, since this one has begun
-// to convert the database. It was ended: it would go on for ever, at full load.
+// to convert the database. It was ended: it would continue for ever, at full load.
 var ErrRaftLeaderLost = errors.New("the server has lost the leadership; the next try uses a larger election timer")
 
 // raftLeaderInterval is how often a member that converts is asked whether it leads. It

@@ -45,7 +45,7 @@ func (u *realUnit) converting() (n int) {
 	return n
 }
 
-// A conversion that its leader begins and can't have stored goes on with the next
+// A conversion that its leader begins and can't have stored continues the next
 // leader, and at a follower for ever: it is ended with the lead. That it was tried at
 // this election timer is known to all units.
 func TestConversionEndsWithTheLead(t *testing.T) {

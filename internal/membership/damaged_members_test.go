@@ -34,7 +34,7 @@ func TestDamageIsPublishedThroughAnotherMember(t *testing.T) {
 	require.NoError(t, u.PublishDamage(t.Context(), local, "record 9 has entry 8"))
 	assert.Equal(t, []raft.ID{u.id(ovndb.NB)}, lost())
 
-	// R17: what stands there is not written again.
+	// R17: what is there is not written again.
 	before := other.noted()
 	require.NoError(t, u.PublishDamage(t.Context(), local, "record 9 has entry 8, still"))
 	assert.Equal(t, before, other.noted())

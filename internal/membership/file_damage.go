@@ -19,7 +19,7 @@ const rewritePatience = 5 * time.Second
 const rewriteInterval = 50 * time.Millisecond
 
 // DamagedFileError says that a server's file lacks entries of its log, and that it could not
-// be written anew. The server must not be stopped.
+// be rewritten. The server must not be stopped.
 type DamagedFileError struct {
 	Database ovndb.Database
 	// Missing is what the file lacks, Err why it still does.
@@ -32,10 +32,10 @@ func (e *DamagedFileError) Error() string {
 	return fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s): %v", e.Database.Short(), e.Missing, e.Err)
 }
 
-// Unwrap is why it could not be written anew.
+// Unwrap is why it could not be rewritten.
 func (e *DamagedFileError) Unwrap() error { return e.Err }
 
-// RewriteFile makes a server whose file lacks entries write it anew, from what it has in
+// RewriteFile makes a server whose file lacks entries write it again, from what it has in
 // memory, and proves by ovsdb-tool that it then can be loaded. Nothing is deleted, and
 // a server whose file is whole is not asked for anything. It is called before a server is
 // stopped. The error is a [*DamagedFileError] where the file is still as bad.

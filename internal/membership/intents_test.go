@@ -52,7 +52,7 @@ func requireRefused(t *testing.T, err error, down ...string) {
 
 // R1, R5: of four members one is dead, one is about to be kicked by a unit that was
 // stopped after it noted it. Nobody but that unit takes the note back, so that the
-// leave of a third is refused until the first goes on, finds its time over and does
+// leave of a third is refused until the first continues, finds its time over and does
 // nothing.
 func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 	units := realCluster(t, 4, ovndb.NB)
@@ -81,7 +81,7 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 	_, err = c.Stop(t.Context(), m, observe.Cache{})
 	requireRefused(t, err)
 
-	<-limited.Done() // it goes on
+	<-limited.Done() // it continues
 	require.Error(t, a.Control.Kick(limited, ovndb.NB, string(kicked)))
 	s, err := a.Control.Status(t.Context(), ovndb.NB)
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
 }
 
 // R1, R5: a unit that was stopped between its note and the restart counts as down for
-// who takes over, takes nothing down when it goes on, and takes its note back later.
+// who takes over, takes nothing down when it continues, and takes its note back later.
 func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 	units := realCluster(t, 3, ovndb.NB)
 	stopped, leaver := units[1], units[2]
@@ -139,7 +139,7 @@ func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 		_, err := leaver.Stop(ctx, leaving, observe.Cache{})
 		requireRefused(t, err, shortOf(m, stopped))
 		require.NotContains(t, findingtest.Briefs(err), " kick ", "it is up, and its unit is at work")
-		ahead.Store(int64(time.Minute)) // it goes on
+		ahead.Store(int64(time.Minute)) // it continues
 		_, err = gate()
 		return err
 	})

@@ -39,7 +39,7 @@ func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
 	return joined
 }
 
-// joins says whether a server has become a member. One that has reached the cluster is
+// joins reports whether a server has become a member. One that has reached the cluster is
 // given the time for it: the leader may count it before it knows of it itself.
 func (s *Changer) joins(ctx context.Context, d ovndb.Database) bool {
 	var l observe.ServerState

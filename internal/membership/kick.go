@@ -59,7 +59,7 @@ type KickResult struct {
 	Against, Warnings []finding.Finding
 }
 
-// Done says whether nothing more is to be done about it.
+// Done reports whether nothing more is to be done about it.
 func (r KickResult) Done() bool {
 	return r.Outcome == Removed || r.Outcome == AlreadyGone || r.Outcome == WouldRemove
 }
@@ -107,7 +107,7 @@ func invalid(why string) error {
 	return finding.Refuse([]finding.Finding{finding.New(finding.ParameterInvalid, finding.Subject{Name: "unit"}, finding.Args{Detail: why})})
 }
 
-// evaluateKicks judges every kick that is still open, and says whether all may go on: no
+// evaluateKicks judges every kick that is still open, and reports whether all may continue: no
 // database is touched while what was asked of another one earlier is not proved.
 func evaluateKicks(ctx context.Context, kicks []*kickOperation) bool {
 	ok := true
@@ -167,7 +167,7 @@ type kickOperation struct {
 	result    KickResult
 }
 
-// unresolved says whether the kick is yet to be made.
+// unresolved reports whether the kick is yet to be made.
 func (k *kickOperation) unresolved() bool {
 	return k.result.Outcome == "" || k.result.Outcome == WouldRemove
 }
@@ -213,7 +213,7 @@ func (k *kickOperation) act(ctx context.Context) error {
 	return nil
 }
 
-// kick asks for the removal and waits for its proof. It says whether to go on
+// kick asks for the removal and waits for its proof. It reports whether to continue
 // with the other database.
 func (k *kickOperation) kick(ctx context.Context) bool {
 	s, d := k.changer, k.server.Database
@@ -251,7 +251,7 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	return true
 }
 
-// neverSent says whether a failed kick is surely not carried out: the server was
+// neverSent reports whether a failed kick is surely not carried out: the server was
 // not reached, or has refused.
 func neverSent(err error) bool {
 	for _, sure := range []error{ovsctl.ErrNoLeader, ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrUnknownCluster, ovsctl.ErrNotClustered} {

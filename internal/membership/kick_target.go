@@ -173,7 +173,7 @@ func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 	k.withhold(Pending, finding.Of(finding.RemovalNotCommitted, d, finding.Args{}, finding.ByHand(finding.RunAgain)))
 }
 
-// knownAsRemoved says whether a record tells that the server once was a member:
+// knownAsRemoved reports whether a record tells that the server once was a member:
 // that of a removal, or that a unit had it that has none or another one now.
 func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgument) bool {
 	d := k.server.Database

@@ -36,7 +36,7 @@ type leaveOperation struct {
 	alreadyRemoved bool
 	lock           *lock
 	// begun: the server was told to leave, or may have been. queued: it did not answer
-	// to that; a server that hangs carries out what it was sent when it goes on.
+	// to that; a server that hangs carries out what it was sent when it continues.
 	begun, queued bool
 	result        LeaveResult
 	// view is what the leave was last judged by, plan what came of it.
@@ -175,7 +175,7 @@ func (d *leaveOperation) act(ctx context.Context) error {
 	return nil
 }
 
-// notSent says whether an error of the command means that the server never got it.
+// notSent reports whether an error of the command means that the server never got it.
 func notSent(err error) bool {
 	for _, sure := range []error{ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrNotClustered, ovsctl.ErrJoining} {
 		if errors.Is(err, sure) {

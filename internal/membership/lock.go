@@ -216,7 +216,7 @@ func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
 // write, that the lock is still this unit's and that a majority stores it. The
 // context that it returns ends with the time in which to begin; so does a command
 // that is given it, even where this process is stopped. A process that is stopped
-// and goes on finds it over.
+// and continues finds it over.
 func (k *lock) recordIntent(ctx context.Context, kind lease.Kind, id string) (context.Context, context.CancelFunc, error) {
 	mark := lease.Intent{ID: id, Kind: kind, By: k.changer.Env.Unit, From: string(k.server)}
 	if err := k.renewTo(ctx, k.held.WithIntent(mark)); err != nil {

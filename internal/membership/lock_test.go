@@ -41,7 +41,7 @@ func TestR5EmptyLockValueNeitherSpinsNorWedges(t *testing.T) {
 }
 
 // A damaged value is waited for 10 min (lease.maxTTL) by the Watch, but take()
-// gives up after 2 TTL (34 s at an election timer of 1 s), each time anew.
+// gives up after 2 TTL (34 s at an election timer of 1 s), each time again.
 func TestR5DamagedLockIsTakenOverInTheEnd(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)

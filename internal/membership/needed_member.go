@@ -79,13 +79,13 @@ func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cach
 	return n
 }
 
-// restartable says whether servers have given their databases up, and have whole files: then
-// starting them anew loses nothing, and needs no operator.
+// restartable reports whether servers have given their databases up, and have whole files: then
+// starting them again loses nothing, and needs no operator.
 func (n needed) restartable() bool {
 	return !slices.ContainsFunc(n.servers, func(l stopped) bool { return l.Condition != ovndb.Failed || !l.whole })
 }
 
-// startNeeded starts servers anew that can be: a unit that goes and whose `stop` has failed runs
+// startNeeded starts servers again that can be: a unit that goes and whose `stop` has failed runs
 // no other hook, where that is done otherwise. What it returns is the refusal, whose first way out
 // is what was done or what an operator is to do.
 func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) error {

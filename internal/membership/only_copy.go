@@ -22,7 +22,7 @@ func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers
 	return n
 }
 
-// onlyCopy says whether this unit's server of a database, by its ID if that is known,
+// onlyCopy reports whether this unit's server of a database, by its ID if that is known,
 // was a member when it was last seen, or is the only one by its file, as that of a cluster on
 // which no server has run yet, and no unit that stays is known to be one: none
 // of them has published a server of its cluster that was a member since, or stood in the

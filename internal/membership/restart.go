@@ -254,7 +254,7 @@ func (g Gate) and(other Gate) Gate {
 // hear it: their connections to it come back up to 2.3 s after it has caught up.
 const returnPatience = 10 * time.Second
 
-// evaluateRestart judges a restart, and for a while goes on doing so where others
+// evaluateRestart judges a restart, and for a while continues doing so where others
 // are down: the unit that had its turn just before may be on its way back.
 func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock, renew func(context.Context) error) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, s.Patience(l.Database, returnPatience))

@@ -26,7 +26,7 @@ type LeaveResult struct {
 	Text string
 }
 
-// errTeardown means that no unit of the application stays: no unit would go on
+// errTeardown means that no unit of the application stays: no unit would continue
 // with the cluster.
 var errTeardown = errors.New("every unit of the application is being removed")
 

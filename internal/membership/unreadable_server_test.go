@@ -39,7 +39,7 @@ func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *test
 	assert.Len(t, a.record().Intents, 1, "it has noted nothing of its own")
 	assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)))
 
-	held.held = lease.Held{Record: a.record(), Written: a.Now()} // it goes on, and sees that its time is over
+	held.held = lease.Held{Record: a.record(), Written: a.Now()} // it continues, and sees that its time is over
 	held.releaseWith(t.Context(), nil, func(lease.Intent) bool { return true })
 	require.Empty(t, a.record().Intents)
 	c.Now = time.Now

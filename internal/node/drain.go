@@ -32,11 +32,11 @@ type DrainRequest struct {
 	retire bool
 }
 
-// attempts is how often a drain is begun anew because other clients cordon chassis meanwhile.
+// attempts is how often a drain is begun again because other clients cordon chassis meanwhile.
 const attempts = 20
 
 // Drain empties a node: it is cordoned, its gateways move to others, and it is waited until
-// nothing holds it. The intent stands in the database: the drain goes on where the command is
+// nothing holds it. The intent stands in the database: the drain continues where the command is
 // ended, and the command joins one that runs.
 func (s *Service) Drain(ctx context.Context, r DrainRequest) answer.Status {
 	n, refused := s.beginDrain(ctx, r)
@@ -73,7 +73,7 @@ func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.N
 	return ends(contended())
 }
 
-// begin records the intent, unless it stands there, or the drain is refused or only shown. Every
+// begin records the intent, unless it is there, or the drain is refused or only shown. Every
 // ovn-controller is asked for a sign of life before anything moves.
 func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node, status *answer.Status, err error) {
 	x, err := s.observe(ctx)

@@ -331,6 +331,6 @@ func (s *Service) progress(ctx context.Context, format string, args ...any) {
 	}
 }
 
-// Timeout bounds a command on nodes. What goes on longer is in the database: the command
+// Timeout bounds a command on nodes. What continues longer is in the database: the command
 // joins it again.
 const Timeout = 3 * time.Hour

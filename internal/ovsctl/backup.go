@@ -70,7 +70,7 @@ func (f Files) Change(ctx context.Context, path, transaction string) (schema str
 	return f.askTool(ctx, "db-version", path)
 }
 
-// Newer says whether version a of a schema is newer than b. What is not a version is an
+// Newer reports whether version a of a schema is newer than b. What is not a version is an
 // error.
 func Newer(a, b string) (bool, error) {
 	one, err := ovndb.ParseSchemaVersion(a)

@@ -13,7 +13,7 @@ import (
 // ([raft.Patience]): a member with 160 MiB is silent for up to 30 s.
 const compactTimeout = 2 * time.Minute
 
-// Compact makes the server of database d write its file anew from what it has in
+// Compact makes the server of database d write its file again from what it has in
 // memory, as it does by itself once the file has grown. Where it can't write, the old
 // file stays and it is a [*ServerError]; that is also the answer where nothing was
 // committed since the last time. Success does not mean that it is done: where the copy

@@ -88,7 +88,7 @@ func (e *ServerError) Error() string { return e.Text }
 // (raft_command_initiate() in ovsdb/raft.c of Open vSwitch). From then on it sends and
 // answers nothing of Raft, and refuses to leave ("can't leave after failure") and to
 // compact its file ("cannot store a snapshot following failure"), whatever space there
-// is; only a start brings it back. Measured on OVS 3.1: it goes on calling itself the
+// is; only a start brings it back. Measured on OVS 3.1: it continues calling itself the
 // leader. The entry that failed, the last one of its log, no other member has heard of.
 type FailedError struct{ Status raft.Status }
 
@@ -230,7 +230,7 @@ func (c Control) read(ctx context.Context, program, socket string, command ...st
 // ask sends one command to the process at the socket. ovs-appctl's own time-out ends
 // it even where this process is killed or stopped meanwhile, within a second of the
 // deadline. A command that was sent to a server that hangs is carried out when the
-// server goes on, whatever became of ovs-appctl.
+// server continues, whatever became of ovs-appctl.
 func (c Control) ask(ctx context.Context, program, socket string, command ...string) (string, error) {
 	timeout := c.within(ctx)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -251,7 +251,7 @@ func (c Control) ask(ctx context.Context, program, socket string, command ...str
 	return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], err)
 }
 
-// listening says whether a server listens, where ovs-appctl is missing and can't.
+// listening reports whether a server listens, where ovs-appctl is missing and can't.
 func listening(ctx context.Context, socket string) bool {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// has says whether the server with id is a member as the status has it.
+// has reports whether the server with id is a member as the status has it.
 func has(s raft.Status, id raft.ID) bool {
 	return slices.ContainsFunc(s.Servers, func(m raft.Member) bool { return m.Short == id.Short() })
 }

@@ -29,7 +29,7 @@ type restarter struct {
 	t      *testing.T
 	server *server
 	calls  []string
-	// exited says whether the server was gone when systemd was asked.
+	// exited reports whether the server was gone when systemd was asked.
 	exited bool
 	// masked is the state that systemd tells of, late what the caller's gate says
 	// from its second question on.
@@ -152,7 +152,7 @@ func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
 }
 
 // A server that is silent for long, as for a compaction of a large database, is not
-// ended by force: it exits when it goes on.
+// ended by force: it exits when it continues.
 func TestServerOfALargeDatabaseIsGivenTheTimeThatItsSizeTakes(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.NB, 1)[0]

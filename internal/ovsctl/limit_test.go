@@ -38,7 +38,7 @@ func size(t *testing.T, s *server) uint64 {
 }
 
 // A quota, and a disk that was made read-only, are as a full disk: what a write that
-// failed has lost is found, and is written anew once it can be. The stand-ins are a
+// failed has lost is found, and is rewritten once it can be. The stand-ins are a
 // limit of the process for the length of its files, and a mount over the folder, which
 // hinders new files and not the one that is open.
 func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t *testing.T) {

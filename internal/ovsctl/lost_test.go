@@ -87,7 +87,7 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 	require.NoError(t, err)
 	require.Equal(t, damagedRecord.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1], "%q, %q", reason, log.Damage)
 
-	// With the disk full nothing is written anew, and nothing gets worse.
+	// With the disk full nothing is rewritten, and nothing gets worse.
 	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // else a later turn writes
 		full := new(ovsctl.ServerError)
 		require.ErrorAs(t, err, &full)

@@ -26,7 +26,7 @@ func (f Files) Damaged(ctx context.Context, d ovndb.Database) (string, error) {
 	return "", err
 }
 
-// Joined says whether the file of database d may be a member's: its server has neither
+// Joined reports whether the file of database d may be a member's: its server has neither
 // left nor yet to join. What can't be read may be one's. Source: ovsdb-tool's
 // do_check_cluster() in ovsdb/ovsdb-tool.c.
 func (f Files) Joined(ctx context.Context, d ovndb.Database) (bool, error) {

@@ -55,7 +55,7 @@ func (c Control) askNorthd(ctx context.Context, command string) (string, error) 
 	return c.read(ctx, string(ovndb.Northd), socket, command)
 }
 
-// NorthdConnected says whether this unit's ovn-northd has both databases. Its
+// NorthdConnected reports whether this unit's ovn-northd has both databases. Its
 // status alone doesn't tell: it stays active where the Northbound database has no
 // quorum. One that does not run is [ErrNotRunning].
 func (c Control) NorthdConnected(ctx context.Context) (bool, error) {

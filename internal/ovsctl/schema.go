@@ -37,7 +37,7 @@ func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
 	return Schemas{Served: served.String(), Packages: brought.String(), Older: served.Before(brought), Newer: brought.Before(served)}, nil
 }
 
-// NeedsConversion says whether the database that this unit's server serves has an
+// NeedsConversion reports whether the database that this unit's server serves has an
 // older schema than the packages bring. One that is newer stays as it is, as with
 // ovn-ctl (upgrade_cluster in OVS's ovs-lib): to convert it back would throw away
 // what older programs do not know.

@@ -31,7 +31,7 @@ func (c Control) PollStatus(ctx context.Context, d ovndb.Database) (raft.Status,
 	return raft.Parse(text)
 }
 
-// storageOK is what comes before the error of a database's storage, and what stands there without
+// storageOK is what comes before the error of a database's storage, and what is there without
 // one (ovsdb_server_get_db_storage_status() in ovsdb/ovsdb-server.c of Open vSwitch, from 2.15 on).
 const (
 	storageStatus = "status: "

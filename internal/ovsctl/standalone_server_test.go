@@ -62,7 +62,7 @@ func TestStandaloneCopyHasNothingThatOthersTookThePlaceOf(t *testing.T) {
 	old, others := members[0], members[1:]
 	old.nbctl(t, "ls-add", "kept", "--", "ls-add", "changed", "--", "set", "Logical_Switch", "changed", "external_ids:by=all")
 	for _, o := range others {
-		o.Kill(t) // not stopped: what its sockets hold it would take when it goes on
+		o.Kill(t) // not stopped: what its sockets hold it would take when it continues
 	}
 	_, err := old.program(t.Context(), "ovn-nbctl", "ls-del", "kept", "--", "ls-add", "phantom", "--", "set", "Logical_Switch", "changed", "external_ids:by=one")
 	require.Error(t, err, "it is not committed")

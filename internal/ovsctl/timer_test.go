@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// slower has a member that leads go on to do so for 16 seconds without the others.
+// slower has a member that leads continue to do so for 16 seconds without the others.
 func (s *server) slower(t *testing.T) *server {
 	t.Helper()
 	for _, timer := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second} {

@@ -25,7 +25,7 @@ const (
 // than 2 KiB from its begin on.
 const logEnd = 64 << 10
 
-// FileTooNew says whether the last server that ran on the database's file ended since the
+// FileTooNew reports whether the last server that ran on the database's file ended since the
 // file, or what its leader sent, is of a newer Open vSwitch than the server was, as far
 // as its log tells.
 func FileTooNew(p ovndb.Paths, d ovndb.Database) (bool, error) {

@@ -213,7 +213,7 @@ func (c Change) refusePending(plan *Plan) {
 	}
 }
 
-// same says whether two rows are of one member. Only the row as a whole tells
+// same reports whether two rows are of one member. Only the row as a whole tells
 // apart members that share four digits or an address.
 func (m Member) same(o Member) bool {
 	return m.Short == o.Short && m.Address == o.Address && m.Self == o.Self

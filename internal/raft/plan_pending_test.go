@@ -61,7 +61,7 @@ func TestR5_phases_count_on_leader_only(t *testing.T) {
 	}
 }
 
-// survives says whether a majority is up of those that neither are the target nor
+// survives reports whether a majority is up of those that neither are the target nor
 // among the bits of going.
 func survives(up []bool, target, going int) bool {
 	members, alive := 0, 0
@@ -93,7 +93,7 @@ func TestR5_four_members_one_down_two_leave(t *testing.T) {
 			"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_FOLLOW", brief(plan))
 		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.After, "what is shown is the change itself")
 
-		// The one that has begun may go on, and nobody else is in its way.
+		// The one that has begun may continue, and nobody else is in its way.
 		own := first
 		own.Pending = []ID{memberID(0)}
 		require.Nil(t, PlanLeave(own).Refusal)

@@ -100,7 +100,7 @@ func TestR5_restart_survives_pending_changes(t *testing.T) {
 	assert.Positive(t, permitted)
 }
 
-// survivesRestart says whether, without member 0, a majority is up of the members
+// survivesRestart reports whether, without member 0, a majority is up of the members
 // that are not among the bits of going; member 0 stays one of them.
 func survivesRestart(up []bool, going int) bool {
 	members, alive := 0, 0

@@ -31,7 +31,7 @@ func TestRefusalsNameWhatIsInTheWay(t *testing.T) {
 	tests := map[string]struct {
 		plan Plan
 		want string
-		// The arithmetic; empty where there is none, for want of a leader.
+		// The arithmetic; empty if there is none, for want of a leader.
 		before, after string
 	}{
 		"leave, one of three dead": {

@@ -101,7 +101,7 @@ type End struct {
 	Damage string
 }
 
-// Sole says whether the newest configuration has the server alone.
+// Sole reports whether the newest configuration has the server alone.
 func (e End) Sole(server raft.ID) bool {
 	return len(e.Members) == 1 && e.Members[0] == server
 }
@@ -194,12 +194,12 @@ func beginning(file *os.File) (info os.FileInfo, fresh logScan, err error) {
 	return info, fresh, nil
 }
 
-// of says whether the scan is of that file.
+// of reports whether the scan is of that file.
 func (s *logScan) of(fresh logScan) bool {
 	return s.Server != "" && s.Device == fresh.Device && s.Inode == fresh.Inode && s.Head == fresh.Head
 }
 
-// scanFrom goes on where an earlier scan of the same file ended, or begins anew.
+// scanFrom continues where an earlier scan of the same file ended, or begins again.
 func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, torn bool, err error) {
 	info, fresh, err := beginning(file)
 	if err != nil {
@@ -258,7 +258,7 @@ func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err 
 	return false, nil
 }
 
-// followed says whether another record begins behind the one at offset: JSON texts
+// followed reports whether another record begins behind the one at offset: JSON texts
 // have no line breaks in them.
 func followed(file io.ReadSeeker, offset int64) (bool, error) {
 	if _, err := file.Seek(offset+1, io.SeekStart); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzLog holds that no file makes the reader panic, or go on for ever, and that
+// FuzzLog holds that no file makes the reader panic, or continue for ever, and that
 // what was read while it was written is what is read at once.
 func FuzzLog(f *testing.F) {
 	record := func(text string) string {

@@ -60,7 +60,7 @@ type part struct {
 
 // entriesOf are the snapshot that the file begins with, and the entries up to the given index
 // behind it: of each index the one that was written last, as long as nothing before it was
-// written anew (section 5.3 of the Raft paper; raft_apply_record() in ovsdb/raft.c).
+// rewritten (section 5.3 of the Raft paper; raft_apply_record() in ovsdb/raft.c).
 func entriesOf(ctx context.Context, file io.ReadSeeker, upTo uint64) (parts []part, err error) {
 	scan := logScan{seen: func(at int64, r logRecord) {
 		p := part{index: r.Index, offset: at + int64(len(r.head)), length: r.size - int64(len(r.head))}

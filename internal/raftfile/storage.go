@@ -12,7 +12,7 @@ import (
 )
 
 // Storage is the file of a clustered database as it stands on the disk. Its server writes
-// it anew, as another file, when it compacts: by itself once it is twice as large as
+// it again, as another file, when it compacts: by itself once it is twice as large as
 // then and at least 10 MB, and after 24 hours with 100 commits (ovsdb-server(1),
 // ovsdb-server/compact).
 type Storage struct {

@@ -66,7 +66,7 @@ func (u *Reconciler) ResumeToLeave(ctx context.Context, snapshot observe.Snapsho
 	return u.Observer.Refresh(ctx, snapshot)
 }
 
-// recovers says whether this unit may have a part in a recovery: it was asked for one or stopped for one, has made a
+// recovers reports whether this unit may have a part in a recovery: it was asked for one or stopped for one, has made a
 // cluster, or another unit was asked.
 func (u *Reconciler) recovers(ctx context.Context, r *record, m observe.Application) bool {
 	for _, db := range ovndb.Databases() {

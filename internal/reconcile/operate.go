@@ -74,7 +74,7 @@ func (u *Reconciler) Resume() error {
 	return u.notePaused(r, false)
 }
 
-// Paused says whether the unit is paused.
+// Paused reports whether the unit is paused.
 func (u *Reconciler) Paused() (bool, error) {
 	r, err := u.loadRecord()
 	return r.Paused, err
@@ -119,7 +119,7 @@ func (u *Reconciler) HoldNorthd(ctx context.Context) error {
 // converges.
 func (u *Reconciler) ReleaseNorthd() error { return u.noteNorthdHeld(false) }
 
-// NorthdHeld says whether this unit's ovn-northd is kept from running.
+// NorthdHeld reports whether this unit's ovn-northd is kept from running.
 func (u *Reconciler) NorthdHeld() (bool, error) {
 	r, err := u.loadRecord()
 	return r.NorthdHeld, err

@@ -23,7 +23,7 @@ type progress struct {
 	// migrated says that their IDs stand in the units' records only: Juju has no leader settings
 	// any more, and the application's data don't have them yet.
 	migrated bool
-	// unmended is why a server could not write its file anew, where one could not.
+	// unmended is why a server could not write its file again, where one could not.
 	unmended map[ovndb.Database]string
 	serving  map[ovndb.Database]serving
 	// northd is what the last hook has found of all units' ovn-northd.

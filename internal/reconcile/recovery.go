@@ -70,7 +70,7 @@ func elsewhere(addresses []string, own string) []string {
 	return slices.DeleteFunc(slices.Clone(addresses), func(address string) bool { return address == own })
 }
 
-// asked says whether any unit was asked for a recovery of the application's cluster.
+// asked reports whether any unit was asked for a recovery of the application's cluster.
 func asked(r *record, s plan.State, db ovndb.Database) bool {
 	_, own := r.Request(db)
 	return own || r.Held[db] != "" || slices.ContainsFunc(s.Peers, func(p plan.Peer) bool {
@@ -154,7 +154,7 @@ type serving struct {
 type answers struct{ answering, connected []string }
 
 // servingAge is for how long that is taken to be so while a step is chosen. It is asked
-// anew right before a new cluster takes the old one's place.
+// again right before a new cluster takes the old one's place.
 const servingAge = 10 * time.Second
 
 // askServing are the addresses at which a server of one of the clusters answers clients and
@@ -193,7 +193,7 @@ func (u *Reconciler) askServers(ctx context.Context, snapshot Snapshot, db ovndb
 	return all
 }
 
-// reached says whether the machine at an address answers: where its server is stopped, it
+// reached reports whether the machine at an address answers: where its server is stopped, it
 // refuses the connection.
 func reached(ctx context.Context, address string, db ovndb.Database) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -206,7 +206,7 @@ func reached(ctx context.Context, address string, db ovndb.Database) bool {
 	return err == nil || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// answerTimeout is how long a server may take to say whether it is connected (rule R0).
+// answerTimeout is how long a server may take to report whether it is connected (rule R0).
 const answerTimeout = 2 * time.Second
 
 // raftAddresses are where members of a database are, or were: by its status, by what the

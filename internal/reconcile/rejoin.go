@@ -36,7 +36,7 @@ type RejoinResult struct {
 // other data than the cluster.
 // It asks the unit that leads a database, or one that stays where that unit is being removed,
 // to remove the old one. That is done as by the action kick, where the others are a quorum
-// without it (rule R1); then this unit puts the file away and joins anew. Called again once it
+// without it (rule R1); then this unit puts the file away and joins again. Called again once it
 // has, it proves that the new one serves.
 func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinResult, error) {
 	var found RejoinResult
@@ -87,7 +87,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 	if r.Rejoin == nil {
 		r.Rejoin = map[ovndb.Database]raft.ID{}
 	}
-	maps.Copy(r.Rejoin, asked) // what was asked for the other database goes on
+	maps.Copy(r.Rejoin, asked) // what was asked for the other database continues
 	r.Settled = false
 	if err := u.saveRecord(r); err != nil {
 		return found, err
@@ -142,7 +142,7 @@ func (u *Reconciler) proveRejoined(ctx context.Context, o Result, joined map[ovn
 	return u.saveRecord(r)
 }
 
-// errRejoinNotProved is returned where this unit has joined anew, and not every member serves.
+// errRejoinNotProved is returned where this unit has joined again, and not every member serves.
 var errRejoinNotProved = errors.New("this unit has joined as a new member, but not every member serves the database")
 
 // fullID is the length of a full server ID.

@@ -18,7 +18,7 @@ import (
 
 // stopFor stops the server of a database, and ovn-northd with it, which would take a new
 // cluster for one with old data. It stays masked, so that a reboot does not start it. A
-// server whose file lacks entries goes on until it has written it anew: it may be the only
+// server whose file lacks entries continues until it has written it again: it may be the only
 // one that has them.
 func (u *Reconciler) stopFor(ctx context.Context, r *record, db ovndb.Database, unit string) error {
 	if err := u.Members.RewriteFile(ctx, db); err != nil {

@@ -53,7 +53,7 @@ type ends struct{ err error }
 func (e ends) Run(context.Context, run.Command) ([]byte, error) { return nil, e.err }
 
 // A reboot, or a restart of Juju's agent, ends a hook amid the copy of a large database. That
-// says nothing of the data: the recovery goes on in the next hook.
+// says nothing of the data: the recovery continues in the next hook.
 func TestRecoveryIsWithdrawnForWhatIsWrongWithItsDataAndNotForTheEndOfAHook(t *testing.T) {
 	t.Parallel()
 	_, terminated := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{"-c", "kill -TERM $$"}})

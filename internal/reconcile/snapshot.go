@@ -103,7 +103,7 @@ func (u *Reconciler) leaderSettings(ctx context.Context, p *pass, published rela
 		return settings, err
 	}
 	// Juju 4 has no leader settings any more. Without the relation there is nothing to be
-	// read, which says nothing of what stands there.
+	// read, which says nothing of what is there.
 	if published.Unread() {
 		o.fromJuju.Blind, o.fromJuju.Unrelated = true, len(remembered) == 0
 		return remembered, nil

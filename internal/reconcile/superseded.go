@@ -49,7 +49,7 @@ func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Sna
 	return snapshot, nil
 }
 
-// readClusters reads which clusters the application has agreed on, or once had. It says whether
+// readClusters reads which clusters the application has agreed on, or once had. It reports whether
 // it could not be asked, as in a `stop` without the peer relation under Juju 4.
 func (u *Reconciler) readClusters(ctx context.Context, p *pass) (unread bool) {
 	settings, err := u.leaderSettings(ctx, p, p.result.Snapshot.Application.AppData)
@@ -66,7 +66,7 @@ func (u *Reconciler) readClusters(ctx context.Context, p *pass) (unread bool) {
 	return unread
 }
 
-// superseded says whether another cluster was put in the place of this unit's own. Where Juju could not be
+// superseded reports whether another cluster was put in the place of this unit's own. Where Juju could not be
 // asked, the other units' servers are.
 func (u *Reconciler) superseded(ctx context.Context, p pass, db ovndb.Database, own raft.ID, unread bool) bool {
 	if slices.Contains(p.progress.clusters.Superseded[db], own) {

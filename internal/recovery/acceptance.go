@@ -42,7 +42,7 @@ func (a Acceptance) same(o Acceptance) bool {
 // calls for come within seconds, and one that copies a large database may take minutes.
 const answerAge = 10 * time.Minute
 
-// asking says whether this unit has asked, and not too long ago for answers to count.
+// asking reports whether this unit has asked, and not too long ago for answers to count.
 func (s State) asking() bool {
 	age := s.Now.Sub(s.Accepted.At)
 	return s.Accepted.By == s.Unit && age >= 0 && age <= answerAge
@@ -172,7 +172,7 @@ func (s State) mayPublish(unit string, r Request) bool {
 }
 
 // unitAhead is a unit that has said since the new cluster was made of a unit's copy that its own goes further, or that it
-// has a leader: a majority that was given up, and came back, may have stored more. It is empty where there is none.
+// has a leader: a majority that was given up, and came back, may have stored more. It is empty if there is none.
 func (s State) unitAhead(unit string, r Request) string {
 	made := s.copyOf(unit)
 	if made == nil || r.Backup != "" {
@@ -187,7 +187,7 @@ func (s State) unitAhead(unit string, r Request) string {
 	return ""
 }
 
-// newClusterConfirmed says whether a unit is seen to have the new cluster that it has made, which has no
+// newClusterConfirmed reports whether a unit is seen to have the new cluster that it has made, which has no
 // other member. What it has published outlives its machine and its disk: so its machine has to
 // answer now, and a hook of it must have answered, not long ago, that the file is there.
 func (s State) newClusterConfirmed(unit string, r Request) bool {

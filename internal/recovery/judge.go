@@ -127,7 +127,7 @@ func (s State) inOrder() []Member {
 	})
 }
 
-// final says whether nothing more comes of a member's copy: its server is off, and writes it no
+// final reports whether nothing more comes of a member's copy: its server is off, and writes it no
 // more. Before that of this unit is off, no other one can have been stopped for its request, whose
 // unit has yet to publish what it has written last. Of what is no member by this unit's file it is
 // not known whether it answers.
@@ -179,7 +179,7 @@ func (s State) givenUp(r Request) (n int) {
 	return n
 }
 
-// surelyComplete says whether, of n members, the newest of so many copies has every entry
+// surelyComplete reports whether, of n members, the newest of so many copies has every entry
 // that was ever committed: a majority has each, and any majority has one of these.
 func surelyComplete(n, copies int) bool { return copies+n/2+1 > n }
 
@@ -194,7 +194,7 @@ func (m Member) name() string {
 	return m.Unit
 }
 
-// givesUp says whether the request names the member, by its unit or its identity.
+// givesUp reports whether the request names the member, by its unit or its identity.
 func (r Request) givesUp(m Member) bool {
 	return slices.ContainsFunc(r.GivenUp, func(name string) bool {
 		found, _ := raft.Resolve(raft.IDArgument{Text: name}, []raft.Peer{{ID: m.ID}})

@@ -33,7 +33,7 @@ type UnitProof struct {
 	Failure string
 }
 
-// Complete says whether every unit that was not given up has the write. One that was may
+// Complete reports whether every unit that was not given up has the write. One that was may
 // be off for good; if it has returned, it counts.
 func (p Proof) Complete() bool { return len(p.Broken(""))+len(p.awaited()) == 0 }
 

@@ -59,7 +59,7 @@ type Copy struct {
 	Damage string `json:"damage,omitempty"`
 }
 
-// newer says whether c has entries that the other lacks, as a Raft server judges a
+// newer reports whether c has entries that the other lacks, as a Raft server judges a
 // candidate (section 5.4.1 of the Raft paper).
 func (c Copy) newer(other Copy) bool {
 	return c.Term > other.Term || c.Term == other.Term && c.Index > other.Index
@@ -134,7 +134,7 @@ func (s State) standing() map[string]Request {
 	return all
 }
 
-// peer finds a unit; nil where there is none.
+// peer finds a unit; nil if there is none.
 func (s State) peer(unit string) *Peer {
 	for i := range s.Peers {
 		if s.Peers[i].Unit == unit {

@@ -208,7 +208,7 @@ func mustStop(args, units string) string {
 }
 
 // A server whose file lacks entries has acknowledged them: how far its copy goes is known once it
-// has written its file anew, and before that nothing is said to be kept.
+// has written its file again, and before that nothing is said to be kept.
 func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).answers(1)
 	v := s.Judge(givingUp(2, 3))

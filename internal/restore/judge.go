@@ -98,7 +98,7 @@ func (u Unit) judgeAll(k *Kept, request Request, states map[ovndb.Database]recov
 				j.refusals = append(j.refusals, finding.Of(finding.RecoveryUnderWay, db, finding.Args{}, finding.Do(goOn)))
 				continue
 			}
-			// It may be published: it goes on as it was asked for, without what was lost since.
+			// It may be published: it continues as it was asked for, without what was lost since.
 			q = made.Repeated(q.GivenUp, q.Force)
 		}
 		q.Asked = state.AskedAt(q.Backup)

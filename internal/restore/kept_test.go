@@ -22,7 +22,7 @@ func requests(q recovery.Request) *Kept {
 }
 
 // The new cluster of one database has taken the old one's place, and the action was killed before the other's: the
-// same command names a member of the old one, and goes on.
+// same command names a member of the old one, and continues.
 func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
 	t.Parallel()
 	const full = "57f8a1b2-0000-4000-8000-000000000001"

@@ -48,7 +48,7 @@ func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (s
 	return "", nil
 }
 
-// Starting says whether the server of database d, which is alive, may not have come to
+// Starting reports whether the server of database d, which is alive, may not have come to
 // open its control socket: it writes its pid file, then reads the database's file, for no
 // longer than within, and only then opens the socket (main() of ovsdb-server.c, OVS 3.1).
 func Starting(p ovndb.Paths, d ovndb.Database, now time.Time, within time.Duration) bool {
@@ -64,7 +64,7 @@ func Starting(p ovndb.Paths, d ovndb.Database, now time.Time, within time.Durati
 	return err == nil && now.Sub(info.ModTime()) < within
 }
 
-// pidOf reads a pid file; 0 where there is none, or none in it.
+// pidOf reads a pid file; 0 if there is none, or none in it.
 func pidOf(path string) (int, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +78,7 @@ func pidOf(path string) (int, error) {
 	return 0, nil // it was cut short; the lock and systemd tell
 }
 
-// serves says whether a process was started with that pid file: after a kill another
+// serves reports whether a process was started with that pid file: after a kill another
 // one may have got its number. A process that has ended and was not waited for has no
 // arguments any more.
 func serves(pid int, pidFile string) bool {
@@ -86,7 +86,7 @@ func serves(pid int, pidFile string) bool {
 	return err == nil && bytes.Contains(line, []byte("--pidfile="+pidFile+"\x00"))
 }
 
-// RunsInstalled says whether a service's process runs the program that is installed: of one that was
+// RunsInstalled reports whether a service's process runs the program that is installed: of one that was
 // replaced since, the kernel says that it was deleted (proc(5), /proc/[pid]/exe). What can't be found
 // out is not.
 func RunsInstalled(p ovndb.Paths, service ovndb.Service, s Properties) bool {
@@ -104,7 +104,7 @@ func RunsInstalled(p ovndb.Paths, service ovndb.Service, s Properties) bool {
 	return err == nil && !strings.HasSuffix(program, " (deleted)")
 }
 
-// lockHeld says whether a process holds the lock by which ovsdb-server keeps others off
+// lockHeld reports whether a process holds the lock by which ovsdb-server keeps others off
 // a database's file (lockfile_name() in OVS's lib/lockfile.c). It ends with the
 // process.
 func lockHeld(file string) (bool, error) {

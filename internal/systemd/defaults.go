@@ -95,7 +95,7 @@ func ParseEnvironment(text []byte) map[string]string {
 	return variables
 }
 
-// NeedsRestart says whether the servers, which run with the text old of
+// NeedsRestart reports whether the servers, which run with the text old of
 // [ovndb.Paths.Defaults], have to be restarted to run as the text next says. The remotes
 // do not count, since a server that has its file does not look at them; nor do
 // the layout and comments.

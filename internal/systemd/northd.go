@@ -37,7 +37,7 @@ func (p NorthdParams) remotes(port uint16) string {
 	return strings.Join(remotes, ",")
 }
 
-// NorthdNeedsRestart says whether ovn-northd, which runs with the arguments of
+// NorthdNeedsRestart reports whether ovn-northd, which runs with the arguments of
 // the text old, has to be restarted to run with those of the text next. Spaces and
 // the order of the units do not count.
 func NorthdNeedsRestart(old, next []byte) bool {

@@ -26,7 +26,7 @@ func pidFile(p ovndb.Paths, service ovndb.Service) string {
 }
 
 // ForeignPID says which process another program's is that a service's pid file names: its own
-// was killed, and the number was given anew. Empty means that there is none.
+// was killed, and the number was given again. Empty means that there is none.
 //
 // A daemon of Open vSwitch holds a lock on its pid file for as long as it runs (make_pidfile() in
 // lib/daemon-unix.c).
@@ -68,7 +68,7 @@ func (s Services) dropForeignPIDs(services []ovndb.Service) error {
 	return nil
 }
 
-// locked says whether a process holds a lock on the file.
+// locked reports whether a process holds a lock on the file.
 func locked(path string) (bool, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -96,7 +96,7 @@ func (s Services) HangUp(ctx context.Context, service ovndb.Service) error {
 	return s.systemctl(ctx, []ovndb.Service{service}, "kill", "--signal=HUP")
 }
 
-// Active says whether a service runs. What can't be asked of systemd is an error.
+// Active reports whether a service runs. What can't be asked of systemd is an error.
 func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()

@@ -30,7 +30,7 @@ type Properties struct {
 	Invocation string
 }
 
-// Running says whether the service is up.
+// Running reports whether the service is up.
 func (s Properties) Running() bool { return s.Active == "active" || s.Active == "reloading" }
 
 // shown are the [Properties], as `systemctl show` names them.

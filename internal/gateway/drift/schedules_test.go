@@ -76,7 +76,7 @@ func (w *world) event(r *rand.Rand) {
 // played is how many schedules `go test` plays; EXPLORE multiplies it.
 const played = 1000
 
-// Chassis come, go, lag and change, Neutron writes, agents hand over, begin anew and miss what
+// Chassis come, go, lag and change, Neutron writes, agents hand over, begin again and miss what
 // happens. In the end each gateway has the candidates that it should, no event was acted on
 // twice, and nothing is done without one.
 func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {

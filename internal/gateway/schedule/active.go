@@ -37,7 +37,7 @@ func (g *group) kept() int {
 	return g.works + 1
 }
 
-// interrupted says whether the group works elsewhere afterwards than it does now.
+// interrupted reports whether the group works elsewhere afterwards than it does now.
 func (g *group) interrupted() bool {
 	if g.dropped {
 		return true

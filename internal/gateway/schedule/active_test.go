@@ -29,7 +29,7 @@ func names(candidates []schedule.Candidate) (all []string) {
 	return all
 }
 
-// What works on a backup, since its master is dead, goes on where it is: whoever comes to
+// What works on a backup, since its master is dead, continues where it is: whoever comes to
 // stand before that backup would take it over.
 func TestRescheduleLeavesWhatWorksOnABackupWhereItIs(t *testing.T) {
 	t.Parallel()

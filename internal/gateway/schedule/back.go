@@ -9,7 +9,7 @@ import (
 )
 
 // This file plans all ways back: from a plan ([Revert]), to a layout ([Restore]), and from drains ([Undrain]). Each is
-// given changes: Before are the candidates to bring back, After are those that stand there if nothing else has changed
+// given changes: Before are the candidates to bring back, After are those that are there if nothing else has changed
 // the group since.
 
 // Revert brings groups back to the candidates that they had before an earlier plan, by the rules of the other

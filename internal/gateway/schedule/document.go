@@ -137,7 +137,7 @@ type Row struct {
 }
 
 // From is the chassis that hosted the group, as far as the rows say; To hosts it after
-// the change. Either is empty where there is none.
+// the change. Either is empty if there is none.
 func (c Change) From() string { return first(c.Before) }
 
 // To is the chassis that is to host the group.

@@ -79,7 +79,7 @@ func (p *Plan) add(g Group, names []string, reasons map[string]string, interrupt
 type draining struct {
 	*instance
 	chassis string
-	// why is said of the chassis; concerns says whether a group is to leave it.
+	// why is said of the chassis; concerns reports whether a group is to leave it.
 	why      string
 	concerns func(Group) bool
 	// was are the changes that this drain has written, by group.
@@ -200,7 +200,7 @@ func (d *draining) claims(g Group, name string) bool {
 	return found && g.unconnected(c) != ""
 }
 
-// gone says whether this drain has moved a group away, to a chassis before this one that responds and has it.
+// gone reports whether this drain has moved a group away, to a chassis before this one that responds and has it.
 // Where that one is cordoned since, it takes nothing new, and hosts what it has. Of a router that is disabled
 // none has anything.
 func (d *draining) gone(g Group) bool {

@@ -79,7 +79,7 @@ func but(names []string, name string) []string {
 }
 
 // hostOf is the first candidate that there is and that is not dead: it hosts the group. A chassis that
-// only its ovn-controller does not respond on goes on.
+// only its ovn-controller does not respond on continues.
 func hostOf(g schedule.Group, dead map[string]bool) string {
 	for _, name := range g.Ranked() {
 		if !dead[name] {

@@ -81,7 +81,7 @@ func TestTwoDrainsThatStandAtTheSameTimeComeToAnEnd(t *testing.T) {
 	require.Greater(t, written, 500, "there was something to do")
 }
 
-// A chassis dies right after gateways were moved to it: those that wait for it go on, the others
+// A chassis dies right after gateways were moved to it: those that wait for it continue, the others
 // stay where they are.
 func TestDrainGoesOnFromAChassisThatDiedMeanwhile(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// eveningWork bounds how often groups of one port are placed anew while chassis are chosen for
+// eveningWork bounds how often groups of one port are placed again while chassis are chosen for
 // those of several ports: less than half a second.
 const eveningWork = 100_000
 

@@ -32,7 +32,7 @@ func (in *instance) entries(network int) *entries {
 	return e
 }
 
-// spares says whether one chassis has enough to give to another: it must not come to
+// spares reports whether one chassis has enough to give to another: it must not come to
 // have less, lest it be the next one to get something.
 func (e *entries) spares(from, to int) bool { return e.count[from]-e.count[to] >= 2 }
 

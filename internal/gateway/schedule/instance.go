@@ -268,7 +268,7 @@ func (in *instance) loads() [][]int {
 	return all
 }
 
-// single says whether the group is one port of one network: then where it is hosted
+// single reports whether the group is one port of one network: then where it is hosted
 // matters for that network alone.
 func (g *group) single() bool { return len(g.weight) == 1 && g.weight[0].ports == 1 }
 

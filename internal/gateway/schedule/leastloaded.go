@@ -148,7 +148,7 @@ type firstBackupChoice struct {
 	network int
 	// load is what each chassis hosts, firsts how many gateways' first backup it is.
 	load, firsts []int
-	// concerns says whether a group may get another first backup, complete that one with too
+	// concerns reports whether a group may get another first backup, complete that one with too
 	// few candidates may get one that it does not have yet.
 	concerns func(*group) bool
 	complete bool
@@ -171,7 +171,7 @@ func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool
 	}
 }
 
-// in says whether the group is planned for with the network: that of its first port.
+// in reports whether the group is planned for with the network: that of its first port.
 func (g *group) in(network int) bool { return g.weight[0].network == network }
 
 func (g *group) portsIn(network int) int {
@@ -226,7 +226,7 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	}
 }
 
-// free says whether the group may get a first backup that is no candidate of it yet.
+// free reports whether the group may get a first backup that is no candidate of it yet.
 func (f *firstBackupChoice) free(g *group) bool { return f.complete && g.missing() > 0 }
 
 func (g *group) firstBackup() int {

@@ -32,7 +32,7 @@ func costOf(changes []Change) Cost {
 	return cost
 }
 
-// changes says whether the group is to have other candidates, or others first. A chassis that
+// changes reports whether the group is to have other candidates, or others first. A chassis that
 // may not host it, or is listed twice, is dropped by a reschedule alone: the others leave alone what they do not move.
 func (g *group) changes(operation string) bool {
 	wrong := (len(g.gone) > 0 || g.repeated) && operation == reschedule

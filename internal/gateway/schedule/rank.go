@@ -14,7 +14,7 @@ func ranked(candidates []Candidate) []Candidate {
 	return sorted
 }
 
-// dense says whether the priorities are n to 1, as Neutron writes them.
+// dense reports whether the priorities are n to 1, as Neutron writes them.
 func dense(sorted []Candidate) bool {
 	for i, c := range sorted {
 		if c.Priority != len(sorted)-i {

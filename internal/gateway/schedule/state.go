@@ -33,7 +33,7 @@ type Chassis struct {
 	Networks []string
 	Zones    []string
 	// Unresponsive says that the chassis's ovn-controller no longer follows nb_cfg. What it
-	// hosts goes on, but it would take over nothing new.
+	// hosts continues, but it would take over nothing new.
 	Unresponsive bool
 	// Cordoned says that an operator lets nothing new be hosted here.
 	Cordoned bool

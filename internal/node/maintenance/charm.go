@@ -26,7 +26,7 @@ type Member struct {
 	Unit string `json:"-"`
 }
 
-// same says whether both are one member, whose-ever it is by now.
+// same reports whether both are one member, whose-ever it is by now.
 func (m Member) same(o Member) bool {
 	return m.Database == o.Database && m.Short == o.Short && m.Address == o.Address
 }

@@ -35,7 +35,7 @@ const repeatedAfter = time.Minute
 // once every gateway that can go has gone.
 type Limits struct{ Timeout, Grace time.Duration }
 
-// GraceFor is the grace period where none is given.
+// GraceFor is the grace period if none is given.
 func GraceFor(timeout time.Duration) time.Duration { return min(DefaultGrace, timeout/2) }
 
 // Check returns what is wrong with the limits; nil if nothing is.

@@ -137,7 +137,7 @@ func TestRecordsOfADrainAreReadAsTheyAreWritten(t *testing.T) {
 	assert.Equal(t, []string{"ovn-central:drain/c1"}, maintenance.End("c1").Drop)
 }
 
-// A drain that begins anew has the members that the first one has found, though the chassis is gone since.
+// A drain that begins again has the members that the first one has found, though the chassis is gone since.
 func TestMembersThatADrainHasFoundAreKept(t *testing.T) {
 	t.Parallel()
 	nb := maintenance.Member{Database: "OVN_Northbound", Short: "aaaa", Address: "ssl:10.0.0.5:6643"}

@@ -3,7 +3,7 @@ package maintenance
 import "time"
 
 // goOnAfter is how long the command that began a drain may be without progress until the agent
-// goes on with it. The command may be alive and slow, as where ovn-northd takes longer than this
+// continues it. The command may be alive and slow, as where ovn-northd takes longer than this
 // for a batch: that is safe, since each batch is one transaction that fails where a row is no longer
 // as it was planned from, and the ranks before are those of the first that was written. Two that write at
 // the same time only hinder each other.
@@ -25,7 +25,7 @@ func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
 	switch {
 	case left == 0:
 		return false, time.Time{}
-	case known && before == 0: // Neutron goes on choosing the node
+	case known && before == 0: // Neutron continues choosing the node
 		f.since = now
 		return true, time.Time{}
 	case !known || left < before:
@@ -38,7 +38,7 @@ func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
 }
 
 // Bounds of the pause before a sign of life is asked for again: each makes ovn-northd compute
-// everything anew.
+// everything again.
 const (
 	firstRecheck = 5 * time.Second
 	lastRecheck  = 10 * time.Minute

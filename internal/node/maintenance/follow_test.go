@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// A look is how many gateways are left at a second, and whether the agent is to go on then.
+// A look is how many gateways are left at a second, and whether the agent is to continue then.
 type look struct {
 	at, left int
 	due      bool

@@ -55,12 +55,12 @@ func (d DatabaseHealth) Quorum() string {
 	return text
 }
 
-// Healthy says whether the cluster has a leader, a majority, and so many members that are up.
+// Healthy reports whether the cluster has a leader, a majority, and so many members that are up.
 func (d DatabaseHealth) Healthy(minMembers int) bool {
 	return d.Accessible && d.HasRaftLeader && d.Up >= max(d.Members/2+1, minMembers)
 }
 
-// AllHealthy says whether every database is; that none is known is not.
+// AllHealthy reports whether every database is; that none is known is not.
 func AllHealthy(all []DatabaseHealth, minMembers int) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(d DatabaseHealth) bool { return !d.Healthy(minMembers) })
 }

@@ -103,10 +103,10 @@ func holdOf(kind string) string {
 	return ""
 }
 
-// OfGateway says whether the port is a gateway, or goes where one is.
+// OfGateway reports whether the port is a gateway, or goes where one is.
 func (b Binding) OfGateway() bool { return Hold{Name: holdOf(b.Type)}.OfGateways() }
 
-// OfGateways says whether gateways are what holds the node, or what goes where they are.
+// OfGateways reports whether gateways are what holds the node, or what goes where they are.
 func (h Hold) OfGateways() bool { return h.Name == HoldGateway || h.Name == HoldExternal }
 
 // HoldTypes are the types of the ports that make holds.

@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// admitKey is the key of external_ids of NB_Global that stands there while new chassis are cordoned: what
+// admitKey is the key of external_ids of NB_Global that is there while new chassis are cordoned: what
 // could host gateways when it was written is not new.
 const admitKey = "ovn-central:cordon-new-chassis"
 

@@ -62,7 +62,7 @@ type Node struct {
 	typed string
 }
 
-// Held is the hold of a name; its count is 0 where there is none.
+// Held is the hold of a name; its count is 0 if there is none.
 func (n Node) Held(name string) Hold {
 	for _, h := range n.Holds {
 		if h.Name == name {

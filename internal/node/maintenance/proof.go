@@ -3,7 +3,7 @@ package maintenance
 import "time"
 
 // Bounds of the pause between two questions for one proof, each of which makes ovn-northd compute everything
-// anew; the first is also what the command that began a drain is given to prove it itself.
+// again; the first is also what the command that began a drain is given to prove it itself.
 const (
 	firstProofPause = 30 * time.Second
 	lastProofPause  = 10 * time.Minute

@@ -187,12 +187,12 @@ func Erase(chassis string, r Records) Change {
 }
 
 // CordonNotePair is the pair that stands among external_ids as long as the cordon of a chassis is as it is
-// there: what begins a cordon or a drain, or ends either, writes it anew, by whom, why and in which second.
+// there: what begins a cordon or a drain, or ends either, writes it again, by whom, why and in which second.
 func CordonNotePair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(cordonNoteKey+chassis, ids)
 }
 
-// pairOf is a pair alone; nil where there is none.
+// pairOf is a pair alone; nil if there is none.
 func pairOf(key string, ids map[string]string) map[string]string {
 	value, found := ids[key]
 	if !found {

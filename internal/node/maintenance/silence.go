@@ -43,7 +43,7 @@ type Silence struct {
 	followed bool
 }
 
-// Observe is told what stands there now.
+// Observe is told what is there now.
 func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	var its *Sign
 	others := 0
