@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -97,7 +98,10 @@ func TestJournalDisturbsNobodyAndIsDisturbedByNobody(t *testing.T) {
 	c.nbctl("create", "DNS", "external_ids:ls_name=neutron-7", "records:vm=10.0.0.1")
 	c.nbctl("create", "DNS", "external_ids:ovn-central-operator=gateways", "external_ids:ovn-central-operator\\:plan=garbage")
 	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "2 gateways changed")
-	assert.Contains(t, c.operated("history"), "cannot read this row of the journal (table DNS of NB)")
+	var listed struct{ Problems []finding.Document }
+	require.NoError(t, json.Unmarshal([]byte(c.operated("history", "--format", "json")), &listed))
+	require.Len(t, listed.Problems, 1)
+	assert.Equal(t, string(finding.JournalUnread), listed.Problems[0].Code)
 	assert.Len(t, c.history().Plans, 1)
 	c.nbctl("--wait=sb", "sync")
 	assert.Empty(t, c.sbctl("list", "DNS"))
@@ -152,7 +156,7 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 	assert.Positive(t, h.Plans[0].Left)
 	assert.Equal(t, []string{"c6"}, h.Plans[0].Added)
 	assert.Contains(t, c.operated("history"), "gateways left: interrupted, or still running)")
-	assert.Regexp(t, "plan "+h.Plans[0].ID+`: reschedule has \d+ gateways left: still running, or interrupted \(then run it again\)`, c.operated("status"))
+	assert.Contains(t, codes(told[shownStatus](c, "status").Problems), "PLAN_UNFINISHED "+h.Plans[0].ID)
 
 	c.operated("reschedule", "--wait", "0")
 	assert.Equal(t, 120, entries("c6"), "as many as the other backups: 600 on 5 chassis")
