@@ -17,8 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// drains continues the drains whose intents stand in the database, as long as this agent holds the lease: commands that
-// began them may be gone. The loop of the gateways alone uses what is not under the lock.
+// drains continues the drains whose intents are in the database, as long as this agent holds the lease: the commands
+// that began them may have ended. Only the loop of the gateways uses the fields that are not under the lock.
 type drains struct {
 	agent *Agent
 	// open makes a service that writes under the record of that value only; service is the one that is open.
@@ -41,7 +41,7 @@ type drainService interface {
 	Close()
 }
 
-// nodeService is a [node.Service], and the question of its gateways.
+// nodeService is a [node.Service] that can also ask ovn-northd.
 type nodeService struct{ *node.Service }
 
 func (s nodeService) AskNorthd(ctx context.Context) error { return s.Gateways.AskNorthd(ctx) }
@@ -52,7 +52,7 @@ func (a *Agent) newDrains() drains {
 	}}
 }
 
-// drain is one that is followed.
+// drain is a drain that this agent follows.
 type drain struct {
 	maintenance.Drainer
 	// intent is the record of it: the node may have been undrained, and drained again.
@@ -61,7 +61,8 @@ type drain struct {
 	text    string
 }
 
-// effects are those of the drains that this agent continues. Its clock never jumps, and one question serves all drains.
+// effects are the effects of a drain that this agent continues. Its clock never jumps, and one question serves all
+// drains.
 type effects struct {
 	maintenance.Effects
 	agent   *Agent
@@ -81,14 +82,14 @@ func (e effects) Ask(context.Context) error {
 	return nil
 }
 
-// standing are the drains whose intents stand, by the name of the chassis.
+// standing returns the drains in the database, except those that are being undone, by the name of the chassis.
 func standing(inv *gateway.Inventory) map[string]maintenance.Drain {
 	drains := maintenance.ParseRecords(inv.NB.IDs).Drains
 	maps.DeleteFunc(drains, func(_ string, r maintenance.Drain) bool { return r.Undrain })
 	return drains
 }
 
-// end forgets the drains that do not stand any more, and reports none.
+// end forgets the drains that are no longer in the inventory, closes the service, and reports no drains.
 func (d *drains) end(inv *gateway.Inventory) {
 	d.forget(inv)
 	d.close()
@@ -109,8 +110,8 @@ func (g *gateways) drain(ctx context.Context, t turn) (changed bool, next time.D
 	return false, next, err
 }
 
-// reconcile makes the next step of each drain that stands in the inventory, and returns when to look again if nothing
-// changes before; 0 is never.
+// reconcile takes the next step of each drain in the inventory, and returns when to look again if nothing changes
+// before; 0 is never.
 func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inventory) (next time.Duration, err error) {
 	d.forget(inv)
 	standing := standing(inv)
@@ -155,8 +156,8 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 	return next, nil
 }
 
-// follow makes the next step of one, and returns what is known of it then, even after an error. next is when to look
-// again; 0 is only after a change.
+// follow takes the next step of one drain, and returns the state of the drain after it, even after an error. next is
+// when to look again; it is 0 only after a change.
 func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string, asked *bool) (said report.Drain, next time.Duration, err error) {
 	x := d.all[chassis]
 	if x == nil {
@@ -198,7 +199,7 @@ func (d *drains) say(all []report.Drain) {
 	d.report = all
 }
 
-// status is where each of them is.
+// status is the state of each drain.
 func (d *drains) status(now time.Duration) []report.Drain {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -209,8 +210,8 @@ func (d *drains) status(now time.Duration) []report.Drain {
 	return all
 }
 
-// comeTo are the cordoned nodes to which gateways have come since that could go again. What is drained
-// is seen to by its drain.
+// comeTo are the cordoned nodes with gateways that came after the cordon and that could move away. If a node is
+// drained, its drain moves them.
 func comeTo(inv *gateway.Inventory) (all []string) {
 	records := maintenance.ParseRecords(inv.NB.IDs)
 	for _, chassis := range slices.Sorted(maps.Keys(records.Hosted)) {
@@ -221,8 +222,7 @@ func comeTo(inv *gateway.Inventory) (all []string) {
 	return all
 }
 
-// demote has what has come to cordoned nodes since go again, and reports whether it has written
-// anything.
+// demote moves gateways off cordoned nodes that came after the cordon, and reports whether it has written anything.
 func (g *gateways) demote(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
 	hosted := maintenance.ParseRecords(t.inventory.NB.IDs).Hosted
 	for _, chassis := range comeTo(t.inventory) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// reconcile reads the databases, and does what is to be done. again is when to do so again if nothing changes before;
-// 0 is never.
+// reconcile reads the databases, and does what is due. again is when to call it again if nothing changes before; 0 is
+// never.
 func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
 	r, err := g.read(ctx, f)
 	if err != nil {
@@ -22,8 +22,8 @@ func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time
 	return g.pass(ctx, r), nil
 }
 
-// pass does what is to be done by what was read. To read it has kept the servers busy, so that the unit may not
-// have acted by the end of that: what counts is whether it acts now.
+// pass does what is due by what was read. Reading has kept the servers busy, so the unit may not have acted at the
+// end of it: what counts is whether it acts now.
 func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 	for {
 		t := g.turn(r)
@@ -49,13 +49,14 @@ type turn struct {
 	next time.Duration
 }
 
-// work is one thing to do. do reports whether what was read is old by that; next is when to look again, and 0 is never.
+// work is one thing to do. do reports whether it has outdated what was read; next is when to look again, and 0 is
+// never.
 type work struct {
 	do     func(g *gateways, ctx context.Context, t turn) (changed bool, next time.Duration, err error)
 	failed string // for the log
 }
 
-// What there is to do, in its order: new chassis are cordoned before anything gives them gateways.
+// All work, in its order: new chassis are cordoned before anything gives them gateways.
 var (
 	admission    = &work{(*gateways).admit, "cannot cordon new chassis; nothing is scheduled before that"}
 	continuation = &work{(*gateways).drain, "cannot continue drains"}
@@ -100,8 +101,8 @@ func (g *gateways) turn(r reading) turn {
 	return t
 }
 
-// wanted is what the unit that acts has to do, in this order. over means that runs were interrupted of which nothing is
-// left to do.
+// wanted is what the unit that acts has to do, in this order. over reports whether interrupted runs have nothing left
+// to do.
 func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bool, plan []schedule.Change, over bool) (all []*work) {
 	on := live.Mode == config.On
 	for _, w := range []struct {
@@ -121,8 +122,8 @@ func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bo
 	return all
 }
 
-// execute does what is wanted until something has changed, after which the databases are to be read again, and returns
-// when to make another pass if nothing changes before; 0 is never.
+// execute does what is wanted until something has changed, after which the databases have to be read again. It
+// returns when to make another pass if nothing changes before; 0 is never.
 func (g *gateways) execute(ctx context.Context, t turn) (again time.Duration) {
 	again = t.next
 	if !t.acts || !slices.Contains(t.work, continuation) {
@@ -161,9 +162,9 @@ func earliest(a, b time.Duration) time.Duration {
 	return a
 }
 
-// owner gives owns(key): whether the unit that acts is to schedule the gateway of that name. Were
-// several units to act at once, each for its share of the gateways, this alone would say which:
-// drift.Detector.Plan makes its plan of what it owns, and holds the rest.
+// owner returns owns(key), which reports whether the unit that acts schedules the gateway of that name. If several
+// units acted at once, each for its share of the gateways, only owns would differ: drift.Detector.Plan plans what is
+// owned, and holds the rest.
 func (g *gateways) owner(live config.Config, inv *gateway.Inventory) (owns func(key string) bool) {
 	return func(key string) bool {
 		return live.Mode == config.On && (live.NeutronGateways || !inv.Neutrons(key)) && !g.undone.Left(key)
@@ -173,7 +174,7 @@ func (g *gateways) owner(live config.Config, inv *gateway.Inventory) (owns func(
 // reading is what was read for one pass.
 type reading struct {
 	inventory *gateway.Inventory
-	// journal is read where something that was written is otherwise.
+	// journal is read only if something is not as it was written.
 	journal drift.Journal
 }
 
@@ -198,7 +199,7 @@ func (g *gateways) read(ctx context.Context, f *ovsdb.Followed) (r reading, err 
 	return r, err
 }
 
-// observeUndone says which gateways are left to Neutron from now on, and which no more.
+// observeUndone finds out which gateways are left to Neutron from now on, and which are no longer.
 func (g *gateways) observeUndone(groups []schedule.Group, journal drift.Journal, now time.Duration) {
 	left, again := g.undone.Observe(groups, journal, now)
 	for _, group := range left {

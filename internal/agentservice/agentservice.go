@@ -40,20 +40,20 @@ type Manager struct {
 	Log      *slog.Logger
 }
 
-// Snapshot is what the service follows from.
+// Snapshot is what the state of the service depends on.
 type Snapshot struct {
 	// Paused is set if an operator has paused the unit, Ready if its servers are members.
 	Paused, Ready bool
-	// Thorough is set if the machine is to be looked at, though everything is as it was.
+	// Thorough is set to look at the machine even if nothing has changed.
 	Thorough bool
-	// Options are what the agent is told; nil if one of them can't be used: it continues as it was told before.
+	// Options configure the agent; nil if one of them can't be used: then it keeps its configuration.
 	Options *Options
 }
 
 // kept is what is remembered of the agent.
 type kept struct {
-	// Program is the file that was copied, Setup what the agent was last told and how it
-	// was to be run: a digest.
+	// Program is the file that was copied. Setup is a digest of the unit and the configuration that the agent got
+	// last.
 	Program string `json:"program,omitempty"`
 	Setup   string `json:"setup,omitempty"`
 	// Systemd is the release of systemd for which the service was written; 0: not known.
@@ -91,7 +91,7 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return failed(last.Problem), section.Set(m.State, last)
 }
 
-// Ask returns what the agent says of itself, and finds what is wrong with it.
+// Ask returns the status that the agent reports, and findings about what is wrong with the agent.
 func (m *Manager) Ask(ctx context.Context) (s report.Status, found []finding.Finding) {
 	last := section.Get(m.State)
 	if last.Setup == "" {
@@ -115,14 +115,15 @@ func failed(problem string) []finding.Finding {
 	return []finding.Finding{finding.New(finding.AgentFailed, finding.Subject{}, finding.Args{Value: problem})}
 }
 
-// run does nothing but ask whether the agent runs, in a thorough look, if everything is as it was.
+// run starts the agent if something has changed. Otherwise it only asks whether the agent runs, and only in a
+// thorough look.
 func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 	program, err := fileStamp(m.Program)
 	if err != nil {
 		return err
 	}
 	if s.Thorough || last.Setup == "" {
-		if version, err := m.Services.Version(ctx); err == nil { // else what every systemd knows will do
+		if version, err := m.Services.Version(ctx); err == nil { // otherwise the unit has only what every systemd knows
 			last.Systemd = version
 		}
 	}
@@ -132,7 +133,7 @@ func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 			return err
 		}
 	} else if settings, err = os.ReadFile(m.Paths.AgentConfig()); errors.Is(err, fs.ErrNotExist) {
-		return nil // it is not started before it can be told what to do
+		return nil // without a configuration it is not started
 	} else if err != nil {
 		return err
 	}
@@ -143,14 +144,13 @@ func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 	return m.start(ctx, want, last)
 }
 
-// files are what the agent is to be run with: the stamp of its program, its unit of systemd
-// and its configuration.
+// files is what the agent runs with: the stamp of its program, its systemd unit and its configuration.
 type files struct {
 	program        string
 	unit, settings []byte
 }
 
-// digest stands for its unit and its configuration.
+// digest identifies the agent's unit and its configuration.
 func (f files) digest() string { return unitstate.Digest(f.unit, f.settings) }
 
 func (m *Manager) start(ctx context.Context, want files, last *kept) error {

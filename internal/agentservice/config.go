@@ -33,8 +33,8 @@ type Options struct {
 	Peers   []netip.Addr
 }
 
-// render returns what the agent is told. It speaks to this unit's own servers: with them
-// down, another unit is to act.
+// render returns the agent's configuration. The agent connects only to this unit's own servers: if they are down,
+// another unit has to act.
 func (o Options) render(p ovndb.Paths) ([]byte, error) {
 	credentials := p.Credentials()
 	generation := []byte(nil)

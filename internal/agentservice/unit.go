@@ -12,11 +12,10 @@ import (
 // of a key that it doesn't know.
 const steppedRestarts = 254
 
-// unit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). It runs as
-// root, since the servers' sockets and the unit's key are root's, and with none of root's
-// capabilities: it may read what root owns and connect, and change nothing on the machine but
-// beside the servers' sockets, where it has its own. The folder of these is made before: where it is
-// not there, systemd would leave it read-only for as long as the agent runs.
+// unit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). The agent runs as root, since root owns
+// the servers' sockets and the unit's key, but without root's capabilities. It may read what root owns and connect.
+// It can change nothing on the machine but the directory of the servers' sockets, where it has its own. That
+// directory is made before: otherwise systemd would leave it read-only for as long as the agent runs.
 func unit(p ovndb.Paths, systemd int) string {
 	backoff := ""
 	if systemd >= steppedRestarts {

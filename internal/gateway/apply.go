@@ -34,14 +34,14 @@ type task struct {
 	read *Inventory
 	// earlier are the runs that are finished by it.
 	earlier []journal.Entry
-	// drained is what is to be brought back of the drains that stand.
+	// drained are the changes to put back for the drains that are not undone, by chassis.
 	drained map[string][]schedule.AppliedChange
 }
 
-// Apply carries plans out until there is nothing left to do, and returns what it has changed of groups. If another
-// client has changed what a batch was planned from, or a server is lost, a new plan is made of what there is then.
-// After an error each group is as it was or as it was planned. The journal records what is changed, and that earlier
-// runs are finished.
+// Apply carries plans out until nothing is left to do, and returns what it has changed of groups. If another client
+// has changed what a batch was planned from, or a server is lost, it makes a new plan from the new state. After an
+// error each group is as it was or as it was planned. The journal records what is changed, and that earlier runs are
+// finished.
 func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...journal.Entry) ([]schedule.Change, error) {
 	return s.apply(ctx, task{plan: plan, earlier: earlier})
 }
@@ -73,7 +73,7 @@ func (s *Service) apply(ctx context.Context, t task) (changed []schedule.Change,
 			s.progress(ctx, "another client changed gateways; planning again")
 		default:
 			s.progress(ctx, fmt.Sprintf("retrying: %v", err))
-			_ = poll.Wait(ctx, time.Duration(1+attempt)*pollInterval) // the next call says that the time is over
+			_ = poll.Wait(ctx, time.Duration(1+attempt)*pollInterval) // if the time is over, the next call fails
 		}
 	}
 	return changed, fmt.Errorf("cannot finish after %d gateways; run it again: %w", len(changed), err)

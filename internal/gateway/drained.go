@@ -88,7 +88,7 @@ func (s *Service) Undrain(
 	return changed, first, err
 }
 
-// PlanUndrain is what there is to put back.
+// PlanUndrain returns the plan that puts back what drains have moved from a chassis.
 func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis string) (schedule.Plan, error) {
 	j, err := s.journal(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Service) Forgetting(ctx context.Context, chassis string) (ovsdb.Amendme
 	return amendment(j.Forget(chassis)), err
 }
 
-// cordonOf is the pair that must stand in external_ids of NB_Global whenever a task writes.
+// cordonOf is the pair that external_ids of NB_Global must have whenever a task writes; nil if it needs none.
 func (t task) cordonOf() map[string]string {
 	if !t.cordon {
 		return nil

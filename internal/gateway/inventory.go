@@ -1,6 +1,5 @@
-// Package gateway shows where routers' gateways are and should be, and moves them:
-// it reads the databases, lets package schedule plan, writes what is planned as long as
-// nothing else has changed meanwhile, and proves what has come of it.
+// Package gateway shows where routers' gateways are and should be, and moves them: it reads the databases, lets
+// package schedule plan, writes the plan as long as nothing else has changed meanwhile, and proves the result.
 package gateway
 
 import (
@@ -35,11 +34,10 @@ type Inventory struct {
 	stored map[string]stored
 }
 
-// stored is where a group's candidates stand.
+// stored is where the database keeps a group's candidates.
 type stored struct {
 	storage schedule.Storage
-	// holder is the UUID of the port, or of the row of the group; empty is a group that is
-	// to be created.
+	// holder is the UUID of the port, or of the row of the group; empty if the group has to be created.
 	holder string
 	rows   []ovsdb.CandidateRow
 	create ovsdb.NewGroup
@@ -165,8 +163,8 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p)})
 }
 
-// host adds the gateways that have no candidates yet. They are to get them as the others
-// have them: Neutron from 2026.2 on has a group for each router, and names it like that.
+// host adds the gateways that have no candidates yet. They get candidates in the form in which the others have them:
+// Neutron from 2026.2 on has a group for each router, and names it like that.
 func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grouped bool) {
 	grouped = grouped && len(inv.NB.GatewayChassis) == 0
 	byRouter, there := map[string][]ovsdb.LogicalRouterPort{}, map[string]bool{}
@@ -249,8 +247,8 @@ func (inv *Inventory) ungrouped(t *topology) {
 	}
 }
 
-// misnamed notes what candidates are that are not named by a chassis's name: ovn-controller goes by that alone
-// (ha_chassis_group in ovn-nb(5)).
+// misnamed notes what the candidates are that are not named by a chassis's name: ovn-controller knows them by that
+// name alone (ha_chassis_group in ovn-nb(5)).
 func (inv *Inventory) misnamed() {
 	inv.State.Misnamed = map[string]string{}
 	names, hosts := map[string]bool{}, map[string]string{}
@@ -305,9 +303,9 @@ func (inv *Inventory) port(t *topology, p ovsdb.LogicalRouterPort) schedule.Port
 	}
 }
 
-// Unbound are the gateways of which the chassis is a candidate, and that are on none. Where no
-// port is on any, as where no ovn-controller runs, that says nothing. Those of disabled routers are on
-// none for as long as they are.
+// Unbound are the gateways that have the chassis as a candidate and are on no chassis. It returns none if no port is
+// on any chassis, for instance because no ovn-controller runs, and none of disabled routers, which are on no chassis
+// anyway.
 func (inv *Inventory) Unbound(chassis string) (all []string) {
 	known := false
 	for _, g := range inv.State.Groups {
@@ -334,7 +332,7 @@ func (inv *Inventory) zones(t *topology, p ovsdb.LogicalRouterPort) []string {
 	return all
 }
 
-// pick are the rows that are there of those referred to.
+// pick returns the rows that exist of those referred to.
 func pick(rows map[string]ovsdb.CandidateRow, uuids []string) (all []ovsdb.CandidateRow) {
 	for _, uuid := range uuids {
 		if r, found := rows[uuid]; found {

@@ -9,15 +9,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// ErrBehind is returned where ovn-northd takes nothing up: it would be of no use to write more.
+// ErrBehind is returned if ovn-northd does not process changes: there is no use in writing more.
 var ErrBehind = errors.New("ovn-northd did not process the changes")
 
 // slownessFactor is how many times as long as at its slowest ovn-northd may take before it counts as
 // gone. With 10,000 routers and other work on its machine 20 s became more than 2 minutes.
 const slownessFactor = 10
 
-// A wait for ovn-northd is told of once it is longer than this, and than ovn-northd has been seen to
-// take; and then time and again.
+// A wait for ovn-northd is reported once it is longer than toldAfter and than any wait before it, and then every
+// toldEvery.
 const (
 	toldAfter = 5 * time.Second
 	toldEvery = 30 * time.Second

@@ -53,7 +53,8 @@ func (t *topology) ownerOf(group ovsdb.HAChassisGroup, ports ...ovsdb.LogicalRou
 	return schedule.Neutron
 }
 
-// isGateway reports whether a port that has no candidates is a gateway, as one of the rows says that Neutron writes.
+// isGateway reports whether a port that has no candidates is a gateway, by what Neutron writes in the rows of the
+// port and of its router.
 func (t *topology) isGateway(p ovsdb.LogicalRouterPort) bool {
 	router := t.routerOf[p.UUID].ExternalIDs
 	says, known := p.ExternalIDs[gatewayKey]

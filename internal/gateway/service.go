@@ -37,7 +37,7 @@ type Service struct {
 	// NorthdTimeout bounds the wait for ovn-northd between batches, unless it has been slower before; 0 doesn't wait.
 	NorthdTimeout time.Duration
 
-	// Key and Value are the pair that must stand in external_ids of NB_Global whenever something is written. An empty key
+	// Key and Value are the pair that external_ids of NB_Global must have whenever something is written. An empty key
 	// requires nothing.
 	Key, Value string
 

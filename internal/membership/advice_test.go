@@ -47,8 +47,8 @@ func TestWarningOfAKickIsNotACommand(t *testing.T) {
 	assert.Equal(t, []finding.Finding{finding.Of(finding.FewWouldStay, ovndb.NB, finding.Args{Count: 2})}, results[0].Warnings)
 }
 
-// R7: what there is no record of is not "already gone": nb is kicked, and the stale
-// member of sb stays, unseen, with the action a success.
+// R7: a unit without a record is not "already gone": otherwise the action kicks nb and succeeds, with the stale
+// member of sb left unseen.
 func TestR7UnitWithoutARecordInOneDatabaseIsNotDone(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	delete(s.History[ovndb.SB], "13fe")
@@ -59,7 +59,7 @@ func TestR7UnitWithoutARecordInOneDatabaseIsNotDone(t *testing.T) {
 	assert.False(t, results[1].Done())
 }
 
-// The address stands twice.
+// The text must not have the address twice.
 func TestMemberOfNobodyIsDescribedOnce(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	s.History, s.NB = nil, s.NB.Down("aa04")

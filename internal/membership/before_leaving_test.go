@@ -19,7 +19,7 @@ func TestAgentIsStoppedBeforeTheServicesEndAndNotByAStopThatIsRefused(t *testing
 		service := on(s, m)
 		service.BeforeLeaving = func(context.Context) { m.Told = append(m.Told, agent) }
 		synctest.Test(t, func(t *testing.T) {
-			_, _ = service.Stop(t.Context(), s.Application(), observe.Cache{}) // what is told on the way is looked at
+			_, _ = service.Stop(t.Context(), s.Application(), observe.Cache{}) // the test looks only at what is done
 		})
 		return m.Told
 	}

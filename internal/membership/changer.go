@@ -34,13 +34,12 @@ type Changer struct {
 	*observe.Machine
 	// Observer finds out what changes are judged by, again before each step.
 	Observer Observer
-	// Goal asks Juju which units the application is to have. It is asked again
-	// during every wait.
+	// Goal asks Juju which units the application will have. It is called again during every wait.
 	Goal func(context.Context) (juju.GoalState, error)
 	// BeforeLeaving is called before the unit leaves a cluster, or its services are stopped
 	// for good; nil does nothing.
 	BeforeLeaving func(context.Context)
-	// Progress tells a person who waits what continues.
+	// Progress tells a person who waits what happens.
 	Progress func(context.Context, string)
 }
 
@@ -48,7 +47,7 @@ type Changer struct {
 const (
 	// lockInterval is how often a lock that another unit holds is read.
 	lockInterval = 250 * time.Millisecond
-	// tellInterval is how often a person is told what is waited for.
+	// tellInterval is how often a wait tells a person what it waits for.
 	tellInterval = 5 * time.Second
 	// goalInterval is how often Juju is asked, in a wait, which units are to stay.
 	goalInterval = 2 * time.Second

@@ -10,18 +10,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// clientsPatience bounds the wait for clients before a server is taken down; what a
-// large database takes to be sent adds to it ([raft.Patience]). Some clients never
-// settle, and a restart that is due is to come.
+// clientsPatience bounds the wait for clients before a server is taken down; the time that a large database takes to
+// be sent adds to it ([raft.Patience]). Some clients never settle, and a restart that is due must happen.
 const clientsPatience = 30 * time.Second
 
 // clientsInterval is how often they are counted meanwhile.
 const clientsInterval = 250 * time.Millisecond
 
-// awaitClients returns once the clients of this unit's server have settled, or after a
-// while. Those that the unit which had its turn before has driven out come here: to take
-// this server down, too, while it sends them the database would have all of them fetch it
-// once more from the one that is left. Locks are renewed meanwhile.
+// awaitClients returns once the clients of this unit's server have settled, or after a while. Clients that the unit
+// before this one has disconnected come here. If this server went down while it sends them the database, all of them
+// would fetch it once more from the remaining server. Locks are renewed meanwhile.
 func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew func(context.Context) error) error {
 	patience := s.Patience(db, clientsPatience)
 	until, told := s.Now().Add(patience), time.Time{}

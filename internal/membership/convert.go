@@ -16,10 +16,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// conversionKey in external_ids of NB_Global and SB_Global says at which election timer
-// a conversion of the database was last begun, and to the schema of which packages: no
-// unit tries again at that timer. It stays there, since to take it out would make
-// ovn-northd compute everything again (rule R17), and says nothing of other packages.
+// conversionKey is the key of external_ids of NB_Global and SB_Global that records at which election timer a
+// conversion of the database was last begun, and to the schema of which packages: no unit tries again at that timer.
+// It stays there, since dropping it would make ovn-northd compute everything again (rule R17). It does not count for
+// other packages.
 const conversionKey = "ovn-central:conversion"
 
 const conversionUnit = " ms, "
@@ -69,24 +69,23 @@ func (s *Changer) onConversion(ctx context.Context, d ovndb.Database, write func
 	return nil
 }
 
-// ErrRaftLeaderLost means that another member leads, or none does, since this one has begun
-// to convert the database. It was ended: it would continue for ever, at full load.
+// ErrRaftLeaderLost means that another member leads, or none does, since this one has begun to convert the database.
+// The conversion was ended: it would have run for ever, at full load.
 var ErrRaftLeaderLost = errors.New("the server has lost the leadership; the next try uses a larger election timer")
 
-// raftLeaderInterval is how often a member that converts is asked whether it leads. It
-// answers between two of the times in which it is silent.
+// raftLeaderInterval is how often a member that converts is asked whether it leads. It is silent at times, and
+// answers in between.
 const raftLeaderInterval = 250 * time.Millisecond
 
 // convertBase and the election timer bound a conversion. Clients wait for about as long
 // as the timer that it needs ([plan.ConversionTimer]); it ends with the lead in any case.
 const convertBase = 2 * time.Minute
 
-// Convert brings the database, which this unit's member leads, to the schema of these
-// packages, and ends that where the member does not lead any more: then it is
-// [ErrRaftLeaderLost]. At which election timer it is tried is noted in the database before.
-// It has the database's lock meanwhile (rule R5): members are silent while they store
-// what was converted, and one more that leaves or restarts then could be the one too
-// many. A lock that another unit held for too long is a [*finding.RefusedError].
+// Convert brings the database, which this unit's member leads, to the schema of these packages. It ends with
+// [ErrRaftLeaderLost] if the member no longer leads. Before it begins, it records in the database at which election
+// timer it tries. It has the database's lock meanwhile (rule R5): members are silent while they store what was
+// converted, so that another one that leaves or restarts then could be one too many. If another unit held the lock
+// for too long, the error is a [*finding.RefusedError].
 func (s *Changer) Convert(ctx context.Context, m observe.Application, d ovndb.Database, version string, timer time.Duration) error {
 	return s.WithLock(ctx, m, d, false, func(ctx context.Context, _ Gate) error {
 		return s.convert(ctx, d, version, timer)

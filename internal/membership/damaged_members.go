@@ -9,10 +9,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// PublishDamage has the others know whether this unit's server has lost entries: lost says
-// what, and is empty where it has them all. It writes only where what stands in the
-// database is another thing (rule R17), through another member where its own can't,
-// and takes the word back only once ovsdb-tool has found the whole file in order.
+// PublishDamage records for the other units whether this unit's server has lost entries. lost describes the missing
+// entries; it is empty if there are none. PublishDamage writes only if the database has no such record yet (rule
+// R17), through another member if its own can't, and removes the record only after ovsdb-tool has found the whole
+// file in order.
 func (s *Changer) PublishDamage(ctx context.Context, l observe.ServerState, lost string) error {
 	if !l.Member() || !l.Status.HasLeader() {
 		return nil

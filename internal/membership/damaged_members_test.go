@@ -15,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// R0: what a unit finds of its own file all others know, also where its server takes no
-// more from it: it is written, and taken back, through another member.
+// R0: all others know what a unit finds in its own file, even if its server accepts no writes any more: another
+// member writes it, and takes it back.
 func TestDamageIsPublishedThroughAnotherMember(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -52,7 +52,7 @@ func TestDamageIsPublishedThroughAnotherMember(t *testing.T) {
 	assert.Empty(t, lost())
 }
 
-// noted is what stands in the database for all units.
+// noted returns what the database records about all units.
 func (u *realUnit) noted() map[string]string {
 	u.t.Helper()
 	global, err := u.Global(u.t.Context(), ovndb.NB, "unix:"+u.Control.Paths.Socket(ovndb.NB))

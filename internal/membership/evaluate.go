@@ -16,10 +16,9 @@ import (
 // has caused: a leader that leaves costs one and a half election timers.
 const electionPatience = 10 * time.Second
 
-// evaluate judges a change in a view of the cluster, and while the cluster has no
-// leader looks again for two election timers, since that is what an election
-// takes at most. It leaves in l what the judgement is based on. What stands in the
-// lock k, where there is one, is part of the view.
+// evaluate judges a change in a view of the cluster. While the cluster has no leader, it looks again for two election
+// timers, since an election takes that long at most. It leaves in l the state that it judged. If there is a lock k,
+// what the lock records is part of the view.
 func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
 	defer cancel()

@@ -18,8 +18,8 @@ const rewritePatience = 5 * time.Second
 // rewriteInterval is how often it is checked meanwhile.
 const rewriteInterval = 50 * time.Millisecond
 
-// DamagedFileError says that a server's file lacks entries of its log, and that it could not
-// be rewritten. The server must not be stopped.
+// DamagedFileError means that a server's file lacks entries of its log, and that it could not be rewritten. The
+// server must not be stopped.
 type DamagedFileError struct {
 	Database ovndb.Database
 	// Missing is what the file lacks, Err why it still does.
@@ -35,10 +35,9 @@ func (e *DamagedFileError) Error() string {
 // Unwrap is why it could not be rewritten.
 func (e *DamagedFileError) Unwrap() error { return e.Err }
 
-// RewriteFile makes a server whose file lacks entries write it again, from what it has in
-// memory, and proves by ovsdb-tool that it then can be loaded. Nothing is deleted, and
-// a server whose file is whole is not asked for anything. It is called before a server is
-// stopped. The error is a [*DamagedFileError] where the file is still as bad.
+// RewriteFile makes a server whose file lacks entries write it again, from what it has in memory, and proves by
+// ovsdb-tool that the file can be loaded then. It deletes nothing, and asks nothing of a server whose file is whole.
+// Call it before a server is stopped. The error is a [*DamagedFileError] if the file still lacks entries.
 func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	l := s.Observer.ObserveServer(ctx, d)
 	lost, err := s.Observer.MissingEntries(ctx, l)

@@ -36,7 +36,8 @@ func going(u *realUnit, units ...*realUnit) observe.Application {
 	return m
 }
 
-// requireRefused: a member is down, or counts as going by what stands in the lock.
+// requireRefused requires that a change was refused, since members are down or the lock records that they may be
+// going.
 func requireRefused(t *testing.T, err error, down ...string) {
 	t.Helper()
 	require.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
@@ -154,7 +155,7 @@ func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// R5: the note stands for as long as it is not known that the server is back.
+// R5: the note remains as long as it is not known that the server is back.
 func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)

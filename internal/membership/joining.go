@@ -14,9 +14,9 @@ import (
 // become one, besides what its database's size adds ([raft.Patience]).
 const joinPatience = 10 * time.Second
 
-// EndJoin stops a server that joins, and makes sure that it has not become a member
-// meanwhile: nothing else keeps it from that, and the others would count it for ever.
-// One that has is started again; then the error is a [*PendingError].
+// EndJoin stops a server that joins, and makes sure that it has not become a member meanwhile: nothing else keeps it
+// from that, and the others would count it for ever. If it has become a member, it is started again, and the error is
+// a [*PendingError].
 func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
 	joined := &PendingError{d, "the server has joined the cluster meanwhile and stays its member; the next try continues from there"}
 	if s.joins(ctx, d) {
@@ -39,8 +39,8 @@ func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
 	return joined
 }
 
-// joins reports whether a server has become a member. One that has reached the cluster is
-// given the time for it: the leader may count it before it knows of it itself.
+// joins reports whether a server has become a member. A server that has reached the cluster gets time for it: the
+// leader may count it before it knows of it itself.
 func (s *Changer) joins(ctx context.Context, d ovndb.Database) bool {
 	var l observe.ServerState
 	poll.Await(ctx, s.Patience(d, joinPatience), observe.PollInterval, nil, func() bool {

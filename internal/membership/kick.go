@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// kickBase and the election timer say how long a kick may take to be proved.
+// kickBase and the election timer bound how long a kick may take to be proved.
 const kickBase = 10 * time.Second
 
 func kickTimeout(electionTimer time.Duration) time.Duration { return kickBase + 3*electionTimer }
@@ -27,14 +27,14 @@ type KickRequest struct {
 	IDs map[ovndb.Database]raft.IDArgument
 	// Unit names it instead: what that unit has left behind, in both databases.
 	Unit string
-	// Confirmed is i-really-mean-it; Permit is what rule R4 refuses.
+	// Confirmed is i-really-mean-it; Permit permits what rule R4 refuses.
 	Confirmed bool
 	Permit    raft.Permit
 	// DryRun judges and shows, and changes nothing.
 	DryRun bool
 }
 
-// KickOutcome is what became of a kick in one database.
+// KickOutcome is the outcome of a kick in one database.
 type KickOutcome string
 
 // The outcomes of a kick.
@@ -45,7 +45,7 @@ const (
 	Refused     KickOutcome = "refused"
 	// Pending: asked for, and not proved within its time.
 	Pending KickOutcome = "pending"
-	// Untouched: nothing was done, since something else stood in the way.
+	// Untouched: nothing was done, since something else prevented it.
 	Untouched KickOutcome = "not touched"
 )
 
@@ -55,18 +55,17 @@ type KickResult struct {
 	Outcome  KickOutcome
 	// Text is for people: the member, its unit and state, the arithmetic.
 	Text string
-	// Against is what stands against it, with the ways out; Warnings are what the operator should know.
+	// Against are the reasons against it, with the ways out; Warnings are what the operator should know.
 	Against, Warnings []finding.Finding
 }
 
-// Done reports whether nothing more is to be done about it.
+// Done reports whether nothing is left to do about it.
 func (r KickResult) Done() bool {
 	return r.Outcome == Removed || r.Outcome == AlreadyGone || r.Outcome == WouldRemove
 }
 
-// Kick removes another unit's member from each database that the request names
-// (rules R1 to R8). All are judged before any is touched. It returns a result
-// for each; an error is one that came before any judgement.
+// Kick removes another unit's member from each database that the request names (rules R1 to R8). All are judged
+// before any is touched. It returns a result for each; it returns an error only if nothing was judged.
 func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest) ([]KickResult, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest
 	return results(kicks), nil
 }
 
-// errWithheld says that a kick was not made; its result says why.
+// errWithheld means that a kick was not made; its result has the reason.
 var errWithheld = errors.New("the kick was withheld")
 
 func (r KickRequest) check() error {
@@ -107,8 +106,8 @@ func invalid(why string) error {
 	return finding.Refuse([]finding.Finding{finding.New(finding.ParameterInvalid, finding.Subject{Name: "unit"}, finding.Args{Detail: why})})
 }
 
-// evaluateKicks judges every kick that is still open, and reports whether all may continue: no
-// database is touched while what was asked of another one earlier is not proved.
+// evaluateKicks judges every kick that is still open, and reports whether all may continue: no database is touched
+// while an earlier change of another one is not proved.
 func evaluateKicks(ctx context.Context, kicks []*kickOperation) bool {
 	ok := true
 	for _, k := range kicks {
@@ -262,7 +261,7 @@ func neverSent(err error) bool {
 	return errors.As(err, new(*ovsctl.ServerError))
 }
 
-// pending: the kick was sent, and its end was not seen.
+// pending records that the kick was sent, and that its end was not seen.
 func (k *kickOperation) pending(reason string) {
 	target := finding.Server{ID: k.target.Longest(), Address: k.target.Address}
 	k.withhold(Pending, finding.Of(finding.RemovalNotProved, k.server.Database, finding.Args{Member: target, Detail: reason},

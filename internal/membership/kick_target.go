@@ -96,8 +96,8 @@ func (k *kickOperation) peers() []raft.Peer {
 	return raft.View{Status: k.server.Status, Names: k.application.Names(k.server.Database), Probes: k.answers}.Peers()
 }
 
-// unitUnknown refuses a unit of which nothing is known, or says so where that is known of the other database only. The
-// members are those that belong to no unit.
+// unitUnknown withholds a kick of a unit of which this database has no record. The outcome is Refused if the other
+// database has none either. The members are those that belong to no unit.
 func (k *kickOperation) unitUnknown(outcome KickOutcome, members []finding.Server) {
 	d, ways := k.server.Database, k.waysToName(finding.UnitUnknown)
 	if len(members) > 0 {
@@ -121,7 +121,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	d, unit := k.server.Database, k.request.Unit
 	ids := k.application.ServersOf(d, unit)
 	if len(ids) == 0 {
-		// Not known is not the same as gone, where a member belongs to no unit.
+		// If a member belongs to no unit, a unit without a record may have a member still.
 		k.id = noRecord
 		k.alreadyGone(ctx, "there is no record of a server of "+unit)
 		if unknown := k.unknownMembers(); len(unknown) > 0 && k.result.Outcome == AlreadyGone {

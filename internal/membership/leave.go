@@ -16,9 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// leaveBase and the election timer say how long a leave may take: a follower is
-// gone in milliseconds, a leader in one election timer; an election that comes
-// between takes two more.
+// leaveBase and the election timer bound how long a leave may take: a follower is gone in milliseconds, a leader in
+// one election timer; an election in between takes two more.
 const leaveBase = 10 * time.Second
 
 func leaveTimeout(electionTimer time.Duration) time.Duration { return leaveBase + 4*electionTimer }
@@ -44,7 +43,7 @@ type leaveOperation struct {
 	plan raft.Plan
 }
 
-// resultSoFar says what became of the database, done or not.
+// resultSoFar is the result for the database, done or not.
 func (d *leaveOperation) resultSoFar() LeaveResult {
 	switch {
 	case d.result.Text != "":
@@ -57,14 +56,14 @@ func (d *leaveOperation) resultSoFar() LeaveResult {
 	return LeaveResult{Database: d.server.Database, Text: "still a member, nothing was changed"}
 }
 
-// needsEvaluation is false where the cluster no longer counts on this server, or
-// the leave is under way and can't be taken back.
+// needsEvaluation is false if the cluster no longer counts on this server, or if the leave is under way and can't be
+// taken back.
 func (d *leaveOperation) needsEvaluation() bool {
 	return !d.result.Gone && !d.alreadyRemoved && d.server.Member()
 }
 
-// evaluate finds out whether the leave is safe now, and is the refusal if it isn't. What is to be done about members that
-// are down depends on both databases.
+// evaluate finds out whether the leave is safe now, and returns the refusal if it isn't. What to do about members
+// that are down depends on both databases.
 func (d *leaveOperation) evaluate(ctx context.Context) ([]finding.Finding, error) {
 	if isSole := len(d.server.Status.Servers) == 1; isSole && !d.alreadyRemoved && !d.result.Gone {
 		return d.refuseSole(), nil
@@ -185,8 +184,8 @@ func notSent(err error) bool {
 	return false
 }
 
-// leaveAlreadyRemoved lets a server that is no longer a member find that out. Where it
-// can't, the record says so all the same.
+// leaveAlreadyRemoved lets a server that is no longer a member find that out. If it can't, the record has it all the
+// same.
 func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 	s, db := d.changer, d.server.Database
 	err := s.Control.Leave(ctx, db)
@@ -229,8 +228,8 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 	}
 }
 
-// release gives the lock back. After a leave that goes through the remaining
-// members, and proves that they store what is written.
+// release gives the lock back. After a leave it does so through the remaining members, which proves that they store
+// what is written.
 func (d *leaveOperation) release(ctx context.Context) {
 	if d.lock == nil {
 		return

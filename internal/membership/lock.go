@@ -36,8 +36,7 @@ const endingTimeout = 2 * time.Second
 // errLockLost means that another unit has taken the lock over.
 var errLockLost = errors.New("another unit has taken over the lock")
 
-// errTooLate means that the time in which the lock permits to begin something is
-// over: nothing was begun.
+// errTooLate means that it is too late to begin something under the lock: nothing was begun.
 var errTooLate = errors.New("the lock was not renewed in time; nothing was started")
 
 // busy is the refusal since another unit held the lock for too long.
@@ -145,9 +144,8 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	return ids, value, r, nil
 }
 
-// provenRemoved says which of the servers that the record's marks are about are proved to be
-// no longer members. ending says that one is absent already by an entry that is
-// not seen committed yet, which is worth another look.
+// provenRemoved reports which of the servers that the record's intents name are proved to be no longer members.
+// ending reports whether the entry that removes one of them is not seen committed yet, which is worth another look.
 func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string]string, proofs map[string]*raft.RemovalWatcher) (gone func(string) bool, ending bool) {
 	known := map[string]bool{}
 	gone = func(id string) bool { return known[id] }
@@ -194,8 +192,8 @@ func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, e
 // have begun.
 func (k *lock) pending() []raft.ID { return k.withIntent(lease.Leave, lease.Kick, lease.Unknown) }
 
-// down are the servers that may be taken down at any moment, or are: what is known
-// of them from elsewhere says nothing. This unit's own is not among them.
+// down are the servers that are down, or may be taken down at any moment; what is known of them from elsewhere does
+// not count. This unit's own is not among them.
 func (k *lock) down() []raft.ID {
 	if k == nil {
 		return nil
@@ -212,11 +210,10 @@ func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
 	return ids
 }
 
-// recordIntent notes that a change of the server id is about to be begun. It proves, by a
-// write, that the lock is still this unit's and that a majority stores it. The
-// context that it returns ends with the time in which to begin; so does a command
-// that is given it, even where this process is stopped. A process that is stopped
-// and continues finds it over.
+// recordIntent notes that a change of the server id is about to begin. It proves, by a write, that the lock is still
+// this unit's and that a majority stores it. The context that it returns ends when it is too late to begin; so does a
+// command with that context, even if this process is stopped. A process that was stopped and continues finds the
+// context ended.
 func (k *lock) recordIntent(ctx context.Context, kind lease.Kind, id string) (context.Context, context.CancelFunc, error) {
 	mark := lease.Intent{ID: id, Kind: kind, By: k.changer.Env.Unit, From: string(k.server)}
 	if err := k.renewTo(ctx, k.held.WithIntent(mark)); err != nil {
@@ -230,8 +227,7 @@ func (k *lock) recordIntent(ctx context.Context, kind lease.Kind, id string) (co
 	return limited, cancel, nil
 }
 
-// mayAct is asked right before what can't be taken back. It returns the moment
-// until which that may be begun.
+// mayAct is called right before what can't be taken back. It returns the time until which that may begin.
 func (k *lock) mayAct() (until time.Time, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -264,14 +260,13 @@ func (k *lock) renewTo(ctx context.Context, next lease.Record) error {
 	return nil
 }
 
-// release gives the lock up, and records what was removed under it. The record is
-// not bound to the lock: once the removal is seen by all, another unit may have
-// taken it. Where the lock can't be released, it ends by itself.
+// release gives the lock up, and records what was removed under it. The record is not bound to the lock: once the
+// removal is seen by all, another unit may have taken it. If the lock can't be released, it ends by itself.
 func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
 	k.releaseWith(ctx, removed, func(lease.Intent) bool { return false })
 }
 
-// releaseWith also takes back this unit's own marks for which over says true.
+// releaseWith also takes back this unit's own intents for which over returns true.
 func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) {
 	defer func() { k.global.Close() }()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.changer.StorePatience(k.database))
@@ -328,7 +323,7 @@ func (k *lock) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// removedText is what a record of a removal says: for people, not for programs.
+// removedText is the text of the record of a removal: for people, not for programs.
 func (s *Changer) removedText(unit string, how string) string {
 	if unit == "" {
 		unit = "unknown unit"

@@ -16,8 +16,7 @@ import (
 // stopped is what a server that does not answer has on the disk.
 type stopped struct {
 	observe.ServerState
-	// clustered is false where the file has left, or is no cluster's: then no other
-	// unit's server counts on it.
+	// clustered is false if the file has left, or is not that of a cluster: then no other unit's server counts on it.
 	clustered bool
 	// end is the end of the log of a clustered file that is whole: a server can be
 	// started on it.
@@ -49,8 +48,8 @@ func (s *Changer) stoppedServers(ctx context.Context, servers map[ovndb.Database
 	return all
 }
 
-// needed are servers that do not answer and that units which stay count on, with why the unit can't
-// go without them, and what to do once they run.
+// needed are servers that do not answer and that units which stay count on. It has the reasons why the unit can't go
+// without them, and what to do once they run.
 type needed struct {
 	servers []stopped
 	reasons []finding.Finding
@@ -85,9 +84,8 @@ func (n needed) restartable() bool {
 	return !slices.ContainsFunc(n.servers, func(l stopped) bool { return l.Condition != ovndb.Failed || !l.whole })
 }
 
-// startNeeded starts servers again that can be: a unit that goes and whose `stop` has failed runs
-// no other hook, where that is done otherwise. What it returns is the refusal, whose first way out
-// is what was done or what an operator is to do.
+// startNeeded restarts the servers if it can: a unit that goes and whose `stop` has failed runs no other hook that
+// would do it. It returns the refusal, whose first way out is what was done or what an operator has to do.
 func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) error {
 	first := finding.Do(s.startCommand(unit, n.servers))
 	if n.restartable() {
@@ -109,8 +107,8 @@ func (s *Changer) restartAll(ctx context.Context, servers []stopped) error {
 	return nil
 }
 
-// startCommand starts servers that do not answer again: action resume those that are
-// down, whether they were paused or not. No action ends servers that hang, or have given their databases up.
+// startCommand is the command that starts servers that do not answer again: the action resume if they are down,
+// whether they were paused or not. No action ends servers that hang, or have given their databases up.
 func (s *Changer) startCommand(unit string, servers []stopped) command.Command {
 	var services []string
 	down := true

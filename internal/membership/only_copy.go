@@ -8,8 +8,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 )
 
-// onlyCopies are the servers that were members while no unit that stays is known to have
-// their databases: then they are in this unit's files alone (rule R9).
+// onlyCopies are the servers that were members, if no unit that stays is known to have their databases: then only
+// this unit's files have them (rule R9).
 func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers []stopped) needed {
 	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitJoin), TakeTheCopy(m)}}
 	for _, l := range servers {
@@ -22,11 +22,10 @@ func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers
 	return n
 }
 
-// onlyCopy reports whether this unit's server of a database, by its ID if that is known,
-// was a member when it was last seen, or is the only one by its file, as that of a cluster on
-// which no server has run yet, and no unit that stays is known to be one: none
-// of them has published a server of its cluster that was a member since, or stood in the
-// configuration, and was not removed.
+// onlyCopy reports whether only this unit's server of a database has it. That is so if two things are true. The
+// server, by its ID if that is known, was a member when it was last seen, or is the only member by its file, like
+// that of a cluster on which no server has run yet. And no unit that stays is known to be a member: none of them has
+// published a server of its cluster that was a member since, or was in the configuration, and was not removed.
 func onlyCopy(m observe.Application, cache observe.Cache, l stopped) bool {
 	d := l.Database
 	seen, cluster := cache.Configurations[d], cmp.Or(l.File.Cluster, m.Published[m.Unit][d].Cluster)

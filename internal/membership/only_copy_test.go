@@ -17,8 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// R9: the file on the disk of a server that is down is the only copy where no unit
-// that stays has joined, as far as is known.
+// R9: the file on the disk of a server that is down is the only copy if no unit that stays has joined, as far as is
+// known.
 func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 	isSole := relation.Configuration{Server: observetest.Full("aa00"), Members: []string{"aa00"}, Since: 3}
 	two := relation.Configuration{Server: observetest.Full("aa00"), Members: []string{"aa00", "aa01"}, Since: 3}

@@ -15,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// P8: a kick may take three election timers and more to be proved. The person who waits
-// for it is told what it waits for, every 5 s.
+// P8: a kick may take three election timers and more to be proved. Every 5 s the person who waits is shown what the
+// kick waits for.
 func TestKickThatIsNotProvedYetSaysSoNowAndThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := observetest.JoinedBy4(t)

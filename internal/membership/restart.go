@@ -20,17 +20,15 @@ func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.
 	return s.WithLocks(ctx, m, []ovndb.Database{db}, down, act)
 }
 
-// WithLocks runs act while this unit has the locks of the databases, so that of all units
-// only this one changes the memberships or takes its servers down. Where down is
-// set, act takes them down, and it is judged first, for each, whether the others are a
-// majority without it; the refusal is a [*finding.RefusedError] that names every database which
-// refuses (rule R7). Before that their clients get some time to settle. So is a lock that another
-// unit held for too long. Where this unit's server is the only
-// member, or is none, there is no other member to wait for.
+// WithLocks runs act while this unit has the locks of the databases, so that of all units only this one changes the
+// memberships or takes its servers down. Set down if act takes them down. Then WithLocks first gives the clients of
+// each database some time to settle, and judges whether the others are a majority without this unit's server. It
+// returns a [*finding.RefusedError] that names every database that refuses (rule R7), or if another unit held a lock
+// for too long. If this unit's server is the only member, or no member, there is no other member to wait for.
 //
-// The locks are kept, through the other members, for as long as act runs. That a
-// server is taken down stands in its lock from before act until act has ended well; where
-// it has not, until a later hook finds a member that works ([Changer.ClearEndedIntents]).
+// The locks are kept, through the other members, for as long as act runs. The lock of a server that is taken down
+// records this before act begins and until act has succeeded. If act fails, the record remains until a later hook
+// finds a member that works ([Changer.ClearEndedIntents]).
 func (s *Changer) WithLocks(ctx context.Context, m observe.Application, databases []ovndb.Database, down bool, act func(context.Context, Gate) error) error {
 	o := &restartOperation{run: act}
 	for _, db := range databases {
@@ -80,7 +78,7 @@ func (o *restartOperation) renew(ctx context.Context) error {
 
 func (o *restartOperation) needsLock() bool { return true }
 
-// takeLock takes them in the order of the databases, which is every unit's.
+// takeLock takes them in the order of the databases, which is the same for every unit.
 func (o *restartOperation) takeLock(ctx context.Context) error {
 	for _, r := range o.servers {
 		var err error
@@ -91,8 +89,8 @@ func (o *restartOperation) takeLock(ctx context.Context) error {
 	return nil
 }
 
-// act judges once more all but the server that was judged last: to wait for the clients of
-// each may take half a minute and more.
+// act judges all servers but the last one once more: the wait for the clients of each may take half a minute and
+// more.
 func (o *restartOperation) act(ctx context.Context) error {
 	for _, r := range o.servers[:len(o.servers)-1] {
 		if err := r.evaluateAgain(ctx); err != nil {
@@ -132,9 +130,8 @@ type lockedServer struct {
 	begun, done bool
 }
 
-// evaluate judges whether the others are a majority without this server. Without the lock
-// only that there is a leader is judged: there can't be a lock without one. Locks are
-// renewed meanwhile.
+// evaluate judges whether the others are a majority without this server. Without the lock it only judges whether
+// there is a leader, since there can't be a lock without one. Locks are renewed meanwhile.
 func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context) error) error {
 	s, m, db := r.changer, r.application, r.server.Database
 	switch {
@@ -193,7 +190,7 @@ func (k *lock) planRestart(v raft.View) raft.Plan {
 	return raft.PlanRestart(raft.Change{Database: k.database, View: v, Pending: k.pending()})
 }
 
-// hold keeps the lock, through the other members where this one goes down, while run runs.
+// hold keeps the lock while run runs: through the other members if this one goes down.
 func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate) error) error {
 	k := r.lock
 	next := k.held.Renewed()
@@ -227,15 +224,14 @@ func (r *lockedServer) release(ctx context.Context) {
 	}
 }
 
-// Gate is asked right before a server is taken down: a process that was stopped meanwhile may
-// have lost the lock. It returns the moment until which that may be begun, or why it
-// may not. What does not ask has taken nothing down.
+// Gate is called right before a server is taken down: a process that was stopped meanwhile may have lost the lock. It
+// returns the time until which that may begin, or why it may not. Who does not call it has taken nothing down.
 type Gate func() (until time.Time, err error)
 
 // openGate is for a server that needs no lock.
 func openGate() (until time.Time, err error) { return time.Now().Add(lockBase), nil }
 
-// and is open where both are.
+// and is open if both are.
 func (g Gate) and(other Gate) Gate {
 	return func() (time.Time, error) {
 		until, err := g()
@@ -254,8 +250,8 @@ func (g Gate) and(other Gate) Gate {
 // hear it: their connections to it come back up to 2.3 s after it has caught up.
 const returnPatience = 10 * time.Second
 
-// evaluateRestart judges a restart, and for a while continues doing so where others
-// are down: the unit that had its turn just before may be on its way back.
+// evaluateRestart judges a restart. If others are down, it judges again for a while: the unit that had its turn just
+// before may be on its way back.
 func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock, renew func(context.Context) error) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, s.Patience(l.Database, returnPatience))
 	defer cancel()
@@ -273,8 +269,8 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m
 	}
 }
 
-// keep renews the lock while act runs. act is not interrupted where that fails:
-// what it has taken down it is to bring back.
+// keep renews the lock while act runs. If that fails, act is not interrupted: it has to bring back what it has taken
+// down.
 func (k *lock) keep(ctx context.Context, act func(context.Context) error) error {
 	done := make(chan error, 1)
 	go func() { done <- act(ctx) }()
@@ -292,8 +288,8 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 	}
 }
 
-// LeaveRemoved lets a server that others have removed drop the database, so that
-// its file says that it has left. It returns when it has.
+// LeaveRemoved lets a server that others have removed drop the database, so that its file records that it has left.
+// It returns once the server has left.
 func (s *Changer) LeaveRemoved(ctx context.Context, m observe.Application, l observe.ServerState) error {
 	d := &leaveOperation{changer: s, application: m, server: l, alreadyRemoved: true}
 	if err := d.leaveAlreadyRemoved(ctx); err != nil && !errors.Is(err, errTeardown) {

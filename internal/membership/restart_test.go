@@ -251,8 +251,8 @@ func TestTurnThatFailsIsOver(t *testing.T) {
 	assert.Empty(t, units[1].record().Holder)
 }
 
-// A server that was kicked while it was down waits for a leader for ever. The
-// others' record tells it; then its file says that it has left.
+// A server that was kicked while it was down waits for a leader for ever. The record of the others shows it that it
+// was kicked; then its file records that it has left.
 func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)

@@ -17,24 +17,21 @@ import (
 // LeaveResult is what became of one database of a unit that is going.
 type LeaveResult struct {
 	Database ovndb.Database
-	// Gone says that the cluster no longer counts this unit's server, so that its
-	// file must never be used again.
+	// Gone reports whether the cluster no longer counts this unit's server: then its file must never be used again.
 	Gone bool
-	// joining says that the server may have become a member since it was observed.
+	// joining reports whether the server may have become a member since it was observed.
 	joining bool
 	// Text is for people, one line.
 	Text string
 }
 
-// errTeardown means that no unit of the application stays: no unit would continue
-// with the cluster.
+// errTeardown means that no unit of the application stays, so that no unit would keep the cluster.
 var errTeardown = errors.New("every unit of the application is being removed")
 
-// Stop takes this unit out of both clusters, stops the services, and puts away
-// the files that must not be used again (rules R1, R2, R5, R6, R8 to R10). It
-// returns a [*finding.RefusedError] without having touched anything where leaving would
-// break a quorum, and a [*PendingError] where a leave has not ended in time;
-// either is to be tried again later. It needs nothing of any relation.
+// Stop takes this unit out of both clusters, stops the services, and puts away the files that must not be used again
+// (rules R1, R2, R5, R6, R8 to R10). It returns a [*finding.RefusedError] without having touched anything if leaving
+// would break a quorum, and a [*PendingError] if a leave has not ended in time; try again later after either. It
+// needs no data of any relation.
 func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe.Cache) ([]LeaveResult, error) {
 	servers := s.retryHung(ctx, s.Observer.ObserveServers(ctx))
 	results := map[ovndb.Database]LeaveResult{}
@@ -70,9 +67,9 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 	return s.putAway(ctx, results)
 }
 
-// mayGo refuses where a server that does not answer is needed by units that stay, and starts
-// it where that needs no operator. One that runs all the same is stopped where it is not needed;
-// the servers it returns are seen after that.
+// mayGo refuses if units that stay need a server that does not answer, and starts the server if that needs no
+// operator. A server that runs and can't be asked is stopped if it is not needed. mayGo returns the servers as they
+// are after that.
 func (s *Changer) mayGo(ctx context.Context, m observe.Application, cache observe.Cache,
 	servers map[ovndb.Database]observe.ServerState,
 ) (map[ovndb.Database]observe.ServerState, error) {
@@ -109,8 +106,8 @@ func (s *Changer) keptData(d ovndb.Database) LeaveResult {
 	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could serve the database; its data stay in %s", s.Control.Paths.File(d))}
 }
 
-// refuseUnreadable is the refusal where a server of this unit may well be a member
-// that votes, but nothing can be found out about it.
+// refuseUnreadable is the refusal if a server of this unit may be a member that votes, but nothing can be found out
+// about it; nil if there is no such server.
 func (s *Changer) refuseUnreadable(m observe.Application, servers map[ovndb.Database]observe.ServerState) error {
 	var reasons []finding.Finding
 	for _, d := range ovndb.Databases() {
@@ -144,7 +141,8 @@ func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]obse
 	return servers
 }
 
-// leaveBehind and TakeTheCopy are the operator's override of a refusal: with the latter the unit takes the only copy along.
+// leaveBehind and TakeTheCopy are the operator's override of a refusal: with the latter the unit takes the only copy
+// along.
 func leaveBehind(m observe.Application) finding.Remedy {
 	return finding.If(finding.ToLeaveBehind, command.Resolved(m.Unit, true))
 }
@@ -207,8 +205,8 @@ func (s *Changer) putAway(ctx context.Context, results map[ovndb.Database]LeaveR
 	return inOrder(results), nil
 }
 
-// abortIfTearingDown returns a function that ends a wait with errTeardown once no
-// unit is to stay, this one included. It asks Juju no more often than goalInterval.
+// abortIfTearingDown returns a function that ends a wait with errTeardown once no unit stays, this one included. It
+// asks Juju no more often than goalInterval.
 func (s *Changer) abortIfTearingDown(m observe.Application) func(context.Context) error {
 	next := s.Now()
 	return func(ctx context.Context) error {
@@ -281,7 +279,7 @@ func waysToLeave(m observe.Application, going ...*leaveOperation) []finding.Reme
 	return ways
 }
 
-// PendingError says that a change was begun and has not ended in time.
+// PendingError means that a change was begun and has not ended in time.
 type PendingError struct {
 	Database ovndb.Database
 	Text     string

@@ -95,7 +95,7 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 	goldentest.Equal(t, "stop.txt", all.String())
 }
 
-// R9: where failing protects nothing, the removal must not be held up.
+// R9: if failing protects nothing, the removal must not be held up.
 func TestR9StopThatProtectsNothingEnds(t *testing.T) {
 	both := func(c ovndb.Condition) func(*observetest.Scenario) {
 		return func(s *observetest.Scenario) {

@@ -17,9 +17,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// haltOperation stops for good a server of a unit that goes, which runs and can't be asked:
-// it may vote, and can't be told to leave. It stays a member that is down, as that of a
-// machine that has died. That is for where the others are a majority without it.
+// haltOperation stops for good a server of a unit that goes, which runs and can't be asked: it may vote, and can't be
+// told to leave. It stays a member that is down, like that of a machine that has died. The others must be a majority
+// without it.
 type haltOperation struct {
 	changer     *Changer
 	application observe.Application
@@ -32,9 +32,9 @@ type haltOperation struct {
 	begun, done bool
 }
 
-// haltUnreadable stops the servers of this unit that run and can't be asked, where no
-// database of it is served: one that is, leaves, and may only do so where all may go. The
-// error is a [*finding.RefusedError] where nothing was touched.
+// haltUnreadable stops the servers of this unit that run and can't be asked, if none of its databases is served: a
+// served one is left by a leave, which all must be permitted to do. The error is a [*finding.RefusedError] if nothing
+// was touched.
 func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cache observe.Cache, servers map[ovndb.Database]observe.ServerState) error {
 	var halts []*haltOperation
 	for _, d := range ovndb.Databases() {
@@ -57,9 +57,9 @@ func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cac
 	return change[*haltOperation]{operations: halts, judge: judge, begin: s.beforeLeaving, ends: always}.carryOut(ctx)
 }
 
-// evaluate says why the others can't do without this server. The members are in its file,
-// to which it adds as long as it runs. Under the lock, what other units have begun and not
-// seen to end forbids it, and so does a file of theirs that is damaged.
+// evaluate returns why the others can't do without this server. The members are in its file, to which it adds as long
+// as it runs. Under the lock it also refuses if other units have begun a change and have not seen its end, or if a
+// file of theirs is damaged.
 func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 	if h.server.File, err = h.changer.Files.Inspect(ctx, h.server.Database); err != nil {
 		return err
@@ -92,9 +92,9 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 	return nil
 }
 
-// damaged are the members that ids, the external_ids of the database, say have lost entries: of
-// those in this server's file, and of units that may have joined since. What is said of one that
-// was replaced stays there: only its own unit would take it back.
+// damaged are the members that have lost entries by ids, the external_ids of the database: of those in this server's
+// file, and of units that may have joined since. The note on a member that was replaced stays there: only its own
+// unit would drop it.
 func (h *haltOperation) damaged(ids map[string]string) []raft.ID {
 	removed := observe.RemovedServers(ids)
 	return slices.DeleteFunc(observe.DamagedServers(ids), func(id raft.ID) bool {

@@ -43,7 +43,7 @@ func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *test
 	held.releaseWith(t.Context(), nil, func(lease.Intent) bool { return true })
 	require.Empty(t, a.record().Intents)
 	c.Now = time.Now
-	// systemd says that it has stopped the service; the process is not systemd's here.
+	// systemd reports that it has stopped the service; the process is not systemd's here.
 	_, err = c.Stop(t.Context(), m, observe.Cache{})
 	require.ErrorAs(t, err, new(*PendingError))
 	assert.Equal(t, []lease.Intent{{ID: string(own), Kind: lease.Down, By: c.Env.Unit, From: string(own)}}, a.record().Intents)

@@ -33,7 +33,7 @@ func (s *Service) Admit(ctx context.Context, inventory *gateway.Inventory) (cord
 	return cordoned, true, s.amend(ctx, ovsdb.Guard{Lacks: a.Lacks()}, change, tag)
 }
 
-// EndAdmission has new chassis cordoned no more; those that are stay so.
+// EndAdmission ends the cordoning of new chassis; chassis that are cordoned stay cordoned.
 func (s *Service) EndAdmission(ctx context.Context, inventory *gateway.Inventory) (wrote bool, err error) {
 	change, ok := maintenance.EndAdmission(inventory.NB.IDs)
 	if !ok {

@@ -22,7 +22,7 @@ const (
 	readyInterval  = 30 * time.Second
 )
 
-// DecommissionRequest is a node that is to be retired.
+// DecommissionRequest asks to decommission a node.
 type DecommissionRequest struct {
 	Node, Reason string
 	Drain        maintenance.Limits
@@ -33,15 +33,14 @@ type DecommissionRequest struct {
 	DryRun, Confirmed bool
 	// Force is for a node that is proved unreachable: its ports are taken off it.
 	Force bool
-	// DropFiles has the answer say how to delete what a member leaves on the machine; nothing
-	// does it from elsewhere.
+	// DropFiles makes the answer describe how to delete the files that a member leaves on the machine: nothing can
+	// delete them from elsewhere.
 	DropFiles bool
 }
 
-// Decommission empties a node for good: it is drained, taken out of all lists of candidates,
-// what the charm has on its machine is waited for, and the clusters must be well without it: now, and
-// in the end. Each
-// step that is done is said to be, so that it can be run again after it was cut short.
+// Decommission empties a node for good: it drains the node, takes it out of all lists of candidates, and waits until
+// what the charm has on its machine has left. The clusters must be healthy without it, before and in the end. The
+// answer names each step that is done; the command can be run again after it was interrupted.
 func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answer.Status {
 	x, n, refused := s.findIn(ctx, r.Node)
 	switch {
@@ -77,7 +76,7 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answe
 	})
 }
 
-// decommission makes the steps behind the drain.
+// decommission takes the steps after the drain.
 func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n maintenance.Node, drained answer.Status) answer.Status {
 	var steps []answer.Message
 	for _, step := range []struct {
@@ -110,8 +109,7 @@ func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n mai
 		With(s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
 }
 
-// ClearLabels takes a node that is drained out of all lists of candidates: that step of a
-// decommission alone.
+// ClearLabels takes a drained node out of all lists of candidates: only that step of a decommission.
 func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Duration) answer.Status {
 	n, refused := s.find(ctx, id)
 	switch {

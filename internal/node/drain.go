@@ -20,24 +20,23 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// DrainRequest is a drain that is asked for.
+// DrainRequest asks for a drain.
 type DrainRequest struct {
 	Node, Reason string
 	Limits       maintenance.Limits
-	// DryRun only says what would be done.
+	// DryRun only shows what would be done.
 	DryRun bool
 	// Force waits for no port: the node is proved unreachable, and would release none.
 	Force bool
-	// retire says that the drain is the first step of a decommission, which waits for the charm's units, too.
+	// retire reports whether the drain is the first step of a decommission, which waits for the charm's units, too.
 	retire bool
 }
 
 // attempts is how often a drain is begun again because other clients cordon chassis meanwhile.
 const attempts = 20
 
-// Drain empties a node: it is cordoned, its gateways move to others, and it is waited until
-// nothing holds it. The intent stands in the database: the drain continues where the command is
-// ended, and the command joins one that runs.
+// Drain empties a node: it cordons the node, moves its gateways to others, and waits until nothing holds the node.
+// The intent is in the database, so the drain continues if the command ends, and a second command joins the drain.
 func (s *Service) Drain(ctx context.Context, r DrainRequest) answer.Status {
 	n, refused := s.beginDrain(ctx, r)
 	if refused != nil {
@@ -46,7 +45,7 @@ func (s *Service) Drain(ctx context.Context, r DrainRequest) answer.Status {
 	return s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { return s.await(ctx, n, r.Limits, r.Force) })
 }
 
-// beginDrain takes a drain to where its intent stands in the database; the answer is nil there.
+// beginDrain begins a drain and records its intent in the database. The answer is nil if the intent is recorded.
 func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.Node, *answer.Status) {
 	ends := func(status answer.Status) (maintenance.Node, *answer.Status) {
 		return maintenance.Node{}, &status
@@ -62,7 +61,7 @@ func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.N
 		case errors.Is(err, ovsdb.ErrChanged):
 			continue // another node was cordoned: it is judged again
 		case errors.Is(err, gateway.ErrBehind):
-			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { // the intent stands
+			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { // the intent is recorded
 				return s.unfinishedDrain(n, err.Error())
 			}))
 		case err != nil:
@@ -73,8 +72,8 @@ func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.N
 	return ends(contended())
 }
 
-// begin records the intent, unless it is there, or the drain is refused or only shown. Every
-// ovn-controller is asked for a sign of life before anything moves.
+// begin records the intent, unless it is recorded already, or the drain is refused or only shown. It asks every
+// ovn-controller for a sign of life before anything moves.
 func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node, status *answer.Status, err error) {
 	x, err := s.observe(ctx)
 	if err != nil {
@@ -98,7 +97,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 	if r.DryRun {
 		return n, new(s.shown(x, n, p, r)), nil
 	}
-	// An undrain that has not ended ends by this: it goes by its record, and by that there is no cordon.
+	// This also ends an undrain that has not ended: it relies on its record, and on the absence of a cordon.
 	guard := ovsdb.Guard{Has: maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs), Lacks: map[string]string{}}
 	mayHost := x.inventory.State.MayHost()
 	for _, c := range x.inventory.State.Chassis {
@@ -115,7 +114,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 	return n, nil, nil
 }
 
-// cordonedInTheWay are the nodes that could host what is blocked, but for their cordons.
+// cordonedInTheWay are the nodes that could host what is blocked if they were not cordoned.
 func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string) {
 	for _, c := range x.inventory.State.Chassis {
 		if len(p.Blocked) == 0 || !c.Cordoned || c.Name == chassis {
@@ -132,8 +131,8 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 // namedNodes is how many nodes a message names.
 const namedNodes = 20
 
-// blocked answers that a drain would leave gateways on the node: pinned ones, and those that no other chassis could host
-// that lives and is not cordoned (R12).
+// blocked is the answer if a drain would leave gateways on the node: pinned ones, and those that no other chassis
+// could host that lives and is not cordoned (R12).
 func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answer.Status {
 	others := cordonedInTheWay(x, p, n.Chassis)
 	f := about(n, finding.DrainBlocked, finding.Args{Count: len(p.Blocked)})
@@ -153,7 +152,7 @@ func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answe
 	return s.refuse(answer.Conflict, f, blocked(p.Blocked)...)
 }
 
-// unfinishedDrain is the answer where the intent stands, but the command has ended.
+// unfinishedDrain is the answer if the command has ended before the drain, whose intent is recorded.
 func (s *Service) unfinishedDrain(n maintenance.Node, why string, details ...answer.Message) answer.Status {
 	f := about(n, finding.DrainUnfinished, finding.Args{Detail: why}, s.way(maintenance.OperationDrain, n), s.way(maintenance.OperationUndrain, n))
 	return s.refuse(answer.DrainNodeError, f, details...)
@@ -167,7 +166,7 @@ func blocked(findings []finding.Finding) (messages []answer.Message) {
 	return messages
 }
 
-// shown says what a drain would do, and names each port and each hold that it would wait for.
+// shown describes what a drain would do, and names each port and each hold that it would wait for.
 func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r DrainRequest) answer.Status {
 	shown := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %s off %s and rank it last for %d",
 		schedule.Count(p.Cost.Interruptions, "gateway"), n.Name(), p.Cost.Gateways-p.Cost.Interruptions))
@@ -192,7 +191,7 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Drain
 	for _, h := range n.Holds {
 		switch {
 		case h.Derived && h.Name != maintenance.HoldMember: // its ports are named above
-		case h.Derived && !r.retire: // its servers serve on where the node is only rebooted
+		case h.Derived && !r.retire: // its servers keep serving if the node is only rebooted
 		default:
 			waits(answer.MessageHold, h.Name, h.Detail(s.Gateways.Now(), time.Time{}))
 		}
@@ -200,7 +199,7 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Drain
 	return shown
 }
 
-// await makes the steps of a drain until nothing holds the node, or the limits are over.
+// await takes the steps of a drain until nothing holds the node, or a limit is reached.
 func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) answer.Status {
 	d := maintenance.Drainer{Limits: l, Begun: s.Gateways.Now(), Own: true, Force: force, Unasked: s.Gateways.NorthdTimeout == 0}
 	do := &commanded{effects: effects{s: s, chassis: n.Chassis}, name: n.Name()}

@@ -11,16 +11,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// effects are those of the drain of a chassis.
+// effects are the effects of the drain of a chassis.
 type effects struct {
 	s       *Service
 	chassis string
-	// given is what was read elsewhere for the next look; read is what this has read, as long as nothing was done since.
+	// given is the inventory for the first look, if there is one. read is what a look has read itself; nil once
+	// gateways have been moved by it.
 	given, read *gateway.Inventory
 	sight       maintenance.Sight
 }
 
-// Effects are what a [maintenance.Drainer] of the chassis needs. Its first look is at the inventory, unless that is nil.
+// Effects are what a [maintenance.Drainer] of the chassis needs. The first look is at the inventory, unless that is
+// nil.
 func (s *Service) Effects(chassis string, inventory *gateway.Inventory) maintenance.Effects {
 	return &effects{s: s, chassis: chassis, given: inventory}
 }
@@ -41,7 +43,7 @@ func (e *effects) Look(ctx context.Context) (x maintenance.Sight, err error) {
 	return e.sight, err
 }
 
-// Move moves nothing by what was not read from this connection, or by an old reading.
+// Move uses only what was read from this connection, and each reading once.
 func (e *effects) Move(ctx context.Context) (x maintenance.Sight, moved bool, err error) {
 	if x = e.sight; e.read == nil {
 		if x, err = e.Look(ctx); err != nil {
@@ -69,7 +71,7 @@ func (e *effects) Sync(ctx context.Context) error {
 	return e.s.Gateways.SyncNorthd(ctx)
 }
 
-// sight is where the drain of a chassis is, by what was read of gateways.
+// sight is the state of the drain of a chassis, by an inventory.
 func (s *Service) sight(ctx context.Context, inventory *gateway.Inventory, chassis string) (x maintenance.Sight, err error) {
 	seen, err := s.nodesOf(ctx, inventory, chassis)
 	if err != nil {
@@ -85,14 +87,14 @@ func (s *Service) sight(ctx context.Context, inventory *gateway.Inventory, chass
 		return x, err
 	}
 	n := seen.nodes[at]
-	// A unit of the charm is no hold of a drain: its servers serve on where the node is only rebooted.
+	// A unit of the charm does not hold a drain: its servers keep serving if the node is only rebooted.
 	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldMember })
 	x.Progress = maintenance.Progress{Open: n.Cordon == nil, Left: len(p.Changes), Blocked: p.Blocked, Unbound: inventory.Unbound(chassis), Holds: holds}
 	x.Claims = maintenance.Claims{Hosts: hosts(inventory, chassis), Asked: inventory.NB.Config, Followed: inventory.SB.Config}
 	return x, nil
 }
 
-// hosts are the chassis that have the gateways of which the chassis is a candidate, by their ports.
+// hosts returns, for the ports of the gateways that have the chassis as a candidate, the chassis that have them.
 func hosts(inventory *gateway.Inventory, chassis string) map[string]string {
 	all := map[string]string{}
 	for _, g := range inventory.State.Groups {
@@ -106,8 +108,7 @@ func hosts(inventory *gateway.Inventory, chassis string) map[string]string {
 	return all
 }
 
-// Bounds of the pause between two looks at a drain that waits: a look takes long where there
-// is much to see.
+// Bounds of the pause between two looks at a drain that waits: a look at a large cloud takes long.
 const (
 	shortestPause = 250 * time.Millisecond
 	longestPause  = 30 * time.Second
@@ -119,14 +120,14 @@ func pauseAfterStep(took time.Duration) time.Duration {
 	return min(max(shortestPause, restFactor*took), longestPause)
 }
 
-// commanded are the effects of the command of a drain. Between two looks at all that there is, it follows whether
-// gateways are on the chassis.
+// commanded are the effects of the command of a drain. Between two looks at everything, it follows whether gateways
+// are on the chassis.
 type commanded struct {
 	effects
 	name string
-	// since is when the last was seen to be gone; zero if one is there, or if that is not known.
+	// since is when the last gateway was seen to be gone; zero if one is there, or if that is not known.
 	since time.Time
-	// asked means that a question was just answered: the next look follows at once.
+	// asked reports whether a question was just answered: then the next look follows at once.
 	asked bool
 }
 
@@ -170,7 +171,7 @@ func (c *commanded) look(ctx context.Context, g *ovsdb.Gateways) error {
 	return err
 }
 
-// follow looks until there is an end of it, or until the deadline.
+// follow looks until ended reports true, or until the deadline.
 func (c *commanded) follow(ctx context.Context, until time.Time, ended func() bool) error {
 	for now := c.Now(); now.Before(until) && !ended(); now = c.Now() {
 		if err := poll.Wait(ctx, min(shortestPause, until.Sub(now))); err != nil {
@@ -184,8 +185,8 @@ func (c *commanded) follow(ctx context.Context, until time.Time, ended func() bo
 	return nil
 }
 
-// rest waits before the next step. While gateways are on the chassis, it is until the last has left; when none is, until
-// one has come back or they have stayed away for as long as that takes to settle.
+// rest waits before the next step. While gateways are on the chassis, it waits until the last one has left. When none
+// is left, it waits until one has come back or they have stayed away for [maintenance.SettledFor].
 func (c *commanded) rest(ctx context.Context, p maintenance.Progress, pause time.Duration) error {
 	now := c.Now()
 	switch {

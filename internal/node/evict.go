@@ -14,11 +14,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// silenceInterval is how often it is looked whether a node follows after all.
+// silenceInterval is how often to look whether a node follows after all.
 const silenceInterval = 5 * time.Second
 
-// unreachable waits until it is proved that a node can't be reached; the answer is nil then. It
-// is refused where nothing would be forced.
+// unreachable waits until it is proved that a node can't be reached; the answer is nil then. It refuses if nothing
+// would be forced.
 func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.Status {
 	refused := func(reason answer.Reason, code finding.Code, args finding.Args, details ...answer.Message) *answer.Status {
 		return new(s.refuse(reason, about(n, code, args, s.confirmed(maintenance.OperationDecommission, n)), details...))
@@ -72,8 +72,8 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.S
 	}
 }
 
-// evict takes all ports off a node that is unreachable, at once, as long as its ovn-controller
-// does not respond. What they belong to may run on.
+// evict takes all ports off a node that is unreachable, at once, as long as its ovn-controller does not respond. What
+// they belong to may keep running.
 func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
 	failed := func(err error) answer.Status {
 		return answer.Of(answer.DrainNodeError, about(n, finding.NodesUnread, finding.Args{Detail: err.Error()}))

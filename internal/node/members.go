@@ -20,8 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// RemoveMember waits until what the charm has on a node's machine has left: that step of a
-// decommission alone.
+// RemoveMember waits until what the charm has on a node's machine has left: only that step of a decommission.
 func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Duration) answer.Status {
 	n, refused := s.find(ctx, id)
 	if refused != nil {
@@ -30,8 +29,8 @@ func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Dura
 	return s.awaitMembers(ctx, n, timeout)
 }
 
-// Health is how both clusters are, by what a unit has observed of them. One that was not looked
-// at counts as one that can't be accessed.
+// Health is the state of both clusters, by what a unit has observed of them. A cluster that was not observed counts
+// as not accessible.
 func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 	for _, d := range ovndb.Databases() {
 		one := maintenance.DatabaseHealth{Name: string(d), Why: "it was not checked"}
@@ -55,8 +54,8 @@ func member(d ovndb.Database, p raft.Peer, o observe.Owner) maintenance.Member {
 	return maintenance.Member{Database: string(d), Short: p.Short, Address: p.Address, Host: ovndb.HostOf(p.Address), Unit: o.Unit}
 }
 
-// CharmOf is what a unit knows of the application, by what it has observed; hostname is that of its
-// machine. Where a unit is, and which members there are, is unknown until it was read.
+// CharmOf is what a unit knows of the application, by what it has observed; hostname is that of its machine. The
+// machine of a unit, and the members, are unknown until they were read.
 func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerState, hostname string) (c maintenance.Charm) {
 	if m.Unread != nil {
 		c.Unknown = append(c.Unknown, m.Unread.Error())
@@ -101,8 +100,8 @@ func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerSta
 	return c
 }
 
-// mayGo says why a node may not be decommissioned, by what the clusters would be without what is on its
-// machine (R1, 002-6); nil where it may. That is judged again when its unit leaves.
+// mayGo returns why a node may not be decommissioned, by what the clusters would be without what is on its machine
+// (R1, 002-6); nil if it may. That is judged again when its unit leaves.
 func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []string, minMembers int) *answer.Status {
 	var why []answer.Message
 	say := func(step string, reason answer.Reason, f finding.Finding) {
@@ -192,7 +191,7 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 	}
 }
 
-// departed says what has left.
+// departed is the answer that names what has left.
 func departed(units, members []string) answer.Status {
 	var parts []string
 	switch len(units) {

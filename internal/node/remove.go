@@ -16,23 +16,23 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// RemoveRequest is a removal that is asked for.
+// RemoveRequest asks to remove a node.
 type RemoveRequest struct {
 	Node string
-	// DryRun only says what would be done; Confirmed allows it.
+	// DryRun only shows what would be done; Confirmed allows it.
 	DryRun, Confirmed bool
 }
 
-// deadFor is how long an ovn-controller must not respond until it counts as dead: one that
-// is only slow would make its row again.
+// deadFor is how long an ovn-controller must not respond until it counts as dead: one that is only slow would make
+// its row again.
 const deadFor = 15 * time.Second
 
-// Remove deletes what SB has of a node, and all records of it: only where it is dead, nothing
-// holds it and no gateway has it as a candidate (R13).
+// Remove deletes what SB has of a node, and all records of it, but only if it is dead, nothing holds it and no
+// gateway has it as a candidate (R13).
 func (s *Service) Remove(ctx context.Context, r RemoveRequest) answer.Status {
 	id := r.Node
 	if !r.DryRun {
-		// Whether there is such a node, neither Juju need say nor ovn-northd.
+		// Neither Juju nor ovn-northd is needed to find out whether the node exists.
 		named := &Service{Gateways: s.Gateways, Command: s.Command}
 		n, refused := named.find(ctx, r.Node)
 		if refused != nil {
@@ -80,7 +80,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) answer.Status {
 	}
 }
 
-// keeps says why a node may not be removed; nil where it may (R13).
+// keeps returns why a node may not be removed; nil if it may (R13).
 func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	var why []answer.Message
 	if n.Life == maintenance.Up {
@@ -115,8 +115,8 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	return new(s.refuse(answer.Conflict, f, why...))
 }
 
-// remove deletes the node where it is still as it was judged, and its records where no gateway
-// has it as a candidate; else it returns [ovsdb.ErrChanged].
+// remove deletes the node if it is still as it was judged, and its records if no gateway has it as a candidate;
+// otherwise it returns [ovsdb.ErrChanged].
 func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (answer.Status, error) {
 	was := ovsdb.ChassisRow{Name: n.Chassis}
 	for _, row := range x.inventory.SB.Chassis {

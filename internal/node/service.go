@@ -1,5 +1,5 @@
-// Package node takes nodes out of a cloud and puts them back: it reads the databases, lets
-// package maintenance decide, and does what is decided in small steps that can be made again.
+// Package node takes nodes out of a cloud and puts them back: it reads the databases, lets package maintenance
+// decide, and carries that out in small steps that can be repeated.
 package node
 
 import (
@@ -24,11 +24,11 @@ import (
 type Service struct {
 	// Gateways has the connections. The service closes them with itself.
 	Gateways *gateway.Service
-	// Charm finds out which units and members there are; nil where there is no charm.
+	// Charm finds out which units and members there are; nil if there is no charm.
 	Charm func(context.Context) maintenance.Charm
-	// Unit is the one that this runs on, if it runs on one.
+	// Unit is the unit that this runs on; empty if it runs on none.
 	Unit string
-	// Health asks how the clusters are; nil where that can't be asked.
+	// Health asks how the clusters are; nil if they can't be asked.
 	Health func(context.Context) []maintenance.DatabaseHealth
 	// Command is what to type for an action on a node.
 	Command func(command.Command) string
@@ -37,7 +37,7 @@ type Service struct {
 // Close ends the connections.
 func (s *Service) Close() { s.Gateways.Close() }
 
-// snapshot is what there is of nodes.
+// snapshot is what one look finds out about nodes.
 type snapshot struct {
 	inventory *gateway.Inventory
 	nodes     []maintenance.Node
@@ -60,8 +60,8 @@ func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	return x, err
 }
 
-// nodesOf makes nodes of what was read of gateways. Where a chassis is named, what is bound to
-// others is not read.
+// nodesOf makes nodes from an inventory of gateways. If chassis is not empty, it does not read what is bound to other
+// chassis.
 func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, chassis string) (snapshot, error) {
 	occupied, err := gateway.Ask(ctx, s.Gateways, func(g *ovsdb.Gateways, ctx context.Context) (ovsdb.Occupied, error) {
 		return g.Occupied(ctx, chassis)
@@ -88,13 +88,13 @@ func bindings(o ovsdb.Occupied) []maintenance.Binding {
 	return all
 }
 
-// find looks for a node; the answer is nil where there is one.
+// find looks for a node; the answer is nil if it is found.
 func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *answer.Status) {
 	_, n, refused := s.findIn(ctx, id)
 	return n, refused
 }
 
-// findIn also returns all else that there is.
+// findIn also returns the whole snapshot.
 func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.Node, *answer.Status) {
 	x, err := s.observe(ctx)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenan
 	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
 }
 
-// again judges, and writes by that, until no other client has changed meanwhile what it was judged by.
+// again judges and writes, until no other client has changed meanwhile what was judged.
 func again(judge func() (answer.Status, error)) answer.Status {
 	for range attempts {
 		status, err := judge()
@@ -161,8 +161,7 @@ func again(judge func() (answer.Status, error)) answer.Status {
 	return contended()
 }
 
-// cordon makes a change of a cordon that is as it was read, and tags the revision that it leads to in the same
-// transaction.
+// cordon changes a cordon that is still as it was read, and tags the resulting revision in the same transaction.
 func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordoned bool, change maintenance.Change) error {
 	operation := "uncordon"
 	if cordoned {
@@ -180,7 +179,7 @@ func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordon
 	return s.amend(ctx, guard, change, tag)
 }
 
-// tagged does an operation on a node that is past all checks, and tags the revision that it leaves.
+// tagged does an operation on a node that has passed all checks, and tags the revision that it leaves.
 func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node, do func() answer.Status) (status answer.Status) {
 	s.Gateways.Operate(ctx, operation, n.Chassis, func() bool {
 		status = do()
@@ -189,13 +188,13 @@ func (s *Service) tagged(ctx context.Context, operation string, n maintenance.No
 	return status
 }
 
-// note is what stands with a cordon, a hold or a drain; the reason is one line, as it is shown.
+// note is the note of a cordon, a hold or a drain. It makes the reason one line, as it is shown.
 func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
 	reason = strings.Join(strings.Fields(reason), " ")
 	return maintenance.Note{By: s.Gateways.By, At: s.Gateways.Now().UTC().Truncate(time.Second), Reason: reason, Hostname: n.Hostname}
 }
 
-// List shows every node, or one of them; the answer is nil where it can.
+// List shows every node, or one of them; the answer is nil if it can.
 func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *answer.Status) {
 	if id == "" {
 		x, err := s.observe(ctx)
@@ -315,7 +314,7 @@ func (s *Service) way(operation string, n maintenance.Node, given ...string) fin
 	return finding.Do(s.command(operation, n.Typed(), given...))
 }
 
-// confirmed is [Service.way] for an action that is to be confirmed.
+// confirmed is [Service.way] for an action that needs a confirmation.
 func (s *Service) confirmed(operation string, n maintenance.Node) finding.Remedy {
 	return s.way(operation, n, "i-really-mean-it", "true")
 }
@@ -331,6 +330,6 @@ func (s *Service) progress(ctx context.Context, format string, args ...any) {
 	}
 }
 
-// Timeout bounds a command on nodes. What continues longer is in the database: the command
+// Timeout bounds a command on nodes. An operation that takes longer is recorded in the database: the same command
 // joins it again.
 const Timeout = 3 * time.Hour

@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
-// Key is followed by the name of a chassis. It stands in NB_Global, and not with the chassis: ovn-controller deletes
-// what it does not know of in other_config, and its rows when it stops (controller/chassis.c).
+// Key is followed by the name of a chassis. It is in NB_Global, and not with the chassis, since ovn-controller
+// deletes what it does not know in other_config, and its rows when it stops (controller/chassis.c).
 const Key = "ovn-central:maintenance/"
 
 // The values. A chassis without one takes new gateways, or an upgrade to a release that knows of cordons would empty
@@ -21,7 +21,7 @@ const (
 	Off = "false"
 )
 
-// Pair returns the pair that stands in external_ids while a chassis is cordoned.
+// Pair returns the pair that external_ids has while a chassis is cordoned.
 func Pair(chassis string) (key, value string) { return Key + chassis, On }
 
 // Names returns the chassis that are cordoned, sorted. What can't be read counts as a cordon. A key with a malformed

@@ -24,7 +24,7 @@ type world struct {
 	agents  []*drift.Detector
 	acting  int // -1: none
 	plans   []schedule.Plan
-	// given is told of each plan that is carried out, right before.
+	// given is called with each plan right before it is carried out.
 	given func(schedule.Plan)
 }
 

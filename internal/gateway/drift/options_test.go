@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// candidate says of how many gateways a chassis is one.
+// candidate counts the gateways that have the chassis as a candidate.
 func (w *world) candidate(chassis string) (n int) {
 	for _, g := range w.groups {
 		if slices.ContainsFunc(g.Candidates, func(c schedule.Candidate) bool { return c.Chassis == chassis }) {
@@ -41,8 +41,8 @@ func zoned(t *testing.T) *world {
 	return w
 }
 
-// 004: a change of what ovn-controller says of its machine counts once it has stood for the hold-down,
-// and one that is taken back before that is none.
+// 004: a change of what ovn-controller reports about its machine counts once it has lasted for the hold-down. A
+// change that is taken back before that does not count.
 func TestMappingsZonesAndOptionsCountOnceTheyHaveStoodForTheHoldDown(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(c *schedule.Chassis){

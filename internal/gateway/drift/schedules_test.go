@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// passes lets time pass as an agent does: it looks when something happens, and when the
-// detector says that something may be due.
+// passes lets time pass as an agent does: it looks when something happens, and when its detector expects a plan to be
+// due.
 func (w *world) passes(d time.Duration) {
 	end := w.now + d
 	for w.look(); ; w.look() {

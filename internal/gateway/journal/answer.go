@@ -14,7 +14,7 @@ const (
 	messageCordon    = "CordonMessage"
 )
 
-// List answers which revisions there are: what stands in the database now, then those that are tagged, the newest
+// List answers with the revisions: first the layout in the database, then the revisions that are tagged, the newest
 // first.
 func (j Journal) List(now Layout) answer.Status {
 	tagged := j.tagged()

@@ -213,9 +213,9 @@ func (j Journal) Has(id string, number int) bool {
 	})
 }
 
-// Drained returns what there is to bring back of the chassis that were drained, by chassis. Before are the candidates
-// before the first of the drains of the group that stand. After are those that a drain or an undrain wrote last; there
-// are none if something else has changed the group since, or another drain began from other candidates.
+// Drained returns what to put back of the chassis that were drained, by chassis. Before are the candidates before the
+// first drain of the group that is not undone. After are the candidates that a drain or an undrain wrote last; it is
+// empty if something else has changed the group since, or if another drain began from other candidates.
 func (j Journal) Drained() map[string][]schedule.AppliedChange {
 	var all []record
 	for _, e := range j.Entries {

@@ -74,7 +74,7 @@ const maxBody = 64 << 20
 // pack is the gateways' part as it is kept: deflated (RFC 1951), in base64.
 func (l Layout) pack() string {
 	var b bytes.Buffer
-	w, _ := flate.NewWriter(&b, flate.DefaultCompression) // the level is one that there is
+	w, _ := flate.NewWriter(&b, flate.DefaultCompression) // the level is valid
 	_, _ = io.WriteString(w, text(l.Gateways))            // into a buffer, which takes all
 	_ = w.Close()
 	return base64.StdEncoding.EncodeToString(b.Bytes())
@@ -93,9 +93,9 @@ func unpack(packed string) (gateways map[string][]string, err error) {
 
 // Difference is what two layouts do not share: the candidates of a gateway, or a cordon.
 type Difference struct {
-	// Gateway is empty where it is about a cordon; then Chassis is set.
+	// Gateway is empty if the difference is a cordon; then Chassis is set.
 	Gateway, Chassis string
-	// Text says what there is in the first layout and in the second.
+	// Text is what the first layout has, and what the second has.
 	Text string
 }
 

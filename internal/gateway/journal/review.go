@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// none stands for the operation before all others.
+// none is the operation in a review ID if there was no operation yet.
 const none = "0"
 
 // ReviewID names a plan for a layout, so that it can be carried out only as an operator has reviewed it: the newest

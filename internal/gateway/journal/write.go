@@ -38,7 +38,7 @@ func Begin(id, operation, chassis, by string) *Run {
 	return &Run{record: r, bases: map[string][]schedule.Candidate{}}
 }
 
-// Continue makes the run keep the base of the drains that stand ([Journal.Drained]).
+// Continue makes the run keep the base of the drains that are not undone ([Journal.Drained]).
 func (r *Run) Continue(drained map[string][]schedule.AppliedChange) {
 	for _, all := range drained {
 		for _, c := range all {

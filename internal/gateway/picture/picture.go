@@ -29,7 +29,7 @@ const (
 	charWidth   = 8
 )
 
-// Colours: what hosts a gateway after the plan, what hosted it before, what only stands by.
+// Colours: of what hosts a gateway after the plan, of what hosted it before, and of backups.
 const (
 	ink    = "#1f2933"
 	faint  = "#9aa5b1"
@@ -179,8 +179,8 @@ func (d *drawing) x(column int) int {
 	return margin + labelWidth + column*columnWidth + columnWidth/2
 }
 
-// text is cut in the middle to a width, if one is given: names differ at their ends as often as at their beginnings. The
-// whole of it is then shown where the mouse is.
+// text is cut in the middle to a width, if one is given: names differ at their ends as often as at their beginnings.
+// The whole text is shown under the mouse.
 func (d *drawing) text(x, y int, attributes, text string, width int) {
 	shown, whole := text, ""
 	if letters, room := []rune(text), width/charWidth-1; width > 0 && len(letters) > room+1 {
@@ -193,7 +193,7 @@ func (d *drawing) text(x, y int, attributes, text string, width int) {
 	fmt.Fprintf(&d.body, `<text x="%d" y="%d"%s>%s%s</text>`+"\n", x, y, attributes, escape(shown), whole)
 }
 
-// escape makes any text one that may stand in XML.
+// escape escapes a text for XML.
 func escape(text string) string {
 	var out strings.Builder
 	_ = xml.EscapeText(&out, []byte(text)) // a strings.Builder takes all

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// locate notes where groups really are. Where no port is known to be anywhere, as where
-// no ovn-controller runs, the candidates' order is all that there is to go by.
+// locate notes where groups really are. If no port is known to be anywhere, for instance because no ovn-controller
+// runs, only the order of the candidates is known.
 func (in *instance) locate() {
 	all := slices.Concat(in.groups, in.externals)
 	known := slices.ContainsFunc(all, func(g *group) bool {
@@ -27,9 +27,8 @@ func (in *instance) locate() {
 	}
 }
 
-// kept is how many of the first candidates are to keep their ranks where the group is not
-// moved: those up to the one on which it works, which is a backup where those before it are
-// dead.
+// kept is how many of the first candidates keep their ranks if the group is not moved: those up to the one on which
+// it works, which is a backup if those before it are dead.
 func (g *group) kept() int {
 	if len(g.was) > 0 && len(g.order) > 0 && g.order[0] != g.was[0] {
 		return 1
@@ -72,7 +71,7 @@ func (in *instance) replaceUnresponsiveMasters() {
 	}
 }
 
-// Unavailable says why a chassis can take nothing over; empty if it can.
+// Unavailable returns why a chassis can take nothing over; empty if it can.
 func (s State) Unavailable(chassis string) string {
 	at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == chassis })
 	if at < 0 {
@@ -81,7 +80,7 @@ func (s State) Unavailable(chassis string) string {
 	return unavailable(s.Chassis[at])
 }
 
-// unavailable says why a chassis that may host something is unschedulable; empty if it does.
+// unavailable returns why a chassis that may host something is unschedulable; empty if it is schedulable.
 func unavailable(c Chassis) string {
 	switch {
 	case c.Unresponsive:

@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// on says where a gateway really is.
+// on has a gateway really be on that chassis.
 func on(g schedule.Group, chassis string) schedule.Group {
 	g.Ports = slices.Clone(g.Ports)
 	for i := range g.Ports {
@@ -29,8 +29,8 @@ func names(candidates []schedule.Candidate) (all []string) {
 	return all
 }
 
-// What works on a backup, since its master is dead, continues where it is: whoever comes to
-// stand before that backup would take it over.
+// A group that works on a backup, since its master is dead, stays there: a chassis that got a rank before that backup
+// would take the group over.
 func TestRescheduleLeavesWhatWorksOnABackupWhereItIs(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{}

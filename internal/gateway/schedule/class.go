@@ -6,7 +6,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Class is why a candidate changes, one of a few: for what counts changes. [Row.Reason] says it in
+// Class is the kind of reason why a candidate changes: changes are counted by class. [Row.Reason] has the reason in
 // words, which name chassis, so that there is no end of them.
 type Class string
 
@@ -34,8 +34,8 @@ func (c Change) Class(r Row) Class {
 	return ClassIncomplete
 }
 
-// Conditions has the codes of findings that gateways are counted by, with how many gateways each is true of. Unbound and
-// unserved are those on no chassis that responds; invalid are those with a candidate that may not host them.
+// Conditions has the codes of findings that gateways are counted by, with how many gateways each is true of. Unbound
+// and unserved are those on no chassis that responds; invalid are those with a candidate that may not host them.
 func Conditions(s State) map[finding.Code]int {
 	in := newInstance(s)
 	count := map[finding.Code]int{

@@ -7,9 +7,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Clear takes a chassis that was drained out of the candidates of every group. A group of which
-// it is the first one, or that no other candidate could host which lives and is not
-// cordoned, keeps it, and is among [Plan.Blocked].
+// Clear takes a chassis that was drained out of the candidates of every group. A group keeps it if it is the first
+// candidate, or if no other candidate that lives and is not cordoned could host the group; such groups are in
+// [Plan.Blocked].
 func Clear(s State, chassis string) Plan {
 	p := Plan{Operation: OperationClear, Chassis: chassis, Changes: []Change{}}
 	living := map[string]bool{}

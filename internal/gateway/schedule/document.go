@@ -26,7 +26,7 @@ type Plan struct {
 	// Operation is "reschedule", "rebalance", "revert", "restore", "drain", "undrain" or
 	// "clear-labels".
 	Operation string `json:"operation" yaml:"operation"`
-	// ReviewID names the plan to have it carried out only as it is; empty where it is carried out.
+	// ReviewID names the plan, so that it is carried out only as it is; empty if it was carried out.
 	ReviewID string `json:"review-id,omitempty" yaml:"review-id,omitempty"`
 	// Chassis is the one that is drained or undrained.
 	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
@@ -65,8 +65,8 @@ type Cost struct {
 // Moves counts the groups whose traffic is interrupted.
 func (p Plan) Moves() int { return p.Cost.Interruptions }
 
-// Shortened is the plan with no more changes, problems and chassis of a network than so many, for where there is no room
-// for all, and with how many more there are; its cost is that of the whole.
+// Shortened is the plan with at most so many changes, problems and chassis of a network, and with the number of those
+// that it leaves out; its cost is that of the whole plan.
 func (p Plan) Shortened(most int) Plan {
 	kept := min(most, len(p.Changes))
 	p.Changes, p.Omitted = p.Changes[:kept], p.Omitted+len(p.Changes)-kept
@@ -111,7 +111,7 @@ func (n Network) with(names []string) Network {
 	return n
 }
 
-// Empty says that there is nothing to do.
+// Empty reports whether there is nothing to do.
 func (p Plan) Empty() bool { return len(p.Changes)+p.Omitted == 0 }
 
 // Change is what happens to one group.
@@ -123,7 +123,7 @@ type Change struct {
 	Before []Candidate `json:"before" yaml:"before"`
 	After  []Candidate `json:"after" yaml:"after"`
 	Rows   []Row       `json:"rows" yaml:"rows"`
-	// Interrupts says that the group works, and on another chassis afterwards.
+	// Interrupts reports whether the group works now, and works on another chassis afterwards.
 	Interrupts bool `json:"interrupts" yaml:"interrupts"`
 }
 
@@ -136,11 +136,10 @@ type Row struct {
 	Reason string `json:"reason" yaml:"reason"`
 }
 
-// From is the chassis that hosted the group, as far as the rows say; To hosts it after
-// the change. Either is empty if there is none.
+// From is the chassis that hosted the group before the change, as far as the rows show; empty if there is none.
 func (c Change) From() string { return first(c.Before) }
 
-// To is the chassis that is to host the group.
+// To is the chassis that hosts the group after the change; empty if there is none.
 func (c Change) To() string { return first(c.After) }
 
 func first(candidates []Candidate) string {
@@ -150,7 +149,7 @@ func first(candidates []Candidate) string {
 	return candidates[0].Chassis
 }
 
-// Bound says of a network why a rebalancing takes the moves that it takes.
+// Bound explains why a rebalancing makes so many moves in a network.
 type Bound struct {
 	Network string `json:"network" yaml:"network"`
 	// Moves is how many groups move. Fewest is the least number that could make the load
@@ -189,7 +188,7 @@ type Host struct {
 	Backups int `json:"backups" yaml:"backups"`
 	// Share is how many percent of the network's gateways it hosts.
 	Share int `json:"share" yaml:"share"`
-	// Schedulable says that new gateways may be hosted here, Unschedulable why not.
+	// Schedulable reports whether new gateways may be hosted here; if not, Unschedulable is the reason.
 	Schedulable   bool   `json:"takes-new" yaml:"takes-new"`
 	Unschedulable string `json:"takes-nothing-new,omitempty" yaml:"takes-nothing-new,omitempty"`
 	// Failure is what would become of the others if this one failed.
@@ -232,7 +231,7 @@ type Status struct {
 	OmittedPinned   int               `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
 	Findings        []finding.Finding `json:"-" yaml:"-"`
 	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
-	// Next are the operations that would change something by now.
+	// Next are the operations that would change something now.
 	Next []Step `json:"next" yaml:"next"`
 }
 
@@ -244,7 +243,8 @@ type Step struct {
 	Command string `json:"command,omitempty" yaml:"command,omitempty"`
 }
 
-// Shortened is the status with no more problems and chassis of a network than so many, and with how many more there are.
+// Shortened is the status with at most so many problems and chassis of a network, and with the number of those that
+// it leaves out.
 func (s Status) Shortened(most int) Status {
 	s.Findings, s.OmittedFindings = shown(s.Findings, s.OmittedFindings, most)
 	s.Networks = slices.Clone(s.Networks)
@@ -267,7 +267,7 @@ type AppliedChange struct {
 	Base []Candidate `json:"base,omitempty" yaml:"base,omitempty"`
 }
 
-// Interrupted says that another chassis hosted the group afterwards.
+// Interrupted reports whether another chassis hosted the group afterwards.
 func (t AppliedChange) Interrupted() bool {
 	return len(t.Before) > 0 && first(t.Before) != first(t.After)
 }

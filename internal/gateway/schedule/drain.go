@@ -7,13 +7,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Drain moves every group off a chassis that is about to go, and makes the chassis the last
-// candidate wherever it is one: no row is deleted, or Neutron would add it again. The load of
-// the others is as even afterwards as their candidates allow. A group that no other
-// chassis could host, which lives and is not cordoned, stays as it is, and is among
-// [Plan.Blocked]. What it moved to a chassis of which the ovn-controller has died since moves on.
-// Was are the changes of drains of the chassis that are not undone, from the candidates before
-// the first of them to those that were written last.
+// Drain moves every group off a chassis that is about to go, and makes the chassis the last candidate of every group
+// that has it: it deletes no row, since Neutron would add that again. The load of the others is as even afterwards as
+// their candidates allow. If no other chassis that lives and is not cordoned could host a group, the group stays as
+// it is, and is in [Plan.Blocked]. If the ovn-controller of a chassis that got groups has died since, they move
+// again. was are the changes of drains of the chassis that are not undone, from the candidates before the first of
+// them to those that were written last.
 func Drain(s State, o Options, chassis string, was []AppliedChange) Plan {
 	d := &draining{
 		instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "drained",
@@ -27,8 +26,8 @@ func Drain(s State, o Options, chassis string, was []AppliedChange) Plan {
 	return p
 }
 
-// Demote moves off a chassis that is cordoned what has come to be hosted there since, as [Drain]
-// would; the groups that stay, by their names, and those of which it is a backup are left alone.
+// Demote moves off a cordoned chassis what has come to be hosted there since, as [Drain] would. It leaves the groups
+// in stay, by their names, and those of which the chassis is a backup.
 func Demote(s State, chassis string, stay []string) Plan {
 	p := (&draining{instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "it is cordoned, and took this since", concerns: func(g Group) bool {
 		names := g.Ranked()
@@ -95,8 +94,8 @@ type draining struct {
 // moveMasters takes the chassis out of the orders, and finds another for what it hosts.
 func (d *draining) moveMasters() {
 	d.blocks, d.concerned, d.touched = map[string]bool{}, map[*group]bool{}, map[*group]bool{}
-	// What the chassis hosts goes first; stand-ins are for where it is a backup of one that takes
-	// nothing new, and carry nothing by now.
+	// First the groups that the chassis hosts get another host. standIns are groups of which it is a backup of
+	// chassis that take nothing new: it carries no traffic of these by now.
 	var moving, standIns []*group
 	rank := map[*group]int{}
 	number, exists := d.number[d.chassis]
@@ -140,10 +139,10 @@ func (d *draining) moveMasters() {
 	}
 }
 
-// silentMaster says why a group is to leave a master of which the ovn-controller is not responding;
-// empty is that it is not to. All may wait for one that is, where the group is active nowhere. And one that
-// has claimed what was moved to it may have died before it had set the flows of it: the others hear
-// its tunnels, and do not take over (measured: tests/dataplane).
+// silentMaster returns why a group has to leave a master whose ovn-controller is not responding; empty if it may
+// stay. If the group is active nowhere, all may be waiting for that master. And a chassis that has claimed what was
+// moved to it may have died before it had set the flows: the others hear its tunnels, and do not take over (measured:
+// tests/dataplane).
 func (d *draining) silentMaster(g *group) string {
 	if len(g.order) == 0 || !d.instance.chassis[g.order[0]].Unresponsive {
 		return ""
@@ -158,8 +157,8 @@ func (d *draining) silentMaster(g *group) string {
 	return ""
 }
 
-// moved reports whether the group is as this drain has written it last, and the chassis came before the one that is the
-// first now.
+// moved reports whether the group is as this drain has written it last, and the drained chassis was before the
+// present first one.
 func (d *draining) moved(g *group) bool {
 	was, written := d.was[g.Name]
 	base, last := chassisOf(ranked(was.Before)), chassisOf(ranked(was.After))
@@ -171,8 +170,8 @@ func (d *draining) moved(g *group) bool {
 	return first < 0 || at < first
 }
 
-// last are the names of a group's candidates, with the drained one behind all. Those that may not host it stay where they
-// were, but for those that would take it over without its network.
+// last are the names of a group's candidates, with the drained one last. Candidates that may not host the group keep
+// their places, except those that would take it over without its network.
 func (d *draining) last(g *group) []string {
 	order := slices.Clone(g.order)
 	if number, exists := d.number[d.chassis]; exists {
@@ -200,9 +199,9 @@ func (d *draining) claims(g Group, name string) bool {
 	return found && g.unconnected(c) != ""
 }
 
-// gone reports whether this drain has moved a group away, to a chassis before this one that responds and has it.
-// Where that one is cordoned since, it takes nothing new, and hosts what it has. Of a router that is disabled
-// none has anything.
+// gone reports whether this drain has moved a group away, to a chassis ranked before this one that responds and has
+// it. If that chassis was cordoned since, it takes nothing new, but keeps what it has. If a router is disabled, no
+// chassis has its port: then one of those chassis only has to respond.
 func (d *draining) gone(g Group) bool {
 	ranked := g.Ranked()
 	before := ranked[:max(0, slices.Index(ranked, d.chassis))]
@@ -233,9 +232,9 @@ func (d *draining) whyNoneBut(g *group) string {
 	})
 }
 
-// demoteOthers adds the changes of groups that no load is counted of: external ports go where
-// their router's gateway goes, if they follow one; and of gateways without a provider network only a candidate that
-// lives is known to be able to host them.
+// demoteOthers adds the changes of groups for which no load is counted. External ports go where their router's
+// gateway goes, if they follow one. Gateways without a provider network go only to a candidate that lives: no other
+// chassis is known to be able to host them.
 func (d *draining) demoteOthers(p *Plan) {
 	for _, g := range d.externals {
 		lead := d.groupNamed(g.Follows)
@@ -297,9 +296,9 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 	p.add(g, d.farBack(g, behind(names, d.chassis)), map[string]string{d.chassis: d.why, host: "takes over from " + d.chassis}, hosted && next > at)
 }
 
-// farBack are the names as they are to be; or as they are, where all that differs is that the chassis is not
-// behind others that are cordoned, though this drain has put it behind all: another drain has done that since, and
-// two would go behind one another for ever.
+// farBack returns names, the planned order. If the present order differs only in that cordoned chassis are behind the
+// drained one, though this drain had put it behind all, it returns the present order: another drain has changed that
+// since, and two drains would put their chassis behind each other for ever.
 func (d *draining) farBack(g Group, names []string) []string {
 	ranked := g.Ranked()
 	at := slices.Index(ranked, d.chassis)

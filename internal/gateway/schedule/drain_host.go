@@ -46,8 +46,7 @@ func (d *draining) hostSingle(groups [][]*group, rank map[*group]int) {
 	}
 }
 
-// open are the chassis that may take the group over: its candidates, or any where none of
-// these may.
+// open are the chassis that may take the group over: those of its candidates that may, or else any chassis that may.
 func (g *group) open() []int {
 	if some := slices.DeleteFunc(slices.Clone(g.order), func(c int) bool { return !g.accepts(c) }); len(some) > 0 {
 		return some

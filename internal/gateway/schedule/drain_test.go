@@ -57,7 +57,7 @@ func TestDrainIsAsEvenAsCanBeAndOrphansNothing(t *testing.T) {
 	}
 }
 
-// Two drains that stand at the same time come to an end: neither node is behind the other for ever.
+// Two drains at the same time both come to an end: they do not put the two nodes behind each other for ever.
 func TestTwoDrainsThatStandAtTheSameTimeComeToAnEnd(t *testing.T) {
 	t.Parallel()
 	written := 0
@@ -103,8 +103,8 @@ func TestDrainGoesOnFromAChassisThatDiedMeanwhile(t *testing.T) {
 	assert.True(t, again.Empty(), document.Plan(again))
 }
 
-// A drain that only waits for what holds the node is not blocked by gateways that have left it, where the chassis
-// that has them is cordoned meanwhile. One that comes back is.
+// A drain that only waits for what holds the node is not blocked by gateways that have left it, even if the chassis
+// that has them is cordoned meanwhile. A gateway that comes back blocks it.
 func TestDrainIsNotBlockedByWhatHasLeftForAChassisThatIsCordonedSince(t *testing.T) {
 	t.Parallel()
 	s := schedule.State{Chassis: []schedule.Chassis{{Name: "c0", Gateway: true, Networks: []string{"n"}}, {Name: "c1", Gateway: true, Networks: []string{"n"}}}}

@@ -60,8 +60,8 @@ func anyChassis(all []Chassis, is func(Chassis) bool) bool {
 	return slices.ContainsFunc(all, func(c Chassis) bool { return !c.Remote && is(c) })
 }
 
-// needs is the mark that a chassis must have to host a group of the class, and whether such groups are given new chassis
-// at all; external says that they are for chassis for external ports.
+// needs returns the mark that a chassis must have to host a group of the class, and whether such groups get new
+// chassis at all; external reports whether they are for chassis for external ports.
 func (in *instance) needs(g Group, external bool) (m mark, grows bool) {
 	switch {
 	case g.Kind != RouterPorts && !g.networked():

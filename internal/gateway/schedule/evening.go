@@ -10,10 +10,10 @@ import (
 // those of several ports: less than half a second.
 const eveningWork = 100_000
 
-// evening chooses chassis for groups of several ports, which move together. To find the evenest
-// choice of all is a hard problem (with one group of any weight for each chassis it is that of
-// partitions); so a choice is made better until no other one for a few of the groups is evener,
-// where the groups of one port go where it is best each time, which is exact.
+// evening chooses chassis for groups of several ports, which move together. To find the evenest choice of all is a
+// hard problem (with one group of any weight for each chassis it is that of partitions). So a choice is made better
+// until no other one for a few of the groups is evener, with the groups of one port placed where it is best each
+// time, which is exact.
 type evening struct {
 	// loads are what each chassis carries of each network, with what is chosen for the groups of
 	// several ports and without those of one port.
@@ -66,9 +66,9 @@ func (e *evening) squares() (sum int) {
 	return sum
 }
 
-// atOnce is how many groups are changed at the same time where nothing less is evener. Of 10,000
-// random clouds of up to seven groups, in which brute force finds the best, 12 in 100 are not at it
-// with none, and none with 3.
+// atOnce is how many groups are changed at the same time if no smaller number makes the load evener. Of 10,000 random
+// clouds of up to seven groups, for which brute force finds the best, 12 in 100 miss it without this, and none with
+// 3.
 const atOnce = 3
 
 // search makes the choice better until nothing more is found, or the work is too much.

@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// lead is the group that a group of external ports follows now: one that is planned for, and of which the first
-// candidate responds and may serve the ports too. Nil is that there is none.
+// lead is the group that a group of external ports follows now: one that is planned for, and whose first candidate
+// responds and may serve the ports too; nil if there is none.
 func (in *instance) lead(g *group) *group {
 	if g.Follows == "" {
 		return nil
@@ -78,8 +78,8 @@ func (in *instance) mendExternals() {
 	}
 }
 
-// planExternals adds what a plan comes to for the groups of external ports. Where a gateway moves, the interruption of those
-// that follow it is none of its own.
+// planExternals adds what a plan changes for the groups of external ports. If they follow a gateway that moves, their
+// interruption is not counted apart.
 func (in *instance) planExternals(p *Plan, operation string) {
 	moved := map[string]bool{}
 	for _, c := range p.Changes {

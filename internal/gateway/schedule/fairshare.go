@@ -32,8 +32,8 @@ func (in *instance) entries(network int) *entries {
 	return e
 }
 
-// spares reports whether one chassis has enough to give to another: it must not come to
-// have less, lest it be the next one to get something.
+// spares reports whether one chassis has enough to give to another. It must not have less afterwards: otherwise it
+// would be the next one to get something.
 func (e *entries) spares(from, to int) bool { return e.count[from]-e.count[to] >= 2 }
 
 func (e *entries) replace(in *instance, g *group, rank, c int) {
@@ -102,7 +102,7 @@ func (in *instance) swaps(network int, e *entries, short []int) (all []swap) {
 	}
 }
 
-// swapsOf are those of the groups of one chassis, where the others carry so much.
+// swapsOf are the swaps of first backups for the groups of one chassis, if the others carry so much.
 func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 	var l jobList
 	shared := l.class(short)

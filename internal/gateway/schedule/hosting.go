@@ -18,7 +18,7 @@ func (g *group) bound() bool {
 	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
 }
 
-// unhostedPorts counts the ports that are bound to no chassis that responds. Those of disabled routers are meant to be so.
+// unhostedPorts counts the ports that are bound to no chassis that responds, except those of disabled routers.
 func (in *instance) unhostedPorts(g Group) (n int) {
 	for _, p := range g.Ports {
 		n += btoi(!p.Disabled && !in.isHosted(p))
@@ -26,8 +26,8 @@ func (in *instance) unhostedPorts(g Group) (n int) {
 	return n
 }
 
-// expected is the chassis that OVN has host the group while it is alive: the best of those that there are, whether it
-// should be a candidate or not. Empty is that there is none.
+// expected is the chassis that OVN has host the group while it is alive: the best candidate that exists, whether it
+// should be a candidate or not; empty if there is none.
 func (in *instance) expected(g Group) string {
 	for _, name := range g.Ranked() {
 		if c, found := in.number[name]; found && !in.chassis[c].Remote {
@@ -59,7 +59,8 @@ func (in *instance) isMisplaced(g Group) bool {
 	return should != "" && slices.ContainsFunc(g.Ports, func(p Port) bool { return !p.Disabled && p.Active != should })
 }
 
-// keepWorking leaves groups as they are that work on a chassis that should not host them, if none of the others responds.
+// keepWorking leaves groups as they are that work on a chassis that should not host them, if none of the others
+// responds.
 func (in *instance) keepWorking() {
 	for _, g := range slices.Concat(in.groups, in.externals) {
 		if len(g.order) == 0 || g.held || slices.ContainsFunc(g.order, func(c int) bool { return !in.chassis[c].Unresponsive }) {
@@ -111,16 +112,17 @@ func (in *instance) findHosting() {
 	}
 }
 
-// Unbound is the finding about a port that is bound nowhere while the ovn-controller of its best
-// candidate responds. One of OVN 23.03 that has claimed a port at the same time as another candidate
-// may not claim it again after that one has released it, which takes the port from it; its
-// recomputation does (measured: tests/dataplane).
+// Unbound is the finding about a port that is bound nowhere while the ovn-controller of its best candidate responds.
+// In OVN 23.03, an ovn-controller that has claimed a port at the same time as another candidate may not claim it
+// again after the other one has released it, which takes the port from it; its recomputation does (measured:
+// tests/dataplane).
 func Unbound(port, best string) finding.Finding {
 	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
 	return finding.About(finding.GatewayUnbound, port, finding.Args{Value: best}, finding.If(finding.IfItLastsThere, recompute))
 }
 
-// findMisplaced names ports that are not where their priorities say, and with silent those on chassis that do not respond.
+// findMisplaced names ports that are not where their priorities say, and with silent also those on chassis that do
+// not respond.
 func (in *instance) findMisplaced(g Group, silent bool) {
 	should := in.expected(g)
 	expected := finding.Args{Value: should}

@@ -22,13 +22,14 @@ type instance struct {
 	unplanned []Group
 	// misnamed is what candidates are that are named by something else than the name of a chassis.
 	misnamed map[string]string
-	// marked says that a chassis has enable-chassis-as-gw, external that one has enable-chassis-as-extport-host.
+	// marked reports whether a chassis has enable-chassis-as-gw, external whether one has
+	// enable-chassis-as-extport-host.
 	marked, external bool
 	// schedulable are the chassis of each network that gateways may be moved to.
 	schedulable [][]int
 	// marks are the least that chassis need for a gateway of each network.
 	marks []mark
-	// classes are those that there are of groups; many groups share one.
+	// classes are the classes of the groups; many groups share one.
 	classes  map[classKey]*class
 	findings []finding.Finding
 }
@@ -37,9 +38,9 @@ type instance struct {
 type class struct {
 	kind Kind
 	mark mark
-	// eligible may host such groups. Those of them that accepts has take one over of which they are a candidate;
-	// those that are unschedulable do not, for as long as they are unresponsive or cordoned. Those that are
-	// schedulable, or takes has, may also become candidates.
+	// eligible reports which chassis may host such groups. accepts reports which of those take a group over if they
+	// are a candidate of it; the unschedulable ones don't, as long as they are unresponsive or cordoned. takes
+	// reports which may also become candidates, and schedulable lists these.
 	eligible, accepts, takes   []bool
 	schedulable, unschedulable []int
 }
@@ -60,15 +61,15 @@ type group struct {
 	possible int
 	// reasons is why a chassis comes, goes or gets another rank.
 	reasons map[string]string
-	// lacking is the reason why chassis come where candidates are missing.
+	// lacking is the reason why chassis come if candidates are missing.
 	lacking string
-	// held says that the group stays as it is.
+	// held reports whether the group stays as it is.
 	held bool
-	// works is the rank of the candidate on which it really is; nowhere says that it is on
-	// none, though others are, and dropped that it is on one that may not host it.
+	// works is the rank of the candidate on which it really is. nowhere reports whether it is on no chassis, though
+	// others are; dropped reports whether it is on a chassis that may not host it.
 	works            int
 	nowhere, dropped bool
-	// repeated says that a chassis is a candidate twice.
+	// repeated reports whether a chassis is a candidate twice.
 	repeated bool
 }
 
@@ -229,7 +230,7 @@ func (in *instance) classOf(g Group) *class {
 	return k
 }
 
-// preferUnzoned has groups of external ports of no zone given chassis of none, if there are any, as Neutron does.
+// preferUnzoned gives groups of external ports of no zone only chassis of no zone, if there are any, as Neutron does.
 func (k *class) preferUnzoned(chassis []Chassis) {
 	unzoned := slices.DeleteFunc(slices.Clone(k.schedulable), func(c int) bool { return len(chassis[c].Zones) > 0 })
 	if len(unzoned) == 0 {
@@ -252,7 +253,7 @@ func (in *instance) invalid(g *group, chassis string) string {
 	return why
 }
 
-// loads is how many ports of each network each chassis hosts, where all are alive.
+// loads is how many ports of each network each chassis hosts, if all are alive.
 func (in *instance) loads() [][]int {
 	all := make([][]int, len(in.networks))
 	for n := range all {

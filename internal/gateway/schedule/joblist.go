@@ -46,8 +46,8 @@ type assignment struct {
 	chassis []int
 }
 
-// start is the assignment that there is, with what each chassis carries beside the groups.
-// Only chassis that a group can be on become slots, and others that are to be.
+// start is the present assignment, with what each chassis carries beside the groups. Only chassis that a group can be
+// on become slots, and those in others.
 func (l *jobList) start(loads, ties, others []int) assignment {
 	chassis := slices.Concat(others, slices.Concat(l.classes...))
 	for _, j := range l.jobs {

@@ -11,11 +11,10 @@ import (
 // leastLoaded is the scheduler that chooses the chassis with least to carry.
 type leastLoaded struct{}
 
-// masters hosts what is hosted nowhere on the chassis of each network with the fewest
-// masters; of these on the one that is the first backup of fewest, for what fails over to a
-// chassis adds to what it carries; and of these on the one with the fewest in all networks.
-// Without that a plan that was carried out in part would be finished with other masters than
-// it had, and the first backups that were chosen for those would have to change.
+// masters hosts what is hosted nowhere on the chassis of each network with the fewest masters; among these on the one
+// that is the first backup of fewest, since what fails over to a chassis adds to its load; and among these on the one
+// with the fewest in all networks. Without that a plan that was carried out in part would be finished with other
+// masters than it had, and the first backups that were chosen for those would have to change.
 func (leastLoaded) masters(in *instance) {
 	loads := in.loads()
 	singles := make([][]*group, len(in.networks))
@@ -92,9 +91,8 @@ func (in *instance) firstBackups(network int) []int {
 	return count
 }
 
-// backups chooses the first backup of each group such that the load is even if the master
-// fails, of candidates that it has where it has all; and the others such that all chassis
-// have as many.
+// backups chooses the first backup of each group such that the load is even if the master fails: if the group has all
+// its candidates, among these. It chooses the others such that all chassis have as many.
 func (leastLoaded) backups(in *instance) {
 	in.chooseFirstBackups(func(*group) bool { return true }, true)
 	counts := make([][]int, len(in.networks))
@@ -140,9 +138,8 @@ func smallest(chassis []int, n int, leaveOut func(int) bool, less func(a, b int)
 	return all
 }
 
-// firstBackupChoice is that of the first backups in one network. Which chassis failure it is
-// that they are for is a question of its own for each: it concerns the gateways that the
-// chassis hosts.
+// firstBackupChoice is the choice of the first backups in one network. Each chassis failure is a choice of its own:
+// it concerns only the gateways that the chassis hosts.
 type firstBackupChoice struct {
 	*instance
 	network int
@@ -183,8 +180,8 @@ func (g *group) portsIn(network int) int {
 	return 0
 }
 
-// forFailureOf chooses for the groups of one chassis. Of backups that are as good the one is
-// taken that is the first backup of fewer: else all chassis would lean on the same.
+// forFailureOf chooses for the groups of one chassis. Of backups that are as good it takes the one that is the first
+// backup of fewer: otherwise all chassis would depend on the same one.
 func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	load := slices.Clone(f.load)
 	var chosen []*group

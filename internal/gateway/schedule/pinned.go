@@ -28,16 +28,16 @@ type Pinned struct {
 	Name    string  `json:"name" yaml:"name"`
 	Kind    PinKind `json:"kind" yaml:"kind"`
 	Chassis string  `json:"chassis" yaml:"chassis"`
-	// Active is the chassis on which its ports really are; empty is none. Of a router on several, it is one that the
-	// router is not pinned to.
+	// Active is the chassis on which its ports really are; empty if they are on none. If the ports of a router are on
+	// several, it is one that the router is not pinned to.
 	Active string `json:"active" yaml:"active"`
-	// Networks are the provider networks that it needs: of each of these sets one.
+	// Networks are the provider networks that it needs: one of each set.
 	Networks [][]string `json:"-" yaml:"-"`
 	// Ports are those of the router, or the port itself.
 	Ports []string `json:"-" yaml:"-"`
 	// Candidates are the ports of the router that have candidates, too. ovn-northd ignores these.
 	Candidates []string `json:"with-candidates,omitempty" yaml:"with-candidates,omitempty"`
-	// Disabled says that the router is disabled: OVN puts it on no chassis.
+	// Disabled reports whether the router is disabled: then OVN puts it on no chassis.
 	Disabled bool `json:"-" yaml:"-"`
 	// Record is what ovn-nbctl finds the row by.
 	Record string `json:"-" yaml:"-"`
@@ -71,7 +71,7 @@ func (p Pinned) moveTo(chassis string) finding.Remedy {
 	return finding.Do(command.Direct("ovn-nbctl", "set", table, p.Record, "options:"+option+"="+chassis))
 }
 
-// lacks is the first set of networks of which the chassis has none; nil is that it has what is needed.
+// lacks is the first set of networks of which the chassis has none; nil if it has what is needed.
 func (p Pinned) lacks(c Chassis) []string {
 	for _, one := range p.Networks {
 		if !slices.ContainsFunc(one, func(n string) bool { return slices.Contains(c.Networks, n) }) {
@@ -81,9 +81,9 @@ func (p Pinned) lacks(c Chassis) []string {
 	return nil
 }
 
-// Moves say of each of those that are pinned to a chassis how to move it to another one that responds, is not
-// cordoned and has its networks. Those that have most room for it come first: chassis for gateways, then those
-// that the fewest are pinned to.
+// Moves returns how to move each of those that are pinned to a chassis to another one that responds, is not cordoned
+// and has its networks. It prefers the chassis with most room: first chassis for gateways, then those that the fewest
+// are pinned to.
 func (s State) Moves(chassis string) (all []finding.Finding) {
 	load := map[string]int{}
 	for _, p := range s.Pinned {
@@ -108,7 +108,7 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 	return all
 }
 
-// hostFor is the chassis that is best for what is pinned to another one; empty is that there is none.
+// hostFor is the best chassis for what is pinned to another one; empty if there is none.
 func (s State) hostFor(p Pinned, load map[string]int) string {
 	var open []Chassis
 	for _, c := range s.Chassis {
@@ -182,7 +182,7 @@ func (s State) findPinned() (all []finding.Finding) {
 	return all
 }
 
-// namedAs is the chassis with that host name; empty is that there is none, or several.
+// namedAs is the chassis with that host name; empty if there is none, or several.
 func (s State) namedAs(host string) (name string) {
 	for _, c := range s.Chassis {
 		if c.Hostname == host && !c.Remote {

@@ -292,8 +292,8 @@ func wide(r *rand.Rand) schedule.State {
 	return s
 }
 
-// G4 where everything may be hosted everywhere: from nothing, whichever chassis fails,
-// the load of the others is within one.
+// G4: if everything may be hosted everywhere and nothing is hosted yet, the load of the others is within one,
+// whichever chassis fails.
 func TestG4LoadIsEvenAfterAnyFailure(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {

@@ -24,9 +24,9 @@ func dense(sorted []Candidate) bool {
 	return true
 }
 
-// prioritized gives the chassis of an order their priorities, such that few rows of
-// those before change: n to 1 where it was so; else what stays, stays, and a chassis that takes
-// another one's place takes its priority.
+// prioritized gives the chassis of an order their priorities, such that few rows of those before change. They are n
+// to 1 if they were so before. Otherwise what stays keeps its priority, and a chassis that takes another one's place
+// takes its priority.
 func prioritized(before []Candidate, order []string) []Candidate {
 	sorted := ranked(before)
 	after := make([]Candidate, len(order))

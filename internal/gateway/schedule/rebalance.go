@@ -7,10 +7,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// Rebalance moves gateways from chassis that host many of a network to those that host
-// few: only where there are at least two fewer, and only to chassis that are candidates
-// already, unless new ones are allowed. Each move interrupts the gateway's traffic, so
-// that it takes as few as can be.
+// Rebalance moves gateways from chassis that host many of a network to those that host few: only if they host at
+// least two fewer, and only to chassis that are candidates already, unless new ones are allowed. Each move interrupts
+// the gateway's traffic, so Rebalance makes as few as possible.
 func Rebalance(s State, o Options) Plan {
 	if o.MaxMoves > 0 {
 		unbounded := o
@@ -55,12 +54,12 @@ func Rebalance(s State, o Options) Plan {
 	return p
 }
 
-// rebalancing is one on its way.
+// rebalancing is a rebalancing in progress.
 type rebalancing struct {
 	*instance
 	options Options
 	bounds  []Bound
-	// limited says that there would be more to move than is allowed.
+	// limited reports whether there would be more to move than is allowed.
 	limited bool
 }
 
@@ -165,7 +164,7 @@ func (g *group) gain(loads [][]int, from, to int) (gain int) {
 	return gain
 }
 
-// bound says why the moves are those that they are.
+// bound explains why the moves are those that they are.
 func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network) Bound {
 	b.Network, b.Spread = r.networks[n], after.Spread()
 	several, largest := 0, 1

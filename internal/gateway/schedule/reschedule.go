@@ -25,7 +25,7 @@ func Reschedule(s State, o Options) Plan {
 	choose.masters(in)
 	in.replaceUnresponsiveMasters()
 	choose.backups(in)
-	in.replaceUnresponsiveMasters() // by those that are new, where it had no other
+	in.replaceUnresponsiveMasters() // by new candidates, if it had no other
 	added := in.added(o)
 	choose.shares(in, added)
 	in.mendExternals()
@@ -38,17 +38,17 @@ func Reschedule(s State, o Options) Plan {
 	return p
 }
 
-// scheduler chooses chassis where there is a choice.
+// scheduler chooses among chassis.
 type scheduler interface {
 	// masters hosts what is hosted nowhere.
 	masters(*instance)
 	// backups gives each group as many candidates as it can have.
 	backups(*instance)
-	// shares gives chassis that were added their share, where it takes another's place.
+	// shares gives chassis that were added their share of the places of others.
 	shares(*instance, []int)
 }
 
-// hold keeps groups as they are that are to be, or are of none of the networks asked for.
+// hold keeps groups as they are if [Options.Hold] has them, or if their networks are not asked for.
 func (in *instance) hold(o Options) {
 	for _, n := range o.Networks {
 		if !slices.ContainsFunc(in.networks, func(all string) bool { return isOf([]string{n}, all) }) {
@@ -81,8 +81,7 @@ func isOf(some []string, joined string) bool {
 	return slices.Contains(some, joined)
 }
 
-// added are the chassis that were added: those that something may be hosted on and
-// nothing is, and those that are said to be.
+// added are the chassis that were added: those that are no candidate of any group, and those of [Options.Added].
 func (in *instance) added(o Options) (all []int) {
 	used := make([]bool, len(in.chassis))
 	for _, g := range in.groups {
@@ -166,8 +165,8 @@ func (in *instance) unhosted() (all []*group) {
 	return all
 }
 
-// findIncomplete says of each network how many groups have fewer candidates than they could have,
-// since chassis take nothing new.
+// findIncomplete finds for each network how many groups have fewer candidates than they could have, since chassis
+// take nothing new.
 func (in *instance) findIncomplete() {
 	groups, closed := make([]int, len(in.networks)), make([]map[int]bool, len(in.networks))
 	for _, g := range in.groups {
@@ -198,7 +197,7 @@ func (in *instance) findIncomplete() {
 	}
 }
 
-// whyNoOther is what stands against the chassis that are no candidates of a group, of which none is open to it.
+// whyNoOther lists the reasons against the chassis that are no candidates of a group, if none of them can take it.
 func (in *instance) whyNoOther(g *group) string {
 	return against(in.chassis, func(c Chassis) string {
 		if g.has(in.number[c.Name]) {

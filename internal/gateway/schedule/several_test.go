@@ -66,8 +66,8 @@ func cheapest(s schedule.State, network string) int {
 	return best
 }
 
-// What is said to be proved is so, also of groups that move together; and where it isn't,
-// that is said.
+// If a proof claims that the moves are the fewest, they are, also for groups that move together. Most plans have such
+// a proof.
 func TestG2G3ProofsHoldForGroupsOfSeveralPorts(t *testing.T) {
 	t.Parallel()
 	proved, even := 0, 0

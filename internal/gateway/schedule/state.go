@@ -15,8 +15,7 @@ type State struct {
 	Groups  []Group
 	// Pinned are gateways that have no list of candidates.
 	Pinned []Pinned
-	// Misnamed is what candidates are that are named by something else than the name of a chassis: in words, by what
-	// they are named.
+	// Misnamed describes the candidates that are named by something else than the name of a chassis, by that name.
 	Misnamed map[string]string
 }
 
@@ -25,24 +24,24 @@ type Chassis struct {
 	// Name is that of the row in SB, which is the machine's system-id, not its host
 	// name.
 	Name, Hostname string
-	// Gateway and External say that enable-chassis-as-gw and enable-chassis-as-extport-host are set.
+	// Gateway and External report whether enable-chassis-as-gw and enable-chassis-as-extport-host are set.
 	Gateway, External bool
-	// Remote says that the chassis belongs to another OVN (ovn-ic(8)).
+	// Remote reports whether the chassis belongs to another OVN (ovn-ic(8)).
 	Remote bool
 	// Networks are those of the bridge mappings.
 	Networks []string
 	Zones    []string
-	// Unresponsive says that the chassis's ovn-controller no longer follows nb_cfg. What it
-	// hosts continues, but it would take over nothing new.
+	// Unresponsive reports whether the chassis's ovn-controller no longer follows nb_cfg. Then the chassis keeps what
+	// it hosts, but would take over nothing new.
 	Unresponsive bool
-	// Cordoned says that an operator lets nothing new be hosted here.
+	// Cordoned reports whether an operator lets nothing new be hosted here.
 	Cordoned bool
 }
 
 // Storage is how OVN keeps a list of candidates.
 type Storage string
 
-// The two ways. Where a port has both, OVN ignores the first.
+// The two ways. If a port has both, OVN ignores the first.
 const (
 	GatewayChassis Storage = "Gateway_Chassis"
 	HAChassisGroup Storage = "HA_Chassis_Group"
@@ -75,10 +74,10 @@ type Port struct {
 	Network string `json:"network" yaml:"network"`
 	// Active is the chassis on which the port really is; empty is none, or not known.
 	Active string `json:"active" yaml:"active"`
-	// Disabled says that its router is disabled: OVN puts the port on no chassis, and its candidates are for
-	// when the router is enabled again.
+	// Disabled reports whether its router is disabled: then OVN puts the port on no chassis, and its candidates are
+	// for when the router is enabled again.
 	Disabled bool `json:"-" yaml:"-"`
-	// External says that it is an external port.
+	// External reports whether it is an external port.
 	External bool `json:"-" yaml:"-"`
 }
 
@@ -93,7 +92,7 @@ type Candidate struct {
 // Ranked are the chassis of the candidates as OVN would choose among them, best first.
 func (g Group) Ranked() []string { return chassisOf(ranked(g.Candidates)) }
 
-// Scheduler is how chassis are chosen where there is a choice.
+// Scheduler names the way to choose among chassis.
 type Scheduler string
 
 // The schedulers, named as in Neutron.
@@ -116,8 +115,8 @@ type Options struct {
 	// AllowNewCandidates lets a rebalancing move a gateway to a chassis that was no
 	// candidate of it.
 	AllowNewCandidates bool
-	// Added are chassis that are to get their share of backups, beside those that have
-	// none yet: where a run was interrupted, they have a part of it.
+	// Added are chassis that are to get their share of backups, beside those that have none yet: if a run was
+	// interrupted, they have a part of it.
 	Added []string
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Evaluate finds how gateways are spread, what is wrong, and what would mend it. What hosts them is what the Southbound
-// database has; which chassis should, and what would change that, is what the rules of their owners say.
+// Evaluate finds how gateways are spread, what is wrong, and what would mend it. The Southbound database has which
+// chassis host them; the rules of their owners decide which chassis should, and what would change that.
 func Evaluate(s State, o Options) Status {
 	in := newInstance(s)
 	in.hold(o)

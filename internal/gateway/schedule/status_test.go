@@ -32,7 +32,7 @@ func TestGatewaysThatHangOnOneChassisAreNamed(t *testing.T) {
 		problems(chassis("c1", "physnet1"), silent, cordoned, plain))
 }
 
-// A plan that gives fewer candidates than there could be says what stands against it.
+// A plan that gives fewer candidates than possible reports what prevents more.
 func TestCandidatesThatTakeNothingNewAreMissed(t *testing.T) {
 	t.Parallel()
 	silent := chassis("c3", "physnet1")

@@ -8,8 +8,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// findTooMany finds a group that has more candidates than Neutron gives one, as where two of its workers wrote the
-// same group (LP#2139143), and the command that drops those that come last. The one that hosts it is not among them.
+// findTooMany finds a group that has more candidates than Neutron gives one, for instance because two of its workers
+// wrote the same group (LP#2139143), and the command that drops the last ones. The chassis that hosts the group is
+// not among them.
 func (in *instance) findTooMany(g Group) {
 	names := chassisOf(ranked(g.Candidates))
 	var different []string

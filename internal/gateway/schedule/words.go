@@ -16,7 +16,7 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// against counts what stands against chassis; why is empty for those that are left out.
+// against counts the reasons against chassis; why returns none for those that it leaves out.
 func against(chassis []Chassis, why func(Chassis) string) string {
 	count := map[string]int{}
 	for _, c := range chassis {

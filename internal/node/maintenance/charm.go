@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Unit is one of the charm's, and what its machine is known by.
+// Unit is a unit of the charm, and what its machine is known by.
 type Unit struct {
 	Name     string
 	Hostname string
@@ -22,11 +22,11 @@ type Member struct {
 	Short   string `json:"id"`
 	Address string `json:"address"`
 	Host    string `json:"-"`
-	// Unit is the one of the model that it belongs to, if that is known.
+	// Unit is the unit of the model that it belongs to, if that is known.
 	Unit string `json:"-"`
 }
 
-// same reports whether both are one member, whose-ever it is by now.
+// same reports whether both are the same member, whichever unit has it.
 func (m Member) same(o Member) bool {
 	return m.Database == o.Database && m.Short == o.Short && m.Address == o.Address
 }
@@ -40,7 +40,7 @@ func (m Member) text() string {
 type Charm struct {
 	Units   []Unit
 	Members []Member
-	// Unknown says what could not be found out; then there may be more units and members.
+	// Unknown describes what could not be found out; then there may be more units and members.
 	Unknown []string
 }
 
@@ -54,8 +54,8 @@ func (c *Charm) Add(unit, address string) {
 	}
 }
 
-// On is what of it is on a node's machine: units by an address or by the name of the machine,
-// and members by their address, by their unit, or since they were there when the node was drained.
+// On returns what the charm has on a node's machine: units by an address or by the name of the machine; members by
+// their address, by their unit, or because they were there when the node was drained.
 func (c Charm) On(n Node) (units []string, members []Member) {
 	for _, u := range c.Units {
 		if sameHost(u.Hostname, n.Hostname) || n.endsAt(u) {
@@ -109,7 +109,7 @@ func sameHost(a, b string) bool {
 	return shortA != "" && shortA == shortB
 }
 
-// memberHold is that of what the charm has on a node's machine; its count is 0 where that is nothing.
+// memberHold is the hold of the charm's units and members on a node's machine; its count is 0 if there are none.
 func memberHold(units []string, members []Member, claim string) Hold {
 	h := Hold{Name: HoldMember, Derived: true, Examples: slices.Clone(units), Note: Note{Reason: claim}}
 	for _, m := range members {

@@ -8,9 +8,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Departure proves that what the charm had on a node's machine is gone: units from the
-// application, and members from the committed configurations of both clusters (rule R6). It is told of
-// every look, in the order of time.
+// Departure proves that what the charm had on a node's machine is gone: units from the application, and members from
+// the committed configurations of both clusters (rule R6). Pass every look to [Departure.Observe], in the order of
+// time.
 type Departure struct {
 	targets []*departing
 }
@@ -72,7 +72,7 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 	return left
 }
 
-// each is what is known of a member; nil where it is not in the configuration.
+// each is what is known of a member; nil if it is not in the configuration.
 func (d DatabaseHealth) each(m Member) *MemberHealth {
 	for _, one := range d.Each {
 		if one.same(m) {

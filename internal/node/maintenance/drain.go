@@ -19,16 +19,16 @@ const (
 	MaxTimeout = 9000 * time.Second
 )
 
-// stalledAfter is how long a drain may make no progress until it is said to have stalled.
+// stalledAfter is how long a drain may make no progress until it counts as stalled.
 const stalledAfter = 5 * time.Minute
 
-// SettledFor is how long nothing must hold a node until it counts as drained. Ports are claimed and
-// released again while chassis first hear one another; and traffic follows a port only some time after
-// another chassis has claimed it: where a node was rebooted half a second after the last claim, that itself
-// interrupted traffic for 0.2 to 0.5 s (measured with OVN 23.03).
+// SettledFor is how long nothing must hold a node until it counts as drained. Ports are claimed and released again
+// while chassis first hear one another; and traffic follows a port only some time after another chassis has claimed
+// it: a reboot of the node half a second after the last claim interrupted traffic for 0.2 to 0.5 s (measured with OVN
+// 23.03).
 const SettledFor = 3 * time.Second
 
-// repeatedAfter is how often a line is said again though nothing has changed.
+// repeatedAfter is after how long a line is repeated though nothing has changed.
 const repeatedAfter = time.Minute
 
 // Limits are how long a drain may take, and how long it waits for holds to end by themselves
@@ -55,8 +55,8 @@ func invalid(parameter, format string, args ...any) *answer.Status {
 	return new(answer.Of(answer.BadRequest, f))
 }
 
-// Begin is the change that begins a drain: the node is cordoned, and the intent recorded, with the
-// members on its machine.
+// Begin is the change that begins a drain: it cordons the node, and records the intent with the members on its
+// machine.
 func Begin(chassis string, n Note, l Limits, members ...Member) Change {
 	c := Cordon(chassis, n)
 	c.Set[drainKey+chassis] = text(Drain{Note: n, TimeoutSeconds: int(l.Timeout.Seconds()), GraceSeconds: int(l.Grace.Seconds()), Members: members})
@@ -71,33 +71,33 @@ func BeginUndrain(chassis string, d Drain, n Note) Change {
 	return c
 }
 
-// DrainPair is the pair that stands among external_ids as long as the drain of a chassis is as it is there.
+// DrainPair is the pair of external_ids that records the drain of a chassis; nil if there is none. If the drain
+// changes, so does its pair.
 func DrainPair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(drainKey+chassis, ids)
 }
 
-// End is the change that ends a drain that is undone.
+// End is the change that drops the record of a drain that was undone.
 func End(chassis string) Change { return Change{Drop: []string{drainKey + chassis}} }
 
-// Progress is where a drain is.
+// Progress is the state of a drain.
 type Progress struct {
-	// Ended says that the intent is gone, or that the node is being undrained.
+	// Ended reports whether the intent is gone, or the node is being undrained.
 	Ended bool
-	// Open says that the node is not cordoned: nothing keeps gateways from it.
+	// Open reports whether the node is not cordoned: then nothing keeps gateways from it.
 	Open bool
 	// Left is how many gateways are still to be written.
 	Left int
-	// Blocked are those that can go nowhere.
+	// Blocked are findings about the gateways that can go nowhere.
 	Blocked []finding.Finding
 	// Unbound are gateways that are on no chassis, though the node is a candidate.
 	Unbound []string
 	Holds   []Hold
-	// Unproved says that nothing is left, but that it is not known whether the chassis that took the
-	// gateways respond.
+	// Unproved reports whether nothing is left, but it is not known that the chassis that took the gateways respond.
 	Unproved bool
 }
 
-// Done says that nothing stands on the node, and that nothing new comes.
+// Done reports whether the node has nothing left, and gets nothing new.
 func (p Progress) Done() bool {
 	return !p.Open && p.Left == 0 && len(p.Blocked) == 0 && len(p.Unbound) == 0 && len(p.Holds) == 0 && !p.Unproved
 }
@@ -133,7 +133,7 @@ func (p Progress) Text() string {
 	return strings.Join(parts, ", ")
 }
 
-// Outcome is what becomes of a wait for a drain.
+// Outcome is the state of a wait for a drain.
 type Outcome int
 
 // The outcomes.
@@ -145,14 +145,14 @@ const (
 	GivenUp
 )
 
-// watch judges how a drain gets on. It needs every look, in the order of time.
+// watch judges the progress of a drain. It needs every look, in the order of time.
 type watch struct {
 	text          string
 	changed, said time.Time
 	waiting, done time.Time
 }
 
-// judge is what becomes of a wait that began then, and a line for people if there is something to say.
+// judge returns the outcome of a wait that began then, and a line for people if there is something new.
 func (w *watch) judge(p Progress, l Limits, begun, now time.Time) (outcome Outcome, line string) {
 	if text := p.Text(); text != w.text || w.changed.IsZero() {
 		w.text, w.changed, w.said = text, now, now
@@ -190,7 +190,7 @@ func (w *watch) judge(p Progress, l Limits, begun, now time.Time) (outcome Outco
 	return GoOn, line
 }
 
-// settling reports whether what holds the node may only be the data plane on its way.
+// settling reports whether what holds the node may only be a data plane that has not settled yet.
 func (w *watch) settling(p Progress, l Limits, now time.Time) bool {
 	held := slices.DeleteFunc(slices.Clone(p.Holds), Hold.OfGateways)
 	return !p.Open && len(held) == 0 && len(p.Blocked) == 0 && now.Sub(w.waiting) < max(l.Grace, stalledAfter)

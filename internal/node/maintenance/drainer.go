@@ -30,14 +30,14 @@ type Drainer struct {
 	// Limits are those of the command, which began to wait at Begun. The agent has none.
 	Limits Limits
 	Begun  time.Time
-	// Own is for the command: it leaves no time to another process.
+	// Own is set for the command: it gives no other process time to take the next step.
 	Own bool
 	// Force waits for no port.
 	Force bool
-	// Unasked proves nothing.
+	// Unasked is set to prove nothing, since ovn-northd is not waited for.
 	Unasked bool
 
-	// Progress is the last that was seen, if Known.
+	// Progress is the last progress seen, if Known.
 	Progress Progress
 	Known    bool
 
@@ -48,12 +48,12 @@ type Drainer struct {
 	proof proof
 }
 
-// drainInterval is the longest pause of a drain that waits: a hold that ends is no change that is followed.
+// drainInterval is the longest pause of a drain that waits: the end of a hold is not followed.
 const drainInterval = 30 * time.Second
 
-// Step looks where the drain is, makes what is due, and judges the wait for it. line is for people, and empty if there
-// is nothing new to say; next is when the next step is due if nothing changes. After an error the progress is as it
-// was seen last, and the wait ends only by its timeout.
+// Step looks at the drain, does what is due, and judges the wait for it. line is for people; it is empty if nothing
+// is new. next is when the next step is due if nothing changes. After an error the progress is as it was seen last,
+// and the wait ends only by its timeout.
 func (d *Drainer) Step(ctx context.Context, do Effects) (outcome Outcome, line string, next time.Time, err error) {
 	next, err = d.step(ctx, do)
 	now := do.Now()
@@ -114,7 +114,7 @@ func (d *Drainer) step(ctx context.Context, do Effects) (next time.Time, err err
 	return next, err
 }
 
-// see takes where the drain is, and whether that is proved.
+// see records the state of the drain, and whether it is proved.
 func (d *Drainer) see(x Sight) {
 	p := d.of(x)
 	p.Unproved = !d.Unasked && p.Done() && !p.Ended && !d.proof.proved
@@ -135,7 +135,7 @@ func (d *Drainer) Stalled(now time.Time) bool {
 	return d.Known && !p.Done() && !p.Ended && now.Sub(d.watch.changed) >= stalledAfter
 }
 
-// Since is when what is left was first seen as it is.
+// Since is since when what is left has not changed.
 func (d *Drainer) Since() time.Time { return d.watch.changed }
 
 // Cleared sets since when no gateway is on the node, if that was followed between two steps. It is zero if that is not

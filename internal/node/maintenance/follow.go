@@ -2,11 +2,10 @@ package maintenance
 
 import "time"
 
-// goOnAfter is how long the command that began a drain may be without progress until the agent
-// continues it. The command may be alive and slow, as where ovn-northd takes longer than this
-// for a batch: that is safe, since each batch is one transaction that fails where a row is no longer
-// as it was planned from, and the ranks before are those of the first that was written. Two that write at
-// the same time only hinder each other.
+// goOnAfter is how long the command that began a drain may make no progress until the agent continues the drain. The
+// command may be alive and slow, for instance if ovn-northd takes longer than this for a batch. That is safe: each
+// batch is one transaction, which fails if a row is no longer as it was when the batch was planned, and the ranks to
+// put back are those before the first batch. Two processes that write at the same time only hinder each other.
 const goOnAfter = 10 * time.Second
 
 // follower decides when a process that did not begin a drain continues it. It needs every look, in the order of time.
@@ -25,7 +24,7 @@ func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
 	switch {
 	case left == 0:
 		return false, time.Time{}
-	case known && before == 0: // Neutron continues choosing the node
+	case known && before == 0: // Neutron keeps choosing the node
 		f.since = now
 		return true, time.Time{}
 	case !known || left < before:
@@ -44,9 +43,9 @@ const (
 	lastRecheck  = 10 * time.Minute
 )
 
-// recheck decides when a drain asks every ovn-controller for a sign of life once more: if gateways are on no chassis for
-// longer than a failover takes (up to 4 s), the one that they were moved to may have died since. It needs every look,
-// in the order of time.
+// recheck decides when a drain asks every ovn-controller for another sign of life: if gateways are on no chassis for
+// longer than a failover takes (up to 4 s), the chassis that they were moved to may have died since. It needs every
+// look, in the order of time.
 type recheck struct {
 	since time.Time
 	pause time.Duration

@@ -65,8 +65,8 @@ func TestDrainThatIsNotProvedForLongHasStalled(t *testing.T) {
 	assert.True(t, d.Stalled(at.Add(300*time.Second)))
 }
 
-// Gateways are on no chassis for a while whenever they move: only where that lasts a sign of life
-// is asked for, and more and more rarely.
+// Gateways are on no chassis for a while whenever they move: only if that lasts, a sign of life is asked for, and
+// more and more rarely.
 func TestDrainLooksWhichChassisLiveWhereGatewaysStayUnbound(t *testing.T) {
 	t.Parallel()
 	var w world

@@ -11,12 +11,12 @@ import (
 // Awaited is a port that a drain waits for: no step of it takes the port off the node.
 type Awaited struct {
 	Port string
-	// Hold is that which the port makes; empty is none, where the port is on no chassis.
+	// Hold is the hold that the port makes; empty if the port is on no chassis. Why is the reason to wait for it.
 	Hold, Why string
 }
 
-// Forecast is what a drain of a chassis by that plan will wait for, of the ports that are bound there and of those
-// that are bound nowhere: what a dry run lists. A plan that leaves something, as it says itself, is not begun.
+// Forecast is what a drain of a chassis by that plan will wait for: of the ports that are bound there, and of those
+// that are bound nowhere. A dry run lists it. A drain whose plan leaves gateways on the chassis is not begun.
 func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding, unbound []string) (all []Awaited) {
 	leaves, groups := leaving(chassis, p, s), map[string]schedule.Group{}
 	for _, g := range s.Groups {
@@ -48,7 +48,7 @@ func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding
 	return all
 }
 
-// leaving are the groups of which the plan puts a chassis that responds before the drained one.
+// leaving are the groups in which the plan puts a chassis that responds before the drained one.
 func leaving(chassis string, p schedule.Plan, s schedule.State) map[string]bool {
 	responds := map[string]bool{}
 	for _, c := range s.Chassis {
@@ -74,7 +74,7 @@ func best(g schedule.Group) string {
 	return g.Ranked()[0]
 }
 
-// Text says what is waited for.
+// Text names the hold, and why the drain waits for the port.
 func (a Awaited) Text() string {
 	if a.Hold == "" {
 		return a.Why

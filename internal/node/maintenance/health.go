@@ -13,10 +13,10 @@ import (
 type DatabaseHealth struct {
 	// Name is that of the database, such as OVN_Northbound.
 	Name string
-	// Accessible says that a server answered; Why says what it did instead.
+	// Accessible reports whether a server answered; Why describes what it did instead.
 	Accessible bool
 	Why        string
-	// HasRaftLeader says that the server knows a leader of the database.
+	// HasRaftLeader reports whether the server knows a leader of the database.
 	HasRaftLeader bool
 	Members, Up   int
 	// Each are the members, and Status is what the server has answered.
@@ -28,12 +28,11 @@ type DatabaseHealth struct {
 type MemberHealth struct {
 	Member
 	Up bool
-	// Kick is the command that removes it, where it is no unit's any more (rule R16).
+	// Kick is the command that removes it if it no longer belongs to a unit (rule R16).
 	Kick command.Command
 }
 
-// Without is how the cluster is without some of its members: what a node has that is to go counts for
-// nothing.
+// Without is the cluster without some of its members: members that will leave with a node count for nothing.
 func (d DatabaseHealth) Without(gone []Member) DatabaseHealth {
 	for _, m := range gone {
 		if one := d.each(m); one != nil {
@@ -46,7 +45,7 @@ func (d DatabaseHealth) Without(gone []Member) DatabaseHealth {
 	return d
 }
 
-// Quorum is the arithmetic, for people.
+// Quorum describes the members that are up and the majority, for people.
 func (d DatabaseHealth) Quorum() string {
 	text := raft.Quorum{Members: d.Members, Up: d.Up}.String()
 	if !d.HasRaftLeader {
@@ -55,18 +54,18 @@ func (d DatabaseHealth) Quorum() string {
 	return text
 }
 
-// Healthy reports whether the cluster has a leader, a majority, and so many members that are up.
+// Healthy reports whether the cluster has a leader, a majority, and at least minMembers members that are up.
 func (d DatabaseHealth) Healthy(minMembers int) bool {
 	return d.Accessible && d.HasRaftLeader && d.Up >= max(d.Members/2+1, minMembers)
 }
 
-// AllHealthy reports whether every database is; that none is known is not.
+// AllHealthy reports whether every database is healthy; false if none is known.
 func AllHealthy(all []DatabaseHealth, minMembers int) bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(d DatabaseHealth) bool { return !d.Healthy(minMembers) })
 }
 
-// ClusterHealth is the answer about all databases. That one is unhealthy is an answer, not a
-// failure; that one could not be asked is a failure, and so is that none could.
+// ClusterHealth is the answer about all databases. An unhealthy database is an answer, not a failure. It is a failure
+// if a database could not be asked, or if none is known.
 func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
 	var messages []answer.Message
 	healthy, inaccessible := 0, 0

@@ -28,9 +28,9 @@ const (
 // Hold is a reason why a node cannot go.
 type Hold struct {
 	Name string `json:"name" yaml:"name"`
-	// Count is how many ports there are, or members; of a hold that was set it is 1.
+	// Count is how many ports or members there are; 1 for a hold that was set.
 	Count int `json:"count" yaml:"count"`
-	// Derived says that the hold follows from what the node carries: it can't be released.
+	// Derived reports whether the hold follows from what the node carries: then it can't be released.
 	Derived bool `json:"derived" yaml:"derived"`
 	// Examples are a few of what is counted.
 	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
@@ -44,7 +44,7 @@ type Hold struct {
 // unchanged.
 func (h Hold) key() string { return cmp.Or(h.raw, h.Name) }
 
-// Age is how long the hold is there; of a derived one it is not known.
+// Age is how old the hold is; the age of a derived one is not known.
 func (h Hold) Age(now time.Time) (age time.Duration, known bool) {
 	if h.Derived || h.At.IsZero() {
 		return 0, false
@@ -52,7 +52,7 @@ func (h Hold) Age(now time.Time) (age time.Duration, known bool) {
 	return max(0, now.Sub(h.At)).Round(time.Second), true
 }
 
-// Detail says what the hold is, for people; since is when a derived one was first seen.
+// Detail describes the hold, for people; since is when a derived one was first seen.
 func (h Hold) Detail(now, since time.Time) string {
 	var parts []string
 	switch {
@@ -106,7 +106,7 @@ func holdOf(kind string) string {
 // OfGateway reports whether the port is a gateway, or goes where one is.
 func (b Binding) OfGateway() bool { return Hold{Name: holdOf(b.Type)}.OfGateways() }
 
-// OfGateways reports whether gateways are what holds the node, or what goes where they are.
+// OfGateways reports whether the hold is of gateways, or of ports that go where gateways are.
 func (h Hold) OfGateways() bool { return h.Name == HoldGateway || h.Name == HoldExternal }
 
 // HoldTypes are the types of the ports that make holds.
@@ -145,7 +145,7 @@ var holdName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 const maxHoldName = 63
 
-// CheckHoldName returns what is wrong with the name of a hold that is to be set; nil if nothing is.
+// CheckHoldName returns what is wrong with the name of a hold to set; nil if nothing is.
 func CheckHoldName(name string) *answer.Status {
 	switch {
 	case len(name) > maxHoldName:

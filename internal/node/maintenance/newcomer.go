@@ -15,21 +15,20 @@ const admitKey = "ovn-central:cordon-new-chassis"
 // NewChassis is the reason of the cordon of a chassis that can host gateways for the first time.
 const NewChassis = "new: uncordon it once you know it"
 
-// Admission is what to record of chassis that have no record of a cordon, neither of one that stands nor of
-// one that was taken back.
+// Admission is what to record of chassis without a record of a cordon, whether that is in force or was taken back.
 type Admission struct {
-	// Begin says that none were cordoned for being new until now.
+	// Begin reports whether new chassis were not cordoned until now.
 	Begin bool
-	// Known may host gateways, New are to be cordoned until a person has seen them.
+	// Known are chassis that may host gateways; New are to be cordoned until a person has seen them.
 	Known []string
 	New   []schedule.Chassis
 }
 
-// Empty says that there is nothing to record.
+// Empty reports whether there is nothing to record.
 func (a Admission) Empty() bool { return !a.Begin && len(a.Known)+len(a.New) == 0 }
 
-// Admit tells chassis that can host gateways for the first time from others. Which a chassis is, NB says alone:
-// each host writes its own row of SB.
+// Admit tells chassis that can host gateways for the first time from others. It decides this by NB alone, since each
+// host writes its own row of SB.
 func Admit(ids map[string]string, s schedule.State) (a Admission) {
 	_, begun := ids[admitKey]
 	a.Begin = !begun
@@ -53,7 +52,7 @@ func Admit(ids map[string]string, s schedule.State) (a Admission) {
 	return a
 }
 
-// Change is what it writes; note is what stands with the cordon of each that is new.
+// Change returns the change that records a; note makes the note for the cordon of each new chassis.
 func (a Admission) Change(note func(schedule.Chassis) Note) Change {
 	c := Change{Set: map[string]string{admitKey: "true"}}
 	for _, chassis := range a.Known {
@@ -65,8 +64,8 @@ func (a Admission) Change(note func(schedule.Chassis) Note) Change {
 	return c
 }
 
-// Lacks are the pairs that must not stand in external_ids for the change to be made: a person may have
-// cordoned one of them since they were read.
+// Lacks are the pairs that external_ids must not have when the change is made: a person may have cordoned one of the
+// chassis since they were read.
 func (a Admission) Lacks() map[string]string {
 	pairs := map[string]string{}
 	for _, chassis := range a.Known {
@@ -78,7 +77,7 @@ func (a Admission) Lacks() map[string]string {
 	return pairs
 }
 
-// EndAdmission is the change after which new chassis are cordoned no more; ok is false where they are not.
+// EndAdmission is the change after which new chassis are no longer cordoned; ok reports whether they were until now.
 func EndAdmission(ids map[string]string) (c Change, ok bool) {
 	_, ok = ids[admitKey]
 	return Change{Drop: []string{admitKey}}, ok

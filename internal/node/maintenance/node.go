@@ -17,7 +17,7 @@ import (
 // Life is how much is known of a node's ovn-controller.
 type Life string
 
-// What there is to know.
+// The states of a node's ovn-controller.
 const (
 	// Up: it follows nb_cfg. That proves no data plane: ovs-vswitchd may be dead.
 	Up Life = "up"
@@ -27,17 +27,17 @@ const (
 	Absent Life = "absent"
 )
 
-// Node is a chassis, or what is recorded of one that is gone.
+// Node is a chassis, or the records of one that is gone.
 type Node struct {
 	// Chassis is its name, which is the machine's system-id.
 	Chassis  string `json:"chassis" yaml:"chassis"`
 	Hostname string `json:"hostname" yaml:"hostname"`
 	Life     Life   `json:"life" yaml:"life"`
-	// Orphan says that Chassis_Private has a row of it, though Chassis has none.
+	// Orphan reports whether Chassis_Private has a row of it, though Chassis has none.
 	Orphan bool `json:"orphan,omitempty" yaml:"orphan,omitempty"`
-	// Gateway says that it may host gateways ([schedule.State.MayHost]).
+	// Gateway reports whether it may host gateways ([schedule.State.MayHost]).
 	Gateway bool `json:"gateway-chassis" yaml:"gateway-chassis"`
-	// Cordon is nil where the node takes new gateways; Drain where it is not drained.
+	// Cordon is nil if the node takes new gateways; Drain is nil if it is not drained.
 	Cordon *Note  `json:"cordoned,omitempty" yaml:"cordoned,omitempty"`
 	Drain  *Drain `json:"drain,omitempty" yaml:"drain,omitempty"`
 	Holds  []Hold `json:"holds" yaml:"holds"`
@@ -62,7 +62,7 @@ type Node struct {
 	typed string
 }
 
-// Held is the hold of a name; its count is 0 if there is none.
+// Held is the hold with that name; its count is 0 if there is none.
 func (n Node) Held(name string) Hold {
 	for _, h := range n.Holds {
 		if h.Name == name {
@@ -98,15 +98,15 @@ func (n Node) Name() string {
 // Typed is what a person types for the node and means no other by: its name, or that of its chassis.
 func (n Node) Typed() string { return cmp.Or(n.typed, n.Name()) }
 
-// chassisPrefix is what a person types before the name of a chassis that may be another's host name too, as
-// where a machine was deployed again with another system-id. The exact name of a chassis is not preferred, since a
+// chassisPrefix is what a person types before the name of a chassis that may be another's host name too, for instance
+// if a machine was deployed again with another system-id. The exact name of a chassis is not preferred, since a
 // person may mean the host by it.
 const chassisPrefix = "chassis:"
 
-// ByChassis is what [Resolve] finds the node of that chassis by, whatever others are called.
+// ByChassis is the name by which [Resolve] finds the node of that chassis, whatever others are called.
 func ByChassis(chassis string) string { return chassisPrefix + chassis }
 
-// named are nodes that know what a person types for them.
+// named sets what a person types for each node ([Node.Typed]).
 func named(nodes []Node) []Node {
 	meant := map[string]int{}
 	for _, n := range nodes {
@@ -141,7 +141,7 @@ func (n Node) called() []string {
 	return all
 }
 
-// Seen is what nodes are made of.
+// Seen is what [Nodes] makes nodes of.
 type Seen struct {
 	Records  Records
 	State    schedule.State
@@ -153,8 +153,8 @@ type Seen struct {
 	Charm     Charm
 }
 
-// Nodes are all that there are, by the name of the chassis: those of SB, those that NB has
-// records of, and those that gateways have as candidates.
+// Nodes are all nodes, by the name of the chassis: those of SB, those that NB has records of, and those that gateways
+// have as candidates.
 func Nodes(s Seen) []Node {
 	all, mayHost := map[string]*Node{}, s.State.MayHost()
 	for _, c := range s.State.Chassis {
@@ -238,8 +238,8 @@ func Nodes(s Seen) []Node {
 // names is how many nodes an answer lists.
 const names = 20
 
-// Resolve finds the node that a person means by a host name, the first part of one, or the
-// name of a chassis, and by that alone if it is after "chassis:". Where that is not exactly one, the answer says so.
+// Resolve finds the node that a person means by a host name, the first part of one, or the name of a chassis; after
+// "chassis:" it is the name of a chassis only. If no node or several have that name, it returns an answer.
 func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	if id == "" {
 		return Node{}, invalid("node", "give its host name or the name of its chassis")

@@ -2,8 +2,8 @@ package maintenance
 
 import "time"
 
-// Bounds of the pause between two questions for one proof, each of which makes ovn-northd compute everything
-// again; the first is also what the command that began a drain is given to prove it itself.
+// Bounds of the pause between two questions for one proof, each of which makes ovn-northd compute everything again.
+// The first is also the time that the command that began a drain has to prove it itself.
 const (
 	firstProofPause = 30 * time.Second
 	lastProofPause  = 10 * time.Minute
@@ -11,10 +11,11 @@ const (
 	ownProofPause = time.Second
 )
 
-// proof decides whether a drain of which nothing is left is proved. That a chassis has claimed a gateway does not prove
-// that it carries it: it is to follow an nb_cfg that was raised once it had claimed it, and the ranks had been written.
-// Any client may have raised it, and however long ovn-northd and the chassis take to follow, it need not be raised again.
-// It needs every look at which nothing is left and no chassis that took a gateway lags, in the order of time.
+// proof decides whether a drain of which nothing is left is proved. A chassis that has claimed a gateway may not
+// carry it yet: it must follow an nb_cfg that was raised after it had claimed the gateway, and after the ranks had
+// been written. Any client may have raised it. However long ovn-northd and the chassis take to follow, it need not be
+// raised again. proof needs every look at which nothing is left and no chassis that took a gateway lags, in the order
+// of time.
 type proof struct {
 	// own means that the command of the drain asks: it gives no other process the time to do so.
 	own    bool
@@ -38,10 +39,10 @@ type Claims struct {
 	Asked, Followed int64
 }
 
-// move begins again, since gateways have moved: what was proved before says nothing of these.
+// move begins again, since gateways have moved: what was proved before proves nothing about these.
 func (f *proof) move() { *f = proof{own: f.own, moved: true, askAt: f.askAt, pause: f.pause} }
 
-// look reports whether nb_cfg is to be raised now.
+// look reports whether to raise nb_cfg now.
 func (f *proof) look(s Claims, now time.Time) (ask bool) {
 	if f.proved {
 		return false

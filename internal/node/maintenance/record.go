@@ -15,9 +15,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/cordon"
 )
 
-// The keys of external_ids of NB_Global, each followed by the name of a chassis. They stand
-// there, and not with the chassis: ovn-controller deletes what it does not know of in
-// other_config, and its rows when it stops (controller/chassis.c).
+// The keys of external_ids of NB_Global, each followed by the name of a chassis. They are there, and not with the
+// chassis, since ovn-controller deletes what it does not know in other_config, and its rows when it stops
+// (controller/chassis.c).
 const (
 	cordonNoteKey = "ovn-central:maintenance-by/"
 	cordonHostKey = "ovn-central:maintenance-hosts/"
@@ -25,7 +25,7 @@ const (
 	drainKey      = "ovn-central:drain/"
 )
 
-// Note says by what and when something was recorded, and why.
+// Note is by whom and when something was recorded, and why.
 type Note struct {
 	By     string    `json:"by,omitempty" yaml:"by,omitempty"`
 	At     time.Time `json:"at,omitzero" yaml:"at,omitempty"`
@@ -34,33 +34,32 @@ type Note struct {
 	Hostname string `json:"hostname,omitempty" yaml:"hostname,omitempty"`
 }
 
-// Drain is the intent to empty a node. It stands in the database until the node is undrained
-// or removed.
+// Drain is the intent to empty a node. It stays in the database until the node is undrained or removed.
 type Drain struct {
 	Note `yaml:",inline"`
 	// TimeoutSeconds and GraceSeconds are those of the command that began it.
 	TimeoutSeconds int `json:"timeout" yaml:"timeout"`
 	GraceSeconds   int `json:"grace-period" yaml:"grace-period"`
-	// Undrain says that the ranks are being put back.
+	// Undrain reports whether the ranks are being put back.
 	Undrain bool `json:"undrain,omitempty" yaml:"undrain,omitempty"`
-	// Members are those of both clusters that were on its machine then: when they are to have left, the
-	// chassis may be gone, and with it the addresses by which they were found.
+	// Members are the members of both clusters that were on its machine when it began. When they have to have left,
+	// the chassis may be gone, and with it the addresses by which they were found.
 	Members []Member `json:"members,omitempty" yaml:"-"`
 }
 
-// Records are what external_ids of NB_Global say of nodes, by the name of the chassis.
+// Records are the records of nodes in external_ids of NB_Global, by the name of the chassis.
 type Records struct {
 	Cordons map[string]Note
-	// Hosted are the gateways that a chassis was the first candidate of when it was cordoned: what it
-	// hosts beside them has come since. Of one that is not in it that is not known.
+	// Hosted are the gateways that a chassis was the first candidate of when it was cordoned: any others that it
+	// hosts came later. If a chassis has no entry, this is not known.
 	Hosted map[string][]string
 	Holds  map[string][]Hold
 	Drains map[string]Drain
 }
 
-// ParseRecords reads external_ids. What can't be read counts as what keeps a node as it is:
-// a cordon, a hold, a drain. The texts of all records are cleaned (R18). A record of a chassis with an unclean name is
-// left alone, like the row of that chassis.
+// ParseRecords reads external_ids. A record that can't be read still keeps a node as it is: it counts as a cordon, a
+// hold or a drain. The texts of all records are cleaned (R18). A record of a chassis with an unclean name is left
+// alone, like the row of that chassis.
 func ParseRecords(ids map[string]string) Records {
 	r := Records{Cordons: map[string]Note{}, Hosted: map[string][]string{}, Holds: map[string][]Hold{}, Drains: map[string]Drain{}}
 	for _, key := range slices.Sorted(maps.Keys(ids)) {
@@ -121,7 +120,7 @@ func (n Note) clean() Note {
 	return n
 }
 
-// chassis are the names that there are records of, sorted.
+// chassis are the names that have records, sorted.
 func (r Records) chassis() []string {
 	all := map[string]bool{}
 	for name := range r.Cordons {
@@ -186,8 +185,8 @@ func Erase(chassis string, r Records) Change {
 	return c
 }
 
-// CordonNotePair is the pair that stands among external_ids as long as the cordon of a chassis is as it is
-// there: what begins a cordon or a drain, or ends either, writes it again, by whom, why and in which second.
+// CordonNotePair is the pair of external_ids that records who cordoned a chassis, why and when to the second; nil if
+// there is none. Whatever begins or ends a cordon or a drain writes the pair again.
 func CordonNotePair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(cordonNoteKey+chassis, ids)
 }

@@ -15,13 +15,13 @@ const (
 	OperationDecommission = "decommission"
 )
 
-// Report is how nodes are.
+// Report is the state of nodes.
 type Report struct {
 	At    time.Time `json:"at" yaml:"at"`
 	Nodes []Node    `json:"nodes" yaml:"nodes"`
 	// Omitted counts the nodes that were left out for lack of room.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
-	// Unknown says why units of the charm may be on nodes that no hold tells of.
+	// Unknown has the reasons why units of the charm may be on nodes that have no hold for them.
 	Unknown []string `json:"unknown,omitempty" yaml:"unknown,omitempty"`
 }
 
@@ -50,8 +50,8 @@ func (r Report) Shortened(most int) Report {
 	return r
 }
 
-// matters returns how soon a node may be left out: the larger, the sooner. That a node is for gateways is a claim of its
-// chassis, so it counts less than the gateways and drains that NB has.
+// matters returns how soon a node may be left out: the larger, the sooner. Only the chassis itself claims that a node
+// is for gateways, so that counts less than the gateways and drains that NB has.
 func (n Node) matters() int {
 	set := func(h Hold) bool { return !h.Derived }
 	switch {
@@ -69,7 +69,7 @@ func (n Node) matters() int {
 	return 5
 }
 
-// NextOperation is what an operator would do with the node next; empty is nothing.
+// NextOperation is what an operator would do with the node next; empty if nothing.
 func (n Node) NextOperation() string {
 	switch {
 	case n.Drain != nil && n.Drain.Undrain:
@@ -86,7 +86,7 @@ func (n Node) NextOperation() string {
 	return ""
 }
 
-// Draining reports whether the node is drained, and has gateways still.
+// Draining reports whether the node is being drained, and still has gateways.
 func (n Node) Draining() bool {
 	return n.Drain != nil && (n.First > 0 || len(n.Pinned) > 0 || n.Held(HoldGateway).Count > 0)
 }

@@ -19,31 +19,32 @@ const (
 	Reachable
 	// Unreachable: it has followed nothing for 180 s, while others did.
 	Unreachable
-	// Unprovable: it can't be told from a Southbound database that reaches no chassis.
+	// Unprovable: the Southbound database may reach no chassis at all.
 	Unprovable
 )
 
-// Sign is what stands in Chassis_Private of an ovn-controller.
+// Sign is what Chassis_Private has of an ovn-controller.
 type Sign struct {
 	Chassis string
-	// Known says that there is a row; Follows is its nb_cfg, and Responds that this is what was asked for then.
+	// Known reports whether there is a row. Follows is its nb_cfg; Responds reports whether this is the nb_cfg that
+	// was asked for at that time.
 	Known    bool
 	Follows  int64
 	Responds bool
 }
 
-// Silence proves that the ovn-controller of a node can't be reached. It is told of what stands
-// there, in the order of time, from when a sync was asked for.
+// Silence proves that the ovn-controller of a node can't be reached. Pass every look at Chassis_Private to
+// [Silence.Observe], in the order of time, beginning when a sync was asked for.
 type Silence struct {
 	Chassis string
 
 	first *Sign
 	since time.Time
-	// followed says that another one has responded since.
+	// followed reports whether another one has responded since.
 	followed bool
 }
 
-// Observe is told what is there now.
+// Observe takes the signs of all ovn-controllers at a look, and returns what is known by then.
 func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	var its *Sign
 	others := 0
@@ -73,13 +74,12 @@ func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	return Unreachable
 }
 
-// WithoutPorts are the other holds.
+// WithoutPorts are the holds other than [PortHolds].
 func WithoutPorts(all []Hold) []Hold {
 	return slices.DeleteFunc(slices.Clone(all), func(h Hold) bool { return len(PortHolds([]Hold{h})) > 0 })
 }
 
-// PortHolds are the holds that ports make which are bound to the node: a node that can't be
-// reached releases none of them.
+// PortHolds are the holds of ports that are bound to the node: a node that can't be reached releases none of them.
 func PortHolds(all []Hold) (some []Hold) {
 	for _, h := range all {
 		if h.Derived && h.Name != HoldMember {
