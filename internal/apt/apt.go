@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// ErrLocked says that another process was changing packages for as long as could be
-// waited.
+// ErrLocked is returned if another process was still changing packages when the time to
+// wait for it was over.
 var ErrLocked = errors.New("packages are locked by another process")
 
 // aptError is what apt and dpkg say, without warnings and the rest.
@@ -26,8 +26,8 @@ func (e *aptError) Error() string { return run.Redact(e.text) }
 
 func (e *aptError) Unwrap() error { return e.err }
 
-// lockedTexts are how apt (apt-pkg/deb/debsystem.cc, fileutl.cc) and dpkg say that a lock
-// is taken. DPkg::Lock::Timeout lets apt wait for dpkg's, not for that of the lists.
+// lockedTexts are the messages of apt (apt-pkg/deb/debsystem.cc, fileutl.cc) and dpkg about a
+// lock that is taken. DPkg::Lock::Timeout lets apt wait for dpkg's lock, but not for the one of the lists.
 var lockedTexts = []string{"Could not get lock", "Unable to acquire the dpkg frontend lock", "locked by another process", "Unable to lock"}
 
 // interrupted is how apt refuses to work after a dpkg that was killed.
@@ -41,7 +41,7 @@ func (p Packages) apt(ctx context.Context, args ...string) error {
 	patience := int(p.patience().Round(time.Second) / time.Second)
 	command := append([]string{
 		"apt-get", "--assume-yes", "--quiet",
-		"--option", "Dpkg::Use-Pty=false", // or what dpkg says of errors is lost
+		"--option", "Dpkg::Use-Pty=false", // otherwise dpkg's error messages are lost
 		"--option", fmt.Sprintf("DPkg::Lock::Timeout=%d", patience),
 		// A file of the configuration that was changed stays as it is.
 		"--option", "Dpkg::Options::=--force-confold",

@@ -56,7 +56,7 @@ func (p Packages) readLedger() (l ledger, err error) {
 	return l, nil
 }
 
-// writeLedger writes it, or removes it where it has nothing to say.
+// writeLedger writes the ledger's file, or removes it if the ledger is empty.
 func (p Packages) writeLedger(l ledger) error {
 	if len(l.Files) == 0 {
 		return p.removeFiles([]string{ledgerFile})
@@ -125,8 +125,8 @@ func (p Packages) removeFiles(paths []string) (err error) {
 	return err
 }
 
-// othersHave reports whether a source stands already in a file of the same name that another charm or
-// a person has written: it is left alone, so that it stays when this charm wants it no more.
+// othersHave reports whether a file of the same name that another charm or a person has written already
+// has the source. That file isn't changed, so that the source stays when this charm no longer needs it.
 func (p Packages) othersHave(l ledger, f sourceFile) bool {
 	if l.Files[f.path()] != nil || strings.HasPrefix(f.name, ownPrefix) {
 		return false

@@ -35,9 +35,9 @@ type installed struct {
 
 // Snapshot are the options that the packages follow from.
 type Snapshot struct {
-	// Source and Overlay are where the packages come from, Sources stands for both.
+	// Source and Overlay are where the packages come from, Sources is a digest of both.
 	Source, Overlay, Sources string
-	// Thorough is set if the machine is to be looked at, though nothing failed before.
+	// Thorough is set if the machine must be checked, though nothing failed before.
 	Thorough bool
 	// AutoRestarts permits packages to restart services; nil if the option is invalid.
 	AutoRestarts *bool

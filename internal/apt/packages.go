@@ -19,7 +19,7 @@ import (
 const aptTimeout = 15 * time.Minute
 
 // releaseTimeout bounds the end of a hold on the services, for which there is time
-// even where the hook's is over.
+// even if the hook's is over.
 const releaseTimeout = 30 * time.Second
 
 // payload is the package that is asked for; ovn-common, of the same version, and
@@ -175,7 +175,7 @@ func (p Packages) held(ctx context.Context, do func() error) error {
 		return err
 	}
 	err := do()
-	// Also where the hook's time is over.
+	// Also if the hook's time is over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
 	return errors.Join(err, services.Release(ctx, ovndb.AllServices()...))

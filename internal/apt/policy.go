@@ -51,7 +51,7 @@ func (p Policy) link() string {
 	return filepath.Join(filepath.Dir(filepath.Dir(p.Paths.Etc)), policyLink)
 }
 
-// obstacle is why packages' scripts don't heed the policies: empty where the program that
+// obstacle is why packages' scripts don't heed the policies: empty if the program that
 // they ask reads them, this one or one of charm-helpers.
 func (p Policy) obstacle() string {
 	link, policies := p.link(), filepath.Dir(p.file())
@@ -141,7 +141,7 @@ func (p Policy) Remove(ctx context.Context) error {
 
 // Deferred reads which restarts and stops were refused on this application's behalf, by the
 // file that notes each. They stay until [Policy.Forget]. The name of the package's umbrella
-// stands for all services.
+// service means all services.
 func (p Policy) Deferred() (map[string]ovndb.Service, error) {
 	files, err := filepath.Glob(filepath.Join(p.deferred(), "*.deferred"))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 // Offer is what package sources would bring.
 type Offer struct {
-	// Version is the newest of each package that there is; the one that is installed
-	// where there is no newer.
+	// Version is the newest version of each package that the source offers; the installed one
+	// if there is no newer.
 	Version ovndb.Version
 	// Schemas are the versions of the schemas in that package.
 	Schemas map[ovndb.Database]string

@@ -8,13 +8,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// OS is what a machine's os-release says of its system.
+// OS describes a machine's system, as in its os-release file.
 type OS struct {
 	// ID is ubuntu or debian, VersionID 22.04 or 12, Codename jammy or bookworm.
 	ID, VersionID, Codename string
 }
 
-// OSRelease is where a machine says what its system is: os-release(5).
+// OSRelease is the file that describes a machine's system: os-release(5).
 const OSRelease = "/etc/os-release"
 
 // ReadOS reads a file of the form of os-release(5). A system without a codename,

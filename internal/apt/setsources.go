@@ -16,14 +16,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// keyServer is where a key is fetched that is given by its ID. Ubuntu's
+// keyServer is the server from which a key is fetched by its ID. Ubuntu's
 // add-apt-repository asks the same one.
 const keyServer = "https://keyserver.ubuntu.com/pks/lookup"
 
 // keyTimeout bounds the fetch of a key.
 const keyTimeout = time.Minute
 
-// The folders of apt's configuration in which sources and keys stand. A key in keysDir is
+// The folders of apt's configuration that hold sources and keys. A key in keysDir is
 // trusted only for the sources that name it (signed-by in sources.list(5)).
 const (
 	sourcesDir = "sources.list.d"
@@ -91,8 +91,8 @@ func (p Packages) prepare(ctx context.Context, s Source) (files []sourceFile, ar
 	return files, nil, err
 }
 
-// sourceFiles are the source's line, and its key, if it has one, which is to stand in the folder
-// keys. A key that was fetched by its ID is not fetched again.
+// sourceFiles returns the file with the source's line and, if the source has a key, the file of the key.
+// The line names the key in the folder keys. A key that was fetched by its ID is not fetched again.
 func (p Packages) sourceFiles(ctx context.Context, s Source, keys string) (files []sourceFile, err error) {
 	if s.File == "" {
 		return nil, nil
@@ -141,7 +141,7 @@ func (p Packages) addRepository(ctx context.Context, repository string) (made []
 	return slices.DeleteFunc(p.aptFiles(), func(path string) bool { return slices.Contains(before, path) }), err
 }
 
-// aptFiles are all in which sources and keys stand, below apt's configuration.
+// aptFiles are all files with sources or keys, below apt's configuration.
 func (p Packages) aptFiles() (all []string) {
 	for _, dir := range []string{sourcesDir, keysDir, trustedDir} {
 		entries, _ := os.ReadDir(filepath.Join(p.Paths.Apt(), dir)) // not there: none

@@ -22,16 +22,16 @@ type Source struct {
 	// Key is an OpenPGP public key, in ASCII armour; KeyID the fingerprint or long ID
 	// of one that has to be fetched. At most one of them is set.
 	Key, KeyID string
-	// File is the name of a file in sources.list.d, and Line what stands in it.
+	// File is the name of a file in sources.list.d, and Line its only line.
 	File, Line string
 	// Repository is an argument for add-apt-repository, which finds address and
 	// key of a personal archive.
 	Repository string
 }
 
-// SourceError says that a value of `source` can't be used on this machine.
+// SourceError is returned for a value of `source` that can't be used on this machine.
 type SourceError struct {
-	// Value is the option's, without passwords and keys; Text says what is wrong and
+	// Value is the option's, without passwords and keys; Text is what is wrong and
 	// what is allowed.
 	Value, Text string
 }
@@ -41,7 +41,7 @@ func (e *SourceError) Error() string {
 	return fmt.Sprintf("source %q cannot be used: %s", e.Value, e.Text)
 }
 
-// What can stand in `source`, told where it holds something else.
+// The values that `source` can have, for the error about any other value.
 const (
 	allowedUbuntu = "allowed are distro, an OpenStack release (caracal), cloud:SERIES-RELEASE[/proposed|/staging], " +
 		"ppa:OWNER/NAME, and a deb line or URL, with |KEY if need be"
@@ -102,7 +102,7 @@ func isRelease(name string) bool {
 	return slices.ContainsFunc(allSeries, func(s series) bool { return s.own == name || slices.Contains(s.added, name) })
 }
 
-// bareRelease is a release's pocket for this system, or nothing where it is the
+// bareRelease is a release's pocket for this system, or nothing if it is the
 // system's own.
 func bareRelease(value string, release OS) (Source, string) {
 	name, proposed := strings.CutSuffix(value, "/proposed")
@@ -179,8 +179,8 @@ var isDebLine = regexp.MustCompile(`^deb( \[[^\]\n]+\])? [a-z+]+:\S+ \S+( \S+)*$
 // hasSignedBy is a line that names the keys of its archive itself.
 var hasSignedBy = regexp.MustCompile(`^deb \[[^\]]*\bsigned-by\s*[+-]?=`)
 
-// debLine puts a line of sources.list into a file of its own, named after it, so
-// that two options can name two. {series} stands for the system's codename.
+// debLine puts a line of sources.list into a file of its own, named after the line, so
+// that two options can have different lines. {series} is replaced by the system's codename.
 func debLine(value string, release OS) (Source, string) {
 	line, key, _ := strings.Cut(value, "|")
 	several := strings.Contains(line, "\n")

@@ -21,13 +21,12 @@ import (
 var connectionTables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
 
 // CountClients counts the connections from the network to the server of each database,
-// with that of each ovn-northd. The kernel is asked, not the server: what `memory/show`
-// says of the server's sessions has those of this machine's sockets in it, too, and not
-// what is on its way in the kernel, and it has to wait for a server that is busy with
-// clients.
+// with that of each ovn-northd. The numbers are the kernel's, not the server's: the server's
+// `memory/show` also counts the sessions of this machine's sockets, doesn't show the data that is
+// on its way in the kernel, and answers late if the server is busy with clients.
 //
-// The tables are read once for all databases: the kernel goes through every place of its
-// hash table for that, 262,144 on a machine with 24 GiB, which takes it milliseconds.
+// The tables are read once for all databases: the kernel reads its whole hash table for that,
+// 262,144 places on a machine with 24 GiB, which takes milliseconds.
 func CountClients() (map[ovndb.Database]ovndb.Clients, error) {
 	tables, err := readConnections()
 	if err != nil {
@@ -54,8 +53,8 @@ func readConnections() (tables [][]byte, err error) {
 	return tables, nil
 }
 
-// ConnectedTo returns the addresses and ports to which connections from this machine stand: of a server that does
-// not know which of its connections leads where.
+// ConnectedTo returns the addresses and ports to which this machine has connections. It is for a server that can't
+// report which member each of its connections leads to.
 func ConnectedTo() ([]netip.AddrPort, error) {
 	tables, err := readConnections()
 	if err != nil {

@@ -24,7 +24,7 @@ type answer struct {
 	err error
 }
 
-// once asks only where the answer is not known. One that was cut off by a deadline
+// once asks only if the answer is not known. One that was cut off by a deadline
 // is not kept.
 func (a *StateCache) once(command, path string, ask func() (string, error)) (string, error) {
 	var stat syscall.Stat_t

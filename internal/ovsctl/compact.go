@@ -14,9 +14,9 @@ import (
 const compactTimeout = 2 * time.Minute
 
 // Compact makes the server of database d write its file again from what it has in
-// memory, as it does by itself once the file has grown. Where it can't write, the old
-// file stays and it is a [*ServerError]; that is also the answer where nothing was
-// committed since the last time. Success does not mean that it is done: where the copy
+// memory, as it does by itself once the file has grown. If it can't write, the old
+// file stays and it is a [*ServerError]; that is also the answer if nothing was
+// committed since the last time. Success does not mean that it is done: if the copy
 // is ready before the server has looked at it, a later turn of its main loop writes it
 // (ovsdb_server_compact() in ovsdb/ovsdb-server.c). Measured on OVS 3.1: entries that a
 // failed write has lost are in the new file.

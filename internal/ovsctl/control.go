@@ -77,27 +77,27 @@ var answers = []struct {
 	{"(Connection refused)", ErrNotRunning},
 }
 
-// ServerError is what a server answered, where it is none of the errors above.
+// ServerError is a server's answer, if it is none of the errors above.
 type ServerError struct{ Text string }
 
 // Error is the server's text.
 func (e *ServerError) Error() string { return e.Text }
 
-// FailedError says that a server has given up a database of which it still shows the
-// status: one that led, and could not write an entry that a client had asked for
-// (raft_command_initiate() in ovsdb/raft.c of Open vSwitch). From then on it sends and
-// answers nothing of Raft, and refuses to leave ("can't leave after failure") and to
-// compact its file ("cannot store a snapshot following failure"), whatever space there
-// is; only a start brings it back. Measured on OVS 3.1: it continues calling itself the
-// leader. The entry that failed, the last one of its log, no other member has heard of.
+// FailedError is returned if a server has given up a database but still shows its
+// status. The server was the leader and could not write an entry that a client had asked for
+// (raft_command_initiate() in ovsdb/raft.c of Open vSwitch). From then on it neither sends nor
+// answers any message of Raft, and it refuses to leave ("can't leave after failure") and to
+// compact its file ("cannot store a snapshot following failure"), however much space is
+// free; only a restart brings it back. Measured on OVS 3.1: it continues calling itself the
+// leader. The entry that failed is the last one of its log, and no other member has it.
 type FailedError struct{ Status raft.Status }
 
-// Error says what the server says.
+// Error includes the state that the server shows.
 func (e *FailedError) Error() string {
 	return fmt.Sprintf("%v: it says %q", ErrUnknownCluster, e.Status.State)
 }
 
-// Unwrap is what the server answers where it failed on another entry.
+// Unwrap returns what the server answers if it failed on another entry.
 func (e *FailedError) Unwrap() error { return ErrUnknownCluster }
 
 // Control talks to the servers of this unit: by ovs-appctl if a command changes something, by the control socket itself
@@ -156,7 +156,7 @@ func (c Control) Version(ctx context.Context, d ovndb.Database) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	// "ovsdb-server (Open vSwitch) 3.1.0", and more where the server has.
+	// "ovsdb-server (Open vSwitch) 3.1.0", and more if the server has more.
 	line, _, _ := strings.Cut(out, "\n")
 	_, version, found := strings.Cut(line, "(Open vSwitch) ")
 	if !found {
@@ -228,7 +228,7 @@ func (c Control) read(ctx context.Context, program, socket string, command ...st
 }
 
 // ask sends one command to the process at the socket. ovs-appctl's own time-out ends
-// it even where this process is killed or stopped meanwhile, within a second of the
+// it even if this process is killed or stopped meanwhile, within a second of the
 // deadline. A command that was sent to a server that hangs is carried out when the
 // server continues, whatever became of ovs-appctl.
 func (c Control) ask(ctx context.Context, program, socket string, command ...string) (string, error) {
@@ -277,7 +277,7 @@ func classify(err error, timeout time.Duration) error {
 	return err
 }
 
-// answered is the error above that a text stands for; nil if it is none of them.
+// answered returns the error above that a text means; nil if it means none of them.
 func answered(text string) error {
 	for _, a := range answers {
 		if strings.Contains(text, a.text) {

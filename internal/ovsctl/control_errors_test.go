@@ -105,7 +105,7 @@ func TestSocketOfAnotherUserIsDenied(t *testing.T) {
 	c := s.control()
 	if os.Geteuid() == 0 {
 		c.Runner = stranger{}
-		// Only the socket itself may stand in the way.
+		// Only the socket itself may refuse access.
 		for dir := s.Paths.Run; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
 			require.NoError(t, os.Chmod(dir, 0o755))
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// ErrFileExists says that the database has a file already, which is never
-// replaced: it may be the only copy.
+// ErrFileExists is returned if the database has a file already. It is never
+// replaced, as it may be the only copy.
 var ErrFileExists = errors.New("there is a database file already")
 
 // A new database file comes to be in three steps, each of which leaves either
@@ -147,7 +147,7 @@ func (f Files) make(ctx context.Context, d ovndb.Database, patience time.Duratio
 		err = syncFile(path)
 	}
 	if err != nil {
-		_ = os.Remove(path) // the next try does it, where it can't be done now
+		_ = os.Remove(path) // the next try does it, if it can't be done now
 		return File{}, fmt.Errorf("cannot make the database file of %s: %w", d, err)
 	}
 	return made, nil

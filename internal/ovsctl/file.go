@@ -20,10 +20,10 @@ import (
 // 55 s for 500 MiB; the size adds to it ([raft.Patience]).
 const fileTimeout = 60 * time.Second
 
-// File is what a database's file says of itself, whether a server runs or not.
+// File describes a database's file, whether a server runs or not.
 type File struct {
 	Path string
-	// Exists is false where there is no file; then nothing else is set.
+	// Exists is false if there is no file; then nothing else is set.
 	Exists bool
 	// Clustered is false for a standalone database; then only Name is set.
 	Clustered bool
@@ -31,7 +31,7 @@ type File struct {
 	Server    raft.ID
 	// Cluster is empty while the server has not joined yet.
 	Cluster raft.ID
-	// Left says that the file has a "left" record: no server starts on it again.
+	// Left is true if the file has a "left" record: no server starts on it again.
 	Left bool
 }
 
@@ -74,8 +74,8 @@ func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File
 	return file, nil
 }
 
-// head returns what the first record of a file says of the file; its name if it is a standalone
-// database's, too.
+// head returns the description of a file in its first record, with the database's name also for a
+// standalone database.
 func (f Files) head(ctx context.Context, path string) (h raftfile.Head, err error) {
 	text, err := f.Answers.once("head", path, func() (string, error) {
 		h, err := raftfile.ReadHead(ctx, path)
@@ -126,7 +126,7 @@ func (f Files) askTool(ctx context.Context, command, path string) (string, error
 	if err != nil {
 		err = fmt.Errorf("cannot read %s: %w", path, err)
 	}
-	return strings.TrimSpace(string(out)), err // check-cluster says something even where it fails
+	return strings.TrimSpace(string(out)), err // check-cluster prints something even if it fails
 }
 
 func exitCode(err error) int {
@@ -137,7 +137,7 @@ func exitCode(err error) int {
 }
 
 // Archive renames the file of database d to FILE.left-TIME, together with its
-// lock file's removal left to the next server, and says what it is called now.
+// lock file's removal left to the next server, and returns its new name.
 // The caller has made sure that the file may not be used again.
 func (f Files) Archive(d ovndb.Database, now time.Time) (string, error) {
 	return archive(f.Paths.File(d), now)

@@ -159,7 +159,7 @@ func TestServerOfALargeDatabaseIsGivenTheTimeThatItsSizeTakes(t *testing.T) {
 	r := &restarter{t: t, server: s}
 	c := s.control()
 	c.Runner, c.Timeout, c.Paths.DB = r, time.Second, t.TempDir()
-	large, err := os.Create(c.Paths.File(ovndb.NB)) // stands for the server's own, which can't be made longer
+	large, err := os.Create(c.Paths.File(ovndb.NB)) // replaces the server's own, which can't be made longer
 	require.NoError(t, err)
 	require.NoError(t, large.Truncate(160<<20))
 	require.NoError(t, large.Close())

@@ -19,8 +19,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// What ovsdb-server says of entries that are whole and can't be applied, in each way: it serves on in all of
-// them, as a member in good order.
+// ovsdb-server reports entries that are whole and can't be applied, of each kind. It continues to serve with all of
+// them, as a healthy member.
 func TestServerSaysThatItHasNotAppliedAnEntryUntilItIsStartedAnew(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ transaction, said string }{
@@ -57,7 +57,7 @@ func TestServerThatDoesNotAnswerIsNoServerInGoodOrder(t *testing.T) {
 	require.ErrorContains(t, err, "cannot ask OVN_Northbound's server how its storage is")
 }
 
-// says waits for what the server says of its storage.
+// says waits until the server reports this state of its storage.
 func (s *server) says(t *testing.T, wanted string) {
 	t.Helper()
 	var said string

@@ -35,8 +35,8 @@ func (r *ran) Run(_ context.Context, c run.Command) ([]byte, error) {
 	return nil, nil
 }
 
-// The whole database may stand in the first record of a file: no program reads it into its
-// memory to say whose file it is.
+// The first record of a file may hold the whole database: no program reads it into its
+// memory to find out whose file it is.
 func TestFileWithAllDataInItsFirstRecordSaysWhoseItIsWithoutAProgram(t *testing.T) {
 	t.Parallel()
 	programs := new(ran)

@@ -37,10 +37,10 @@ func size(t *testing.T, s *server) uint64 {
 	return uint64(info.Size())
 }
 
-// A quota, and a disk that was made read-only, are as a full disk: what a write that
-// failed has lost is found, and is rewritten once it can be. The stand-ins are a
-// limit of the process for the length of its files, and a mount over the folder, which
-// hinders new files and not the one that is open.
+// A quota and a read-only disk have the effect of a full disk: the entries that a failed
+// write has lost are found, and the file is rewritten once that is possible. The test uses a
+// limit of the process for the length of its files instead of a quota, and a mount over the folder,
+// which prevents new files but not writes to the one that is open.
 func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t *testing.T) {
 	t.Parallel()
 	servers := ovsdbtest.Several(t, ovndb.NB, 3)

@@ -53,8 +53,8 @@ func write(t *testing.T, s *server, bytes int) {
 	require.NoError(t, err)
 }
 
-// damagedRecord is what ovsdb-tool check-cluster says of a file: the number of the record
-// that can't be.
+// damagedRecord matches the number of the record that is invalid, in the output of
+// ovsdb-tool check-cluster.
 var damagedRecord = regexp.MustCompile(`: record (\d+) `)
 
 func stored(t *testing.T, m *server) (raftfile.Log, uint64) {

@@ -15,7 +15,7 @@ func (f Files) Address(ctx context.Context, d ovndb.Database) (string, error) {
 	return head.Address, err
 }
 
-// Damaged says why no server could load the file of database d; empty where one
+// Damaged returns why no server could load the file of database d; empty if one
 // could. It only reads, also under a server that runs.
 func (f Files) Damaged(ctx context.Context, d ovndb.Database) (string, error) {
 	_, err := f.tool(ctx, "check-cluster", f.Paths.File(d))

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// NorthdState is what an ovn-northd says of itself. One of all units' is active
-// and the others stand by, since they compete for a lock in SB.
+// NorthdState is the state that an ovn-northd reports. One of all units' is active
+// and the others are in standby, since they compete for a lock in SB.
 type NorthdState string
 
 // The states that ovn-northd prints (ovn_northd_status() in northd/ovn-northd.c).
@@ -56,7 +56,7 @@ func (c Control) askNorthd(ctx context.Context, command string) (string, error) 
 }
 
 // NorthdConnected reports whether this unit's ovn-northd has both databases. Its
-// status alone doesn't tell: it stays active where the Northbound database has no
+// status alone doesn't tell: it stays active if the Northbound database has no
 // quorum. One that does not run is [ErrNotRunning].
 func (c Control) NorthdConnected(ctx context.Context) (bool, error) {
 	for _, command := range []string{"nb-connection-status", "sb-connection-status"} {

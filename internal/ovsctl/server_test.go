@@ -29,7 +29,7 @@ func (s *server) control() ovsctl.Control { return ovsctl.Control{Runner: run.Ex
 
 func (s *server) files() ovsctl.Files { return ovsctl.Files{Runner: run.Exec{}, Paths: s.Paths} }
 
-// joined holds what the file says of whether its server is a member.
+// joined checks whether the server is a member by its file.
 func (s *server) joined(t *testing.T, wanted bool) {
 	t.Helper()
 	member, err := s.files().Joined(t.Context(), s.Database)

@@ -38,14 +38,14 @@ const (
 	storageOK     = "ok"
 )
 
-// StorageError is what the server says is wrong with the storage of database d; empty where it
-// says that nothing is, and of one before Open vSwitch 2.15, which can't tell. No process is started
-// for it.
+// StorageError returns what is wrong with the storage of database d, as the server reports it; empty if
+// nothing is, or if the server is older than Open vSwitch 2.15, which doesn't report it. It starts no
+// process.
 //
 // It is "ovsdb error: inconsistent data" from when the server could not apply an entry of its log
-// (ovsdb_storage_unread() in ovsdb/storage.c, all releases up to 3.7) until it is started again: it has
-// logged "syntax error", left the entry out and gone on, so that its data differ from the other members',
-// and refuses what its own clients write. A write to the disk that has failed is not said here.
+// (ovsdb_storage_unread() in ovsdb/storage.c, all releases up to 3.7) until the server is restarted. The server
+// has logged "syntax error", left the entry out and continued, so that its data differ from the other members',
+// and refuses what its own clients write. A failed write to the disk is not reported here.
 func (c Control) StorageError(ctx context.Context, d ovndb.Database) (string, error) {
 	text, err := c.transact(ctx, c.Paths.Control(d), "ovsdb-server/get-db-storage-status", string(d))
 	if refused := (*ServerError)(nil); errors.As(err, &refused) && strings.Contains(refused.Text, "is not a valid command") {

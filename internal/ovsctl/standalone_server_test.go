@@ -125,7 +125,7 @@ func logEntry(index, term uint64, schema, transaction string) string {
 	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
 }
 
-// A conversion stands in the log as all the data with their schema, and since Open vSwitch 3.2
+// The log records a conversion as all the data with their schema, and since Open vSwitch 3.2
 // as the schema alone.
 func TestStandaloneCopyHasTheSchemaThatTheDatabaseWasConvertedTo(t *testing.T) {
 	t.Parallel()

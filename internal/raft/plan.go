@@ -7,20 +7,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Change is a leave or a kick of one member that is to be judged.
+// Change is a leave or a kick of one member, to be judged.
 type Change struct {
 	Database ovndb.Database
 	View     View
 	// Target is the ID of the member that goes, in the longest form known.
 	Target string
-	// UnitInModel is the unit that the target belongs to, where that unit still
+	// UnitInModel is the unit that the target belongs to, if that unit still
 	// is in the model; empty otherwise.
 	UnitInModel string
 	// Permit is what rule R4 otherwise refuses; it permits nothing else.
 	Permit Permit
 	// Pending are the IDs of members whose own leave or kick was begun by a unit
-	// that did not see it end (rule R5): they are judged as if they were going. A member that
-	// is taken down and comes back stands in the view.
+	// that did not see it end (rule R5): they are judged as if they were leaving. A member that
+	// is taken down and comes back is in the view instead.
 	Pending []ID
 }
 
@@ -56,8 +56,8 @@ func (p Permit) Stronger(o Permit) Permit {
 	return p
 }
 
-// Plan is a judged change: the arithmetic before and after, and what stands
-// against it. It is also what a dry run shows.
+// Plan is a judged change: the arithmetic before and after, and why the change
+// is refused, if it is. A dry run shows the plan.
 type Plan struct {
 	Database      ovndb.Database
 	Target        Peer
@@ -127,7 +127,7 @@ func (c Change) targets() []Peer {
 	return matching(c.Target, c.View.Peers())
 }
 
-// finish applies R1, R5 and R11 to a plan that nothing else stands against.
+// finish applies R1, R5 and R11 to a plan that no other rule refuses.
 func (c Change) finish(plan Plan) Plan {
 	peers := c.View.Peers()
 	isTarget := func(p Peer) bool { return plan.Target.Short != "" && p.Member.same(plan.Target.Member) }

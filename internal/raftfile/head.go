@@ -14,12 +14,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Head is what the first record of a database's file says of the file itself.
+// Head is the description of a database's file in the first record of the file.
 //
-// ovsdb-tool is not asked for it where the file is a clustered database's: once the log was
-// compacted, or the cluster was made of data that there were, the whole database stands in that
-// record, and each of db-name, db-sid, db-cid and db-local-address reads it into memory: 7 s of
-// the processor's time for 300 MiB in rows of 1 KiB (measured with OVS 3.1).
+// For a clustered database it is read without ovsdb-tool: once the log was compacted, or if the
+// cluster was made of existing data, that record holds the whole database, and each of db-name,
+// db-sid, db-cid and db-local-address reads it into memory: 7 s of the processor's time for
+// 300 MiB in rows of 1 KiB (measured with OVS 3.1).
 type Head struct {
 	// Clustered is false for a standalone database; then nothing else is set.
 	Clustered     bool
@@ -56,9 +56,9 @@ func ReadHead(ctx context.Context, path string) (Head, error) {
 	return h, nil
 }
 
-// Cluster is that of the file of database d, empty where there is no file, or its server has
-// not joined yet. It reads no further than to where the ID is, and compares no checksum: what
-// asks is the start of a server, which does.
+// Cluster returns the cluster ID in the file of database d; empty if there is no file, or if its
+// server has not joined yet. It stops reading after the ID, and compares no checksum: its caller is
+// about to start a server, and the server compares it.
 func Cluster(ctx context.Context, p ovndb.Paths, d ovndb.Database) (raft.ID, error) {
 	file, err := os.Open(p.File(d))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -41,7 +41,7 @@ func (r *read) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The whole database stands in the first record of a file that was compacted.
+// The first record of a file that was compacted holds the whole database.
 func TestHeadOfAFileWithAllDataInItsFirstRecordSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	path := ovndb.Paths{DB: t.TempDir()}.File(ovndb.NB)

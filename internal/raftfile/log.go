@@ -1,5 +1,5 @@
-// Package raftfile reads the files of databases without a program: the log of a Raft server, what
-// its file says of it, how large it is, a standalone copy of it; and the version of a schema.
+// Package raftfile reads the files of databases without another program: the log of a Raft server, the
+// first record of its file, the file's size, a standalone copy of it; and the version of a schema.
 package raftfile
 
 import (
@@ -26,16 +26,16 @@ type Log struct {
 	// End is one more than the index of the newest entry, as in [raft.Log].
 	End uint64
 	// Damage is why no server could be started on the file again, or why one would
-	// start without what stands behind the trouble; empty where nothing is wrong.
+	// start without the entries after the damage; empty if nothing is wrong.
 	Damage string
-	// Torn says that the file ends within a record: one that is being written, or
-	// that was cut off by a loss of power, which servers put up with.
+	// Torn is true if the file ends within a record: one that is being written, or
+	// that was cut off by a loss of power. Servers accept such a file.
 	Torn bool
-	// Outside says that the newest members that it names don't include its own server:
-	// no server ever starts on it ("server does not belong to cluster", raft_open() in
-	// ovsdb/raft.c). One that was killed while it joined leaves such a file, or one that
-	// had taken its own removal. ovsdb-tool's check-cluster sees the first only. Never
-	// said of a log with Damage, whose newest members may be what it lacks.
+	// Outside is true if the newest members in the log don't include its own server:
+	// no server ever starts on the file ("server does not belong to cluster", raft_open() in
+	// ovsdb/raft.c). A server that was killed while it joined leaves such a file, and so does
+	// one that has logged its own removal. ovsdb-tool's check-cluster finds the first only. It is
+	// never set for a log with Damage, as the newest members may be in the part that is missing.
 	Outside bool
 }
 
@@ -63,7 +63,7 @@ type logScan struct {
 	Server         string
 	Configurations []configuration
 	Damage         string
-	// seen, if not nil, is told of each record, and where it begins.
+	// seen, if not nil, is called for each record with the offset where it begins.
 	seen func(at int64, r logRecord)
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// checked is what ovsdb-tool check-cluster says of a file: the number of the record
-// that can't be.
+// checked matches the number of the record that is invalid, in the output of
+// ovsdb-tool check-cluster.
 var checked = regexp.MustCompile(`: record (\d+) `)
 
 func TestLogIsJudgedAsCheckClusterDoesOnAnyFile(t *testing.T) {

@@ -24,7 +24,7 @@ const maxHeader = 128
 // errTorn is returned for a record that is not, or not yet, there as a whole.
 var errTorn = errors.New("the record is not whole")
 
-// logRecord is what one record says of the server's log. What has no value is 0 or
+// logRecord is one record of the server's log. A field without a value in the record is 0 or
 // empty.
 type logRecord struct {
 	// Index and Term are those of an entry.
@@ -36,7 +36,7 @@ type logRecord struct {
 	// Note is free text.
 	Note string
 	// Servers are the members from an entry, or from the snapshot that the file begins
-	// with, on: their addresses by their IDs; nil where the record says nothing of them.
+	// with, on: their addresses by their IDs; nil if the record doesn't have them.
 	Servers map[string]string
 	// Server is the ID of the file's own server, in the first record, with its Address for
 	// Raft, the ID of its Cluster, if it is in one, and the Name of the database.
@@ -107,7 +107,7 @@ func parseHeader(line string) (length int64, sum string, err error) {
 	return length, strings.ToLower(sum), nil
 }
 
-// take keeps a member of the record's JSON object that says something of the log.
+// take keeps a member of the record's JSON object that describes the log.
 func (r *logRecord) take(key, value string) {
 	number := func(to *uint64) {
 		if n, err := strconv.ParseUint(value, 10, 64); err == nil {

@@ -117,7 +117,7 @@ func writeStandalone(ctx context.Context, file io.ReaderAt, parts []part, to str
 			if err == nil {
 				err = appendRecord(ctx, out, schema)
 			}
-		case schema != nil: // of Open vSwitch 3.2 or later: what there is, converted (parse_txn() in ovsdb/ovsdb-server.c)
+		case schema != nil: // Open vSwitch 3.2 or later converts the data (parse_txn() in ovsdb/ovsdb-server.c)
 			out, err = convertFile(ctx, out, schema, convert)
 		}
 		if err == nil && transaction != nil {
@@ -172,7 +172,7 @@ func appendRecord(ctx context.Context, out io.Writer, text *io.SectionReader) er
 var newline = []byte("\n")
 
 // dataOf finds the two elements of a record's "data", or "prev_data" of the first record: a schema
-// and a transaction, each nil where it is null or not there.
+// and a transaction, each nil if it is null or not there.
 func dataOf(ctx context.Context, record *io.SectionReader) (schema, transaction *io.SectionReader, err error) {
 	var e elements
 	if _, err := io.Copy(&e, ctxio.NewReader(ctx, record)); err != nil {

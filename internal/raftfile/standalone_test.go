@@ -28,8 +28,8 @@ func holding(index, term int, schema, transaction string) string {
 	return record(fmt.Sprintf(`{%s"eid":"e1000000-0000-4000-8000-000000000001","index":%d,"term":%d}`, data, index, term))
 }
 
-// texts are the records of a standalone database's file, each of which has the length and the
-// checksum that stand before it.
+// texts are the records of a standalone database's file. Each has the length and the
+// checksum in the line before it.
 func texts(t *testing.T, path string) (all []string) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -51,7 +51,7 @@ func texts(t *testing.T, path string) (all []string) {
 	}
 }
 
-// Extract is of the entries that count, whatever else stands in the file.
+// Extract uses only the entries that count, whatever else the file has.
 func TestStandaloneCopyHasOfEachEntryTheOneThatWasWrittenLast(t *testing.T) {
 	t.Parallel()
 	const other = `{"cksum":"2 2","name":"OVN_Northbound","tables":{},"version":"8.0.0"}`

@@ -11,16 +11,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Storage is the file of a clustered database as it stands on the disk. Its server writes
-// it again, as another file, when it compacts: by itself once it is twice as large as
-// then and at least 10 MB, and after 24 hours with 100 commits (ovsdb-server(1),
+// Storage is the size of a clustered database's file on the disk. The server replaces the
+// file when it compacts the database: by itself once the file is twice as large as after the
+// last compaction and at least 10 MB, and after 24 hours with 100 commits (ovsdb-server(1),
 // ovsdb-server/compact).
 type Storage struct {
 	// Size is the file's, in bytes; Compacted is how much of it the last compaction wrote,
 	// which is what the database held then.
 	Size, Compacted int64
 	// Written is when the file was made: by the last compaction, or by a join since. It is
-	// zero where the file system does not say.
+	// zero if the file system does not tell.
 	Written time.Time
 }
 

@@ -8,8 +8,8 @@ import (
 // shownDrains is how many drains the status names.
 const shownDrains = 3
 
-// acting is what the status says of the unit that acts: which drains have stalled, for which an
-// operator is needed; that it acts, and which drains run.
+// acting is the status's part about the unit that acts: the drains that have stalled and need an
+// operator, and the texts that it acts and which drains run.
 func acting(s report.Status) (stalled []finding.Finding, runs []string) {
 	if !s.Acts {
 		return nil, nil

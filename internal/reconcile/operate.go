@@ -20,7 +20,7 @@ import (
 
 // Pause stops this unit's services until [Reconciler.Resume]; they don't start at boot
 // either. The unit stays a member, so that the others must be a majority without
-// it: where they aren't, or it knows no leader, the error is a
+// it: if they aren't, or it knows no leader, the error is a
 // [*finding.RefusedError] that names each database, and nothing was stopped. recovery permits
 // a pause without a leader, with which the recovery of a lost quorum begins.
 func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
@@ -134,7 +134,7 @@ func (u *Reconciler) noteNorthdHeld(held bool) error {
 	return u.saveRecord(r)
 }
 
-// ErrNoService is wrapped for a name that is none of the package's services.
+// ErrNoService is wrapped for a name that is not one of the package's services.
 var ErrNoService = errors.New("no such service")
 
 // Restart restarts services one after the other, each as carefully as the unit
@@ -274,7 +274,7 @@ func (u *Reconciler) rewriteFiles(ctx context.Context) error {
 	return nil
 }
 
-// withLost adds to restarts that are due what stands against them.
+// withLost adds to the reasons of restarts that are due why they can't be done yet.
 func (u *Reconciler) withLost(ctx context.Context, pending map[ovndb.Service]string) (map[ovndb.Service]string, error) {
 	for _, db := range ovndb.Databases() {
 		reason, due := pending[ovndb.ServiceOf(db)]

@@ -28,7 +28,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// bare is a machine where all does as it is told, but ufw, of which it is how that ends.
+// bare is a machine where every command succeeds but ufw, which ends with the error.
 type bare struct{ ufw error }
 
 // Run implements run.Runner.

@@ -20,10 +20,10 @@ type progress struct {
 	clusters relation.Clusters
 	// accepted are the recoveries that the Juju leader has accepted, this unit's own acceptance included.
 	accepted map[ovndb.Database]recovery.Acceptance
-	// migrated says that their IDs stand in the units' records only: Juju has no leader settings
-	// any more, and the application's data don't have them yet.
+	// migrated reports whether only the units' records have the clusters' IDs: Juju has no leader
+	// settings any more, and the application's data don't have them yet.
 	migrated bool
-	// unmended is why a server could not write its file again, where one could not.
+	// unmended is why a server could not write its file again, if it could not.
 	unmended map[ovndb.Database]string
 	serving  map[ovndb.Database]serving
 	// northd is what the last hook has found of all units' ovn-northd.

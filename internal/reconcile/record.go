@@ -44,11 +44,11 @@ type unitKept struct {
 	// Known is false until the first hook of this charm on the machine.
 	Known  bool `json:"known,omitempty"`
 	Paused bool `json:"paused,omitempty"`
-	// NorthdHeld says that an operator keeps ovn-northd from running here.
+	// NorthdHeld reports whether an operator keeps ovn-northd from running here.
 	NorthdHeld bool `json:"northd-held,omitempty"`
-	// Northd is what was last found of all units' ovn-northd.
+	// Northd is the last known state of all units' ovn-northd.
 	Northd plan.Northd `json:"northd,omitzero"`
-	// Settled says that there was nothing left to do after the last hook, so that
+	// Settled reports whether nothing was left to do after the last hook, so that
 	// `update-status` need not ask for everything.
 	Settled bool `json:"settled,omitempty"`
 }

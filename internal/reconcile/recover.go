@@ -13,10 +13,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/restore"
 )
 
-// RecoverResult is what is to be said of it.
+// RecoverResult is the result of a recovery for its caller.
 type RecoverResult struct {
 	restore.Found
-	// Result is how the unit is afterwards; nil where nothing was begun.
+	// Result is how the unit is afterwards; nil if nothing was begun.
 	Result *Result
 }
 

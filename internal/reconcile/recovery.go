@@ -193,7 +193,7 @@ func (u *Reconciler) askServers(ctx context.Context, snapshot Snapshot, db ovndb
 	return all
 }
 
-// reached reports whether the machine at an address answers: where its server is stopped, it
+// reached reports whether the machine at an address answers: if its server is stopped, it
 // refuses the connection.
 func reached(ctx context.Context, address string, db ovndb.Database) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)

@@ -15,7 +15,7 @@ import (
 
 // RecoveryStatus is what a unit knows of the recoveries and restores of both databases.
 type RecoveryStatus struct {
-	// Made says how each cluster that is served came about, if a recovery or a restore made it.
+	// Made is how each cluster that is served came about, if a recovery or a restore made it.
 	Made []finding.Statement
 	// Running are those that are not finished.
 	Running []finding.Statement

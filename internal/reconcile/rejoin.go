@@ -34,8 +34,8 @@ type RejoinResult struct {
 
 // Rejoin has new servers join in the place of this unit's that can't be started any more, or have
 // other data than the cluster.
-// It asks the unit that leads a database, or one that stays where that unit is being removed,
-// to remove the old one. That is done as by the action kick, where the others are a quorum
+// It asks the unit that leads a database, or one that stays if that unit is being removed,
+// to remove the old one. That is done as by the action kick, if the others are a quorum
 // without it (rule R1); then this unit puts the file away and joins again. Called again once it
 // has, it proves that the new one serves.
 func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinResult, error) {
@@ -142,13 +142,13 @@ func (u *Reconciler) proveRejoined(ctx context.Context, o Result, joined map[ovn
 	return u.saveRecord(r)
 }
 
-// errRejoinNotProved is returned where this unit has joined again, and not every member serves.
+// errRejoinNotProved is returned if this unit has joined again, but not every member serves.
 var errRejoinNotProved = errors.New("this unit has joined as a new member, but not every member serves the database")
 
 // fullID is the length of a full server ID.
 const fullID = 36
 
-// errNotRemoved is returned where a member that a unit asked to have removed was not: the
+// errNotRemoved is returned if a member that a unit asked to have removed was not: the
 // next hook tries again.
 var errNotRemoved = errors.New("not removed")
 

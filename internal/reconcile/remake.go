@@ -53,7 +53,7 @@ func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) erro
 	})
 	switch {
 	case err != nil && (ctx.Err() != nil || run.Terminated(err)):
-		return err // this hook ends, and says nothing of the data; the next one makes it again
+		return err // this hook ends, which is no fault of the data; the next one makes it again
 	case err != nil:
 		r.Note(db, r.Attempts[db].Withdraws(restore.Unusable(err, db)))
 		return err

@@ -29,7 +29,7 @@ func playedUnit(s observetest.Scenario, m *observetest.Machine) *Reconciler {
 }
 
 // R0: a server whose file lacks entries has acknowledged them, and may be the only one that is left
-// of those that have. It is not stopped for a recovery before they stand in its file.
+// of those that have. It is not stopped for a recovery before its file has them.
 func TestServerWhoseFileLacksEntriesIsNotStoppedForARecovery(t *testing.T) {
 	t.Parallel()
 	m := new(observetest.Machine)

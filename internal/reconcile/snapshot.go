@@ -91,8 +91,8 @@ func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
 	return err
 }
 
-// leaderSettings are what the Juju leader has published. What is remembered stands where
-// they are not asked for, and where they can't be read.
+// leaderSettings are what the Juju leader has published; the remembered ones if they are
+// not asked for, or can't be read.
 func (u *Reconciler) leaderSettings(ctx context.Context, p *pass, published relation.Data) (map[string]string, error) {
 	o, remembered := &p.result, p.record.LeaderSettings
 	if !o.thorough && len(remembered) > 0 {
@@ -103,7 +103,7 @@ func (u *Reconciler) leaderSettings(ctx context.Context, p *pass, published rela
 		return settings, err
 	}
 	// Juju 4 has no leader settings any more. Without the relation there is nothing to be
-	// read, which says nothing of what is there.
+	// read, which doesn't tell what exists.
 	if published.Unread() {
 		o.fromJuju.Blind, o.fromJuju.Unrelated = true, len(remembered) == 0
 		return remembered, nil

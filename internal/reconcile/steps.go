@@ -234,7 +234,7 @@ func (u *Reconciler) discard(_ context.Context, p pass, s plan.Step) error {
 	return u.Files.Discard(db)
 }
 
-// claimLater publishes the IDs where Juju has no leader settings any more, as the
+// claimLater publishes the IDs if Juju has no leader settings any more, as the
 // application's data: Juju writes them when the hook has ended well, and only of the
 // leader. So nothing may run on them before a later hook has read them.
 func (u *Reconciler) claimLater(ctx context.Context, p pass, c relation.Clusters) error {

@@ -66,8 +66,8 @@ func (u *Reconciler) readClusters(ctx context.Context, p *pass) (unread bool) {
 	return unread
 }
 
-// superseded reports whether another cluster was put in the place of this unit's own. Where Juju could not be
-// asked, the other units' servers are.
+// superseded reports whether another cluster has replaced this unit's own. If Juju can't be asked,
+// it asks the other units' servers.
 func (u *Reconciler) superseded(ctx context.Context, p pass, db ovndb.Database, own raft.ID, unread bool) bool {
 	if slices.Contains(p.progress.clusters.Superseded[db], own) {
 		return true
@@ -82,8 +82,8 @@ func (u *Reconciler) superseded(ctx context.Context, p pass, db ovndb.Database, 
 	return reason != ""
 }
 
-// supersededDrift compares what this unit's server says of replaced clusters with what the application knows. If it
-// can't be read, it is left alone. Without a recovery there is nothing to read.
+// supersededDrift compares the replaced clusters in this unit's server with those that the application knows. If the
+// server can't be read, nothing changes. Without a recovery there is nothing to read.
 func (u *Reconciler) supersededDrift(ctx context.Context, p pass, db ovndb.Database) plan.Drift {
 	clusters := p.progress.clusters
 	if len(clusters.Superseded) == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// CheckUpgrade says what the packages of a source would bring; an empty one is that of the
+// CheckUpgrade returns what the packages of a source would bring; an empty one is that of the
 // option. It changes nothing.
 func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.UpgradeReport, error) {
 	o, err := u.Plan(ctx)
@@ -55,7 +55,7 @@ func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.Upgr
 	return o.state.CheckUpgrade(x), nil
 }
 
-// shownSources names the sources of packages, without a password that may stand in them.
+// shownSources names the sources of packages, without the passwords in them.
 func shownSources(source, overlay string) string {
 	if overlay != "" && overlay != "distro" {
 		source += ", ovn-source " + overlay

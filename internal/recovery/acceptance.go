@@ -53,7 +53,7 @@ func (s State) Accept(unit string) Acceptance {
 	return Acceptance{Cluster: s.Cluster, Unit: unit, Asked: s.standing()[unit].Asked, By: s.Unit, At: s.Now.UTC().Round(0)}
 }
 
-// accepted is the request that is accepted and stands; is reports whether there is one.
+// accepted returns the request that is accepted and not over; is reports whether there is one.
 func (s State) accepted(all map[string]Request) (unit string, r Request, is bool) {
 	unit = s.Accepted.Unit
 	r, is = all[unit]
@@ -99,8 +99,9 @@ func inOrder(all map[string]Request) []string {
 	})
 }
 
-// Before is the finding that the request of another unit goes before r, which an operator asks for on this one, if r does
-// not give up that unit. Of those that stand beside one of this unit's, Juju's leader accepts one.
+// Before returns the finding that the request of another unit goes before r, which an operator asks for on this
+// unit, and whether there is such a request. A request whose unit r gives up doesn't count. Without an accepted
+// request, none goes before r if this unit has one already: Juju's leader then accepts one of them.
 func (s State) Before(r Request) (f finding.Finding, is bool) {
 	all := s.standing()
 	unit, _, accepted := s.accepted(all)
@@ -130,8 +131,8 @@ func (s State) AskedAt(backup string) time.Time {
 	return at
 }
 
-// Answer is this unit's request as the others are told it: with an answer to the unit that has accepted it, where the
-// new cluster still stands beside this unit's file, or is yet to be made.
+// Answer returns this unit's request as it is published: with an answer to the unit that has accepted it, if the
+// file of the new cluster is still beside this unit's file, or is yet to be made.
 func (s State) Answer(r Request) Request {
 	r.Heard = Acceptance{}
 	if s.Accepts() && (r.New == "" || r.New == s.Staged) {
@@ -140,8 +141,8 @@ func (s State) Answer(r Request) Request {
 	return r
 }
 
-// Publishes is this unit's copy as the others are told it; nil if it has none. How far one goes that has a leader is
-// not said: each write would have all other units run a hook, whose data would have this one run one.
+// Publishes returns this unit's copy as it is published; nil if it has none. The last entry of a copy that has a leader
+// is left out: each write would cause a hook on all other units, and their data a hook on this one.
 func (s State) Publishes() *Copy {
 	if s.Own == nil {
 		return nil

@@ -348,7 +348,7 @@ func TestOfTwoThatGiveEachOtherUpTheLaterOneIsAccepted(t *testing.T) {
 }
 
 // The quorum of the old cluster returns after the new one was made: the unit that made it takes
-// it back, every unit says so, and all servers are released. A backup replaces what there is.
+// it back, every unit reports that, and all servers are released. A backup replaces the old cluster all the same.
 func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing.T) {
 	for _, leads := range []bool{false, true} {
 		s := of(3).accepts(0)

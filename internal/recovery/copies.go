@@ -55,7 +55,7 @@ func (s State) copies(r Request) (all []finding.Statement) {
 	return all
 }
 
-// forced says what is lost of units that are given up though they had more.
+// forced returns what is lost of units that are given up though they had more.
 func (s State) forced(r Request) (all []finding.Statement) {
 	for _, m := range s.inOrder() {
 		c := s.copyOf(m.Unit)

@@ -114,7 +114,7 @@ func Ways(lacking finding.Finding, without finding.Remedy) []finding.Remedy {
 	return []finding.Remedy{without}
 }
 
-// ahead says why the recovery can't be made here of a unit that had newer data, or a leader,
+// ahead returns why the recovery can't be made here of a unit that had newer data, or a leader,
 // when it was last heard. One that is lost can't take that back, so there is a way past it; of a leader it is printed
 // only to an operator who gives that unit up.
 func (s State) ahead(r Request, m Member, c Copy) finding.Finding {

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Verdict is what is to be said of a request.
+// Verdict is the judgement of a request.
 type Verdict struct {
 	// Refusals are why it can't be done, each with its ways out.
 	Refusals []finding.Finding
@@ -21,7 +21,7 @@ type Verdict struct {
 	Plan []finding.Statement
 }
 
-// Judge says what stands against a request r of this unit, what it waits for, and what it would do.
+// Judge returns why a request r of this unit is refused, what it waits for, and what it would do.
 func (s State) Judge(r Request) Verdict {
 	var v Verdict
 	if f := s.hasNothing(r); f.Code != "" {
@@ -92,7 +92,7 @@ func (s State) hasNothing(r Request) (f finding.Finding) {
 	return f
 }
 
-// refuseHere is what stands against a request of this unit whatever the others have.
+// refuseHere returns why a request of this unit is refused whatever the other units have.
 func (s State) refuseHere(r Request) (all []finding.Finding) {
 	refuse := func(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
 		all = append(all, s.finds(code, name, args, remedies...))
@@ -140,7 +140,7 @@ func (s State) says(line finding.Line, args finding.Args) finding.Statement {
 	return finding.Statement{Database: s.Database, Line: line, Args: args}
 }
 
-// plan says what will be done.
+// plan returns what will be done.
 func (s State) plan(r Request, looked int, joining, away []string) []finding.Statement {
 	n, args := len(s.Members), finding.Args{Unit: s.Unit, Value: s.Own.end(), Path: r.Backup, Cluster: string(s.Cluster)}
 	all, made := s.copies(r), finding.MadeOfFile
@@ -202,8 +202,8 @@ func (r Request) givesUp(m Member) bool {
 	})
 }
 
-// Named are the names of units and members as a request gives them up: what Juju took for a number
-// is the ID of the member that the number can stand for, if there is only one.
+// Named returns the names of units and members as a request gives them up. An ID that Juju took for a
+// number becomes the ID of the member that the number can mean, if there is only one.
 func (s State) Named(typed []raft.IDArgument) []string {
 	peers := make([]raft.Peer, len(s.Members))
 	for i, m := range s.Members {

@@ -11,7 +11,7 @@ type Action string
 
 // The actions. Each may be interrupted anywhere, and made again.
 const (
-	// None: nothing is to be done.
+	// None: there is nothing to do.
 	None Action = ""
 	// Stop stops this unit's server, and keeps it from being started.
 	Stop Action = "stop"
@@ -36,13 +36,13 @@ type Step struct {
 	For string
 	// New is the cluster of a Publish.
 	New raft.ID
-	// Held says that nothing else is to be done about the database: its server stays off.
+	// Held reports whether the server must stay off; then nothing else is done about the database.
 	Held bool
-	// Why is why a request is withdrawn, or what is waited for while the server is held.
+	// Why is why a request is withdrawn, or what the unit waits for while the server is held.
 	Why finding.Finding
 }
 
-// Waits is what the step waits for; is reports whether that is to be said.
+// Waits is what the step waits for; is reports whether that must be shown.
 func (s Step) Waits() (f finding.Finding, is bool) {
 	return s.Why, s.Held || s.Action == None && s.Why.Code != ""
 }

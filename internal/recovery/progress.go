@@ -7,7 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Progress says how far each recovery or restore of the database is that is not finished, by what this unit knows
+// Progress returns how far each unfinished recovery or restore of the database is, by what this unit knows
 // of all units.
 func (s State) Progress() (said []finding.Statement) {
 	all := s.standing()

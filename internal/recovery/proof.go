@@ -14,7 +14,7 @@ import (
 // it has acknowledged, read back from the server of each unit.
 type Proof struct {
 	Database ovndb.Database
-	// Unserved says that nothing was written, since this unit's server is no member that knows a leader yet.
+	// Unserved is true if nothing was written, since this unit's server is not yet a member that knows a leader.
 	Unserved bool
 	// Failure is why the write was not acknowledged.
 	Failure string
@@ -25,16 +25,16 @@ type Proof struct {
 // UnitProof is one unit's part of a [Proof].
 type UnitProof struct {
 	Unit string
-	// GivenUp says that the request does not wait for it.
+	// GivenUp reports whether the request gives the unit up, and so doesn't wait for it.
 	GivenUp bool
-	// Member says that its server is in the configuration of the new cluster.
+	// Member reports whether its server is in the configuration of the new cluster.
 	Member bool
-	// Failure is why the write was not read back from a member; empty where it was.
+	// Failure is why the write was not read back from a member; empty if it was.
 	Failure string
 }
 
-// Complete reports whether every unit that was not given up has the write. One that was may
-// be off for good; if it has returned, it counts.
+// Complete reports whether every unit that was not given up has the write. A unit that was given
+// up may be off for good; if it has returned, it counts.
 func (p Proof) Complete() bool { return len(p.Broken(""))+len(p.awaited()) == 0 }
 
 // Broken are problems that do not end by themselves, as the unit own sees them. Starting a member that may be lost comes
@@ -77,7 +77,7 @@ func (p Proof) awaited() (all []finding.Finding) {
 // Findings are all that keeps it from being complete.
 func (p Proof) Findings(own string) []finding.Finding { return append(p.Broken(own), p.awaited()...) }
 
-// Proved says what was proved of each unit.
+// Proved returns what was proved for each unit.
 func (p Proof) Proved() (all []finding.Statement) {
 	for _, u := range p.Units {
 		one := finding.Statement{Database: p.Database, Args: finding.Args{Unit: u.Unit}}
@@ -99,8 +99,8 @@ func (p Proof) Proved() (all []finding.Statement) {
 // fullCluster is how many members a cluster is to have at the least.
 const fullCluster = 3
 
-// Proved says that all proofs are complete, with what is left to do: units that were given up are removed and replaced,
-// and clients are told, which would take the log that begins again for old data (ovsdb_cs in OVS).
+// Proved returns the finding that all proofs are complete, with what the operator has left to do: remove and replace
+// the units that were given up, and reset clients, which would take the new log for old data (ovsdb_cs in OVS).
 func Proved(own string, proofs []Proof) finding.Finding {
 	var gone []string
 	members := math.MaxInt

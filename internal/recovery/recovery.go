@@ -48,12 +48,12 @@ type Copy struct {
 	// while it has a leader.
 	Term  uint64 `json:"term"`
 	Index uint64 `json:"index"`
-	// Stopped says that its server was stopped for a recovery, and stays so.
+	// Stopped reports whether its server was stopped for a recovery, and stays stopped.
 	Stopped bool `json:"stopped,omitempty"`
-	// For is the request that was accepted when its unit has last seen it stopped: it is started again only once its unit
-	// sees no more of that.
+	// For is the request that was accepted when its unit last saw the server stopped. The server is started again only
+	// once its unit no longer sees that request.
 	For string `json:"stopped-for,omitempty"`
-	// HasRaftLeader says that its server runs, and knows a leader of the database.
+	// HasRaftLeader reports whether its server runs, and knows a leader of the database.
 	HasRaftLeader bool `json:"has-leader,omitempty"`
 	// Damage is what its file lacks.
 	Damage string `json:"damage,omitempty"`
@@ -69,31 +69,31 @@ func (c Copy) newer(other Copy) bool {
 type Peer struct {
 	Unit  string
 	Dying bool
-	// Read says that its data could be read.
+	// Read reports whether its data could be read.
 	Read    bool
 	Copy    *Copy
 	Request *Request
-	// Reached says that its machine answers at this moment; it is looked at where this unit
-	// leads and the unit has made a new cluster.
+	// Reached reports whether its machine answers at this moment. It is set only if this unit
+	// is Juju's leader and the other unit has made a new cluster.
 	Reached bool
 }
 
 // Member is a member of the cluster that is given up.
 type Member struct {
 	ID raft.ID
-	// Unit has, or once had, the member; empty where that is not known.
+	// Unit has, or once had, the member; empty if that is not known.
 	Unit string
-	// Exists says that the unit is in the model.
+	// Exists reports whether the unit is in the model.
 	Exists bool
-	// Answers says that its server answers clients, with or without a leader.
+	// Answers reports whether its server answers clients, with or without a leader.
 	Answers bool
 }
 
 // State is all that is known of one database.
 type State struct {
 	Database ovndb.Database
-	// Unit is this unit; JujuLeader says that Juju calls it the application's leader, Dying
-	// that it is being removed.
+	// Unit is this unit; JujuLeader reports whether Juju calls it the application's leader, Dying
+	// whether it is being removed.
 	Unit              string
 	JujuLeader, Dying bool
 	// Now is the time by this unit's clock.
@@ -102,20 +102,20 @@ type State struct {
 	Accepted Acceptance
 	// Cluster is the application's.
 	Cluster raft.ID
-	// Own is this unit's copy; nil where it has none of that cluster. Request is what it
-	// was asked for.
+	// Own is this unit's copy; nil if it has none of that cluster. Request is this unit's
+	// request; nil if it has none.
 	Own     *Copy
 	Request *Request
-	// Staged is the cluster that stands beside this unit's file.
+	// Staged is the new cluster whose file is beside this unit's file.
 	Staged raft.ID
 	// Peers are the other units of the model; Members those of the configuration that
 	// this unit's file ends with.
 	Peers   []Peer
 	Members []Member
-	// Serving are the addresses at which a server of the application's cluster says that
-	// it is connected to a leader.
+	// Serving are the addresses at which a server of the application's cluster reports a
+	// connection to a leader.
 	Serving []string
-	// HeldFor is the unit for whose request this unit's server was stopped; empty where
+	// HeldFor is the unit for whose request this unit's server was stopped; empty if
 	// it was not.
 	HeldFor string
 }
@@ -149,8 +149,8 @@ func (s State) dying(unit string) bool {
 	return p == nil || p.Dying
 }
 
-// judged are the members, and the units that are none by this unit's file and publish a copy all the
-// same: a server of one may have been added since, or not know that it was removed.
+// judged are the members, and the units that are not members by this unit's file but publish a copy:
+// the server of such a unit may have been added since, or not know that it was removed.
 func (s State) judged() []Member {
 	all := slices.Clone(s.Members)
 	for _, p := range s.Peers {

@@ -55,7 +55,7 @@ func forced(units ...int) Request {
 	return r
 }
 
-// answers says that the server of unit n does.
+// answers makes the server of unit n answer.
 func (s State) answers(n int) State {
 	s.Members = slices.Clone(s.Members)
 	s.Members[n].Answers = true
@@ -250,8 +250,8 @@ func TestNothingIsStoppedWhereTheOtherCopyIsDamaged(t *testing.T) {
 	assert.Equal(t, Withdraw, s.accepts(0).Next().Action)
 }
 
-// What a unit has published outlives its machine. An operator who knows that it is lost can
-// say so, and is told what that costs.
+// What a unit has published outlives its machine. An operator who knows that the machine is lost can
+// give the unit up by force, and the plan shows which data that loses.
 func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testing.T) {
 	v := of(3).publishes(Copy{Term: 3, Index: 40}).Judge(forced(1, 2))
 	assert.Empty(t, v.Refusals)

@@ -89,7 +89,7 @@ func (a Attempt) on(what event) Attempt {
 	return a
 }
 
-// Pending reports whether the request stands: the old cluster was not replaced, and it was not withdrawn.
+// Pending reports whether the request is not over: the old cluster was not replaced, and the request was not withdrawn.
 func (a Attempt) Pending() bool {
 	return a.Stage == Requested || a.Stage == Accepted || a.Stage == Made
 }

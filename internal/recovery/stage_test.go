@@ -47,7 +47,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// What is asked for again, and what another unit publishes meanwhile, is told apart by the application's cluster.
+// The stage depends on the application's cluster: the old one, the attempt's own, or another unit's.
 func TestAttempt(t *testing.T) {
 	restore := func() Attempt { return Attempt{}.AskFor(Request{Cluster: old, Backup: "/b"}) }
 	for name, c := range map[string]struct {

@@ -7,20 +7,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Answer is what a server of another unit says of the cluster that it serves.
+// Answer is the answer of another unit's server about the cluster that it serves.
 type Answer struct {
-	// Address is where it was asked.
+	// Address is the server's.
 	Address string
 	// Cluster is the one that it serves; empty if that is not known.
 	Cluster raft.ID
-	// Supersedes are the clusters in whose place its own was put, by their IDs.
+	// Supersedes are the IDs of the clusters that its own cluster has replaced.
 	Supersedes []raft.ID
 }
 
-// Superseded says why a server of the cluster own is not to be started: another unit's
-// server is of one that was put in its place. The statement is the zero value where no answer says so; what did
-// not answer says nothing, and neither does a server of the cluster own itself: no cluster takes its
-// own place.
+// Superseded returns why a server of the cluster own must not be started: another unit's
+// server serves a cluster that has replaced it. The statement is the zero value if no answer reports that. A server
+// that did not answer doesn't count, and neither does one of the cluster own itself: no cluster replaces
+// itself.
 func Superseded(own raft.ID, answers []Answer) finding.Statement {
 	for _, a := range answers {
 		if own != "" && a.Cluster != own && slices.Contains(a.Supersedes, own) {

@@ -18,12 +18,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// Standalone is where the contents of a new cluster stand until it is made.
+// Standalone returns the path of the contents of a new cluster, until it is made.
 func (u Unit) Standalone(db ovndb.Database) string { return u.Files.Paths.File(db) + ".standalone" }
 
-// PutAwayStaged puts away the clusters that stand beside the databases' files, but those that are
-// given, and removes what such a one was to be made of. A recovery that was withdrawn leaves its
-// own behind, with all data: another application would take it for one that it has made.
+// PutAwayStaged puts away the files of new clusters beside the databases' files, but those of the clusters
+// in but, and removes the contents that new clusters were to be made of. A recovery that was withdrawn
+// leaves its new cluster behind, with all data: another application would take it for one that it has made.
 func (u Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID) (failures error) {
 	for _, db := range ovndb.Databases() {
 		failures = errors.Join(failures, remove(u.Standalone(db)))
@@ -46,7 +46,7 @@ func (u Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID)
 // whose servers may be serving.
 const trials = "/var/tmp"
 
-// refuseContents says why no new clusters could be made for these requests, before any unit
+// refuseContents returns why no new clusters could be made for these requests, before any unit
 // has stopped a server for them: what they are made of is written elsewhere, loaded, and removed. It
 // takes as long as [Unit.Contents] does, which looks again once the servers are off.
 func (u Unit) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []finding.Finding) {
@@ -83,9 +83,9 @@ func Unusable(why error, databases ...ovndb.Database) finding.Finding {
 	return finding.New(finding.RecoveryDataUnusable, finding.Subject{Databases: databases}, finding.Args{Value: line})
 }
 
-// tryContents says why no new cluster could be made of contents of that size, which it writes to the file to
-// and loads. If the disk has no room for them there, it only reads a backup, and believes what its manifest
-// says of the schema.
+// tryContents returns why no new cluster could be made of contents of that size, which it writes to the file to
+// and loads. If the disk has no room for them there, it only reads a backup, and trusts its manifest for the
+// schema.
 func (u Unit) tryContents(ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string) error {
 	if err := room(u.Files.Paths.DB, size); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (u Unit) Contents(ctx context.Context, request recovery.Request, db ovndb.D
 	return u.schemaFits(db, schema)
 }
 
-// schemaFits says why a server of these packages could not serve a database of that schema.
+// schemaFits returns why a server of these packages could not serve a database of that schema.
 func (u Unit) schemaFits(db ovndb.Database, schema string) error {
 	brought, err := u.Files.SchemaVersion(db)
 	if err != nil {
@@ -174,7 +174,7 @@ func (u Unit) contentsSize(request recovery.Request, db ovndb.Database) (int64, 
 	return x.Size, err
 }
 
-// room says why there is not enough space in a folder for new clusters of contents of these sizes.
+// room returns why there is not enough space in a folder for new clusters of contents of these sizes.
 func room(dir string, sizes ...int64) error {
 	free, err := machine.FreeSpace(dir)
 	if err != nil {
@@ -183,8 +183,8 @@ func room(dir string, sizes ...int64) error {
 	return checkSpace(dir, free, sizes...)
 }
 
-// checkSpace says why so much free space, in bytes, is too little: each new cluster stands
-// beside the file that there is, and one at a time beside what it is made of.
+// checkSpace returns why so much free space, in bytes, is too little: each new cluster is
+// kept beside the existing file, and one at a time beside the contents that it is made of.
 func checkSpace(dir string, free int64, sizes ...int64) error {
 	if need := machine.CopySpace(sizes...) + spareSpace; free < need {
 		return fmt.Errorf("the disk of %s has %d MiB free, and it takes %d; make space", dir, free>>20, need>>20)

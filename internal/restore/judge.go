@@ -34,7 +34,7 @@ type Request struct {
 	Confirmed, DryRun bool
 }
 
-// Found is what is to be said of a request.
+// Found is the judgement of a request.
 type Found struct {
 	// Plan is as in [recovery.Verdict].
 	Plan []finding.Statement

@@ -44,13 +44,13 @@ func (k *Kept) Note(db ovndb.Database, a recovery.Attempt) {
 	}
 }
 
-// Request is this unit's request for a database, if one stands.
+// Request returns this unit's request for a database, and whether it is pending.
 func (k *Kept) Request(db ovndb.Database) (request recovery.Request, is bool) {
 	a := k.Attempts[db]
 	return a.Request, a.Pending()
 }
 
-// Requested reports whether a request for any database stands.
+// Requested reports whether a request for any database is pending.
 func (k *Kept) Requested() bool {
 	for _, a := range k.Attempts {
 		if a.Pending() {

@@ -141,7 +141,7 @@ func (u Unit) readKey(ctx context.Context, db ovndb.Database, address, key strin
 	return ids[key], err
 }
 
-// dropProof takes the key away, also where the action is out of its time.
+// dropProof removes the key, also if the time of the action is over.
 func (u Unit) dropProof(ctx context.Context, db ovndb.Database, address, key string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acknowledgement)
 	defer cancel()

@@ -74,7 +74,7 @@ type schemaDocument struct {
 }
 
 // fileDocument is the database file. GrownBytes counts from the last compaction on,
-// CompactedAt is when that was (RFC 3339); empty where the file system doesn't say.
+// CompactedAt is when that was (RFC 3339); empty if the file system doesn't tell.
 type fileDocument struct {
 	Bytes       int64  `json:"bytes" yaml:"bytes"`
 	GrownBytes  int64  `json:"grown_bytes" yaml:"grown_bytes"`
@@ -86,7 +86,7 @@ type longPollsDocument struct {
 	LongestMS int64 `json:"longest_ms" yaml:"longest_ms"`
 }
 
-// absentDocument stands for a database that is not served here.
+// absentDocument replaces the document of a database that is not served here.
 type absentDocument struct {
 	Name      string `json:"name" yaml:"name"`
 	Condition string `json:"condition" yaml:"condition"`

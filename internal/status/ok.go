@@ -14,7 +14,7 @@ import (
 type Answer struct {
 	// Lines are the arithmetic, one for each of the unit's members.
 	Lines []string
-	// Against is what stands against it; nil if nothing does.
+	// Against is why it may not be done; nil if it may.
 	Against *finding.Finding
 }
 

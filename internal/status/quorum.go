@@ -28,7 +28,7 @@ const (
 	// can't make sure that a majority is up: client ports are closed, or the
 	// certificate is not there yet.
 	majorityUnconfirmed
-	// cutOff: a majority of the members says that it has a leader, and this server
+	// cutOff: a majority of the members reports a leader, and this server
 	// does not hear it.
 	cutOff
 	// electing: no leader is heard, and a majority answers.
@@ -195,7 +195,7 @@ func Health(r observe.Report, northdActive bool) string {
 	return text + fmt.Sprintf(", %d may fail", tolerance)
 }
 
-// Tolerance says for both clusters, a line each, how many failures they survive from now on.
+// Tolerance returns for both clusters, a line each, how many failures they survive from now on.
 func Tolerance(r observe.Report) (all []string) {
 	for _, c := range r.Clusters {
 		name, t := c.Database.Short(), c.Quorum.Tolerance()

@@ -40,7 +40,7 @@ func Named(m observe.Application, d ovndb.Database, f finding.Finding) finding.F
 	return f
 }
 
-// WithoutLeader are the ways out where this unit's server has no leader. No member is named as dead: this unit may be
+// WithoutLeader are the ways out if this unit's server has no leader. No member is named as dead: this unit may be
 // the one that is cut off.
 func WithoutLeader(m observe.Application, servers ...observe.ServerState) []finding.Remedy {
 	// A leader that does not answer is leaving, or soon followed by another: no member is
@@ -57,7 +57,7 @@ func WithoutLeader(m observe.Application, servers ...observe.ServerState) []find
 	return slices.Insert(ways, 1, finding.If(finding.IfCutOff, kick).For(other))
 }
 
-// ElsewhereOrLost are the ways out where this unit's server can't tell how the cluster is: another unit may know, or the
+// ElsewhereOrLost are the ways out if this unit's server can't tell how the cluster is: another unit may know, or the
 // quorum is lost.
 func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
 	other := otherUnit(m, clusters)
@@ -67,7 +67,7 @@ func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
 }
 
 // blocker are the members of one unit, or one member of an unknown unit, that
-// stand in the way.
+// block the change.
 type blocker struct {
 	owner   observe.Owner
 	targets map[ovndb.Database]string
@@ -155,7 +155,7 @@ func WhileDown(m observe.Application, unit string, noted bool) []finding.Remedy 
 	return []finding.Remedy{finding.ByHand(finding.StartMachine), lost}
 }
 
-// kickBlocker names the unit where that means these members and no others, which
+// kickBlocker names the unit if that means these members and no others, which
 // is the shorter line and the same for both databases; else these IDs of them.
 func kickBlocker(b *blocker, clusters Views, m observe.Application) command.Command {
 	on := runOn(m, clusters)

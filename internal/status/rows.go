@@ -11,11 +11,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// unknown stands in a table for what this unit can't know.
+// unknown is shown in a table if this unit can't know the value.
 const unknown = "?"
 
-// Rows is the table of the units and of the members that no unit owns: units in their order first. How another
-// unit's ovn-northd is is as of that unit's last hook, and only said if one of its members is up.
+// Rows returns the table of the units and of the members that no unit owns: units in their order first. The state of
+// another unit's ovn-northd is from that unit's last hook, and shown only if one of its members is up.
 func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 	m := r.Application
 	at := map[string]int{}

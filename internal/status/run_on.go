@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Views are the clusters as this unit sees them, where it does.
+// Views are the clusters that this unit can see, as it sees them.
 type Views map[ovndb.Database]raft.View
 
 func viewsOf(r observe.Report) Views {

@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Alive says what shows that a process still serves database d, though its control
+// Alive returns what shows that a process still serves database d, though its control
 // socket does not answer: a server votes without one. Empty means that there is none:
 // neither the process of its pid file runs, nor does one hold the lock of the
 // database's file, nor does systemd know a main process of its service. An error
@@ -86,9 +86,9 @@ func serves(pid int, pidFile string) bool {
 	return err == nil && bytes.Contains(line, []byte("--pidfile="+pidFile+"\x00"))
 }
 
-// RunsInstalled reports whether a service's process runs the program that is installed: of one that was
-// replaced since, the kernel says that it was deleted (proc(5), /proc/[pid]/exe). What can't be found
-// out is not.
+// RunsInstalled reports whether a service's process runs the installed program: the kernel marks a program
+// that was replaced since as deleted (proc(5), /proc/[pid]/exe). It is false if that can't be found
+// out.
 func RunsInstalled(p ovndb.Paths, service ovndb.Service, s Properties) bool {
 	pid := s.MainPID
 	for _, d := range ovndb.Databases() {

@@ -17,9 +17,9 @@ const optionsVariable = "OVN_CTL_OPTS"
 type Defaults struct {
 	// Local is this unit's address of the members' connections.
 	Local netip.Addr
-	// Remote is another unit's; the zero value stands for none. The server takes
-	// its remotes from the database file: to ovn-ctl, having one means not to
-	// create a cluster where there is no file, nor to initialise the database.
+	// Remote is another unit's address; the zero value means none. The server takes
+	// its remotes from the database file. With a remote, ovn-ctl doesn't create a
+	// cluster if there is no file, and doesn't initialise the database.
 	Remote      netip.Addr
 	Credentials ovndb.Credentials
 }
@@ -79,7 +79,7 @@ func parseOptions(value string) Options {
 	return options
 }
 
-// ParseEnvironment reads what systemd.exec(5) says of EnvironmentFile=, as far as
+// ParseEnvironment reads the format of systemd.exec(5) for EnvironmentFile=, as far as
 // ovn-ctl's options need it: comments, continued lines and quotes around a value.
 func ParseEnvironment(text []byte) map[string]string {
 	variables := make(map[string]string)

@@ -22,7 +22,7 @@ const serviceTimeout = 90 * time.Second
 // Services drives the package's services by systemctl.
 type Services struct {
 	Runner run.Runner
-	// Paths are where the services' pid files are; without them these are not looked at.
+	// Paths are where the services' pid files are; without Paths they are not read.
 	Paths ovndb.Paths
 }
 
@@ -53,7 +53,7 @@ func (s Services) Stop(ctx context.Context, services ...ovndb.Service) error {
 	return ignoreAbsent(s.systemctl(ctx, services, "stop"))
 }
 
-// Restart stops and starts the services. A server of a database is to be handed
+// Restart stops and starts the services. A server of a database must be handed
 // over instead: see [Services.HandOver].
 func (s Services) Restart(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.dropForeignPIDs(services); err != nil {
@@ -135,8 +135,8 @@ func (s Services) Unmask(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "unmask", "--runtime")
 }
 
-// absent is what systemctl says of a unit that is not installed, a line for each,
-// after it has dealt with the others: there is nothing to stop then.
+// absent matches the message of systemctl about units that are not installed, a line for each,
+// after it has dealt with the others: such units need not be stopped.
 var absent = regexp.MustCompile(`^(Failed to (stop|disable) .*(not loaded|does not exist|not found)\.?\n?)+$`)
 
 func ignoreAbsent(err error) error {

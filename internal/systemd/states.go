@@ -10,23 +10,23 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Properties are what systemd says of one service.
+// Properties are the state of one service, as systemd reports it.
 type Properties struct {
 	// Active is systemd's ActiveState: active, reloading, inactive, failed,
 	// activating or deactivating.
 	Active string
 	// Enabled is systemd's UnitFileState: enabled, disabled, static, masked,
-	// masked-runtime and others; empty where the unit is not installed.
+	// masked-runtime and others; empty if the unit is not installed.
 	Enabled string
-	// Masked says that the service can't be started; it may still run.
+	// Masked is true if the service can't be started; it may still run.
 	Masked bool
-	// Missing says that the unit is neither installed nor masked.
+	// Missing is true if the unit is neither installed nor masked.
 	Missing bool
-	// MainPID is the process that systemd watches: of a database's server a shell
-	// where ovn-ctl has created the cluster; 0 where the service is down.
+	// MainPID is the process that systemd watches: for a database's server, a shell
+	// if ovn-ctl has created the cluster; 0 if the service is down.
 	MainPID int
-	// Invocation is another one each time that the service is started (systemd.exec(5),
-	// $INVOCATION_ID); empty where it never was.
+	// Invocation is different each time that the service is started (systemd.exec(5),
+	// $INVOCATION_ID); empty if it never was.
 	Invocation string
 }
 

@@ -25,8 +25,8 @@ type Owner struct {
 	Unit string `json:"unit,omitempty"`
 	// Model is the UUID of the unit's model: the machine may have had another unit, which was removed by force.
 	Model string `json:"model,omitempty"`
-	// Installing says that the hook install is where the file was written. That of a unit whose install has
-	// ended, on a machine where install runs, is another unit's of the same name.
+	// Installing is true if the hook install has written the file. If install runs on a machine whose file
+	// has it false, the file is of another unit with the same name.
 	Installing bool `json:"installing,omitempty"`
 }
 

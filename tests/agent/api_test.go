@@ -42,7 +42,7 @@ func TestAPIIsReadOnlyAndPeersNeedACertificate(t *testing.T) {
 	assert.Equal(t, http.StatusOK, p.code(http.MethodGet, peer, &http.Client{Transport: &http.Transport{TLSClientConfig: known}, Timeout: patience}))
 }
 
-// code is the status of an answer; 0 where there is none.
+// code returns the status of an answer; 0 if there is none.
 func (p *plane) code(method, url string, client *http.Client) int {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), method, url, http.NoBody)

@@ -264,7 +264,7 @@ func (p *plane) holder(agents ...*process) (holder *process) {
 	return holder
 }
 
-// all says whether all of the agents name the unit.
+// all reports whether all of the agents name the unit.
 func (p *plane) all(agents []*process, unit string) bool {
 	for _, a := range agents {
 		if p.name(a) != unit {

@@ -51,9 +51,9 @@ func (p *plane) leaves(chassis string, gateways int) {
 	}, patience, 200*time.Millisecond, "%s is not last everywhere: %v", chassis, p.candidates("r0"))
 }
 
-// 002-16, 001-2, R14: the agent that holds the lease goes on with a drain whose command is
-// gone, whatever its mode; when it sleeps the next one does, under its own term; and as long
-// as the intent stands a node that Neutron chooses again is demoted again.
+// 002-16, 001-2, R14: the agent that holds the lease continues a drain whose command has
+// ended, whatever its mode; when that agent sleeps the next one does, under its own term; and as long
+// as the intent exists a node that Neutron chooses again is demoted again.
 func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t) // it only advises where nothing else was asked for
@@ -147,7 +147,7 @@ func TestWhatComesToACordonedNodeIsDemotedAndWhatWasThereStays(t *testing.T) {
 	p.nb("lrp-set-gateway-chassis", "lrp-r2", "c2", "20")
 	holder := p.holder(p.agents...)
 	p.cordon("c1")
-	for _, priority := range []string{"40", "50"} { // each time anew
+	for _, priority := range []string{"40", "50"} { // one write for each
 		p.nb("lrp-set-gateway-chassis", "lrp-r2", "c1", priority) // as Neutron does for a router
 		eventually(t, func() bool { list := p.candidates("r2"); return len(list) == 3 && list[2] == "c1" }, patience, 100*time.Millisecond)
 	}

@@ -21,8 +21,8 @@ const (
 )
 
 // 004: chassis that come and go ten thousand times, as fast as the database takes it, are followed
-// by all agents, which need no more memory for it. What stands in the end is acted on in
-// plans that are no more than the hold-down allows, by the one agent that acts.
+// by all agents, which need no more memory for it. The one agent that acts handles the final state in
+// no more plans than the hold-down allows.
 func TestTenThousandEventsOfChassisAreActedOnInFewPlans(t *testing.T) {
 	t.Parallel()
 	const holdDown = 2 * time.Second

@@ -19,9 +19,9 @@ import (
 )
 
 // most is how long it may take until another unit acts (003-5). lateNotice is how much later a holder
-// says that it acts no more, where it reaches the other agents and its member of the database none: that
-// one waits for its election timer, and for up to a second more (raft_reset_election_timer() in raft.c of
-// ovsdb-server), before it knows no leader.
+// reports that it no longer acts, if it reaches the other agents but its member of the database doesn't:
+// that member waits for its election timer, and for up to a second more (raft_reset_election_timer() in
+// raft.c of ovsdb-server), before it knows no leader.
 const (
 	most       = 10 * time.Second
 	lateNotice = electionTimer + time.Second
@@ -157,7 +157,7 @@ func TestDatabaseOfTheHolderFails(t *testing.T) {
 		require.NoError(t, s.Signal(syscall.SIGSTOP))
 	}
 	const isConnected = `["_Server",{"op":"select","table":"Database","where":[["name","==","OVN_Northbound"]],"columns":["connected"]}]`
-	eventually(t, func() bool { // the one that goes on has noticed it, which takes as long as it takes
+	eventually(t, func() bool { // the other agent's server has noticed it, which takes a while
 		return strings.Contains(p.run("ovsdb-client", "--timeout=60", "query", p.servers[(n+2)%hub].Endpoint(), isConnected), `"connected":false`)
 	}, patience, 200*time.Millisecond)
 	p.becomes(none, "one acts without a quorum, or is named")
@@ -212,7 +212,7 @@ func TestDatabaseOfTheHolderFails(t *testing.T) {
 	p.holder(p.agents...)
 }
 
-// agree says whether one agent acts, and each names it or, where its database fails, none.
+// agree reports whether one agent acts, and each names it or, if its database fails, none.
 func (p *plane) agree() bool {
 	acting, named := "", map[string]bool{"": true}
 	for _, a := range p.agents {

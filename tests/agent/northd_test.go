@@ -19,8 +19,8 @@ func (p *plane) northd() {
 	}, patience, 50*time.Millisecond, "ovn-northd does not work")
 }
 
-// recomputed is how often ovn-northd has computed everything anew (inc-engine/show-stats of
-// ovn-northd(8)). That it is asked has it do so once.
+// recomputed is how often ovn-northd has computed everything from scratch (inc-engine/show-stats of
+// ovn-northd(8)). Asking it causes one such computation.
 func (p *plane) recomputed() (times int) {
 	p.t.Helper()
 	out := p.run("ovn-appctl", "-t", p.path("northd.ctl"), "inc-engine/show-stats")

@@ -18,9 +18,9 @@ func (p *plane) interrupted(id, by string) {
 		`external_ids:"ovn-central-operator:plan"="{\"id\":\"`+id+`\",\"number\":1,\"at\":\"2026-01-02T03:04:05Z\",\"operation\":\"reschedule\",\"by\":\"`+by+`\",\"left\":2,\"changes\":[]}"`)
 }
 
-// 003-6, R14, R15: what is orphaned is told of when it comes and when it goes, in the status,
-// the metrics and the log, and stays; but that agents of units which are gone have runs to
-// finish, the unit that acts takes away itself, in one write, once nothing is left to do.
+// 003-6, R14, R15: orphans are reported when they come and when they go, in the status, the
+// metrics and the log, and stay. Only runs that agents of removed units had to finish are removed
+// by the unit that acts, in one write, once nothing is left to do.
 func TestOrphansAreToldOfAndOnlyTheAgentsOwnAreTakenAway(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--hold-down", "1s")

@@ -15,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 )
 
-// SIGHUP has the file read again. What can't be used changes nothing, and is said; what is typed goes
-// before what stands in the file; and only what is fixed at the beginning gives the lease up, once.
+// SIGHUP makes the agent read the file again. A value that can't be used changes nothing, and is reported; flags
+// override the file; and only a changed value that is fixed at the start gives the lease up, once.
 func TestFileIsReadAgainAndWhatCannotBeUsedChangesNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)

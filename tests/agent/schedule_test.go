@@ -124,7 +124,7 @@ func (p *played) fault(n int) (what string, end func()) {
 			_ = server.Signal(syscall.SIGCONT) // another fault may have ended it
 			_ = other.Signal(syscall.SIGCONT)
 		}
-	default: // as on a disk that is full; a server that could not write is started anew
+	default: // as on a disk that is full; a server that could not write is restarted
 		found, err := os.Stat(p.servers[n].File())
 		require.NoError(p.t, err)
 		full := unix.Rlimit{Cur: uint64(found.Size()), Max: uint64(found.Size())}
@@ -185,8 +185,8 @@ func (p *played) settles(t *testing.T) {
 	}, patience, 100*time.Millisecond, "%v: %v, %s", p.there, p.candidates("r0"), holder.unit)
 }
 
-// check compares what agents have noted since with what stands there: what one has noted
-// begins where the one before it has ended, so that none did what another had done.
+// check compares the agents' notes since then with the database: each note begins with
+// the state in which the one before it ended, so that none did what another had done.
 func (p *played) check(t *testing.T) {
 	for _, run := range p.records() {
 		require.True(t, strings.HasSuffix(run.By, ", agent"), run.By)

@@ -57,7 +57,7 @@ func TestKilledHolderIsReplacedWithinTenSeconds(t *testing.T) {
 }
 
 // An agent that is started by hand under the name of a unit whose agent runs: each write of the
-// record would have ovn-northd compute everything anew.
+// record would make ovn-northd compute everything again.
 func TestAgentsOfOneNameDoNotTakeTheLeaseFromEachOther(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
@@ -81,8 +81,9 @@ func TestAgentsOfOneNameDoNotTakeTheLeaseFromEachOther(t *testing.T) {
 	}
 }
 
-// Any client of the Northbound database can write the record. One that names an agent that is none, though it
-// answers as one, is taken over once its holder has been silent for a TTL; and no unit shows its certificate there.
+// Any client of the Northbound database can write the record. If the record names an agent that doesn't exist, though
+// it answers as one, another agent takes over once the holder has been silent for a TTL; and no unit shows its
+// certificate there.
 func TestTakeoverFromAHolderThatIsNoUnit(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)

@@ -70,7 +70,7 @@ func (w *world) addAgents() (kill map[string]func()) {
 
 var holderOf = regexp.MustCompile(`holder[\\":]+(u/\d)`)
 
-// holder is the unit of the lease's record; empty where there is none yet.
+// holder is the unit of the lease's record; empty if there is none yet.
 func (w *world) holder() string {
 	w.t.Helper()
 	found := holderOf.FindStringSubmatch(w.nbctl("list", "NB_Global"))

@@ -12,7 +12,7 @@ import (
 type daemon struct {
 	*ovsdbtest.Process
 	world *world
-	// control is the socket by which it is told something.
+	// control is the daemon's control socket.
 	control string
 }
 

@@ -42,7 +42,7 @@ func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
 	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
 }
 
-// unproved runs the program, which must say of all gateways that were to be on a chassis,
+// unproved runs the program, which must report of all gateways that were to be on a chassis,
 // and of no others, where they are instead: on their first backups.
 func (w *world) unproved(chassis string, args ...string) []string {
 	w.t.Helper()

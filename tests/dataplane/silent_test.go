@@ -9,7 +9,7 @@ import (
 )
 
 // silence kills the ovn-controller of a chassis, and no more: its row in SB stays, its
-// tunnels are up, and the gateways that it hosts go on. Somebody then asks for a sign of
+// tunnels are up, and the gateways that it hosts still work. Then a client asks for a sign of
 // life, as Neutron does.
 func (c *chassis) silence() {
 	c.world.t.Helper()

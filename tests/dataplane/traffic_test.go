@@ -71,12 +71,12 @@ func (w *world) settles(want places) {
 	})
 }
 
-// lost is what the program says of a port whose claim ovn-controller has lost.
+// lost matches the program's message about a port whose claim ovn-controller has lost.
 var lost = regexp.MustCompile(`(\S+) is not bound to any chassis; expected (\S+)`)
 
-// recomputed does what the program says of ports that are bound nowhere for long, where they are to
-// be there, and says whether there are any. An ovn-controller of OVN 23.03 may lose a claim where two have claimed a port at the
-// same time, which they do when tunnels come up on a busy machine: 4 of 130 such worlds, nine at a time.
+// recomputed follows the program's advice about ports that are bound nowhere for long, on the chassis where they
+// are expected, and reports whether there are any. An ovn-controller of OVN 23.03 may lose a claim if two have claimed
+// a port at the same time, which they do when tunnels come up on a busy machine: 4 of 130 such worlds, nine at a time.
 func (w *world) recomputed(said string, want places) (helped bool) {
 	w.t.Helper()
 	for _, m := range lost.FindAllStringSubmatch(said, -1) {
@@ -158,7 +158,7 @@ var answered = regexp.MustCompile(` icmp_seq=(\d+) ttl=`)
 func (s *stream) longestGap() time.Duration {
 	s.world.t.Helper()
 	require.NoError(s.world.t, s.cmd.Process.Signal(os.Interrupt))
-	_ = s.cmd.Wait() // it says whether there was any answer
+	_ = s.cmd.Wait() // its exit code only reports whether there was any answer
 	last, most := 0, 0
 	for _, match := range answered.FindAllStringSubmatch(s.out.String(), -1) {
 		n, err := strconv.Atoi(match[1])
@@ -169,7 +169,7 @@ func (s *stream) longestGap() time.Duration {
 	return time.Duration(most) * pingInterval
 }
 
-// describe tells what there is when a test has failed.
+// describe logs the state of the world after a test has failed.
 func (w *world) describe() {
 	ports, through := w.learned(), places{}
 	for _, g := range w.gateways {

@@ -42,7 +42,7 @@ const tun = "/dev/net/tun"
 type world struct {
 	t   *testing.T
 	dir string
-	// hub has the databases, and the bridges that stand for the switches of a rack.
+	// hub has the databases, and the bridges that play the switches of a rack.
 	hub, outside *namespace
 	chassis      []*chassis
 	gateways     []routed
@@ -112,7 +112,7 @@ func (w *world) output(cmd *exec.Cmd) string {
 	return strings.TrimSpace(string(out))
 }
 
-// nbctl runs ovn-nbctl, each time anew: its daemon would answer from a copy that may not
+// nbctl runs ovn-nbctl as a new process each time: its daemon would answer from a copy that may not
 // have the newest yet.
 func (w *world) nbctl(args ...string) string {
 	w.t.Helper()
@@ -152,7 +152,7 @@ func (w *world) planned(operation string) schedule.Plan {
 	return p
 }
 
-// status is what the program says of how things are.
+// status is the status that the program reports.
 func (w *world) status() schedule.Status {
 	w.t.Helper()
 	var s schedule.Status

@@ -178,7 +178,7 @@ func (m *model) add(ctx context.Context, n int) error {
 	return err
 }
 
-// resting is after which time without a hook an agent says that it is idle (idleWaitTime of Juju's uniter).
+// resting is how long an agent without a hook waits before it reports that it is idle (idleWaitTime of Juju's uniter).
 const resting = 2 * time.Second
 
 func (m *model) status() any {

@@ -91,7 +91,7 @@ func (p place) reference(action, param string) string {
 	return fmt.Sprintf("[as `%s` of %s](#%s)", p.param, p.action, p.action)
 }
 
-// writeParams lists an action's parameters. A long meaning that stands in described is not repeated.
+// writeParams lists an action's parameters. A long meaning that is in described is not repeated.
 func writeParams(out *strings.Builder, action string, entries *yaml.Node, described map[string]place) error {
 	out.WriteString("\n")
 	return eachEntry(entries, func(name string, value *yaml.Node) error {

@@ -33,7 +33,7 @@ var commands = regexp.MustCompile(`\nAvailable Commands:\n(  .*\n)+`)
 // noFlags is the heading of a list that has only that flag.
 var noFlags = regexp.MustCompile(`\n\nFlags:\s*$`)
 
-// cliPage is what --help says of each command of a tree, in one page.
+// cliPage shows the --help of each command of a tree, in one page.
 func cliPage(root *cobra.Command) []byte {
 	var out strings.Builder
 	out.WriteString(cliIntro)

@@ -23,7 +23,7 @@ type Application interface {
 	Relate(ctx context.Context, endpoint, other string) error
 	// Configure sets options.
 	Configure(ctx context.Context, options map[string]string) error
-	// Units are those in the model; none where there is no such application.
+	// Units are those in the model; empty if there is no such application.
 	Units(ctx context.Context) (map[string]Unit, error)
 	// Log is what the charm has shown of a unit lately; nothing where it isn't kept.
 	Log(ctx context.Context, unit string) ([]Past, error)

@@ -12,8 +12,8 @@ type Scene struct {
 	Certified bool
 	// Moving is whether units are being added or removed.
 	Moving bool
-	// Down are the units whose machines are off, or were a moment ago; Cut says that they can't be
-	// reached, and run.
+	// Down are the units whose machines are off, or were a moment ago; Cut reports whether they can't be
+	// reached, but run.
 	Down []string
 	Cut  bool
 	// Blackout is whether all of them are down at once, and come back one by one.

@@ -95,8 +95,8 @@ func (s *Story) cut(ctx context.Context) error {
 	return err
 }
 
-// powerCut takes the power of the machine that leads: the others go on, and it comes back
-// by itself.
+// powerCut cuts the power of the machine that leads: the others continue, and the machine boots
+// again by itself.
 func (s *Story) powerCut(ctx context.Context) error {
 	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
 	unit, err := s.leads(ctx, "ovnsb")
@@ -110,9 +110,9 @@ func (s *Story) powerCut(ctx context.Context) error {
 	return s.well(ctx, 3)
 }
 
-// blackout takes the power of all machines at once, so that no unit is left that another could
-// ask. (kube-ovn's pull request 3101: its start scripts waited for each other.) Nothing is
-// made anew.
+// blackout cuts the power of all machines at once, so that no unit is left that another could
+// ask. (kube-ovn's pull request 3101: its start scripts waited for each other.) No cluster is
+// made again.
 func (s *Story) blackout(ctx context.Context) error {
 	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
 	there, err := app.Units(ctx)

@@ -66,7 +66,7 @@ func findings(results map[string]any) Findings {
 	return all
 }
 
-// complete says whether cluster-status shows n members of both databases, and all
+// complete reports whether cluster-status shows n members of both databases, and all
 // of them up.
 func complete(results map[string]any, n int) bool {
 	all := fmt.Sprintf("of %d members may fail (%d up)", n, n)

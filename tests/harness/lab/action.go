@@ -23,7 +23,7 @@ type ActionResult struct {
 	// Juju then drops what action-fail said.
 	Message string
 	// Results are those of action-set, nested keys joined by dots, and Juju's own:
-	// return-code always, stdout and stderr where there is any.
+	// return-code always, stdout and stderr if there is any.
 	Results map[string]string
 	// Log are the messages of action-log.
 	Log []string

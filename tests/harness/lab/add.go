@@ -36,7 +36,7 @@ func (l *Lab) AddUnits(ctx context.Context, n int) ([]*Unit, error) {
 	return l.AddUnitsWith(ctx, n, AddOptions{})
 }
 
-// AddUnitsWith adds n units as it is told, and settles once.
+// AddUnitsWith adds n units with these options, and settles once.
 func (l *Lab) AddUnitsWith(ctx context.Context, n int, o AddOptions) ([]*Unit, error) {
 	o.NoHooks = true
 	units := make([]*Unit, 0, n)
@@ -50,7 +50,7 @@ func (l *Lab) AddUnitsWith(ctx context.Context, n int, o AddOptions) ([]*Unit, e
 	return units, l.Settle(ctx)
 }
 
-// AddUnitWith adds a unit as it is told. The unit is returned even where its
+// AddUnitWith adds a unit with these options. It returns the unit even if its
 // hooks fail.
 func (l *Lab) AddUnitWith(ctx context.Context, o AddOptions) (*Unit, error) {
 	if l.ca == nil {

@@ -49,9 +49,9 @@ func (u *Unit) pending() (p pending) {
 	return p
 }
 
-// drive runs the unit's hooks one after another until there is none, or until
-// stop says that the next one is not to be run. A hook that failed before is run
-// only where retry is set, and only as the first.
+// drive runs the unit's hooks one after another until there are no more, or until
+// stop returns true for the next one. A hook that failed before is run
+// only if retry is set, and only as the first.
 func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.Hook, ran int) bool) error {
 	if err := u.acquire(ctx); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (l *Lab) coming(units []*Unit, broken map[*Unit]bool) (at time.Time) {
 	return at
 }
 
-// due says whether the unit's agent has something to do by itself.
+// due reports whether the unit's agent has something to do by itself.
 func (u *Unit) due() bool {
 	next := u.pending()
 	return next.any && !next.gone && !next.lost && next.failed == nil && !u.Dying()

@@ -12,9 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 )
 
-// Application is a lab whose agents live by themselves: they run what there is to be run, and
-// update-status every now and then, as [cluster.Application] wants it. What else is done with
-// the lab meanwhile goes beside them.
+// Application is a lab whose agents live by themselves: they run the hooks that are due, and
+// update-status every now and then, as [cluster.Application] requires. Other work with
+// the lab runs beside them.
 type Application struct {
 	*Lab
 	// begin does what follows from a command once that is over.

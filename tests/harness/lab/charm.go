@@ -68,9 +68,9 @@ func copyTree(from, to string) error {
 	return errors.Join(os.MkdirAll(to, 0o755), linkOrCopy(from+"/.", to))
 }
 
-// linkOrCopy makes hard links where that is possible: charms don't change their own files. It is cp(1) that
-// does so, since an executable that is being written can't be run, and a process that is forked meanwhile
-// holds what this one writes.
+// linkOrCopy makes hard links if that is possible: charms don't change their own files. It runs cp(1), since
+// an executable that this process has open for writing can't be run, and a process that is forked meanwhile
+// inherits the open file.
 func linkOrCopy(from, to string) error {
 	if exec.Command("cp", "-dR", "--link", from, to).Run() == nil {
 		return nil

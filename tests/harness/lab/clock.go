@@ -68,10 +68,10 @@ func LayOutWithClock(ctx context.Context, dir, root string) (err error) {
 	return LayOut(ctx, dir, root, binary)
 }
 
-// playedCalls are the sources that give a clock, to each service and to the agent, what they give, and what stands in for it.
+// playedCalls are the sources that give a clock, to each service and to the agent: their call, and its replacement.
 var playedCalls = map[string][2]string{"cli.go": {"time.Now", "playedNow"}, "agent.go": {"agent.Boottime", "playedBoottime"}}
 
-// clockOverlay writes what stands in for the sources (go help build, -overlay).
+// clockOverlay writes the replacements of the sources (go help build, -overlay).
 func clockOverlay(dir, root string) (path string, err error) {
 	root, err = filepath.Abs(root)
 	if err != nil {

@@ -70,7 +70,7 @@ func (u *Unit) joinDatabase(ctx context.Context, db DB) error {
 	return nil
 }
 
-// members are the other units whose servers are members now; others says whether
+// members are the other units whose servers are members now; others reports whether
 // any other unit has a file of the database at all.
 func (l *Lab) members(ctx context.Context, db DB, but *Unit) (running []*Unit, others bool) {
 	for _, u := range l.Units() {
@@ -88,7 +88,7 @@ func (l *Lab) members(ctx context.Context, db DB, but *Unit) (running []*Unit, o
 	return running, others
 }
 
-// settled says whether a cluster/status text is that of a member that knows its
+// settled reports whether a cluster/status text is that of a member that knows its
 // leader.
 func settled(status string) bool {
 	return field(status, "Status") == "cluster member" && field(status, "Leader") != "unknown"
@@ -119,7 +119,7 @@ func (u *Unit) create(ctx context.Context, db DB) error {
 	return err
 }
 
-// JoinOptions are a join that is told where.
+// JoinOptions are the options of a join.
 type JoinOptions struct {
 	DB DB
 	// ClusterID is the UUID that the cluster must have; empty: any.
@@ -128,7 +128,7 @@ type JoinOptions struct {
 	Remotes []string
 }
 
-// JoinWith makes the file of a new member as it is told, starts the server, and
+// JoinWith makes the file of a new member with these options, starts the server, and
 // doesn't wait: for joins that get stuck, or go to the wrong cluster.
 func (u *Unit) JoinWith(ctx context.Context, o JoinOptions) error {
 	err := u.layOut(ctx)

@@ -20,7 +20,7 @@ func (l *Lab) Hold(held bool) { l.held.Store(held) }
 // Pending are the hooks of which the unit's agent runs one next. The first is that
 // of an agent that has heard of everything; the others are as legal, since an
 // agent hears of relations, configuration, leadership and so on one by one.
-// A hook that failed, or was killed, stands alone: nothing runs before it.
+// A hook that failed, or was killed, is the only one: nothing runs before it.
 func (l *Lab) Pending(u *Unit) (hooks []string) {
 	l.model.Do(func(s *model.State) {
 		for _, h := range s.Choices(u.name) {

@@ -7,9 +7,9 @@ import (
 )
 
 // SignalHook sends a signal to the hook or action that the unit is running, and to
-// what that has called: SIGKILL kills it, as [Lab.RunHookKilledAt] does; SIGSTOP
-// has it stand still until SIGCONT, while what was asked of systemd goes on. It
-// may be used in what [Unit.OnCall] is given. Where none is running the error
+// the processes that it has called: SIGKILL kills it, as [Lab.RunHookKilledAt] does; SIGSTOP
+// suspends it until SIGCONT, while jobs that it gave to systemd continue. The function of
+// [Unit.OnCall] may call SignalHook. If no hook or action is running the error
 // wraps [os.ErrProcessDone].
 func (u *Unit) SignalHook(sig syscall.Signal) error {
 	if p := u.hook.Load(); p == nil || syscall.Kill(-p.Pid, sig) != nil {

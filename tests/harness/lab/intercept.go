@@ -14,9 +14,9 @@ import (
 // intercepted is whether this program can play the lab's tools.
 var intercepted bool
 
-// Intercept plays systemctl, another stand-in or the guard where the
-// program was called by such a name, and then exits. It must be the first thing
-// that a program does which uses [New].
+// Intercept plays systemctl, another program of the machine or the guard if the
+// program was called by such a name, and then exits. A program that uses [New]
+// must call it before anything else.
 func Intercept() {
 	intercepted = true
 	machine.Play()

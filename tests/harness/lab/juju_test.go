@@ -44,7 +44,7 @@ func TestLabAnswersAsJuju(t *testing.T) {
 	}
 }
 
-// told35 is a lab that a story is told to, in the ways of Juju 3.5.
+// told35 is a lab for a story, with the ways of Juju 3.5.
 type told35 struct {
 	*lab.Lab
 	t     *testing.T

@@ -30,7 +30,7 @@ const NewerSchema = machine.NewerSchema
 // Options say what kind of lab to make. Only Charm is needed.
 type Options struct {
 	// Dir is where everything is kept. It must not exist, or be empty, and its
-	// path be short: sockets stand below it. Empty: a temporary directory.
+	// path be short: sockets are below it. Empty: a temporary directory.
 	Dir string
 	// Charm is a charm's directory: dispatch, metadata.yaml, and where it has them
 	// actions.yaml and config.yaml. Every unit gets its own copy.

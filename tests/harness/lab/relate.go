@@ -23,7 +23,7 @@ type remotes struct {
 	told    map[string]int // versions of our units' data
 }
 
-// RelationData is what stands on a relation of our application, and of the units of both.
+// RelationData are the data on a relation of our application, and of the units of both.
 type RelationData struct {
 	Name               string // as the hook tools have it: certificates:2
 	App                map[string]string
@@ -97,9 +97,9 @@ func (l *Lab) change(ctx context.Context, relation int, do func(*model.State, *m
 	return l.settleStarted(ctx)
 }
 
-// OnRemote plays the other side of all relations of an endpoint: answer is called
-// with what stands there already, and after every hook or action that changed
-// what a unit of ours has put there.
+// OnRemote plays the other side of all relations of an endpoint: it calls answer
+// with the data that are there already, and after every hook or action that changed
+// the data of a unit of ours.
 func (l *Lab) OnRemote(endpoint string, answer Answer) {
 	l.remotes.mu.Lock()
 	l.remotes.answers[endpoint] = answer
@@ -144,7 +144,7 @@ func (l *Lab) tellRemotes() {
 	}
 }
 
-// RelationData is what stands on a relation, of both sides; nothing where it is
+// RelationData returns the data on a relation, of both sides; nothing if it is
 // gone.
 func (l *Lab) RelationData(relation int) (data RelationData) {
 	bags := func(units map[string]*model.Bag) map[string]map[string]string {

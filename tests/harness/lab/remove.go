@@ -20,9 +20,9 @@ type RemoveOptions struct {
 // RemoveUnit removes a unit as `juju remove-unit` does: it is dying, the others
 // run -departed, then the unit runs -departed for each of them (and -broken, if
 // its agent was restarted), stop and remove, and then its machine is taken away.
-// Where one of its hooks fails the error is a [*HookError] and the unit stays,
+// If one of its hooks fails the error is a [*HookError] and the unit stays,
 // dying and in error: [Lab.Retry], [Lab.Resolved], or RemoveUnit again, which
-// goes on where the unit isn't in error. Where the model doesn't wait for those
+// continues if the unit isn't in error. If the model doesn't wait for those
 // hooks, by [Ways].GoneAfter, the unit is gone when it returns, whatever they did.
 func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
 	if u.Removed() {
@@ -45,7 +45,7 @@ func (l *Lab) BeginRemoval(ctx context.Context, u *Unit) error {
 	others := l.settleStarted(ctx)
 	err := l.drive(ctx, u, false, isStop)
 	if hook := (*HookError)(nil); errors.As(err, &hook) {
-		// It is reported by what goes on with the unit.
+		// The call that continues with the unit reports it.
 		err = nil
 	}
 	return errors.Join(others, err)

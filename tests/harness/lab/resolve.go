@@ -19,7 +19,7 @@ const (
 )
 
 // Retry runs the failed hook of a unit again, as Juju does by itself after a
-// while and for `juju resolved`, and then goes on: a removal to its end.
+// while and for `juju resolved`, and then continues: a removal to its end.
 func (l *Lab) Retry(ctx context.Context, u *Unit) error {
 	if u.Dying() {
 		return l.finish(ctx, u, true)
@@ -50,7 +50,7 @@ func (l *Lab) RetryUntil(ctx context.Context, u *Unit) (tries int, err error) {
 }
 
 // Resolved is `juju resolved`: the failed hook is run again or, with noRetry,
-// taken for done without being run. It then goes on as [Lab.Retry] does.
+// taken for done without being run. It then continues as [Lab.Retry] does.
 func (l *Lab) Resolved(ctx context.Context, u *Unit, noRetry bool) error {
 	next := u.pending()
 	if next.failed == nil {

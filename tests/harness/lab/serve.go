@@ -36,8 +36,8 @@ func killAt(call int) killPlan {
 // callTimeout bounds the talk with one tool, without what is done for it.
 const callTimeout = 10 * time.Second
 
-// server answers the hook tools of one run of the charm, and is the machine's
-// stand-ins for it.
+// server answers the hook tools of one run of the charm, and plays the machine's
+// programs for it.
 type server struct {
 	listener net.Listener
 	machine  *machine.Machine
@@ -121,7 +121,7 @@ func (s *server) run(request hooktool.Request) hooktool.Response {
 	return s.context.Run(request)
 }
 
-// ends counts the call and says whether the hook dies of it. A tool that asks
+// ends counts the call and reports whether the hook dies of it. A tool that asks
 // again with its input is one call.
 func (s *server) ends(request hooktool.Request) bool {
 	s.mu.Lock()
@@ -145,7 +145,7 @@ func (s *server) ends(request hooktool.Request) bool {
 	return true
 }
 
-// end says whether the hook was killed, and what it called.
+// end reports whether the hook was killed, and what it called.
 func (s *server) end() (killed bool, calls []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

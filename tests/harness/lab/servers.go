@@ -76,7 +76,7 @@ func (u *Unit) Start(ctx context.Context, db DB) error {
 	return nil
 }
 
-// active says whether systemctl calls the database's service active, or about to
+// active reports whether systemctl calls the database's service active, or about to
 // be.
 func (u *Unit) active(ctx context.Context, db DB) bool {
 	state, _, err := u.Systemctl(ctx, "is-active", db.Service())
@@ -114,7 +114,7 @@ func (u *Unit) ServerPID(db DB) (int, error) {
 	return p.PID, nil
 }
 
-// Running says whether the database's server is a living process.
+// Running reports whether the database's server is a living process.
 func (u *Unit) Running(db DB) bool {
 	_, alive := u.Machine.Server(db)
 	return alive
@@ -125,7 +125,7 @@ func (u *Unit) Running(db DB) bool {
 // failed.
 func (u *Unit) Kill(db DB) error { return u.signal(db, syscall.SIGKILL) }
 
-// Hang stops the server's process where it stands (SIGSTOP): the kernel still
+// Hang suspends the server's process (SIGSTOP): the kernel still
 // accepts connections for it, but nothing answers.
 func (u *Unit) Hang(db DB) error { return u.signal(db, syscall.SIGSTOP) }
 

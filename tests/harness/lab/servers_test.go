@@ -22,7 +22,7 @@ func rows(t *testing.T, u *lab.Unit, db lab.DB) int {
 	return strings.Count(servers, "\n")
 }
 
-// What it says of links, and of units that aren't there, is compared with the real one's in package machine.
+// Its output about links, and about units that don't exist, is compared with the real one's in package machine.
 func TestSystemctlBehavesAsSystemd(t *testing.T) {
 	l, units := withUnits(t, 1, false, nil)
 	u := units[0]

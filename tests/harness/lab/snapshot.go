@@ -189,9 +189,9 @@ func machinesOf(units []*Unit) (all []*machine.Machine) {
 	return all
 }
 
-// resumeServers continues the servers of a database, and has the one that led elected. That one is the last: it finds
-// the others at once. They stand still until it asks for their votes, after one or two election timers, so that none
-// of them asks before.
+// resumeServers continues the servers of a database, and has the one that led elected. It continues that one last, so
+// that it finds the others at once. They are suspended until it asks for their votes, after one or two election timers,
+// so that none of them asks before.
 func (l *Lab) resumeServers(ctx context.Context, db DB, leader *Unit) error {
 	others := slices.DeleteFunc(l.Units(), func(u *Unit) bool { return u == leader })
 	all := append(slices.Clone(others), leader)

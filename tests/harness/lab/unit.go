@@ -61,7 +61,7 @@ func (u *Unit) watched(plan killPlan) killPlan {
 	return plan
 }
 
-// take acquires the unit's machine for what is to be run there by hand, where that can be.
+// take acquires the unit's machine for commands that are run there by hand, if that is possible.
 func (u *Unit) take(ctx context.Context) (next pending, err error) {
 	if err := u.acquire(ctx); err != nil {
 		return next, err
@@ -148,13 +148,13 @@ func (u *Unit) Agent() (status Status) {
 	return status
 }
 
-// Dying says whether the unit is being removed.
+// Dying reports whether the unit is being removed.
 func (u *Unit) Dying() (dying bool) {
 	u.look(func(m *model.Unit) { dying = m.Dying })
 	return dying
 }
 
-// Removed says whether the unit has left the model.
+// Removed reports whether the unit has left the model.
 func (u *Unit) Removed() (removed bool) {
 	u.lab.model.Do(func(s *model.State) { removed = s.Units[u.name] == nil })
 	return removed

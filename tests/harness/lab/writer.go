@@ -14,7 +14,7 @@ import (
 )
 
 // writePause is the least time between two writes to one database. Each write
-// costs a client process, and makes ovn-northd compute everything anew.
+// costs a client process, and makes ovn-northd compute everything again.
 const writePause = 500 * time.Millisecond
 
 // Writer writes rows to both databases, one after another, through the client

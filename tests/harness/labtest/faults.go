@@ -49,8 +49,8 @@ func (m *Model) FailOnce(u *lab.Unit, calls, errno string) (end func()) {
 	}
 }
 
-// WatchQuorum looks, as long as the test goes on, at how many servers of each database know a leader, and
-// returns what ends that and requires that there was always a majority.
+// WatchQuorum looks, as long as the test runs, at how many servers of each database know a leader. It
+// returns a function that ends that and requires that there was always a majority.
 func (m *Model) WatchQuorum() (stop func()) {
 	m.T.Helper()
 	ctx, cancel := context.WithCancel(m.T.Context())

@@ -77,8 +77,8 @@ func (m *Model) RelateSealedVault() {
 // VaultAnswers has the CA issue, from now on, what it is asked for.
 func (m *Model) VaultAnswers() { m.answerFrom(m.CA(), nil) }
 
-// Issue has the provider answer anew, from another CA or with an answer that alter changes. alter
-// gets the unit's name as it stands in the keys of the answer.
+// Issue has the provider answer again, from another CA or with an answer that alter changes. alter
+// gets the unit's name as the keys of the answer have it.
 func (m *Model) Issue(from *vault.CA, alter func(unit string, answer map[string]string)) {
 	m.T.Helper()
 	m.answerFrom(from, alter)

@@ -53,9 +53,9 @@ func (m *Model) all() []*lab.Unit {
 // from the servers.
 const betweenLooks = 50 * time.Millisecond
 
-// WatchServed asks every server, as long as the test goes on, which cluster it serves, and
-// returns what ends that and requires that at no time there were two. A server is asked
-// again where another was seen to serve another cluster after it.
+// WatchServed asks every server, as long as the test runs, which cluster it serves. It
+// returns a function that ends that and requires that there were never two at a time. A server is asked
+// again if another was seen to serve another cluster after it.
 func (m *Model) WatchServed() (stop func()) {
 	m.T.Helper()
 	ctx, cancel := context.WithCancel(m.T.Context())

@@ -82,7 +82,7 @@ func (c *CA) pair(r request, sans []string) pair {
 	return p
 }
 
-// Reissue forgets all that was issued, so that everybody is answered anew: the
+// Reissue forgets all that was issued, so that every unit gets a new answer: the
 // charm's action reissue-certificates.
 func (c *CA) Reissue() {
 	c.mu.Lock()
@@ -91,7 +91,7 @@ func (c *CA) Reissue() {
 	clear(c.firsts)
 }
 
-// valid refuses what vault refuses: names that are none, such as an address in
+// valid refuses the names that vault refuses: invalid ones, such as an address in
 // brackets. The charm logs that and leaves the request without an answer.
 func valid(names []string) error {
 	for _, n := range names {

@@ -69,8 +69,8 @@ type signer struct {
 }
 
 // New is an authority whose certificate bears the name. Two with one name are two
-// authorities with keys of their own, which is what generating vault's root anew
-// gives. It panics where the machine has no randomness.
+// authorities with keys of their own, as if vault had generated a new root. It
+// panics if the machine has no randomness.
 func New(name string) *CA { return NewWith(name, Options{}) }
 
 // NewWith is New with options.
@@ -157,7 +157,7 @@ func (c *CA) Renew(certPEM []byte) []byte {
 	return []byte(encode("CERTIFICATE", der))
 }
 
-// PEM is the root's certificate, which is what stands on the relation as `ca`.
+// PEM is the root's certificate, the value of `ca` on the relation.
 func (c *CA) PEM() string { return encode("CERTIFICATE", c.root.certificate.Raw) }
 
 // ChainPEM is the intermediate's certificate, or empty.

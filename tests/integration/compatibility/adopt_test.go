@@ -139,7 +139,7 @@ func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T)
 	assert.Equal(t, before, leftBy(m, units))
 }
 
-// An upgrade of packages that was killed is finished, and what runs goes on running: the machine is
+// An upgrade of packages that was killed is finished, and the services that run continue to run: the machine is
 // not taken for an empty one, whose services would be masked for good.
 func TestRefreshFinishesAnUpgradeThatWasKilledAndAdopts(t *testing.T) {
 	t.Parallel()
@@ -200,7 +200,7 @@ func TestRefreshTakesOverTheRestartsThatThePythonCharmHeldBack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{others}, left, "what was refused is taken over, and the other charm's left to it")
 
-	// What packages ask from now on refuses the same, and is told the same.
+	// Requests of packages from now on are refused as before, with the same answer.
 	asked := filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d")
 	_, err = u.Exec(t.Context(), asked, "ovn-ovsdb-server-sb.service", "restart")
 	require.ErrorContains(t, err, "101")

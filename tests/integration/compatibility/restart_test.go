@@ -44,7 +44,7 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 		assert.Empty(t, shown.Hooks)
 	}
 	// trigger_deferred_restart_via_package and run_package_change_test of zaza: a package
-	// that is configured anew outside of the charm restarts nothing.
+	// that is configured again outside of the charm restarts nothing.
 	for _, u := range units {
 		assert.FileExists(t, filepath.Join(u.SysconfDir(), "policy-rc.d", "charm-ovn-central.policy"))
 	}
@@ -64,8 +64,8 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	require.NoError(t, units[2].Start(t.Context(), lab.NB))
 
 	m.Tick("three members that are up", m.AllActive)
-	// F9: no server could be started on a file that lacks entries. Here it is written anew
-	// by the restart itself, before that.
+	// F9: no server could be started on a file that lacks entries. Here the restart itself
+	// rewrites the file before that.
 	m.TakeOut(u.DBFile(lab.NB))
 	assert.Equal(t, "restart ovn-ovsdb-server-nb: "+reason+"; its file lacks entries and must be rewritten first\n"+
 		"restart ovn-ovsdb-server-sb: "+reason+"\n", m.Act(u, "show-deferred-events", "format=text")["output"])

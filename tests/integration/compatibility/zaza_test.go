@@ -210,8 +210,8 @@ func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
 }
 
 // The charm guide's way for releases before 23.03 (doc/source/admin/ops-scale-back-ovn-central.rst
-// of openstack/charm-guide, 2a2fe65), which stands in runbooks: the servers are told to leave
-// by hand, then the unit is removed; at once, or with a hook in between, which has it join again.
+// of openstack/charm-guide, 2a2fe65), which runbooks have: an operator tells the servers to leave
+// by hand, then removes the unit; at once, or with a hook in between, which makes it join again.
 func TestUnitWhoseServersWereToldToLeaveByHandIsRemoved(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.Fresh(t, 3, lab.Options{})

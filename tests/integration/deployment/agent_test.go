@@ -18,8 +18,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// gap asks units which of them acts until it is told to end, and says for how long at least none was
-// seen to.
+// gap asks units which of them acts until longest is called, which returns for how long at least none was
+// seen to act.
 func gap(t *testing.T, units ...*lab.Unit) (longest func() time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -46,17 +46,17 @@ func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
 	assert.Equal(t, claimed, c.LeaderSettings())
 }
 
-// Juju 4 has no leader settings: a claim is written at the end of the hook, by whoever
-// leads then. A unit whose hook stands still after its claim, until it leads again,
+// Juju 4 has no leader settings: a claim is written at the end of the hook, by the unit that
+// leads then. A unit whose hook is suspended after its claim, until it leads again,
 // overwrites what the unit that led meanwhile has claimed and serves; or is about to
-// serve, which nobody can know.
+// serve, which no other unit can know.
 func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// stops says at which call of the other unit's next hook that stands still, too,
+		// stops reports at which call the other unit's next hook is suspended, too,
 		// until the late claim is written and its unit has run another hook.
 		stops func(call string) bool
-		// kills says at which call that hook is killed.
+		// kills reports at which call that hook is killed.
 		kills func(call string) bool
 		maker int
 	}{
@@ -138,7 +138,7 @@ func after(when func(call string) bool) func(call string) bool {
 }
 
 // standsStill runs a hook until the first call for which when is true, at which it
-// stands still, or until its end. What it returns has it go on, and awaits its end.
+// suspends the hook, or until its end. It returns a function that continues the hook and waits for its end.
 func standsStill(c *cloud, u *lab.Unit, hook string, when func(call string) bool) (end func()) {
 	c.T.Helper()
 	stopped, ended := make(chan struct{}), make(chan error, 1)

@@ -16,7 +16,7 @@ import (
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
-	// An agent that takes the lease meanwhile, or gives it back, changes what there is.
+	// An agent that takes the lease meanwhile, or gives it back, changes the database.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "off"}))
 	c.RelateVault()
 	c.RelateClients()

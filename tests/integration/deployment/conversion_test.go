@@ -163,7 +163,7 @@ func TestServerOnAFileOfANewerReleaseIsMendedByNewerPackages(t *testing.T) {
 	assert.Contains(t, cluster.Commands(c.Finds(u, finding.FileTooNew, "sb"))[0], "apt-cache policy openvswitch-common")
 	require.True(t, u.Running(lab.NB), "the other database is served")
 
-	// The lab has one Open vSwitch only: the file that it can read stands for a newer one.
+	// The lab has only one Open vSwitch: the file that it can read plays the file of a newer one.
 	u.OnCall(func(call string) {
 		if strings.Contains(call, "--only-upgrade") {
 			assert.NoError(t, os.WriteFile(u.DBFile(lab.SB), good, 0o600))

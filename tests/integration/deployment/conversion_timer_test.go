@@ -48,7 +48,7 @@ func (c *cloud) fillSouthbound(u *lab.Unit, mib int64) {
 	}
 }
 
-// isConversion says whether a call converts the Southbound database.
+// isConversion reports whether a call converts the Southbound database.
 func isConversion(call string) bool {
 	return strings.HasPrefix(call, "ovsdb-client") && strings.Contains(call, " convert ") && strings.Contains(call, "ovnsb_db")
 }

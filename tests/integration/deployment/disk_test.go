@@ -156,7 +156,7 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	assert.Contains(t, c.Refuse(joiner, "pause"), "must not be stopped")
 	assert.Equal(t, before, c.Processes(joiner))
 
-	// With space they write their files anew, and nothing was lost.
+	// With space they rewrite their files, and nothing was lost.
 	second.free()
 	c.RunUpdateStatus(joiner)
 	c.RequireActive(joiner)
@@ -270,7 +270,7 @@ func TestUnitWithDamagedFiles(t *testing.T) {
 	})
 }
 
-// A server goes on without a name for its file, and no other could be started in its place: here
+// A server continues without a name for its file, and no other could be started in its place: here
 // it has the only copy.
 func TestFileThatWasTakenAwayUnderItsServerIsWrittenAnewBeforeARestart(t *testing.T) {
 	t.Parallel()
@@ -302,7 +302,7 @@ func TestFileThatWasTakenAwayUnderItsServerIsWrittenAnewBeforeARestart(t *testin
 
 	// It needs no certificate.
 	require.NoError(t, c.Unrelate(t.Context(), c.Certificates))
-	write("without-a-certificate") // a server writes no file anew to which nothing was added since
+	write("without-a-certificate") // a server rewrites no file to which nothing was added since
 	require.NoError(t, os.Remove(filepath.Join(u.SysconfDir(), "ovn", "cert_host")))
 	require.NoError(t, os.Rename(u.DBFile(lab.NB), u.DBFile(lab.NB)+".moved"))
 	c.RunUpdateStatus(u)

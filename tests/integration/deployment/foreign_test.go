@@ -53,7 +53,7 @@ func (c *cloud) makeFile(u *lab.Unit, db lab.DB, command ...string) {
 	require.NoError(c.T, err)
 }
 
-// contents are both databases as they stand on a unit's disk.
+// contents are both databases as they are on a unit's disk.
 func contents(t *testing.T, u *lab.Unit) map[lab.DB]string {
 	t.Helper()
 	all := map[lab.DB]string{}

@@ -94,9 +94,9 @@ func TestJoinWhoseServersAreKilledEnds(t *testing.T) {
 	t.Logf("%s has put away %v", u.Name(), c.PutAway(u))
 }
 
-// kickLeftBehind does what an operator is told to, where a server was killed in the
-// moment in which it became a member. Until then the unit's own server hears no
-// leader: that one's connection to the address is taken.
+// kickLeftBehind follows the operator's instructions for a server that was killed at the
+// moment at which it became a member. Until then the unit's own server hears no
+// leader: the killed server's connection to the address is taken.
 func (c *cloud) kickLeftBehind(units ...*lab.Unit) {
 	c.T.Helper()
 	for _, db := range lab.Databases {
@@ -161,9 +161,9 @@ func TestFileOfAServerThatHalfJoinedIsPutAwayAndTheUnitJoinsAgain(t *testing.T) 
 	assert.Contains(t, labtest.HookLogFrom(t, joiner, 0), "the server was killed while it joined")
 }
 
-// halfJoined is the file of a member with the header's server and address those
-// of another one that has just begun to join: so it is no member of what stands
-// below.
+// halfJoined is the file of a member with the header's server and address from the
+// file of another one that has just begun to join: so the members in the records below
+// the header don't include its server.
 func halfJoined(t *testing.T, member, joining string) []byte {
 	t.Helper()
 	theirs, rest := header(t, member)

@@ -23,7 +23,7 @@ func TestOvnNorthd(t *testing.T) {
 	c, units := deployed(t, 2, lab.Options{})
 
 	// A hung ovn-northd is active to systemd. On every unit it stopped the whole
-	// application, and every status went on as if nothing had happened.
+	// application, and every status stayed as if nothing had happened.
 	c.run("that hangs is shown", func(c *cloud) {
 		t := c.T
 		first, second := units[0], units[1]
@@ -35,7 +35,7 @@ func TestOvnNorthd(t *testing.T) {
 			first, second = second, first
 		}
 
-		// One that stands by does no work, until the server has ended the connection of the one that hangs.
+		// The standby does no work until the server has ended the connection of the hung one.
 		hang(t, first)
 		require.NoError(t, c.UpdateStatus(t.Context()))
 		restart := func(u *lab.Unit) string { return "juju run " + u.Name() + " restart-services services=ovn-northd" }
@@ -146,7 +146,7 @@ func northds(c *cloud, u *lab.Unit) string {
 	return c.Act(u, "cluster-status", "format=json")["northd"]
 }
 
-// hang stops the unit's ovn-northd where it stands.
+// hang suspends the unit's ovn-northd.
 func hang(t *testing.T, u *lab.Unit) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(u.RunDir(), "ovn-northd.pid"))

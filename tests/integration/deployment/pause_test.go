@@ -55,7 +55,7 @@ func TestPausedUnitStaysDownUntilItIsResumed(t *testing.T) {
 	require.NoError(t, c.Settle(t.Context()))
 	c.requirePaused(paused)
 
-	// It is told of what happens meanwhile, and follows it once it is resumed.
+	// It hears of changes meanwhile, and follows them once it is resumed.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "77", "ovsdb-server-election-timer": "9"}))
 	c.requirePaused(paused)
 	units = append(units, c.AddFresh(1)...)

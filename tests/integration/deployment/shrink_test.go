@@ -75,8 +75,8 @@ func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 	c.RequireOneCluster(units...)
 }
 
-// A unit that may not leave goes on leading, and those that stay have ovn-northd go
-// on with it. Their status says what it waits for.
+// A unit that may not leave continues to lead, and ovn-northd of those that stay continues
+// to use it. Their status names what it waits for.
 func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})

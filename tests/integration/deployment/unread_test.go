@@ -22,8 +22,8 @@ func without(t *testing.T, u *lab.Unit, tool string) (again func()) {
 	return func() { require.NoError(t, os.Rename(dispatch+".charm", dispatch)) }
 }
 
-// What a unit could not read must not look as if it were not there: with Juju 4 the
-// clusters' IDs stand among it. A hook that can't read it fails, and changes nothing.
+// Data that a unit could not read must not look missing: with Juju 4 they include the
+// clusters' IDs. A hook that can't read them fails, and changes nothing.
 func TestUnitThatCannotReadTheRelationMakesNothingOfIt(t *testing.T) {
 	t.Parallel()
 	for juju, tool := range map[string]string{"3.6.11": "goal-state", "4.0.15": "relation-list"} {

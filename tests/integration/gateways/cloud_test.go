@@ -86,7 +86,7 @@ func (c *cloud) run(program string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// nbctl runs ovn-nbctl, each time anew: its daemon would answer from a copy that may not
+// nbctl runs ovn-nbctl as a new process each time: its daemon would answer from a copy that may not
 // have the newest yet.
 func (c *cloud) nbctl(args ...string) string {
 	return c.run("ovn-nbctl", append([]string{"--db=" + c.northbound()}, args...)...)

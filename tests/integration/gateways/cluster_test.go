@@ -51,7 +51,7 @@ func (c *clustered) leader() int {
 	return -1
 }
 
-// complete says whether every port has all candidates.
+// complete checks that every port has all candidates.
 func (c *cloud) complete(ports []string, candidates int) {
 	c.t.Helper()
 	lists := map[string]int{}

@@ -98,9 +98,9 @@ func (n *neutron) checkDrained(chassis string) {
 	}
 }
 
-// checkPutBack compares the rows with what Neutron has written last, when the chassis is undrained: this
-// may stand before others that it was before when it was drained. A list that Neutron wrote as the drain
-// had left it is not known to be Neutron's: then what it wanted before counts.
+// checkPutBack compares the rows with Neutron's last writes, when the chassis is undrained: the chassis
+// may rank before others that it ranked before when it was drained. A list that Neutron wrote exactly as the drain
+// had left it is not known to be Neutron's: then the list that it wanted before counts.
 func (n *neutron) checkPutBack(chassis string) {
 	n.t.Helper()
 	others := func(list []string) []string {

@@ -214,8 +214,8 @@ func TestDrainWaitsForHoldsAndNamesThem(t *testing.T) {
 	assert.Equal(t, 200, (<-joined).Code)
 }
 
-// The intent stands in the database: a command that is cut short ends nothing, and what others
-// have undone ends the wait.
+// The database keeps the intent: a command that is cut short doesn't end the drain, and changes
+// by others that undo it end the wait.
 func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -246,7 +246,7 @@ func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
 	}
 }
 
-// The agent may go on with a drain whose command is alive, and slow: each gateway moves once, and
+// The agent may continue a drain whose command is alive, and slow: each gateway moves once, and
 // undrain puts all back.
 func TestTwoThatGoOnWithTheSameDrainDoNoHarm(t *testing.T) {
 	t.Parallel()
@@ -275,7 +275,7 @@ func TestTwoThatGoOnWithTheSameDrainDoNoHarm(t *testing.T) {
 	assert.Equal(t, before, c.ranks())
 }
 
-// R17: two drains that stand at the same time, and wait for holds, put neither node behind the other for ever; and
+// R17: two drains at the same time that wait for holds don't put each node behind the other for ever; and
 // undrain puts all back.
 func TestTwoDrainsThatWaitAtTheSameTimeWriteNothingMore(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,7 @@ func (c *cloud) setChassis(name string, networks, zones []string) {
 }
 
 // router adds a router as Neutron from 2026.2 on has them: a gateway in each network, and
-// one group for all, which is not made where there are no candidates.
+// one group for all, which is not made if there are no candidates.
 func (c *cloud) router(id string, networks []string, candidates ...string) (ports []string) {
 	c.t.Helper()
 	name := "neutron-" + id
@@ -206,7 +206,7 @@ func TestUnhostedRouterGetsAGroupWhereTheOthersHaveOne(t *testing.T) {
 	assert.Len(t, strings.Fields(c.nbctl("--bare", "--columns=_uuid", "list", "HA_Chassis_Group")), 3)
 	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "nothing to do")
 
-	// A port that lacks the group of its router is told of, with the command that mends it.
+	// A port that lacks the group of its router is reported, with the command that repairs it.
 	c.nbctl("clear", "Logical_Router_Port", ports[0], "ha_chassis_group")
 	_, shown, _ := strings.Cut(c.operated("status"), "\nproblems\n")
 	c.printed(shown)
@@ -243,7 +243,7 @@ func TestExternalPortsFollowTheirRouter(t *testing.T) {
 	assert.Equal(t, 2, moved)
 }
 
-// What is odd is named, and the rest goes on.
+// What is odd is named, and the rest is read as usual.
 func TestRowsOfUnknownOriginAreNamed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")

@@ -24,7 +24,7 @@ import (
 type killing struct {
 	*cloud
 	ports []string
-	// clock goes on by so many seconds whenever it is asked, so that nothing is waited for for long.
+	// clock advances by so many seconds whenever it is read, so that no wait takes long.
 	clock   atomic.Int64
 	seconds int64
 }
@@ -69,7 +69,7 @@ func (k *killing) remove(ctx context.Context, s *node.Service) answer.Status {
 	return s.Remove(ctx, node.RemoveRequest{Node: "c1", Confirmed: true})
 }
 
-// agent makes steps of a drain that it finds, as the agent does, and of none where there is none.
+// agent makes steps of a drain that it finds, as the agent does; it does nothing if there is no drain.
 func (k *killing) agent(ctx context.Context, s *node.Service) answer.Status {
 	for range 2 {
 		_, _, err := s.Effects("c1", nil).Move(ctx)
@@ -87,7 +87,7 @@ func (k *killing) works(t *testing.T, do operation) {
 	require.Equal(t, 200, status.Code, document.Answer(status))
 }
 
-// killedAt has an operation be killed at one of its transactions, and says whether it had so many.
+// killedAt kills an operation at one of its transactions, and reports whether it had so many.
 func (k *killing) killedAt(t *testing.T, number int, at fate, do operation) bool {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -153,15 +153,15 @@ func (k *killing) restore(t *testing.T) {
 }
 
 // Each operation on a node is killed at each of its transactions, right before the database has it and
-// right after it was carried out; then the agent, the command and an undrain go on, in several orders.
-// What there is in the end is what there would have been.
+// right after it was carried out; then the agent, the command and an undrain continue, in several orders.
+// The result in the end is the one without the kill.
 func TestOperationsOnNodesThatAreKilledAtEachTransaction(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		// prepare leads to where the operation begins; restore leads from its end to where prepare begins.
 		prepare, restore func(*killing, *testing.T)
 		do               func(*killing) operation
-		// then are ways to go on, each with what to compare its end with: that of the operations as a whole.
+		// then are ways to continue; ends are the operations after do that lead to the same state without a kill.
 		then map[string][]func(*killing) operation
 		ends map[string][]func(*killing) operation
 		// least is how many transactions it has at least.
@@ -240,7 +240,7 @@ func TestOperationsOnNodesThatAreKilledAtEachTransaction(t *testing.T) {
 	}
 }
 
-// finishes carries an operation out where there is still something to do: of a node that is removed already
+// finishes carries an operation out if something is left to do: of a node that is removed already
 // there is nothing left.
 func (k *killing) finishes(t *testing.T, do operation) {
 	t.Helper()

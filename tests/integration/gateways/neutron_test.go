@@ -117,8 +117,8 @@ func (n *neutron) madeAs(port string) string {
 	return port
 }
 
-// Whoever writes meanwhile: what it wrote last stands, or is what the next plan was made
-// from; nothing is left over; and in the end every gateway has all candidates.
+// Other clients write meanwhile: their last write stays, or the next plan was made
+// from it; nothing is left over; and in the end every gateway has all candidates.
 func TestNothingOfNeutronsIsLostWhateverItWritesMeanwhile(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")

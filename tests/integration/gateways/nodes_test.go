@@ -61,7 +61,7 @@ func (c *cloud) unconfirmed(args ...string) answer.Status {
 // codeOf is the code of an answer's finding.
 func codeOf(s answer.Status) finding.Code { return finding.Code(s.Metadata["finding"]) }
 
-// node is what the program says of one.
+// node returns the program's status of a node.
 func (c *cloud) node(name string) maintenance.Node {
 	c.t.Helper()
 	code, stdout, stderr := c.nodes("show", name, "--format", "json")
@@ -124,7 +124,7 @@ func TestCordonedNodeGetsNothingNew(t *testing.T) {
 	assert.Len(t, c.candidates(ports[0]), 3)
 }
 
-// 001-5: a flag, a hold and a drain that a unit has left which is gone stand as if it were there, and any other one ends them.
+// 001-5: a flag, a hold and a drain of a unit that is gone count as if it were there, and any other unit can end them.
 func TestWhatAUnitHasLeftThatIsGoneIsHonouredAndEndedByAnother(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -214,7 +214,7 @@ func TestCordonThatChangesAfterItWasReadIsJudgedAgain(t *testing.T) {
 	}
 }
 
-// A drain whose cordon was taken away is not done: run again it cordons the node anew.
+// A drain whose cordon was removed is not done: run again it cordons the node again.
 func TestDrainWithoutItsCordonIsNotDone(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
@@ -256,7 +256,7 @@ func TestHoldsOfEachKind(t *testing.T) {
 	assert.Equal(t, "routes", n.Held("ovn-bgp-agent").Reason)
 	assert.Equal(t, 1, c.node("c2").Held("external").Count)
 
-	// Routers that stand on a chassis as a whole, gateways of layer 2, and addresses that move between
+	// Routers that are on a chassis as a whole, gateways of layer 2, and addresses that move between
 	// virtual machines.
 	c.addChassis("c3")
 	c.nbctl("lr-add", "gr", "--", "set", "Logical_Router", "gr", "options:chassis=c3", "--", "lrp-add", "gr", "lrp-gr", "00:00:00:00:01:01", "10.1.0.1/24", "--",

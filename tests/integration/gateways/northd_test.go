@@ -29,8 +29,8 @@ func reschedule(ctx context.Context, s *gateway.Service, meanwhile ...func()) er
 	return operation.Apply(ctx)
 }
 
-// What is written stays, and what isn't is left for later: there is no use in going on without ovn-northd, or
-// when the time of a command is over (of 10,000 gateways half an hour writes 8,000).
+// Changes that are written stay, and the others are left for later: there is no use in continuing without ovn-northd,
+// or when the time of a command is over (of 10,000 gateways half an hour writes 8,000).
 func TestRunThatIsCutShortSaysHowFarItCame(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")

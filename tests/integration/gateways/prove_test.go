@@ -59,7 +59,7 @@ func TestDrainGoesOnUntilTheChassisThatTookTheGatewaysRespond(t *testing.T) {
 	assert.Equal(t, before, c.ranks())
 }
 
-// Where no other can take it, the drain does not say that it is done.
+// If no other can take it, the drain does not report that it is done.
 func TestDrainIsNotDoneWhereTheOnlyChassisThatTookTheGatewaysDoesNotRespond(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")

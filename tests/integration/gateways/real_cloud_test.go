@@ -143,7 +143,7 @@ type realCloud struct {
 	// bound are the chassis of ports, nowhere is how many gateways have none.
 	bound   map[string]string
 	nowhere int
-	// problems are where there is one; marks says that one of them is the missing mark.
+	// problems are the ones there, if any; marks reports whether one of them is the missing mark.
 	problems []string
 	marks    bool
 	// after are the candidates that a reschedule gives groups, moves is how many a rebalancing moves.

@@ -13,13 +13,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// relay stands between the program and both databases, and sees each transaction that would change
+// relay sits between the program and both databases, and sees each transaction that would change
 // something.
 type relay struct {
-	// before is told the number of each of them, from 1 on, before the database has it, and
-	// answers what becomes of it.
+	// before is called with the number of each of them, from 1 on, before the database has it, and
+	// returns what happens to it.
 	before func(number int) fate
-	// ended is told that the program is killed; it may be nil.
+	// ended is called when the program is killed; it may be nil.
 	ended func()
 
 	mutex  sync.Mutex
@@ -117,7 +117,7 @@ type link struct {
 	relay          *relay
 	client, server net.Conn
 	mutex          sync.Mutex
-	// last is the ID of the request of which the program does not get the answer; kills says that it dies of that.
+	// last is the ID of the request whose answer the program does not get; kills reports whether it dies of that.
 	last  string
 	kills bool
 }
@@ -129,7 +129,7 @@ type message struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// writes says whether a request would change something.
+// writes reports whether a request would change something.
 func (m message) writes() bool {
 	var params []json.RawMessage
 	if m.Method != "transact" || json.Unmarshal(m.Params, &params) != nil {

@@ -155,7 +155,7 @@ func (c *cloud) drainOver() {
 	assert.Equal(c.t, 200, c.drain("c1", "--reason", "it fails again").Code)
 }
 
-// The cordon is off and the drain not ended when a node dies: it is drained anew, from the ranks before the first
+// The cordon is off and the drain not ended when a node dies: it is drained again, from the ranks before the first
 // drain.
 func TestNodeThatDiesBeforeItsUndrainHasEndedIsDrained(t *testing.T) {
 	t.Parallel()

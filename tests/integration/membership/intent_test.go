@@ -16,8 +16,8 @@ import (
 )
 
 // R1, R5: a process that has noted a kick may be stopped for longer than its lock holds,
-// and go on. Of four members, one of them dead, one more may go, not two: until it has gone
-// on the others reckon with its kick, and so does the unit that is to be kicked.
+// and then continue. Of four members, one of them dead, one more may go, not two: until the process
+// has continued the others reckon with its kick, and so does the unit that it kicks.
 func TestR5KickOfAProcessThatIsStoppedIsReckonedWithUntilItGoesOn(t *testing.T) {
 	m := labtest.Deploy(t, 4)
 	kicks := m.MakeOneLeader()

@@ -262,8 +262,8 @@ func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
 	assert.Len(t, left, 2)
 }
 
-// R0: a hung peer stands in Connections for many seconds, and its kernel still
-// accepts connections. Only that it doesn't answer tells.
+// R0: a hung peer stays in Connections for many seconds, and its kernel still
+// accepts connections. Only the missing answer shows it.
 func TestPeerThatHangsIsSeenThoughItStandsInConnections(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: 4 * time.Second})
 	m.MakeOneLeader()

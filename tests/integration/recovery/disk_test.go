@@ -41,7 +41,7 @@ func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) 
 
 // R0: a write that fails once is not tried again, whatever failed it: the disk, a file
 // system that was made read-only, a quota. A follower then acknowledges later entries,
-// which stand behind a gap in its file; a leader gives the database up.
+// which come after a gap in its file; a leader gives the database up.
 func TestServerWhoseWriteFailedOnceIsAWholeMemberAgainAfterAHook(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	failsOneWrite(m, m.Followers()[0], "EROFS", false)
@@ -120,7 +120,7 @@ func addOnSmallDisk(m *labtest.Model) (u *lab.Unit, fill func()) {
 }
 
 // failLeader has a unit lead the Northbound database until its full disk has made its server give
-// that up. The others go on.
+// that up. The others continue.
 func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
 	m.T.Helper()
 	m.MakeLeader(failed, lab.NB)
@@ -146,9 +146,9 @@ func TestLeaderThatCouldNotWrite(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	failed, fill := addOnSmallDisk(m)
 
-	// R0: a leader that can't write what a client wants gives the database up, and goes on
-	// calling itself the leader. It refuses to compact its file and to leave; its own unit
-	// is not taken in by it, and starts it anew.
+	// R0: a leader that can't write what a client wants gives the database up, and continues
+	// to call itself the leader. It refuses to compact its file and to leave; its own unit
+	// is not deceived, and restarts it.
 	m.Run("is started anew once there is space", func(m *labtest.Model) {
 		t := m.T
 		free := failLeader(m, failed, fill)

@@ -21,7 +21,7 @@ import (
 var globals = map[lab.DB][2]string{lab.NB: {"ovn-nbctl", "NB_Global"}, lab.SB: {"ovn-sbctl", "SB_Global"}}
 
 // §4 of the worst night: an entry of the log that is whole and can't be applied. The server leaves it out and
-// goes on, as a follower and as the one that leads; its unit says so, and goes on to when nothing
+// continues, as a follower and as the leader; its unit reports that, and still does when nothing
 // else shows it any more.
 func TestUnitWhoseDataDifferRejoinsByOneAction(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
@@ -84,7 +84,7 @@ func TestUnitWhoseDataDifferRejoinsByOneAction(t *testing.T) {
 	differs(lab.NB)
 	differs(lab.SB)
 
-	// Once the file was compacted and the server started anew, it knows of nothing any more.
+	// Once the file was compacted and the server restarted, the server no longer reports it.
 	_, err := u.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", lab.NB.Schema())
 	require.NoError(t, err)
 	m.PowerOff(u)

@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// S5: both databases name their own cluster as one that was given up. No unit says that another is to be removed, all
+// S5: both databases name their own cluster as one that was given up. No unit reports that another must be removed, all
 // servers start when all machines boot, and the command that the units print ends it.
 func TestClusterThatNamesItselfAsGivenUp(t *testing.T) {
 	m := labtest.Deploy(t, 3)
@@ -79,8 +79,8 @@ func TestStatusHasTheReasonOfTheStartGuard(t *testing.T) {
 	m.RequireActive(u)
 }
 
-// serveReplacement serves a Northbound database in the hub, at the address that it returns, which says that a cluster
-// was replaced.
+// serveReplacement serves a Northbound database in the hub, at the address that it returns, whose data name a cluster
+// as replaced.
 func serveReplacement(m *labtest.Model, replaced string) (address string) {
 	m.T.Helper()
 	const hub = "10.99.0.1"

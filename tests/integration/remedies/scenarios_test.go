@@ -311,7 +311,7 @@ func (w *world) northdThatIs(state string) (found *lab.Unit) {
 	return found
 }
 
-// hang stops the unit's ovn-northd where it stands.
+// hang suspends the unit's ovn-northd.
 func hang(t *testing.T, u *lab.Unit) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(u.RunDir(), "ovn-northd.pid"))

@@ -177,7 +177,7 @@ var deeds = map[finding.Deed]func(w *world, args map[string]string){
 	},
 }
 
-// argument stands for one in the text of a deed.
+// argument matches the placeholder of an argument in the text of a deed.
 var argument = regexp.MustCompile(`\\\{(\w+)\\\}`)
 
 // perform does what a person does who reads the text of a deed.

@@ -17,8 +17,8 @@ import (
 	"gopkg.in/yaml.v2"
 )
 
-// charmcraft is what the tests need of charmcraft.yaml. charmcraft itself works in
-// LXD containers with snaps and isn't run here: what it is told to run is.
+// charmcraft is the part of charmcraft.yaml that the tests need. charmcraft itself works in
+// LXD containers with snaps and isn't run here: only the commands in the file are run.
 type charmcraft struct {
 	Type      string         `yaml:"type"`
 	Platforms map[string]any `yaml:"platforms"`
@@ -38,8 +38,8 @@ func readCharmcraft(t *testing.T) charmcraft {
 	return file
 }
 
-// charmcraft and Charmhub's tools read YAML with PyYAML, which refuses a file in which an
-// anchor stands twice; Juju's reader takes the later one.
+// charmcraft and Charmhub's tools read YAML with PyYAML, which refuses a file that has an
+// anchor twice; Juju's reader takes the later one.
 func TestEachAnchorOfAFileStandsOnce(t *testing.T) {
 	anchor := regexp.MustCompile(`(?m): &([\w-]+)`)
 	found := 0

@@ -74,7 +74,8 @@ func TestEveryOptionIsReadByTheCharm(t *testing.T) {
 	}
 	fallback, err := set(t, nil)
 	require.NoError(t, err)
-	read := slices.DeleteFunc(slices.Sorted(maps.Keys(options(t).Options)), func(name string) bool { return name == "snapd_refresh" }) // says that it isn't
+	// The option snapd_refresh is not used, by its description.
+	read := slices.DeleteFunc(slices.Sorted(maps.Keys(options(t).Options)), func(name string) bool { return name == "snapd_refresh" })
 	require.Equal(t, read, slices.Sorted(maps.Keys(others)))
 	for name, typed := range others {
 		settings, err := set(t, map[string]string{name: typed})

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs that read cluster-status of the Python charm go on to find its document: the
+// Programs that read cluster-status of the Python charm still find its document: the
 // command that refreshes from it is one with the option.
 func TestRefreshFromThePythonCharmKeepsWhatProgramsRead(t *testing.T) {
 	r := readRepository(t)

@@ -17,8 +17,8 @@ var codeSpan = regexp.MustCompile("`([^`]+)`")
 // codenames are those of Ubuntu's releases, which sources are named after.
 var codenames = map[string]string{"22.04": "jammy", "24.04": "noble", "26.04": "resolute"}
 
-// What the page says of `source` is what the charm makes of it: each value can be used
-// there, comes from the archive that stands beside it, and none is missing.
+// The page's description of `source` matches the charm: each value can be used
+// there, comes from the archive that is beside it, and none is missing.
 func TestSourcesOfThePageAreThoseThatTheCharmTakes(t *testing.T) {
 	page := readRepository(t).documents["docs/reference/supported-versions.md"]
 	shown := map[string][]string{}

@@ -1,4 +1,4 @@
-// Package bench compares the charm with the bare commands that it stands for,
+// Package bench compares the charm with the bare commands that it replaces,
 // side by side in one run, on real ovsdb-server processes. It prints ratios and
 // asserts nothing.
 package bench
@@ -53,7 +53,7 @@ func cluster(b *testing.B) *lab.Lab {
 	return l
 }
 
-// working says whether all units call themselves active.
+// working reports whether all units call themselves active.
 func working(units []*lab.Unit) bool {
 	for _, u := range units {
 		if u.Workload().Status != "active" {
@@ -63,7 +63,7 @@ func working(units []*lab.Unit) bool {
 	return true
 }
 
-// tools stands in PATH in place of Juju's hook tools: shell scripts that answer at
+// tools are put into PATH instead of Juju's hook tools: shell scripts that answer at
 // once, so that what the tools themselves cost is the same on both sides.
 func tools(b *testing.B, l *lab.Lab) string {
 	b.Helper()

@@ -72,7 +72,7 @@ func deployed(b *testing.B) (clusters, active time.Duration, hooks int) {
 // poll is how often it is looked whether the clusters are there.
 const poll = 5 * time.Millisecond
 
-// clustered says whether all units' servers are members of both clusters.
+// clustered reports whether all units' servers are members of both clusters.
 func clustered(units []*lab.Unit) bool {
 	for _, u := range units {
 		for _, db := range lab.Databases {

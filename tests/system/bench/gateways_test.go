@@ -84,7 +84,7 @@ func BenchmarkSnapshotAgainstCtl(b *testing.B) {
 	b.ReportMetric(float64(memoryNbctl)/1024, "MiB-max-nbctl")
 }
 
-// complete says whether all was read, and as it was written.
+// complete checks that all was read, and as it was written.
 func complete(b *testing.B, c *gateway.Inventory) {
 	b.Helper()
 	require.Empty(b, c.Findings)

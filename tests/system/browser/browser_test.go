@@ -24,7 +24,7 @@ type shown struct {
 	// Texts, Boxes and Arrows are how many of each it has drawn.
 	Texts, Boxes, Arrows int
 	// Outside are the texts that are not wholly within the picture; Over those that are wider
-	// than the box that they stand in.
+	// than the box around them.
 	Outside, Over []string
 }
 

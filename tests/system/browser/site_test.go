@@ -21,7 +21,7 @@ type page struct {
 	Wider []string
 	// CutOff are lines of code that don't fit their block.
 	CutOff []string
-	// Cards are the cards of the start page, Columns how many of them stand beside each other.
+	// Cards are the cards of the start page, Columns how many of them are beside each other.
 	Cards, Columns int
 	// Copies are the buttons that copy code, Contents the entries of the page's own table of contents.
 	Copies, Contents int

@@ -17,8 +17,8 @@ const width = 160
 // but those around it.
 var plain = regexp.MustCompile(`^[\[{]?("(\\.|[^"\\])*"|[^"\[\]{}])*[\]}]?$`)
 
-// format writes stories such that a person can read and compare them: what fits on a line
-// stands on one, and so does what has no parts of its own, like an answer.
+// format writes stories such that a person can read and compare them: a value that fits on a line
+// is on one line, and so is a value without parts of its own, like an answer.
 func format(stories []recorded.Story) ([]byte, error) {
 	var compact, b bytes.Buffer
 	encoder := json.NewEncoder(&compact)

@@ -248,7 +248,7 @@ func (s *scene) settle() map[string]string {
 	return failed
 }
 
-// gone says whether a unit was removed.
+// gone reports whether a unit was removed.
 func (s *scene) gone(unit string) (gone bool) {
 	s.Look(func(state controller.State) { gone = state.Gone[unit] != nil })
 	return gone

@@ -95,8 +95,8 @@ func play(ctx context.Context, t *testing.T, app cluster.Application) string {
 	return program
 }
 
-// flags are the arguments of a command without those of every command, with the
-// values of flags, and what stands alone.
+// flags are the arguments of a command without those of every command: the
+// values of flags, and the arguments that aren't flags.
 func flags(args []string) (values map[string][]string, alone []string) {
 	values = map[string][]string{}
 	for i := 0; i < len(args); i++ {

@@ -59,7 +59,7 @@ func (m *Machine) findInit() int {
 	return 0
 }
 
-// isInit says whether a process is pid 1 of a namespace: proc(5), NSpid, the last
+// isInit reports whether a process is pid 1 of a namespace: proc(5), NSpid, the last
 // number is the innermost.
 func isInit(pid int) bool {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

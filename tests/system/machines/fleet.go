@@ -35,7 +35,7 @@ type Options struct {
 	Shares []Share
 	// IPv6 gives the machines no IPv4 addresses.
 	IPv6 bool
-	// Log is told what takes long; nil: nobody.
+	// Log gets a line about what takes long; nil: it is dropped.
 	Log io.Writer
 }
 
@@ -160,7 +160,7 @@ func (f *Fleet) Machines() []*Machine {
 	return append([]*Machine(nil), f.machines...)
 }
 
-// Close ends all machines and removes what there is of them, their disks too.
+// Close ends all machines and removes them, their disks too.
 func (f *Fleet) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()

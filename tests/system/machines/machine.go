@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// bootTimeout is how long a machine may take until systemd says that it is up.
-// It takes a second where nothing else runs.
+// bootTimeout is how long a machine may take until systemd reports that it is up.
+// It takes a second if nothing else runs.
 const bootTimeout = 2 * time.Minute
 
 // shutdownTimeout is how long a machine may take to shut down. systemd itself
@@ -53,7 +53,7 @@ func (m *Machine) Address6() netip.Addr { return host(network6, m.Number) }
 // mounted over it (/run, /tmp).
 func (m *Machine) Root() string { return filepath.Join(m.dir, "root") }
 
-// On says whether the machine has power.
+// On reports whether the machine has power.
 func (m *Machine) On() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

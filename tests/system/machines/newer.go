@@ -13,7 +13,7 @@ import (
 // NewerPackages is where machines have [Options.Newer], as a repository for apt.
 const NewerPackages = "/srv/newer"
 
-// makeNewer is the program that makes it. It is made anew when the program changes,
+// makeNewer is the program that makes it. It is made again when the program changes,
 // and kept for all runs after that.
 //
 //go:embed make-newer

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Kill pulls the machine's power: nothing that runs on it is told, and nobody on
+// Kill pulls the machine's power: no process on it gets a signal, and no machine on
 // the network hears of it. A machine that is off stays off.
 func (m *Machine) Kill(ctx context.Context) error {
 	m.mu.Lock()

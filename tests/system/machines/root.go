@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// makeRoot is the program that makes a root. A root is made anew when the program
+// makeRoot is the program that makes a root. A root is made again when the program
 // changes, and kept for all runs after that.
 //
 //go:embed make-root

@@ -21,7 +21,7 @@ func (w *world) claim(text string, holds func(context.Context) bool) {
 	w.claims = append(w.claims, claim{text, holds})
 }
 
-// claimKick notes what a kick says of each database.
+// claimKick notes the result of a kick for each database.
 func (w *world) claimKick(args []string, results map[string]string) {
 	if slices.Contains(args, "dry-run=true") {
 		return
@@ -49,8 +49,8 @@ func (w *world) claimKick(args []string, results map[string]string) {
 	}
 }
 
-// claimResumed notes that a unit which says that it is active again has its servers
-// running, as far as no fault has taken them since.
+// claimResumed notes that a unit which reports that it is active again has its servers
+// running, unless a fault has ended them since.
 func (w *world) claimResumed(h *host, results map[string]string) {
 	if !strings.HasPrefix(results["status"], "active") {
 		return

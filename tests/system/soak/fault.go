@@ -175,7 +175,7 @@ func (w *world) restartKilled(ctx context.Context, h *host, s Step) (err error) 
 	return err
 }
 
-// resume has a server go on that hangs.
+// resume continues a server that hangs.
 func (w *world) resume(h *host, db lab.DB) error {
 	if !w.has(h, "hang "+string(db)) {
 		return nil
@@ -317,7 +317,7 @@ func (w *world) count() {
 	w.faults++
 }
 
-// heal ends all faults that stand on a host.
+// heal ends all faults of a host.
 func (w *world) heal(ctx context.Context, h *host) error {
 	if h.Removed() {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// asked is the unit for which the command is typed: another one that is left where it is off
-// by now, which is given up then; and where there is none its machine is turned on again.
+// asked is the unit for which the command is typed. If that unit is off by now, it is given up
+// and the command is typed for another one that is left; if there is none its machine is turned on again.
 func (w *world) asked(ctx context.Context) (*host, error) {
 	h := w.there(w.order.from)
 	if h != nil && !w.has(h, "power-off") {
@@ -71,7 +71,7 @@ func (w *world) destroy(h *host, s Step) error {
 
 // powerOn turns a machine on, whose hooks run at once or after a time.
 func (w *world) powerOn(ctx context.Context, h *host, hooksAfter time.Duration) error {
-	if hooksAfter > 0 && w.order == nil { // else hooks of the operator's go on beside it
+	if hooksAfter > 0 && w.order == nil { // else hooks of the operator's commands run beside it
 		w.Hold(true)
 		defer w.Hold(false)
 	}

@@ -218,8 +218,8 @@ func standing(d *draw) (Step, bool) {
 	return Step{Unit: u, DB: d.db()}, true
 }
 
-// passing makes one that more often than not ends by itself, within what the charm waits
-// for or after it: what meets it halfway goes on, and much more can happen to a cluster
+// passing makes a fault that more often than not ends by itself, within the time that the charm waits
+// for it or after it: a command that it meets halfway continues, and much more can happen to a cluster
 // that is whole again.
 func passing(d *draw) (Step, bool) {
 	if d.chance(30) {
@@ -291,7 +291,7 @@ var disturbances = []kind{
 	{"set-clock", 1, clock},
 }
 
-// isFault says whether a step is a fault.
+// isFault reports whether a step is a fault.
 func isFault(do string) bool {
 	for _, kinds := range [][]kind{faults, disturbances} {
 		if slices.ContainsFunc(kinds, func(k kind) bool { return k.do == do }) {

@@ -43,10 +43,10 @@ func (w *world) why(h *host, db lab.DB) Why {
 	return whyDown(h.faults, w.step, db, h.Running(db), h.gaveUp[db], h.paused() || h.held(db))
 }
 
-// whyDown says so by the faults that stand, with the step that began each. A disk that
-// is full takes no vote away as long as its server runs, and may at any time: it counts
-// where nothing else does. Once there is space again it counts where the server has ended,
-// or could not store its vote meanwhile and has given the database up: its process goes on
+// whyDown returns why a member is down, by the current faults and the step that began each. A full disk
+// takes no vote away as long as the server runs, and may at any time: it counts
+// if nothing else does. Once there is space again it counts if the server has ended,
+// or could not store its vote meanwhile and has given the database up: its process continues
 // then, and the unit's next hook starts another.
 func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused bool) Why {
 	why := Up
@@ -119,7 +119,7 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 }
 
 // cluster is the application's: after a recovery another one than before, whose terms begin
-// anew. A unit that comes back may still have a server of the old one. Juju 4 has no leader
+// at 1 again. A unit that comes back may still have a server of the old one. Juju 4 has no leader
 // settings: there the IDs are in the application's data.
 func (w *world) cluster(db lab.DB) raft.ID {
 	key := string(db) + "_cid"
@@ -133,7 +133,7 @@ func ofCluster(answers []raft.Status, cluster raft.ID) []raft.Status {
 	})
 }
 
-// follows says whether a server takes another for the leader, or is it.
+// follows reports whether a server takes another for the leader, or is it.
 func follows(s raft.Status, leader raft.Ref) bool {
 	return s.Leader == leader || s.Server.Short() == string(leader)
 }
@@ -184,9 +184,9 @@ func (w *world) ask(ctx context.Context, db lab.DB) []raft.Status {
 	return answers
 }
 
-// better says whether a status tells more of the cluster than another: that of a leader
+// better reports whether a status tells more of the cluster than another: that of a leader
 // does, of leaders that of the latest term; else that of a longer log, as far as it is
-// committed. A member that is cut off goes to later terms all by itself.
+// committed. The term of a member that is cut off grows all by itself.
 func better(a, b raft.Status) bool {
 	aLeads, bLeads := a.Role == raft.Leader, b.Role == raft.Leader
 	switch {
@@ -215,7 +215,7 @@ func (w *world) known(h *host, db lab.DB, id string) {
 	h.ids[db] = append(h.ids[db], short)
 }
 
-// current says whether a member is the server that the host has now.
+// current reports whether a member is the server that the host has now.
 func (h *host) current(db lab.DB, short string) bool {
 	ids := h.ids[db]
 	return len(ids) > 0 && ids[len(ids)-1] == short

@@ -157,8 +157,8 @@ func (w *world) restart(ctx context.Context, h *host, service string) error {
 	return err
 }
 
-// othersStay says whether a unit of the model beside this one is not on its way out. One
-// that is removed to its end as the last ends the database too, and says where its data
+// othersStay reports whether a unit of the model beside this one is not on its way out. If none is, the
+// removal of the last unit ends the database too, and prints where its data
 // stay: that is what was asked then (docs/how-to/remove-a-unit.md, The last units).
 func (w *world) othersStay(h *host) bool {
 	return slices.ContainsFunc(w.inModel(), func(o *host) bool { return o != h && !o.Dying() })
@@ -250,7 +250,7 @@ func (w *world) replace(ctx context.Context, s Step) error {
 			switch {
 			case h.Removed():
 			case !w.othersStay(h):
-				failed = errors.Join(failed, w.Destroy(h.Unit)) // it goes on once the new ones are in the model
+				failed = errors.Join(failed, w.Destroy(h.Unit)) // it continues once the new ones are in the model
 			case !w.has(h, "power-off"):
 				failed = errors.Join(failed, w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{}))
 			}

@@ -30,7 +30,7 @@ var (
 	keep      = flag.String("log", "", "a directory for what the lab says of each schedule")
 )
 
-// grace is for how long a schedule that was begun may go on, on a machine of its own.
+// grace is how much longer a schedule that was begun may run, on a machine of its own.
 const grace = 2 * time.Minute
 
 // played is what became of one schedule.

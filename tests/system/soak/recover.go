@@ -27,7 +27,7 @@ type order struct {
 	// from is the unit that it is typed for.
 	from int
 	args []string
-	// giveUp are the names in give-up, and lost the hosts that they stand for.
+	// giveUp are the names in give-up, and lost the hosts that they mean.
 	giveUp []string
 	lost   []*host
 	// force gives up newer data of what is lost.
@@ -60,7 +60,7 @@ func (w *world) disasterStep(ctx context.Context, h *host, s Step) error {
 	return fmt.Errorf("no operation is called %q", s.Do)
 }
 
-// awaitWrites waits for so many more writes to each database, where there is a quorum.
+// awaitWrites waits for so many more writes to each database, if there is a quorum.
 func (w *world) awaitWrites(ctx context.Context, s Step) error {
 	n, err := strconv.Atoi(s.Arg)
 	if err != nil {
@@ -278,13 +278,13 @@ func (w *world) updateStatus(ctx context.Context) error {
 	return errors.Join(all, w.Settle(ctx))
 }
 
-// quorum says whether each database that is meant has a leader, so that there is nothing to
+// quorum reports whether each database that is meant has a leader, so that there is nothing to
 // recover.
 func (w *world) quorum(ctx context.Context, s Step) bool {
 	return !slices.ContainsFunc(s.databases(), func(db lab.DB) bool { return !w.look(ctx, db).leads })
 }
 
-// inBackground does something beside the step that goes on, and may outlast it.
+// inBackground does something beside the step, which continues, and may outlast it.
 func (w *world) inBackground(ctx context.Context, s Step, do func(context.Context) error) {
 	w.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.patience(operationPatience))

@@ -157,7 +157,7 @@ func (v view) String() string {
 }
 
 // finish ends all faults and requires that the application comes to its end, if
-// hooks go on running and an operator types what is printed.
+// hooks continue to run and an operator types what is printed.
 func (w *world) finish(ctx context.Context) (string, error) {
 	w.step++
 	w.say("the faults stop")
@@ -205,7 +205,7 @@ func (w *world) finish(ctx context.Context) (string, error) {
 	}
 }
 
-// again goes on with a unit whose hook failed, or that is being removed.
+// again continues with a unit whose hook failed, or that is being removed.
 func (w *world) again(ctx context.Context, h *host) error {
 	if h.Agent().Status == "error" {
 		return w.Retry(ctx, h.Unit)

@@ -33,7 +33,7 @@ type Step struct {
 	// Arg is what the step needs to know besides: a kind, a value.
 	Arg string `json:"arg,omitempty"`
 	// Call is at which call of another program, by the hook or action of the step
-	// that this one stands in, it happens; from 1.
+	// around this one, it happens; from 1.
 	Call int `json:"call,omitempty"`
 	// Seconds is how long a fault lasts that ends by itself; of a clock, by how much it
 	// is fast.

@@ -59,8 +59,8 @@ type beside struct {
 	clusters []raft.ID
 	from, to time.Time
 	// Why is what excuses it, as docs/how-to/recover-quorum.md tells (What keeps the old
-	// cluster off); guarded says that nothing does: a server was started beside one that
-	// would have said that its cluster was given up.
+	// cluster off); guarded means that nothing does: a server was started beside one that
+	// would have reported that its cluster was given up.
 	why     string
 	guarded bool
 	looks   int
@@ -181,9 +181,9 @@ func (h *history) lastServed(cluster raft.ID) (at time.Time) {
 	return at
 }
 
-// excuses says whether a write that was acknowledged at that time may be missing from the
-// cluster that there is in the end: whether another one was served then, by which it can have
-// been, or the last one had no server yet.
+// excuses reports whether a write that was acknowledged at that time may be missing from the
+// final cluster: another one was served then and can have acknowledged it, or the final one had
+// no server yet.
 func (h *history) excuses(at time.Time, last raft.ID) bool {
 	if began, seen := h.first[last]; !seen || at.Before(began) {
 		return true

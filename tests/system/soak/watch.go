@@ -17,7 +17,7 @@ type disasters struct {
 	// watched ends the watching, and waits for its end; background are machines that boot.
 	watched    func()
 	background sync.WaitGroup
-	// order is what the operator goes on to type in this disaster.
+	// order is the command that the operator types next in this disaster.
 	order *order
 	// backup is the newest one's directory, and behind what its unit had before it.
 	backup string
@@ -146,8 +146,8 @@ func (w *world) besideBroken() string {
 	return ""
 }
 
-// lostWrites says of writes that were acknowledged, and are missing in the end, which nothing
-// excuses; the others are counted.
+// lostWrites returns the writes that were acknowledged, and are missing in the end without an
+// excuse; it counts the excused ones.
 func (w *world) lostWrites(db lab.DB, missing []int) (lost []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

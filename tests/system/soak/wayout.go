@@ -101,7 +101,7 @@ func (w *world) follow(ctx context.Context, h *host, d present.Document) error {
 	return nil
 }
 
-// adopt types a printed plan of a recovery that gives up more, if all of that is off, and goes on with what it says.
+// adopt types a printed plan of a recovery that gives up more, if all of that is off, and continues with its values.
 func (w *world) adopt(ctx context.Context, line string) error {
 	params := parameters(line)
 	names := strings.Split(params["give-up"], ",")

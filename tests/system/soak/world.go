@@ -78,11 +78,11 @@ type world struct {
 	disasters
 }
 
-// host is a unit, its machine, and the faults that stand on it.
+// host is a unit, its machine, and the current faults on it.
 type host struct {
 	*lab.Unit
 	number int
-	// faults are those that stand, with the step that began them: of the whole
+	// faults are the current ones, with the step that began them: of the whole
 	// machine by their name, of a server with its database behind it ("hang nb").
 	faults map[string]int
 	// forced is whether the unit was removed by force: it has left nothing.
@@ -202,7 +202,7 @@ func (w *world) named(name string) *host {
 	return nil
 }
 
-// begin notes that a fault stands from now on.
+// begin notes a fault that is current from now on.
 func (w *world) begin(h *host, fault string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -216,7 +216,7 @@ func (w *world) end(h *host, fault string) {
 	delete(h.faults, fault)
 }
 
-// has says whether a fault stands on the machine, or on a database's server.
+// has reports whether a machine, or a database's server, has a fault.
 func (w *world) has(h *host, fault string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,11 +243,11 @@ func (h *host) record() (r record) {
 	return r
 }
 
-// paused says whether the unit has noted that it is to stay down: it then says so in its
-// status, even where the action that stopped it has failed in the end, or was killed.
+// paused reports whether the unit has noted that it must stay down: its status then shows
+// that, even if the action that stopped it has failed in the end, or was killed.
 func (h *host) paused() bool { return h.record().Unit.Paused }
 
-// held says whether its server was stopped for a recovery that an operator has asked for.
+// held reports whether its server was stopped for a recovery that an operator has asked for.
 func (h *host) held(db lab.DB) bool { return h.record().Recovery.Held[db.Schema()] != "" }
 
 // gone are errors of what was done to something that had ended by itself.

@@ -122,7 +122,7 @@ func (c *connection) stay() {
 	}
 }
 
-// beat says that this process gets to run, as long as it does.
+// beat reports that this process gets to run, as long as it does.
 func (c *connection) beat() {
 	ticker := time.NewTicker(controller.BeatInterval)
 	defer ticker.Stop()

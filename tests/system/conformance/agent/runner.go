@@ -8,7 +8,7 @@ import (
 	hookcontext "github.com/juju/juju/worker/uniter/runner/context"
 )
 
-// recorder is Juju's hook runner; what it ran is told to the controller.
+// recorder is Juju's hook runner; it reports what it ran to the controller.
 type recorder struct {
 	runner.Runner
 	connection *connection

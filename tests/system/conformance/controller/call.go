@@ -127,7 +127,7 @@ func plain[A, R any](f func(s session, args A) (R, error)) method {
 	}
 }
 
-// results is how the answers to a bulk call stand.
+// results returns the answers to a bulk call in Juju's form.
 func results[A any](all []A, f func(A) (any, error)) any {
 	answers := make([]any, len(all))
 	for i, one := range all {
@@ -156,7 +156,7 @@ func always(answer any) method {
 	return each(func(session, string) (any, error) { return answer, nil })
 }
 
-// notify says that something has changed. The model is locked.
+// notify wakes all watchers after a change. The model is locked.
 func (c *Controller) notify() {
 	close(c.changed)
 	c.changed = make(chan struct{})

@@ -59,7 +59,7 @@ func (s session) archive(url string) (Archive, error) {
 	return Archive{}, fault{params.CodeNotFound, fmt.Sprintf("charm %q not found", url)}
 }
 
-// settings are all options with their values: nil where there is none.
+// settings are all options with their values: nil if there is none.
 func (s session) settings() map[string]any {
 	settings := map[string]any(s.charm.Config().DefaultSettings())
 	for key, value := range s.state.Config {

@@ -170,7 +170,7 @@ func (c *Controller) Run(ctx context.Context, unit, action string, given map[str
 	return *a, err
 }
 
-// Starts says that the agent of a unit is being started: nothing is settled
+// Starts notes that the agent of a unit is being started: nothing is settled
 // before it is there.
 func (c *Controller) Starts(unit string) error {
 	return c.of(unit, func(_ *State, u *Unit) error { u.starting = true; return nil })

@@ -123,7 +123,7 @@ func now(status, info string) params.StatusResult {
 	return params.StatusResult{Status: status, Info: info, Since: &t, Data: map[string]any{}}
 }
 
-// peer says whether the relation has one side only.
+// peer reports whether the relation has one side only.
 func (r *Relation) peer() bool { return r.Remote == "" }
 
 // key is the relation's name in tags: its endpoints, the one that requires first
@@ -147,7 +147,7 @@ func (r *Relation) other(app string) string {
 	return r.Remote
 }
 
-// members are the units that a unit is told of, with the versions of their data.
+// members are the units that a unit hears of, with the versions of their data.
 // Those of our own that are dying have departed already (state/cleanup.go,
 // cleanupDyingUnit).
 func (s *State) members(unit string, r *Relation) map[string]int64 {
@@ -167,7 +167,7 @@ func (s *State) members(unit string, r *Relation) map[string]int64 {
 	return members
 }
 
-// applications are those whose data a unit is told of.
+// applications are those whose data a unit can see.
 func (s *State) applications(r *Relation) map[string]int64 {
 	if r.peer() {
 		return map[string]int64{s.App: r.App.Version}

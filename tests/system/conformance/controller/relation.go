@@ -31,7 +31,7 @@ func (s session) relationByTag(tag string) (*Relation, error) {
 			return r, nil
 		}
 	}
-	return nil, errPermission // as an agent is told of what isn't there
+	return nil, errPermission // Juju's answer to an agent about a relation that doesn't exist
 }
 
 func (s session) describe(r *Relation) params.RelationResult {

@@ -10,16 +10,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// BeatInterval is how often an agent says that it gets to run.
+// BeatInterval is how often an agent reports that it gets to run.
 const BeatInterval = 50 * time.Millisecond
 
-// enoughBeats of every agent without another call of any mean that nobody has
+// enoughBeats of every agent without another call of any mean that no agent has
 // anything to do: from an event to its next call an agent needs a few ms. Beats
-// are counted and not time, for an agent that gets no processor, or a machine
-// that stands still, doesn't beat either.
+// are counted and not time, for an agent that gets no processor, or that is on a machine
+// that is suspended, doesn't beat either.
 const enoughBeats = 6
 
-// stir says that something has come about that an agent may go on from. The
+// stir notes an event that may give an agent something to do. The
 // model is locked.
 func (c *Controller) stir() {
 	for _, u := range c.state.Units {
@@ -27,8 +27,8 @@ func (c *Controller) stir() {
 	}
 }
 
-// unfinished says what an agent that is not in error has still to do, by what it
-// has written down: "" where that is nothing.
+// unfinished returns what an agent that is not in error has still to do, by what it
+// has written down: "" if that is nothing.
 func (u *Unit) unfinished() string {
 	var state operation.State
 	if u.Kept.UniterState != nil {

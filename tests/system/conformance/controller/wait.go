@@ -81,7 +81,7 @@ func (c *Controller) stays(ctx context.Context, r Request) error {
 	return context.Cause(ctx)
 }
 
-// claim makes a unit the leader where there is none.
+// claim makes a unit the leader if there is none.
 func (c *Controller) claim(unit string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -96,7 +96,7 @@ func (s session) notifyWatch(value func() any) params.NotifyWatchResult {
 	})}
 }
 
-// stringsWatch sends what changes returns, where that is anything.
+// stringsWatch sends the result of changes, if that is not empty.
 func (s session) stringsWatch(changes func() []string) params.StringsWatchResult {
 	initial := changes()
 	return params.StringsWatchResult{Changes: initial, StringsWatcherId: s.register(func() (any, bool) {

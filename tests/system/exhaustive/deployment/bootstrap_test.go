@@ -11,7 +11,7 @@ import (
 )
 
 // A leader that is killed in the middle of making the clusters, and replaced
-// before it goes on: whether the new leader makes its own or finds those of the
+// before it continues: whether the new leader makes its own or finds those of the
 // old one, each database has one cluster in the end.
 func TestLeaderThatIsReplacedWhileItBootstrapsMakesNoSecondCluster(t *testing.T) {
 	t.Parallel()
@@ -19,7 +19,7 @@ func TestLeaderThatIsReplacedWhileItBootstrapsMakesNoSecondCluster(t *testing.T)
 	published := func(c *cloud) bool { return c.LeaderSettings()["nb_cid"] != "" }
 	nb, sb := func(u *lab.Unit) string { return u.DBFile(lab.NB) }, func(u *lab.Unit) string { return u.DBFile(lab.SB) }
 	for name, test := range map[string]struct {
-		// after says that the step is made; the hook is killed at its next call.
+		// after reports whether the step is made; the hook is killed at its next call.
 		after func(c *cloud, u *lab.Unit) bool
 		// maker is the unit whose clusters remain.
 		maker int

@@ -18,7 +18,7 @@ func TestHookThatIsRunTwiceChangesNothingTheSecondTime(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
 	c.Hold(true)
-	// An agent that takes the lease between the two runs changes what there is.
+	// An agent that takes the lease between the two runs changes the database.
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "off"}))
 	c.RelateSealedVault()
 	c.RelateClients()
@@ -108,7 +108,7 @@ func (c *cloud) runTwice(u *lab.Unit, hook string, env ...string) {
 	}
 }
 
-// onlyLooks says whether a call of another program leaves everything as it is.
+// onlyLooks reports whether a call of another program leaves everything as it is.
 // Hook tools that write are judged by what they have changed.
 func onlyLooks(call string) bool {
 	words := strings.Fields(call)

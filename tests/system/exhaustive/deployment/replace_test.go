@@ -37,7 +37,7 @@ func calls(program, argument string) func(call string) bool {
 }
 
 // All units are replaced by as many new ones, in every way in which an operator may
-// type it: the data end on the new units, and nobody is told to deploy again. Juju
+// type it: the data end on the new units, and no unit asks to deploy again. Juju
 // hides a unit that is being removed from the others' relation-list, and runs no hook
 // on it but the last ones.
 func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {

@@ -63,7 +63,7 @@ func TestBackupThatWasKilledIsNoneAndTheSameCommandMakesOne(t *testing.T) {
 }
 
 // A unit whose files are damaged rejoins, and the action, its own hooks and those of the units that remove its members
-// are killed at their calls: the same command goes on each time, the others are a quorum at all times, and nothing
+// are killed at their calls: the same command continues each time, the others are a quorum at all times, and nothing
 // is done twice.
 func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 	m := labtest.Deploy(t, 3)

@@ -21,7 +21,7 @@ var killings = []struct {
 	units, left int
 	// stride is how many calls further each run is killed, where no more is explored.
 	stride int
-	// power says that the machine loses its power in that moment, too, and starts again.
+	// power means that the machine loses its power at that moment, too, and starts again.
 	power bool
 }{
 	{"the action is killed", 2, 1, 12, false},
@@ -29,7 +29,7 @@ var killings = []struct {
 	{"the action, and the hooks of it and of the unit that publishes, are killed", 4, 2, 24, false},
 }
 
-// The action is killed at its calls, one after another, and the same command goes on each
+// The action is killed at its calls, one after another, and the same command continues each
 // time, until it has ended.
 func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 	t.Parallel()
@@ -88,9 +88,9 @@ func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 	}
 }
 
-// The lost unit is given up by the identities of its members. Once the new cluster of one database has taken the old
-// one's place, its member there is none any more: the command that names both goes on with the other database, and
-// makes nothing anew that has come about.
+// The lost unit is given up by the identities of its members. Once the new cluster of one database has replaced the
+// old one, the lost member's identity is not in it any more: the command that names both continues with the other
+// database, and makes again nothing that exists already.
 func TestRestoreThatWasKilledAfterOneDatabaseGoesOnWithTheOtherByTheSameIdentities(t *testing.T) {
 	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
 	m.AddSwitch("kept")

@@ -38,7 +38,7 @@ const updateInterval = 10 * time.Second
 const answerInterval = 300 * time.Millisecond
 
 // Live is an application without units, whose CA answers, and whose units run update-status
-// every now and then, until end. What fails of it is told to log.
+// every now and then, until end. Failures of that are written to log.
 func Live(ctx context.Context, c *Controller, f *machines.Fleet, log io.Writer) (a *Application, end func()) {
 	ctx, stop := context.WithCancel(ctx)
 	a = &Application{Controller: c, Machines: map[string]*machines.Machine{}, CA: vault.New("vault"), fleet: f, answered: map[string]string{}}
@@ -161,7 +161,7 @@ func (a *Application) Reboot(ctx context.Context, unit string) error {
 }
 
 // CutOff implements [cluster.OwnMachines]. The controller is reached by a socket, not by the
-// network that is cut: so the agent stands still meanwhile.
+// network that is cut: so the agent is suspended meanwhile.
 func (a *Application) CutOff(ctx context.Context, unit string, off bool) error {
 	if off {
 		if err := a.StopAgent(ctx, unit); err != nil {

@@ -12,7 +12,7 @@ import (
 const Certificates = "certificates"
 
 // Certify has the CA answer the requests that are new or, with again, all of
-// them: what it has issued anew since goes to the units.
+// them: the new certificates go to the units.
 func (a *Application) Certify(ctx context.Context, again bool) error {
 	if a.relation(Certificates) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (a *Application) Certify(ctx context.Context, again bool) error {
 	return nil
 }
 
-// ReplaceCA replaces the CA by another, which answers all requests anew.
+// ReplaceCA replaces the CA by another, which answers all requests again.
 func (a *Application) ReplaceCA(ctx context.Context, ca *vault.CA) error {
 	a.mu.Lock()
 	a.CA = ca

@@ -135,7 +135,7 @@ func (s *story) legacy(ctx context.Context, t *testing.T) legacy {
 			require.NoError(t, err)
 			l.addresses[unit] = append(l.addresses[unit], data[unit]["bound-address"])
 		}
-		// An inode: a database that was made anew has another.
+		// An inode: a database that was made again has another.
 		l.files[unit], err = m.Shell(ctx, `stat -c '%n %i' /var/lib/ovn/*.db`)
 		require.NoError(t, err)
 		l.sources[unit], err = m.Shell(ctx, `cat /etc/apt/sources.list.d/*`)

@@ -14,7 +14,7 @@ import (
 )
 
 // renewCertificates renews all certificates, and then replaces the CA: servers
-// serve the new ones without a restart, and connections go on.
+// serve the new ones without a restart, and connections stay.
 func (s *story) renewCertificates(ctx context.Context, t *testing.T) {
 	servers := s.servers(ctx, t)
 	before := s.served(ctx, t)

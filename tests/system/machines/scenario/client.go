@@ -75,7 +75,7 @@ func (s *story) followRelations(ctx context.Context) error {
 	return s.client.SetRemotes(ctx, remotes)
 }
 
-// published is how a machine's address stands on relations: a JSON string, with
+// published is a machine's address as relations have it: a JSON string, with
 // IPv6 in brackets.
 func published(m *machines.Machine) string {
 	if m.Address().Is6() {
@@ -135,7 +135,7 @@ func accessIsControlled(ctx context.Context, t *testing.T, c *client.Client) {
 	assert.NoError(t, err)
 }
 
-// more says whether both databases have acknowledged n more writes than before.
+// more checks that both databases have acknowledged n more writes than before.
 func more(c *client.Client, before map[string]int, n int) error {
 	now := c.Acknowledged()
 	for db, count := range now {

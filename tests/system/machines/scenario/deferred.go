@@ -54,7 +54,7 @@ func (s *story) reinstall(ctx context.Context, t *testing.T) {
 }
 
 // installAgain has dpkg unpack and configure the installed version of ovn-central on a unit,
-// whose agent stands still from then on: a hook meanwhile would find the package half installed.
+// whose agent is suspended from then on: a hook meanwhile would find the package half installed.
 func (s *story) installAgain(ctx context.Context, t *testing.T, unit string) {
 	t.Helper()
 	require.NoError(t, s.StopAgent(ctx, unit))

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/client"
 )
 
-// TestGroundCarriesAClusterWithoutTheCharm is what the other tests stand on: where
-// it fails, they say nothing about the charm.
+// TestGroundCarriesAClusterWithoutTheCharm tests what the other tests rely on: if
+// it fails, their failures don't show a fault of the charm.
 func TestGroundCarriesAClusterWithoutTheCharm(t *testing.T) {
 	if exploretest.Factor(t) == 1 {
 		t.Skip("shows the machines and not the charm: set EXPLORE=2 if another test of them fails")

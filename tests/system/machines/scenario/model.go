@@ -61,7 +61,7 @@ func newStory(t *testing.T, charm string, o machines.Options) (context.Context, 
 	return ctx, s
 }
 
-// part is a part of a test, which stands on those before it.
+// part is a part of a test, which builds on those before it.
 type part struct {
 	name string
 	play func(context.Context, *testing.T)

@@ -23,8 +23,8 @@ const newerSource = "deb [trusted=yes] file:" + machines.NewerPackages + " ./"
 // newer is the suite to upgrade to.
 func newer() string { return cmp.Or(os.Getenv(newerVariable), "trixie") }
 
-// TestGroundRunsPackagesOfTwoReleases is what the story of an upgrade stands on:
-// without the charm, packages of a newer suite take the place of the older ones, and
+// TestGroundRunsPackagesOfTwoReleases tests what the story of an upgrade relies on:
+// without the charm, packages of a newer suite replace the older ones, and
 // their programs run.
 func TestGroundRunsPackagesOfTwoReleases(t *testing.T) {
 	ctx, fleet := open(t, machines.Options{Newer: newer()})

@@ -123,7 +123,7 @@ func (w *worstNight) recover(ctx context.Context, t *testing.T) {
 	acted := make(chan []string, 1)
 	go func() {
 		var all []string
-		for acting.Err() == nil { // what takes long is gone on with by the same command
+		for acting.Err() == nil { // the same command continues a run that takes long
 			result, err := w.Run(acting, w.left, "recover", w.giveUp(), "i-really-mean-it=true")
 			all = append(all, fmt.Sprint(result, err))
 		}

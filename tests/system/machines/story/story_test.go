@@ -1,5 +1,5 @@
 // Package story tells the life of an application on machines with Juju's own agent, from the first
-// unit to its removal. What it is told with is in tests/system/machines/scenario.
+// unit to its removal. Its parts are in tests/system/machines/scenario.
 package story
 
 import (

@@ -17,7 +17,7 @@ import (
 // root is the project's directory.
 const root = "../../../../.."
 
-// typed is a command of the tutorial, and what the tutorial says that it prints.
+// typed is a command of the tutorial, and the output that the tutorial shows for it.
 type typed struct {
 	command string
 	shown   []string

@@ -78,7 +78,7 @@ EXIT STATUS
 	return root
 }
 
-// Write shows what the charm logs, where that is asked for.
+// Write shows what the charm logs, if that is asked for.
 func (g *global) Write(text []byte) (int, error) {
 	if g.verbose {
 		return g.errors.Write(text)

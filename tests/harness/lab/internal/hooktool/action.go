@@ -70,8 +70,8 @@ func (c *call) badKey(key string) error {
 	return fmt.Errorf("key %q must start and end with lowercase alphanumeric, and contain only %s", key, allowed)
 }
 
-// Nest puts value into a tree of maps, at the path keys; what stands in the way
-// is replaced.
+// Nest puts value into a tree of maps, at the path keys; a value on the path that is
+// not a map is replaced.
 func Nest(tree map[string]any, keys []string, value any) {
 	last := len(keys) - 1
 	for _, key := range keys[:last] {

@@ -191,7 +191,7 @@ func (c *Context) End() {
 	c.ended = true
 }
 
-// Ended says whether the unit has left the model.
+// Ended reports whether the unit has left the model.
 func (c *Context) Ended() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

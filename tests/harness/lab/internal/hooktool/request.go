@@ -13,7 +13,7 @@ const (
 )
 
 // Client is the program in C, tests/harness/lab/hooktool, beside the one in Go that plays the
-// machine's programs where there is no hook.
+// machine's programs if there is no hook.
 func Client(program string) string { return program + "-hook-tool" }
 
 // Request is what the client sends.

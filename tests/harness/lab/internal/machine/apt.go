@@ -61,7 +61,7 @@ func (t *tool) aptGet(args []string) int {
 	return aptFailure
 }
 
-// locked says whether another process has dpkg's lock, in apt's words.
+// locked reports whether another process has dpkg's lock, in apt's words.
 func (t *tool) locked() bool {
 	busy := false
 	err := t.changePackages(func(p *packages) {
@@ -117,7 +117,7 @@ func (t *tool) install(names []string, onlyUpgrade bool) int {
 	return 0
 }
 
-// unpack notes the candidate's version for each package, and says whether
+// unpack notes the candidate's version for each package, and reports whether
 // ovn-central was new or became newer.
 func (t *tool) unpack(names []string, onlyUpgrade bool) (first, upgraded bool, err error) {
 	versions, err := hostVersions()

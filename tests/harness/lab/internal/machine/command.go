@@ -17,8 +17,8 @@ const pipeGrace = time.Second
 
 // Command is a program of the machine, with the environment that a root shell
 // there would give it, not the hook's: the wrappers and hook tools aren't on its
-// PATH. It runs in the machine's network; its error is [ErrOff] where there is
-// none.
+// PATH. It runs in the machine's network; its error is [ErrOff] if there is
+// no network.
 func (m *Machine) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	path := m.SystemPath()
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -52,7 +52,7 @@ func (m *Machine) Enter(cmd *exec.Cmd) error {
 	return nil
 }
 
-// On says whether the machine is on.
+// On reports whether the machine is on.
 func (m *Machine) On() bool {
 	_, on := m.init()
 	return on
@@ -68,8 +68,8 @@ func (m *Machine) Namespace() (string, error) {
 	return namespaceOf(self.PID), nil
 }
 
-// SystemPath is the PATH of the machine's system programs: the stand-ins, the
-// caller's without what is the lab's, and the places where OVN's servers are.
+// SystemPath is the PATH of the machine's system programs: the lab's replacements, the
+// caller's PATH without the lab's folders, and the folders of OVN's servers.
 func (m *Machine) SystemPath() string {
 	dirs := []string{m.BinDir()}
 	for _, dir := range slices.Concat(filepath.SplitList(os.Getenv("PATH")),

@@ -20,7 +20,7 @@ func (c *child) await(limit time.Duration) bool {
 	}
 }
 
-// clean says whether an ending isn't a failure (systemd.service(5),
+// clean reports whether an ending isn't a failure (systemd.service(5),
 // SuccessExitStatus=).
 func clean(status syscall.WaitStatus) bool {
 	return status.Exited() && status.ExitStatus() == 0 ||

@@ -177,6 +177,6 @@ func (m *manager) answer(connection net.Conn) {
 	if err := json.NewDecoder(connection).Decode(&q); err != nil {
 		return
 	}
-	// A client that is gone needs no answer; its job goes on.
+	// A client that is gone needs no answer; its job continues.
 	_ = json.NewEncoder(connection).Encode(m.systemctl(q.Args))
 }

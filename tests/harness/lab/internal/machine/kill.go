@@ -75,9 +75,9 @@ func kill(processes []Process) error {
 	return errors.Join(errs...)
 }
 
-// inhabitants are the machine's other processes: those in the network namespace that its init holds,
-// where that is not our own, and those with its environment. This process never counts: a thread
-// of it may be there on a visit.
+// inhabitants are the machine's other processes: those in the network namespace of its init,
+// if that is not our own, and those with its environment. This process never counts: one of its
+// threads may be in that namespace for a moment.
 func (m *Machine) inhabitants(first Process) (found []Process) {
 	home, own := network(first.PID), network(os.Getpid())
 	if home == own || !first.Alive() {
@@ -101,7 +101,7 @@ func (m *Machine) inhabitants(first Process) (found []Process) {
 	return found
 }
 
-// network is the network namespace of a process; empty where that can't be read.
+// network is the network namespace of a process; empty if that can't be read.
 func network(pid int) string {
 	name, _ := os.Readlink(namespaceOf(pid))
 	return name

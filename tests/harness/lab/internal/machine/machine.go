@@ -30,7 +30,7 @@ type Machine struct {
 	Restart bool `json:"restart,omitempty"`
 	// StartInterval is in which time five starts are too many; 0 is systemd's default.
 	StartInterval time.Duration `json:"start-interval,omitempty"`
-	// Bare says that only the charm sets the machine up.
+	// Bare means that only the charm sets the machine up.
 	Bare bool `json:"bare,omitempty"`
 	// QuietNorthd keeps ovn-central.service from wanting ovn-northd.service.
 	QuietNorthd bool `json:"quiet_northd,omitempty"`
@@ -140,7 +140,7 @@ func (m *Machine) NorthdParams() string {
 	return filepath.Join(m.ConfDir(), "ovn-northd-db-params.conf")
 }
 
-// BinDir holds systemctl and the other stand-ins.
+// BinDir holds systemctl and the lab's other replacements of programs.
 func (m *Machine) BinDir() string { return filepath.Join(m.Dir, "bin") }
 
 // TracedDir holds the wrappers of OVN's tools, which are on the PATH only of

@@ -53,7 +53,7 @@ func (m *Machine) Boot(ctx context.Context, program string) error {
 func (m *Machine) boot(ctx context.Context, program string) error {
 	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
 	defer cancel()
-	// /run is empty after a boot. What it says of processes isn't true any more.
+	// /run is empty after a boot. What it has about processes isn't true any more.
 	if err := errors.Join(os.RemoveAll(m.RunDir()), os.Mkdir(m.RunDir(), 0o755)); err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 }
 
 // start starts a process in a network namespace of its own. That of a machine is made
-// from the hub's, which says that a namespace made from it has a table of connections
-// of its own ([ownTable]): to read /proc/net/tcp is to go through all of the table, and
+// from the hub's, which is set such that a namespace made from it has a table of connections
+// of its own ([ownTable]): a read of /proc/net/tcp goes through the whole table, and
 // the one that namespaces otherwise share has a place for every 100 KiB of memory.
 func (m *Machine) start(cmd *exec.Cmd) error {
 	hub, err := m.hub()

@@ -85,7 +85,7 @@ func (m *Machine) writeStatus(p packages) error {
 	return os.Rename(file+".new", file)
 }
 
-// ships says whether an installed package has a unit.
+// ships reports whether an installed package has a unit.
 func (m *Machine) ships(unit string) bool {
 	return slices.Contains(packaged, unit) && m.packages().Installed[Umbrella] != ""
 }
@@ -218,8 +218,8 @@ func (m *Machine) configure(upgrade bool) error {
 // notAllowed is the exit code of policy-rc.d for what must not be run.
 const notAllowed = 101
 
-// forbidden says whether the machine has a policy-rc.d that is against it. It
-// stands in the machine's directory, where /usr/sbin is in a real one's root.
+// forbidden reports whether the machine has a policy-rc.d that forbids the verb. The file
+// is in the machine's directory, as in /usr/sbin of a real one's root.
 func (m *Machine) forbidden(verb string) bool {
 	cmd := exec.Command(filepath.Join(m.Dir, "usr/sbin/policy-rc.d"), Umbrella, verb)
 	err := cmd.Run()

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 )
 
-// Play plays systemctl, another stand-in, a wrapper, the guard or an init where this
+// Play plays systemctl, another replaced program, a wrapper, the guard or an init if this
 // program was called by such a name, and then ends it. Otherwise it returns.
 func Play() {
 	argv0, args := os.Args[0], os.Args[1:]

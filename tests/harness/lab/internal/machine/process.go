@@ -36,7 +36,7 @@ func stat(pid int) (state byte, started string, ok bool) {
 	return fields[0][0], fields[19], true
 }
 
-// Alive says whether this very process still runs. A zombie doesn't.
+// Alive reports whether this very process still runs. A zombie doesn't.
 func (p Process) Alive() bool {
 	state, started, ok := stat(p.PID)
 	return ok && started == p.Started && state != 'Z' && state != 'X'
@@ -57,7 +57,7 @@ func (p Process) Signal(sig syscall.Signal, group bool) error {
 	return syscall.Kill(-id, sig)
 }
 
-// has says whether a process was started with the machine's environment.
+// has reports whether a process was started with the machine's environment.
 func (m *Machine) has(pid int) bool {
 	environment, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return bytes.Contains(environment, []byte("OVN_RUNDIR="+m.RunDir()+"\x00"))
@@ -85,8 +85,8 @@ func (m *Machine) fromPidFile(file string) (Process, bool) {
 	return p, p.Alive()
 }
 
-// Reached says whether the signal has had its effect: killed processes are gone,
-// stopped ones stand still, continued ones don't.
+// Reached reports whether the signal has had its effect: killed processes are gone,
+// stopped ones are suspended, continued ones are not.
 func (p Process) Reached(sig syscall.Signal) bool {
 	state, _, _ := stat(p.PID)
 	switch sig {

@@ -63,7 +63,7 @@ func (m *manager) state(s *service) string {
 	return s.active
 }
 
-// What a failed job says of its reason.
+// The reasons of a failed job, in systemctl's words.
 var (
 	errControl = errors.New("the control process exited with error code")
 	errNoStart = errors.New("the unit has no ExecStart=")

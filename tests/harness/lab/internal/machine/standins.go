@@ -19,7 +19,7 @@ import (
 // whose calls are counted.
 var wrapped = []string{"ovs-appctl", "ovn-appctl", "ovsdb-tool", "ovsdb-client", "ovn-nbctl", "ovn-sbctl"}
 
-// tool is one call of a stand-in: on which machine, with which arguments, in which directory (empty:
+// tool is one call of a replaced program: on which machine, with which arguments, in which directory (empty:
 // this process's).
 type tool struct {
 	*Machine
@@ -47,7 +47,7 @@ var standIns = map[string]func(*tool, []string) int{
 	"reboot": (*tool).refuse, "shutdown": (*tool).refuse, "poweroff": (*tool).refuse,
 }
 
-// refuse is a program that nothing here stands in for.
+// refuse answers a call of a program that the lab doesn't replace.
 func (t *tool) refuse([]string) int {
 	fmt.Fprintf(t.errs, "%s: the lab has no such program\n", t.name)
 	return exitFailure
@@ -60,8 +60,8 @@ func (t *tool) systemctl(args []string) int {
 	return said.Code
 }
 
-// Answer plays a stand-in for a hook, in this process: what it does is finished, whatever becomes of the
-// one that asked for it. One that asks for a program with a wrapper is to become that.
+// Answer plays a replaced program for a hook, in this process: its work is finished, whatever happens to the
+// caller. A caller that asks for a program with a wrapper must run that program itself.
 func (m *Machine) Answer(r hooktool.Request) hooktool.Response {
 	if slices.Contains(wrapped, r.Name) {
 		path, err := m.realPath(r.Name)
@@ -94,8 +94,8 @@ func ofLink(argv0 string) (*Machine, error) {
 	return Load(filepath.Dir(filepath.Dir(path)))
 }
 
-// outside is a stand-in that no hook calls, or a wrapper that a hook has left behind: that one returns
-// only where the real program can't be run. argv0 is how it was called, which says whose machine it is on.
+// outside plays a replaced program that no hook calls, or a wrapper that a hook has left behind: a wrapper returns
+// only if the real program can't be run. The name argv0 that it was called by shows whose machine it is on.
 func outside(argv0 string, args []string) int {
 	m, err := ofLink(argv0)
 	if err != nil {

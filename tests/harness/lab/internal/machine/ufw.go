@@ -50,7 +50,7 @@ func (t *tool) ufw(args []string) int {
 	return 0
 }
 
-// errSyntax is what ufw says of a command that it doesn't take.
+// errSyntax is ufw's error about a command that it doesn't take.
 var errSyntax = errors.New("Invalid syntax") //nolint:staticcheck // ufw's words
 
 func (f *firewall) run(args []string) (said string, err error) {
@@ -155,7 +155,7 @@ func (f *firewall) remove(rules *[]rule, r rule) string {
 	return f.said("Rule deleted")
 }
 
-// said is what ufw says that it did; it says less if it is off.
+// said returns ufw's message about what it did; it is shorter if ufw is off.
 func (f *firewall) said(done string) string {
 	if !f.Enabled {
 		return "Rules updated"
@@ -163,7 +163,7 @@ func (f *firewall) said(done string) string {
 	return done
 }
 
-// suffix is what ufw puts after what it says of a rule of IPv6.
+// suffix is the text that ufw adds to its message about a rule of IPv6.
 func suffix(six bool) string {
 	if six {
 		return " (v6)"

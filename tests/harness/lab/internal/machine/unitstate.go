@@ -13,7 +13,7 @@ func (c *command) say(text string) {
 	}
 }
 
-// note is what systemctl says of what it did, on stderr.
+// note prints systemctl's message about what it did, on stderr.
 func (c *command) note(text string) {
 	if !c.quiet {
 		c.errs.WriteString(text)
@@ -116,7 +116,7 @@ func (c *command) unitFile(verb, name string) int {
 	return 0
 }
 
-// noInstallation begins what systemctl says of a unit that can't be enabled.
+// noInstallation begins systemctl's message about a unit that can't be enabled.
 const noInstallation = "The unit files have no installation config (WantedBy=, RequiredBy=, Also=,\n" +
 	"Alias= settings in the [Install] section, and DefaultInstance= for template\n" +
 	"units). This means they are not meant to be enabled using systemctl.\n"

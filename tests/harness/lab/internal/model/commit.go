@@ -52,7 +52,7 @@ func (s *State) Commit(name string, h Hook) {
 		agent.LeaderVersion = h.Version
 	case UpgradeCharm:
 		agent.CharmVersion = h.Version
-		agent.LeaderVersion = 0 // the agent watches anew, and remembers it no more
+		agent.LeaderVersion = 0 // the agent starts to watch again, and no longer remembers it
 		s.hearOfGone(u)
 		agent.Queued = &Hook{Kind: ConfigChanged, Version: s.ConfigVersion, AddressVersion: u.AddressVersion}
 	case ConfigChanged:

@@ -70,7 +70,7 @@ func (s *State) dropRelation(r *Relation) {
 	}
 }
 
-// Peer says whether this is a peer relation.
+// Peer reports whether this is a peer relation.
 func (r *Relation) Peer() bool { return r.Remote == "" }
 
 // Other is the application on the other side: of a peer relation, our own.
@@ -98,8 +98,8 @@ func (r *Relation) Bag(unit string) *Bag {
 	return r.RemoteUnits[unit]
 }
 
-// News is the version of what a unit of either side has put there or, where unit
-// is empty, the application on the other side; 0 where there is nothing.
+// News is the version of what a unit of either side has put there or, if unit
+// is empty, the application on the other side; 0 if there is nothing.
 func (r *Relation) News(unit string) int {
 	bag := r.Bag(unit)
 	switch {

@@ -66,7 +66,7 @@ func (s *State) ordered() []*Relation {
 	return relations
 }
 
-// Since says whether this is that Juju or a later one.
+// Since reports whether this is that Juju or a later one.
 func (s *State) Since(major, minor int) bool {
 	first, rest, _ := strings.Cut(s.JujuVersion, ".")
 	second, _, _ := strings.Cut(rest, ".")
@@ -75,7 +75,7 @@ func (s *State) Since(major, minor int) bool {
 	return m > major || m == major && n >= minor
 }
 
-// members are the units that u's agent is told of, with the versions of their
+// members are the units that u's agent hears of, with the versions of their
 // data. To a dying unit all of them are gone.
 func (s *State) members(u *Unit, r *Relation) map[string]int {
 	members := map[string]int{}

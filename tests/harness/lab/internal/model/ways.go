@@ -11,7 +11,7 @@ import (
 // Those of Juju 4 were seen on a controller of 4.0.15, or are from its source.
 type Ways struct {
 	// PeersStay: the units that remain get no -departed for a peer, and
-	// relation-list goes on naming it, until their agent restarts (juju/juju issue 23326).
+	// relation-list continues to name it, until their agent restarts (juju/juju issue 23326).
 	PeersStay bool
 	// NoLeaderSettings: there is no leader-get, no leader-set, and no hook about them.
 	NoLeaderSettings bool
@@ -123,7 +123,7 @@ func (s *State) Coming(name string) (at time.Time) {
 	return at
 }
 
-// hearOfGone is the end of what [Ways].PeersStay keeps: an agent that watches anew
+// hearOfGone ends what [Ways].PeersStay keeps: an agent that starts to watch again
 // hears who is really there.
 func (s *State) hearOfGone(u *Unit) {
 	for id, m := range u.Uniter.Relations {
@@ -142,8 +142,8 @@ func (s *State) hearOfGone(u *Unit) {
 	}
 }
 
-// stays says whether the agent still takes for a member of a peer relation who has
-// left it.
+// stays reports whether the agent still counts a unit that has left a peer relation
+// as its member.
 func (s *State) stays(m *Membership, name string) bool {
 	_, known := m.Members[name]
 	return s.Ways.PeersStay && known && !m.Gone[name]
