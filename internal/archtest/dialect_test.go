@@ -2,7 +2,6 @@ package archtest
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -24,29 +23,10 @@ var dialect = map[*regexp.Regexp]string{
 	regexp.MustCompile(`\bwhere (none|there (is|are)|that (is|can))`): "if",
 }
 
-// plain are the packages of internal/ whose comments have no dialect, with the packages below them.
-var plain = []string{
-	"action", "agent", "answer", "archtest", "atomicfile", "backup", "certificates", "cli", "command", "ctxio",
-	"document", "exploretest", "finding", "firewall", "foreign", "goldentest", "hook", "juju", "lease", "loopbacktest",
-	"mincost", "monitoring", "observe", "ovndb", "ovsdb", "ovsdbtest", "plan", "poll", "present", "publish", "raft",
-	"relation", "render", "restarts", "rpc2", "run", "shell", "shelltest", "startguard", "steps", "tls", "unitname",
-	"version",
-}
-
-// notPlain are files of these packages with comments that are still to be rewritten.
-var notPlain = []string{
-	"agent/drains.go", "raft/plan.go", "raft/plan_pending_test.go", "raft/plan_restart_test.go", "raft/refusal_test.go",
-}
-
 func TestWords_no_dialect_in_comments(t *testing.T) {
 	for _, p := range list(t) {
-		if !slices.ContainsFunc(plain, func(name string) bool { return p.local() == name || strings.HasPrefix(p.local(), name+"/") }) {
-			continue
-		}
 		for _, f := range sources(t, p) {
-			if name := strings.TrimPrefix(f.name, module+"/internal/"); !slices.Contains(notPlain, name) {
-				assert.Empty(t, dialectLines(name, string(f.text)))
-			}
+			assert.Empty(t, dialectLines(strings.TrimPrefix(f.name, module+"/"), string(f.text)))
 		}
 	}
 }

@@ -225,7 +225,7 @@ func (r *lockedServer) release(ctx context.Context) {
 }
 
 // Gate is called right before a server is taken down: a process that was stopped meanwhile may have lost the lock. It
-// returns the time until which that may begin, or why it may not. Who does not call it has taken nothing down.
+// returns the time until which that may begin, or why it may not. An operation that does not call it has stopped nothing.
 type Gate func() (until time.Time, err error)
 
 // openGate is for a server that needs no lock.

@@ -2,17 +2,23 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // rules are all reasons to do, or to report, something, by priority: the first one with a step decides.
-var rules = []rule{
-	// What protects data comes first: it needs no packages, address or certificate, and comes before a pause. Only the
-	// server has the entries that its file lacks, and it may be killed at any time. The remaining space of a full disk
-	// may suffice.
+var rules = slices.Concat(
+	dataRules, recoveryRules, packageRules, fileRules, certificateRules, machineRules, // rules.go
+	clusterRules, serverRules, // rules_servers.go
+	startRules, leaderRules, northdRules, upgradeRules, otherRules, // rules_services.go
+)
+
+// What protects data comes first: it needs no packages, address or certificate, and comes before a pause. Only the
+// server has the entries that its file lacks, and it may be killed at any time. The remaining space of a full disk
+// may suffice.
+var dataRules = []rule{
 	{name: "disk is full", in: every, when: func(v *view) bool { return v.Disk != "" }, find: (*view).findFullDisk},
 	{
 		name: "running server's file lacks entries", in: every, each: true,
@@ -29,8 +35,10 @@ var rules = []rule{
 			return v.find(finding.PublishedDataInvalid, finding.Args{Detail: v.Problem})
 		},
 	},
+}
 
-	// Recoveries: a unit that is being removed does what no other can.
+// Recoveries: a unit that is being removed does what no other can.
+var recoveryRules = []rule{
 	{
 		name: "unit to be removed is paused", in: leaving, when: func(v *view) bool { return v.Paused },
 		find: (*view).findPaused,
@@ -52,8 +60,10 @@ var rules = []rule{
 		name: "recovery holds the server", of: server, outranks: true,
 		when: func(v *view) bool { return v.deployed() && v.held() },
 	},
+}
 
-	// The packages and the address.
+// The packages and the address.
+var packageRules = []rule{
 	{
 		name: "nothing else is done on a full disk", in: staying, when: func(v *view) bool { return v.Disk != "" },
 		ends: staying,
@@ -74,8 +84,10 @@ var rules = []rule{
 		name: "address is unknown", in: staying, ends: staying, when: func(v *view) bool { return v.Address == "" },
 		find: (*view).findNoAddress,
 	},
+}
 
-	// Files that may not be served, or can't be: R10, and what counts as down for all units.
+// Files that may not be served, or can't be: R10, and what counts as down for all units.
+var fileRules = []rule{
 	{
 		name: "this unit's copy was given up", of: server, more: true, when: (*view).isOfReplaced,
 		find: says(finding.CopyGivenUp),
@@ -99,8 +111,10 @@ var rules = []rule{
 		name: "stopped server's file lacks entries", in: every, of: server, when: (*view).isUnusable,
 		find: (*view).findUnusable,
 	},
+}
 
-	// The certificate.
+// The certificate.
+var certificateRules = []rule{
 	{
 		name: "certificates have no relation", in: staying, of: certificate,
 		when: func(v *view) bool { return !v.Certificates.Related }, find: (*view).findUnrelated,
@@ -181,8 +195,10 @@ var rules = []rule{
 		name: "no usable certificate", in: staying, ends: staying,
 		when: func(v *view) bool { return !v.Certificates.Used.usable() },
 	},
+}
 
-	// The machine.
+// The machine.
+var machineRules = []rule{
 	{
 		name: "options of the services differ",
 		when: func(v *view) bool { return v.Defaults == Drifted || v.Defaults == NeedsRestart },
@@ -192,413 +208,5 @@ var rules = []rule{
 	{
 		name: "unit is paused", in: staying, ends: staying, when: func(v *view) bool { return v.Paused },
 		find: (*view).findPaused,
-	},
-
-	// The application's clusters. Only the Juju leader creates them. It publishes their IDs, in a way that only a leader
-	// can, before a server can run on them: so if two units were the leader for a while, one finds the other's IDs and
-	// discards what it has made.
-	{
-		name: "leader publishes a served claim", when: func(v *view) bool { return v.JujuLeader && v.servedClaim() != "" },
-		step: (*view).publishServed,
-	},
-	{
-		name: "another claim is served", ends: working, when: func(v *view) bool { return v.servedClaim() != "" },
-		find: (*view).findServedClaim,
-	},
-	{
-		name: "claims are unread", in: working | leaving, ends: working,
-		when: func(v *view) bool { return v.hasClaimed() && v.Blind }, find: (*view).findNoRelation,
-	},
-	{
-		name: "another unit has claimed, too", in: working | leaving, ends: working,
-		when: func(v *view) bool { return v.hasClaimed() && !v.Blind && v.otherClaim() != "" },
-		find: func(v *view) finding.Finding {
-			return v.find(finding.ClaimContested, finding.Args{Unit: v.otherClaim(), Value: "it will serve or discard them"})
-		},
-	},
-	{name: "two clusters have servers", each: true, when: (*view).hasTwoClusters, find: (*view).findTwoClusters},
-	{
-		name: "no relation to the other units", ends: working,
-		when: func(v *view) bool { return !v.Clusters.known() && v.Unrelated }, find: (*view).findNoRelation,
-	},
-	{
-		name: "old database is standalone", of: old,
-		when: func(v *view) bool { return !v.Clusters.known() && v.x.Condition == ovndb.Standalone },
-		find: (*view).findStandalone,
-	},
-	{
-		name: "old server may vote", of: old, outranks: true,
-		when: func(v *view) bool { return !v.Clusters.known() && v.mayVote() }, find: (*view).findUnserved,
-	},
-	{
-		name: "old database is made elsewhere", of: old,
-		when: func(v *view) bool { return !v.Clusters.known() && v.isMadeElsewhere() },
-		find: (*view).findMadeElsewhere,
-	},
-	{
-		name: "nothing is created beside an error", ends: working,
-		when: func(v *view) bool { return !v.Clusters.known() && v.failed() },
-	},
-	{
-		name: "another unit leads", each: true,
-		when: func(v *view) bool {
-			return !v.Clusters.known() && v.x.Staged != "" && (!v.JujuLeader || v.clustersFound() == 2)
-		},
-		step: because(DiscardCluster),
-	},
-	{
-		name: "leader has not created the clusters", ends: working,
-		when: func(v *view) bool { return !v.Clusters.known() && !v.JujuLeader && v.clustersFound() == 0 },
-		find: awaits("the leader unit has not created the clusters yet"),
-	},
-	{
-		name: "leader has not published the clusters", ends: working,
-		when: func(v *view) bool { return !v.Clusters.known() && !v.JujuLeader },
-		find: awaits("the leader unit has not published the clusters' IDs yet"),
-	},
-	{
-		name: "the clusters exist already", ends: working,
-		when: func(v *view) bool { return !v.Clusters.known() && v.clustersFound() == 2 }, step: (*view).publishFound,
-	},
-	{
-		name: "only one cluster exists", ends: working,
-		when: func(v *view) bool { return !v.Clusters.known() && v.clustersFound() == 1 },
-		find: awaits("a unit has a server of one database only; waiting for the other"),
-	},
-	{
-		name: "an unread unit may have the clusters", ends: working,
-		when: func(v *view) bool { return !v.Clusters.known() && v.unread() != "" }, find: (*view).findUnread,
-	},
-	{
-		name: "its server has left another unit's cluster", each: true,
-		when: func(v *view) bool { return !v.Clusters.known() && v.x.Condition == ovndb.Left },
-		step: because(ArchiveFile),
-	},
-	{
-		name: "cluster is not staged", each: true,
-		when: func(v *view) bool { return !v.Clusters.known() && v.x.Staged == "" }, step: (*view).stage,
-	},
-	{
-		name: "the application has no clusters yet", ends: working, when: func(v *view) bool { return !v.Clusters.known() },
-		step: (*view).publishStaged,
-	},
-
-	// This unit's part of each database. It is joined, put in place or put away before a server starts.
-	{
-		name: "the server was removed and can't be started on this file", of: server, outranks: true,
-		when: func(v *view) bool { return v.cannotStart() && v.x.Removed }, step: because(ArchiveFile),
-		find: says(finding.ServerRemoved),
-	},
-	{
-		name: "file is too new for the packages", of: server, more: true,
-		when: func(v *view) bool {
-			return v.isDown() && v.x.TooNew && !v.Packages.Unavailable && v.usable(OptionSource, OptionOverlay)
-		},
-		step: func(v *view) Step {
-			return Step{Kind: Upgrade, Reason: v.db.Short() + ": its file is of a newer Open vSwitch"}
-		},
-	},
-	{
-		name: "file is too new", in: every, of: server, outranks: true,
-		when: func(v *view) bool { return v.isDown() && v.x.TooNew }, find: (*view).findTooNew,
-	},
-	{
-		name: "file is of another cluster", in: every, of: server, outranks: true,
-		when: func(v *view) bool { return v.isDown() && !v.ours() }, find: (*view).findOtherFile,
-	},
-	{
-		name: "the server was killed while it joined, and is not a member", of: server,
-		when: func(v *view) bool { return v.isDown() && v.wasKilled() }, step: because(ArchiveFile),
-		find: (*view).findJoining,
-	},
-	{
-		name: "file has another address", in: every, of: server, outranks: true,
-		when: func(v *view) bool { return v.isDown() && v.hasMoved() && !v.x.File.Outside },
-		find: (*view).findMovedFile,
-	},
-	{
-		name: "server is down", of: server, when: (*view).isDown,
-		find: func(v *view) finding.Finding { return v.find(finding.ServerDown, finding.Args{Detail: v.x.Cause}) },
-	},
-	{
-		name: "old cluster is still served", in: working | leaving, of: server, outranks: true,
-		when: func(v *view) bool { return v.isMade() && v.x.Rival != "" }, find: (*view).findRival,
-	},
-	{
-		name: "cluster is published", in: working | leaving, of: server, outranks: true, when: (*view).isMade,
-		step: do(CommitCluster),
-	},
-	{
-		name: "the application's cluster is another one", of: server, outranks: true,
-		when: func(v *view) bool { return v.isAbsent() && v.x.Staged != "" }, step: because(DiscardCluster),
-	},
-	{
-		name: "cluster can be joined", of: server, outranks: true,
-		when: func(v *view) bool { return v.isAbsent() && len(v.remotes(v.db)) > 0 }, step: (*view).join,
-		find: (*view).findJoining,
-	},
-	{
-		name: "a unit may have the cluster", of: server, outranks: true,
-		when: func(v *view) bool { unit, _ := v.mayServe(v.db); return v.isAbsent() && unit != "" },
-		find: (*view).findMayServe,
-	},
-	{
-		name: "file of the creator is gone", of: server, outranks: true,
-		when: func(v *view) bool { return v.isAbsent() && v.Clusters.CreatedBy == v.Unit },
-		find: func(v *view) finding.Finding { return v.findLost("it was created here, and its file is gone") },
-	},
-	{
-		name: "no unit is left", of: server, outranks: true,
-		when: func(v *view) bool { return v.isAbsent() && len(v.Peers) == 0 },
-		find: func(v *view) finding.Finding { return v.findLost(creatorIsGone(v.Clusters.CreatedBy)) },
-	},
-	{
-		name: "creator is gone", of: server, outranks: true,
-		when: func(v *view) bool {
-			return v.isAbsent() && v.Clusters.CreatedBy != "" && !v.exists(v.Clusters.CreatedBy)
-		},
-		find: (*view).findNone,
-	},
-	{
-		name: "creator has not started the cluster", of: server, when: (*view).isAbsent,
-		find: func(v *view) finding.Finding { return v.findAwaited(cmp.Or(v.Clusters.CreatedBy, "a unit"), "") },
-	},
-	{
-		name: "the server has left the cluster or was removed", of: server, when: in(ovndb.Left),
-		step: because(ArchiveFile), find: says(finding.ServerRemoved),
-	},
-	{name: "database is standalone", of: server, when: in(ovndb.Standalone), find: (*view).findStandalone},
-	{name: "server hangs", of: server, when: in(ovndb.Hung), find: (*view).findHung},
-	{
-		name: "server is starting", of: server, outranks: true,
-		when: func(v *view) bool { return v.isUnasked() && v.x.Starting }, find: (*view).findStarting,
-	},
-	{name: "server can't be asked", of: server, when: (*view).isUnasked, find: (*view).findUnserved},
-	{
-		name: "server is of another cluster", of: server, outranks: true,
-		when: func(v *view) bool { return v.x.Condition == ovndb.Serving && !v.ours() }, find: (*view).findOtherServer,
-	},
-	{
-		name: "server has another address", of: server, more: true, when: (*view).serverHasMoved,
-		find: (*view).findMovedServer,
-	},
-	{
-		name: "server's data differ", of: server, more: true,
-		when: func(v *view) bool { return v.serves() && v.x.Inconsistent != "" },
-		find: func(v *view) finding.Finding { return v.findFile(finding.DataDiffer, v.x.Inconsistent) },
-	},
-	{
-		name: "the leader has stopped adding this server", of: server, outranks: true,
-		when: func(v *view) bool { return v.is(raft.JoiningCluster) && v.x.JoinLost && len(v.remotes(v.db)) > 0 },
-		step: because(ArchiveFile), find: (*view).findJoining,
-	},
-	{
-		name: "the server tries to join through units that are gone", of: server, outranks: true,
-		when: func(v *view) bool { return v.is(raft.JoiningCluster) && v.cannotJoin(v.db, v.x) },
-		step: because(ArchiveFile), find: (*view).findJoining,
-	},
-	{
-		name: "server is joining", of: server, when: func(v *view) bool { return v.is(raft.JoiningCluster) },
-		find: (*view).findJoining,
-	},
-	{name: "server of an earlier unit is leaving", of: server, outranks: true, // this unit's own joins next
-		when: func(v *view) bool { return v.is(raft.LeavingCluster) && v.x.Former != "" }, find: (*view).findJoining},
-	{
-		name: "server is leaving", of: server, when: func(v *view) bool { return v.is(raft.LeavingCluster) },
-		find: says(finding.ServerLeaving),
-	},
-
-	// Servers start together, and before anything that waits for another unit's turn.
-	{
-		name: "packages are outdated and a server is down",
-		when: func(v *view) bool { return !v.contested && v.outdated() && v.canStart() },
-		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed, and a server is down"} },
-	},
-	{name: "servers are down", in: every, when: (*view).canStart, step: (*view).start},
-	{
-		name: "recovery is over", in: leaving, each: true, when: func(v *view) bool { return v.isOver(v.db) },
-		step: func(v *view) Step { return Step{Kind: ReleaseServer, Database: v.db, Unit: v.Recovery[v.db].HeldFor} },
-	},
-	{
-		name: "server has failed", of: server, when: in(ovndb.Failed), step: (*view).restartFailed,
-		find: (*view).findFailed,
-	},
-	{
-		name: "the other members have removed this server", of: server,
-		when: func(v *view) bool { return v.serves() && v.x.Damage == "" && !v.x.Status.HasLeader() && v.x.Removed },
-		step: because(Leave), find: says(finding.ServerRemoved),
-	},
-	{
-		name: "own claim is contested", ends: working, when: func(v *view) bool { return v.contested },
-		find: (*view).findContested,
-	},
-	{name: "servers are not members", ends: working, when: func(v *view) bool { return !v.members() }},
-
-	// What a Raft leader does for all members.
-	{
-		name: "roles are not enforced", each: true, when: func(v *view) bool { return v.x.Unrestricted },
-		find: func(v *view) finding.Finding {
-			return v.find(finding.RolesNotEnforced, finding.Args{}, finding.Do(v.restart(ovndb.ServiceOf(v.db))))
-		},
-	},
-	{
-		name: "listeners differ", each: true,
-		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Listeners == Drifted },
-		step: do(ConfigureListeners),
-	},
-	{
-		name: "replaced clusters are not noted", each: true,
-		when: func(v *view) bool { return v.x.IsRaftLeader() && v.x.Superseded == Drifted }, step: do(NoteSuperseded),
-	},
-	{
-		name: "a unit asks to join again", each: true,
-		when: func(v *view) bool { return v.removesForOthers(v.db, v.x) && v.toRemove() != nil },
-		step: (*view).removeDamaged,
-	},
-	{
-		name: "restarts precede the conversion", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && len(v.Pending) > 0 },
-		find: waits("converted after the restarts"),
-	},
-	{
-		name: "a unit runs other packages", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && v.runsAnother() != "" },
-		find: func(v *view) finding.Finding { return waits(v.runsAnother())(v) },
-	},
-	{name: "conversion lacks room", of: schema, outranks: true, // each member's own copy is converted
-		when: func(v *view) bool { return v.x.ConversionLacks() != "" }, find: (*view).findNoRoom},
-	{
-		name: "leader converts the schema", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && !v.x.IsRaftLeader() },
-		find: waits("the leader converts it"),
-	},
-	{
-		name: "conversion lacks room on a unit", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && v.withoutRoom(v.db) != "" },
-		find: func(v *view) finding.Finding { return waits("converted once " + v.withoutRoom(v.db) + " has room")(v) },
-	},
-	{
-		name: "conversion has failed", of: schema, outranks: true,
-		when: func(v *view) bool { return v.hasOldSchema() && v.x.Tried >= longestConversionTimer },
-		find: (*view).findNotConverted,
-	},
-	{
-		name: "conversion needs the election timer's option", of: schema, outranks: true,
-		when: func(v *view) bool { return v.timerIsTooShort() && !v.usable(OptionElectionTimer) },
-		find: waits("the conversion needs a valid " + OptionElectionTimer + ", since it raises the election timer"),
-	},
-	{
-		name: "election timer rises for the conversion", of: schema, more: true,
-		when: func(v *view) bool { return v.timerIsTooShort() && v.x.Status.ChangingTo == 0 },
-		step: func(v *view) Step { return v.setTimer(v.neededTimer()) },
-	},
-	{
-		name: "conversion needs a longer election timer", of: schema, outranks: true, when: (*view).timerIsTooShort,
-		find: (*view).findTimerRises,
-	},
-	{name: "schema is old", of: schema, when: (*view).hasOldSchema, step: (*view).convert},
-	{
-		name: "election timer is set", each: true,
-		when: func(v *view) bool { return v.timerDiffers() && v.x.IsRaftLeader() && v.x.Status.ChangingTo == 0 },
-		step: func(v *view) Step { return v.setTimer(v.Settings.ElectionTimer) },
-	},
-	{name: "election timer differs", each: true, when: (*view).timerDiffers, find: (*view).findTimer},
-
-	// An ovn-northd runs beside the servers; one is active in the whole application. One that hangs is not restarted: an
-	// operator may be examining it, and the others take over.
-	{
-		name: "ovn-northd's parameters differ",
-		when: func(v *view) bool { return v.NorthdParams == Drifted || v.NorthdParams == NeedsRestart },
-		step: do(WriteNorthdParams),
-	},
-	{
-		name: "inactivity probe is off", // after a machine lost its power, only the probe ends its ovn-northd's lock
-		when: func(v *view) bool { return v.Settings.InactivityProbe == 0 && v.usable(OptionInactivityProbe) },
-		find: (*view).findProbeOff,
-	},
-	{
-		name: "held ovn-northd", of: northd, outranks: true,
-		when: func(v *view) bool { return v.NorthdHeld && v.Northds.Found != NorthdNone },
-		find: func(v *view) finding.Finding { return v.find(finding.NorthdHeld, finding.Args{}, v.release()) },
-	},
-	{
-		name: "held ovn-northd, none active", of: northd, outranks: true, when: func(v *view) bool { return v.NorthdHeld },
-		find: func(v *view) finding.Finding { return v.findNoNorthd("this unit's is held", v.release()) },
-	},
-	{
-		name: "ovn-northd is down", of: northd, outranks: true,
-		when: func(v *view) bool { return !v.Services[ovndb.Northd].Active },
-		step: startOne(ovndb.Northd, "it was not running"), find: (*view).findNorthdDown,
-	},
-	{
-		name: "ovn-northd hangs, another is active", of: northd, outranks: true,
-		when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive && v.activeElsewhere() },
-		find: func(v *view) finding.Finding { return v.findHungNorthd("another unit's is active") },
-	},
-	{
-		name: "ovn-northd hangs, no standby", of: northd, outranks: true,
-		when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive && !v.Northds.Standby },
-		find: func(v *view) finding.Finding { return v.findHungNorthd("").As(finding.Error) },
-	},
-	// it keeps the lock until its connection ends
-	{
-		name: "ovn-northd hangs", of: northd, when: func(v *view) bool { return v.Northd == ovndb.NorthdUnresponsive },
-		find: func(v *view) finding.Finding {
-			return v.findNoNorthd("this unit's hangs", finding.Do(v.restart(ovndb.Northd)))
-		},
-	},
-	{
-		name: "ovn-northd is paused", of: northd, outranks: true,
-		when: func(v *view) bool {
-			return v.Northd == ovndb.NorthdPaused && !v.activeElsewhere() && !v.Northds.Standby
-		},
-		find: (*view).findPausedNorthd,
-	},
-	// restarting this one frees no lock
-	{
-		name: "no ovn-northd is active", of: northd, when: func(v *view) bool { return v.Northds.Found == NorthdNone },
-		find: func(v *view) finding.Finding {
-			return v.findNoNorthd("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd})
-		},
-	},
-	{
-		name: "no ovn-northd is known", of: northd, outranks: true,
-		when: func(v *view) bool { return v.Northds.Found == NorthdUnknown && !v.Northd.Works() },
-		find: says(finding.NorthdNoneActive),
-	},
-	{
-		name: "services don't start at boot", of: northd,
-		when: func(v *view) bool { x := v.Services[ovndb.Umbrella]; return !x.Enabled || !x.Active },
-		step: startOne(ovndb.Umbrella, "the services must start at boot"),
-	},
-
-	// Upgrades and restarts: one unit at a time, followers before leaders. The lock of a restart, not this order,
-	// guarantees that only one unit at a time is down.
-	{
-		name: "packages are outdated", when: func(v *view) bool { return v.outdated() && v.goesFirst() == "" },
-		step: func(*view) Step { return Step{Kind: Upgrade, Reason: "the source has changed"} },
-	},
-	{
-		name: "another unit upgrades first", when: func(v *view) bool { return v.outdated() && v.goesFirst() != "" },
-		find: func(v *view) finding.Finding { return v.find(finding.UpgradeWaits, finding.Args{Unit: v.goesFirst()}) },
-	},
-	{
-		name: "restarts are deferred", when: func(v *view) bool { return len(v.Pending) > 0 && !v.Settings.AutoRestarts },
-		find: (*view).findDeferred,
-	},
-	{
-		name: "restarts are due", when: func(v *view) bool { return len(v.Pending) > 0 && v.Settings.AutoRestarts },
-		step: (*view).restartNext,
-		find: func(v *view) finding.Finding { return v.find(finding.RestartDue, finding.Args{Value: v.pending()}) },
-	},
-
-	// Whatever else is found. Only what depends on an invalid option waits for it.
-	{
-		name: "listener without TLS", in: every, each: true, always: true,
-		when: func(v *view) bool { return len(v.x.WithoutTLS) > 0 }, list: (*view).findExposed,
-	},
-	{
-		name: "option is invalid", in: every, always: true, when: func(v *view) bool { return len(v.Invalid) > 0 },
-		list: (*view).findOptions,
 	},
 }

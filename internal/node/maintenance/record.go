@@ -185,7 +185,7 @@ func Erase(chassis string, r Records) Change {
 	return c
 }
 
-// CordonNotePair is the pair of external_ids that records who cordoned a chassis, why and when to the second; nil if
+// CordonNotePair is the pair of external_ids with the author, the reason and the second of a cordon; nil if
 // there is none. Whatever begins or ends a cordon or a drain writes the pair again.
 func CordonNotePair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(cordonNoteKey+chassis, ids)
