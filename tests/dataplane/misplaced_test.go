@@ -28,14 +28,14 @@ func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
 	text := w.operated("status")
 	assert.Contains(t, text, "  lrp-1 is bound to ch2; expected ch1\n")
 	assert.Contains(t, text, "  lrp-2 is bound to ch3; expected ch1\n")
-	assert.Len(t, w.status().Findings, 2)
+	assert.Equal(t, []string{"GATEWAY_MISPLACED", "GATEWAY_MISPLACED"}, w.problems())
 
 	// Their lists grow, but that they are where they should be can't be proved.
 	assert.Equal(t, []string{"lrp-1", "lrp-2"}, w.unproved("ch1", "reschedule", "--wait", "10s"))
 
 	w.named("ch1").plug("up", dataBridge)
 	w.settles(best(w.candidates()))
-	assert.Empty(t, w.status().Findings)
+	assert.Empty(t, w.problems())
 	masters := best(w.candidates())
 	assert.Contains(t, w.proved("reschedule", "--wait", "60s"), "interrupts nothing\n", "what was left alone as long as gateways worked on backups")
 	assert.Equal(t, masters, best(w.candidates()))

@@ -28,5 +28,5 @@ func TestRebalancedGatewaysAreWhereThePlanSaysAndSoIsTheirTraffic(t *testing.T) 
 	assert.Equal(t, best(w.candidates()), placed)
 	assert.Equal(t, 0, placed.spread(w.but("")...))
 	w.settles(placed)
-	assert.Empty(t, w.status().Findings)
+	assert.Empty(t, w.problems())
 }

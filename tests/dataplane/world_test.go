@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -158,4 +159,15 @@ func (w *world) status() schedule.Status {
 	var s schedule.Status
 	require.NoError(w.t, json.Unmarshal([]byte(w.operated("status", "--format", "json")), &s))
 	return s
+}
+
+// problems are the codes of the findings about gateways.
+func (w *world) problems() (codes []string) {
+	w.t.Helper()
+	var s struct{ Problems []finding.Document }
+	require.NoError(w.t, json.Unmarshal([]byte(w.operated("status", "--format", "json")), &s))
+	for _, p := range s.Problems {
+		codes = append(codes, p.Code)
+	}
+	return codes
 }
