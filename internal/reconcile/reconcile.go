@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// Reconciler is the unit that converges.
+// Reconciler brings one unit to its wanted state.
 type Reconciler struct {
 	// Machine is the one that Observer looks at and that Members changes.
 	*observe.Machine
@@ -41,7 +41,7 @@ type Reconciler struct {
 	OS apt.OS
 }
 
-// Result is what a unit has come to.
+// Result is the outcome of one reconcile.
 type Result struct {
 	Snapshot
 	Decision plan.Decision
@@ -55,8 +55,8 @@ type Result struct {
 	backupAge string
 }
 
-// pass is one pass over the unit: its record with the managers, what its own steps change at Juju, and the latest
-// snapshot with what has come of it.
+// pass is the state of one reconcile: the unit's record with the managers, what its own steps change at Juju, and the
+// latest result.
 type pass struct {
 	record   *record
 	progress *progress
