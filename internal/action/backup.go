@@ -85,7 +85,7 @@ func listBackups(ctx context.Context, u Unit, p params) (results, error) {
 	return results{"backups": text}, err
 }
 
-// noBackup is the refusal of a restore from what is no backup. It names the backup on this machine that is most like it.
+// noBackup refuses a restore from a path that is not a backup, and names the backup with the most similar path.
 func (u Unit) noBackup(ctx context.Context, p params, from string) error {
 	all, err := u.Backup.List(ctx, u.Backup.Files.Paths.Backups)
 	if err != nil {
@@ -93,9 +93,12 @@ func (u Unit) noBackup(ctx context.Context, p params, from string) error {
 	}
 	nearest := backup.Nearest(all, from)
 	if nearest == "" {
-		return p.invalid("from", "it takes the absolute path of a backup on this machine; there is none in "+u.Backup.Files.Paths.Backups)
+		return p.invalid("from", "it takes the absolute path of a backup on this machine; none is in "+u.Backup.Files.Paths.Backups)
 	}
-	restore := command.Command{Unit: u.Env.Unit, Action: "restore", Params: []command.Param{{Key: "from", Value: nearest}, {Key: "dry-run", Value: "true"}}}
+	restore := command.Command{
+		Unit: u.Env.Unit, Action: "restore",
+		Params: []command.Param{{Key: "from", Value: nearest}, {Key: "dry-run", Value: "true"}},
+	}
 	return p.invalid("from", "it takes the absolute path of a backup on this machine; the nearest is "+nearest,
 		finding.Do(restore), finding.If(finding.ToSeeBackups, command.Command{Unit: u.Env.Unit, Action: "backups"}))
 }

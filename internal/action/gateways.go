@@ -74,7 +74,9 @@ func revisions(ctx context.Context, u Unit, p params) (results, error) {
 }
 
 // operateGateways shows a plan for gateways, and carries it out.
-func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error)) func(context.Context, Unit, params) (results, error) {
+func operateGateways(
+	prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error),
+) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
 		r, format, err := p.gateways()
 		if err != nil {
@@ -133,7 +135,9 @@ func (u Unit) command(action string, given ...command.Param) string {
 }
 
 // moving are the parameters that decide what moves.
-var moving = []string{"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits"}
+var moving = []string{
+	"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits",
+}
 
 // again is the command that was given, as far as these parameters, with another one that is true.
 func (u Unit) again(action string, p params, keys []string, yes string) command.Command {
@@ -151,7 +155,9 @@ func (u Unit) again(action string, p params, keys []string, yes string) command.
 
 // unconfirmed is the refusal of a command that was not confirmed, with that command as it shows its plan and confirmed.
 func (u Unit) unconfirmed(why finding.Finding, action string, p params, keys ...string) error {
-	why.Remedies = []finding.Remedy{finding.Do(u.again(action, p, keys, "dry-run")), finding.Do(u.again(action, p, keys, "i-really-mean-it"))}
+	why.Remedies = []finding.Remedy{
+		finding.Do(u.again(action, p, keys, "dry-run")), finding.Do(u.again(action, p, keys, "i-really-mean-it")),
+	}
 	return finding.Refuse([]finding.Finding{why})
 }
 

@@ -20,7 +20,8 @@ func kick(name, sbKey, nbKey string) func(context.Context, Unit, params) (result
 		snapshot := u.Observer.Observe(ctx, u.Tools)
 		outcomes, err := u.Members.Kick(ctx, snapshot.Application, request)
 		if reasons := finding.Reasons(err); finding.Has(reasons, finding.Unconfirmed) {
-			err = u.unconfirmed(reasons[0], name, p, sbKey, nbKey, "unit", string(raft.PermitUnitInModel), string(raft.PermitForce))
+			permits := []string{string(raft.PermitUnitInModel), string(raft.PermitForce)}
+			err = u.unconfirmed(reasons[0], name, p, append([]string{sbKey, nbKey, "unit"}, permits...)...)
 		}
 		if err != nil {
 			return nil, refused(err)

@@ -134,7 +134,9 @@ func answered(format string, status answer.Status) (results, error) {
 
 // nodes works on nodes by this unit's servers, or by those of others.
 func (u Unit) nodes(ctx context.Context) *node.Service {
-	return &node.Service{Gateways: u.gateways(ctx), Unit: u.Env.Unit, Charm: u.charm, Health: u.health, Command: u.Env.Version.Render}
+	return &node.Service{
+		Gateways: u.gateways(ctx), Unit: u.Env.Unit, Charm: u.charm, Health: u.health, Command: u.Env.Version.Render,
+	}
 }
 
 // charm is what this unit knows of the application.

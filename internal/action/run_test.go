@@ -285,7 +285,7 @@ func TestActionThatIsRefusedTellsJujuAndEndsWell(t *testing.T) {
 		params map[string]any
 		says   string
 	}{
-		"format that there is none": {"cluster-status", map[string]any{"format": "xml"}, `can't be used (it is "xml": `},
+		"unknown format":            {"cluster-status", map[string]any{"format": "xml"}, `can't be used (it is "xml": `},
 		"format of another type":    {"cluster-status", map[string]any{"format": true}, "parameter format can't be used (it is true: "},
 		"nothing named":             {"kick", map[string]any{"i-really-mean-it": true}, "nothing was done: the parameter unit can't be used"},
 		"not confirmed":             {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": false}, "\nnext: juju run ovn-central/0 kick nb-identity=abcd i-really-mean-it=true"},

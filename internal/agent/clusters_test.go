@@ -106,12 +106,12 @@ func TestEligibility_needs_working_northd(t *testing.T) {
 		go a.clusters.run(ctx)
 		synctest.Wait()
 		assert.Empty(t, a.status().Northd, "one look may have met an election")
-		time.Sleep(clusterPause)
+		time.Sleep(clusterPause) // of the bubble's clock
 		synctest.Wait()
 		assert.Equal(t, "this unit's ovn-northd: does not answer", a.status().Northd)
 		assert.Contains(t, document.Agent(a.status()), "ovn-northd: does not answer: this unit does not act")
 		health.Store(ovndb.NorthdStandby)
-		time.Sleep(clusterPause)
+		time.Sleep(clusterPause) // of the bubble's clock
 		synctest.Wait()
 		assert.Empty(t, a.status().Northd)
 		cancel()

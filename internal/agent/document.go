@@ -32,7 +32,7 @@ func (a *Agent) document() report.Document {
 	return report.Document{Status: a.status(), GatewayStatus: gatewayStatus(a.gateways.evaluate()), ClusterStatus: a.clusters.document(a.now())}
 }
 
-// gatewayStatus is the status as programs read it; nil if there is none.
+// gatewayStatus converts the status to the form for programs. It returns nil if the agent has not read the gateways yet.
 func gatewayStatus(s *schedule.Status) any {
 	if s == nil {
 		return nil

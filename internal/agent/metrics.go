@@ -166,7 +166,7 @@ func (m metrics) sendGateways(gauge, counter send, s report.Status, counts count
 	gauge("ovn_central_gateways_last_look_seconds", "Seconds since chassis and gateways were last read, which happens when one changes; absent with all that was read if a database can't be used.", g.LookedSecondsAgo)
 	gauge("ovn_central_gateways", "Gateways that the agent sees.", float64(g.Gateways))
 	gauge("ovn_central_gateways_to_schedule", "Gateways that should have other candidates and have not been changed yet.", float64(g.Planned))
-	gauge("ovn_central_gateways_to_schedule_seconds", "For how many seconds there have been such gateways; 0 if there are none.", g.AdvisedSeconds)
+	gauge("ovn_central_gateways_to_schedule_seconds", "Seconds since the first of the gateways should have changed; 0 if none should.", g.AdvisedSeconds)
 	gauge("ovn_central_held_down", "Chassis and gateways whose change is held down.", float64(len(g.HeldDown)))
 	states := map[string]int{"running": 0, "stalled": 0, "done": 0}
 	for _, d := range s.Drains {

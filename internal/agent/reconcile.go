@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// reconcile reads the databases, and does what is due. again is when to call it again if nothing changes before; 0 is
-// never.
+// reconcile reads the databases and makes the changes that are due. If nothing changes before, the caller calls it at the
+// time again; 0 means never.
 func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
 	r, err := g.read(ctx, f)
 	if err != nil {
@@ -22,8 +22,8 @@ func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time
 	return g.pass(ctx, r), nil
 }
 
-// pass does what is due by what was read. Reading has kept the servers busy, so the unit may not have acted at the
-// end of it: what counts is whether it acts now.
+// pass makes the changes that follow from a reading. The unit may have lost or taken the lease while it read, so pass
+// asks again whether it acts.
 func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 	for {
 		t := g.turn(r)

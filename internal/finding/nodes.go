@@ -86,7 +86,7 @@ var nodeEntries = []Entry{
 		"See to what the step names, and run the same command again: it skips what is done."),
 	nodeRefusal(NodeKept, "{name} can't be removed; reasons: {count}", "", ""),
 	nodeRefusal(NodeNotRemoved, "{name} is not removed", "", "Run the same command again."),
-	nodeRefusal(MachineUnknown, "what is on its machine is not known", "", ""),
+	nodeRefusal(MachineUnknown, "the units on its machine are not known", "", ""),
 	nodeRefusal(MembersUnread, "the members of {name} are not known", "", ""),
 	nodeRefusal(UnitStays, "{name} is still in the application, and on this machine {value}", "",
 		"Check that it is there before you remove it."),

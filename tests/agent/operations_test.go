@@ -67,7 +67,7 @@ func TestNodesAreOperatedOnByTheSpecificationsPaths(t *testing.T) {
 	assert.Len(t, p.candidates("r0"), 2)
 	unknown := ask(http.MethodPost, "/nodes/c1/remove-etcd?timeout=0")
 	assert.Equal(t, answer.RemoveMemberError, unknown.Reason, "this machine has no server of the charm's")
-	assert.Contains(t, unknown.Message, "what is on its machine is not known (members of OVN_Northbound: ")
+	assert.Contains(t, unknown.Message, "the units on its machine are not known (members of OVN_Northbound: ")
 	kept := ask(http.MethodPost, "/nodes/c1/remove-from-cluster")
 	assert.Equal(t, answer.Conflict, kept.Reason, "it lives: %s", document.Answer(kept))
 	assert.Equal(t, answer.ClusterNotAccessible, ask(http.MethodGet, "/cluster-health-statuses").Reason)

@@ -130,7 +130,7 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 		"Juju can't be asked": {
 			application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, unread: errors.New("connection is shut down")},
 			0,
-			"RemoveMemberError (500): what is on its machine is not known (connection is shut down)",
+			"RemoveMemberError (500): the units on its machine are not known (connection is shut down)",
 		},
 	} {
 		s.Charm, s.Health, s.Unit = test.charm, test.health, unitName(0)
@@ -147,7 +147,7 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 	s.Charm = (&application{unread: errors.New("connection is shut down")}).charm
 	kept := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true, DryRun: true})
 	assert.Equal(t, 409, kept.Code)
-	assert.Contains(t, document.Answer(kept), "error  ovn-central: what is on its machine is not known (connection is shut down)")
+	assert.Contains(t, document.Answer(kept), "error  ovn-central: the units on its machine are not known (connection is shut down)")
 }
 
 // 002-5, 002-6, R6: a decommission ends only once the unit on the node's machine has left the
@@ -239,7 +239,7 @@ func TestMemberThatIsConnectedToMayLeave(t *testing.T) {
 	require.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Contains(t, said.Message, "ovn-central/3 has left; gone from the committed configuration: member aa03 of OVN_Northbound")
 	require.Len(t, told, 2)
-	assert.Contains(t, told[1], "what is on its machine is not known (", "the look that fails says nothing of what has left")
+	assert.Contains(t, told[1], "the units on its machine are not known (", "the look that fails says nothing of what has left")
 }
 
 // 002-5: what leaves while it is waited for is named.
