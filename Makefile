@@ -118,12 +118,13 @@ bench: ## benchmarks, beside the bare commands and Neutron's scheduler; no resul
 
 # deadcode can't see what fmt and slog call by reflection. It checks types from the sources: those of
 # the C library differ most on s390x.
-lint: $(TOOLS)/golangci-lint $(TOOLS)/deadcode ## the linters of .golangci.yml; no unreachable code; generated pages are current
+lint: $(TOOLS)/golangci-lint $(TOOLS)/deadcode $(TOOLS)/vale ## .golangci.yml; no unreachable code; plain English; generated pages are current
 	$(TOOLS)/golangci-lint run ./...
 	GOARCH=s390x $(TOOLS)/deadcode ./cmd/... >build/deadcode.txt
 	! grep -v -E '\.(Format|LogValue)$$' build/deadcode.txt
 	$(TOOLS)/deadcode -test -tags programs ./... >build/deadcode-tests.txt
 	! grep . build/deadcode-tests.txt
+	$(TOOLS)/vale --output line *.md docs internal cmd tools tests
 	go run ./tools/docgen -check
 
 fix: $(TOOLS)/golangci-lint ## what the linters can repair by themselves, and the generated pages
@@ -153,7 +154,10 @@ clean: ## remove what was built
 	rm -rf build
 
 # Modules of their own: what these need is in no list of the product's, nor of one another's.
-APART := $(addprefix $(TOOLS)/,cyclonedx-gomod goreleaser nfpm)
+APART := $(addprefix $(TOOLS)/,cyclonedx-gomod goreleaser nfpm vale)
+# Its parsers of comments are in C, and compile with warnings.
+$(TOOLS)/vale: export CGO_ENABLED = 1
+$(TOOLS)/vale: export CGO_CFLAGS = -w
 $(APART): $(TOOLS)/%: internal/tools/%/go.mod internal/tools/%/go.sum
 	go build -C internal/tools/$* -o $(CURDIR)/$@ tool
 

@@ -25,7 +25,7 @@ import (
 type seen struct {
 	fixture string
 	// units have the members, by identity: a unit, one that is "dying", a former
-	// one ("was ovn-central/4"); the others are nobody's.
+	// one ("was ovn-central/4"); the others belong to no unit.
 	units map[string]string
 	// answers are the members that answer on their client port.
 	answers []string

@@ -29,7 +29,7 @@ const (
 const northdObservations = 2
 
 // damageObservations is how many consecutive observations must find that a local server's file lacks entries, or is
-// whole again, before the other units are told.
+// whole again, before the other units are notified.
 const damageObservations = 2
 
 // Servers are the agent's operations on this machine's servers.

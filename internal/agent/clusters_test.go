@@ -119,7 +119,7 @@ func TestEligibility_needs_working_northd(t *testing.T) {
 	})
 }
 
-// R0: at the second observation of a damaged file the other units are told, until that succeeds once; then also that it
+// R0: at the second observation of a damaged file the other units are notified, until that succeeds once; then also that it
 // is whole, if no hook has told them.
 func TestPublishDamage_once_per_state(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -55,7 +55,7 @@ func (p Packages) apt(ctx context.Context, args ...string) error {
 	return err
 }
 
-// configure finishes whatever packages dpkg was interrupted at. Where there is
+// configure finishes whatever packages dpkg was interrupted at. If there is
 // nothing to finish, it does nothing. It fails for a package that was being unpacked,
 // and for those that depend on it: apt-get unpacks that again afterwards, and could
 // not before (it refuses as long as dpkg has notes of an interruption).

@@ -21,7 +21,7 @@ var begun = map[string][]string{
 	// A recovery begins only if an operator asks for it.
 	"AskFor":   {"reconcile/recover.go: Recover"},
 	"Rejoin =": {"reconcile/rejoin.go: Rejoin"},
-	// A kick: the action, and the removal for a unit that was told to rejoin. The command itself has one caller.
+	// A kick: the action, and the removal for a unit that rejoins. The command itself has one caller.
 	"Kick": {"action/kick.go: kick", "reconcile/rejoin.go: removeDamaged", "membership/kick.go: kick"},
 	// A backup: the action, and the service started by systemd's timer if an option asks for that.
 	"Take": {"action/backup.go: takeBackup", "backup/schedule.go: TakeScheduled"}, "TakeScheduled": {"cli/backup.go: newBackup"},

@@ -202,7 +202,7 @@ func TestFolderOfRootIsFoundThroughLinksOfRoot(t *testing.T) {
 	}
 }
 
-// The lock is a file that root makes where it was told: not one that a link names.
+// Root makes the lock at the path it got, never at the target of a link.
 func TestLockFollowsNoLink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -162,7 +162,7 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "history [PLAN]",
-		Short:   "List what was changed, when and by whom; for one plan, each gateway before and after",
+		Short:   "List what was changed, with times and authors; for one plan, each gateway before and after",
 		Example: "  " + f.program + " history",
 		Args:    cobra.MaximumNArgs(1),
 

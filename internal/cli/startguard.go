@@ -19,8 +19,8 @@ type refusedStart struct{ error }
 func newStartGuard(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "start-guard nb|sb",
-		Short: "Say whether the server of a database may be started, as systemd asks before each start",
-		Long: `Say whether the server of a database may be started on this machine. It may not
+		Short: "Report whether the server of a database may be started, as systemd asks before each start",
+		Long: `Report whether the server of a database may be started on this machine. It may not
 if this machine's file is of a cluster that a recovery or a restore has replaced,
 and another unit's server of either database says so: otherwise two clusters would
 be served.

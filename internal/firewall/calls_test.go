@@ -34,7 +34,7 @@ func TestMachineWithoutUfw(t *testing.T) {
 	require.ErrorIs(t, err, firewall.ErrAbsent)
 }
 
-// What a hook has done before ufw failed is not lost, and who may connect is never
+// What a hook has done before ufw failed is not lost, and which hosts may connect is never
 // shut out by a failure: all that lets in comes before all that shuts out.
 func TestFirewallThatFailsHalfwayHasLockedNobodyOut(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestAddressThatAnothersRuleKeepsOutIsNamed(t *testing.T) {
 	assert.Len(t, done.Added, 5)
 }
 
-// Somebody has taken a rule away, or the charm's are about addresses that may connect no more, which
+// One rule is missing, or the charm's are about addresses that may connect no more, which
 // the next hook shuts out.
 func TestRuleTooManyOrTooFewIsDrift(t *testing.T) {
 	t.Parallel()

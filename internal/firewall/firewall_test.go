@@ -115,7 +115,7 @@ func TestRulesFollowThoseWhoMayConnect(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, policy == "allow", changed)
 		assert.Contains(t, m.do(t, "ufw status verbose"), "Default: "+policy+" (incoming), allow (outgoing)")
-		m.do(t, "ufw default deny incoming") // somebody wants it so
+		m.do(t, "ufw default deny incoming") // the operator's choice
 	}
 	assert.Empty(t, m.rules(t))
 	m.ensure(t, firewall.Rules{})
@@ -135,7 +135,7 @@ func TestRulesFollowThoseWhoMayConnect(t *testing.T) {
 		"6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central",
 	}, []string{"6641,6643,6644,16402,16642/tcp ALLOW IN fd00::2 # charm-ovn-central"}), m.rules(t))
 
-	// A unit that is being removed doesn't know any longer who else may come.
+	// A unit that is being removed no longer knows which other units may connect.
 	done, err = f.Admit(t.Context(), addrs("10.0.0.2"))
 	require.NoError(t, err)
 	assert.Empty(t, done)

@@ -126,7 +126,7 @@ func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait ti
 	}
 }
 
-// waited is how far the wait for the data plane is, as a person was told last.
+// waited is how far the wait for the data plane is, as last reported.
 type waited struct {
 	begun, said time.Time
 	left        int

@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// By the kernel's own table: those who have connected, and on which of the connections
+// By the kernel's own table: the clients that have connected, and on which of the connections
 // something is on its way.
 func TestConnectionsOfAPortAreCounted(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func requireRefused(t *testing.T, err error, down ...string) {
 }
 
 // R1, R5: of four members one is dead, one is about to be kicked by a unit that was
-// stopped after it noted it. Nobody but that unit takes the note back, so that the
+// stopped after it noted it. Only that unit takes the note back, so that the
 // leave of a third is refused until the first continues, finds its time over and does
 // nothing.
 func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
@@ -128,7 +128,7 @@ func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
 }
 
 // R1, R5: a unit that was stopped between its note and the restart counts as down for
-// who takes over, takes nothing down when it continues, and takes its note back later.
+// the unit that takes over, takes nothing down when it continues, and takes its note back later.
 func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 	units := realCluster(t, 3, ovndb.NB)
 	stopped, leaver := units[1], units[2]
@@ -146,7 +146,7 @@ func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 	})
 	require.ErrorIs(t, err, errTooLate)
 	_, err = leaver.Stop(t.Context(), leaving, observe.Cache{})
-	requireRefused(t, err, shortOf(m, stopped)) // nobody else knows that it does nothing any more
+	requireRefused(t, err, shortOf(m, stopped)) // no other unit knows that it has stopped
 	require.NotContains(t, findingtest.Briefs(err), " kick ", "it is up")
 	require.Contains(t, findingtest.Briefs(err), "-> "+string(finding.AwaitHook)+" {unit="+stopped.Env.Unit+"}")
 

@@ -34,7 +34,7 @@ type leaveOperation struct {
 	// alreadyRemoved: the others have removed this server already.
 	alreadyRemoved bool
 	lock           *lock
-	// begun: the server was told to leave, or may have been. queued: it did not answer
+	// begun: the server got the command to leave, or may have got it. queued: it did not answer
 	// to that; a server that hangs carries out what it was sent when it continues.
 	begun, queued bool
 	result        LeaveResult

@@ -61,7 +61,7 @@ func TestR5DamagedLockIsTakenOverInTheEnd(t *testing.T) {
 	assert.Equal(t, Removed, results[0].Outcome, "after half an hour: %s", results[0].Text)
 }
 
-// A waits for its proof while B, who sees the change done, takes the lock over: A's
+// A waits for its proof while B sees the change done and takes the lock over: A's
 // release fails then, and with it the only record of the removal (R8), by which a
 // server that was kicked while it was down learns of it.
 func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// R1, R9, on real servers: who the others are and where is in the file of the server
+// R1, R9, on real servers: the file of the server has the other members and their addresses
 // that is down, for `stop` has no relation to learn it from.
 func TestStopOfAServerThatIsDownAsksTheOthersWhetherTheyAreAMajority(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -47,7 +47,7 @@ func (u *realUnit) record() lease.Record {
 	return r
 }
 
-// R5: whoever restarts at the same time, one goes after the other, and there is a
+// R5: units that restart at the same time do so one after the other, and there is a
 // leader all along or again.
 func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 	t.Parallel()

@@ -126,7 +126,7 @@ func TestCache_full_disk_keeps_old_file(t *testing.T) {
 	require.NoError(t, s.SaveCache(memory()))
 	if root {
 		fill(t, dir)
-	} else { // who may not mount meets the nearest to it
+	} else { // without the right to mount, the nearest case
 		require.NoError(t, os.Chmod(dir, 0o555))
 		t.Cleanup(func() { require.NoError(t, os.Chmod(dir, 0o755)) })
 	}

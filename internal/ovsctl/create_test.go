@@ -22,7 +22,7 @@ import (
 
 const clusterTimer = 4 * time.Second
 
-// stage makes the file of a new cluster, which nobody commits.
+// stage makes the file of a new cluster, which no unit commits.
 func (s *server) stage(t *testing.T) ovsctl.File {
 	t.Helper()
 	made, err := s.files().CreateCluster(t.Context(), s.Database, s.Address, clusterTimer)

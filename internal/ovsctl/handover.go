@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// exitPatience bounds the wait for a server that was told to exit. Handing the
+// exitPatience bounds the wait for a server to exit. Handing the
 // leadership over takes milliseconds; the rest is for a machine that is busy. A large
 // database adds to it ([raft.Patience]).
 const exitPatience = 10 * time.Second

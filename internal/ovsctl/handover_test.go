@@ -77,7 +77,7 @@ func (r *restarter) handOver() error {
 	})
 }
 
-// slowTimer is longer than any wait of these tests, so that a leader who goes
+// slowTimer is longer than any wait of these tests, so that a leader that goes
 // without a word is missed, and short enough for a leader's messages, three in its
 // time, to come in one.
 const slowTimer = 30 * time.Second
@@ -134,7 +134,7 @@ func TestServerWhoseServiceIsMaskedIsNotEnded(t *testing.T) {
 	assert.Equal(t, raft.Leader, s.Status(t).Role, "it was not told to exit")
 }
 
-// R5: who has lost the lock meanwhile neither tells the server to exit nor has it
+// R5: a unit that has lost the lock meanwhile neither tells the server to exit nor has it
 // ended by force.
 func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
 	t.Parallel()

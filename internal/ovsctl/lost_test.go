@@ -130,7 +130,7 @@ func rows(t *testing.T, s *server) []string {
 }
 
 // A leader that could not write shows a status as if it still led. It is none for
-// anyone who asks.
+// any client that asks.
 func TestLeaderThatCouldNotWriteHasGivenUpTheDatabase(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)

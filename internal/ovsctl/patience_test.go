@@ -29,7 +29,7 @@ func TestServerOfALargeDatabaseIsGivenMoreTimeToAnswer(t *testing.T) {
 	require.ErrorContains(t, err, "within 5s")
 	require.Less(t, time.Since(begun), patience)
 
-	// The file is long for who asks its size; the server has read it already.
+	// The file has a large size; the server has read it already.
 	require.NoError(t, os.Truncate(s.Paths.File(ovndb.NB), 160<<20))
 	resumed := time.AfterFunc(8*time.Second, func() { _ = s.Signal(syscall.SIGCONT) })
 	defer resumed.Stop()

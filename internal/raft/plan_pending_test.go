@@ -93,14 +93,14 @@ func TestR5_four_members_one_down_two_leave(t *testing.T) {
 			"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_FOLLOW", brief(plan))
 		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.After, "what is shown is the change itself")
 
-		// The one that has begun may continue, and nobody else is in its way.
+		// The one that has begun may continue, and no other member blocks it.
 		own := first
 		own.Pending = []ID{memberID(0)}
 		require.Nil(t, PlanLeave(own).Refusal)
 	}
 }
 
-// R5: one that goes itself is in nobody's way.
+// R5: a member that leaves by itself blocks no other.
 func TestR5_down_target_is_no_blocker(t *testing.T) {
 	t.Parallel()
 	c := Change{

@@ -53,7 +53,7 @@ func TestR1_restart_names_blockers(t *testing.T) {
 	}
 }
 
-// Four tolerate one failure, which is the restart: nobody is down, and nobody is
+// Four tolerate one failure, which is the restart: no member is down, and none is
 // named.
 func TestR1_restart_pending_change_blames_no_member(t *testing.T) {
 	t.Parallel()

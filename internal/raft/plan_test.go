@@ -22,7 +22,7 @@ func everyView(most int, try func(v View, leader int, up []bool)) {
 		for bits := range 1 << n {
 			up := pattern(bits, n)
 			for leader := noLeader; leader < n; leader++ {
-				// Who has a leader is up himself, and the other way round.
+				// A member that has a leader is up, and a member that is up has a leader.
 				if up[0] == (leader != noLeader) {
 					try(viewOf(leader, up), leader, up)
 				}
@@ -73,7 +73,7 @@ func TestR1_matches_formula(t *testing.T) {
 				require.Equal(t, memberAddress(target), plan.Target.Address)
 				before, after := Quorum{Members: n, Up: count(up)}, Quorum{Members: n - 1, Up: count(up, target)}
 				if !led {
-					before.Up, after.Up = 0, 0 // nobody is known to be up
+					before.Up, after.Up = 0, 0 // no member is known to be up
 				}
 				require.Equal(t, before, plan.Before)
 				require.Equal(t, after, plan.After)
@@ -114,7 +114,7 @@ func TestR1_without_quorum_names_no_dead_member(t *testing.T) {
 	})
 }
 
-// R1: where a quorum would be lost, all that are down are named, and nobody else.
+// R1: if a quorum would be lost, the refusal names exactly the members that are down.
 func TestR1WhoIsInTheWayIsNamed(t *testing.T) {
 	t.Parallel()
 	seen := 0

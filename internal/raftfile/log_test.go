@@ -153,7 +153,7 @@ func TestWhatWasLookedAtIsNotReadAgain(t *testing.T) {
 	f.write(t, record(logHeader), entry(2, 1), entry(3, 1))
 	require.Equal(t, raftfile.Log{End: 4}, f.log(t))
 
-	// As no server does: so it shows whether anybody has looked.
+	// As no server does: so it shows whether the log was read.
 	file, err := os.OpenFile(f.path, os.O_WRONLY, 0)
 	require.NoError(t, err)
 	_, err = file.WriteAt([]byte("looked at"), int64(len(record(logHeader)+entry(2, 1))-20))

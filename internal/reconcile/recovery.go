@@ -105,7 +105,7 @@ func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.
 	return nil
 }
 
-// copies are what the peers are told of this unit's.
+// copies are this unit's copies as published to the peers.
 func copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Copy {
 	all := map[ovndb.Database]recovery.Copy{}
 	for db, state := range states {

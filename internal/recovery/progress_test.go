@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Each unit tells of what is asked for on any unit, and of whom it waits for.
+// Each unit reports a request made on any unit, and the units that it waits for.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, of(3).Progress(), "none was asked for")

@@ -127,7 +127,7 @@ func Proved(own string, proofs []Proof) finding.Finding {
 	return f
 }
 
-// ClientsAfter is what clients are told after their database was put in the place of another.
+// ClientsAfter is the advice for clients after their database was replaced.
 func ClientsAfter() []finding.Remedy {
 	return []finding.Remedy{finding.ByHand(finding.ResetChassis), finding.ByHand(finding.SyncNeutron)}
 }

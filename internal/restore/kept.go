@@ -98,7 +98,7 @@ func (k *Kept) Databases(request Request, states map[ovndb.Database]recovery.Sta
 	return all
 }
 
-// Answered are this unit's requests as its peers are told them.
+// Answered are this unit's requests as published to its peers.
 func (k *Kept) Answered(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Request {
 	all := map[ovndb.Database]recovery.Request{}
 	for db := range k.Attempts {

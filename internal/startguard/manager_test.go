@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// reloads counts how often systemd was told to read its units.
+// reloads counts how often systemd read its units again.
 type reloads int
 
 func (r *reloads) Reload(context.Context) error {

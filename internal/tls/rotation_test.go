@@ -28,7 +28,7 @@ func TestAuthorityChangesUnderACluster(t *testing.T) {
 			held, err := dial(t, a, oldB)
 			require.NoError(t, err)
 
-			// First everybody trusts both.
+			// First all units trust both.
 			trustA, trustB := oldA, oldB
 			trustA.CA, trustB.CA = newA.CA, newB.CA
 			write(t, a.files, trustA)
@@ -40,7 +40,7 @@ func TestAuthorityChangesUnderACluster(t *testing.T) {
 			insert(t, held, "while one has moved")
 			write(t, b.files, newB)
 			reached(t, b, trustA, newA)
-			// At last nobody trusts the first any more.
+			// At last no unit trusts the first.
 			aloneA, aloneB := newA, newB
 			aloneA.CA, aloneB.CA = credentials(t, second, "127.0.0.1").CA, credentials(t, second, "127.0.0.2").CA
 			write(t, a.files, aloneA)

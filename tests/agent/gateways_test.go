@@ -198,7 +198,7 @@ func TestHolderThatSleptWhileAChassisWentChangesNothing(t *testing.T) {
 	p.complete(3)
 	done := len(p.journal())
 	require.NoError(t, first.Signal(syscall.SIGSTOP))
-	p.depart("c3") // before anybody has noticed that the holder is gone
+	p.depart("c3") // before another agent has noticed that the holder is gone
 	next, _ := p.replaced(first, time.Now())
 	p.complete(2)
 	require.NoError(t, first.Signal(syscall.SIGCONT))

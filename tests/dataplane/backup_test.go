@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Gateways of a chassis that is dead work on their first backups: whoever came before these
+// Gateways of a chassis that is dead work on their first backups: chassis that came before these
 // would take them over.
 func TestReschedulingMovesNoGatewayThatWorksOnABackup(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ func (w *world) nodes(args ...string) string {
 }
 
 // Every chassis in turn is drained, loses its processes, comes back and is undrained, while each
-// gateway is pinged all the time. Nobody misses more than what a move costs, at the reboot
+// gateway is pinged all the time. No client loses more than what a move costs, at the reboot
 // nothing is missed, and in the end all is as it was.
 func TestTrafficWhileEveryChassisIsDrainedRebootedAndPutBack(t *testing.T) {
 	t.Parallel()

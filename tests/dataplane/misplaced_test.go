@@ -9,7 +9,7 @@ import (
 )
 
 // A chassis that has lost its tunnels, but not its way to the databases, looks alive to
-// whoever asks for signs of life, and hosts nothing.
+// every request for a sign of life, and hosts nothing.
 func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)

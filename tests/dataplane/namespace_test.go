@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Networks of the world: nobody else sees them. Chassis n has .n in the first two, a
+// Networks of the world: no other namespace sees them. Chassis n has .n in the first two, a
 // router's gateway an address in the third.
 const (
 	controlNetwork  = "10.0.1"
@@ -60,7 +60,7 @@ func (w *world) ip(where *namespace, commands ...string) {
 	w.output(cmd)
 }
 
-// wire lays out the hub and who is outside.
+// wire lays out the hub and the hosts outside.
 func (w *world) wire() {
 	w.t.Helper()
 	w.hub, w.outside = w.newNamespace(), w.newNamespace()

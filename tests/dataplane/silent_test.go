@@ -18,7 +18,7 @@ func (c *chassis) silence() {
 }
 
 // What would be hosted there would be hosted nowhere: its candidates wait for it, since they hear
-// it. Nobody has asked for a sign of life since it died: the program does so by itself.
+// it. No sign of life was requested since it died: the program does so by itself.
 func TestControllerThatDiedUnnoticedIsNoticedBeforeAnythingMoves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)

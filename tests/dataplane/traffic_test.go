@@ -114,7 +114,7 @@ func (w *world) proved(args ...string) string {
 	return out
 }
 
-// silent are the ports of gateways that don't answer who is outside.
+// silent are the ports of gateways that don't answer the hosts outside.
 func (w *world) silent(gateways ...routed) (ports []string) {
 	var lock sync.Mutex
 	var all sync.WaitGroup
@@ -135,7 +135,7 @@ func (w *world) silent(gateways ...routed) (ports []string) {
 // pingInterval is the time between two pings of a stream.
 const pingInterval = 100 * time.Millisecond
 
-// stream is who pings a gateway all the time.
+// stream pings a gateway all the time.
 type stream struct {
 	world *world
 	cmd   *exec.Cmd

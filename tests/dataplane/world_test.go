@@ -73,7 +73,7 @@ func newWorld(t *testing.T, chassis int) *world {
 	return w
 }
 
-// possible skips the test for who isn't root. Root must have what chassis need: CI would be
+// possible skips the test without root. Root must have what chassis need: CI would be
 // green, and would have shown nothing.
 func possible(t *testing.T) {
 	t.Helper()

@@ -20,8 +20,8 @@ Run an action on one unit:
 | 3.x, 4 | ` + "`juju run ovn-central/0 ACTION PARAMETER=VALUE…`" + ` |
 | 2.9 | ` + "`juju run-action ovn-central/0 ACTION PARAMETER=VALUE… --wait`" + ` |
 
-` + "`juju run`" + ` waits for a minute, unless it is told to wait longer: ` + "`--wait=30m`" + `. After that it ends with ` + "`timed out waiting for results`" + `;
-the action goes on, and ` + "`juju show-task`" + ` has its result, by the number of the task that ` + "`juju run`" + ` printed first
+` + "`juju run`" + ` waits for a minute, or for as long as this says: ` + "`--wait=30m`" + `. After that it ends with ` + "`timed out waiting for results`" + `;
+the action continues, and ` + "`juju show-task`" + ` has its result, by the number of the task that ` + "`juju run`" + ` printed first
 (` + "`juju show-operation`" + ` has none with Juju 4; 2.9 has ` + "`juju show-action-output`" + `). ` + "`juju run`" + ` itself ends with 0 if an action
 failed or was refused: scripts read ` + "`status` of `juju run --format json`" + `.
 `

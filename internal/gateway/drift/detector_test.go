@@ -209,7 +209,7 @@ func TestOnlyWhatTheEventConcernsIsPlanned(t *testing.T) {
 	w := newWorld(t, 7, 20, 1)
 	w.acting = -1
 	short := w.groups[0]
-	w.groups[0].Candidates = short.Candidates[:2] // somebody takes candidates away
+	w.groups[0].Candidates = short.Candidates[:2] // another program removes candidates
 	w.agents[0].Observe(w.state(), w.now)
 	gone := short.Candidates[0].Chassis
 	delete(w.chassis, gone)

@@ -19,7 +19,7 @@ const (
 func (j Journal) List(now Layout) answer.Status {
 	tagged := j.tagged()
 	counts := fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons), len(tagged))
-	committed := string(Committed) + ": what stands in the database now"
+	committed := string(Committed) + ": what is in the database now"
 	status := answer.New(answer.Success, counts, answer.Message{Message: committed, Kind: messageRevision, Name: now.id()})
 	for _, e := range tagged {
 		ended := e.end.At.UTC().Format(time.RFC3339)

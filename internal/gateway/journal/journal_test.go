@@ -121,7 +121,7 @@ func TestBodyIsUnpackedAsItWas(t *testing.T) {
 	}
 }
 
-// What everybody who follows NB has a copy of, with names as Neutron gives them.
+// Every client that follows NB has a copy of this, with names as Neutron gives them.
 func TestLayoutOfTenThousandGatewaysTakesLessThanAMegabyte(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 1))

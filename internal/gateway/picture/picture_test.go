@@ -92,7 +92,7 @@ func TestPlanThatChangesNothingIsDrawn(t *testing.T) {
 	assert.Contains(t, wellFormed(t, picture.SVG(schedule.Plan{Operation: "rebalance"})), "no gateway changes")
 }
 
-// Whoever has thousands of gateways gets a picture that can be opened.
+// A browser can open the picture of thousands of gateways.
 func TestLargePlanIsCutAndSaysSo(t *testing.T) {
 	t.Parallel()
 	p := schedule.Plan{Operation: "rebalance"}

@@ -143,7 +143,7 @@ func TestPrioritiesOfUnknownOriginAreKeptWhereTheyCanBe(t *testing.T) {
 		p := schedule.Reschedule(x.state, schedule.Options{})
 		require.Len(t, p.Changes, 1, name)
 		after := p.Changes[0].After
-		if name != "one has gone" { // who is first backup is free to choose
+		if name != "one has gone" { // any chassis may be the first backup
 			after[1].Chassis, after[2].Chassis = x.want[1].Chassis, x.want[2].Chassis
 		}
 		assert.Equal(t, x.want, after, name)

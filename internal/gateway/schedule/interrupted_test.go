@@ -26,7 +26,7 @@ func TestPlanThatWasCarriedOutInPartIsFinishedByWhatIsLeftOfIt(t *testing.T) {
 			}
 		}
 		if len(used) < len(s.Chassis) {
-			return false // who has nothing yet counts as added, and takes its share from others
+			return false // an empty chassis counts as added and gets its share
 		}
 		again := schedule.Reschedule(applied(s, p), schedule.Options{})
 		require.Len(t, again.Changes, len(all)-written)

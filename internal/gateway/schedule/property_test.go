@@ -226,7 +226,7 @@ func TestRebalanceMovesOnlyToCandidates(t *testing.T) {
 	})
 }
 
-// G7: whoever changes has a reason to, and of its rows only those that differ.
+// G7: each change has a reason and writes only rows that differ.
 func TestG7NoRowIsTouchedWithoutNeed(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
 		groups := map[string]schedule.Group{}

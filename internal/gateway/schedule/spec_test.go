@@ -53,7 +53,7 @@ func applied(s schedule.State, p schedule.Plan) schedule.State {
 	return after
 }
 
-// masters counts who hosts what.
+// masters counts the gateways that each chassis hosts.
 func masters(s schedule.State) map[string]int {
 	count := map[string]int{}
 	for _, n := range schedule.Reschedule(s, schedule.Options{}).Before {

@@ -48,7 +48,7 @@ func TestCandidatesThatTakeNothingNewAreMissed(t *testing.T) {
 	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
 }
 
-// Whoever reads a status need not guess what to type next, nor what it would cost.
+// A status names the next command and its cost.
 func TestStatusSaysWhatToDoNext(t *testing.T) {
 	t.Parallel()
 	next := func(s schedule.State) (all []string) {

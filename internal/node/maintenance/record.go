@@ -25,7 +25,7 @@ const (
 	drainKey      = "ovn-central:drain/"
 )
 
-// Note is by whom and when something was recorded, and why.
+// Note has the author, the time and the reason of a record.
 type Note struct {
 	By     string    `json:"by,omitempty" yaml:"by,omitempty"`
 	At     time.Time `json:"at,omitzero" yaml:"at,omitempty"`

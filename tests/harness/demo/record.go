@@ -79,7 +79,7 @@ func printedIn(recording []byte) ([]byte, error) {
 // varying is what is another in each run: IDs, and which unit it is.
 var varying = regexp.MustCompile(`[0-9a-f]{4,}(-[0-9a-f]{4,})*|/\d+`)
 
-// storyOf is what every run has in common: its titles and commands. Who leads is another unit
+// storyOf is what every run has in common: its titles and commands. The leader is another unit
 // each time, and so is much of what is printed.
 func storyOf(printed []byte) []string {
 	var all []string
@@ -91,7 +91,7 @@ func storyOf(printed []byte) []string {
 	return all
 }
 
-// compare says where a recording tells another story than was told now.
+// compare lists the differences between a recording and this run.
 func compare(recording, printed []byte) error {
 	shown, err := printedIn(recording)
 	if err != nil {

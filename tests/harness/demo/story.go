@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// story is a lab whose steps are told.
+// story is a lab that narrates its steps.
 type story struct {
 	*lab.Lab
 	ctx    context.Context

@@ -82,7 +82,7 @@ func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.
 // settle runs what the agents of units have to do until none has anything more:
 // a hook that changes a relation gives the others work, at once. Units run at the
 // same time, each its own hooks in order. Units that are in error or off are left
-// as they are, and so is one that somebody removes meanwhile: it is theirs.
+// as they are, and so is one that another program removes meanwhile.
 func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 	type turn struct {
 		unit *Unit

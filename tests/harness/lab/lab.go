@@ -25,7 +25,7 @@ type Lab struct {
 	charm   *charm.CharmDir
 	program string
 	guard   *machine.Guard
-	hub     *machine.Machine // whom all machines are connected to
+	hub     *machine.Machine // connects all machines
 	ca      *vault.CA
 	logMu   sync.Mutex
 

@@ -87,7 +87,7 @@ func (u *Unit) listen(ctx context.Context, db DB) error {
 }
 
 // announce makes the leader settings those of the Python charm, once there are
-// clusters: it does so in leader_set, and nobody has run a hook yet that could
+// clusters: it does so in leader_set, and no unit has run a hook yet that could
 // have missed it.
 func (u *Unit) announce(ctx context.Context) error {
 	settings := map[string]string{"ready": "True", "install_stamp": "2203"}

@@ -137,7 +137,7 @@ func (u *Unit) signal(db DB, sig syscall.Signal) error {
 	if !alive {
 		return fmt.Errorf("cannot signal the %s server of %s: it isn't running", db, u.name)
 	}
-	// Who has created a cluster has an ovn-ctl that waits for its server, or, when it
+	// The machine that created a cluster has an ovn-ctl that waits for its server, or, when it
 	// has just been started, for an answer of it: half a minute.
 	if err := p.Signal(sig, sig == syscall.SIGKILL); err != nil {
 		return err

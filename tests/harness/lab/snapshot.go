@@ -127,7 +127,7 @@ func copyLab(from, to string, rename *strings.Replacer) error {
 	})
 }
 
-// Open makes a lab that is as the one of the snapshot was: its units, their processes, and who leads the clusters.
+// Open makes a lab that is as the one of the snapshot was: its units, their processes, and the leaders of its clusters.
 // Only Log of the options is new.
 func (s *Snapshot) Open(ctx context.Context, log io.Writer) (_ *Lab, err error) {
 	o := s.options
@@ -162,7 +162,7 @@ func (s *Snapshot) Open(ctx context.Context, log io.Writer) (_ *Lab, err error) 
 	return l, l.resume(ctx, s.leaders)
 }
 
-// resume continues what ran on the machines: the servers, and once they have elected who led before, the rest.
+// resume continues what ran on the machines: the servers, and once they have elected the leader of before, the rest.
 func (l *Lab) resume(ctx context.Context, leaders map[DB]string) error {
 	units := l.Units()
 	for _, m := range append([]*machine.Machine{l.hub}, machinesOf(units)...) {

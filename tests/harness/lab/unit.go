@@ -107,7 +107,7 @@ func (u *Unit) Name() string { return u.name }
 // Number is the last part of the name.
 func (u *Unit) Number() int { return u.number }
 
-// Address is the machine's, in 10.99.0.0/24 unless it was told another.
+// Address is the machine's, in 10.99.0.0/24 unless the test sets another.
 func (u *Unit) Address() string { return u.Machine.Address }
 
 // Address6 is the machine's address in fd99::/64, or empty: see [Options].
@@ -160,7 +160,7 @@ func (u *Unit) Removed() (removed bool) {
 	return removed
 }
 
-// Hooks are all hooks that were run, in order, with whom they were about and how
+// Hooks are all hooks that were run, in order, with the unit that they were about and how
 // they ended where they didn't end well: "install",
 // "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
 func (u *Unit) Hooks() (hooks []string) {

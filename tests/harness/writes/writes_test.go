@@ -10,7 +10,7 @@ import (
 )
 
 // Whichever acknowledged writes are gone, each is noticed, and nothing else is: neither a failed
-// write, there or not, nor a row of somebody else.
+// write, there or not, nor a row of another program.
 func TestEachLostWriteIsNoticedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {

@@ -138,7 +138,7 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	require.Contains(t, string(text), "policy_requestor_name")
 
 	before := m.Processes(u)
-	// What dpkg-reconfigure has deb-systemd-invoke(1) ask; then an upgrade by somebody else.
+	// What dpkg-reconfigure has deb-systemd-invoke(1) ask; then an upgrade by another program.
 	_, err = u.Exec(t.Context(), asked, "ovn-central.service", "restart")
 	require.ErrorContains(t, err, "101")
 	m.Act(u, "cluster-status") // it sees the same as a hook, and keeps nothing of it

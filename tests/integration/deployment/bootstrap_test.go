@@ -18,7 +18,7 @@ import (
 )
 
 // The unit that has claimed the clusters is gone for good before any server ran
-// on them: nobody else makes others by itself, and all say so.
+// on them: no other unit makes others by itself, and all say so.
 func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})

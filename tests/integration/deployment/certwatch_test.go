@@ -29,7 +29,7 @@ type written struct {
 	at   time.Time
 }
 
-// watch looks at the certificates of units again and again: who has written what,
+// watch looks at the certificates of units again and again: which unit has written what,
 // in which order, and whether ever a unit used a certificate that another one did
 // not trust.
 type watch struct {
@@ -113,7 +113,7 @@ func (w *watch) order() (kinds, units []string) {
 	return kinds, units
 }
 
-// holders follows who has the lock of a database, one after the other.
+// holders follows the holders of a database's lock, one after the other.
 func (c *cloud) holders(u *lab.Unit) *stream {
 	c.T.Helper()
 	return c.follow(u, 6641, "OVN_Northbound", "NB_Global", "external_ids", c.ClientCredentials())

@@ -98,7 +98,7 @@ func TestClientsConnectWithTheRelationsDataAndMayDoWhatTheirRoleAllows(t *testin
 		assert.ErrorContains(t, err, "permission error", "%v", forbidden)
 	}
 
-	// Nobody connects without a certificate from the provider.
+	// No client connects without a certificate from the provider.
 	stranger := c.newClient(c.CMS, "stranger", vault.New("other"))
 	for port, program := range map[string]string{"6641": "ovn-nbctl", "6642": "ovn-sbctl", "16642": "ovn-sbctl"} {
 		_, err = c.Exec(t.Context(), program, with(stranger.files, "--timeout=2", "--db="+stranger.endpoints(port), "list", "Connection")...)

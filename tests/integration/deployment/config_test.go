@@ -88,7 +88,7 @@ func TestOptions(t *testing.T) {
 		c.RequireConfigured(1, 0)
 		c.RequireActive(units...)
 
-		// Who doesn't lead says what is still to come.
+		// A unit that is not the leader says what is still to come.
 		c.Hold(true)
 		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "16"}))
 		c.DeliverAll(follower)

@@ -102,7 +102,7 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 }
 
 // A schema that the packages bring is for servers that were started with them: while restarts are
-// held back, no unit converts; after the last one, the databases are, in a hook of whoever leads. A unit
+// held back, no unit converts; after the last one, the databases are, in a hook of the leader. A unit
 // that is killed with the timer raised, or before it is put back, leaves nothing that the next hook does
 // not see.
 func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T) {

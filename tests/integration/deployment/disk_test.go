@@ -217,7 +217,7 @@ func TestUnitWithDamagedFiles(t *testing.T) {
 		}
 		assert.NotContains(t, u.Workload().Message, "ovsdb-tool: ovsdb-tool:")
 
-		// It is a unit of the model that is down: no stale member, and nobody's to kick without
+		// It is a unit of the model that is down: no stale member, and no unit may kick it without
 		// force (R4, R16).
 		c.Tick("another ovn-northd is active", func() bool { return units[0].Workload().Status == "active" }, units...)
 		c.Says(units[0], "active", "2 of 3 up")

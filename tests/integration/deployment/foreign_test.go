@@ -45,7 +45,7 @@ func put(t *testing.T, u *lab.Unit, files map[lab.DB][]byte) {
 	}
 }
 
-// makeFile makes a database's file by ovsdb-tool, as somebody else would.
+// makeFile makes a database's file by ovsdb-tool, as another program would.
 func (c *cloud) makeFile(u *lab.Unit, db lab.DB, command ...string) {
 	c.T.Helper()
 	args := append([]string{command[0], u.DBFile(db), "/usr/share/ovn/ovn-" + string(db) + ".ovsschema"}, command[1:]...)

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-// nonsense is what a peer may publish that has gone mad.
-var nonsense = map[string]string{
+// garbage is what a broken peer may publish.
+var garbage = map[string]string{
 	"bound-address": `"not an address"`, "nb-identity": "{{{", "nb-server-id": strings.Repeat("f", 5000),
 	"sb-identity": "13e4", "sb-server-id": "not-an-id", "sb-cluster-id": "\x1b[31m", "nb-cluster-id": "deadbeef",
 	"package-source": "\n\n", "running-version": ",, ,%s openvswitch ", "trusted-cas": ",,,;", "certificate-issuer": "?", "northd": "null",
@@ -58,7 +58,7 @@ func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
 	c.RequireOneCluster(units...)
 }
 
-// Nobody stumbles over nonsense in the leader settings or from a peer, and nothing is made of it.
+// No unit fails because of invalid data in the leader settings or from a peer, and nothing is made of it.
 func TestNonsenseHarmsNothingThatWorks(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
@@ -81,12 +81,12 @@ func TestNonsenseHarmsNothingThatWorks(t *testing.T) {
 		assert.Equal(t, before, c.Processes(units...))
 	})
 
-	// Nobody stumbles over what a peer publishes, and nothing is made of it; it is
+	// No unit fails because of what a peer publishes, and nothing is made of it; it is
 	// mended by the peer's next hook.
 	c.run("from a peer", func(c *cloud) {
 		t := c.T
 		settings, before := c.LeaderSettings(), c.Processes(units...)
-		c.publishes(units[2], nonsense)
+		c.publishes(units[2], garbage)
 		require.NoError(t, c.Settle(t.Context()))
 		require.NoError(t, c.RunHook(t.Context(), units[0], "update-status"))
 		require.NoError(t, c.RunHook(t.Context(), units[1], "config-changed"))
@@ -132,7 +132,7 @@ func TestNonsenseHarmsNothingThatWorks(t *testing.T) {
 	c.run("from a peer, while a unit joins", func(c *cloud) {
 		t := c.T
 		c.Hold(true)
-		c.publishes(units[1], nonsense)
+		c.publishes(units[1], garbage)
 		joiner := c.AddEmpty()
 		c.DeliverAll(joiner)
 		assert.Len(t, c.Raft(joiner, lab.NB).Servers, 4, "it has joined")

@@ -30,7 +30,7 @@ func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
 	c, units := deployed(t, 3, lab.Options{})
 	away := units[2]
 
-	// Kicked by an operator, who leaves a record in the databases.
+	// Kicked by an operator, which leaves a record in the databases.
 	before := c.ServerIDs(away)
 	require.NoError(t, away.PowerOff())
 	c.Tick("the others see that it is down", func() bool { return labtest.Shows(units[0], "2 of 3 up") && labtest.Shows(units[1], "2 of 3 up") })
@@ -41,8 +41,8 @@ func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
 	assert.Contains(t, labtest.HookLogFrom(t, away, 0), "leave the cluster of nb (the other members have removed this server)")
 	c.requireRejoined(away, before, 1, units...)
 
-	// Kicked by hand, before any other unit has seen that it was a member. It comes back while it can reach
-	// nobody, and then can.
+	// Kicked by hand, before any other unit has seen that it was a member. It comes back while it can reach no
+	// member, and then can.
 	before = c.ServerIDs(away)
 	require.NoError(t, away.PowerOff())
 	for _, db := range lab.Databases {

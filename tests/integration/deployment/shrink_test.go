@@ -17,7 +17,7 @@ import (
 
 // An application that is removed leaves its data where they are, since they are
 // the only copy (rule R9). A machine of it hosts a unit of another application
-// once somebody has moved them away, as that unit says.
+// once an operator has moved them away, as that unit says.
 func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{JujuVersion: lab.Juju3})
@@ -60,7 +60,7 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 }
 
 // A unit that is removed before it has got anywhere takes nothing with it, and
-// hinders nobody.
+// hinders no unit.
 func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})

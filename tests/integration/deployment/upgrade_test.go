@@ -74,7 +74,7 @@ func TestNewerPackagesComeToOneUnitAfterTheOtherFollowersFirst(t *testing.T) {
 	assert.Equal(t, before, c.Processes(units...), "nothing was restarted")
 	mend()
 
-	require.NoError(t, second.HoldDpkgLock(1)) // somebody else's apt, for a while
+	require.NoError(t, second.HoldDpkgLock(1)) // another program's apt, for a while
 	called, down := labtest.RecordCalls(units...), labtest.WatchServers(units)
 	w := c.StartWriter(t.Context(), 0)
 	c.RunUpdateStatus(units...)

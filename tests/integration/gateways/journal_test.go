@@ -73,7 +73,7 @@ func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {
 	assert.Equal(t, "revert", h.Plans[0].Operation)
 	assert.Contains(t, c.operated("rebalance", "--revert", rebalanced.ID, "--yes"), "revert: nothing to do")
 
-	// What was taken back can be done again, but for what somebody else changed meanwhile.
+	// What was taken back can be done again, but for what another program changed meanwhile.
 	moved := h.Plans[0].ID
 	c.nbctl("lrp-set-gateway-chassis", c.history(moved).Plans[0].Changes[0].Group, "c3", "7")
 	out = c.operated("rebalance", "--revert", moved, "--yes", "--wait", "0")
@@ -88,7 +88,7 @@ func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {
 	assert.Contains(t, stderr, `the journal has no plan "nothing"`)
 }
 
-// The journal is nobody else's business: ovn-northd makes nothing of it, and what of it
+// No other program uses the journal: ovn-northd makes nothing of it, and what of it
 // can't be read is named and hinders nothing.
 func TestJournalDisturbsNobodyAndIsDisturbedByNobody(t *testing.T) {
 	t.Parallel()

@@ -17,11 +17,11 @@ import (
 // interleavings is how often another client writes between a plan and its writing; EXPLORE multiplies it.
 const interleavings = 250
 
-// neutron plays who else writes gateways: it knows what it has written last.
+// neutron plays the other writer of gateways: it knows what it has written last.
 type neutron struct {
 	*cloud
 	rand *rand.Rand
-	// masters is whom it wanted to host each port; made is the name that a port was made
+	// masters is the chassis that it wanted to host each port; made is the name that a port was made
 	// with, after which its router and its switch's port are named.
 	masters, made map[string]string
 	next          int

@@ -156,7 +156,7 @@ func TestWhatAUnitHasLeftThatIsGoneIsHonouredAndEndedByAnother(t *testing.T) {
 	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "ovn-central/9")
 }
 
-// Between a plan and its writing somebody cordons what it relies on: it is planned again.
+// Between a plan and its writing an operator cordons what it relies on: it is planned again.
 func TestCordonHoldsForWhatIsBeingWritten(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A. Who owns a gateway decides which chassis should host it, and the Southbound database has which does.
+// A. The owner of a gateway decides which chassis should host it, and the Southbound database has the chassis that does.
 func TestOwnersOfGateways(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]realCloud{

@@ -26,7 +26,7 @@ func (c *cloud) candidates(port string) []string {
 	return all
 }
 
-// masters counts who hosts how many ports.
+// masters counts the ports that each chassis hosts.
 func (c *cloud) masters(ports ...string) map[string]int {
 	count := map[string]int{}
 	for _, p := range ports {

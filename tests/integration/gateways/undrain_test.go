@@ -142,14 +142,14 @@ func TestUndrainThatOthersComeBetweenKeepsTheRanks(t *testing.T) {
 	}
 }
 
-// drainAnew is what another operator does who undrains c1 and drains it again.
+// drainAnew undrains c1 and drains it again, as another operator may.
 func (c *cloud) drainAnew() {
 	c.t.Helper()
 	assert.Equal(c.t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
 	assert.Equal(c.t, 200, c.drain("c1", "--reason", "again").Code)
 }
 
-// drainOver is what another operator does who drains c1 while it is undrained.
+// drainOver drains c1 while it is undrained, as another operator may.
 func (c *cloud) drainOver() {
 	c.t.Helper()
 	assert.Equal(c.t, 200, c.drain("c1", "--reason", "it fails again").Code)

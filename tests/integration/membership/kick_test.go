@@ -171,7 +171,7 @@ func TestKickIsRefused(t *testing.T) {
 	})
 }
 
-// R1: of three members one is left, which knows no leader. Nothing is done that needs one, and nobody is
+// R1: of three members one is left, which knows no leader. Nothing is done that needs one, and no member is
 // named as dead: this unit may be the one that is cut off.
 func TestWithoutQuorum(t *testing.T) {
 	m := labtest.Deploy(t, 3)

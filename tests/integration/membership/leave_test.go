@@ -225,7 +225,7 @@ func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
 	rest := append(m.Followers()[1:], m.LeaderOf(lab.NB))
 	for _, db := range lab.Databases {
 		for _, other := range rest {
-			require.NoError(t, other.Hang(db)) // u hears of nobody, as if its network were gone
+			require.NoError(t, other.Hang(db)) // u hears no member, as if its network were gone
 		}
 	}
 	m.Eventually("a server without leader", func() bool {

@@ -180,7 +180,7 @@ var deeds = map[finding.Deed]func(w *world, args map[string]string){
 // argument matches the placeholder of an argument in the text of a deed.
 var argument = regexp.MustCompile(`\\\{(\w+)\\\}`)
 
-// perform does what a person does who reads the text of a deed.
+// perform does what the text of a deed asks a person to do.
 func (w *world) perform(text string) {
 	w.T.Helper()
 	for deed, do := range deeds {

@@ -87,7 +87,7 @@ func unknownActions(r repository, d document) []string {
 	return wrong
 }
 
-// unknownTests are the tests that the document names and nobody has written.
+// unknownTests are the tests that the document names and that don't exist.
 func unknownTests(r repository, d document) []string {
 	var wrong []string
 	for _, name := range testName.FindAllString(d.text, -1) {

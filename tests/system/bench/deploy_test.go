@@ -23,7 +23,7 @@ import (
 // commands that make, join and start the same servers on machines of the same lab,
 // and against the same where the packages' services start them, as the charm has to.
 // Bound: 3 times the former. The charm has its packages then, but no certificates
-// yet; who types the commands has them.
+// yet; a person typing the commands has them.
 func BenchmarkDeploymentAgainstBareCommands(b *testing.B) {
 	var charm, active, bare, packaged time.Duration
 	hooks := 0
@@ -155,7 +155,7 @@ func commanded(b *testing.B, start func(*lab.Unit, lab.DB) string) time.Duration
 	return time.Since(begun)
 }
 
-// commands are what somebody types on one machine.
+// commands are what one types on one machine.
 func commands(u, through *lab.Unit, start func(*lab.Unit, lab.DB) string) string {
 	var lines strings.Builder
 	for db, port := range map[lab.DB]int{lab.NB: 6643, lab.SB: 6644} {

@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/recorded"
 )
 
-// stories is where they are that are told twice: here to Juju, whose answers are written
+// stories is the directory of those that run twice: here to Juju, whose answers are written
 // beside each step, and by the lab's tests to the lab, which has to give the same.
 const stories = "../../harness/lab/testdata/juju"
 

@@ -1,4 +1,4 @@
-// Package juju tells the story of an application to a Juju that somebody else
+// Package juju tells the story of an application to a Juju that another program
 // has: it needs a `juju` client with a bootstrapped controller, and judges each
 // status that is shown on the way.
 package juju

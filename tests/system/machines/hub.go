@@ -8,7 +8,7 @@ import (
 )
 
 // The networks of the machines, whose host part is the machine's number. They
-// exist in namespaces only, so that they can be anybody's.
+// exist in namespaces only, so that any machine can have them.
 var (
 	network4 = netip.MustParsePrefix("10.99.0.0/24")
 	network6 = netip.MustParsePrefix("fd99::/64")

@@ -12,7 +12,7 @@ const (
 	New
 	// Standing is a fault that was there before the step.
 	Standing
-	// Asked is a pause that an operator was told the price of.
+	// Asked is a pause whose price the operator knows.
 	Asked
 	// Ours: there is no fault, the charm has stopped or lost it.
 	Ours
@@ -41,7 +41,7 @@ const (
 )
 
 // Judge is the model of what the faults alone would have cost. A majority that is
-// up has to serve. Where there is none, the step's own faults are taken back: if
+// up has to serve. If there is none, the step's own faults are taken back: if
 // there still is none, the charm has gone below what the older faults had left, by
 // stopping a server or by shrinking the configuration.
 func (c Cost) Judge() Verdict {

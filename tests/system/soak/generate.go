@@ -29,7 +29,7 @@ type kind struct {
 	make   func(*draw) (Step, bool)
 }
 
-// draw is what the generator knows: who would be there if all went well. It is
+// draw is what the generator knows: the units that exist if all goes well. It is
 // only to draw what makes sense; what happened is the runner's to see.
 type draw struct {
 	*rand.Rand

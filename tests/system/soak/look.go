@@ -19,12 +19,12 @@ const electionPatience = 45 * time.Second
 // poll is how often the world is looked at while something is waited for.
 const poll = 300 * time.Millisecond
 
-// view is one database's cluster as those who see it all see it.
+// view is one database's cluster as an observer of all machines sees it.
 type view struct {
-	// status is that of the leader of the latest term, else of whoever has the longest
+	// status is that of the leader of the latest term, else of the member with the longest
 	// committed log; the zero one where no server of the application's cluster could be asked.
 	status raft.Status
-	// leads is whether there is a leader whom a majority of the members follows.
+	// leads reports whether a majority of the members follows a leader.
 	leads bool
 	// members are those of its configuration, with why they are up or not.
 	members []member
@@ -32,7 +32,7 @@ type view struct {
 
 type member struct {
 	raft.Member
-	host *host // nil: nobody's
+	host *host // nil: no unit's
 	why  Why
 }
 
@@ -95,7 +95,7 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 		m := member{Member: row, host: w.owner(ctx, db, row.Short)}
 		switch {
 		case m.host == nil:
-			m.why = New // whoever it was: it is nobody's server any more, and that is looked at in the end
+			m.why = New // the server belongs to no unit any more; this is checked in the end
 		case !m.host.current(db, row.Short):
 			m.why = Standing
 		default:

@@ -118,7 +118,7 @@ func (w *world) command(ctx context.Context, s Step) {
 }
 
 // awaitLoss waits until servers that are left have noticed that there is no leader any more,
-// as an operator has who takes a quorum for lost; unless there is one.
+// as an operator has if a quorum seems lost; unless there is one.
 func (w *world) awaitLoss(ctx context.Context, s Step) {
 	for deadline := time.Now().Add(w.patience(15 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, lookPause) {
 		if !slices.ContainsFunc(s.databases(), func(db lab.DB) bool {

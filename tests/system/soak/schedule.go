@@ -24,7 +24,7 @@ type Schedule struct {
 // from which steps were taken away still is one.
 type Step struct {
 	Do string `json:"do"`
-	// Unit is whom it is about. An "add" says the number of its new one.
+	// Unit is the unit that it is about. An "add" says the number of its new one.
 	Unit int `json:"unit"`
 	// Other is a second unit: from where a kick is run.
 	Other int `json:"other,omitempty"`

@@ -50,7 +50,7 @@ func parameters(line string) map[string]string {
 	return all
 }
 
-// follow does what a finding of a recovery asks for, as an operator does who knows which machines are off.
+// follow does what a finding of a recovery asks for, as an operator does if it is known which machines are off.
 func (w *world) follow(ctx context.Context, h *host, d present.Document) error {
 	o, names := w.order, named(d)
 	var first *host

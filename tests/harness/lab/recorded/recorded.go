@@ -1,4 +1,4 @@
-// Package recorded has the stories that Juju's own code was told, with what came of each
+// Package recorded has the stories that Juju's own code played, with the outcome of each
 // step: testdata/juju of the lab. tests/system/conformance, a module of its own under Juju's
 // licence, tells them to Juju and writes its answers down; the lab's tests tell them to the
 // lab, which has to give the same. Both modules build these files (there by links), so they

@@ -1,6 +1,6 @@
 package recorded
 
-// Juju is a model that stories are told to, whoever plays it.
+// Juju is a model that plays stories: the lab's or Juju's own.
 type Juju interface {
 	// Do takes a step, and returns when all has settled; how an action ended.
 	Do(step *Step) (*Result, error)

@@ -70,7 +70,7 @@ func (l machineLock) Acquire(spec machinelock.Spec) (func(), error) {
 // Report implements [machinelock.Lock].
 func (l machineLock) Report(...machinelock.ReportOption) (string, error) { return "", nil }
 
-// openGuard lets everybody into the charm's directory: nobody else wants to.
+// openGuard lets every process into the charm's directory: no other wants to.
 type openGuard struct{}
 
 // Unlock implements [fortress.Guard].

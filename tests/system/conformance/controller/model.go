@@ -66,13 +66,13 @@ type Unit struct {
 	Ports       []params.PortRange     `json:"ports,omitempty"`
 	Kept        params.SetUnitStateArg `json:"kept"` // state of the charm and of the agent
 	UpdateAsked int                    `json:"update-asked"`
-	// Hooks are those that were run, with whom they were about and how they ended.
+	// Hooks are those that were run, with the unit that they were about and how they ended.
 	Hooks      []string `json:"hooks"`
 	running    string
 	updateSeen int
 	starting   bool   // its agent is, and has not come yet
 	agent      string // that is there
-	leads      bool   // is what its agent was told last
+	leads      bool   // as its agent last heard
 	beats      int    // of its agent since anything has come about
 }
 
@@ -183,7 +183,7 @@ func (s *State) relation(id int) *Relation {
 	return s.Relations[i]
 }
 
-// dropRelation forgets a dying relation that nobody is in any more.
+// dropRelation forgets a dying relation without units.
 func (s *State) dropRelation(r *Relation) {
 	for _, bag := range r.Units {
 		if bag.InScope {

@@ -68,7 +68,7 @@ func (c *Controller) RemoteSet(id int, unit string, data map[string]string) erro
 	})
 }
 
-// RemoteUnits says who is on the other side from now on.
+// RemoteUnits sets the units on the other side.
 func (c *Controller) RemoteUnits(id int, units ...string) error {
 	return c.with(id, func(_ *State, r *Relation) error {
 		for name, bag := range r.RemoteUnits {

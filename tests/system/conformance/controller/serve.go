@@ -17,7 +17,7 @@ import (
 // Socket is the controller's socket in its directory.
 const Socket = "controller.sock"
 
-// Handler serves agents (/call) and whoever drives the model (/do/VERB): the
+// Handler serves agents (/call) and the test that drives the model (/do/VERB): the
 // README has the verbs.
 func (c *Controller) Handler() http.Handler {
 	mux := http.NewServeMux()

@@ -89,7 +89,7 @@ func (c *cloud) runTwice(u *lab.Unit, hook string, env ...string) {
 	c.T.Helper()
 	if hook == "update-status" || hook == "install" || strings.HasSuffix(hook, "-departed") {
 		// It was not run yet; and by the end of the others Juju itself shows more, or
-		// less: an agent enters relations, or a relation has nobody any more.
+		// less: an agent enters relations, or a relation has no unit left.
 		require.NoError(c.T, c.RunHook(c.T.Context(), u, hook, env...))
 	}
 	before, from := c.Everything(u), labtest.HookLogSize(c.T, u)

@@ -72,7 +72,7 @@ func TestOldMajorityThatBootsServesNothingBeforeItsHooks(t *testing.T) {
 
 // The lost units are removed while their machines are off. These boot, and nothing keeps their servers from
 // starting: they elect a leader of the old cluster, and serve clients, until the hooks of each put its copy away.
-// None waits for the others, which are no members of anything any more.
+// None waits for the others, which are no longer members.
 func TestOldMajorityThatIsBeingRemovedWhenItBootsGivesItsClusterUp(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju4})
 	left, lost := recoverOnTwoOfFive(m)

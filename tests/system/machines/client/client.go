@@ -1,4 +1,4 @@
-// Package client plays who relates to ovn-central, on a machine of its own: a
+// Package client plays an application that relates to ovn-central, on a machine of its own: a
 // chassis with a real ovn-controller, a CMS that reads and writes, and a writer
 // that remembers what was acknowledged. It knows nothing but what is on the
 // relations ovsdb and ovsdb-cms, and has its certificate from the same CA.

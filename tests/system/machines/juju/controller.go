@@ -1,6 +1,6 @@
 // Package juju drives Juju on machines: a small controller on the host, and
 // Juju's own unit agent on each machine, both of them tests/system/conformance's program
-// juju-runner. Nobody calls hooks: the agents run them when the model changes.
+// juju-runner. No test calls hooks: the agents run them when the model changes.
 package juju
 
 import (

@@ -57,7 +57,7 @@ func newStory(t *testing.T, charm string, o machines.Options) (context.Context, 
 		}
 		return client.New(ctx, booted[0], app.CA)
 	})
-	go s.newClient() //nolint:errcheck // whoever connects it sees the error
+	go s.newClient() //nolint:errcheck // the connection shows the error
 	return ctx, s
 }
 

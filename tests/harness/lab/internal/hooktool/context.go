@@ -164,7 +164,7 @@ func (c *Context) Commit() {
 	if c.ended {
 		return
 	}
-	leads := c.isLeader() // who leads now may write what was set by who led then
+	leads := c.isLeader() // the new leader may write what the old one set
 	c.Model.Do(func(s *model.State) {
 		for _, r := range c.relations {
 			stored := s.Relation(r.id)

@@ -17,7 +17,7 @@ const (
 	dpkgFailure = 2
 )
 
-// holder is who has dpkg's lock.
+// holder is the process with dpkg's lock.
 const holder = 4711
 
 // aptWords takes the options, which are all tolerated, out of apt's arguments.

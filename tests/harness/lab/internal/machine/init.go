@@ -20,7 +20,7 @@ type manager struct {
 	*Machine
 
 	mu       sync.Mutex
-	jobs     int // that nobody waits for
+	jobs     int // that no process waits for
 	services map[string]*service
 	children map[int]*child
 	toResume map[string]running // nil: it boots as any other

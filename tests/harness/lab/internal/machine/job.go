@@ -60,7 +60,7 @@ func (m *manager) propagate(verb string, u *unitFile) {
 	}
 }
 
-// background runs a job that nobody waits for. Its service's state says how it
+// background runs a job in the background. Its service's state says how it
 // went.
 func (m *manager) background(verb, name string) {
 	m.mu.Lock()

@@ -174,7 +174,7 @@ func (m *Machine) addressLines(device string) (lines []string) {
 }
 
 // prefixed is an address of one of the lab's networks as ip(8) takes it. IPv6
-// addresses are there at once: nobody else has them, and looking for duplicates
+// addresses are there at once: no other machine has them, and looking for duplicates
 // takes a second.
 func prefixed(address string) string {
 	if a, err := netip.ParseAddr(address); err == nil && a.Is6() {

@@ -46,7 +46,7 @@ func (m *Machine) packages() packages {
 	return p
 }
 
-// changePackages lets f change the state; nobody else does meanwhile.
+// changePackages lets f change the state; no other call does meanwhile.
 func (m *Machine) changePackages(f func(*packages)) error {
 	lock, err := os.OpenFile(m.packagesFile()+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

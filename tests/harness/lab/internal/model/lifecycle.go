@@ -102,7 +102,7 @@ func (s *State) WriteLeaderSettings(changes map[string]string) {
 
 // RestartAgent is a restart of the unit's agent: what it kept in memory only is
 // gone. So it takes the leader's settings for new, and doesn't know any more which
-// relations are peer relations, nor who is on their other side (Juju's relation
+// relations are peer relations, nor the application on their other side (Juju's relation
 // state tracker doesn't load that: juju/juju issue 20713).
 func (s *State) RestartAgent(name string) {
 	u := s.Units[name]

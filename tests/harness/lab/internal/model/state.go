@@ -43,7 +43,7 @@ type State struct {
 	clock func() time.Time // nil: time.Now
 }
 
-// Relation is who is in a relation and what they said.
+// Relation has the units of a relation and their data.
 type Relation struct {
 	ID   int
 	Name string // our endpoint

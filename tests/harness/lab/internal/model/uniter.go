@@ -45,13 +45,13 @@ func (h Hook) Name() string {
 	return h.Relation + "-" + h.Kind
 }
 
-// String is the name, and whom the hook is about.
+// String is the name, and the unit that the hook is about.
 func (h Hook) String() string {
 	return strings.TrimSpace(h.Name() + " " + h.RemoteUnit)
 }
 
 // Next is the hook that the unit's agent runs next, and whether there is one. It
-// doesn't look at Failure: who calls decides whether a failed hook is run again.
+// doesn't look at Failure: the caller decides whether a failed hook is run again.
 func (s *State) Next(name string) (Hook, bool) {
 	if all := s.Choices(name); len(all) > 0 {
 		return all[0], true

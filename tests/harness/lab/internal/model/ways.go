@@ -124,7 +124,7 @@ func (s *State) Coming(name string) (at time.Time) {
 }
 
 // hearOfGone ends what [Ways].PeersStay keeps: an agent that starts to watch again
-// hears who is really there.
+// gets the units that really exist.
 func (s *State) hearOfGone(u *Unit) {
 	for id, m := range u.Uniter.Relations {
 		r := s.Relation(id)
