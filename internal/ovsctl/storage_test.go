@@ -62,7 +62,7 @@ func TestFileThatIsNoClustersHasNoStorage(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	s.Standalone(t)
 	_, err = raftfile.ReadStorage(s.Paths, ovndb.NB)
-	require.ErrorContains(t, err, "its header is none")
+	require.ErrorContains(t, err, "invalid header")
 }
 
 // insert has the server store so many rows in one transaction, which is one turn of its

@@ -16,10 +16,9 @@ import (
 
 // Head is the description of a database's file in the first record of the file.
 //
-// For a clustered database it is read without ovsdb-tool: once the log was compacted, or if the
-// cluster was made of existing data, that record holds the whole database, and each of db-name,
-// db-sid, db-cid and db-local-address reads it into memory: 7 s of the processor's time for
-// 300 MiB in rows of 1 KiB (measured with OVS 3.1).
+// It is read without ovsdb-tool. After a compaction that record holds the whole database, and each of
+// db-name, db-sid, db-cid and db-local-address reads it into memory: 7 s of processor time for 300 MiB
+// in rows of 1 KiB (measured with OVS 3.1).
 type Head struct {
 	// Clustered is false for a standalone database; then nothing else is set.
 	Clustered     bool
@@ -29,8 +28,7 @@ type Head struct {
 	Cluster raft.ID
 }
 
-// ReadHead reads the first record of a file, none of whose data it keeps, and compares its
-// checksum.
+// ReadHead reads the first record of a file and compares its checksum. It keeps no data.
 func ReadHead(ctx context.Context, path string) (Head, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -39,7 +37,7 @@ func ReadHead(ctx context.Context, path string) (Head, error) {
 	defer func() { _ = file.Close() }() // it was only read
 	r := bufio.NewReaderSize(ctxio.NewReader(ctx, file), 256<<10)
 	if lead, _ := r.Peek(len(recordLead)); string(lead) != recordLead {
-		return Head{}, nil // a standalone one's first record is its schema
+		return Head{}, nil // a standalone database begins with its schema
 	}
 	rec, err := readRecord(r)
 	h := Head{Clustered: true, Name: rec.Name, Address: rec.Address}
@@ -56,9 +54,9 @@ func ReadHead(ctx context.Context, path string) (Head, error) {
 	return h, nil
 }
 
-// Cluster returns the cluster ID in the file of database d; empty if there is no file, or if its
-// server has not joined yet. It stops reading after the ID, and compares no checksum: its caller is
-// about to start a server, and the server compares it.
+// Cluster returns the cluster ID in the file of database d; empty if there is no file or its server
+// has not joined yet. It reads no further than the ID and compares no checksum: the server that the
+// caller is about to start does that.
 func Cluster(ctx context.Context, p ovndb.Paths, d ovndb.Database) (raft.ID, error) {
 	file, err := os.Open(p.File(d))
 	if errors.Is(err, fs.ErrNotExist) {

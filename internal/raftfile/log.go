@@ -1,5 +1,5 @@
-// Package raftfile reads the files of databases without another program: the log of a Raft server, the
-// first record of its file, the file's size, a standalone copy of it; and the version of a schema.
+// Package raftfile reads database files without another program: the Raft log, the first record and the
+// size. It makes a standalone copy of a file, and reads the version of a schema.
 package raftfile
 
 import (
@@ -21,34 +21,33 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Log is what the file of a clustered database holds of its server's log.
+// Log describes the Raft log in the file of a clustered database.
 type Log struct {
 	// End is one more than the index of the newest entry, as in [raft.Log].
 	End uint64
-	// Damage is why no server could be started on the file again, or why one would
-	// start without the entries after the damage; empty if nothing is wrong.
+	// Damage is the reason why a server would not start on the file, or would start
+	// without the entries after the damage; empty if the log is intact.
 	Damage string
-	// Torn is true if the file ends within a record: one that is being written, or
-	// that was cut off by a loss of power. Servers accept such a file.
+	// Torn is true if the last record is incomplete: it is being written, or a loss
+	// of power cut it off. Servers accept such a file.
 	Torn bool
-	// Outside is true if the newest members in the log don't include its own server:
-	// no server ever starts on the file ("server does not belong to cluster", raft_open() in
+	// Outside is true if the newest configuration in the log lacks the file's own server.
+	// Then ovsdb-server refuses the file ("server does not belong to cluster", raft_open() in
 	// ovsdb/raft.c). A server that was killed while it joined leaves such a file, and so does
-	// one that has logged its own removal. ovsdb-tool's check-cluster finds the first only. It is
-	// never set for a log with Damage, as the newest members may be in the part that is missing.
+	// one that has logged its own removal; check-cluster of ovsdb-tool finds only the first.
+	// Outside is false if there is Damage: the newest configuration may be in the missing part.
 	Outside bool
 }
 
-// logScan is how far a file was looked at, and what was found. It is kept beside the
-// server's sockets, so that the next look is at what was appended since. Where it is
-// lost, the whole file is looked at again: the damage is in the file itself.
+// logScan is the state of a scan of one file. It is stored beside the server's sockets, so
+// that the next scan reads only new records. If it is lost, the whole file is read again.
 type logScan struct {
 	Device, Inode uint64
-	// Head is the first record's header, with the checksum of all that it holds: of
-	// two files that have the same inode one after the other it is not the same.
+	// Head is the header of the first record. Its checksum distinguishes two files that
+	// have the same inode one after the other.
 	Head   string
 	Offset int64
-	// Records counts the records behind the first.
+	// Records counts the records after the first.
 	Records uint64
 	// Start and End are the bounds of the log, End exclusive; Commit is the newest
 	// index that is known to be committed.
@@ -58,8 +57,7 @@ type logScan struct {
 	Term  uint64
 	Vote  string
 	Terms []termStart
-	// Server is the file's own; Configurations are the members from an index on, in
-	// ascending order.
+	// Server is the file's own; Configurations are in ascending order of their indexes.
 	Server         string
 	Configurations []configuration
 	Damage         string
@@ -67,7 +65,7 @@ type logScan struct {
 	seen func(at int64, r logRecord)
 }
 
-// configuration are the members from an entry on: their addresses by their IDs.
+// configuration has the members from the entry Index on: addresses by server IDs.
 type configuration struct {
 	Index   uint64
 	Servers map[string]string
@@ -75,11 +73,10 @@ type configuration struct {
 
 type termStart struct{ Index, Term uint64 }
 
-// ReadLog reads what was appended to the file of database d since the last call, and
-// says what the file as a whole holds. It judges as ovsdb-server does when it is
-// started (raft_apply_record() in ovsdb/raft.c of Open vSwitch), reads no record
-// into memory, and may be used while a server writes. The file must be a clustered
-// database's.
+// ReadLog describes the whole log in the file of database d, and reads only what was
+// appended since the last call. It judges records as ovsdb-server does at its start
+// (raft_apply_record() in ovsdb/raft.c of Open vSwitch), and keeps none of them in memory. A server
+// may write meanwhile. The file must belong to a clustered database.
 func ReadLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (Log, error) {
 	scan, torn, err := scanLog(ctx, p, d)
 	if err != nil {
@@ -88,11 +85,10 @@ func ReadLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (Log, error) 
 	return Log{End: scan.End, Damage: scan.Damage, Torn: torn, Outside: scan.Damage == "" && scan.outside()}, nil
 }
 
-// End is how far the log in a file goes.
+// End describes the end of the log in a file.
 type End struct {
-	// Term and Index are those of the newest entry. Of two copies of one cluster the one
-	// with the higher term is newer, and with the same term the one with the higher index
-	// (section 5.4.1 of the Raft paper).
+	// Term and Index are those of the newest entry. The copy with the higher term is newer;
+	// if the terms are equal, the one with the higher index (Raft paper, section 5.4.1).
 	Term, Index uint64
 	// Members are the full IDs of the newest configuration, Addresses their Raft addresses.
 	Members   []raft.ID
@@ -101,12 +97,12 @@ type End struct {
 	Damage string
 }
 
-// Sole reports whether the newest configuration has the server alone.
+// Sole reports whether server is the only member of the newest configuration.
 func (e End) Sole(server raft.ID) bool {
 	return len(e.Members) == 1 && e.Members[0] == server
 }
 
-// ReadEnd returns how far the log in the file of database d goes. It reads as [ReadLog] does.
+// ReadEnd returns the end of the log in the file of database d. It reads as [ReadLog] does.
 func ReadEnd(ctx context.Context, p ovndb.Paths, d ovndb.Database) (End, error) {
 	scan, _, err := scanLog(ctx, p, d)
 	if err != nil {
@@ -126,8 +122,8 @@ func ReadEnd(ctx context.Context, p ovndb.Paths, d ovndb.Database) (End, error) 
 	return end, nil
 }
 
-// Unread is how many bytes of the file the next [ReadLog] reads: all of one that was
-// compacted since the last one; 0 of one that can't be read.
+// Unread returns how many bytes the next [ReadLog] will read: the whole file if it was
+// compacted since the last call, 0 if it can't be read.
 func Unread(p ovndb.Paths, d ovndb.Database) int64 {
 	file, err := os.Open(p.File(d))
 	if err != nil {
@@ -139,7 +135,7 @@ func Unread(p ovndb.Paths, d ovndb.Database) int64 {
 	if err != nil {
 		return 0
 	}
-	if last.of(fresh) && last.Offset <= info.Size() {
+	if last.isOf(fresh) && last.Offset <= info.Size() {
 		return info.Size() - last.Offset
 	}
 	return info.Size()
@@ -169,14 +165,14 @@ func recallScan(p ovndb.Paths, d ovndb.Database) (scan logScan) {
 	return scan
 }
 
-// rememberScan may fail: then the next look is at the whole file.
+// rememberScan ignores errors: without the stored scan the next call reads the whole file.
 func rememberScan(p ovndb.Paths, d ovndb.Database, scan logScan) {
 	if text, err := json.Marshal(scan); err == nil {
 		_, _ = atomicfile.WriteIfChanged(scanPath(p, d), text, 0o600)
 	}
 }
 
-// beginning tells a file from others, by a scan that has read nothing yet.
+// beginning returns a scan that identifies the file and has read nothing yet.
 func beginning(file *os.File) (info os.FileInfo, fresh logScan, err error) {
 	if info, err = file.Stat(); err != nil {
 		return nil, fresh, fmt.Errorf("cannot read the log: %w", err)
@@ -194,8 +190,8 @@ func beginning(file *os.File) (info os.FileInfo, fresh logScan, err error) {
 	return info, fresh, nil
 }
 
-// of reports whether the scan is of that file.
-func (s *logScan) of(fresh logScan) bool {
+// isOf reports whether the scan is of the same file as fresh.
+func (s *logScan) isOf(fresh logScan) bool {
 	return s.Server != "" && s.Device == fresh.Device && s.Inode == fresh.Inode && s.Head == fresh.Head
 }
 
@@ -205,19 +201,19 @@ func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, t
 	if err != nil {
 		return scan, false, err
 	}
-	if scan = fresh; last.of(fresh) && last.Offset <= info.Size() {
+	if scan = fresh; last.isOf(fresh) && last.Offset <= info.Size() {
 		scan = last
 	}
 	torn, err = scan.read(ctx, file)
 	if torn && scan.Offset == last.Offset && last.Offset > 0 {
-		// Nothing new was whole: what was read the last time may have been taken back.
+		// No new record was complete. The server may have truncated records of the last scan.
 		scan = fresh
 		torn, err = scan.read(ctx, file)
 	}
 	return scan, torn, err
 }
 
-// read takes up all whole records from Offset on.
+// read applies all complete records from Offset on.
 func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err error) {
 	if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
 		return false, fmt.Errorf("cannot read the log: %w", err)
@@ -233,7 +229,7 @@ func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err 
 			if failed != nil || !more {
 				return true, failed
 			}
-			// It may have become whole meanwhile; with others behind it, it has to be.
+			// The record may be complete by now. It must be, since another one follows it.
 			if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
 				return false, fmt.Errorf("cannot read the log: %w", err)
 			}
@@ -258,8 +254,8 @@ func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err 
 	return false, nil
 }
 
-// followed reports whether another record begins behind the one at offset: JSON texts
-// have no line breaks in them.
+// followed reports whether another record begins after the one at offset. JSON texts in
+// the file have no line breaks.
 func followed(file io.ReadSeeker, offset int64) (bool, error) {
 	if _, err := file.Seek(offset+1, io.SeekStart); err != nil {
 		return false, fmt.Errorf("cannot read the log: %w", err)
@@ -281,7 +277,7 @@ func followed(file io.ReadSeeker, offset int64) (bool, error) {
 	}
 }
 
-// apply takes up one record, as raft_apply_record() does.
+// apply changes the state by one record, as raft_apply_record() does.
 func (s *logScan) apply(r logRecord) {
 	if s.Offset == 0 {
 		s.Start, s.End, s.Commit = r.PrevIndex+1, r.PrevIndex+1, r.PrevIndex
@@ -327,7 +323,7 @@ func (s *logScan) commit(index uint64) {
 	}
 }
 
-// entry is appended, or takes the place of others that were not committed.
+// entry appends an entry, or replaces entries that were not committed.
 func (s *logScan) entry(r logRecord) {
 	switch {
 	case r.Index < s.Commit:
@@ -351,7 +347,7 @@ func (s *logScan) entry(r logRecord) {
 		s.Configurations = append(s.Configurations, configuration{r.Index, r.Servers})
 	}
 	if i := slices.IndexFunc(s.Configurations, func(c configuration) bool { return c.Index > s.Commit }); i > 1 {
-		s.Configurations = s.Configurations[i-1:] // what was before the last that is committed can't come back
+		s.Configurations = s.Configurations[i-1:] // those before the last committed one can't come back
 	}
 }
 

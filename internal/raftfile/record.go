@@ -13,16 +13,16 @@ import (
 	"strings"
 )
 
-// recordLead begins each record of a clustered database's file: it is followed by
-// the length of the JSON text and its SHA-1 (ovsdb(5), "Clustered Format").
+// recordLead begins each record of a clustered database's file. The length of the JSON
+// text and its SHA-1 follow (ovsdb(5), "Clustered Format").
 const recordLead = "OVSDB CLUSTER "
 
 // maxHeader is the length of the longest header line, in bytes (ovsdb_log_read() in
 // ovsdb/log.c).
 const maxHeader = 128
 
-// errTorn is returned for a record that is not, or not yet, there as a whole.
-var errTorn = errors.New("the record is not whole")
+// errTorn is returned for an incomplete record.
+var errTorn = errors.New("the record is incomplete")
 
 // logRecord is one record of the server's log. A field without a value in the record is 0 or
 // empty.
@@ -35,22 +35,22 @@ type logRecord struct {
 	Vote string
 	// Note is free text.
 	Note string
-	// Servers are the members from an entry, or from the snapshot that the file begins
-	// with, on: their addresses by their IDs; nil if the record doesn't have them.
+	// Servers has the members from this entry or snapshot on, addresses by server IDs; nil
+	// if the record has no configuration.
 	Servers map[string]string
-	// Server is the ID of the file's own server, in the first record, with its Address for
-	// Raft, the ID of its Cluster, if it is in one, and the Name of the database.
+	// The first record has the ID of the file's own Server, its Raft Address, the ID of its
+	// Cluster once it has joined, and the Name of the database.
 	Server, Address, Cluster, Name string
-	// PrevIndex and PrevTerm are those of the snapshot that the file begins with.
+	// PrevIndex and PrevTerm are those of the snapshot at the beginning of the file.
 	PrevIndex, PrevTerm uint64
 	// size is the number of bytes of the record, its header included.
 	size int64
 	head string
 }
 
-// readRecord reads the record at the reader's place, of which it keeps no more than
-// the few values that it is about, however long it is. At the end of the file it
-// returns io.EOF. The reader is left behind the record, or where the trouble is.
+// readRecord reads the next record, and keeps only the fields of [logRecord]. At the end
+// of the file it returns io.EOF. Afterwards the reader is after the record, or at the place
+// of the error.
 func readRecord(r *bufio.Reader) (logRecord, error) {
 	var rec logRecord
 	line, err := readHeader(r)
@@ -72,7 +72,7 @@ func readRecord(r *bufio.Reader) (logRecord, error) {
 	case n < length:
 		return rec, errTorn
 	case hex.EncodeToString(hash.Sum(nil)) != sum:
-		return rec, fmt.Errorf("%w: its text is not what its checksum says", errTorn)
+		return rec, fmt.Errorf("%w: its checksum is wrong", errTorn)
 	case members.depth != 0 || members.broken:
 		return rec, fmt.Errorf("%w: its text is not JSON", errTorn)
 	}
@@ -102,12 +102,12 @@ func parseHeader(line string) (length int64, sum string, err error) {
 	size, sum, both := strings.Cut(rest, " ")
 	length, err = strconv.ParseInt(size, 10, 64)
 	if !found || !both || err != nil || length <= 0 || len(sum) != 2*sha1.Size {
-		return 0, "", fmt.Errorf("%w: its header is none", errTorn)
+		return 0, "", fmt.Errorf("%w: invalid header", errTorn)
 	}
 	return length, strings.ToLower(sum), nil
 }
 
-// take keeps a member of the record's JSON object that describes the log.
+// take stores one scalar member of the record's JSON object.
 func (r *logRecord) take(key, value string) {
 	number := func(to *uint64) {
 		if n, err := strconv.ParseUint(value, 10, 64); err == nil {
@@ -140,7 +140,7 @@ func (r *logRecord) take(key, value string) {
 	}
 }
 
-// takeObject keeps the members' IDs and addresses, which are an object.
+// takeObject stores the servers' IDs and addresses.
 func (r *logRecord) takeObject(key string, text []byte) {
 	var servers map[string]string
 	if (key == "servers" || key == "prev_servers") && json.Unmarshal(text, &servers) == nil {
@@ -148,17 +148,16 @@ func (r *logRecord) takeObject(key string, text []byte) {
 	}
 }
 
-// maxScalar bounds what is kept of a key or of a value, in bytes. The values that
-// matter are numbers, IDs, and addresses, which may have the name of a host (of 253 bytes at
-// most: RFC 1035, 2.3.4).
+// maxScalar bounds a stored key or value, in bytes. The longest useful value is an address
+// with a host name of 253 bytes (RFC 1035, 2.3.4).
 const maxScalar = 320
 
-// maxObject bounds what is kept of an object of addresses, in bytes.
+// maxObject bounds a stored object of addresses, in bytes.
 const maxObject = 64 << 10
 
-// topLevel is a Writer that finds the members of a JSON object, of those whose values are
-// objects the ones named "…servers". It takes any text; what is no JSON finds nothing, or leaves
-// it broken or with a depth.
+// topLevel is a Writer that finds the members of a JSON object. Of members whose values are
+// objects it finds only those named "…servers". It accepts any text: after invalid JSON it is
+// broken, or its depth is not 0.
 type topLevel struct {
 	take          func(key, value string)
 	object        func(key string, text []byte)
@@ -167,15 +166,15 @@ type topLevel struct {
 	broken        bool
 	afterColon    bool
 	key, value    []byte
-	// inside is the text of the object in which the Writer is, if that is to be taken.
+	// inside is the text so far of an object that is being stored.
 	inside []byte
 }
 
-// Write looks at the next part of the text. It never fails.
+// Write parses the next part of the text. It never fails.
 func (t *topLevel) Write(part []byte) (int, error) {
 	for i := 0; i < len(part); i++ {
 		if t.text && t.depth > 1 && !t.escaped && t.inside == nil {
-			// Nothing in a text that deep matters but its end.
+			// Of a string that deep only the end matters.
 			skip := bytes.IndexAny(part[i:], "\"\\")
 			if skip < 0 {
 				break

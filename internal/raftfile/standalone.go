@@ -13,18 +13,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ctxio"
 )
 
-// Standalone writes what a file holds, its newest entries too, which may not be committed, to a new
-// file, which is that of a standalone database (ovsdb(5)). It takes the entries up to index upTo, or up
-// to those that the file begins with, and returns the index of the newest that it has taken. A file that
-// is there is replaced. A server may write meanwhile. What is damaged is an error. convert brings the
-// standalone database in a file to the schema in another file.
+// Standalone copies the clustered database in the file from to a new standalone database (ovsdb(5)) in
+// the file to, which it replaces. The copy has the snapshot at the beginning of the log and the entries
+// up to index upTo, committed or not. It returns the index of the newest copied entry. A server may
+// write meanwhile. A damaged file is an error.
 //
-// It does what ovsdb-tool's cluster-to-standalone is for, which can't be used: that one takes
-// every entry that was ever written for a part of the log, those too that others have taken the
-// place of (raft_record_to_standalone_log() in ovsdb/ovsdb-tool.c), so that what was
-// never committed is in the copy, and what was is not: entries are differences to the values
-// before them. Nor does it take the schemas of conversions. And it needs several times the
-// file's size of memory, of which this needs none.
+// The command cluster-to-standalone of ovsdb-tool can't be used instead
+// (raft_record_to_standalone_log() in ovsdb/ovsdb-tool.c). It also copies entries that were later
+// replaced. Since an entry is a difference to the values before it, the copy then has changes that
+// were never committed, and lacks committed ones. It ignores the schemas of conversions, and needs
+// several times the file's size of memory.
 func Standalone(ctx context.Context, from string, upTo uint64, to string, convert Conversion) (last uint64, err error) {
 	file, err := os.Open(from)
 	if err != nil {
@@ -41,7 +39,7 @@ func Standalone(ctx context.Context, from string, upTo uint64, to string, conver
 	return parts[len(parts)-1].index, nil
 }
 
-// Conversion brings the standalone database in the file path to the schema in another file.
+// Conversion converts the standalone database in the file path to the schema in another file.
 type Conversion func(ctx context.Context, path, schema string) error
 
 func removeIfThere(path string) error {
@@ -51,16 +49,16 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// part is a record of the log that counts: where its JSON text is in the file, in bytes, and
-// the index of its entry, or of the last one of the snapshot that the file begins with.
+// part is a record that belongs to the copy: the place of its JSON text in the file, in bytes,
+// and the index of its entry, or of the last entry in the snapshot.
 type part struct {
 	index          uint64
 	offset, length int64
 }
 
-// entriesOf are the snapshot that the file begins with, and the entries up to the given index
-// behind it: of each index the one that was written last, as long as nothing before it was
-// rewritten (section 5.3 of the Raft paper; raft_apply_record() in ovsdb/raft.c).
+// entriesOf returns the snapshot and the entries up to the given index. If an entry was written
+// again, that removes all later ones before it (section 5.3 of the Raft paper; raft_apply_record()
+// in ovsdb/raft.c).
 func entriesOf(ctx context.Context, file io.ReadSeeker, upTo uint64) (parts []part, err error) {
 	scan := logScan{seen: func(at int64, r logRecord) {
 		p := part{index: r.Index, offset: at + int64(len(r.head)), length: r.size - int64(len(r.head))}
@@ -87,7 +85,7 @@ func entriesOf(ctx context.Context, file io.ReadSeeker, upTo uint64) (parts []pa
 	return parts, nil
 }
 
-// before are the snapshot and the entries before the one of an index.
+// before returns the snapshot and the entries before an index.
 func before(parts []part, index uint64) []part {
 	for len(parts) > 1 && parts[len(parts)-1].index >= index {
 		parts = parts[:len(parts)-1]
@@ -110,7 +108,7 @@ func writeStandalone(ctx context.Context, file io.ReaderAt, parts []part, to str
 		switch {
 		case i == 0 && schema == nil:
 			return errors.New("it has no data yet: its server has not joined")
-		case schema != nil && transaction != nil: // all of the database, as it is with this schema
+		case schema != nil && transaction != nil: // the whole database in this schema
 			if _, err = out.Seek(0, io.SeekStart); err == nil {
 				err = out.Truncate(0)
 			}
@@ -130,8 +128,7 @@ func writeStandalone(ctx context.Context, file io.ReaderAt, parts []part, to str
 	return nil
 }
 
-// convertFile brings the standalone database that was written so far to a schema, and returns the
-// file that it is in then.
+// convertFile converts the standalone database written so far to a schema, and returns the new file.
 func convertFile(ctx context.Context, out *os.File, schema *io.SectionReader, convert Conversion) (*os.File, error) {
 	path, text := out.Name(), make([]byte, schema.Size())
 	if _, err := io.ReadFull(schema, text); err != nil {
@@ -143,9 +140,9 @@ func convertFile(ctx context.Context, out *os.File, schema *io.SectionReader, co
 		return out, err
 	}
 	if err := convert(ctx, path, wanted); err != nil {
-		return out, fmt.Errorf("cannot convert the copy to the schema that it has in the log: %w", err)
+		return out, fmt.Errorf("cannot convert the copy to the schema in the log: %w", err)
 	}
-	converted, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0o600) // the conversion has put a new one there
+	converted, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0o600) // the conversion replaced it
 	if err != nil {
 		return out, err
 	}
@@ -196,8 +193,8 @@ func dataOf(ctx context.Context, record *io.SectionReader) (schema, transaction 
 	return schema, transaction, nil
 }
 
-// elements is a Writer that finds where the elements of a record's array of data begin and end,
-// in a JSON text without spaces between them, as OVSDB writes it.
+// elements is a Writer that finds the places of the elements of a record's array of data. OVSDB
+// writes JSON without spaces between elements.
 type elements struct {
 	text   topLevel
 	at     int64
@@ -206,13 +203,13 @@ type elements struct {
 	found  [][2]int64
 }
 
-// Write looks at the next part of the text. It never fails.
+// Write parses the next part of the text. It never fails.
 func (e *elements) Write(chunk []byte) (int, error) {
 	e.text.take = func(string, string) {}
 	for i := 0; i < len(chunk); i++ {
 		t := &e.text
 		if t.text && t.depth > 1 && !t.escaped {
-			skip := bytes.IndexAny(chunk[i:], "\"\\") // nothing in a text that deep matters but its end
+			skip := bytes.IndexAny(chunk[i:], "\"\\") // of a string that deep only the end matters
 			if skip < 0 {
 				break
 			}

@@ -94,7 +94,7 @@ func TestStandaloneCopyIsNotMadeOfWhatIsDamaged(t *testing.T) {
 		"a gap":                  {[]string{record(logHeader), holding(3, 1, "null", "{}")}, "has entry 3, but the one before it is 1"},
 		"an unreadable record":   {[]string{record(logHeader), strings.Replace(holding(2, 1, "null", "{}"), "eid", "EID", 1), commit(2)}, "can't be read, and others follow it"},
 		"three elements of data": {[]string{record(logHeader), holding(2, 1, "null", "{},{}")}, "entry 2: its data are 3 elements instead of a schema and a transaction"},
-		"nothing":                {nil, "the record is not whole"},
+		"nothing":                {nil, "the record is incomplete"},
 		"a server that joins":    {[]string{record(`{"server_id":"` + ownID + `","name":"OVN_Northbound","local_address":"tcp:127.0.0.1:6643"}`)}, "it has no data yet: its server has not joined"},
 	} {
 		f, to := newLogFile(t), filepath.Join(t.TempDir(), "copy")

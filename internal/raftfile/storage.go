@@ -11,25 +11,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Storage is the size of a clustered database's file on the disk. The server replaces the
-// file when it compacts the database: by itself once the file is twice as large as after the
-// last compaction and at least 10 MB, and after 24 hours with 100 commits (ovsdb-server(1),
-// ovsdb-server/compact).
+// Storage is the size of a clustered database's file. A compaction replaces the file. The server
+// compacts if the file is twice as large as after the last compaction and at least 10 MB, and after
+// 24 hours with 100 commits (ovsdb-server(1), ovsdb-server/compact).
 type Storage struct {
-	// Size is the file's, in bytes; Compacted is how much of it the last compaction wrote,
-	// which is what the database held then.
+	// Size is the file's, in bytes; Compacted is the part that the last compaction wrote.
 	Size, Compacted int64
-	// Written is when the file was made: by the last compaction, or by a join since. It is
-	// zero if the file system does not tell.
+	// Written is the time of the last compaction, or of a later join. It is zero if the file
+	// system doesn't store the time of creation.
 	Written time.Time
 }
 
-// Grown is by how many bytes the file has grown since it was last compacted.
+// Grown returns by how many bytes the file has grown since the last compaction.
 func (s Storage) Grown() int64 { return max(s.Size-s.Compacted, 0) }
 
-// ReadStorage looks at the file of database d. It reads no more than the line that the
-// file begins with: the first record is the snapshot (ovsdb(5), "Clustered Format"). A
-// standalone database's file is an error.
+// ReadStorage reads the first line of the file of database d: the header of the snapshot
+// (ovsdb(5), "Clustered Format"). The file of a standalone database is an error.
 func ReadStorage(p ovndb.Paths, d ovndb.Database) (Storage, error) {
 	file, err := os.Open(p.File(d))
 	if err != nil {
