@@ -16,11 +16,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Alive returns what shows that a process still serves database d, though its control
-// socket does not answer: a server votes without one. Empty means that there is none:
-// neither the process of its pid file runs, nor does one hold the lock of the
-// database's file, nor does systemd know a main process of its service. An error
-// means that this can't be found out.
+// Alive returns evidence that a process serves database d, for use if its control socket
+// doesn't answer: a server votes without one. The evidence is the process of the pid file,
+// a lock on the database's file, or the service's main process in systemd. It is empty if
+// there is none of these. If that can't be found out, Alive returns an error.
 func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (string, error) {
 	pid, err := pidOf(p.PID(d))
 	if err != nil {
@@ -38,7 +37,7 @@ func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (s
 	}
 	states, err := s.States(ctx)
 	if run.Missing(err) {
-		return "", nil // without systemd there is no service to be up
+		return "", nil // without systemd no service is up
 	} else if err != nil {
 		return "", err
 	}
@@ -48,15 +47,15 @@ func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (s
 	return "", nil
 }
 
-// Starting reports whether the server of database d, which is alive, may not have come to
-// open its control socket: it writes its pid file, then reads the database's file, for no
-// longer than within, and only then opens the socket (main() of ovsdb-server.c, OVS 3.1).
+// Starting reports whether the server of database d, which is alive, may still be about to
+// open its control socket. A server writes its pid file, reads the database's file, which
+// takes at most within, and then opens the socket (main() of ovsdb-server.c, OVS 3.1).
 func Starting(p ovndb.Paths, d ovndb.Database, now time.Time, within time.Duration) bool {
 	pid, err := pidOf(p.PID(d))
 	if err != nil {
 		return false
 	}
-	if pid == 0 || !serves(pid, p.PID(d)) { // what starts it is at work
+	if pid == 0 || !serves(pid, p.PID(d)) { // ovn-ctl is starting it
 		held, err := lockHeld(p.File(d))
 		return err == nil && !held
 	}
@@ -64,7 +63,7 @@ func Starting(p ovndb.Paths, d ovndb.Database, now time.Time, within time.Durati
 	return err == nil && now.Sub(info.ModTime()) < within
 }
 
-// pidOf reads a pid file; 0 if there is none, or none in it.
+// pidOf reads a pid file; 0 if the file is missing or has no number.
 func pidOf(path string) (int, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,20 +74,18 @@ func pidOf(path string) (int, error) {
 	if pid, err := strconv.Atoi(string(bytes.TrimSpace(text))); err == nil {
 		return pid, nil
 	}
-	return 0, nil // it was cut short; the lock and systemd tell
+	return 0, nil // the file was cut short; the lock and systemd are the other evidence
 }
 
-// serves reports whether a process was started with that pid file: after a kill another
-// one may have got its number. A process that has ended and was not waited for has no
-// arguments any more.
+// serves reports whether a process was started with that pid file. After a kill another
+// process may have got the number. A zombie has no arguments.
 func serves(pid int, pidFile string) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && bytes.Contains(line, []byte("--pidfile="+pidFile+"\x00"))
 }
 
-// RunsInstalled reports whether a service's process runs the installed program: the kernel marks a program
-// that was replaced since as deleted (proc(5), /proc/[pid]/exe). It is false if that can't be found
-// out.
+// RunsInstalled reports whether a service's process runs the installed program. The kernel marks a
+// replaced program as deleted (proc(5), /proc/[pid]/exe). It is false if that can't be found out.
 func RunsInstalled(p ovndb.Paths, service ovndb.Service, s Properties) bool {
 	pid := s.MainPID
 	for _, d := range ovndb.Databases() {
@@ -104,9 +101,8 @@ func RunsInstalled(p ovndb.Paths, service ovndb.Service, s Properties) bool {
 	return err == nil && !strings.HasSuffix(program, " (deleted)")
 }
 
-// lockHeld reports whether a process holds the lock by which ovsdb-server keeps others off
-// a database's file (lockfile_name() in OVS's lib/lockfile.c). It ends with the
-// process.
+// lockHeld reports whether a process holds ovsdb-server's lock on a database's file
+// (lockfile_name() in OVS's lib/lockfile.c). The kernel releases it when the process ends.
 func lockHeld(file string) (bool, error) {
 	path, err := filepath.EvalSymlinks(file)
 	if err != nil {

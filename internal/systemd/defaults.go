@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// optionsVariable is what the services' units hand to ovn-ctl.
+// optionsVariable has the options that the services' units pass to ovn-ctl.
 const optionsVariable = "OVN_CTL_OPTS"
 
 // Defaults are the options with which ovn-ctl starts the servers of one unit.
@@ -24,9 +24,8 @@ type Defaults struct {
 	Credentials ovndb.Credentials
 }
 
-// Render is the text of [ovndb.Paths.Defaults], which systemd reads as an
-// EnvironmentFile. It makes no listener without TLS: those for clients are rows
-// in the databases.
+// Render returns the text of [ovndb.Paths.Defaults], which systemd reads as an
+// EnvironmentFile. It has no listeners for clients: those are rows in the databases.
 func (d Defaults) Render() []byte {
 	out := new(bytes.Buffer)
 	out.WriteString("# Written by the charm ovn-central. Changes are overwritten.\n" +
@@ -46,8 +45,8 @@ func (d Defaults) Render() []byte {
 	return out.Bytes()
 }
 
-// cluster writes where one end of the members' connections is. ovn-ctl puts
-// address and port together, so an IPv6 address comes in brackets.
+// cluster writes the address of one end of the members' connections. ovn-ctl joins
+// address and port, so an IPv6 address needs brackets.
 func (d Defaults) cluster(out *bytes.Buffer, short, end string, addr netip.Addr, port int) {
 	host := addr.String()
 	if addr.Is6() {
@@ -59,8 +58,7 @@ func (d Defaults) cluster(out *bytes.Buffer, short, end string, addr netip.Addr,
 	option(out, prefix+"-proto", "ssl")
 }
 
-// option writes one option on a line of its own, which the backslash joins to
-// the line before.
+// option writes one option on a line of its own. A backslash continues the line before.
 func option(out *bytes.Buffer, name, value string) {
 	fmt.Fprintf(out, "\\\n    --%s=%s ", name, value)
 }
@@ -68,8 +66,8 @@ func option(out *bytes.Buffer, name, value string) {
 // Options are options of ovn-ctl by their names without dashes.
 type Options map[string]string
 
-// parseOptions splits the value of OVN_CTL_OPTS. Of an option that is given twice the
-// last counts, as for ovn-ctl.
+// parseOptions splits the value of OVN_CTL_OPTS. If an option is given twice, the last
+// counts, as for ovn-ctl.
 func parseOptions(value string) Options {
 	options := make(Options)
 	for field := range strings.FieldsSeq(value) {
@@ -95,15 +93,14 @@ func ParseEnvironment(text []byte) map[string]string {
 	return variables
 }
 
-// NeedsRestart reports whether the servers, which run with the text old of
-// [ovndb.Paths.Defaults], have to be restarted to run as the text next says. The remotes
-// do not count, since a server that has its file does not look at them; nor do
-// the layout and comments.
+// NeedsRestart reports whether servers that were started with the text old of
+// [ovndb.Paths.Defaults] need a restart for the text next. Layout and comments don't count,
+// nor do the remotes: a server that has its file ignores them.
 func NeedsRestart(old, next []byte) bool {
 	return !maps.Equal(lasting(old), lasting(next))
 }
 
-// lasting is all that a running server depends on.
+// lasting returns the variables and options that a running server depends on.
 func lasting(text []byte) map[string]string {
 	variables := ParseEnvironment(text)
 	options := parseOptions(variables[optionsVariable])

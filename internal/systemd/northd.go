@@ -18,12 +18,11 @@ type NorthdParams struct {
 	Credentials ovndb.Credentials
 }
 
-// Render is the text of [ovndb.Paths.NorthdParams]: an argument a line, the units in
-// the order in which they were given.
+// Render returns the text of [ovndb.Paths.NorthdParams], the units in the given order.
 func (p NorthdParams) Render() []byte {
 	out := new(bytes.Buffer)
 	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(ovndb.NorthboundPort))
-	// Its other port would forbid what ovn-northd writes.
+	// The other port of SB forbids the writes of ovn-northd.
 	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(ovndb.ManagementPort))
 	fmt.Fprintf(out, "-c %s\n-C %s\n-p %s\n", p.Credentials.Certificate, p.Credentials.CA, p.Credentials.Key)
 	return out.Bytes()
@@ -37,9 +36,8 @@ func (p NorthdParams) remotes(port uint16) string {
 	return strings.Join(remotes, ",")
 }
 
-// NorthdNeedsRestart reports whether ovn-northd, which runs with the arguments of
-// the text old, has to be restarted to run with those of the text next. Spaces and
-// the order of the units do not count.
+// NorthdNeedsRestart reports whether an ovn-northd that was started with the arguments old
+// needs a restart for the arguments next. Spaces and the order of the units don't count.
 func NorthdNeedsRestart(old, next []byte) bool {
 	return !slices.Equal(northdArguments(old), northdArguments(next))
 }

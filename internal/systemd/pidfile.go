@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// pidFile is the pid file of a service's process; empty for one that has none of its own.
+// pidFile returns the pid file of a service's process; empty if the service has none.
 func pidFile(p ovndb.Paths, service ovndb.Service) string {
 	if service == ovndb.Northd {
 		return p.NorthdPID()
@@ -25,8 +25,9 @@ func pidFile(p ovndb.Paths, service ovndb.Service) string {
 	return ""
 }
 
-// ForeignPID says which process another program's is that a service's pid file names: its own
-// was killed, and the number was given again. Empty means that there is none.
+// ForeignPID describes the process of another program that a service's pid file names: the
+// service's own process was killed, and the kernel gave its number to another. It is empty if the
+// pid file is right.
 //
 // A daemon of Open vSwitch holds a lock on its pid file for as long as it runs (make_pidfile() in
 // lib/daemon-unix.c).
@@ -41,7 +42,7 @@ func ForeignPID(p ovndb.Paths, service ovndb.Service) (string, error) {
 	}
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err != nil {
-		return "", nil //nolint:nilerr // no process has the number: ovn-ctl looks for that
+		return "", nil //nolint:nilerr // no process has the number: ovn-ctl checks that itself
 	}
 	if held, err := locked(path); held || err != nil {
 		return "", err
@@ -49,9 +50,9 @@ func ForeignPID(p ovndb.Paths, service ovndb.Service) (string, error) {
 	return fmt.Sprintf("%s is of %s %d", filepath.Base(path), strings.TrimSpace(string(name)), pid), nil
 }
 
-// dropForeignPIDs removes the pid files that name another program's process, before systemd runs
-// ovn-ctl: that takes any ovsdb-server of the number for the one that it is to start, and starts
-// none; and to stop a service it kills whatever process has the number.
+// dropForeignPIDs removes pid files that name another program's process, before systemd runs
+// ovn-ctl. To start a server, ovn-ctl does nothing if the number belongs to any ovsdb-server; to
+// stop one, it kills the process of that number.
 func (s Services) dropForeignPIDs(services []ovndb.Service) error {
 	if s.Paths.Run == "" {
 		return nil

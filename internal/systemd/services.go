@@ -1,5 +1,5 @@
-// Package systemd drives OVN's services: starts and stops them, tells how they are and whether their
-// processes live, and writes the files that they are started with.
+// Package systemd starts and stops OVN's services, reads their states, finds out whether their
+// processes live, and renders the files with their options.
 package systemd
 
 import (
@@ -22,7 +22,7 @@ const serviceTimeout = 90 * time.Second
 // Services drives the package's services by systemctl.
 type Services struct {
 	Runner run.Runner
-	// Paths are where the services' pid files are; without Paths they are not read.
+	// Paths has the services' pid files; without Paths they are not read.
 	Paths ovndb.Paths
 }
 
@@ -36,7 +36,7 @@ func (s Services) StopForGood(ctx context.Context) error {
 }
 
 // Start starts the services, in this order, and returns when systemd has started
-// them: not when a server has found its cluster. A masked service is an error.
+// them. A server may not have found its cluster yet. A masked service is an error.
 func (s Services) Start(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.dropForeignPIDs(services); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (s Services) Start(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "start")
 }
 
-// Stop stops the services and returns when they are down. What is not installed
-// needs no stopping.
+// Stop stops the services and returns when they are down. Services that are not installed
+// are ignored.
 func (s Services) Stop(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.dropForeignPIDs(services); err != nil {
 		return err
@@ -67,15 +67,15 @@ func (s Services) Enable(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "enable")
 }
 
-// Disable undoes Enable. What is not installed needs no disabling.
+// Disable undoes Enable. Services that are not installed are ignored.
 func (s Services) Disable(ctx context.Context, services ...ovndb.Service) error {
 	return ignoreAbsent(s.systemctl(ctx, services, "disable"))
 }
 
-// Reload has systemd read its files again.
+// Reload makes systemd read its files again.
 func (s Services) Reload(ctx context.Context) error { return s.systemctl(ctx, nil, "daemon-reload") }
 
-// Version is the release of the systemd that runs, such as 252.
+// Version returns the release of the running systemd, such as 252.
 func (s Services) Version(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
@@ -96,7 +96,7 @@ func (s Services) HangUp(ctx context.Context, service ovndb.Service) error {
 	return s.systemctl(ctx, []ovndb.Service{service}, "kill", "--signal=HUP")
 }
 
-// Active reports whether a service runs. What can't be asked of systemd is an error.
+// Active reports whether a service runs or starts.
 func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
@@ -119,15 +119,13 @@ func (s Services) Release(ctx context.Context, services ...ovndb.Service) error 
 	return s.systemctl(ctx, services, "unmask", "--runtime")
 }
 
-// Mask keeps the services from being started by anything, the packages' scripts
-// included, until [Services.Unmask]. It does not stop them. They need not be
-// installed.
+// Mask keeps every program, the packages' scripts included, from starting the services
+// until [Services.Unmask]. It does not stop them. They need not be installed.
 func (s Services) Mask(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "mask")
 }
 
-// Unmask undoes Mask, and what an upgrade that was interrupted holds until
-// the next boot ([Services.Hold]).
+// Unmask undoes Mask, and the [Services.Hold] of an interrupted upgrade.
 func (s Services) Unmask(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.systemctl(ctx, services, "unmask"); err != nil {
 		return err
@@ -135,8 +133,8 @@ func (s Services) Unmask(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "unmask", "--runtime")
 }
 
-// absent matches the message of systemctl about units that are not installed, a line for each,
-// after it has dealt with the others: such units need not be stopped.
+// absent matches the output of systemctl if the only failures are units that are not installed. It
+// has one line for each, and systemctl has stopped the others.
 var absent = regexp.MustCompile(`^(Failed to (stop|disable) .*(not loaded|does not exist|not found)\.?\n?)+$`)
 
 func ignoreAbsent(err error) error {

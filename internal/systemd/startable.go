@@ -8,13 +8,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// ErrNotStartable is returned for a service that systemd would not start again: it is
-// masked, or not installed.
+// ErrNotStartable is the error for a service that is masked or not installed.
 var ErrNotStartable = errors.New("the service can't be started again")
 
-// MakeStartable says with [ErrNotStartable] that systemd would not start the service: systemctl's
-// restart stops one that it then finds masked. A mask that lasts until the next boot is one that
-// an upgrade has left which was killed ([Packages]), and is taken away.
+// MakeStartable returns [ErrNotStartable] if systemd would not start the service: a restart by
+// systemctl stops a service before it finds that it is masked. MakeStartable removes a mask that lasts
+// until the next boot, which an interrupted upgrade leaves.
 func (s Services) MakeStartable(ctx context.Context, service ovndb.Service) error {
 	states, err := s.States(ctx)
 	if err != nil {

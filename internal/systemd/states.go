@@ -22,11 +22,11 @@ type Properties struct {
 	Masked bool
 	// Missing is true if the unit is neither installed nor masked.
 	Missing bool
-	// MainPID is the process that systemd watches: for a database's server, a shell
-	// if ovn-ctl has created the cluster; 0 if the service is down.
+	// MainPID is the process that systemd watches; 0 if the service is down. It is a shell
+	// for a server whose cluster was created by ovn-ctl.
 	MainPID int
-	// Invocation is different each time that the service is started (systemd.exec(5),
-	// $INVOCATION_ID); empty if it never was.
+	// Invocation changes with each start of the service (systemd.exec(5), $INVOCATION_ID);
+	// empty if it was never started.
 	Invocation string
 }
 
@@ -36,8 +36,7 @@ func (s Properties) Running() bool { return s.Active == "active" || s.Active == 
 // shown are the [Properties], as `systemctl show` names them.
 const shown = "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID"
 
-// States asks systemd once for all services of the package. Each of them is in
-// the answer.
+// States asks systemd once for all services of the package. The answer has each of them.
 func (s Services) States(ctx context.Context) (map[ovndb.Service]Properties, error) {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
@@ -82,7 +81,7 @@ func parseState(block string) (id string, s Properties, err error) {
 			s.Invocation = value
 		case "MainPID":
 			if s.MainPID, err = strconv.Atoi(value); err != nil {
-				return "", s, fmt.Errorf("cannot read what systemd says of %s: %w", id, err)
+				return "", s, fmt.Errorf("cannot read systemd's answer about %s: %w", id, err)
 			}
 		}
 	}
