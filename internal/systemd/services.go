@@ -54,7 +54,7 @@ func (s Services) Stop(ctx context.Context, services ...ovndb.Service) error {
 }
 
 // Restart stops and starts the services. A server of a database must be handed
-// over instead: see [Services.HandOver].
+// over instead: ovsctl does that.
 func (s Services) Restart(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.dropForeignPIDs(services); err != nil {
 		return err
