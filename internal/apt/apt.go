@@ -12,11 +12,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// ErrLocked is returned if another process was still changing packages when the time to
-// wait for it was over.
+// ErrLocked is returned if another process still holds a lock of the package tools after Patience.
 var ErrLocked = errors.New("packages are locked by another process")
 
-// aptError is what apt and dpkg say, without warnings and the rest.
+// aptError returns the errors in the output of apt and dpkg, without warnings.
 type aptError struct {
 	text string
 	err  error
@@ -26,15 +25,14 @@ func (e *aptError) Error() string { return run.Redact(e.text) }
 
 func (e *aptError) Unwrap() error { return e.err }
 
-// lockedTexts are the messages of apt (apt-pkg/deb/debsystem.cc, fileutl.cc) and dpkg about a
-// lock that is taken. DPkg::Lock::Timeout lets apt wait for dpkg's lock, but not for the one of the lists.
+// lockedTexts are the messages of apt (apt-pkg/deb/debsystem.cc, fileutl.cc) and dpkg about a lock that another
+// process holds. DPkg::Lock::Timeout makes apt wait for dpkg's lock, but not for the lock of the lists.
 var lockedTexts = []string{"Could not get lock", "Unable to acquire the dpkg frontend lock", "locked by another process", "Unable to lock"}
 
-// interrupted is how apt refuses to work after a dpkg that was killed.
+// interrupted is apt's message if an earlier dpkg was killed.
 const interrupted = "dpkg was interrupted"
 
-// apt runs apt-get without questions. It waits for locks, and finishes what
-// an earlier dpkg was killed at.
+// apt runs apt-get without questions. It waits for locks, and first completes the work of a dpkg that was killed.
 func (p Packages) apt(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()
@@ -43,7 +41,7 @@ func (p Packages) apt(ctx context.Context, args ...string) error {
 		"apt-get", "--assume-yes", "--quiet",
 		"--option", "Dpkg::Use-Pty=false", // otherwise dpkg's error messages are lost
 		"--option", fmt.Sprintf("DPkg::Lock::Timeout=%d", patience),
-		// A file of the configuration that was changed stays as it is.
+		// Keep configuration files that were changed.
 		"--option", "Dpkg::Options::=--force-confold",
 	}, args...)
 	err := p.unlocked(ctx, command)
@@ -55,19 +53,18 @@ func (p Packages) apt(ctx context.Context, args ...string) error {
 	return err
 }
 
-// configure finishes whatever packages dpkg was interrupted at. If there is
-// nothing to finish, it does nothing. It fails for a package that was being unpacked,
-// and for those that depend on it: apt-get unpacks that again afterwards, and could
-// not before (it refuses as long as dpkg has notes of an interruption).
+// configure completes the configuration of packages after dpkg was interrupted. It fails for a package that was
+// being unpacked, and for those that depend on it. apt-get unpacks that package again afterwards; before, it
+// refuses, as long as dpkg has notes of an interruption.
 func (p Packages) configure(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()
 	return p.unlocked(ctx, []string{"dpkg", "--force-confold", "--configure", "--pending"})
 }
 
-// await returns once no other process changes packages: what [Packages.Installed] says meanwhile
-// is of a moment. It is [ErrLocked] after Patience. `apt-get check` takes dpkg's lock and changes
-// nothing (apt-get(8)); what else it finds wrong is said by what follows.
+// await returns when no other process changes packages: until then the answer of [Packages.Installed] may be
+// outdated at once. After Patience it returns ErrLocked. `apt-get check` takes dpkg's lock and changes nothing
+// (apt-get(8)); other problems that it finds are reported by later commands.
 func (p Packages) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()
@@ -80,7 +77,7 @@ func (p Packages) await(ctx context.Context) error {
 
 func (p Packages) patience() time.Duration { return cmp.Or(p.Patience, 5*time.Minute) }
 
-// unlocked runs the command until no lock is in its way, for as long as Patience.
+// unlocked runs the command again until no lock blocks it, for at most Patience.
 func (p Packages) unlocked(ctx context.Context, command []string) (err error) {
 	poll.Await(ctx, p.patience(), cmp.Or(p.Pause, 5*time.Second), nil, func() bool {
 		err = p.quietly(ctx, command...)
@@ -89,9 +86,8 @@ func (p Packages) unlocked(ctx context.Context, command []string) (err error) {
 	return err
 }
 
-// quietly runs a program of the package tools that asks nothing and restarts
-// nothing: needrestart, which Ubuntu runs after apt, keeps still where
-// NEEDRESTART_SUSPEND is set (apt-pinvoke of needrestart).
+// quietly runs a program of the package tools without questions and without restarts: needrestart, which Ubuntu
+// runs after apt, does nothing if NEEDRESTART_SUSPEND is set (apt-pinvoke of needrestart).
 func (p Packages) quietly(ctx context.Context, command ...string) error {
 	env := append([]string{"DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_SUSPEND=1"}, p.proxies()...)
 	_, err := p.Runner.Run(ctx, run.Command{Name: command[0], Args: command[1:], Env: env})
@@ -107,7 +103,7 @@ func (p Packages) quietly(ctx context.Context, command ...string) error {
 	return &aptError{problems(failed), err}
 }
 
-// problems are the lines in which apt and dpkg name errors, else all that was said.
+// problems returns the lines in which apt and dpkg report errors, or the whole output if there are none.
 func problems(failed *run.Error) string {
 	var lines []string
 	for line := range strings.Lines(failed.Stderr) {
@@ -122,7 +118,7 @@ func problems(failed *run.Error) string {
 	return strings.Join(lines, "; ")
 }
 
-// proxies are Juju's, under the names that other programs know.
+// proxies returns Juju's proxy settings under the names that other programs use.
 func (p Packages) proxies() []string {
 	if p.Getenv == nil {
 		return nil

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// DpkgAdmin is where dpkg keeps what it knows, unless its variable DPKG_ADMINDIR says otherwise (dpkg(1)).
+// DpkgAdmin is dpkg's directory, unless its variable DPKG_ADMINDIR names another one (dpkg(1)).
 const DpkgAdmin = "/var/lib/dpkg"
 
-// dpkgStatus reads, from dpkg's own files, what dpkg-query would show of packages: the name, the status and the version
-// of each that dpkg knows. Changes that dpkg has not merged yet are in files of updates, which are numbered
-// (modstatdb_open() in lib/dpkg/dbmodify.c of dpkg).
+// dpkgStatus reads the name, status and version of packages from dpkg's own files, as dpkg-query shows them.
+// Changes that dpkg has not merged yet are in numbered files in updates (modstatdb_open() in lib/dpkg/dbmodify.c of
+// dpkg).
 func dpkgStatus(admin string, names ...string) (lines [][]string, err error) {
 	text, err := os.ReadFile(filepath.Join(admin, "status"))
 	if err != nil {
@@ -48,7 +48,7 @@ func dpkgStatus(admin string, names ...string) (lines [][]string, err error) {
 	return lines, nil
 }
 
-// dpkgEntry finds a package in the form of deb-status(5): its status is the last word of the field.
+// dpkgEntry finds a package in a file of the form deb-status(5). The status is the last word of its field.
 func dpkgEntry(text []byte, name string) (status, version string, found bool) {
 	mark := []byte("Package: " + name + "\n")
 	begin := 0

@@ -16,19 +16,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// ledgerFile says, in apt's configuration, which files there are the charm's. It is not part of
-// what a unit remembers: the next unit on the machine removes them too.
+// ledgerFile lists the charm's files in apt's configuration. It is stored there, not with a unit's state, so that
+// the next unit on the machine can remove them too.
 const ledgerFile = "ovn-central-operator.json"
 
-// ownPrefix begins the names that no other program gives its files.
+// ownPrefix begins the names of the charm's files. No other program uses it.
 const ownPrefix = "ovn-central-"
 
-// ledger is what the charm has written into apt's configuration; all paths are below that.
+// ledger lists the files that the charm wrote below apt's configuration.
 type ledger struct {
-	// Files has digests of what was written, by path. What another program has written there since
-	// is that one's.
+	// Files has the digest of each written file, by path. A file with another digest now belongs to another
+	// program.
 	Files map[string][]string `json:"files"`
-	// Archives are the files of each personal archive, by its name.
+	// Archives has the files of each personal archive, by its name.
 	Archives map[string][]string `json:"archives,omitempty"`
 }
 
@@ -74,7 +74,7 @@ func digestOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// note adds a file, before it is written.
+// note adds a file to the ledger, before it is written.
 func (l ledger) note(path string, data []byte) {
 	if sum := digestOf(data); !slices.Contains(l.Files[path], sum) {
 		l.Files[path] = append(l.Files[path], sum)
@@ -87,14 +87,14 @@ func (l ledger) addArchive(name string, files []string) {
 
 func (l ledger) paths() []string { return slices.Sorted(maps.Keys(l.Files)) }
 
-// without are the paths that are neither of these files nor kept.
+// without returns the paths that are in neither files nor kept.
 func (l ledger) without(files []sourceFile, kept []string) []string {
 	return slices.DeleteFunc(l.paths(), func(path string) bool {
 		return slices.Contains(kept, path) || slices.ContainsFunc(files, func(f sourceFile) bool { return f.path() == path })
 	})
 }
 
-// drop removes files that are still as the charm wrote them, and forgets them all.
+// drop removes files that the charm wrote and nothing changed since, and drops all of them from the ledger.
 func (p Packages) drop(l ledger, paths []string) error {
 	var own []string
 	for _, path := range paths {
@@ -117,7 +117,7 @@ func (p Packages) drop(l ledger, paths []string) error {
 	return p.writeLedger(l)
 }
 
-// removeFiles removes files below apt's configuration, whether or not they are there.
+// removeFiles removes files below apt's configuration. Missing files are ignored.
 func (p Packages) removeFiles(paths []string) (err error) {
 	for _, path := range paths {
 		err = errors.Join(err, atomicfile.Remove(filepath.Join(p.Paths.Apt(), path)))
@@ -125,8 +125,8 @@ func (p Packages) removeFiles(paths []string) (err error) {
 	return err
 }
 
-// othersHave reports whether a file of the same name that another charm or a person has written already
-// has the source. That file isn't changed, so that the source stays when this charm no longer needs it.
+// othersHave reports whether another charm or a person has already written a file of the same name with the source.
+// The charm doesn't change that file, and leaves it in place when it no longer needs the source.
 func (p Packages) othersHave(l ledger, f sourceFile) bool {
 	if l.Files[f.path()] != nil || strings.HasPrefix(f.name, ownPrefix) {
 		return false
@@ -135,7 +135,7 @@ func (p Packages) othersHave(l ledger, f sourceFile) bool {
 	return err == nil && slices.Contains(strings.Split(string(text), "\n"), strings.TrimSpace(string(f.data)))
 }
 
-// union has each of the paths once.
+// union returns each of the paths once.
 func union(a, b []string) []string {
 	all := slices.Concat(a, b)
 	slices.Sort(all)

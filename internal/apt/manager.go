@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Manager keeps a unit's packages: their sources, their version, and whether they may restart services. It lives for
-// one hook.
+// Manager keeps a unit's packages: their sources, their version, and whether they may restart services. It is used
+// during one hook.
 type Manager struct {
 	Packages Packages
 	Policy   Policy
@@ -22,9 +22,9 @@ type Manager struct {
 	Mask  func(ctx context.Context, services ...ovndb.Service) error
 	State *unitstate.State
 	Log   *slog.Logger
-	// installed is what dpkg has reported in this hook; nil is unknown.
+	// installed is dpkg's answer in this hook; nil if it was not asked.
 	installed *installed
-	// unavailable is set once newer packages could not be had.
+	// unavailable is set if newer packages could not be fetched.
 	unavailable bool
 }
 
@@ -33,23 +33,23 @@ type installed struct {
 	complete bool
 }
 
-// Snapshot are the options that the packages follow from.
+// Snapshot has the options about packages.
 type Snapshot struct {
-	// Source and Overlay are where the packages come from, Sources is a digest of both.
+	// Source and Overlay are the sources of packages; Sources is a digest of both.
 	Source, Overlay, Sources string
-	// Thorough is set if the machine must be checked, though nothing failed before.
+	// Thorough makes Ensure check the machine even if nothing failed before.
 	Thorough bool
 	// AutoRestarts permits packages to restart services; nil if the option is invalid.
 	AutoRestarts *bool
 }
 
-// kept is what is remembered of the packages.
+// kept is the manager's stored state.
 type kept struct {
 	// Adopted reports whether another charm had installed the packages.
 	Adopted bool `json:"adopted,omitempty"`
-	// Source is what the packages were last taken from.
+	// Source is the last used source.
 	Source string `json:"source,omitempty"`
-	// PolicyFailure is why restarts by packages could not be permitted or forbidden the last time, for people.
+	// PolicyFailure is why the last attempt to permit or forbid restarts failed, for people.
 	PolicyFailure string `json:"policy-failure,omitempty"`
 }
 
@@ -58,17 +58,18 @@ var section = unitstate.NewSection[kept]("packages")
 // Adopted reports whether another charm had installed the packages.
 func (m *Manager) Adopted() bool { return section.Get(m.State).Adopted }
 
-// Source is what the packages were last taken from; empty if they never were.
+// Source returns the last used source; empty before the first installation.
 func (m *Manager) Source() string { return section.Get(m.State).Source }
 
-// Unavailable reports whether newer packages could not be had in this hook. [Manager.DoWithout] sets it.
+// Unavailable reports whether newer packages could not be fetched in this hook. [Manager.DoWithout] sets it.
 func (m *Manager) Unavailable() bool { return m.unavailable }
 
-// DoWithout has the unit continue with the packages that it has.
+// DoWithout makes the unit continue with the installed packages.
 func (m *Manager) DoWithout() { m.unavailable = true }
 
-// Installed asks dpkg once a hook, and again after this unit has changed packages. complete is false if they are not
-// installed, or dpkg was interrupted. An upgrade by another process meanwhile is seen by the next hook.
+// Installed returns the installed versions. It asks dpkg once a hook, and again after this unit has changed
+// packages; the next hook sees an upgrade by another process. complete is false if the packages are not installed
+// or dpkg was interrupted.
 func (m *Manager) Installed(ctx context.Context) (version ovndb.Version, complete bool, err error) {
 	if m.installed == nil {
 		var x installed
@@ -80,8 +81,8 @@ func (m *Manager) Installed(ctx context.Context) (version ovndb.Version, complet
 	return m.installed.version, m.installed.complete, nil
 }
 
-// Adopt notes what another charm has installed, from these sources. The version is empty if nothing is installed. If
-// another process is just changing packages, it waits for its end.
+// Adopt records packages that another charm has installed from these sources. It waits if another process is
+// changing packages. The version is empty if nothing is installed.
 func (m *Manager) Adopt(ctx context.Context, sources string) (version ovndb.Version, complete bool, err error) {
 	version, complete, err = m.Installed(ctx)
 	if err == nil && !complete {
@@ -98,8 +99,7 @@ func (m *Manager) Adopt(ctx context.Context, sources string) (version ovndb.Vers
 	return version, complete, section.Set(m.State, last)
 }
 
-// Install leaves the services masked: the packages would start them, and they
-// would make databases of their own.
+// The services stay masked: the packages would start them, and they would create databases of their own.
 func (m *Manager) Install(ctx context.Context, s Snapshot) error {
 	m.installed = nil
 	last := section.Get(m.State)
@@ -116,13 +116,12 @@ func (m *Manager) Install(ctx context.Context, s Snapshot) error {
 	if err := m.Packages.Install(ctx); err != nil {
 		return err
 	}
-	// The end of an interrupted upgrade may lack a package that the others do without in
-	// their older versions: it is taken next.
+	// A resumed upgrade may not have installed a newly required package: install it next.
 	last.Source = cmp.Or(last.Source, s.Sources)
 	return section.Set(m.State, last)
 }
 
-// setSources makes the packages come from where the options name, and no longer from the sources before.
+// setSources replaces the charm's package sources by those of the options.
 func (m *Manager) setSources(ctx context.Context, s Snapshot) error {
 	var sources []Source
 	for _, value := range []string{s.Source, s.Overlay} {
@@ -135,8 +134,8 @@ func (m *Manager) setSources(ctx context.Context, s Snapshot) error {
 	return m.Packages.SetSources(ctx, sources...)
 }
 
-// Upgrade takes newer packages, if there are any, and leaves what runs as it is:
-// that then runs another version than is installed, and is restarted next.
+// Upgrade installs newer packages, if there are any, and restarts nothing: then the running version differs from
+// the installed one, and a later step restarts the services.
 func (m *Manager) Upgrade(ctx context.Context, s Snapshot) error {
 	before, _, err := m.Installed(ctx)
 	if err != nil {
@@ -159,8 +158,8 @@ func (m *Manager) Upgrade(ctx context.Context, s Snapshot) error {
 	return err
 }
 
-// Ensure keeps packages from restarting services, or permits it, as the option says. A failure fails no hook: it is a
-// finding, and the next hook tries again.
+// Ensure permits or forbids restarts of services by packages, as the option says. A failure is a finding, and the
+// next hook tries again.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last := section.Get(m.State)
 	if !s.Thorough && last.PolicyFailure == "" || s.AutoRestarts == nil {
@@ -181,7 +180,7 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return m.Findings(), err
 }
 
-// Findings returns what went wrong the last time.
+// Findings returns the failures of the last attempt.
 func (m *Manager) Findings() []finding.Finding {
 	failure := section.Get(m.State).PolicyFailure
 	if failure == "" {
@@ -190,7 +189,7 @@ func (m *Manager) Findings() []finding.Finding {
 	return []finding.Finding{finding.New(finding.PolicyFailed, finding.Subject{}, finding.Args{Detail: failure})}
 }
 
-// Remove removes the sources, and lets packages restart services again. The packages stay.
+// Remove removes the sources, and permits packages to restart services again. The packages stay.
 func (m *Manager) Remove(ctx context.Context) error {
 	return errors.Join(m.Policy.Remove(ctx), m.Packages.RemoveSources())
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// needrestart is the file that has needrestart, which Ubuntu runs after each apt-get, restart
-// none of the services by itself where a library was upgraded: that program asks systemd,
-// and not policy-rc.d. It reads the file where it comes to be installed later, too.
+// needrestart is a file that forbids needrestart, which Ubuntu runs after each apt-get, to restart the services
+// after an upgrade of a library. needrestart asks systemd and ignores policy-rc.d. It also reads the file if it is
+// installed later.
 func (p Policy) needrestart() string {
 	return filepath.Join(filepath.Dir(p.Paths.Etc), "needrestart", "conf.d", "charm-"+p.App+".conf")
 }
 
-// exempted is what is there: Perl, as needrestart's own needrestart.conf is.
+// exempted is the file's content: Perl, like needrestart.conf.
 func exempted() string {
 	var conf strings.Builder
 	conf.WriteString("# Managed by juju\n")

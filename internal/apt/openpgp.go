@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// The tags of packets (RFC 9580, section 5).
+// Tags of packets (RFC 9580, section 5).
 const (
 	secretKeyPacket = 5
 	publicKeyPacket = 6
 )
 
-// checkKey reports whether the text is one OpenPGP public key, of this fingerprint or
-// long ID. A text with more keys is refused: each of them would be trusted. The ID of a
-// subkey does not count, since the subkey of one key can be put beside another key.
+// checkKey reports whether the text is exactly one OpenPGP public key with this fingerprint or long ID. It refuses
+// more keys, since apt would trust each of them. The ID of a subkey does not count, since a subkey can be copied
+// beside another key.
 func checkKey(armoured, id string) error {
 	packets, err := dearmour(armoured)
 	if err != nil {
@@ -51,7 +51,7 @@ func checkKey(armoured, id string) error {
 	return nil
 }
 
-// dearmour is what one block of ASCII armour holds (RFC 9580, section 6.2).
+// dearmour decodes one block of ASCII armour (RFC 9580, section 6.2).
 func dearmour(text string) ([]byte, error) {
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), "\n")
 	var data strings.Builder
@@ -72,8 +72,8 @@ func dearmour(text string) ([]byte, error) {
 	return packets, nil
 }
 
-// nextPacket cuts the first packet off (RFC 9580, section 4.2). A key has none of
-// partial or unknown length.
+// nextPacket cuts off the first packet (RFC 9580, section 4.2). It refuses partial and unknown lengths, which keys
+// don't have.
 func nextPacket(data []byte) (tag byte, body, rest []byte, err error) {
 	damaged := errors.New("it is damaged")
 	first, data := data[0], data[1:]

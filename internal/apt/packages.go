@@ -1,5 +1,5 @@
-// Package apt installs and upgrades the packages of OVN, from the sources that a person has set, and
-// keeps their scripts from restarting the services.
+// Package apt installs and upgrades the packages of OVN from the configured sources, and keeps their scripts from
+// restarting the services.
 package apt
 
 import (
@@ -14,47 +14,43 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// aptTimeout bounds one call of apt-get, and of dpkg: a download of some MiB on a
-// slow line, and the wait for a lock.
+// aptTimeout bounds one call of apt-get or dpkg, for a download of some MiB on a slow line and the wait for a lock.
 const aptTimeout = 15 * time.Minute
 
-// releaseTimeout bounds the end of a hold on the services, for which there is time
-// even if the hook's is over.
+// releaseTimeout bounds the unmasking of the services. It applies even if the hook's time is over.
 const releaseTimeout = 30 * time.Second
 
-// payload is the package that is asked for; ovn-common, of the same version, and
-// openvswitch, which has ovsdb-server, come along.
+// payload is the package to install. It depends on ovn-common, of the same version, and on openvswitch, which has
+// ovsdb-server.
 const (
 	payload     = "ovn-central"
 	openvswitch = "openvswitch-common"
 )
 
-// upgraded is all that an upgrade of the databases' servers is made of.
+// upgraded are the packages of an upgrade of the databases' servers.
 var upgraded = []string{payload, "ovn-common", openvswitch}
 
-// Packages installs and upgrades the payload by apt-get. Whatever it does, no
-// package starts, stops or restarts a service of OVN: it masks them until the next
-// boot, at most, and then unmasks them. So deb-systemd-invoke, by which Debian's
-// and Ubuntu's packages do it, finds that systemd refuses and continues; what runs
-// continues running. (Its other way, /usr/sbin/policy-rc.d, may belong to another
-// charm on the machine, and would outlive a hook that is killed.)
+// Packages installs and upgrades the payload by apt-get. No package starts, stops or restarts a service of OVN
+// meanwhile: Packages masks the services, at most until the next boot, and unmasks them afterwards. Debian's and
+// Ubuntu's packages use deb-systemd-invoke, which finds that systemd refuses, and continues. The other way,
+// /usr/sbin/policy-rc.d, may belong to another charm on the machine, and would stay after a hook that is killed.
 type Packages struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
-	// Getenv gives the variables in which Juju tells charms of proxies
-	// (JUJU_CHARM_HTTPS_PROXY, ...); nil is none. apt has its own settings.
+	// Getenv returns the variables of Juju's proxies (JUJU_CHARM_HTTPS_PROXY, …); nil means no proxies. apt has
+	// its own settings.
 	Getenv func(string) string
-	// Admin is where dpkg keeps what it knows ([DpkgAdmin]); if it is empty, or can't be read, dpkg-query is asked.
+	// Admin is dpkg's directory ([DpkgAdmin]). If it is empty or can't be read, dpkg-query is asked.
 	Admin string
-	// Patience bounds the wait for another process's lock; 0 is 5 min.
+	// Patience bounds the wait for another process's lock; 0 means 5 min.
 	Patience time.Duration
-	// Pause is the time between two tries meanwhile; 0 is 5 s.
+	// Pause is the time between two attempts; 0 means 5 s.
 	Pause time.Duration
 }
 
-// Installed says which versions of ovn-central and openvswitch-common are on the machine.
-// ok is false where ovn-central isn't, which is an empty version, and where dpkg was interrupted
-// before it was configured (dpkg(1), "Package states"); [Packages.Install] mends both.
+// Installed returns the installed versions of ovn-central and openvswitch-common. ok is false if ovn-central is not
+// installed, which is an empty version, or if dpkg was interrupted before it configured it (dpkg(1), "Package
+// states"); [Packages.Install] repairs both.
 func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool, err error) {
 	found, err := p.known(ctx)
 	if err != nil {
@@ -75,7 +71,7 @@ func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool
 	return version, ok, nil
 }
 
-// known is what dpkg knows of the packages: their names, statuses and versions.
+// known returns dpkg's entries of the packages: names, statuses and versions.
 func (p Packages) known(ctx context.Context) (found [][]string, err error) {
 	if p.Admin != "" {
 		if found, err = dpkgStatus(p.Admin, payload, openvswitch); err == nil {
@@ -85,7 +81,7 @@ func (p Packages) known(ctx context.Context) (found [][]string, err error) {
 	out, err := p.Runner.Run(ctx, run.Command{Name: "dpkg-query", Args: []string{
 		"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, payload, openvswitch,
 	}})
-	// 1 is for a package that dpkg has never heard of; the other one is shown.
+	// Exit code 1 means that dpkg knows no such package; the others are printed.
 	if failed := (*run.Error)(nil); err != nil && !(errors.As(err, &failed) && failed.ExitCode == 1) {
 		return nil, err
 	}
@@ -103,10 +99,9 @@ func (p Packages) update(ctx context.Context, options ...string) error {
 	return nil
 }
 
-// Install installs the payload, unless it is, and finishes what was interrupted.
-// The caller has masked the services that may not run yet, since nothing else keeps
-// the next boot from starting them. A lock that another process holds for longer than
-// Patience is [ErrLocked].
+// Install installs the payload if it is missing, and completes an interrupted installation. The caller must mask
+// services that may not run yet, since nothing else keeps the next boot from starting them. It returns [ErrLocked]
+// if another process holds a lock for longer than Patience.
 func (p Packages) Install(ctx context.Context) error {
 	if _, ok, err := p.Installed(ctx); ok || err != nil {
 		return err
@@ -120,8 +115,8 @@ func (p Packages) Install(ctx context.Context) error {
 			return err
 		}
 		if err != nil {
-			// Without packages: what is named is not mended (apt-get(8)). What follows says
-			// what is still wrong.
+			// Without names of packages: apt-get does not repair the ones that it is given (apt-get(8)). The
+			// next command reports remaining problems.
 			_ = p.apt(ctx, "install", "--fix-broken", "--no-remove")
 		}
 		return p.apt(ctx, "install", payload)
@@ -132,10 +127,9 @@ func (p Packages) Install(ctx context.Context) error {
 	return nil
 }
 
-// finish configures what dpkg was interrupted at, which needs no source of packages, and says
-// whether the payload is installed then: [Packages.Install] mends what was only half unpacked, and
-// says what is wrong with it. A lock that another process holds for longer than Patience is
-// [ErrLocked].
+// finish configures the packages that an interrupted dpkg left, which needs no source, and reports whether the
+// payload is installed then. [Packages.Install] repairs a package that was only half unpacked. It returns
+// [ErrLocked] if another process holds a lock for longer than Patience.
 func (p Packages) finish(ctx context.Context) (done bool, err error) {
 	err = p.held(ctx, func() error {
 		if err := p.configure(ctx); errors.Is(err, ErrLocked) || ctx.Err() != nil {
@@ -150,9 +144,9 @@ func (p Packages) finish(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// Upgrade brings the payload to the newest version that apt knows. What runs goes
-// on running as the old one: the caller restarts it, one after another. A lock that
-// another process holds for longer than Patience is [ErrLocked].
+// Upgrade installs the newest version of the payload that apt knows. Running services keep the old version; the
+// caller restarts them, one unit after another. It returns [ErrLocked] if another process holds a lock for longer
+// than Patience.
 func (p Packages) Upgrade(ctx context.Context) error {
 	err := p.held(ctx, func() error {
 		return p.apt(ctx, append([]string{"install", "--only-upgrade"}, upgraded...)...)
@@ -163,9 +157,8 @@ func (p Packages) Upgrade(ctx context.Context) error {
 	return nil
 }
 
-// held does what changes packages, while no package can touch a service. It waits for another
-// process that changes some: a service that is masked between that one's stop and its start
-// stays down.
+// held calls change while no package can touch a service. It first waits for other processes that change packages:
+// a service that is masked between their stop and their start would stay down.
 func (p Packages) held(ctx context.Context, do func() error) error {
 	if err := p.await(ctx); err != nil {
 		return err
@@ -175,7 +168,7 @@ func (p Packages) held(ctx context.Context, do func() error) error {
 		return err
 	}
 	err := do()
-	// Also if the hook's time is over.
+	// Unmask even if the hook's time is over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
 	return errors.Join(err, services.Release(ctx, ovndb.AllServices()...))

@@ -19,21 +19,21 @@ import (
 //go:embed policy-rc.d
 var policyProgram string
 
-// Policy keeps packages' scripts from restarting the services, whatever upgrades the
-// packages: by policy-rc.d, with the files that charm-helpers has for it
-// (contrib/openstack/policy_rcd.py), so that charms on one machine share them; and
-// needrestart, which restarts what runs with a library's old version.
+// Policy keeps packages' scripts from restarting the services, whichever program upgrades the packages. It uses
+// policy-rc.d, with the files of charm-helpers (contrib/openstack/policy_rcd.py), so that charms on one machine
+// share them, and the configuration of needrestart, which restarts programs that run with an old version of a
+// library.
 type Policy struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
-	// App is the application, which the files are named after.
+	// App is the application, after which the files are named.
 	App string
 }
 
 const policyLink = "/usr/sbin/policy-rc.d"
 
-// policyPriority is below that of charm-helpers (50): a program of theirs, which reads
-// the same files, stays where it is.
+// policyPriority is lower than the priority of charm-helpers (50): its program, which reads the same files, stays
+// in place.
 const policyPriority = "40"
 
 func (p Policy) file() string {
@@ -46,13 +46,13 @@ func (p Policy) program() string {
 	return filepath.Join(filepath.Dir(p.Paths.DB), "charm", p.App, "policy-rc.d")
 }
 
-// link is what packages' scripts ask, below the root that Etc is in.
+// link is the program that packages' scripts ask, below the root that contains Etc.
 func (p Policy) link() string {
 	return filepath.Join(filepath.Dir(filepath.Dir(p.Paths.Etc)), policyLink)
 }
 
-// obstacle is why packages' scripts don't heed the policies: empty if the program that
-// they ask reads them, this one or one of charm-helpers.
+// obstacle returns why packages' scripts ignore the policies. It is empty if they ask a program that reads the
+// policies: ours or that of charm-helpers.
 func (p Policy) obstacle() string {
 	link, policies := p.link(), filepath.Dir(p.file())
 	is, err := filepath.EvalSymlinks(link)
@@ -72,9 +72,8 @@ func (p Policy) obstacle() string {
 	return fmt.Sprintf("%s leads to %s, which does not read %s; run: sudo update-alternatives --config policy-rc.d", link, is, policies)
 }
 
-// Forbid has every restart and stop of the services refused that a package asks for. What
-// something else has put into the place of the program is left there: then the policy is
-// written, and the error says what hinders it.
+// Forbid refuses every restart and stop of the services by a package. If another program has replaced policy-rc.d,
+// it stays: the policy is written, and the error names the obstacle.
 func (p Policy) Forbid(ctx context.Context) error {
 	program := strings.NewReplacer("@POLICIES@", filepath.Dir(p.file()), "@DEFERRED@", p.deferred()).Replace(policyProgram)
 	services := slices.Sorted(slices.Values(ovndb.AllServices()))
@@ -105,21 +104,21 @@ func (p Policy) Forbid(ctx context.Context) error {
 	return nil
 }
 
-// register makes the program the one that packages ask, unless that one reads the same
-// policies. A call that failed is made again by the next hook.
+// register makes packages ask our program, unless they ask one that reads the same policies. The next hook repeats
+// a failed call.
 func (p Policy) register(ctx context.Context) error {
 	if p.obstacle() == "" {
 		return nil
 	}
 	_, err := p.Runner.Run(ctx, run.Command{Name: "update-alternatives", Args: []string{"--install", policyLink, "policy-rc.d", p.program(), policyPriority}})
 	if obstacle := p.obstacle(); err == nil && obstacle != "" {
-		// update-alternatives(1) leaves a file alone that is no link, and exits with 0.
+		// update-alternatives(1) ignores a file that is not a link, and exits with 0.
 		return errors.New(obstacle)
 	}
 	return err
 }
 
-// Allow takes back what [Policy.Forbid] has done. The program stays: without a policy it forbids nothing.
+// Allow undoes [Policy.Forbid]. The program stays: without a policy it forbids nothing.
 func (p Policy) Allow() error {
 	for _, file := range []string{p.file(), p.needrestart()} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +128,7 @@ func (p Policy) Allow() error {
 	return nil
 }
 
-// Remove is [Policy.Allow], and takes the program away too.
+// Remove does what [Policy.Allow] does, and removes the program.
 func (p Policy) Remove(ctx context.Context) error {
 	err := p.Allow()
 	if _, missing := os.Stat(p.program()); missing != nil {
@@ -139,9 +138,8 @@ func (p Policy) Remove(ctx context.Context) error {
 	return errors.Join(err, failed, os.Remove(p.program()))
 }
 
-// Deferred reads which restarts and stops were refused on this application's behalf, by the
-// file that notes each. They stay until [Policy.Forget]. The name of the package's umbrella
-// service means all services.
+// Deferred returns the restarts and stops that were refused for this application; a file records each until
+// [Policy.Forget]. The package's umbrella service means all services.
 func (p Policy) Deferred() (map[string]ovndb.Service, error) {
 	files, err := filepath.Glob(filepath.Join(p.deferred(), "*.deferred"))
 	if err != nil {
@@ -165,8 +163,7 @@ func (p Policy) Deferred() (map[string]ovndb.Service, error) {
 	return services, nil
 }
 
-// Forget removes the notes of restarts that were refused, once the caller has made sure that
-// they will be done.
+// Forget removes the records of refused restarts. The caller has made sure that the restarts will happen.
 func (p Policy) Forget(deferred map[string]ovndb.Service) error {
 	for file := range deferred {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

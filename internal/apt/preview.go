@@ -13,20 +13,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Offer is what package sources would bring.
+// Offer is what a package source offers.
 type Offer struct {
-	// Version is the newest version of each package that the source offers; the installed one
-	// if there is no newer.
+	// Version has the newest version of each package in the source; the installed one if there is no newer.
 	Version ovndb.Version
-	// Schemas are the versions of the schemas in that package.
+	// Schemas has the versions of the schemas in that package.
 	Schemas map[ovndb.Database]string
 }
 
 // ErrPersonalArchive is returned for a source that only add-apt-repository can find.
 var ErrPersonalArchive = errors.New("a personal archive can be looked into only once it was added")
 
-// Preview finds out what sources would bring beside those that the machine has. It changes
-// nothing: apt works on a directory of its own, which is removed.
+// Preview returns what the given sources would offer in place of the charm's present ones. It changes nothing: apt
+// works in a temporary directory.
 func (p Packages) Preview(ctx context.Context, sources ...Source) (Offer, error) {
 	dir, err := os.MkdirTemp("", "ovn-central-upgrade-check-")
 	if err != nil {
@@ -44,7 +43,7 @@ func (p Packages) preview(ctx context.Context, dir string, sources []Source) (of
 	if err := p.layOut(ctx, dir, sources); err != nil {
 		return offer, err
 	}
-	// Of lists and packages that are elsewhere than the machine's; see apt.conf(5).
+	// These directories replace the machine's: see apt.conf(5).
 	var options []string
 	for key, value := range map[string]string{
 		"Dir::Etc::SourceParts": sourcesDir, "Dir::State::Lists": "lists",
@@ -67,7 +66,7 @@ func (p Packages) preview(ctx context.Context, dir string, sources []Source) (of
 	if offer.Version.OVN == "" {
 		return offer, fmt.Errorf("it has no %s", payload)
 	}
-	// In the directory, where apt-get puts what it downloads.
+	// apt-get downloads into the current directory.
 	command := append([]string{"env", "--chdir=" + dir, "apt-get", "--quiet"}, options...)
 	if err := p.quietly(ctx, append(command, "download", payload+"="+offer.Version.OVN)...); err != nil {
 		return offer, err
@@ -90,8 +89,8 @@ func (p Packages) preview(ctx context.Context, dir string, sources []Source) (of
 	return offer, nil
 }
 
-// layOut makes the directory in which apt works: the machine's own sources, and those that are
-// looked into in the place of the charm's.
+// layOut makes the directory in which apt works, with the machine's own sources and the given ones in place of the
+// charm's.
 func (p Packages) layOut(ctx context.Context, dir string, sources []Source) error {
 	for _, name := range []string{"lists/partial", "archives/partial", keysDir} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
@@ -128,7 +127,7 @@ func (p Packages) layOut(ctx context.Context, dir string, sources []Source) erro
 	return p.layOutSources(dir, leftOut, files)
 }
 
-// parsePolicy reads the candidates of packages from what `apt-cache policy` prints.
+// parsePolicy reads the candidates of packages from the output of `apt-cache policy`.
 func parsePolicy(text string) map[string]string {
 	candidates, name := map[string]string{}, ""
 	for line := range strings.Lines(text) {

@@ -17,8 +17,8 @@ type OS struct {
 // OSRelease is the file that describes a machine's system: os-release(5).
 const OSRelease = "/etc/os-release"
 
-// ReadOS reads a file of the form of os-release(5). A system without a codename,
-// which package sources are named after, is an error.
+// ReadOS reads a file of the form of os-release(5). It returns an error for a system without a codename, since
+// package sources contain it.
 func ReadOS(path string) (OS, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -32,23 +32,21 @@ func ReadOS(path string) (OS, error) {
 	return release, nil
 }
 
-// String is the system as a person names it.
+// String returns the system's name for people.
 func (o OS) String() string { return strings.TrimSpace(o.ID + " " + o.VersionID + " " + o.Codename) }
 
-// ubuntu is the only system that the cloud archive and personal archives serve.
+// ubuntu is the only system that the cloud archive and personal archives support.
 const ubuntu = "ubuntu"
 
-// series is one long-term release of Ubuntu, with the OpenStack release that is in
-// its own archive, and those that the cloud archive adds to it. A charm for
-// machines has no other systems of Ubuntu to run on.
+// series is a long-term release of Ubuntu, with the OpenStack release in its own archive and those of the cloud
+// archive. Juju's machines run no other systems of Ubuntu.
 type series struct {
 	codename, own string
 	added         []string
 }
 
-// allSeries is what charm-helpers knows in fetch/ubuntu.py
-// (UBUNTU_OPENSTACK_RELEASE and CLOUD_ARCHIVE_POCKETS, May 2026). The names that
-// begin with ovn- are pockets with OVN and Open vSwitch only.
+// allSeries follows fetch/ubuntu.py of charm-helpers (UBUNTU_OPENSTACK_RELEASE and CLOUD_ARCHIVE_POCKETS, May
+// 2026). Names that begin with ovn- are pockets with only OVN and Open vSwitch.
 var allSeries = []series{
 	{"focal", "ussuri", []string{"victoria", "wallaby", "xena", "yoga", "ovn-22.03"}},
 	{"jammy", "yoga", []string{"zed", "antelope", "bobcat", "caracal"}},

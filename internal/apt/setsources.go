@@ -16,22 +16,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// keyServer is the server from which a key is fetched by its ID. Ubuntu's
-// add-apt-repository asks the same one.
+// keyServer is the server for keys that are given by ID. Ubuntu's add-apt-repository uses the same one.
 const keyServer = "https://keyserver.ubuntu.com/pks/lookup"
 
 // keyTimeout bounds the fetch of a key.
 const keyTimeout = time.Minute
 
-// The folders of apt's configuration that hold sources and keys. A key in keysDir is
-// trusted only for the sources that name it (signed-by in sources.list(5)).
+// The folders of apt's configuration for sources and keys. A key in keysDir is trusted only for the sources that
+// name it (signed-by in sources.list(5)).
 const (
 	sourcesDir = "sources.list.d"
 	keysDir    = "keyrings"
 	trustedDir = "trusted.gpg.d"
 )
 
-// sourceFile is a file that a source consists of, below apt's configuration.
+// sourceFile is one file of a source, below apt's configuration.
 type sourceFile struct {
 	dir, name string
 	data      []byte
@@ -40,13 +39,11 @@ type sourceFile struct {
 
 func (f sourceFile) path() string { return filepath.Join(f.dir, f.name) }
 
-// SetSources makes packages come from these sources, beside those that others have given
-// the machine, and fetches their lists. What it wrote for other sources before is removed;
-// what these have installed stays.
+// SetSources adds these sources to the machine's own, and fetches their lists. It removes files that it wrote for
+// earlier sources; packages from those stay installed.
 //
-// Lists that can't be fetched are an error, since the payload would come from elsewhere.
-// Then the machine's sources stay as they were: apt tries the new ones in a folder beside
-// them first.
+// If the lists can't be fetched, SetSources returns an error and the machine's sources stay unchanged, since the
+// payload would come from elsewhere. Therefore apt first tries the new sources in a separate folder.
 func (p Packages) SetSources(ctx context.Context, sources ...Source) error {
 	ledger, err := p.readLedger()
 	if err != nil {
@@ -75,8 +72,8 @@ func (p Packages) SetSources(ctx context.Context, sources ...Source) error {
 	return p.putInPlace(ledger, files, kept)
 }
 
-// prepare installs what a source needs, and returns its files. Those of a personal archive
-// are there then, and archive names them.
+// prepare installs what a source needs, and returns its files. For a personal archive, add-apt-repository has
+// written these files, and archive is its name.
 func (p Packages) prepare(ctx context.Context, s Source) (files []sourceFile, archive []string, err error) {
 	if s.Keyring != "" {
 		if err := p.apt(ctx, "install", s.Keyring); err != nil {
@@ -128,8 +125,8 @@ func signedBy(line, key string) string {
 	return "deb [" + option + "] " + strings.TrimPrefix(line, "deb ")
 }
 
-// addRepository leaves a personal archive to Ubuntu's own tool, which finds its
-// address and key, and returns the files that it has made.
+// addRepository lets Ubuntu's add-apt-repository find the address and the key of a personal archive, and returns
+// the files that it made.
 func (p Packages) addRepository(ctx context.Context, repository string) (made []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()
@@ -141,7 +138,7 @@ func (p Packages) addRepository(ctx context.Context, repository string) (made []
 	return slices.DeleteFunc(p.aptFiles(), func(path string) bool { return slices.Contains(before, path) }), err
 }
 
-// aptFiles are all files with sources or keys, below apt's configuration.
+// aptFiles returns all files with sources or keys, below apt's configuration.
 func (p Packages) aptFiles() (all []string) {
 	for _, dir := range []string{sourcesDir, keysDir, trustedDir} {
 		entries, _ := os.ReadDir(filepath.Join(p.Paths.Apt(), dir)) // not there: none
@@ -152,8 +149,7 @@ func (p Packages) aptFiles() (all []string) {
 	return all
 }
 
-// fetchKey asks the key server for the key with this ID. Its answer is believed only as far
-// as the key in it has that ID.
+// fetchKey asks the key server for the key with this ID. It accepts only a key that has that ID.
 func (p Packages) fetchKey(ctx context.Context, id string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, keyTimeout)
 	defer cancel()
@@ -173,8 +169,8 @@ func (p Packages) fetchKey(ctx context.Context, id string) ([]byte, error) {
 	return []byte(strings.TrimSpace(string(out)) + "\n"), nil
 }
 
-// tryOut fetches the lists of what the machine's sources will be. They are laid out in a folder
-// of their own; the keys have to be at their places.
+// tryOut fetches the lists of the machine's future sources. These are in a folder of their own; the keys must be in
+// their final places.
 func (p Packages) tryOut(ctx context.Context, l ledger, files []sourceFile, kept []string) (err error) {
 	dir, err := os.MkdirTemp("", "ovn-central-sources-")
 	if err != nil {
@@ -202,8 +198,8 @@ func (p Packages) tryOut(ctx context.Context, l ledger, files []sourceFile, kept
 	return p.update(ctx, "--option", "Dir::Etc::SourceParts="+filepath.Join(dir, sourcesDir), "--option", "APT::Update::Error-Mode=any")
 }
 
-// layOutSources puts the machine's sources into a folder below dir, without those that are
-// left out, and with the files of sources in their places.
+// layOutSources copies the machine's sources into a folder below dir, without those that are left out, and adds the
+// files of sources.
 func (p Packages) layOutSources(dir string, leftOut []string, files []sourceFile) error {
 	if err := os.MkdirAll(filepath.Join(dir, sourcesDir), 0o700); err != nil {
 		return err
@@ -232,8 +228,8 @@ func (p Packages) layOutSources(dir string, leftOut []string, files []sourceFile
 	return nil
 }
 
-// putInPlace makes the machine's sources what was tried. The ledger has every file from before it
-// is written until after it is gone, so that the next call finishes one that was killed.
+// putInPlace installs the sources that were tried. The ledger lists every file from before it is written until
+// after it is removed, so that the next call completes one that was killed.
 func (p Packages) putInPlace(l ledger, files []sourceFile, kept []string) error {
 	gone := l.without(files, kept)
 	for _, f := range files {
@@ -264,8 +260,8 @@ func writeSourceFile(dir string, f sourceFile) error {
 	return err
 }
 
-// RemoveSources removes from the machine what [Packages.SetSources] has written, keys and
-// passwords with it. The lists that apt has fetched stay until it fetches lists again.
+// RemoveSources removes the files that [Packages.SetSources] has written, with their keys and passwords. Fetched
+// lists stay until apt fetches lists again.
 func (p Packages) RemoveSources() error {
 	l, err := p.readLedger()
 	if err != nil {

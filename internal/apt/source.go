@@ -11,28 +11,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Source is what has to be done so that packages come from where a value of the
-// config option `source` says. The zero value, of `distro`, is nothing.
+// Source describes the packages' source that a value of the config option `source` means. The zero value, of
+// `distro`, changes nothing.
 type Source struct {
-	// Value is the option's, without spaces around it.
+	// Value is the option's value, without surrounding spaces.
 	Value string
-	// Keyring is a package that has to be installed first, with the key that the
-	// archive's lists are signed with.
+	// Keyring is a package with the archive's key, which must be installed first.
 	Keyring string
-	// Key is an OpenPGP public key, in ASCII armour; KeyID the fingerprint or long ID
-	// of one that has to be fetched. At most one of them is set.
+	// Key is an OpenPGP public key in ASCII armour; KeyID is the fingerprint or long ID of a key to fetch. At most
+	// one of them is set.
 	Key, KeyID string
 	// File is the name of a file in sources.list.d, and Line its only line.
 	File, Line string
-	// Repository is an argument for add-apt-repository, which finds address and
-	// key of a personal archive.
+	// Repository is an argument for add-apt-repository, which finds the address and the key of a personal archive.
 	Repository string
 }
 
 // SourceError is returned for a value of `source` that can't be used on this machine.
 type SourceError struct {
-	// Value is the option's, without passwords and keys; Text is what is wrong and
-	// what is allowed.
+	// Value is the option's value, without passwords and keys; Text is what is wrong and what is allowed.
 	Value, Text string
 }
 
@@ -41,20 +38,19 @@ func (e *SourceError) Error() string {
 	return fmt.Sprintf("source %q cannot be used: %s", e.Value, e.Text)
 }
 
-// The values that `source` can have, for the error about any other value.
+// The possible values of `source`, for the error about any other value.
 const (
 	allowedUbuntu = "allowed are distro, an OpenStack release (caracal), cloud:SERIES-RELEASE[/proposed|/staging], " +
 		"ppa:OWNER/NAME, and a deb line or URL, with |KEY if need be"
 	allowedDebian = "allowed are distro and a deb line, with |KEY if need be"
 )
 
-// ParseSource reads a value of the config option `source`, as a machine with this
-// system has to understand it. What can't be used is a [*SourceError].
+// ParseSource parses a value of the config option `source` for a machine with this system. It returns a
+// [*SourceError] for a value that can't be used there.
 //
-// A release is named as the cloud archive does: `cloud:jammy-caracal` is its
-// pocket, `cloud:jammy-caracal/proposed` the one before, `cloud:caracal` the only
-// one of that name, and `caracal` whatever gives that release: on noble, whose own
-// it is, the distribution.
+// A release is named as in the cloud archive: `cloud:jammy-caracal` is its pocket, `cloud:jammy-caracal/proposed`
+// the pocket before it, and `cloud:caracal` the only pocket of that name. `caracal` is any source of that release:
+// on noble, whose own release it is, the distribution.
 func ParseSource(value string, release OS) (Source, error) {
 	value = strings.TrimSpace(value)
 	source, problem := parseSource(value, release)
@@ -102,8 +98,7 @@ func isRelease(name string) bool {
 	return slices.ContainsFunc(allSeries, func(s series) bool { return s.own == name || slices.Contains(s.added, name) })
 }
 
-// bareRelease is a release's pocket for this system, or nothing if it is the
-// system's own.
+// bareRelease returns a release's pocket for this system, or nothing if it is the system's own release.
 func bareRelease(value string, release OS) (Source, string) {
 	name, proposed := strings.CutSuffix(value, "/proposed")
 	i := slices.IndexFunc(allSeries, func(s series) bool { return s.codename == release.Codename })
@@ -121,15 +116,13 @@ func bareRelease(value string, release OS) (Source, string) {
 	}
 }
 
-// cloudArchive is Ubuntu's archive of newer OpenStack releases, and the package
-// with its key.
+// cloudArchive is Ubuntu's archive of newer OpenStack releases; the package has its key.
 const (
 	cloudArchive = "http://ubuntu-cloud.archive.canonical.com/ubuntu"
 	cloudKeyring = "ubuntu-cloud-keyring"
 )
 
-// cloudPocket reads SERIES-RELEASE or RELEASE, with /updates (which goes without
-// saying), /proposed or /staging behind it.
+// cloudPocket parses SERIES-RELEASE or RELEASE, with /updates (the default), /proposed or /staging after it.
 func cloudPocket(text string, release OS) (Source, string) {
 	name, pocket, _ := strings.Cut(text, "/")
 	for _, s := range allSeries {
@@ -163,7 +156,7 @@ func cloudPocket(text string, release OS) (Source, string) {
 	return Source{}, fmt.Sprintf("the cloud archive has no %q that is known here; %s", name, allowedUbuntu)
 }
 
-// archiveURL is the archive's main component for this system.
+// archiveURL returns the archive's main component for this system.
 func archiveURL(value string, release OS) (Source, string) {
 	address, key, _ := strings.Cut(value, "|")
 	address = strings.TrimSpace(address)
@@ -173,14 +166,14 @@ func archiveURL(value string, release OS) (Source, string) {
 	return debLine("deb "+address+" "+release.Codename+" main|"+key, release)
 }
 
-// isDebLine is a line of sources.list(5): options, address, suite, components.
+// isDebLine matches a line of sources.list(5): options, address, suite, components.
 var isDebLine = regexp.MustCompile(`^deb( \[[^\]\n]+\])? [a-z+]+:\S+ \S+( \S+)*$`)
 
-// hasSignedBy is a line that names the keys of its archive itself.
+// hasSignedBy matches a line that names its archive's keys itself.
 var hasSignedBy = regexp.MustCompile(`^deb \[[^\]]*\bsigned-by\s*[+-]?=`)
 
-// debLine puts a line of sources.list into a file of its own, named after the line, so
-// that two options can have different lines. {series} is replaced by the system's codename.
+// debLine puts a line of sources.list into a file of its own. The file's name depends on the line, so that two
+// options can have different lines. The system's codename replaces {series}.
 func debLine(value string, release OS) (Source, string) {
 	line, key, _ := strings.Cut(value, "|")
 	several := strings.Contains(line, "\n")
@@ -203,7 +196,7 @@ func debLine(value string, release OS) (Source, string) {
 	return source, ""
 }
 
-// isKeyID accepts no ID of 8 digits: a key for it can be forged.
+// isKeyID refuses IDs of 8 digits: keys with such an ID can be forged.
 var isKeyID = regexp.MustCompile(`^(0x)?([0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})$`)
 
 func isArmoured(text string) bool {
