@@ -84,7 +84,7 @@ const (
 	StartMachine   Deed = "start the machine of {unit}"
 	StartServer    Deed = "start the server of {unit}"
 	PowerOff       Deed = "power off its machine"
-	RestartNorthd  Deed = "restart the ovn-northd that hangs: its unit's status has the command"
+	RestartNorthd  Deed = "restart the ovn-northd that hangs in the table of cluster-status"
 	AwaitHook      Deed = "wait for the next hook of {unit}, or look at its status"
 	AwaitChange    Deed = "wait: {unit} is changing the membership"
 	AwaitElection  Deed = "wait: the leader is leaving, or an election is under way"

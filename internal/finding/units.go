@@ -68,7 +68,7 @@ var northdEntries = []Entry{
 		Code: NorthdNoneActive, Severity: Waiting, Kind: Application, For: 2 * time.Minute,
 		Line:    "no ovn-northd is active",
 		Meaning: "Changes of the Northbound database do not reach the networks. After the active ovn-northd ends, another one takes over at once; after its machine ends, within the inactivity probe.",
-		Do:      "Wait for the inactivity probe. If none takes over, restart the ovn-northd that hangs: the status of its unit has the command.",
+		Do:      "Wait for the inactivity probe. If none takes over, restart the one that hangs in the table of `cluster-status`: `restart-services services=ovn-northd` on its unit.",
 	},
 	{
 		Code: NorthdHangs, Severity: Warning, Kind: Northd, For: time.Minute,

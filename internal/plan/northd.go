@@ -24,6 +24,19 @@ func (v *view) findNoNorthd(detail string, remedies ...finding.Remedy) finding.F
 	return f
 }
 
+// findNoneActive names the unit whose ovn-northd hangs, if its report says so. Otherwise another one takes over by
+// itself, unless that took too long.
+func (v *view) findNoneActive() finding.Finding {
+	switch probe, hangs := v.Settings.InactivityProbe, v.Northds.Hangs; {
+	case hangs != "":
+		return v.findNoNorthd(hangs+"'s hangs", finding.If(finding.IfThisLasts, restartOn(hangs, ovndb.Northd)))
+	case v.Northds.Proved(probe):
+		return v.findNoNorthd("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd})
+	default:
+		return v.findNoNorthd("another one takes over within " + takeoverTime(probe).String())
+	}
+}
+
 func (v *view) findHungNorthd(detail string) finding.Finding {
 	return v.find(finding.NorthdHangs, finding.Args{Detail: detail}, finding.Do(v.restart(ovndb.Northd)))
 }

@@ -35,6 +35,8 @@ type Northd struct {
 	Found NorthdFinding `json:"found,omitempty"`
 	// Unit is the unit with the active ovn-northd.
 	Unit string `json:"unit,omitempty"`
+	// Hangs is another unit whose ovn-northd hangs, if none is active.
+	Hangs string `json:"hangs,omitempty"`
 	// Since is when none was first found to be active.
 	Since time.Time `json:"since,omitzero"`
 	// Standby reports whether another unit reports one that can take over.
@@ -62,6 +64,9 @@ func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []N
 		return n
 	}
 	n.Found, n.Since, n.Asked = NorthdNone, now, now
+	if i := slices.IndexFunc(peers, func(r NorthdReport) bool { return r.Up && r.Health == ovndb.NorthdUnresponsive }); i >= 0 {
+		n.Hangs = peers[i].Unit
+	}
 	if before.Found == NorthdNone && before.Since.Before(now) {
 		n.Since, n.Asked = before.Since, before.Asked
 	}

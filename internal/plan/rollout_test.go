@@ -208,7 +208,7 @@ func TestNorthd_runs_beside_every_member(t *testing.T) {
 			ready("start ovn-northd (it was not running)", "info NORTHD_DOWN"),
 		},
 		"none is active": {services(on, boots, false), ready("",
-			"waiting NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command")},
+			"waiting NORTHD_NONE_ACTIVE Detail=another one takes over within 2m0s")},
 		"it hangs, and so does every other": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdUnresponsive, none(0, false) },
 			ready("", "error NORTHD_HANGS -> ovn-central/0 restart-services services=ovn-northd"),
@@ -233,7 +233,7 @@ func TestNorthd_runs_beside_every_member(t *testing.T) {
 		"all_on_standby": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(0, true) },
 			ready("",
-				"waiting NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command"),
+				"waiting NORTHD_NONE_ACTIVE Detail=another one takes over within 2m0s"),
 		},
 		"all stood by for too long, and not all have reported since": {
 			func(s *plan.State) {
@@ -241,12 +241,19 @@ func TestNorthd_runs_beside_every_member(t *testing.T) {
 				s.Northds.Answered = false
 			},
 			ready("",
-				"waiting NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command"),
+				"waiting NORTHD_NONE_ACTIVE Detail=another one takes over within 2m0s"),
+		},
+		"standby, and another unit's hangs": {
+			func(s *plan.State) {
+				s.Northd, s.Northds = ovndb.NorthdStandby, none(0, true)
+				s.Northds.Hangs = "ovn-central/1"
+			},
+			ready("", "waiting NORTHD_NONE_ACTIVE Detail=ovn-central/1's hangs -> IF_THIS_LASTS: ovn-central/1 restart-services services=ovn-northd"),
 		},
 		"all_on_standby_too_long": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, none(120*time.Second, true) },
 			ready("",
-				"error NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs: its unit's status has the command"),
+				"error NORTHD_NONE_ACTIVE -> IF_THIS_LASTS: restart the ovn-northd that hangs in the table of cluster-status"),
 		},
 		"on_standby_and_others_unknown": {
 			func(s *plan.State) { s.Northd, s.Northds = ovndb.NorthdStandby, plan.Northd{} },

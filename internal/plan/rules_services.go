@@ -159,9 +159,7 @@ var northdRules = []rule{
 	// restarting this one frees no lock
 	{
 		name: "no ovn-northd is active", of: northd, when: func(v *view) bool { return v.Northds.Found == NorthdNone },
-		find: func(v *view) finding.Finding {
-			return v.findNoNorthd("", finding.Remedy{When: finding.IfThisLasts, Deed: finding.RestartNorthd})
-		},
+		find: (*view).findNoneActive,
 	},
 	{
 		name: "no ovn-northd is known", of: northd, outranks: true,

@@ -245,7 +245,11 @@ func (s State) replace() finding.Remedy {
 
 // restart is the command to restart a service of this unit.
 func (s State) restart(service ovndb.Service) command.Command {
-	return s.action("restart-services", command.Param{Key: "services", Value: string(service)})
+	return restartOn(s.Unit, service)
+}
+
+func restartOn(unit string, service ovndb.Service) command.Command {
+	return command.Command{Unit: unit, Action: "restart-services", Params: []command.Param{{Key: "services", Value: string(service)}}}
 }
 
 // action is one of this unit.
