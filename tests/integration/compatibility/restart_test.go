@@ -118,7 +118,7 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.Fresh(t, 1, lab.Options{})
-	z, u := zaza{m}, units[0]
+	u := units[0]
 	policy := filepath.Join(u.SysconfDir(), "policy-rc.d", "charm-ovn-central.policy")
 	require.NoFileExists(t, policy)
 
@@ -152,7 +152,7 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	}), "%v", shown.Restarts)
 
 	m.Act(u, "restart-services", "deferred-only=true")
-	z.message("Unit is ready")
+	m.Says(u, "active", "Unit is ready")
 	assert.NotContains(t, u.Workload().Message, "queued")
 	for name, process := range m.Processes(u) {
 		assert.NotEqual(t, before[name], process)

@@ -68,14 +68,6 @@ func TestAddress(t *testing.T) {
 		require.NoError(c.T, c.LoseAddress(c.T.Context(), u, virtual+"/32"))
 		require.NoError(c.T, c.LoseAddress(c.T.Context(), u, fresh))
 	})
-	c.run("new_unit_beside_a_virtual_address", func(c *cloud) {
-		added := c.AddEmpty()
-		require.NoError(c.T, c.SetAddress(c.T.Context(), added, virtual+"/32", added.Address()))
-		require.NoError(c.T, c.Settle(c.T.Context()))
-		c.Tick("three units that work", c.AllActive)
-		assert.Equal(c.T, "ssl:"+added.Address()+":6643", c.Raft(added, lab.NB).Address)
-		published(c, added, added.Address())
-	})
 	// Clients and peers learn another address, and the certificate is for it. The server stays.
 	c.run("machine_has_lost_its_address", func(c *cloud) {
 		before := c.PIDs(u)

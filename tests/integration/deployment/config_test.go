@@ -52,30 +52,6 @@ func TestOptions(t *testing.T) {
 		}
 	})
 
-	// With an election timer of 61 a server that was killed was neither started again nor
-	// shown.
-	c.run("bad ones hide and hinder nothing else", func(c *cloud) {
-		t := c.T
-		u := c.LeaderOf(lab.NB)
-		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "61"}))
-		c.Says(u, "blocked", "leader: ")
-		c.Finds(u, finding.OptionInvalid, "ovsdb-server-election-timer")
-
-		require.NoError(t, u.Kill(lab.NB))
-		c.RunUpdateStatus(u)
-		assert.True(t, u.Running(lab.NB), "it was started again")
-
-		require.NoError(t, u.Hang(lab.NB))
-		c.RunUpdateStatus(u)
-		c.Says(u, "blocked")
-		assert.Equal(t, string(finding.ServerHangs), c.Findings(u)[0].Code, "it goes first")
-		c.Finds(u, finding.OptionInvalid, "ovsdb-server-election-timer")
-		require.NoError(t, u.Resume(lab.NB))
-
-		require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "4"}))
-		c.Tick("all is well again, and ovn-northd has both databases", c.AllActive)
-	})
-
 	// The options of the databases take effect at once, whichever units lead them,
 	// without a restart.
 	c.run("those of the databases take effect whoever leads", func(c *cloud) {

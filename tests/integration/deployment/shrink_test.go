@@ -2,7 +2,6 @@ package deployment
 
 import (
 	"os"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,9 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
-	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // An application that is removed leaves its data where they are, since they are
@@ -73,35 +70,4 @@ func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 	c.RequireVacated(early)
 	c.Tick("the other is active", c.AllActive)
 	c.RequireOneCluster(units...)
-}
-
-// A unit that may not leave continues to lead, and ovn-northd of those that stay continues
-// to use it. Their status names what it waits for.
-func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
-	leader := c.LeaderOf(lab.SB)
-	rest := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == leader })
-	dead, stays := rest[0], rest[1]
-	require.NoError(t, dead.PowerOff())
-	c.Tick("the others see that it is down", func() bool { return labtest.Shows(stays, "2 of 3 up") && labtest.Shows(leader, "2 of 3 up") })
-	failed := (*lab.HookError)(nil)
-	require.ErrorAs(t, c.RemoveUnit(t.Context(), leader, lab.RemoveOptions{}), &failed)
-	require.Equal(t, "stop", failed.Hook)
-
-	c.RunUpdateStatus(stays)
-	c.Says(stays, "active")
-	c.Finds(stays, finding.MemberDown, "nb sb "+dead.Name())
-	assert.Equal(t, []string{"juju remove-unit --force " + dead.Name(), "juju add-unit ovn-central"},
-		cluster.Commands(c.Finds(stays, finding.LeaveBlocked, leader.Name())))
-	connected, err := stays.Exec(t.Context(), "ovn-appctl", "-t", "ovn-northd", "sb-connection-status")
-	require.NoError(t, err)
-	assert.Equal(t, "connected\n", connected)
-
-	require.NoError(t, dead.PowerOn(t.Context()))
-	c.Tick("all three are up again", func() bool { return !c.HasFinding(stays, finding.MemberDown, "") && labtest.Shows(dead, "3 of 3 up") })
-	_, err = c.RetryUntil(t.Context(), leader)
-	require.NoError(t, err)
-	c.Tick("the others are active", c.AllActive)
-	c.RequireOneCluster(rest...)
 }

@@ -57,15 +57,13 @@ func TestUnitsPublishTheirIdentities(t *testing.T) {
 	assert.Equal(t, before[lab.SB], u.Data()["sb-identity"])
 }
 
-// R3: of the 65,536 identities 9,516 are numbers to Juju. All four kinds, as the
-// operator types them.
+// R3: of the 65,536 identities 9,516 are numbers to Juju. Each kind of them loses something else, as the operator types
+// them.
 func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	for name, pattern := range map[string]string{
-		"decimal, as 3974":          `^[1-9][0-9]{3}$`,
-		"octal, as 0017":            `^0[0-7]{3}$`,
-		"float, as 13e4":            `^[1-9][0-9]e[0-9]$`,
-		"a string to Juju, as 1e10": `^[1-9]e[1-9][0-9]$`,
+		"octal, as 0017": `^0[0-7]{3}$`,
+		"float, as 13e4": `^[1-9][0-9]e[0-9]$`,
 	} {
 		m.Run(name, func(m *labtest.Model) {
 			odd := m.AddSilent()

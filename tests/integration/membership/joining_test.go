@@ -3,7 +3,6 @@ package membership
 import (
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,33 +54,4 @@ func TestServerThatBecomesAMemberWhileItIsStoppedLeaves(t *testing.T) {
 	m.RequireMembers(other)
 	m.RequireWritable()
 	m.RequirePutAway(u)
-}
-
-// Two units join while a client writes: each starts its new servers when the other is about to
-// start its own.
-func TestTwoUnitsJoinAtOnce(t *testing.T) {
-	t.Parallel()
-	m, units := labtest.Fresh(t, 1, lab.Options{})
-	w := m.StartWriter(t.Context(), 0)
-	var ready sync.WaitGroup
-	var met atomic.Int32
-	for range 2 {
-		u := m.AddEmpty()
-		units = append(units, u)
-		ready.Add(1)
-		var first sync.Once
-		u.OnCall(func(call string) {
-			if strings.HasPrefix(call, "systemctl start ovn-ovsdb-server-") {
-				first.Do(func() {
-					ready.Done()
-					ready.Wait()
-					met.Add(1)
-				})
-			}
-		})
-	}
-	require.NoError(t, m.Settle(t.Context()))
-	assert.EqualValues(t, 2, met.Load())
-	m.RequireOneCluster(units...)
-	m.Verify(w)
 }

@@ -2,7 +2,6 @@ package membership
 
 import (
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -77,90 +76,6 @@ func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
 	blocked := m.Finds(stays, finding.LeaveBlocked, waits.Name())
 	assert.Equal(t, []string{"juju remove-unit --force " + dead.Name(), "juju add-unit ovn-central"}, cluster.Commands(blocked))
 	assert.NotContains(t, m.NextCommands(stays), cluster.Commands(blocked)[0], "only if it is lost")
-}
-
-// R4: of five, one is off, and two leave, the leader among them: both may. What is
-// said while the leader goes sends to no kick, least of all to one of a good member.
-func TestTwoOfFiveLeaveAtOnceWithOneOffAndNoKickIsPrintedMeanwhile(t *testing.T) {
-	m := labtest.Deploy(t, 5)
-	leader := m.MakeOneLeader()
-	off, going := m.Followers()[0], []*lab.Unit{leader, m.Followers()[1]}
-	stays := m.Followers()[2:]
-	m.PowerOff(off)
-	m.RequireDown(off)
-	ended := make(chan struct{})
-	var statuses []string
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		for {
-			for _, u := range stays {
-				if err := m.RunHook(t.Context(), u, "update-status"); err != nil {
-					assert.NoError(t, err)
-					return
-				}
-				statuses = append(statuses, u.Workload().Status+": "+u.Workload().Message)
-			}
-			select {
-			case <-ended:
-				return
-			default:
-			}
-		}
-	})
-	for i, err := range labtest.AtOnce(going, func(u *lab.Unit) error { return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{}) }) {
-		if err == nil {
-			continue
-		}
-		said := m.HookFailed(err, "stop")
-		assert.NotContains(t, said, "kick", "a refusal while the leader goes")
-		assert.Contains(t, said, "wait")
-		_, err = m.RetryUntil(t.Context(), going[i])
-		require.NoError(t, err)
-	}
-	close(ended)
-	watching.Wait()
-	require.NotEmpty(t, statuses)
-	for _, line := range statuses {
-		assert.NotContains(t, line, "kick")
-		assert.NotContains(t, line, "no quorum")
-	}
-	for _, db := range lab.Databases {
-		assert.Len(t, m.MemberIDs(stays[0], db), 3)
-	}
-	m.RequireWritable()
-}
-
-// R1, R9: refused before anything is touched, with the command that helps; that
-// command works as printed; the next try succeeds by itself.
-func TestLeaveWithOneOfThreeDeadIsRefusedUntilTheDeadOneIsKicked(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	m.MakeOneLeader()
-	followers := m.Followers()
-	gone, u := followers[0], followers[1]
-	m.RemoveByForce(gone)
-	m.RequireDown(gone)
-	said := m.RefuseRemoval(u)
-	assert.Contains(t, said, labtest.QuorumLost(2, 3, 1, 2))
-	assert.Contains(t, said, "(was "+gone.Name()+")")
-	for _, db := range lab.Databases {
-		assert.Len(t, m.MemberIDs(u, db), 3, "nothing was touched")
-		assert.True(t, u.Running(db), "the server goes on serving")
-	}
-	require.Equal(t, "error", u.Agent().Status, "the premise: its actions work all the same")
-	assert.Contains(t, m.Act(u, "cluster-status")["ovnnb"], u.Name()+" (leaving)")
-	m.Act(u, "kick", "unit="+gone.Name(), "dry-run=true")
-
-	survivor := m.LeaderOf(lab.NB)
-	require.NoError(t, m.RunHook(t.Context(), survivor, "update-status"))
-	printed := cluster.Commands(m.Finds(survivor, finding.LeaveBlocked, u.Name()))
-
-	command := labtest.LineWith(t, said, "next: ")
-	assert.Equal(t, []string{command}, printed, "one command for both databases, and the same one")
-	assert.Equal(t, "completed", m.Type(command).Status, command)
-	_, err := m.RetryUntil(t.Context(), u)
-	require.NoError(t, err)
-	m.RequireMembers(survivor)
-	m.RequireWritable()
 }
 
 // R9: the only copy waits for another unit's join, whatever its server's state; what is printed

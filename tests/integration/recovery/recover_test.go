@@ -68,20 +68,9 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 		assert.Equal(t, []string{"juju remove-unit --force " + lost.Name()}, cluster.Commands(m.Finds(before, finding.NotInNewCluster, lost.Name())))
 	}
 
-	// The old majority boots where it can't reach the new cluster, and elects a leader before
-	// any of its hooks has run. These stop its servers, and both units join the new cluster.
-	m.Hold(true)
-	require.NoError(t, before.Cut(true))
 	for _, u := range m.Deployed[1:] {
 		require.NoError(t, u.PowerOn(t.Context()))
 	}
-	m.Eventually("the premise: the old cluster has a leader", func() bool {
-		s, err := m.RaftStatus(m.Deployed[1], lab.NB)
-		return err == nil && s.HasLeader() && *s.Cluster == *old.Cluster
-	})
-	require.NoError(t, before.Cut(false))
-	m.Hold(false)
-	require.NoError(t, m.Settle(t.Context()))
 	m.Tick("all are members of the new cluster", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
 	for _, u := range m.Deployed {
 		assert.Contains(t, m.Seen(u), "kept")
@@ -89,31 +78,6 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 		assert.Len(t, left, 2, "what was there is kept")
 	}
 	m.RequireProof(m.Deployed[2], m.Deployed...)
-	m.RequireWritable()
-}
-
-// The newest copy is on a unit that does not lead the application, and that is what is
-// taken, wherever it is asked for, and on however many units.
-func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
-	m := labtest.Deploy(t, 4)
-	behind, newest, lost := m.LoseAllButOneThatIsBehind()
-	give := "give-up=" + labtest.Names(lost)
-
-	ahead, is := m.RefusedRecovery(behind, "recover", give, "i-really-mean-it=true").Find(finding.RecoveryNewerData, newest.Name())
-	require.True(t, is)
-	assert.Equal(t, []string{"juju run " + newest.Name() + " recover dry-run=true"}, cluster.Commands(ahead))
-
-	m.Act(newest, "recover", give, "i-really-mean-it=true")
-	m.Tick("both are members of a new cluster", labtest.AllMembers(m, behind, newest), newest, behind)
-	for _, u := range []*lab.Unit{behind, newest} {
-		assert.Contains(t, m.Seen(u), "early")
-		assert.Contains(t, m.Seen(u), "late")
-	}
-	// All that was given up comes back: a majority of the old cluster.
-	for _, u := range lost {
-		require.NoError(t, u.PowerOn(t.Context()))
-	}
-	m.Tick("all join", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
 	m.RequireWritable()
 }
 

@@ -43,7 +43,7 @@ var elsewhere = map[finding.Code]string{
 	finding.UnitInModel:         "TestKickIsJudged",
 	finding.ChangePending:       "TestKickIsJudged",
 	finding.ChangedElsewhere:    "TestConversionIsMadeUnderTheLock",
-	finding.RemovalNotProved:    "TestKicksOfSixMembers",
+	finding.RemovalNotProved:    "TestKicksOfFourMembers",
 	finding.RemovalNotCommitted: "TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo",
 	finding.OtherRefused:        "TestKickIsJudged",
 	finding.ParameterInvalid:    "TestRestore_without_such_a_backup",
@@ -51,7 +51,7 @@ var elsewhere = map[finding.Code]string{
 	// Results of the actions recover, restore, recovery-status and rejoin, and what the units of a recovery wait for.
 	finding.RecoveryNoCopy:         "TestRefusals",
 	finding.RecoveryHasQuorum:      "TestRefusals",
-	finding.RecoveryNewerData:      "TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor",
+	finding.RecoveryNewerData:      "TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce",
 	finding.RecoveryCopyDamaged:    "TestRefusals",
 	finding.RecoveryNotReported:    "TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin",
 	finding.RecoveryMayReturn:      "TestDisastersBreakNoInvariant",

@@ -25,9 +25,13 @@ func TestRecovery(t *testing.T) {
 	require.NoError(t, err)
 	m.Lose(lost...)
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	require.NoError(t, m.RunHook(t.Context(), u, "ovsdb-peer-relation-departed", "JUJU_REMOTE_UNIT="+lost[0].Name()))
 	still, err := m.RaftStatus(u, lab.NB)
 	require.NoError(t, err)
 	assert.False(t, still.HasLeader(), "R15")
+	assert.Equal(t, *old.Cluster, *still.Cluster, "R15")
+	assert.Len(t, still.Servers, 3, "R15: no member is removed")
+	assert.Empty(t, m.PutAway(u), "R15: no file is put away")
 
 	assert.NotContains(t, m.Act(m.Deployed[0], "recovery-status"), "proof", "there was none")
 
