@@ -5,14 +5,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -51,82 +49,6 @@ func leftBy(m *labtest.Model, units []*lab.Unit) left {
 	return l
 }
 
-func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) {
-	t.Parallel()
-	m, units := labtest.PythonCloud(t, 3, lab.Options{})
-	before, rules := leftBy(m, units), map[string][]string{}
-	for _, u := range units {
-		rules[u.Name()] = m.FirewallRules(u)
-		require.Equal(t, `"`+u.Address()+`"`, before.addresses[u.Name()], "the premise")
-	}
-	called := labtest.RecordCalls(units...)
-	w := m.StartWriter(t.Context(), 0)
-
-	// Settings that are those of another cluster change nothing either.
-	wrong := "11111111-2222-4333-8444-555555555555"
-	right := m.LeaderSettings()["nb_cid"]
-	require.NoError(t, m.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": wrong}))
-	m.RefreshCharm()
-	for _, u := range units {
-		m.Says(u, "blocked", raft.ID(wrong).Brief(), raft.ID(right).Brief())
-		all := m.Findings(u)
-		assert.True(t, all.Has(finding.ServerOfOtherCluster, "nb"), "%s", all)
-		assert.False(t, all.Has(finding.ServerOfOtherCluster, "sb"), "%s", all)
-	}
-	assert.Empty(t, called("systemctl restart"))
-	require.NoError(t, m.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": right}))
-	m.RunUpdateStatus(units...)
-	m.RequireActive(units...)
-	m.Verify(w)
-
-	after := leftBy(m, units)
-	assert.Equal(t, before, after)
-	for _, u := range units {
-		for name, mode := range map[string]os.FileMode{"key_host": 0o600, "cert_host": 0o644, "ovn-central.crt": 0o644} {
-			info, err := os.Stat(filepath.Join(u.SysconfDir(), "ovn", name))
-			require.NoError(t, err)
-			assert.Equal(t, mode, info.Mode(), "%s: Nagios reads the certificate, and nobody else the key", name)
-		}
-	}
-	assert.Empty(t, called("apt-get"))
-	assert.Empty(t, called("add-apt-repository"))
-	assert.Empty(t, called("create-cluster"))
-	assert.Empty(t, called("join-cluster"))
-	for _, program := range []string{"systemctl stop", "systemctl restart", "systemctl start", "systemctl mask"} {
-		assert.Empty(t, called(program))
-	}
-	for _, u := range units {
-		assert.Subset(t, m.FirewallRules(u), rules[u.Name()], "rules that stand, stay")
-		defaults, err := os.ReadFile(filepath.Join(u.SysconfDir(), "default", "ovn-central"))
-		require.NoError(t, err)
-		assert.NotContains(t, string(defaults), "maintained by Juju. Local changes may be overwritten", "the file is ours")
-		assert.Equal(t, "nothing is held back\n", m.Act(u, "show-deferred-events", "format=text")["output"])
-		assert.NotContains(t, u.Hooks()[len(u.Hooks())-3:], "install")
-	}
-
-	// It grows and shrinks like any other.
-	m.OnRemote("certificates", func(unit string, bag map[string]string) map[string]string {
-		if unit != "ovn-central/3" {
-			return nil // the others have what they asked for
-		}
-		answer, err := m.CA().Answer(unit, bag)
-		assert.NoError(t, err)
-		return answer
-	})
-	added := m.AddFresh(1)[0]
-	m.Tick("four units that work", m.AllActive)
-	m.RequireOneCluster(append(units, added)...)
-	for _, u := range units {
-		assert.Contains(t, strings.Join(m.FirewallRules(u), "\n"), added.Address())
-	}
-	require.NoError(t, m.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{}))
-	m.Tick("three units that work", m.AllActive)
-	m.RequireOneCluster(units[1], units[2], added)
-	for _, u := range []*lab.Unit{units[1], units[2], added} {
-		assert.NotContains(t, strings.Join(m.FirewallRules(u), "\n"), units[0].Address()+" ", u.Name())
-	}
-}
-
 // The Python charm has asked for one address of each binding.
 func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T) {
 	t.Parallel()
@@ -137,6 +59,11 @@ func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T)
 	m.RequireActive(units...)
 	m.FindsNone(units[0], finding.CertificateUnusable, finding.CertificateNewUnusable, finding.CertificateChanges)
 	assert.Equal(t, before, leftBy(m, units))
+	for name, mode := range map[string]os.FileMode{"key_host": 0o600, "cert_host": 0o644, "ovn-central.crt": 0o644} {
+		info, err := os.Stat(filepath.Join(units[0].SysconfDir(), "ovn", name))
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode(), "%s: Nagios reads the certificate, and nobody else the key", name)
+	}
 }
 
 // An upgrade of packages that was killed is finished, and the services that run continue to run: the machine is

@@ -1,6 +1,5 @@
-// Package compatibility tests that programs which read the Python charm's output read that of this
-// charm, and that an application of the Python charm is taken over: the rows of
-// docs/reference/compatibility.md that need servers.
+// Package compatibility tests that an application of the Python charm is taken over, and that restarts are held back as
+// there. tests/system/compatibility does what that charm's functional tests do.
 package compatibility
 
 import (

@@ -1,12 +1,7 @@
 package deployment
 
 import (
-	"context"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,7 +9,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
-	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // The unit that has claimed the clusters is gone for good before any server ran
@@ -44,126 +38,4 @@ func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
 		assert.NoFileExists(t, u.DBFile(lab.NB))
 	}
 	assert.Equal(t, claimed, c.LeaderSettings())
-}
-
-// Juju 4 has no leader settings: a claim is written at the end of the hook, by the unit that
-// leads then. A unit whose hook is suspended after its claim, until it leads again,
-// overwrites what the unit that led meanwhile has claimed and serves; or is about to
-// serve, which no other unit can know.
-func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		// stops reports at which call the other unit's next hook is suspended, too,
-		// until the late claim is written and its unit has run another hook.
-		stops func(call string) bool
-		// kills reports at which call that hook is killed.
-		kills func(call string) bool
-		maker int
-	}{
-		"the other serves":                         {stops: func(string) bool { return false }, maker: 1},
-		"the other has only claimed":               {maker: 0},
-		"the other is about to serve":              {stops: startsServers, maker: 1},
-		"the other is killed where it would serve": {kills: startsServers, maker: 1},
-		"the other has yet to look at it again":    {stops: func(call string) bool { return strings.HasPrefix(call, "is-leader") }, maker: 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := newCloud(t, lab.Options{JujuVersion: lab.Juju4})
-			c.Hold(true)
-			var units []*lab.Unit
-			for range 2 {
-				u := c.AddEmpty()
-				units = append(units, u)
-				c.DeliverAll(u)
-			}
-			late, other := units[0], units[1]
-			c.RelateVault()
-			for _, u := range units {
-				require.Eventually(t, func() bool { // Juju 4 tells late
-					next := c.Pending(u)
-					if len(next) == 0 || strings.HasPrefix(next[0], "certificates-relation-joined") {
-						return len(next) > 0
-					}
-					_, err := c.Deliver(t.Context(), u)
-					assert.NoError(t, err)
-					return false
-				}, labtest.Patience, 10*time.Millisecond)
-			}
-			isClaim := func(call string) bool {
-				return strings.HasPrefix(call, "relation-set") && strings.Contains(call, "--app")
-			}
-			lateEnds := standsStill(c, late, "certificates-relation-joined", after(isClaim))
-			require.NoError(t, c.SetLeader(t.Context(), other))
-			require.NoError(t, c.RunHook(t.Context(), other, "certificates-relation-joined", "JUJU_REMOTE_UNIT=vault/0"))
-			require.Equal(t, other.Name(), c.AppData()["created-by"])
-			otherEnds := func() {}
-			if test.stops != nil {
-				otherEnds = standsStill(c, other, "update-status", test.stops)
-			}
-			if test.kills != nil {
-				c.KillHook(other, "update-status", test.kills) // it would have served
-			}
-			require.NoError(t, c.SetLeader(t.Context(), late))
-			lateEnds()
-			require.Equal(t, late.Name(), c.AppData()["created-by"], "the premise: its claim is written last")
-			require.NoError(t, c.RunHook(t.Context(), late, "update-status"))
-			if test.maker == 1 {
-				assert.NoFileExists(t, late.DBFile(lab.NB))
-			}
-			otherEnds()
-			c.Hold(false)
-			require.NoError(t, c.Settle(t.Context()))
-			c.Tick("all units are active", c.AllActive)
-			c.RequireOneCluster(units...)
-			assert.Equal(t, units[test.maker].Name(), c.AppData()["created-by"])
-			for _, u := range units {
-				assert.Empty(t, c.PutAway(u), u.Name())
-			}
-		})
-	}
-}
-
-func startsServers(call string) bool { return strings.HasPrefix(call, "systemctl start") }
-
-// after is true of every call behind the first for which when is.
-func after(when func(call string) bool) func(call string) bool {
-	seen := false
-	return func(call string) bool {
-		if seen {
-			return true
-		}
-		seen = when(call)
-		return false
-	}
-}
-
-// standsStill runs a hook until the first call for which when is true, at which it
-// suspends the hook, or until its end. It returns a function that continues the hook and waits for its end.
-func standsStill(c *cloud, u *lab.Unit, hook string, when func(call string) bool) (end func()) {
-	c.T.Helper()
-	stopped, ended := make(chan struct{}), make(chan error, 1)
-	var once sync.Once
-	var mu sync.Mutex
-	u.OnCall(func(call string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if when(call) {
-			once.Do(func() {
-				assert.NoError(c.T, u.SignalHook(syscall.SIGSTOP))
-				close(stopped)
-			})
-		}
-	})
-	go func() { ended <- c.RunHook(context.WithoutCancel(c.T.Context()), u, hook, "JUJU_REMOTE_UNIT=vault/0") }()
-	select {
-	case <-stopped:
-	case err := <-ended:
-		require.NoError(c.T, err)
-		ended <- nil
-	}
-	u.OnCall(nil)
-	return func() {
-		_ = u.SignalHook(syscall.SIGCONT) // it may have ended
-		require.NoError(c.T, <-ended)
-	}
 }

@@ -19,33 +19,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-// schemas are the versions of the schemas that these units' servers serve.
-func (c *cloud) schemas(units ...*lab.Unit) (all []string) {
-	c.T.Helper()
-	for _, u := range units {
-		for db, name := range map[lab.DB]string{lab.NB: "OVN_Northbound", lab.SB: "OVN_Southbound"} {
-			out, err := u.Exec(c.T.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+u.RunDir()+"/ovn"+string(db)+"_db.sock", name)
-			require.NoError(c.T, err)
-			all = append(all, strings.TrimSpace(out))
-		}
-	}
-	return all
-}
-
-func (c *cloud) converted(units ...*lab.Unit) bool {
-	c.T.Helper()
-	return !slices.ContainsFunc(c.schemas(units...), func(v string) bool { return v != lab.NewerSchema })
-}
-
-// upgradeOffered has the next source bring a newer version with newer schemas.
-func (c *cloud) upgradeOffered(units ...*lab.Unit) {
-	c.T.Helper()
-	c.Offer("99.1.0-1", units...)
-	for _, u := range units {
-		require.NoError(c.T, u.OfferSchemas())
-	}
-}
-
 // Each member converts its own copy: the one that leads waits for another one's disk.
 func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) {
 	t.Parallel()
@@ -54,7 +27,7 @@ func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) 
 	u, small := c.addOnFullDisk()
 	small.free()
 	c.Tick("two members", c.AllActive)
-	c.upgradeOffered(leader, u)
+	c.OfferUpgrade(leader, u)
 	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
 	c.Tick("it says what its machine lacks", func() bool {
 		return c.HasFinding(u, finding.ConversionLacksRoom, "")
@@ -64,9 +37,9 @@ func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) 
 		waits, _ := c.Findings(leader).Find(finding.SchemaOlder, "")
 		return strings.Contains(waits.Message, u.Name())
 	})
-	assert.NotContains(t, c.schemas(leader, u), lab.NewerSchema)
+	assert.NotContains(t, c.Schemas(leader, u), lab.NewerSchema)
 	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
-	c.Tick("both databases are of the newer schema", func() bool { return c.converted(leader, u) && c.AllActive() })
+	c.Tick("both databases are of the newer schema", func() bool { return c.Converted(leader, u) && c.AllActive() })
 }
 
 // A unit that is off counts: what it comes back with may not be able to use a database
@@ -76,7 +49,7 @@ func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
 	c, units := deployed(t, 3, lab.Options{})
 	order := followersFirst(c.Leaders(), units)
 	others, away := order[:2], order[2]
-	c.upgradeOffered(units...)
+	c.OfferUpgrade(units...)
 	mend := breakApt(t, away)
 	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
 	c.Tick("the others run the newer version", func() bool {
@@ -89,12 +62,12 @@ func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
 			return !strings.Contains(waits.Message, away.Name())
 		})
 	})
-	assert.NotContains(t, c.schemas(others...), lab.NewerSchema)
+	assert.NotContains(t, c.Schemas(others...), lab.NewerSchema)
 
 	mend()
 	require.NoError(t, away.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	c.Tick("both databases are of the newer schema, on all units", func() bool { return c.converted(units...) && c.AllActive() })
+	c.Tick("both databases are of the newer schema, on all units", func() bool { return c.Converted(units...) && c.AllActive() })
 	assert.Equal(t, []string{"99.1.0-1"}, labtest.Versions(units))
 	c.RequireOneCluster(units...)
 }

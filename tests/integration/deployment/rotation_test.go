@@ -91,6 +91,40 @@ func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) 
 	}
 }
 
+// OVNCentralSSLExpireTests: a certificate that ends while it is in use is named, and a new one repairs that. One that is
+// spoiled on the disk is written again by the next hook: no operator is to have it issued again.
+func TestCertificateThatHasExpiredOrIsSpoiledIsReplaced(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
+	u := units[0]
+	before := c.Processes(u)
+	c.Issue(vault.NewWith("shorter", vault.Options{TTL: 10 * time.Second}), nil)
+	c.RequireActive(u)
+	c.Tick("a certificate that has expired", func() bool {
+		if u.Workload().Status == "blocked" {
+			return true
+		}
+		c.Wait(time.Second) // it comes by time alone
+		return false
+	})
+	c.Says(u, "blocked", "certificate verify failed: certificate has expired")
+	c.Issue(c.CA(), nil)
+	c.RequireActive(u)
+	c.RequireWritable()
+
+	used := c.FileOf(u, "cert_host")
+	for name, spoil := range map[string]func(path string) error{
+		"half of it": func(path string) error { return os.WriteFile(path, []byte(used[:len(used)/2]), 0o600) },
+		"gone":       os.Remove,
+	} {
+		require.NoError(t, spoil(filepath.Join(u.SysconfDir(), "ovn", "cert_host")))
+		require.NoError(t, c.UpdateStatus(t.Context()))
+		assert.Equal(t, used, c.FileOf(u, "cert_host"), name)
+		c.Says(u, "active")
+	}
+	assert.Equal(t, before, c.Processes(u), "no server was restarted")
+}
+
 // credentialsOf are those of a client that trusts both authorities, and whose own
 // certificate is from the second.
 func credentialsOf(t *testing.T, old, next *vault.CA) lab.Credentials {

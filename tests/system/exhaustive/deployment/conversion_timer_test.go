@@ -63,7 +63,7 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 	c.Tick("the timer of 1 s", c.AllActive)
 	c.RequireConfigured(1, 60)
 	c.fillSouthbound(c.Leaders()[lab.SB], 8)
-	c.upgradeOffered(units...)
+	c.OfferUpgrade(units...)
 
 	var mu sync.Mutex
 	var conversions []string   // the unit's status, as each begins
@@ -89,7 +89,7 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 	w := c.StartWriter(t.Context(), time.Second)
 	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
 	c.Tick("both databases are of the newer schema, and the timer is back", func() bool {
-		return c.converted(units...) && c.AllActive() && c.Raft(units[0], lab.SB).ElectionTimer == time.Second
+		return c.Converted(units...) && c.AllActive() && c.Raft(units[0], lab.SB).ElectionTimer == time.Second
 	})
 	c.RequireConfigured(1, 60)
 	c.Verify(w)
@@ -109,12 +109,12 @@ func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1", "enable-auto-restarts": "false"}))
-	c.upgradeOffered(units...)
+	c.OfferUpgrade(units...)
 	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
 	for _, u := range units[1:] {
 		c.Act(u, "restart-services", "deferred-only=true")
 		c.Tick("three members that are up", c.AllActive)
-		assert.NotContains(t, c.schemas(units...), lab.NewerSchema)
+		assert.NotContains(t, c.Schemas(units...), lab.NewerSchema)
 		for _, each := range units {
 			c.Says(each, "active")
 			c.Finds(each, finding.SchemaOlder, "nb")
@@ -143,7 +143,7 @@ func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T
 
 	c.Hold(false)
 	require.NoError(t, c.Settle(t.Context()))
-	c.Tick("both databases are of the newer schema", func() bool { return c.converted(units...) && c.AllActive() })
+	c.Tick("both databases are of the newer schema", func() bool { return c.Converted(units...) && c.AllActive() })
 	c.RequireConfigured(1, 60)
 	c.Tick("no unit says that a schema is older", func() bool {
 		return !slices.ContainsFunc(units, func(u *lab.Unit) bool { return labtest.Shows(u, "schema") })
