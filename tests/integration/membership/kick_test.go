@@ -299,24 +299,3 @@ func TestKicksOfFourMembers(t *testing.T) {
 		m.RequireMembers(append(m.Followers(), leader)...)
 	})
 }
-
-// A server that joins, and hangs there, is no member: it can't be kicked, and
-// hinders no other removal.
-func TestMemberStuckJoiningHindersNobody(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	leader := m.MakeOneLeader()
-	stuck := m.AddSilent()
-	s := m.Raft(leader, lab.NB)
-	require.NoError(t, stuck.JoinWith(t.Context(), lab.JoinOptions{
-		DB: lab.NB, ClusterID: string(*s.Cluster), Remotes: []string{"ssl:" + leader.Address() + ":1"},
-	}))
-	require.NoError(t, m.UpdateStatus(t.Context()))
-	own := m.Act(stuck, "cluster-status")
-	assert.Contains(t, own["ovnnb"], "Status: joining cluster")
-	assert.Contains(t, own["ovnsb"], "no database file")
-	assert.Equal(t, "waiting", stuck.Workload().Status)
-	assert.Contains(t, m.Refuse(leader, "kick", labtest.KickArgs("", m.ServerID(stuck, lab.NB), "force=true")...), labtest.Reason(finding.UnknownMember, finding.Args{Value: m.ServerID(stuck, lab.NB)}))
-	gone := m.Followers()[0]
-	m.Remove(gone)
-	m.Remove(stuck)
-}

@@ -1,5 +1,5 @@
-// Package deployment kills hooks at every call, plays orders of events, and tells the life of an
-// application: what takes too long for tests/integration.
+// Package deployment kills hooks at every call, plays orders of events, tells the life of an application, and has a real
+// Prometheus read its metrics: what takes too long for tests/integration.
 package deployment
 
 import (

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -269,8 +270,11 @@ func (p *prometheus) logs(u *lab.Unit) {
 	}
 	assert.Empty(p.T, string(logged("OVNServerErrors")))
 	assert.Empty(p.T, string(logged("OVNClientsRefused")))
-	stranger := p.newClient(0, "stranger", vault.New("other")).files
-	_, err = p.Exec(p.T.Context(), "ovn-sbctl", "--timeout=2", "--private-key="+stranger.Key, "--certificate="+stranger.Certificate, "--ca-cert="+stranger.CA,
+	certificate, key := vault.New("other").Issue("stranger", nil, time.Now().Add(-time.Minute), time.Now().Add(time.Hour))
+	require.NoError(p.T, os.WriteFile(p.path("certificate"), []byte(certificate), 0o600))
+	require.NoError(p.T, os.WriteFile(p.path("key"), []byte(key), 0o600))
+	_, err = p.Exec(p.T.Context(), "ovn-sbctl", "--timeout=2", "--private-key="+p.path("key"), "--certificate="+p.path("certificate"),
+		"--ca-cert="+p.ClientCredentials().CA,
 		"--db=ssl:"+u.Address()+":6642", "--no-leader-only", "show")
 	require.Error(p.T, err)
 	assert.NotEmpty(p.T, string(logged("OVNClientsRefused")))
