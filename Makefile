@@ -79,13 +79,13 @@ test: $(TOOLS)/gotestsum ## unit tests, the charm's files, the documents, a shor
 # from the standard library on. The charm is a process of its own, which the race detector of a test
 # does not see. How many tests run at a time is bounded by what a busy machine does: if a lab's
 # servers don't answer within 5 seconds, the charm reports that they hang. Nothing runs beside
-# tests/dataplane, which measures for how long traffic stops.
+# tests/dataplane, which measures for how long traffic stops; its tests mostly wait.
 RACE := ./internal/agent/... ./internal/lease/... ./internal/membership/... ./internal/ovsdb/...
 test-integration: $(TOOLS)/gotestsum ## everything on real servers; what is concurrent with the race detector; needs root; 25 minutes
 	tests/install-deps
 	CGO_ENABLED=1 $(call gotest,$(RACE) ./tests/agent/... ./tests/harness/...,-race -tags programs -count=1 -p 2 -parallel 5)
-	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 3)
-	$(call gotest,./tests/dataplane/...,-count=1)
+	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 4)
+	$(call gotest,./tests/dataplane/...,-count=1 -parallel 5)
 
 test-system: $(TOOLS)/gotestsum charm release ## machines, Juju's own code, disasters, large databases, exploration; needs root; hours, by hand
 	tests/install-deps ovn machines browser neutron

@@ -1,21 +1,14 @@
 package deployment
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
-	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
 // The hooks in which a unit becomes what it is, each killed at one of its first calls of
@@ -63,60 +56,4 @@ func (c *cloud) deliverKillingEverywhere(u *lab.Unit, hooks ...string) {
 		_, err := c.Deliver(c.T.Context(), u)
 		require.NoError(c.T, err)
 	}
-}
-
-// Any hook, of any unit, killed at any moment, and not only at a call.
-func TestUnitsWhoseHooksAreKilledAtRandomComeToTheSameEnd(t *testing.T) {
-	t.Parallel()
-	base := rand.Uint64()
-	for n := range uint64(2 * exploretest.Factor(t)) {
-		t.Run(fmt.Sprintf("seed %d", base+n), func(t *testing.T) {
-			t.Parallel()
-			random := rand.New(rand.NewPCG(base+n, 0))
-			c := newCloud(t, lab.Options{})
-			c.Hold(true)
-			c.RelateVault()
-			c.RelateClients()
-			var units []*lab.Unit
-			for range 3 {
-				units = append(units, c.AddEmpty())
-			}
-			c.deliverKilling(random)
-			c.Hold(false)
-			c.Tick("all units are active", c.AllActive)
-			c.RequireOneCluster(units...)
-			c.RequireConfigured(4, 60)
-			for _, u := range units {
-				assert.Equal(t, []string{"6641/tcp", "6642/tcp"}, slices.Sorted(slices.Values(u.OpenedPorts())), u.Name())
-			}
-			c.Hold(true)
-			leaves := units[random.IntN(3)]
-			require.NoError(t, c.Destroy(leaves))
-			c.deliverKilling(random)
-			require.True(t, leaves.Removed())
-			c.Hold(false)
-			rest := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == leaves })
-			c.Tick("the others are active", c.AllActive)
-			c.RequireOneCluster(rest...)
-			c.RequireVacated(leaves)
-		})
-	}
-}
-
-// deliverKilling runs what is pending, in any order of units. Half of the hooks are killed within the
-// time that they take.
-func (c *cloud) deliverKilling(random *rand.Rand) {
-	c.T.Helper()
-	c.PlayOrder(random, nil, func(u *lab.Unit) {
-		limit := labtest.Patience
-		if random.IntN(2) == 0 {
-			limit = time.Duration(random.IntN(600)) * time.Millisecond
-		}
-		ctx, cancel := context.WithTimeout(c.T.Context(), limit)
-		defer cancel()
-		_, err := c.Deliver(ctx, u)
-		if !errors.Is(err, lab.ErrKilled) && !errors.Is(err, context.DeadlineExceeded) { // or its time was over before it began
-			require.NoError(c.T, err)
-		}
-	}, func() {})
 }
