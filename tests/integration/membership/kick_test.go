@@ -249,8 +249,8 @@ func TestStaleAndNewMemberAtOneAddressAreToldApart(t *testing.T) {
 	m.RequireMembers(rest...)
 }
 
-func TestKicksOfFourMembers(t *testing.T) {
-	m := labtest.Deploy(t, 4)
+func TestKicksOfFiveMembers(t *testing.T) {
+	m := labtest.Deploy(t, 5)
 	// R6: the follower's request was sent, and the leader never did it.
 	m.Run("one that gets lost is pending and not done", func(m *labtest.Model) {
 		t, leader := m.T, m.MakeOneLeader()

@@ -43,7 +43,7 @@ var elsewhere = map[finding.Code]string{
 	finding.UnitInModel:         "TestKickIsJudged",
 	finding.ChangePending:       "TestKickIsJudged",
 	finding.ChangedElsewhere:    "TestConversionIsMadeUnderTheLock",
-	finding.RemovalNotProved:    "TestKicksOfFourMembers",
+	finding.RemovalNotProved:    "TestKicksOfFiveMembers",
 	finding.RemovalNotCommitted: "TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo",
 	finding.OtherRefused:        "TestKickIsJudged",
 	finding.ParameterInvalid:    "TestRestore_without_such_a_backup",
