@@ -25,31 +25,22 @@ type Entry struct {
 var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries, certificateEntries,
 	northdEntries, unitEntries, noteEntries, refusalEntries, gatewayEntries, nodeEntries)
 
-var (
-	entries  = map[Code]Entry{}
-	position = map[Code]int{}
-)
-
-func init() {
-	for i, e := range catalogue {
-		entries[e.Code], position[e.Code] = e, i
-	}
+// position returns the place of a code in the catalogue; -1 if the code has no entry.
+func position(code Code) int {
+	return slices.IndexFunc(catalogue, func(e Entry) bool { return e.Code == code })
 }
 
 // Catalogue is every entry, the most important first.
 func Catalogue() []Entry { return slices.Clone(catalogue) }
 
 // Known reports whether a code has an entry. One that another release has stored may have none.
-func Known(code Code) bool {
-	_, found := entries[code]
-	return found
-}
+func Known(code Code) bool { return position(code) >= 0 }
 
 // Lookup returns the entry of a code. It panics if the code has no entry: codes are constants.
 func Lookup(code Code) Entry {
-	e, found := entries[code]
-	if !found {
+	i := position(code)
+	if i < 0 {
 		panic("finding: no entry for " + string(code))
 	}
-	return e
+	return catalogue[i]
 }
