@@ -126,8 +126,8 @@ func ParseSettings(config map[string]any) (Settings, error) {
 		AutoRestarts:        p.yes(OptionAutoRestarts, true),
 		ExporterChannel:     p.channel(OptionExporter),
 		StatusFormat:        p.oneOf(OptionStatusFormat, "text", "text", "yaml", "json"),
-		NagiosContext:       p.form(OptionNagiosContext, isNagiosName, "letters, digits, \".\", \"_\" and \"-\""),
-		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, isNagiosNames, "names of letters, digits, \".\", \"_\" and \"-\", separated by commas"),
+		NagiosContext:       p.form(OptionNagiosContext, IsNagiosName, "letters, digits, \".\", \"_\" and \"-\""),
+		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, nagiosNames.MatchString, "names of letters, digits, \".\", \"_\" and \"-\", separated by commas"),
 		Agent: AgentSettings{
 			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
 			TTL:             p.seconds(OptionLeaseTTL, 5*time.Second, minLeaseTTL, maxLeaseTTL),
@@ -165,9 +165,12 @@ const (
 
 // Forms that are safe in names and lines of files that Nagios and NRPE read.
 var (
-	isNagiosName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
-	isNagiosNames = regexp.MustCompile(`^[A-Za-z0-9._-]+( *, *[A-Za-z0-9._-]+)*$`)
+	nagiosName  = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+	nagiosNames = regexp.MustCompile(`^[A-Za-z0-9._-]+( *, *[A-Za-z0-9._-]+)*$`)
 )
+
+// IsNagiosName reports whether a name is safe in a file's name and in a line that Nagios reads.
+func IsNagiosName(name string) bool { return len(name) <= 128 && nagiosName.MatchString(name) }
 
 // Options of the agent: if one is invalid, the agent keeps its previous configuration.
 const (
@@ -202,9 +205,9 @@ func (p *parser) text(option string) string {
 }
 
 // form is a text that is empty or of this form.
-func (p *parser) form(option string, form *regexp.Regexp, want string) string {
+func (p *parser) form(option string, valid func(string) bool, want string) string {
 	text := p.text(option)
-	if text != "" && !form.MatchString(text) {
+	if text != "" && !valid(text) {
 		p.fail(option, want)
 		return ""
 	}

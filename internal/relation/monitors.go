@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
 // The keys on [NRPE]. Source: contrib/charmsupport/nrpe.py of charm-helpers, and
@@ -24,16 +25,13 @@ type NagiosHost struct {
 	Host, Unit string
 }
 
-// isNagiosName matches names that are safe in a file's name and in a line that Nagios reads.
-var isNagiosName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
-
 // ParseNagiosHost parses what nrpe's charm has published. If that has no host name, it is made of context, the option
 // nagios_context, and the unit's name. Malformed names are left out and reported by err; the host is usable anyway.
 func ParseNagiosHost(unit, context string, databag map[string]string) (h NagiosHost, err error) {
 	var ignored []string
 	published := func(key string) string {
 		value := databag[key]
-		if value != "" && !isNagiosName.MatchString(value) {
+		if value != "" && !plan.IsNagiosName(value) {
 			ignored = append(ignored, fmt.Sprintf("nrpe's unit publishes %s %.60q, which is no name: it is ignored", key, value))
 			return ""
 		}
