@@ -3,6 +3,8 @@ package juju
 import (
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
@@ -47,11 +49,16 @@ func (v Version) Integrate() string {
 	return "integrate"
 }
 
-// bare values need no quotes for a shell and YAML, plain ones none for YAML. All others are quoted.
-var (
-	bare  = regexp.MustCompile(`^[A-Za-z0-9/_]([A-Za-z0-9._/:+,@=-]*[A-Za-z0-9._/+,@=-])?$`)
-	plain = regexp.MustCompile(`^[\pL\pN/_]([\pL\pN ._/+,@=;()'!?$-]*[\pL\pN._/+,@=;()'!?$-])?$`)
-)
+// bare values need no quotes for a shell and YAML.
+var bare = regexp.MustCompile(`^[A-Za-z0-9/_]([A-Za-z0-9._/:+,@=-]*[A-Za-z0-9._/+,@=-])?$`)
+
+// plain reports whether a value needs no quotes for YAML.
+func plain(value string) bool {
+	alphanumeric := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	first, _ := utf8.DecodeRuneInString(value)
+	return (alphanumeric(first) || first == '/' || first == '_') && !strings.HasSuffix(value, " ") &&
+		!strings.ContainsFunc(value, func(r rune) bool { return !alphanumeric(r) && !strings.ContainsRune(" ._/+,@=;()'!?$-", r) })
+}
 
 // number matches what some YAML parser reads as a number.
 var number = regexp.MustCompile(`^[0-9]+(e[0-9]+)?$|^0b[01]+$`)
@@ -64,7 +71,7 @@ func typed(p command.Param) string {
 		return shell.Quote(`"` + value + `"`)
 	case bare.MatchString(value):
 		return value
-	case !plain.MatchString(value):
+	case !plain(value):
 		value = yamlJSON(value)
 	}
 	return shell.Quote(value)
