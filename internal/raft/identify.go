@@ -2,7 +2,6 @@ package raft
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,12 @@ const minIDDigits = 4
 // and the second group are an exponent.
 const numericPrefix = 13
 
-var idText = regexp.MustCompile(`^[0-9a-f]{1,8}$|^[0-9a-f]{8}-[0-9a-f-]{0,27}$`)
+// isID reports whether text, in lower case, is the beginning of a UUID or all of it.
+func isID(text string) bool {
+	first, rest, more := strings.Cut(text, "-")
+	return strings.Trim(text, "0123456789abcdef-") == "" && first != "" && len(first) <= 8 &&
+		(!more || len(first) == 8 && len(rest) <= 27)
+}
 
 // Resolution is the result of resolving an [IDArgument].
 type Resolution struct {
@@ -42,7 +46,7 @@ type Resolution struct {
 // ok is false if given is no ID, or too short.
 func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(given.Text))
-	if !given.Number && (len(text) < minIDDigits || !idText.MatchString(text)) {
+	if !given.Number && (len(text) < minIDDigits || !isID(text)) {
 		return r, false
 	}
 	if r.Peers = matching(text, peers); given.Number {
