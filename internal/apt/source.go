@@ -2,6 +2,7 @@ package apt
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -188,7 +189,7 @@ func debLine(value string, release OS) (Source, string) {
 		return Source{}, "it has both the option signed-by and a key after |; one of them is enough"
 	case isArmoured(key):
 		source.Key = key + "\n"
-	case isKeyID.MatchString(key):
+	case isKeyID(key):
 		source.KeyID = strings.TrimPrefix(key, "0x")
 	default:
 		return Source{}, "the key after | is neither an OpenPGP public key in ASCII armour nor 16 or 40 hex digits of one's ID"
@@ -197,7 +198,10 @@ func debLine(value string, release OS) (Source, string) {
 }
 
 // isKeyID refuses IDs of 8 digits: keys with such an ID can be forged.
-var isKeyID = regexp.MustCompile(`^(0x)?([0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})$`)
+func isKeyID(text string) bool {
+	id, err := hex.DecodeString(strings.TrimPrefix(text, "0x"))
+	return err == nil && (len(id) == 8 || len(id) == 20)
+}
 
 func isArmoured(text string) bool {
 	text = strings.TrimSpace(text)
