@@ -106,11 +106,11 @@ func (inv *Inventory) Ignored(chassis string) (all []finding.Finding) {
 
 var (
 	recordName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]*$`)
-	uuidName   = regexp.MustCompile(`^[0-9a-fA-F-]{4,36}$`)
+	uuidName   = regexp.MustCompile(`^[0-9a-fA-F-]+$`)
 )
 
 // findable reports whether ovn-nbctl finds a row by its name, and no other one: a UUID is looked for among those of the
 // rows first, and a dash begins an option.
 func findable(name string) bool {
-	return recordName.MatchString(name) && !uuidName.MatchString(name)
+	return recordName.MatchString(name) && !(len(name) >= 4 && len(name) <= 36 && uuidName.MatchString(name))
 }
