@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // action is ufw's action for a connection.
@@ -43,7 +44,9 @@ func (r rule) forAll(port uint16, anywhere netip.Prefix) bool {
 }
 
 // numbered is a line of `ufw status numbered`: number, to, action, from, comment.
-var numbered = regexp.MustCompile(`^\[ *\d+\] (.+?) +(ALLOW|DENY|REJECT) IN +(.+?)(?: +# (.*))?$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[ *\d+\] (.+?) +(ALLOW|DENY|REJECT) IN +(.+?)(?: +# (.*))?$`)
+})
 
 // parseStatus parses the output of `ufw status numbered` (ufw/backend_iptables.py): the rules in their order of
 // evaluation. Rules of other forms (of another direction, protocol, interface or address) are left out: they are not
@@ -54,7 +57,7 @@ func parseStatus(text string) (active bool, rules []rule) {
 		if line == "Status: active" {
 			active = true
 		}
-		fields := numbered.FindStringSubmatch(line)
+		fields := numbered().FindStringSubmatch(line)
 		if fields == nil {
 			continue
 		}

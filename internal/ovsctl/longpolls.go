@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -28,7 +29,9 @@ const logTail = 1 << 20
 
 // longPoll is what log_poll_interval() in lib/timeval.c of Open vSwitch says, behind the
 // time in UTC (the default pattern of ovs-appctl's vlog/set).
-var longPoll = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)\|.*\|timeval\|WARN\|Unreasonably long (\d+)ms poll interval`)
+var longPoll = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)\|.*\|timeval\|WARN\|Unreasonably long (\d+)ms poll interval`)
+})
 
 // ReadLongPolls counts those since a moment in the log of the server of database d. Where
 // there is no log, or was rotated, what it had is not counted.
@@ -58,7 +61,7 @@ func countLongPolls(log io.Reader, since time.Time) (found LongPolls, err error)
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, logTail)
 	for lines.Scan() {
-		m := longPoll.FindStringSubmatch(lines.Text())
+		m := longPoll().FindStringSubmatch(lines.Text())
 		if m == nil {
 			continue
 		}

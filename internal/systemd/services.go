@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -135,11 +136,13 @@ func (s Services) Unmask(ctx context.Context, services ...ovndb.Service) error {
 
 // absent matches the output of systemctl if the only failures are units that are not installed. It
 // has one line for each, and systemctl has stopped the others.
-var absent = regexp.MustCompile(`^(Failed to (stop|disable) .*(not loaded|does not exist|not found)\.?\n?)+$`)
+var absent = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(Failed to (stop|disable) .*(not loaded|does not exist|not found)\.?\n?)+$`)
+})
 
 func ignoreAbsent(err error) error {
 	failed := (*run.Error)(nil)
-	if errors.As(err, &failed) && !run.Missing(err) && absent.MatchString(failed.Stderr) {
+	if errors.As(err, &failed) && !run.Missing(err) && absent().MatchString(failed.Stderr) {
 		return nil
 	}
 	return err
