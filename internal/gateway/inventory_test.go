@@ -141,6 +141,22 @@ func TestOddRowsAreReportedAndTheRestGoesOn(t *testing.T) {
 			},
 			`info ZONE_HINTS_INVALID r1 Detail="az1,,az2"`,
 		},
+		"an external port whose switch is connected to two routers": {
+			func(nb *ovsdb.Northbound) {
+				nb.Switches[2].Ports = append(nb.Switches[2].Ports, "L1")
+				nb.Switches[0].Ports = nb.Switches[0].Ports[1:]
+			},
+			"info EXTERNAL_ROUTERS_SEVERAL neutron-extport Value=lrp-1 Detail=lrp-1, neutron-R2",
+		},
+		"an external port without a group": {
+			func(nb *ovsdb.Northbound) { nb.SwitchPorts[6].Group = "" }, "warning EXTERNAL_PORT_UNGROUPED baremetal",
+		},
+		"a gateway without a router": {
+			func(nb *ovsdb.Northbound) {
+				nb.RouterPorts[0], nb.GatewayChassis = ovsdb.LogicalRouterPort{UUID: "P5", Name: "lrp-5", ExternalIDs: gatewayIDs()}, nil
+			},
+			"warning GATEWAY_WITHOUT_ROUTER lrp-5",
+		},
 		"a group of the same name as a port": {
 			func(nb *ovsdb.Northbound) { nb.Groups[0].Name = "lrp-1" },
 			"warning GROUP_NAME_TAKEN lrp-1",

@@ -39,6 +39,9 @@ func TestRebalancingIsTakenBackWholly(t *testing.T) {
 	bounded := schedule.Revert(after, schedule.Options{MaxMoves: 2}, taken(p))
 	assert.Equal(t, 2, bounded.Moves())
 	assert.Len(t, bounded.Findings, 4)
+	for _, f := range bounded.Findings {
+		assert.Equal(t, "info MOVES_USED_UP "+f.Subject.Name+" Count=2", findingtest.Brief(f))
+	}
 }
 
 func TestRevertFollowsTheRulesOfTheOthers(t *testing.T) {

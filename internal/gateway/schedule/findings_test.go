@@ -1,0 +1,81 @@
+package schedule_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// active is the group with its ports bound to a chassis.
+func active(g schedule.Group, chassis string) schedule.Group {
+	for i := range g.Ports {
+		g.Ports[i].Active = chassis
+	}
+	return g
+}
+
+func TestWhatIsWrongWithTheStateIsFound(t *testing.T) {
+	t.Parallel()
+	silent, unmarked := chassis("c1", "physnet1"), chassis("c3", "physnet1")
+	silent.Unresponsive, unmarked.Gateway = true, false
+	both := []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")}
+	tied := active(hostedIn("physnet1", 0, "c1", "c2"), "c1")
+	tied.Candidates[0].Priority = 1
+	good := active(hostedIn("physnet1", 1, "c1", "c2"), "c1")
+	name := hostedIn("physnet1", 0).Name
+	for title, test := range map[string]struct {
+		chassis []schedule.Chassis
+		groups  []schedule.Group
+		options schedule.Options
+		want    string
+	}{
+		"nothing is bound": {
+			both, []schedule.Group{hostedIn("physnet1", 0, "c1", "c2")}, schedule.Options{},
+			"warning NO_GATEWAY_BOUND Count=2 Total=2 Detail=gateways: 1, external ports: 0",
+		},
+		"no chassis responds":          {[]schedule.Chassis{silent}, []schedule.Group{good}, schedule.Options{}, "warning NO_CHASSIS_RESPONDS Total=1"},
+		"a gateway without candidates": {both, []schedule.Group{good, hostedIn("physnet1", 0)}, schedule.Options{}, "warning GATEWAY_WITHOUT_CANDIDATE " + name},
+		"no chassis may be a candidate": {
+			[]schedule.Chassis{chassis("c1", "physnet2"), unmarked},
+			[]schedule.Group{active(hostedIn("physnet2", 1, "c1"), "c1"), hostedIn("physnet1", 0)}, schedule.Options{},
+			"warning GATEWAY_WITHOUT_CANDIDATE " + name + " Detail=no chassis is eligible: 1 × it has no enable-chassis-as-gw; 1 × it is not connected to physnet1",
+		},
+		"two candidates of one priority": {both, []schedule.Group{tied}, schedule.Options{}, "info CANDIDATES_TIED " + name + " Other=c1 Value=c2 Count=1"},
+		"a network that is not known":    {both, []schedule.Group{good}, schedule.Options{Networks: []string{"physnet7"}}, "warning NETWORK_UNKNOWN physnet7"},
+		"a gateway without a network":    {both, []schedule.Group{good, hostedIn("", 0)}, schedule.Options{}, "warning GATEWAY_NETWORK_UNKNOWN lrp--0000"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			found := schedule.Evaluate(schedule.State{Chassis: test.chassis, Groups: test.groups}, test.options).Findings
+			assert.Contains(t, findingtest.All(found), test.want)
+		})
+	}
+	p := schedule.Reschedule(schedule.State{Chassis: both, Groups: []schedule.Group{good}}, schedule.Options{Added: []string{"c9"}})
+	assert.Equal(t, []string{"info CHASSIS_UNKNOWN c9"}, findingtest.All(p.Findings))
+}
+
+func TestWhatKeepsACandidateIsFound(t *testing.T) {
+	t.Parallel()
+	silent := chassis("c3", "physnet1")
+	silent.Unresponsive = true
+	first, alone := hostedIn("physnet1", 0, "c1", "c2"), hostedIn("physnet1", 1, "c3", "c1")
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1"), silent},
+		Groups:  []schedule.Group{first, alone},
+	}
+	assert.Equal(t, []string{
+		"error CANDIDATE_STAYS " + first.Name + " Value=c1 Detail=it is the first candidate",
+		"error CANDIDATE_STAYS " + alone.Name + " Value=c1 Detail=no other one is alive and not cordoned",
+	}, findingtest.All(schedule.Clear(s, "c1").Blocked))
+	s.Pinned = []schedule.Pinned{
+		{Name: "r1", Kind: schedule.PinnedRouter, Chassis: "c1", Record: "r1", Networks: [][]string{{"physnet1"}}},
+		{Name: "v1", Kind: schedule.PinnedVTEP, Chassis: "c1", Record: "v1"},
+	}
+	assert.Equal(t, []string{
+		"error GATEWAY_PINNED r1 Value=c1 Detail=by options:chassis -> ovn-nbctl set Logical_Router r1 options:chassis=c2",
+		"error GATEWAY_PINNED v1 Value=c1 Detail=by options:vtep-physical-switch, which only another VTEP gateway could take over",
+	}, findingtest.All(s.Moves("c1")))
+}
