@@ -46,6 +46,9 @@ func TestOKTo(t *testing.T) {
 				assert.Equal(t, finding.StopUnsafe, stop.Against.Code)
 				assert.Len(t, stop.Against.Remedies, c.remedies)
 			}
+			if !c.remove {
+				assert.Equal(t, finding.RemovalUnsafe, remove.Against.Code)
+			}
 		})
 	}
 	_, err := status.OKToStop(observetest.JoinedBy4(t).Report(), "ovn-central/9")
