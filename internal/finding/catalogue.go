@@ -22,7 +22,8 @@ type Entry struct {
 }
 
 // catalogue has every code, in the order of importance among those of the same severity.
-var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries, certificateEntries,
+var catalogue = slices.Concat(machineEntries, serverEntries, clusterEntries, recoveryEntries, memberEntries,
+	certificateEntries,
 	northdEntries, unitEntries, noteEntries, refusalEntries, gatewayEntries, nodeEntries)
 
 // position returns the place of a code in the catalogue; -1 if the code has no entry.

@@ -23,9 +23,11 @@ const (
 var clusterEntries = []Entry{
 	{
 		Code: NoQuorum, Severity: Error, Kind: Database, For: time.Minute,
-		Line:    "no quorum",
-		Meaning: "No majority of the members works together: nothing can be written. A majority is down, or this unit is cut off.",
-		Do:      "The printed command changes nothing and says which. Start the members that don't answer; if they are lost for good, recover (docs/how-to/recover-quorum.md).",
+		Line: "no quorum",
+		Meaning: "No majority of the members works together: nothing can be written. " +
+			"A majority is down, or this unit is cut off.",
+		Do: "The printed command changes nothing and says which. Start the members that don't answer; " +
+			"if they are lost for good, recover (docs/how-to/recover-quorum.md).",
 	},
 	{
 		Code: ClusterLost, Severity: Error, Kind: Database, For: time.Minute,
@@ -41,9 +43,10 @@ var clusterEntries = []Entry{
 	},
 	{
 		Code: ClusterElsewhere, Severity: Error, Kind: Database, For: time.Minute,
-		Line:    "{unit} is in another cluster, {cluster}; this unit's is {other}",
-		Meaning: "Two clusters serve one application. Until one of them is gone, no member is called stale and no kick is advised.",
-		Do:      "docs/how-to/recover-quorum.md says how the units of the old cluster join the new one.",
+		Line: "{unit} is in another cluster, {cluster}; this unit's is {other}",
+		Meaning: "Two clusters serve one application. Until one of them is gone, " +
+			"no member is called stale and no kick is advised.",
+		Do: "docs/how-to/recover-quorum.md says how the units of the old cluster join the new one.",
 	},
 	{
 		Code: CopyGivenUp, Severity: Waiting, Kind: Database,
@@ -95,9 +98,10 @@ var clusterEntries = []Entry{
 	},
 	{
 		Code: MajorityUnseen, Severity: Waiting, Kind: Database, For: 5 * time.Minute,
-		Line:    "a leader is known, but this unit sees only {count} of {total} members up",
-		Meaning: "The cluster works. This unit can't reach the others: their client ports are closed to it, or its certificate is missing. Until it can, it can neither leave nor kick.",
-		Do:      "Open the client ports between the units.",
+		Line: "a leader is known, but this unit sees only {count} of {total} members up",
+		Meaning: "The cluster works. This unit can't reach the others: their client ports are closed to it, " +
+			"or its certificate is missing. Until it can, it can neither leave nor kick.",
+		Do: "Open the client ports between the units.",
 	},
 	{
 		Code: ReplacesItself, Severity: Warning, Kind: Database,
@@ -133,9 +137,11 @@ const (
 var memberEntries = []Entry{
 	{
 		Code: LeaveBlocked, Severity: Warning, Kind: Unit, For: time.Minute,
-		Line:    "{name} waits to leave",
-		Meaning: "The `stop` hook of that unit is refused: leaving would break a quorum. Juju itself shows only that a hook failed.",
-		Do:      "Start the machine that is down. If it is lost for good, run the printed command. Juju then retries the hook; if it doesn't, run `juju resolved`.",
+		Line: "{name} waits to leave",
+		Meaning: "The `stop` hook of that unit is refused: leaving would break a quorum. " +
+			"Juju itself shows only that a hook failed.",
+		Do: "Start the machine that is down. If it is lost for good, run the printed command. " +
+			"Juju then retries the hook; if it doesn't, run `juju resolved`.",
 	},
 	{
 		Code: LeaveWaits, Severity: Info, Kind: Unit,
@@ -153,13 +159,16 @@ var memberEntries = []Entry{
 		Code: StaleMember, Severity: Warning, Kind: Member, For: 5 * time.Minute,
 		Line:    "stale member {name}",
 		Meaning: "A member belongs to no unit of the model. It counts for the majority, and no unit needs its copy.",
-		Do:      "Kick it with the printed command (docs/how-to/kick-a-stale-member.md). If its machine is on, power it off first, unless the printed command has force=true: then the quorum needs the member until it is kicked.",
+		Do: "Kick it with the printed command (docs/how-to/kick-a-stale-member.md). " +
+			"If its machine is on, power it off first, unless the printed command has force=true: " +
+			"then the quorum needs the member until it is kicked.",
 	},
 	{
 		Code: MemberDown, Severity: Warning, Kind: Member, For: 5 * time.Minute,
 		Line:    "{name} is down",
 		Meaning: "A member is down whose unit is in the model, so fewer others may fail.",
-		Do:      "Start its machine. If it is lost for good, remove the unit by force, kick what it leaves behind, and add a unit.",
+		Do: "Start its machine. If it is lost for good, remove the unit by force, kick what it leaves " +
+			"behind, and add a unit.",
 	},
 	{
 		Code: PortsClosed, Severity: Warning, Kind: Unit, For: 5 * time.Minute,
@@ -205,15 +214,17 @@ var memberEntries = []Entry{
 	},
 	{
 		Code: FewMembers, Severity: Info, Kind: Database, Quiet: true,
-		Line:    "cluster of {count}: {total} may fail",
-		Meaning: "A cluster of fewer than three members tolerates no failure, and one of four members no more than one of three.",
-		Do:      "Add a unit.",
+		Line: "cluster of {count}: {total} may fail",
+		Meaning: "A cluster of fewer than three members tolerates no failure, and one of four members no " +
+			"more than one of three.",
+		Do: "Add a unit.",
 	},
 	{
 		Code: StopUnsafe, Severity: Error, Kind: Unit,
-		Line:    "{name} can't be stopped now",
-		Meaning: "The answer of ok-to-stop: while the unit's servers were down, a database would have no majority, or something else is under way.",
-		Do:      "Do what is printed, and ask again.",
+		Line: "{name} can't be stopped now",
+		Meaning: "The answer of ok-to-stop: while the unit's servers were down, a database would have no majority, " +
+			"or something else is under way.",
+		Do: "Do what is printed, and ask again.",
 	},
 	{
 		Code: RemovalUnsafe, Severity: Error, Kind: Unit,

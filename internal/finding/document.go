@@ -16,8 +16,8 @@ type Document struct {
 	Causes []Document `json:"causes,omitempty" yaml:"causes,omitempty"`
 }
 
-// RemedyDocument is one way out: Condition names the condition that When is the text of, Commands are typed in this order,
-// Deed is what no command does.
+// RemedyDocument is one way out: Condition names the condition that When is the text of, Commands are typed in this
+// order, Deed is what no command does.
 type RemedyDocument struct {
 	Condition string   `json:"condition,omitempty" yaml:"condition,omitempty"`
 	When      string   `json:"when,omitempty" yaml:"when,omitempty"`

@@ -107,8 +107,8 @@ func (t Tally) String() string {
 	return fmt.Sprintf("%d of %d up, %d needed", t.Up, t.Members, t.Members/2+1)
 }
 
-// Server is a member: its ID as far as it is known, and the unit that it belongs to, or how else that is known. Why says
-// what it failed to do.
+// Server is a member: its ID as far as it is known, and the unit that it belongs to, or how else that is known. Why
+// says what it failed to do.
 type Server struct{ ID, Address, Unit, Why string }
 
 // Short is the member as cluster/status and people call it.
@@ -223,7 +223,8 @@ func (f Finding) Details() []string {
 		label   string
 		servers []Server
 		why     bool
-	}{{"down", f.Args.Down, false}, {"not connected in both directions", f.Args.OneWay, true}, {"members", f.Args.Members, false}} {
+	}{{"down", f.Args.Down, false}, {"not connected in both directions", f.Args.OneWay, true},
+		{"members", f.Args.Members, false}} {
 		if len(list.servers) > 0 {
 			all = append(all, list.label+": "+servers(list.servers, list.why))
 		}
@@ -297,7 +298,8 @@ func (f Finding) key() string {
 	for _, r := range f.Remedies {
 		ways = append(ways, f.Condition(r), f.Deed(r), fmt.Sprintf("%+v %+v", r.Command, r.Then))
 	}
-	return fmt.Sprintf("%s %d %q %q %s %q", f.Code, f.Severity, f.Subject.Name, f.expand(Lookup(f.Code).Line), f.Since, ways)
+	return fmt.Sprintf("%s %d %q %q %s %q", f.Code, f.Severity, f.Subject.Name, f.expand(Lookup(f.Code).Line), f.Since,
+		ways)
 }
 
 // Sort puts the most important findings first: by severity, then by the order of the catalogue.

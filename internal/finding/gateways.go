@@ -2,7 +2,8 @@ package finding
 
 import "time"
 
-// What is wrong with gateways and chassis: what hosts them, the rows that name candidates, and what a plan leaves as it is.
+// What is wrong with gateways and chassis: what hosts them, the rows that name candidates, and
+// what a plan leaves as it is.
 const (
 	NoGatewayBound          Code = "NO_GATEWAY_BOUND"
 	NoChassisResponds       Code = "NO_CHASSIS_RESPONDS"
@@ -59,10 +60,12 @@ const (
 )
 
 var gatewayEntries = []Entry{
-	aboutGateways(NoGatewayBound, Warning, Gateway, "no gateway is bound; ovn-controllers that respond: {count} of {total}",
+	aboutGateways(NoGatewayBound, Warning, Gateway,
+		"no gateway is bound; ovn-controllers that respond: {count} of {total}",
 		"No router reaches its provider network.",
 		"See whether the ovn-controllers run and reach the Southbound database."),
-	aboutGateways(NoChassisResponds, Warning, Chassis, "none of {total} ovn-controllers responds: what they host may not work",
+	aboutGateways(NoChassisResponds, Warning, Chassis,
+		"none of {total} ovn-controllers responds: what they host may not work",
 		"No chassis follows the Southbound database.",
 		"See whether ovn-northd works, and whether the chassis reach the Southbound database."),
 	aboutGateways(GatewayUnbound, Warning, Gateway, "{name} is not bound to any chassis; expected {value}",
@@ -74,18 +77,22 @@ var gatewayEntries = []Entry{
 		"It may not work, and nothing takes over while the chassis is heard.",
 		"Restart that ovn-controller, or run reschedule."),
 	aboutGateways(PinnedUnhosted, Warning, Gateway, "no chassis can host {name}, which is pinned to {value}",
-		"OVN never moves what one chassis hosts by configuration. An option must have the name of the chassis, not its host name.",
+		"OVN never moves what one chassis hosts by configuration. An option must have the name of the "+
+			"chassis, not its host name.",
 		"Mend the chassis, or pin it to another one."),
 	aboutGateways(ExternalUnserved, Warning, Gateway, "no chassis serves the external ports of {name}",
 		"DHCP and ARP are not answered there.",
 		"Run reschedule; if no chassis is eligible, connect one to the network.").alert(5 * time.Minute),
-	aboutGateways(ExternalUngrouped, Warning, Gateway, "external port {name} has no HA_Chassis_Group: no chassis serves it",
+	aboutGateways(ExternalUngrouped, Warning, Gateway,
+		"external port {name} has no HA_Chassis_Group: no chassis serves it",
 		"DHCP and ARP are not answered there.", "Let its client give it a group."),
 	aboutGateways(ExternalGatewayUnknown, Warning, Gateway, "{name} follows the gateway {value}, which is unknown",
 		"External ports work on the chassis of their router's gateway.", "Give the router a gateway."),
-	aboutGateways(ExternalRoutersSeveral, Info, Gateway, "the external ports of {name} have several routers; they follow {value}",
+	aboutGateways(ExternalRoutersSeveral, Info, Gateway,
+		"the external ports of {name} have several routers; they follow {value}",
 		"They can be on the chassis of one gateway only.", ""),
-	aboutGateways(NewHostSilent, Warning, Chassis, "ovn-controller does not respond on {name}, to which gateways were moved",
+	aboutGateways(NewHostSilent, Warning, Chassis,
+		"ovn-controller does not respond on {name}, to which gateways were moved",
 		"The gateways may not work there.", "Restart it, or revert the plan."),
 	aboutGateways(BindingMissing, Warning, Gateway, "{name} has no Port_Binding",
 		"It is to be created in the Southbound database by ovn-northd.", "See what the log of ovn-northd says."),
@@ -100,7 +107,8 @@ var gatewayEntries = []Entry{
 		"Run reschedule; if no chassis is eligible, docs/reference/gateway-hosts.md says why."),
 	aboutGateways(GatewayWithoutRouter, Warning, Gateway, "{name} has no candidate, and belongs to no router",
 		"A port is left of a router.", "Remove it."),
-	aboutGateways(GatewayOutsideGroup, Warning, Gateway, "{name} has no candidate, and is not in the group of its router {value}",
+	aboutGateways(GatewayOutsideGroup, Warning, Gateway,
+		"{name} has no candidate, and is not in the group of its router {value}",
 		"No chassis hosts it.", "Give it the group."),
 	aboutGateways(SingleCandidate, Warning, Gateway, "{value} is the only candidate of {name}; eligible chassis: {count}",
 		"If that chassis fails, no other one takes over.", "Run reschedule, or make another chassis eligible."),
@@ -121,7 +129,8 @@ var gatewayEntries = []Entry{
 		"Neutron goes by the names of rows.", "Remove the row; Neutron, or reschedule, adds one."),
 	aboutGateways(CandidateUnknown, Warning, Chassis, "{name} is a candidate of gateways, and no chassis",
 		"Its machine is gone, or never came.", "Run reschedule if it does not come back."),
-	aboutGateways(CandidatesIgnored, Warning, Gateway, "OVN ignores the candidates of {name}: its router {value} is pinned",
+	aboutGateways(CandidatesIgnored, Warning, Gateway,
+		"OVN ignores the candidates of {name}: its router {value} is pinned",
 		"The log of ovn-northd has a bad configuration.", "Remove the candidates."),
 	aboutGateways(GatewayNetworkUnknown, Warning, Gateway, "{name} is connected to no provider network; left as it is",
 		"Nothing says which chassis could host it.", ""),
@@ -135,7 +144,8 @@ var gatewayEntries = []Entry{
 		"It hosts nothing.", "Remove it if it is not needed."),
 	aboutGateways(ZoneHintsInvalid, Info, Gateway, "the availability zone hints of {name} have empty items",
 		"These are left out.", ""),
-	aboutGateways(RowNameInvalid, Warning, Gateway, "{name}: control characters, or over {total} bytes, in a name; left alone",
+	aboutGateways(RowNameInvalid, Warning, Gateway,
+		"{name}: control characters, or over {total} bytes, in a name; left alone",
 		"The row, or a candidate of it, has no name that a chassis or port can have.",
 		"Find the client that wrote it."),
 	aboutGateways(MappingsInvalid, Warning, Chassis, "bridge mappings of {name} that are not NETWORK:BRIDGE: {count}",
@@ -148,7 +158,8 @@ var gatewayEntries = []Entry{
 		"The plan was limited to it.", "Name a network that status shows."),
 	aboutGateways(JournalUnread, Warning, Gateway, "row {name} of the journal can't be read",
 		"The row of DNS was written by another client, or by a later release.", ""),
-	aboutGateways(PlanUnfinished, Warning, Gateway, "plan {name}, {value}, has {count} gateways left: it runs, or was interrupted",
+	aboutGateways(PlanUnfinished, Warning, Gateway,
+		"plan {name}, {value}, has {count} gateways left: it runs, or was interrupted",
 		"Each batch of it is recorded.", "If it does not run, run it again."),
 	aboutGateways(MemberUnowned, Warning, Member, "{member} is down and is no unit's",
 		"As far as the agent knows: it can't ask Juju.", "Run cluster-status."),
@@ -177,7 +188,8 @@ var gatewayEntries = []Entry{
 // aboutGateways is an entry about gateways or chassis. They are no concern of the unit that reports them, so that only
 // refusals are in its status line.
 func aboutGateways(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
-	return Entry{Code: code, Severity: severity, Kind: kind, Quiet: severity < Waiting, Line: line, Meaning: meaning, Do: do}
+	return Entry{Code: code, Severity: severity, Kind: kind, Quiet: severity < Waiting, Line: line, Meaning: meaning,
+		Do: do}
 }
 
 // alert is the entry with an alert that fires when the finding has lasted so long.

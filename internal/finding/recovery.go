@@ -2,7 +2,8 @@ package finding
 
 import "time"
 
-// What concerns recoveries and restores of a database: why one is refused or withdrawn, what it waits for, what came of it.
+// What concerns recoveries and restores of a database: why one is refused or withdrawn, what it
+// waits for, what came of it.
 const (
 	RecoveryNoCluster      Code = "RECOVERY_NO_CLUSTER"
 	RecoveryNoCopy         Code = "RECOVERY_NO_COPY"
@@ -56,51 +57,60 @@ var recoveryEntries = []Entry{
 	},
 	{
 		Code: RecoveryNoCopy, Severity: Error, Kind: Database,
-		Line:    "this unit has no copy of cluster {cluster}",
-		Meaning: "A new cluster is made of the file of the unit that the recovery is run on. This unit has none, or its server has not joined yet.",
-		Do:      "Run it on a unit that has a copy.",
+		Line: "this unit has no copy of cluster {cluster}",
+		Meaning: "A new cluster is made of the file of the unit that the recovery is run on. " +
+			"This unit has none, or its server has not joined yet.",
+		Do: "Run it on a unit that has a copy.",
 	},
 	{
 		Code: RecoveryHasQuorum, Severity: Error, Kind: Unit,
 		Line:    "the quorum is not lost: {name} knows a leader",
 		Meaning: "Nothing is lost. This unit is cut off, or its server is down.",
-		Do:      "Don't recover. Repair the network of the units that see no leader. If the other units were lost just now, try again in two minutes.",
+		Do: "Don't recover. Repair the network of the units that see no leader. " +
+			"If the other units were lost just now, try again in two minutes.",
 	},
 	{
 		Code: RecoveryNewerData, Severity: Error, Kind: Unit,
 		Line:    "{name} has newer data",
 		Meaning: "A recovery here would lose what only that unit has.",
-		Do:      "Run it on that unit. If its machine is lost for good, power it off, and read what the printed dry run says is lost. A unit that is being removed makes no new cluster: back it up, and restore the backup here.",
+		Do: "Run it on that unit. If its machine is lost for good, power it off, " +
+			"and read what the printed dry run says is lost. A unit that is being removed makes no new cluster: " +
+			"back it up, and restore the backup here.",
 	},
 	{
 		Code: RecoveryCopyDamaged, Severity: Error, Kind: Unit,
 		Line:    "the file of {name} is damaged",
 		Meaning: "No server can start on that file. What it has beyond the damage is not known.",
-		Do:      "If it is this unit's file, run the recovery on another unit. Otherwise the printed command does without that copy.",
+		Do: "If it is this unit's file, run the recovery on another unit. Otherwise the printed command " +
+			"does without that copy.",
 	},
 	{
 		Code: RecoveryNotReported, Severity: Error, Kind: Database,
 		Line:    "the copy of {units} is not reported",
 		Meaning: "A unit has not published how far its copy goes. The copy may be the newest.",
-		Do:      "Start it: the quorum may then be back. If not, its next update-status, after at most 5 minutes, reports the copy. " + lostForGood,
+		Do: "Start it: the quorum may then be back. If not, its next update-status, after at most 5 " +
+			"minutes, reports the copy. " + lostForGood,
 	},
 	{
 		Code: RecoveryMayReturn, Severity: Error, Kind: Database,
 		Line:    "nothing shows that the server of {units} stays off",
 		Meaning: "The unit is being removed, or is gone. If its server came back, it could vote in the old cluster.",
-		Do:      "Wait for a removal that makes progress. Otherwise power off its machine and run the printed command; the removal continues after the recovery.",
+		Do: "Wait for a removal that makes progress. Otherwise power off its machine and run the printed command; " +
+			"the removal continues after the recovery.",
 	},
 	{
 		Code: RecoveryRunsElsewhere, Severity: Error, Kind: Database,
 		Line:    "a recovery on {unit} goes first",
 		Meaning: "The unit that leads the application accepts one recovery of a database at a time.",
-		Do:      "Wait for it, or withdraw it with the first printed command. If its unit is lost for good, power it off and run the second.",
+		Do: "Wait for it, or withdraw it with the first printed command. If its unit is lost for good, " +
+			"power it off and run the second.",
 	},
 	{
 		Code: RecoveryNotAccepted, Severity: Waiting, Kind: Database, For: waitsOn,
-		Line:    "recovery on {unit}: Juju's leader has not accepted it yet",
-		Meaning: "It does so in its next hook. If its machine is off, Juju elects another leader within two minutes. Until then no server is stopped.",
-		Do:      "Nothing. If it lasts, look at the unit that leads (*).",
+		Line: "recovery on {unit}: Juju's leader has not accepted it yet",
+		Meaning: "It does so in its next hook. If its machine is off, Juju elects another leader within two minutes. " +
+			"Until then no server is stopped.",
+		Do: "Nothing. If it lasts, look at the unit that leads (*).",
 	},
 	{
 		Code: RecoveryUnderWay, Severity: Error, Kind: Database,
@@ -112,7 +122,8 @@ var recoveryEntries = []Entry{
 		Code: RecoveryDying, Severity: Error, Kind: Database,
 		Line:    "this unit is being removed, and makes no new cluster",
 		Meaning: "No other unit stops its server for a unit that is being removed.",
-		Do:      "Run it on a unit that stays. If this unit has newer data, back it up, and restore the backup there with this unit in give-up.",
+		Do: "Run it on a unit that stays. If this unit has newer data, back it up, " +
+			"and restore the backup there with this unit in give-up.",
 	},
 	{
 		Code: RecoveryDataUnusable, Severity: Error, Kind: Database,
@@ -134,9 +145,10 @@ var recoveryEntries = []Entry{
 	},
 	{
 		Code: Unconfirmed, Severity: Error, Kind: Application,
-		Line:    "not confirmed with i-really-mean-it=true",
-		Meaning: "What is given up, kicked, or was written since a backup was taken, can't be brought back; gateways that move are interrupted.",
-		Do:      "Look at the plan with dry-run=true, then confirm.",
+		Line: "not confirmed with i-really-mean-it=true",
+		Meaning: "What is given up, kicked, or was written since a backup was taken, can't be brought back; " +
+			"gateways that move are interrupted.",
+		Do: "Look at the plan with dry-run=true, then confirm.",
 	},
 	{
 		Code: RejoinNotNeeded, Severity: Error, Kind: Database,
@@ -164,9 +176,10 @@ var recoveryEntries = []Entry{
 	},
 	{
 		Code: RecoveryNotLed, Severity: Error, Kind: Database,
-		Line:    "the new cluster {cluster}, asked for at {time}, has no leader here",
-		Meaning: "The same command has come about before. Its new cluster may not have elected a leader yet, or may have lost its quorum, too.",
-		Do:      "Wait. If its quorum is lost for good, run the printed command.",
+		Line: "the new cluster {cluster}, asked for at {time}, has no leader here",
+		Meaning: "The same command has come about before. Its new cluster may not have elected a leader yet, " +
+			"or may have lost its quorum, too.",
+		Do: "Wait. If its quorum is lost for good, run the printed command.",
 	},
 	{
 		Code: RecoveryEnded, Severity: Error, Kind: Database,
@@ -176,9 +189,10 @@ var recoveryEntries = []Entry{
 	},
 	{
 		Code: RecoveryWithdrawn, Severity: Error, Kind: Database,
-		Line:    "the recovery was withdrawn",
-		Meaning: "The recovery that was asked for on this unit is over, for the reason in parentheses. Nothing was changed, and the servers run again.",
-		Do:      "Do what the reason asks for.",
+		Line: "the recovery was withdrawn",
+		Meaning: "The recovery that was asked for on this unit is over, for the reason in parentheses. " +
+			"Nothing was changed, and the servers run again.",
+		Do: "Do what the reason asks for.",
 	},
 	{
 		Code: RecoveryNotStored, Severity: Error, Kind: Database,
@@ -190,31 +204,36 @@ var recoveryEntries = []Entry{
 		Code: RecoveryNotRead, Severity: Error, Kind: Unit,
 		Line:    "a write was not read back from {name}",
 		Meaning: "The unit is a member of the new cluster, and its server does not serve it.",
-		Do:      "Repair that server, then run the same command again. If the unit is lost for good, run the printed command.",
+		Do: "Repair that server, then run the same command again. If the unit is lost for good, " +
+			"run the printed command.",
 	},
 	{
 		Code: RecoveryUnanswered, Severity: Waiting, Kind: Database, For: waitsOn,
-		Line:    "recovery on {unit}: it has the new cluster and does not answer",
-		Meaning: "The leader unit publishes a new cluster only if the unit that has it answers: its machine now, its hooks within 10 minutes.",
-		Do:      lostForGood,
+		Line: "recovery on {unit}: it has the new cluster and does not answer",
+		Meaning: "The leader unit publishes a new cluster only if the unit that has it answers: " +
+			"its machine now, its hooks within 10 minutes.",
+		Do: lostForGood,
 	},
 	{
 		Code: RecoveryNotStopped, Severity: Waiting, Kind: Unit, For: waitsOn,
-		Line:    "recovery on {unit}: {name} must stop its server",
-		Meaning: "The new cluster is made once no server of the old one runs. Each unit stops its own in its next hook; one whose file lacks entries writes it again first.",
-		Do:      lostForGood,
+		Line: "recovery on {unit}: {name} must stop its server",
+		Meaning: "The new cluster is made once no server of the old one runs. Each unit stops its own in its next hook; " +
+			"one whose file lacks entries writes it again first.",
+		Do: lostForGood,
 	},
 	{
 		Code: RecoveryQuorumReturned, Severity: Waiting, Kind: Database, For: waitsOn,
-		Line:    "recovery on {unit}: the cluster has a quorum again, at {address}",
-		Meaning: "The new cluster is not published. That unit withdraws the recovery in its next hook, and all servers start again.",
-		Do:      "Start its machine if it is off. If the unit is lost for good, remove it by force.",
+		Line: "recovery on {unit}: the cluster has a quorum again, at {address}",
+		Meaning: "The new cluster is not published. That unit withdraws the recovery in its next hook, " +
+			"and all servers start again.",
+		Do: "Start its machine if it is off. If the unit is lost for good, remove it by force.",
 	},
 	{
 		Code: RecoveryNotPublished, Severity: Waiting, Kind: Database, For: waitsOn,
-		Line:    "recovery on {unit}: the new cluster is not published yet",
-		Meaning: "The unit that leads the application publishes it in its next hook. A unit that is being removed may still lead it, and not hear of the recovery.",
-		Do:      "Nothing. If it lasts, run the printed command.",
+		Line: "recovery on {unit}: the new cluster is not published yet",
+		Meaning: "The unit that leads the application publishes it in its next hook. " +
+			"A unit that is being removed may still lead it, and not hear of the recovery.",
+		Do: "Nothing. If it lasts, run the printed command.",
 	},
 	{
 		Code: RecoveryUnread, Severity: Waiting, Kind: Database, For: waitsOn,

@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// RefusedError reports that something was not done, and why: each finding has its ways out. Package present writes both.
+// RefusedError reports that something was not done, and why: each finding has its ways out.
+// Package present writes both.
 type RefusedError struct{ Findings []Finding }
 
-// Refuse is the error of these reasons, each with its own ways out and then those that all share; nil if there are none.
+// Refuse is the error of these reasons, each with its own ways out and then those that all
+// share; nil if there are none.
 func Refuse(reasons []Finding, ways ...Remedy) error {
 	if len(reasons) == 0 {
 		return nil

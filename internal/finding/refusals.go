@@ -36,21 +36,26 @@ const (
 var refusalEntries = []Entry{
 	{
 		Code: QuorumWouldBeLost, Severity: Error, Kind: Database,
-		Line:    "{count} of {total} members are up; then {after}",
-		Meaning: "After the change, or during it, too few of the members would be up: nothing could be written. Nothing was touched.",
-		Do:      "Bring back the members that are named. If one is lost for good, remove its unit by force, and kick what it leaves behind.",
+		Line: "{count} of {total} members are up; then {after}",
+		Meaning: "After the change, or during it, too few of the members would be up: nothing could be " +
+			"written. Nothing was touched.",
+		Do: "Bring back the members that are named. If one is lost for good, remove its unit by force, " +
+			"and kick what it leaves behind.",
 	},
 	{
 		Code: ServerNeeded, Severity: Error, Kind: Database,
-		Line:    "without this unit's server, which does not answer, {after}",
-		Meaning: "The unit is being removed, and its server does not answer. The others are no majority without it, and could not even remove it.",
-		Do:      "Start the server with the printed command. The unit then leaves by itself.",
+		Line: "without this unit's server, which does not answer, {after}",
+		Meaning: "The unit is being removed, and its server does not answer. The others are no majority without it, " +
+			"and could not even remove it.",
+		Do: "Start the server with the printed command. The unit then leaves by itself.",
 	},
 	{
 		Code: NoLeader, Severity: Error, Kind: Database,
-		Line:    "this unit's server knows no leader",
-		Meaning: "Either a majority of the members is down, or this unit is cut off from it. Without a leader no membership changes.",
-		Do:      "See whether another unit knows a leader. If it does, this unit is cut off; if none does, docs/how-to/recover-quorum.md has the way out.",
+		Line: "this unit's server knows no leader",
+		Meaning: "Either a majority of the members is down, or this unit is cut off from it. " +
+			"Without a leader no membership changes.",
+		Do: "See whether another unit knows a leader. If it does, this unit is cut off; " +
+			"if none does, docs/how-to/recover-quorum.md has the way out.",
 	},
 	{
 		Code: LeaderUnseen, Severity: Error, Kind: Database,
@@ -60,9 +65,10 @@ var refusalEntries = []Entry{
 	},
 	{
 		Code: SoleMember, Severity: Error, Kind: Database,
-		Line:    "the only member has the only copy of the database",
-		Meaning: "A cluster of one can't change: leaving or a kick would make its only copy unusable, and while it is down no client has the database.",
-		Do:      "Add units, and wait until they have joined.",
+		Line: "the only member has the only copy of the database",
+		Meaning: "A cluster of one can't change: leaving or a kick would make its only copy unusable, " +
+			"and while it is down no client has the database.",
+		Do: "Add units, and wait until they have joined.",
 	},
 	{
 		Code: SoleMemberLeaves, Severity: Error, Kind: Database,
@@ -96,9 +102,10 @@ var refusalEntries = []Entry{
 	},
 	{
 		Code: MemberIDInvalid, Severity: Error, Kind: Database,
-		Line:    "{value} is no ID: give four of its hex digits, or more",
-		Meaning: "`cluster-status` shows the first four digits of each member's server ID. They, or more of it, name a member.",
-		Do:      "Name the member as cluster-status shows it.",
+		Line: "{value} is no ID: give four of its hex digits, or more",
+		Meaning: "`cluster-status` shows the first four digits of each member's server ID. " +
+			"They, or more of it, name a member.",
+		Do: "Name the member as cluster-status shows it.",
 	},
 	{
 		Code: IDReadAsNumber, Severity: Info, Kind: Database,
@@ -138,15 +145,17 @@ var refusalEntries = []Entry{
 	},
 	{
 		Code: MemberIsLive, Severity: Error, Kind: Database,
-		Line:    "the member is up",
-		Meaning: "A member that is up is kicked only with force=true. Its unit, if it has one, leaves by itself when it is removed.",
-		Do:      "Remove its unit, or power off its machine and run the same command again.",
+		Line: "the member is up",
+		Meaning: "A member that is up is kicked only with force=true. Its unit, if it has one, " +
+			"leaves by itself when it is removed.",
+		Do: "Remove its unit, or power off its machine and run the same command again.",
 	},
 	{
 		Code: UnitInModel, Severity: Error, Kind: Database,
-		Line:    "{unit}, whose member it is, is still in the model",
-		Meaning: "A unit that is removed leaves by itself. After a kick, one that stays in the model joins again as a new member.",
-		Do:      "Remove the unit; by force if its machine is lost for good.",
+		Line: "{unit}, whose member it is, is still in the model",
+		Meaning: "A unit that is removed leaves by itself. After a kick, one that stays in the model " +
+			"joins again as a new member.",
+		Do: "Remove the unit; by force if its machine is lost for good.",
 	},
 	{
 		Code: ChangePending, Severity: Waiting, Kind: Database,
@@ -156,9 +165,10 @@ var refusalEntries = []Entry{
 	},
 	{
 		Code: ChangedElsewhere, Severity: Waiting, Kind: Database,
-		Line:    "{unit} is changing the membership",
-		Meaning: "One unit at a time changes a cluster. That unit did not finish in time; its lock expires if it does not renew it.",
-		Do:      "Wait until it is done, and run the same command again.",
+		Line: "{unit} is changing the membership",
+		Meaning: "One unit at a time changes a cluster. That unit did not finish in time; " +
+			"its lock expires if it does not renew it.",
+		Do: "Wait until it is done, and run the same command again.",
 	},
 	{
 		Code: RemovalMayBeUndone, Severity: Info, Kind: Database,
@@ -198,9 +208,10 @@ var refusalEntries = []Entry{
 	},
 	{
 		Code: FewWouldStay, Severity: Warning, Kind: Database,
-		Line:    "members that this leaves: {count}; {total} may fail",
-		Meaning: "A cluster of fewer than three members tolerates no failure, and one of four members no more than one of three.",
-		Do:      "Add a unit.",
+		Line: "members that this leaves: {count}; {total} may fail",
+		Meaning: "A cluster of fewer than three members tolerates no failure, and one of four members no " +
+			"more than one of three.",
+		Do: "Add a unit.",
 	},
 	{
 		Code: UpWithoutUnit, Severity: Warning, Kind: Database,

@@ -112,7 +112,8 @@ const (
 	KickElsewhere  Deed = "on another unit, run cluster-status and the kick that it prints"
 	ResetChassis   Deed = "on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset"
 	RefreshAgain   Deed = "run the last juju refresh again, while the agent of {unit} runs"
-	SyncNeutron    Deed = "with OpenStack: restart neutron-server and the metadata agents, then run neutron-ovn-db-sync-util"
+	SyncNeutron    Deed = "with OpenStack: restart neutron-server and the metadata agents, " +
+		"then run neutron-ovn-db-sync-util"
 )
 
 // Do is a command, unconditionally.

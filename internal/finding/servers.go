@@ -11,9 +11,11 @@ const (
 var machineEntries = []Entry{
 	{
 		Code: PublishedDataInvalid, Severity: Error, Kind: Application,
-		Line:    "the data that name the application's clusters can't be used",
-		Meaning: "The relation data in which the application's clusters are named can't be used. The charm changes nothing while that is so.",
-		Do:      "Something else has written these data. Compare them with docs/reference/relation-data.md, and restore them from a unit that still has them.",
+		Line: "the data that name the application's clusters can't be used",
+		Meaning: "The relation data in which the application's clusters are named can't be used. " +
+			"The charm changes nothing while that is so.",
+		Do: "Something else has written these data. Compare them with docs/reference/relation-data.md, " +
+			"and restore them from a unit that still has them.",
 	},
 	{
 		Code: DiskFull, Severity: Error, Kind: Unit, For: time.Minute,
@@ -52,26 +54,30 @@ const (
 	ElectionTimerChanges Code = "ELECTION_TIMER_CHANGES"
 )
 
-const rejoins = "Run the printed command. The unit that leads removes the old member by the rules of a kick; this unit then puts the file away and joins again."
+const rejoins = "Run the printed command. The unit that leads removes the old member by the rules of a kick; " +
+	"this unit then puts the file away and joins again."
 
 var serverEntries = []Entry{
 	{
 		Code: FileLacksEntries, Severity: Error, Kind: Database, For: time.Minute,
 		Line:    "the file lacks entries of its log; don't stop the server",
 		Meaning: "A write has failed. The server still has the entries in memory, but no server could start on its file.",
-		Do:      "Make space: the charm then has the server write its file again. If that is impossible, put another unit in this one's place.",
+		Do: "Make space: the charm then has the server write its file again. " +
+			"If that is impossible, put another unit in this one's place.",
 	},
 	{
 		Code: FileUnusable, Severity: Error, Kind: Database, For: time.Minute,
-		Line:    "its file lacks entries",
-		Meaning: "A write has failed, and then the server was stopped or the machine lost power. No server can start on the file.",
-		Do:      rejoins,
+		Line: "its file lacks entries",
+		Meaning: "A write has failed, and then the server was stopped or the machine lost power. " +
+			"No server can start on the file.",
+		Do: rejoins,
 	},
 	{
 		Code: FileCutOff, Severity: Error, Kind: Database, For: time.Minute,
-		Line:    "its file ends in the middle of a removal",
-		Meaning: "The machine lost power while this unit's server was being removed from the cluster. The others may still count its vote.",
-		Do:      rejoins,
+		Line: "its file ends in the middle of a removal",
+		Meaning: "The machine lost power while this unit's server was being removed from the cluster. " +
+			"The others may still count its vote.",
+		Do: rejoins,
 	},
 	{
 		Code: FileUnreadable, Severity: Error, Kind: Database, For: time.Minute,
@@ -105,15 +111,17 @@ var serverEntries = []Entry{
 	},
 	{
 		Code: DataDiffer, Severity: Error, Kind: Database, For: time.Minute,
-		Line:    "its data differ from the cluster's",
-		Meaning: "The server votes and counts as up, but could not apply an entry of its log and left it out. A restart doesn't repair that. The charm sends no client to this unit.",
-		Do:      rejoins,
+		Line: "its data differ from the cluster's",
+		Meaning: "The server votes and counts as up, but could not apply an entry of its log and left it out. " +
+			"A restart doesn't repair that. The charm sends no client to this unit.",
+		Do: rejoins,
 	},
 	{
 		Code: ServerOfOtherCluster, Severity: Error, Kind: Database,
 		Line:    "this unit's server is of cluster {cluster}, the application's is {other}",
 		Meaning: "Two clusters serve one application, and this unit's is not the one that the application has agreed on.",
-		Do:      "Decide which cluster's data are right (docs/how-to/recover-quorum.md), then remove the units of the other cluster.",
+		Do: "Decide which cluster's data are right (docs/how-to/recover-quorum.md), " +
+			"then remove the units of the other cluster.",
 	},
 	{
 		Code: ServerHangs, Severity: Error, Kind: Database, For: time.Minute,
@@ -135,9 +143,10 @@ var serverEntries = []Entry{
 	},
 	{
 		Code: ServerRemoved, Severity: Waiting, Kind: Database,
-		Line:    "this unit's server was removed; it joins again as a new member",
-		Meaning: "The server was kicked, or has left, or belonged to a unit that had this machine before. Its file is renamed, never deleted.",
-		Do:      "Nothing.",
+		Line: "this unit's server was removed; it joins again as a new member",
+		Meaning: "The server was kicked, or has left, or belonged to a unit that had this machine before. " +
+			"Its file is renamed, never deleted.",
+		Do: "Nothing.",
 	},
 	{
 		Code: ServerStarting, Severity: Waiting, Kind: Database, For: 5 * time.Minute,
@@ -165,15 +174,17 @@ var serverEntries = []Entry{
 	},
 	{
 		Code: ConversionLacksRoom, Severity: Error, Kind: Database,
-		Line:    "no room to convert the schema",
-		Meaning: "There may be too little disk or memory for the conversion. Each member converts its own copy. Until then the database works with the older schema.",
-		Do:      "Make room, or compact the file.",
+		Line: "no room to convert the schema",
+		Meaning: "There may be too little disk or memory for the conversion. Each member converts its own copy. " +
+			"Until then the database works with the older schema.",
+		Do: "Make room, or compact the file.",
 	},
 	{
 		Code: ConversionFailed, Severity: Error, Kind: Database,
-		Line:    "not converted at an election timer of {duration}",
-		Meaning: "The charm tried the conversion with longer and longer election timers; this is the longest. The database works with the older schema.",
-		Do:      "Run the printed command when clients may wait (docs/how-to/upgrade-ovn.md).",
+		Line: "not converted at an election timer of {duration}",
+		Meaning: "The charm tried the conversion with longer and longer election timers; this is the longest. " +
+			"The database works with the older schema.",
+		Do: "Run the printed command when clients may wait (docs/how-to/upgrade-ovn.md).",
 	},
 }
 
@@ -181,27 +192,31 @@ var serverEntries = []Entry{
 var noteEntries = []Entry{
 	{
 		Code: AddressChanged, Severity: Warning, Kind: Database,
-		Line:    "address changed: the member is at {address}, the unit at {other}",
-		Meaning: "Since the unit joined, its machine has lost the member's address, or Juju offers another one. A member can't change its address.",
-		Do:      "Add a unit, and then remove this one.",
+		Line: "address changed: the member is at {address}, the unit at {other}",
+		Meaning: "Since the unit joined, its machine has lost the member's address, or Juju offers another one. " +
+			"A member can't change its address.",
+		Do: "Add a unit, and then remove this one.",
 	},
 	{
 		Code: ListenerWithoutTLS, Severity: Warning, Kind: Database,
-		Line:    "a listener has no TLS: {value}",
-		Meaning: "A row of `Connection` has all members listen without TLS, or connect to another machine without it: everything that reaches the port may do everything. The charm does not remove rows that it did not make.",
-		Do:      "Find out which clients need it and have them use TLS. Then remove it with the printed command.",
+		Line: "a listener has no TLS: {value}",
+		Meaning: "A row of `Connection` has all members listen without TLS, or connect to another machine without it: " +
+			"everything that reaches the port may do everything. The charm does not remove rows that it did not make.",
+		Do: "Find out which clients need it and have them use TLS. Then remove it with the printed command.",
 	},
 	{
 		Code: RolesNotEnforced, Severity: Warning, Kind: Database,
-		Line:    "roles are not enforced",
-		Meaning: "Until the server is restarted, chassis may write everything. This happens only after the Python charm, with Open vSwitch before 3.3, which wrote the role after the server had opened the port.",
-		Do:      "Restart the server with the printed command.",
+		Line: "roles are not enforced",
+		Meaning: "Until the server is restarted, chassis may write everything. This happens only after the Python charm, " +
+			"with Open vSwitch before 3.3, which wrote the role after the server had opened the port.",
+		Do: "Restart the server with the printed command.",
 	},
 	{
 		Code: SchemaOlder, Severity: Info, Kind: Database,
-		Line:    "older schema",
-		Meaning: "The database's schema is older than the packages'. A database is converted for all members at once, when every unit runs the new packages.",
-		Do:      "The details say what the conversion waits for.",
+		Line: "older schema",
+		Meaning: "The database's schema is older than the packages'. A database is converted for all members at once, " +
+			"when every unit runs the new packages.",
+		Do: "The details say what the conversion waits for.",
 	},
 	{
 		Code: ElectionTimerChanges, Severity: Info, Kind: Database,

@@ -18,35 +18,42 @@ type Line string
 
 // What is known of the copies of a database.
 const (
-	CopyEnds         Line = "copy of {name}: {value}"
-	CopyUnreported   Line = "copy of {name}: not known; its server answers, and its next update-status reports it"
-	CopyUnknown      Line = "copy of {name}: not known, it can't be asked"
-	CopyLed          Line = "copy of {name}: not known, since it has a leader"
-	CopyLastLed      Line = "copy of {name}: not known; it had a leader when it last reported, and its server does not answer"
+	CopyEnds       Line = "copy of {name}: {value}"
+	CopyUnreported Line = "copy of {name}: not known; its server answers, and its next update-status reports it"
+	CopyUnknown    Line = "copy of {name}: not known, it can't be asked"
+	CopyLed        Line = "copy of {name}: not known, since it has a leader"
+	CopyLastLed    Line = "copy of {name}: not known; it had a leader when it last reported, " +
+		"and its server does not answer"
 	AddNewest        Line = ", the newest"
 	AddLastReported  Line = ", as last reported; its server does not answer"
 	AddDamaged       Line = ", damaged"
 	AddGivenUp       Line = "; given up"
 	GivenUpWithMore  Line = "what {name} has beyond {value} is lost: it had {other} when it last reported"
-	GivenUpWithALead Line = "what {name} has beyond {value} is lost: it had a leader when it last reported, and may have stored more since"
+	GivenUpWithALead Line = "what {name} has beyond {value} is lost: it had a leader when it last reported, " +
+		"and may have stored more since"
 )
 
 // What a recovery or a restore would do, and what would be lost.
 const (
-	MadeOfFile        Line = "a new cluster is made of the file of {unit} ({value}) and replaces {cluster}"
-	MadeOfBackup      Line = "a new cluster is made of the backup {path} and replaces {cluster}"
-	OthersJoin        Line = "{units} rename their files and join it"
-	OthersStayOff     Line = "{units} must never serve the old cluster again: power off their machines, or remove them; a unit that comes back renames its file"
-	LosesSinceBackup  Line = "every change since the backup was taken is lost"
-	LosesNothing      Line = "nothing that was acknowledged is lost: {count} of {total} copies are compared, and a majority had each change"
-	LosesGivenUp      Line = "changes that only the {count} of {total} members that are given up have stored are lost; how many is not known"
-	LosesUnknown      Line = "changes are lost that are stored only on the {count} of {total} members that are given up or whose copies are not known yet; how many is not known"
+	MadeOfFile    Line = "a new cluster is made of the file of {unit} ({value}) and replaces {cluster}"
+	MadeOfBackup  Line = "a new cluster is made of the backup {path} and replaces {cluster}"
+	OthersJoin    Line = "{units} rename their files and join it"
+	OthersStayOff Line = "{units} must never serve the old cluster again: power off their machines, or remove them; " +
+		"a unit that comes back renames its file"
+	LosesSinceBackup Line = "every change since the backup was taken is lost"
+	LosesNothing     Line = "nothing that was acknowledged is lost: {count} of {total} copies are compared, " +
+		"and a majority had each change"
+	LosesGivenUp Line = "changes that only the {count} of {total} members that are given up have stored are " +
+		"lost; how many is not known"
+	LosesUnknown Line = "changes are lost that are stored only on the {count} of {total} members that are given up " +
+		"or whose copies are not known yet; how many is not known"
 	BackupTaken       Line = "the backup was taken on {unit} at {time}, {duration} ago"
 	AlreadyReplaced   Line = "the new cluster has replaced {cluster}; nothing more is done"
 	AlreadyMade       Line = "this unit made this cluster at {time}; to make another one, add again=true"
 	TakenBack         Line = "what was asked for at {time} is withdrawn; all units start their servers again"
 	NothingToTakeBack Line = "no recovery or restore that was asked for on this unit is under way"
-	ClusterReplaced   Line = "its cluster was given up in a recovery ({address} serves the cluster that replaced {cluster})"
+	ClusterReplaced   Line = "its cluster was given up in a recovery ({address} serves the cluster " +
+		"that replaced {cluster})"
 )
 
 // How far a recovery, a restore or a new server in place of another one is.
@@ -60,9 +67,12 @@ const (
 	RestoredCluster Line = "cluster {cluster}: restored from {path} on {unit} at {time}, in place of {other}"
 	ProvedMember    Line = "{unit} is a member, and an acknowledged write was read back from its server"
 	ProvedGivenUp   Line = "{unit} was given up, and is no member; it joins if it returns"
-	JoinedAnew      Line = "this unit has joined as a new member in the place of {name}; to prove that it works, a write is read back from each unit"
-	LeaderRemoves   Line = "the unit that leads it removes member {name}, if the others are a quorum without it; then this unit renames {path} and joins as a new member"
-	OthersRemove    Line = "the first of the other units removes member {name}, if the others are a quorum without it; then this unit renames {path} and joins as a new member"
+	JoinedAnew      Line = "this unit has joined as a new member in the place of {name}; " +
+		"to prove that it works, a write is read back from each unit"
+	LeaderRemoves Line = "the unit that leads it removes member {name}, if the others are a quorum without it; " +
+		"then this unit renames {path} and joins as a new member"
+	OthersRemove Line = "the first of the other units removes member {name}, if the others are a quorum without it; " +
+		"then this unit renames {path} and joins as a new member"
 )
 
 // String is the statement in words.

@@ -66,15 +66,19 @@ const (
 var northdEntries = []Entry{
 	{
 		Code: NorthdNoneActive, Severity: Waiting, Kind: Application, For: 2 * time.Minute,
-		Line:    "no ovn-northd is active",
-		Meaning: "Changes of the Northbound database do not reach the networks. After the active ovn-northd ends, another one takes over at once; after its machine ends, within the inactivity probe.",
-		Do:      "Wait for the inactivity probe. If none takes over, restart the one that hangs in the table of `cluster-status`: `restart-services services=ovn-northd` on its unit.",
+		Line: "no ovn-northd is active",
+		Meaning: "Changes of the Northbound database do not reach the networks. " +
+			"After the active ovn-northd ends, another one takes over at once; after its machine ends, " +
+			"within the inactivity probe.",
+		Do: "Wait for the inactivity probe. If none takes over, restart the one that hangs in the table of " +
+			"`cluster-status`: `restart-services services=ovn-northd` on its unit.",
 	},
 	{
 		Code: NorthdHangs, Severity: Warning, Kind: Northd, For: time.Minute,
-		Line:    "ovn-northd hangs",
-		Meaning: "This unit's ovn-northd does not answer. If it is the active one, no other takes over until its connection ends.",
-		Do:      "Restart it with the printed command.",
+		Line: "ovn-northd hangs",
+		Meaning: "This unit's ovn-northd does not answer. If it is the active one, " +
+			"no other takes over until its connection ends.",
+		Do: "Restart it with the printed command.",
 	},
 	{
 		Code: NorthdPaused, Severity: Warning, Kind: Northd, For: 15 * time.Minute,
@@ -96,9 +100,10 @@ var northdEntries = []Entry{
 	},
 	{
 		Code: NorthdProbeOff, Severity: Warning, Kind: Option,
-		Line:    "a dead ovn-northd keeps its lock",
-		Meaning: "The inactivity probe is 0, so the databases never notice a client that died without closing its connection, and no other ovn-northd becomes active.",
-		Do:      "Set the option with the printed command.",
+		Line: "a dead ovn-northd keeps its lock",
+		Meaning: "The inactivity probe is 0, so the databases never notice a client that died without closing its " +
+			"connection, and no other ovn-northd becomes active.",
+		Do: "Set the option with the printed command.",
 	},
 }
 
@@ -128,9 +133,10 @@ const (
 var unitEntries = []Entry{
 	{
 		Code: StateUnknown, Severity: Error, Kind: Unit,
-		Line:    "cannot find out the state of this unit",
-		Meaning: "A call of Juju has failed, or the charm could not read something on the machine. What is shown beside it may be incomplete.",
-		Do:      "Follow the details, and ask again.",
+		Line: "cannot find out the state of this unit",
+		Meaning: "A call of Juju has failed, or the charm could not read something on the machine. " +
+			"What is shown beside it may be incomplete.",
+		Do: "Follow the details, and ask again.",
 	},
 	{
 		Code: StepFailed, Severity: Error, Kind: Unit, For: 5 * time.Minute,
@@ -182,9 +188,10 @@ var unitEntries = []Entry{
 	},
 	{
 		Code: AgentFailed, Severity: Warning, Kind: Unit, For: 5 * time.Minute,
-		Line:    "agent: {value}",
-		Meaning: "The unit's agent doesn't work as it should. The databases don't depend on it, and the agent of another unit acts.",
-		Do:      "Look at the log of ovn-central-agent on the unit.",
+		Line: "agent: {value}",
+		Meaning: "The unit's agent doesn't work as it should. The databases don't depend on it, " +
+			"and the agent of another unit acts.",
+		Do: "Look at the log of ovn-central-agent on the unit.",
 	},
 	{
 		Code: BackupOverdue, Severity: Warning, Kind: Unit,
@@ -200,9 +207,10 @@ var unitEntries = []Entry{
 	},
 	{
 		Code: PolicyFailed, Severity: Warning, Kind: Unit,
-		Line:    "cannot keep packages from restarting services",
-		Meaning: "`enable-auto-restarts` is false, but packages ask another program than the charm's, so an upgrade of them restarts the services.",
-		Do:      "Do what the details say.",
+		Line: "cannot keep packages from restarting services",
+		Meaning: "`enable-auto-restarts` is false, but packages ask another program than the charm's, " +
+			"so an upgrade of them restarts the services.",
+		Do: "Do what the details say.",
 	},
 	{
 		Code: DrainStalled, Severity: Warning, Kind: Unit,
@@ -218,9 +226,11 @@ var unitEntries = []Entry{
 	},
 	{
 		Code: CharmVersionDiffers, Severity: Warning, Kind: Unit, For: 15 * time.Minute,
-		Line:    "{name} runs another version of the charm",
-		Meaning: "The unit has run a hook since it has seen the version that the others run. Its agent was down during `juju refresh`: Juju 4 then leaves a unit on its old charm. A unit whose agent is still down is not named.",
-		Do:      "Run the same `juju refresh` again while the agents of all units run. It restarts no server.",
+		Line: "{name} runs another version of the charm",
+		Meaning: "The unit has run a hook since it has seen the version that the others run. " +
+			"Its agent was down during `juju refresh`: Juju 4 then leaves a unit on its old charm. " +
+			"A unit whose agent is still down is not named.",
+		Do: "Run the same `juju refresh` again while the agents of all units run. It restarts no server.",
 	},
 	{
 		Code: RestartsHeld, Severity: Info, Kind: Unit,
