@@ -39,7 +39,8 @@ func takeBackup(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	found := results{"backup": path, "taken": manifest.Taken.Format(time.RFC3339)}
 	for _, x := range manifest.Databases {
-		found["ovn"+x.Name.Short()] = fmt.Sprintf("%d bytes from the %s of member %s, cluster %s, term %d, index %d, schema %s; loaded, and read back",
+		found["ovn"+x.Name.Short()] = fmt.Sprintf("%d bytes from the %s of member %s, cluster %s, term %d, index %d, "+
+			"schema %s; loaded, and read back",
 			x.Size, x.Source, x.Server.Short(), x.Cluster, x.Term, x.Index, x.Schema)
 	}
 	warn(found, manifest.Databases)
@@ -55,7 +56,8 @@ func planBackup(ctx context.Context, u Unit, dir string, keep int) (results, err
 	found := results{}
 	steps := []string{"copy both databases to a new directory in " + dir}
 	for _, x := range p.Databases {
-		found["ovn"+x.Name.Short()] = fmt.Sprintf("from the %s of member %s, cluster %s, term %d, index %d; its file has %d bytes",
+		found["ovn"+x.Name.Short()] = fmt.Sprintf("from the %s of member %s, cluster %s, term %d, index "+
+			"%d; its file has %d bytes",
 			x.Source, x.Server.Short(), x.Cluster, x.Term, x.Index, x.Size)
 	}
 	warn(found, p.Databases)
@@ -93,7 +95,8 @@ func (u Unit) noBackup(ctx context.Context, p params, from string) error {
 	}
 	nearest := backup.Nearest(all, from)
 	if nearest == "" {
-		return p.invalid("from", "it takes the absolute path of a backup on this machine; none is in "+u.Backup.Files.Paths.Backups)
+		return p.invalid("from",
+			"it takes the absolute path of a backup on this machine; none is in "+u.Backup.Files.Paths.Backups)
 	}
 	restore := command.Command{
 		Unit: u.Env.Unit, Action: "restore",
@@ -107,7 +110,8 @@ func (u Unit) noBackup(ctx context.Context, p params, from string) error {
 func warn(found results, databases []backup.Database) {
 	for _, x := range databases {
 		if x.Source == backup.FromFile {
-			found["warnings"] += lines([]string{x.Name.Short() + ": this unit's server serves nothing; the copy is of its file, and other units may have newer data"})
+			found["warnings"] += lines([]string{x.Name.Short() +
+				": this unit's server serves nothing; the copy is of its file, and other units may have newer data"})
 		}
 	}
 }

@@ -106,8 +106,8 @@ func (u Unit) look(ctx context.Context) (l look) {
 		l.lease = []string{agent.Lease()}
 		l.orphans = named(agent.Gateways.OrphanLines())
 		for _, c := range agent.WrongClocks() {
-			l.findings = append(l.findings, finding.New(finding.ClockWrong, finding.Subject{Name: c.Unit}, finding.Args{Duration: c.Ahead},
-				finding.Do(command.OnMachine(c.Unit, "timedatectl"))))
+			l.findings = append(l.findings, finding.New(finding.ClockWrong, finding.Subject{Name: c.Unit},
+				finding.Args{Duration: c.Ahead}, finding.Do(command.OnMachine(c.Unit, "timedatectl"))))
 		}
 	}
 	northd := u.northd(ctx, o)

@@ -183,8 +183,9 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 		}
 	}
 	return &gateway.Service{
-		Dialer: u.Members.Dialer, NB: at[ovndb.NB], SB: at[ovndb.SB], NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
-		By: fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID),
+		Dialer: u.Members.Dialer, NB: at[ovndb.NB], SB: at[ovndb.SB], NorthdTimeout: gateway.DefaultNorthdTimeout,
+		Now: time.Now,
+		By:  fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID),
 		Undo: func(plan string) string {
 			return u.Env.Version.Render(u.again("rebalance-gateways", params{"revert": plan}, moving, "i-really-mean-it"))
 		},
@@ -219,9 +220,11 @@ func (p params) gateways() (r gateway.Request, format string, err error) {
 			Scheduler: schedule.Scheduler(scheduler), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
 			AllowNewCandidates: flag("allow-new-candidates"),
 		},
-		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: text("revert"), Target: journal.Version(text("target-revision")),
-		ReviewID: text("review-id"), AllowIntermediate: flag("allow-intermediate-commits"), DryRun: flag("dry-run"), Confirmed: flag("i-really-mean-it"),
-		Wait: time.Duration(number("wait", int64(gateway.DefaultWait/time.Second), 600)) * time.Second,
+		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: text("revert"),
+		Target:   journal.Version(text("target-revision")),
+		ReviewID: text("review-id"), AllowIntermediate: flag("allow-intermediate-commits"), DryRun: flag("dry-run"),
+		Confirmed: flag("i-really-mean-it"),
+		Wait:      time.Duration(number("wait", int64(gateway.DefaultWait/time.Second), 600)) * time.Second,
 	}
 	r.Options.Networks = strings.FieldsFunc(text("network"), func(r rune) bool { return r == ' ' || r == ',' })
 	format, err = p.format()
@@ -270,7 +273,8 @@ func shown[T presentable[T]](format string, d T, text func(T) string) (string, e
 		return true
 	})
 	if fits == "" {
-		return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: sudo /var/lib/ovn-central-operator/ovn-central-operator gateways status")
+		return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: " +
+			"sudo /var/lib/ovn-central-operator/ovn-central-operator gateways status")
 	}
 	return fits, nil
 }

@@ -31,7 +31,9 @@ func nodeStatus(ctx context.Context, u Unit, p params) (results, error) {
 }
 
 // operateNode runs an operation on one node, which ends in an answer.
-func operateNode(operate func(context.Context, *node.Service, nodeParams) answer.Status) func(context.Context, Unit, params) (results, error) {
+func operateNode(
+	operate func(context.Context, *node.Service, nodeParams) answer.Status,
+) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
 		given, err := p.node()
 		if err != nil {
@@ -89,8 +91,10 @@ func (p params) node() (given nodeParams, err error) {
 	}
 	given.limits.Grace = seconds("drain-node-grace-period", given.limits.Grace, maintenance.MaxTimeout)
 	given.clear = seconds("clear-labels-timeout", node.DefaultClearTimeout, maintenance.MaxTimeout)
-	given.member = seconds("remove-member-timeout", seconds("remove-etcd-timeout", node.DefaultMemberTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
-	given.ready = seconds("cluster-ready-timeout", seconds("etcd-ready-timeout", node.DefaultReadyTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
+	given.member = seconds("remove-member-timeout",
+		seconds("remove-etcd-timeout", node.DefaultMemberTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
+	given.ready = seconds("cluster-ready-timeout",
+		seconds("etcd-ready-timeout", node.DefaultReadyTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
 	least, err := p.number("min-members", 0, 100)
 	given.minMembers, failures = int(least), append(failures, err)
 	return given, errors.Join(failures...)

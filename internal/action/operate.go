@@ -95,7 +95,8 @@ func restartServices(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	names := strings.FieldsFunc(services, func(r rune) bool { return r == ' ' || r == ',' })
 	if deferred == (len(names) > 0) {
-		return nil, errors.New("give either deferred-only=true, or services: ovn-ovsdb-server-nb, ovn-ovsdb-server-sb, ovn-northd, or ovn-central for all three")
+		return nil, errors.New("give either deferred-only=true, or services: ovn-ovsdb-server-nb, ovn-ovsdb-server-sb, " +
+			"ovn-northd, or ovn-central for all three")
 	}
 	return u.restart(ctx, names)
 }

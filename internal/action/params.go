@@ -22,7 +22,8 @@ func (p params) invalid(key, want string, ways ...finding.Remedy) error {
 	if text, ok := p[key].(string); ok {
 		value = strconv.Quote(text)
 	}
-	found := finding.New(finding.ParameterInvalid, finding.Subject{Name: key}, finding.Args{Detail: "it is " + foreign.Name(value) + ": " + want}, ways...)
+	found := finding.New(finding.ParameterInvalid, finding.Subject{Name: key},
+		finding.Args{Detail: "it is " + foreign.Name(value) + ": " + want}, ways...)
 	return finding.Refuse([]finding.Finding{found})
 }
 
@@ -72,7 +73,8 @@ func (p params) identity(key string) (id raft.IDArgument, given bool, err error)
 	case json.Number:
 		return raft.IDArgument{Text: v.String(), Number: true}, true, nil
 	}
-	return raft.IDArgument{}, false, p.invalid(key, "it takes a server ID, at least the four digits that cluster-status shows")
+	return raft.IDArgument{}, false, p.invalid(key,
+		"it takes a server ID, at least the four digits that cluster-status shows")
 }
 
 // names reads names of units and server IDs, separated by spaces or commas; a single ID Juju may

@@ -34,7 +34,8 @@ func restoreBackup(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	from = filepath.Clean(from) // by which a backup that was restored is known
 	shown, err := u.recover(ctx, p, from)
-	if _, missing := backup.Read(from); err != nil && (errors.Is(missing, fs.ErrNotExist) || errors.Is(missing, syscall.ENOTDIR)) {
+	if _, missing := backup.Read(from); err != nil &&
+		(errors.Is(missing, fs.ErrNotExist) || errors.Is(missing, syscall.ENOTDIR)) {
 		err = u.noBackup(ctx, p, from)
 	}
 	return shown, err
@@ -113,7 +114,8 @@ func (u Unit) settle(ctx context.Context, shown results, o *reconcile.Result) er
 // document adds the findings for programs, and those that a failure is made of, if the format is theirs.
 func (u Unit) document(shown results, format string, all []finding.Finding, failure error) (err error) {
 	if format == "json" || format == "yaml" {
-		shown["findings"], err = rendered(format, present.Documents(u.Env.Version, append(all, finding.Reasons(failure)...)), nil)
+		shown["findings"], err = rendered(format, present.Documents(u.Env.Version, append(all, finding.Reasons(failure)...)),
+			nil)
 	}
 	return err
 }
@@ -159,9 +161,11 @@ func recoveryStatus(ctx context.Context, u Unit, p params) (results, error) {
 	switch {
 	case failure != nil:
 	case finding.Has(next, finding.RecoveryProved):
-		shown.list("next", append([]string{"it is proved: " + next[len(next)-1].Message()}, present.Ways(u.Env.Version, next)...))
+		shown.list("next", append([]string{"it is proved: " + next[len(next)-1].Message()},
+			present.Ways(u.Env.Version, next)...))
 	case len(found.Running)+len(waiting)+len(found.Proofs) > 0:
-		shown.list("next", append(present.Ways(u.Env.Version, next), "wait until all units are active, then run: "+u.command("recovery-status")))
+		shown.list("next", append(present.Ways(u.Env.Version, next),
+			"wait until all units are active, then run: "+u.command("recovery-status")))
 	case len(found.Made)+len(withdrawn) == 0:
 		shown["recovery"] = "no recovery or restore has made these clusters, and none is running\n"
 	}
@@ -204,7 +208,8 @@ func rejoin(ctx context.Context, u Unit, p params) (results, error) {
 	shown.list("plan", finding.Statements(found.Plan))
 	u.prove(shown, found.Proofs)
 	if found.Result != nil && len(found.Proofs) == 0 {
-		shown["next"] = lines([]string{"once this unit is active, run the same command again: it writes to the database and reads that back from each unit"})
+		shown["next"] = lines([]string{"once this unit is active, run the same command again: " +
+			"it writes to the database and reads that back from each unit"})
 	}
 	failure = errors.Join(failure, u.settle(ctx, shown, found.Result))
 	return shown, errors.Join(failure, u.document(shown, format, nil, failure))

@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// admit cordons chassis that can host gateways for the first time, or ends that if the configuration does not ask for it
-// any more, and reports whether it has written anything.
+// admit cordons chassis that can host gateways for the first time, or ends that if the configuration does not ask for
+// it any more, and reports whether it has written anything.
 func (g *gateways) admit(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()

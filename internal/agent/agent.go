@@ -54,7 +54,9 @@ type Agent struct {
 // New makes an agent. now is a clock that never jumps and also runs while the machine sleeps, such as [Boottime]; paths
 // are the files and control sockets of this machine's servers, if it has any. New fails if the configuration is
 // invalid.
-func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers Servers, log *slog.Logger) (*Agent, error) {
+func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers Servers,
+	log *slog.Logger,
+) (*Agent, error) {
 	dialer, err := check(c)
 	if err != nil {
 		return nil, err

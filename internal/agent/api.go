@@ -65,7 +65,8 @@ func (a *Agent) serve(ctx context.Context) (*servers, error) {
 		}
 		one := &http.Server{
 			Handler: a.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout,
-			IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+			IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+			ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 		}
 		s.all = append(s.all, one)
 		s.ends.Go(func() {
@@ -88,7 +89,8 @@ func (a *Agent) serve(ctx context.Context) (*servers, error) {
 // awaitAddress listens at the address for this machine's programs as soon as it is free; nil means that ctx is done.
 func (a *Agent) awaitAddress(ctx context.Context, at string, err error) (l net.Listener) {
 	a.setTaken(at)
-	a.log.Error("another program has the address of the API for this machine's programs; what answers there is not the agent", "error", err)
+	a.log.Error("another program has the address of the API for this machine's programs; "+
+		"what answers there is not the agent", "error", err)
 	for err != nil {
 		if !after(ctx, listenRetry) {
 			return nil

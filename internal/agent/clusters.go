@@ -131,7 +131,8 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 		case err != nil:
 			log.Warn("cannot tell the other units the state of this unit's database file", "error", err)
 		case damaged:
-			log.Warn("the file of this unit's server lacks entries; all units count it as down until a hook has the file rewritten")
+			log.Warn("the file of this unit's server lacks entries; all units count it as down until a " +
+				"hook has the file rewritten")
 		default:
 			log.Info("the file of this unit's server is whole; all units know")
 		}
@@ -185,7 +186,8 @@ func orphanMembers(r observe.Report) (all []finding.Finding) {
 		for _, row := range c.Rows {
 			if row.Owner.Unit == "" && !row.Up && !row.OneWay {
 				member := finding.Server{ID: row.Short, Address: row.Address}
-				all = append(all, finding.Of(finding.MemberUnowned, c.Database, finding.Args{Member: member, Detail: row.Address + ": " + row.Label()}))
+				all = append(all, finding.Of(finding.MemberUnowned, c.Database,
+					finding.Args{Member: member, Detail: row.Address + ": " + row.Label()}))
 			}
 		}
 	}

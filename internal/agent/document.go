@@ -29,10 +29,14 @@ func (g *gateways) evaluate() *schedule.Status {
 
 // document returns all that the agent knows.
 func (a *Agent) document() report.Document {
-	return report.Document{Status: a.status(), GatewayStatus: gatewayStatus(a.gateways.evaluate()), ClusterStatus: a.clusters.document(a.now())}
+	return report.Document{
+		Status: a.status(), GatewayStatus: gatewayStatus(a.gateways.evaluate()),
+		ClusterStatus: a.clusters.document(a.now()),
+	}
 }
 
-// gatewayStatus converts the status to the form for programs. It returns nil if the agent has not read the gateways yet.
+// gatewayStatus converts the status to the form for programs. It returns nil if the agent has
+// not read the gateways yet.
 func gatewayStatus(s *schedule.Status) any {
 	if s == nil {
 		return nil

@@ -158,7 +158,9 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 
 // follow takes the next step of one drain, and returns the state of the drain after it, even after an error. next is
 // when to look again; it is 0 only after a change.
-func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string, asked *bool) (said report.Drain, next time.Duration, err error) {
+func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string,
+	asked *bool,
+) (said report.Drain, next time.Duration, err error) {
 	x := d.all[chassis]
 	if x == nil {
 		x = &drain{intent: maintenance.DrainPair(chassis, inv.NB.IDs)}
@@ -181,7 +183,8 @@ func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis str
 		next = due.Sub(time.Unix(0, 0))
 	}
 	return report.Drain{
-		Text: x.text, Gateways: p.Left + len(p.Blocked), Done: p.Done() && err == nil, Stalled: x.Stalled(do.Now()), Since: x.changed,
+		Text: x.text, Gateways: p.Left + len(p.Blocked), Done: p.Done() && err == nil, Stalled: x.Stalled(do.Now()),
+		Since: x.changed,
 	}, next, err
 }
 
@@ -215,7 +218,8 @@ func (d *drains) status(now time.Duration) []report.Drain {
 func comeTo(inv *gateway.Inventory) (all []string) {
 	records := maintenance.ParseRecords(inv.NB.IDs)
 	for _, chassis := range slices.Sorted(maps.Keys(records.Hosted)) {
-		if _, drained := records.Drains[chassis]; !drained && !schedule.Demote(inv.State, chassis, records.Hosted[chassis]).Empty() {
+		if _, drained := records.Drains[chassis]; !drained &&
+			!schedule.Demote(inv.State, chassis, records.Hosted[chassis]).Empty() {
 			all = append(all, chassis)
 		}
 	}

@@ -26,7 +26,8 @@ func (a *Agent) findings(seen observe.Report, gateways map[finding.Code]int, kno
 	if known { // one for each code, however many gateways there are
 		for code, n := range gateways {
 			if n > 0 {
-				all = append(all, present.Documents(juju.Version{}, []finding.Finding{finding.New(code, finding.Subject{}, finding.Args{})})...)
+				all = append(all, present.Documents(juju.Version{},
+					[]finding.Finding{finding.New(code, finding.Subject{}, finding.Args{})})...)
 			}
 		}
 	}
@@ -34,6 +35,8 @@ func (a *Agent) findings(seen observe.Report, gateways map[finding.Code]int, kno
 		return all
 	}
 	all = slices.DeleteFunc(all, func(d present.Document) bool { return byAgent(d.Code) })
-	own := slices.DeleteFunc(present.Documents(juju.Version{}, status.Clusters(seen)), func(d present.Document) bool { return !byAgent(d.Code) })
+	own := slices.DeleteFunc(present.Documents(juju.Version{}, status.Clusters(seen)), func(d present.Document) bool {
+		return !byAgent(d.Code)
+	})
 	return append(all, own...)
 }

@@ -168,7 +168,8 @@ func (g *gateways) act(ctx context.Context, t turn) (done bool, _ time.Duration,
 		return s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan { return g.plan(state, t.owns) }, g.unfinished...)
 	})
 	for _, change := range changed {
-		if i := slices.IndexFunc(inv.State.Groups, func(x schedule.Group) bool { return x.Name == change.Group }); i >= 0 && inv.Neutrons(change.Group) {
+		if i := slices.IndexFunc(inv.State.Groups, func(x schedule.Group) bool { return x.Name == change.Group }); i >= 0 &&
+			inv.Neutrons(change.Group) {
 			wrote := inv.State.Groups[i]
 			wrote.Candidates = change.After
 			g.undone.Wrote(wrote, before)
@@ -188,7 +189,9 @@ func (g *gateways) plan(state schedule.State, owns func(key string) bool) schedu
 }
 
 // write runs do for as long as this agent holds the record.
-func (g *gateways) write(ctx context.Context, value string, do func(context.Context, *gateway.Service) ([]schedule.Change, error)) ([]schedule.Change, error) {
+func (g *gateways) write(ctx context.Context, value string,
+	do func(context.Context, *gateway.Service) ([]schedule.Change, error),
+) ([]schedule.Change, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go g.whileHeld(ctx, value, cancel)

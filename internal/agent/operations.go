@@ -62,7 +62,8 @@ func routes() map[string]func(*query) operation {
 		"POST /nodes/{id}/remove-etcd":   member,
 		"POST /nodes/{id}/decommission": func(q *query) operation {
 			r := node.DecommissionRequest{
-				Drain: q.limits("drain-node-timeout", "drain-node-grace-period"), Clear: q.seconds(node.DefaultClearTimeout, 1, "clear-labels-timeout"),
+				Drain:      q.limits("drain-node-timeout", "drain-node-grace-period"),
+				Clear:      q.seconds(node.DefaultClearTimeout, 1, "clear-labels-timeout"),
 				Member:     q.seconds(node.DefaultMemberTimeout, 0, "remove-member-timeout", "remove-etcd-timeout"),
 				Ready:      q.seconds(node.DefaultReadyTimeout, 0, "cluster-ready-timeout", "etcd-ready-timeout"),
 				MinMembers: q.number("min-members", 100), Force: q.flag("force"), Confirmed: true,
@@ -139,7 +140,8 @@ func (a *Agent) serveOperations(ctx context.Context) (end func()) {
 	// No ReadTimeout: net/http would end an operation that takes longer.
 	s := &http.Server{
 		Handler: o.handler(), ReadHeaderTimeout: headerTimeout, WriteTimeout: node.Timeout + time.Minute,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

@@ -55,7 +55,8 @@ func (q *query) seconds(otherwise time.Duration, least int, names ...string) tim
 	most := int(maintenance.MaxTimeout / time.Second)
 	n, err := strconv.Atoi(value)
 	if err != nil || n < least || n > most {
-		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes a whole number of seconds from %d to %d", name, value, least, most))
+		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes a whole number of seconds from %d to %d", name, value, least,
+			most))
 	}
 	return time.Duration(n) * time.Second
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// reconcile reads the databases and makes the changes that are due. If nothing changes before, the caller calls it at the
-// time again; 0 means never.
+// reconcile reads the databases and makes the changes that are due. If nothing changes before, the caller calls it at
+// the time again; 0 means never.
 func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
 	r, err := g.read(ctx, f)
 	if err != nil {
@@ -103,7 +103,9 @@ func (g *gateways) turn(r reading) turn {
 
 // wanted is what the unit that acts has to do, in this order. over reports whether interrupted runs have nothing left
 // to do.
-func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bool, plan []schedule.Change, over bool) (all []*work) {
+func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bool, plan []schedule.Change,
+	over bool,
+) (all []*work) {
 	on := live.Mode == config.On
 	for _, w := range []struct {
 		*work

@@ -101,7 +101,9 @@ func shortened(reasons []string) []string {
 }
 
 // recordObservation stores the result of a pass and returns the events to log.
-func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan, due bool, now time.Duration) (lines []line) {
+func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan, due bool,
+	now time.Duration,
+) (lines []line) {
 	seen := &observation{inv.State, inv.Findings, schedule.Conditions(inv.State), inv.State.MayHost()}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,7 +125,8 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 		r.planned, r.advice = len(plan.Changes), nil
 		for _, c := range plan.Changes[:min(len(plan.Changes), maxListed)] {
 			r.advice = append(r.advice, report.Advice{
-				Gateway: c.Group, Before: names(c.Before), After: names(c.After), Reason: strings.Join(reasons(c), "; "), Neutron: inv.Neutrons(c.Group),
+				Gateway: c.Group, Before: names(c.Before), After: names(c.After), Reason: strings.Join(reasons(c), "; "),
+				Neutron: inv.Neutrons(c.Group),
 			})
 		}
 		switch {
@@ -137,7 +140,13 @@ func (g *gateways) recordObservation(inv *gateway.Inventory, plan schedule.Plan,
 		case plan.Empty():
 			lines = append(lines, line{"no gateway is left to schedule", nil})
 		default:
-			lines = append(lines, line{"gateways to be scheduled", []any{"gateways", len(plan.Changes), "interruptions", plan.Moves(), "reasons", shortened(reasons(plan.Changes...))}})
+			lines = append(lines, line{
+				"gateways to be scheduled",
+				[]any{
+					"gateways", len(plan.Changes), "interruptions", plan.Moves(), "reasons",
+					shortened(reasons(plan.Changes...)),
+				},
+			})
 		}
 	}
 	r.left = nil
@@ -197,7 +206,8 @@ func (g *gateways) recordOutcome(changed []schedule.Change, err error) {
 			r.moves[c.Class(row)]++
 		}
 	}
-	g.agent.log.Info("gateways were scheduled", "gateways", len(changed), "interruptions", r.last.Interruptions, "reasons", shortened(r.last.Reasons))
+	g.agent.log.Info("gateways were scheduled", "gateways", len(changed), "interruptions", r.last.Interruptions, "reasons",
+		shortened(r.last.Reasons))
 }
 
 // status is what is known now.
@@ -205,7 +215,10 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := &g.report
-	s := report.GatewayStatus{LookedSecondsAgo: -1, HeldDown: []report.HeldDown{}, Planned: r.planned, Advice: append([]report.Advice{}, r.advice...), Left: r.left, LastError: r.lastError, Orphans: []finding.Document{}}
+	s := report.GatewayStatus{
+		LookedSecondsAgo: -1, HeldDown: []report.HeldDown{}, Planned: r.planned,
+		Advice: append([]report.Advice{}, r.advice...), Left: r.left, LastError: r.lastError, Orphans: []finding.Document{},
+	}
 	if r.err != nil {
 		s.Error = r.err.Error()
 	}
@@ -247,7 +260,12 @@ func (g *gateways) counts() (c counts, ok bool) {
 	if seen == nil {
 		return c, false
 	}
-	c = counts{map[string]int{"gateway": 0, "unresponsive": 0, "cordoned": 0, "other": 0}, seen.conditions, map[schedule.Class]int{}, g.report.northd}
+	c = counts{
+		map[string]int{"gateway": 0, "unresponsive": 0, "cordoned": 0, "other": 0},
+		seen.conditions,
+		map[schedule.Class]int{},
+		g.report.northd,
+	}
 	for _, x := range seen.state.Chassis {
 		switch {
 		case x.Unresponsive:

@@ -18,7 +18,9 @@ const byAgent = ", agent"
 // readRuns reads from the journal which runs of agents were interrupted, once per record and after each own run. They
 // belong to this process, or to an agent that may write no more since its term has ended, such as a removed unit's. A
 // drain that is still requested is continued. A unit that does not act reports none.
-func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gateway.Inventory, value string, acts bool) error {
+func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gateway.Inventory, value string,
+	acts bool,
+) error {
 	if !acts {
 		g.unfinished, g.noted = nil, ""
 		return nil

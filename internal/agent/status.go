@@ -36,7 +36,9 @@ type line struct {
 
 // update compares the election with its last state and returns the changes to log; known reports whether an address is
 // this agent's or a peer's.
-func (s *seen) update(e *lease.Election, known func(address string) bool, d lease.Decision, now time.Duration) (lines []line) {
+func (s *seen) update(e *lease.Election, known func(address string) bool, d lease.Decision,
+	now time.Duration,
+) (lines []line) {
 	if r, ok := e.Holder(now); ok && (!s.known || r.Holder != s.holder || r.Term != s.term) {
 		if r.Holder != "" && r.Holder != s.last {
 			if s.last != "" {
@@ -48,13 +50,15 @@ func (s *seen) update(e *lease.Election, known func(address string) bool, d leas
 		s.known, s.holder, s.address, s.term, s.since = true, r.Holder, r.Address, r.Term, now
 		lines = append(lines, line{"holder of the lease", []any{"holder", r.Holder, "term", r.Term, "address", r.Address}})
 		if e.HasNamesake() {
-			lines = append(lines, line{"another agent uses this unit's name, or this unit's address has changed; this agent acts only once the other one is silent", []any{"address", r.Address}})
+			lines = append(lines, line{"another agent uses this unit's name, or this unit's address has changed; " +
+				"this agent acts only once the other one is silent", []any{"address", r.Address}})
 		}
 	}
 	if r, ok := e.Holder(now); ok {
 		unknown := r.UnknownHolder(e.Unit, known)
 		if unknown != "" && unknown != s.unknownHolder {
-			lines = append(lines, line{"the lease names an agent that this one does not know; it is not asked, and counts as silent", []any{"holder", r.Holder, "address", r.Address}})
+			lines = append(lines, line{"the lease names an agent that this one does not know; " +
+				"it is not asked, and counts as silent", []any{"holder", r.Holder, "address", r.Address}})
 		}
 		s.unknownHolder = unknown
 	}
@@ -92,8 +96,10 @@ func (a *Agent) status() report.Status {
 	s := report.Status{
 		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Answer(now).Acts,
 		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes, Previous: a.seen.previous,
-		Northbound: a.seen.reported[0], Southbound: a.seen.reported[1], Northd: a.clusters.northdError(), Peers: a.peers.status(now),
-		TakenAddress: a.seen.taken, Stranger: a.seen.unknownHolder, Gateways: a.gateways.status(now), Drains: []report.Drain{},
+		Northbound: a.seen.reported[0], Southbound: a.seen.reported[1], Northd: a.clusters.northdError(),
+		Peers:        a.peers.status(now),
+		TakenAddress: a.seen.taken, Stranger: a.seen.unknownHolder, Gateways: a.gateways.status(now),
+		Drains: []report.Drain{},
 	}
 	if s.Acts { // otherwise it is outdated
 		s.Drains = a.gateways.drains.status(now)
@@ -101,7 +107,8 @@ func (a *Agent) status() report.Status {
 	if a.seen.known {
 		s.HeldSeconds = (now - a.seen.since).Seconds()
 	}
-	if r, ok := e.Holder(now); ok && (r.Holder != a.config.Unit || s.Acts) && r.UnknownHolder(e.Unit, a.live().Knows) == "" {
+	if r, ok := e.Holder(now); ok && (r.Holder != a.config.Unit || s.Acts) &&
+		r.UnknownHolder(e.Unit, a.live().Knows) == "" {
 		s.Acting = r.Holder
 	}
 	return s

@@ -138,7 +138,10 @@ func (s Status) Shortened(most int) Status {
 		}
 	}
 	s.Details.Omitted += omitted
-	s.Details.MessageList = append(kept, Message{Message: fmt.Sprintf("and %d more", omitted), Kind: MessageStep, Name: "…"})
+	s.Details.MessageList = append(kept, Message{
+		Message: fmt.Sprintf("and %d more", omitted), Kind: MessageStep,
+		Name: "…",
+	})
 	return s
 }
 

@@ -27,7 +27,10 @@ func (e *aptError) Unwrap() error { return e.err }
 
 // lockedTexts are the messages of apt (apt-pkg/deb/debsystem.cc, fileutl.cc) and dpkg about a lock that another
 // process holds. DPkg::Lock::Timeout makes apt wait for dpkg's lock, but not for the lock of the lists.
-var lockedTexts = []string{"Could not get lock", "Unable to acquire the dpkg frontend lock", "locked by another process", "Unable to lock"}
+var lockedTexts = []string{
+	"Could not get lock", "Unable to acquire the dpkg frontend lock",
+	"locked by another process", "Unable to lock",
+}
 
 // interrupted is apt's message if an earlier dpkg was killed.
 const interrupted = "dpkg was interrupted"

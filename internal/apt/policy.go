@@ -69,7 +69,8 @@ func (p Policy) obstacle() string {
 	case info != nil && info.Mode().IsRegular():
 		return fmt.Sprintf("move %s away (it does not read %s)", link, policies)
 	}
-	return fmt.Sprintf("%s leads to %s, which does not read %s; run: sudo update-alternatives --config policy-rc.d", link, is, policies)
+	return fmt.Sprintf("%s leads to %s, which does not read %s; run: sudo update-alternatives --config policy-rc.d", link,
+		is, policies)
 }
 
 // Forbid refuses every restart and stop of the services by a package. If another program has replaced policy-rc.d,
@@ -110,7 +111,10 @@ func (p Policy) register(ctx context.Context) error {
 	if p.obstacle() == "" {
 		return nil
 	}
-	_, err := p.Runner.Run(ctx, run.Command{Name: "update-alternatives", Args: []string{"--install", policyLink, "policy-rc.d", p.program(), policyPriority}})
+	_, err := p.Runner.Run(ctx, run.Command{
+		Name: "update-alternatives",
+		Args: []string{"--install", policyLink, "policy-rc.d", p.program(), policyPriority},
+	})
 	if obstacle := p.obstacle(); err == nil && obstacle != "" {
 		// update-alternatives(1) ignores a file that is not a link, and exits with 0.
 		return errors.New(obstacle)
@@ -134,7 +138,10 @@ func (p Policy) Remove(ctx context.Context) error {
 	if _, missing := os.Stat(p.program()); missing != nil {
 		return err
 	}
-	_, failed := p.Runner.Run(ctx, run.Command{Name: "update-alternatives", Args: []string{"--remove", "policy-rc.d", p.program()}})
+	_, failed := p.Runner.Run(ctx, run.Command{
+		Name: "update-alternatives",
+		Args: []string{"--remove", "policy-rc.d", p.program()},
+	})
 	return errors.Join(err, failed, os.Remove(p.program()))
 }
 

@@ -47,7 +47,8 @@ func (p Packages) preview(ctx context.Context, dir string, sources []Source) (of
 	var options []string
 	for key, value := range map[string]string{
 		"Dir::Etc::SourceParts": sourcesDir, "Dir::State::Lists": "lists",
-		"Dir::Cache::Archives": "archives", "Dir::Cache::PkgCache": "pkgcache.bin", "Dir::Cache::SrcPkgCache": "srcpkgcache.bin",
+		"Dir::Cache::Archives": "archives", "Dir::Cache::PkgCache": "pkgcache.bin",
+		"Dir::Cache::SrcPkgCache": "srcpkgcache.bin",
 	} {
 		options = append(options, "--option", key+"="+filepath.Join(dir, value))
 	}

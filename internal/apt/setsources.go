@@ -94,7 +94,10 @@ func (p Packages) sourceFiles(ctx context.Context, s Source, keys string) (files
 	if s.File == "" {
 		return nil, nil
 	}
-	line, key := s.Line, sourceFile{dir: keysDir, name: strings.TrimSuffix(s.File, ".list") + ".asc", data: []byte(s.Key), mode: 0o644}
+	line, key := s.Line, sourceFile{
+		dir: keysDir, name: strings.TrimSuffix(s.File, ".list") + ".asc", data: []byte(s.Key),
+		mode: 0o644,
+	}
 	if s.KeyID != "" {
 		key.name = ownPrefix + strings.ToUpper(s.KeyID) + ".asc"
 		have, err := os.ReadFile(filepath.Join(p.Paths.Apt(), key.path()))
@@ -195,7 +198,8 @@ func (p Packages) tryOut(ctx context.Context, l ledger, files []sourceFile, kept
 	if err := p.layOutSources(dir, l.without(files, kept), files); err != nil {
 		return fmt.Errorf("cannot try the package sources: %w", err)
 	}
-	return p.update(ctx, "--option", "Dir::Etc::SourceParts="+filepath.Join(dir, sourcesDir), "--option", "APT::Update::Error-Mode=any")
+	return p.update(ctx, "--option", "Dir::Etc::SourceParts="+filepath.Join(dir, sourcesDir), "--option",
+		"APT::Update::Error-Mode=any")
 }
 
 // layOutSources copies the machine's sources into a folder below dir, without those that are left out, and adds the

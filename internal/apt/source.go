@@ -192,7 +192,8 @@ func debLine(value string, release OS) (Source, string) {
 	case isKeyID(key):
 		source.KeyID = strings.TrimPrefix(key, "0x")
 	default:
-		return Source{}, "the key after | is neither an OpenPGP public key in ASCII armour nor 16 or 40 hex digits of one's ID"
+		return Source{},
+			"the key after | is neither an OpenPGP public key in ASCII armour nor 16 or 40 hex digits of one's ID"
 	}
 	return source, ""
 }

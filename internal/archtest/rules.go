@@ -28,7 +28,11 @@ var Layers = [][]string{
 
 // Pure are the packages that decide and never act. Every layer may import them; they import each other and the standard
 // library, without what reaches out of the process: time, randomness and I/O come in as values.
-var Pure = []string{"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/journal", "gateway/drift", "gateway/cordon", "gateway/picture", "mincost", "answer", "node/maintenance", "unitname", "foreign", "shell", "command", "finding"}
+var Pure = []string{
+	"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/journal",
+	"gateway/drift", "gateway/cordon", "gateway/picture", "mincost", "answer", "node/maintenance", "unitname", "foreign",
+	"shell", "command", "finding",
+}
 
 // formats are the pure packages with a form of their own, of stored records or of a picture, which may import encoding
 // and the packages below it. The others' decisions get their form in higher packages.
@@ -38,7 +42,8 @@ var formats = []string{"lease", "plan", "gateway/journal", "gateway/picture", "n
 // other programs read; ovsdb-server's own text, as it is parsed; and, in relation and tls, the replacement of a secret
 // in logs.
 var printers = []string{
-	"apt", "cli", "action", "document", "present", "gateway/picture", "juju", "ovsctl", "raft", "raftfile", "relation", "systemd", "tls",
+	"apt", "cli", "action", "document", "present", "gateway/picture", "juju", "ovsctl", "raft", "raftfile", "relation",
+	"systemd", "tls",
 }
 
 // lined are the pure packages whose texts have several lines: that of ovsdb-server, the input of digests, layouts by
@@ -69,18 +74,22 @@ var owners = map[string][]string{
 	"github.com/juju/charm/v12":    {}, // its root links a database driver: for tests and tools
 	"github.com/coreos/go-systemd": {"agent"},
 	"github.com/prometheus":        {"agent"},
-	module + "/internal/plan":      {"reconcile", "steps", "certificates", "publish", "restarts", "restore", "action", "membership", "document", "status"},
-	"text/tabwriter":               {"document", "present"}, // packages that decide or act print no tables
-	"net/http":                     {"agent", "agent/report"},
-	"testing":                      {},
-	"github.com/stretchr/testify":  {},
+	module + "/internal/plan": {
+		"reconcile", "steps", "certificates", "publish", "restarts", "restore", "action",
+		"membership", "document", "status",
+	},
+	"text/tabwriter":              {"document", "present"}, // packages that decide or act print no tables
+	"net/http":                    {"agent", "agent/report"},
+	"testing":                     {},
+	"github.com/stretchr/testify": {},
 }
 
 // linked are the modules that are linked into the program, sorted, without those that only tests and tools need.
 // (libovsdb's client itself links testify, and testify YAML.)
 var linked = []string{
 	"github.com/beorn7/perks", "github.com/cenkalti/backoff/v4", "github.com/cenkalti/rpc2",
-	"github.com/cespare/xxhash/v2", "github.com/coreos/go-systemd/v22", "github.com/go-logr/logr", "github.com/go-logr/stdr",
+	"github.com/cespare/xxhash/v2", "github.com/coreos/go-systemd/v22", "github.com/go-logr/logr",
+	"github.com/go-logr/stdr",
 	"github.com/google/uuid", "github.com/munnerz/goautoneg", module, "github.com/ovn-org/libovsdb",
 	"github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common",
 	"github.com/prometheus/procfs", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/stretchr/testify",

@@ -97,7 +97,8 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 // usable returns the directory without links in its path, if a backup may be made there.
 func usable(dir string, keep int) (string, error) {
 	if keep < 1 || !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("cannot back up to %q and keep %d: the path must be absolute, and at least 1 is kept", dir, keep)
+		return "", fmt.Errorf("cannot back up to %q and keep %d: the path must be absolute, and at least 1 is kept", dir,
+			keep)
 	}
 	resolved, err := trusted(dir)
 	if err != nil {
@@ -270,7 +271,8 @@ func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (d
 	if state, err := s.Dialer.Server(asking, d, "unix:"+s.Files.Paths.Socket(d)); err == nil && state.Connected {
 		x.Source, x.Index = Served, state.Index
 	} else if log.Damage != "" {
-		return "", fmt.Errorf("%s is not served here, and its file is damaged: %s; back up on another unit", d.Short(), log.Damage)
+		return "", fmt.Errorf("%s is not served here, and its file is damaged: %s; back up on another unit", d.Short(),
+			log.Damage)
 	}
 	return log.Damage, nil
 }

@@ -86,7 +86,8 @@ func (s *Service) loads(ctx context.Context, path string, m Manifest) error {
 		}
 		newer, err := ovsctl.Newer(x.Schema, installed)
 		if newer {
-			err = fmt.Errorf("the schema of %s is %s, newer than that of the installed packages, %s", d.Short(), x.Schema, installed)
+			err = fmt.Errorf("the schema of %s is %s, newer than that of the installed packages, %s", d.Short(), x.Schema,
+				installed)
 		}
 		if err != nil {
 			return err

@@ -131,7 +131,8 @@ func Read(path string) (Manifest, error) {
 func (m Manifest) check() error {
 	texts := []string{m.Unit, m.OVN, m.OVS}
 	for _, x := range m.Databases {
-		texts = append(texts, string(x.Name), x.File, string(x.Source), string(x.Cluster), string(x.Server), x.Schema, x.SHA256, x.Packed)
+		texts = append(texts, string(x.Name), x.File, string(x.Source), string(x.Cluster), string(x.Server), x.Schema,
+			x.SHA256, x.Packed)
 		switch {
 		case x.File == "" || x.File != filepath.Base(x.File):
 			return errors.New("a file that it names is missing")

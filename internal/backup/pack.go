@@ -111,7 +111,8 @@ func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to s
 	switch {
 	case err != nil:
 	case found.size != x.Size || found.plain != x.SHA256:
-		err = fmt.Errorf("%s is damaged: it holds %d bytes with SHA-256 %s, its manifest says %d and %s", packed, found.size, found.plain, x.Size, x.SHA256)
+		err = fmt.Errorf("%s is damaged: it holds %d bytes with SHA-256 %s, its manifest says %d and %s", packed, found.size,
+			found.plain, x.Size, x.SHA256)
 	case found.packed != x.Packed:
 		err = fmt.Errorf("%s is damaged: its SHA-256 is %s, its manifest says %s", packed, found.packed, x.Packed)
 	}
@@ -147,10 +148,12 @@ func (s *Service) room(dir string) error {
 // bytes.
 func checkNeeds(dir string, free, available int64, sizes ...int64) error {
 	if need := machine.CopySpace(sizes...) + spare; free < need {
-		return fmt.Errorf("cannot back up: %s has %d MiB free, it takes %d; give path= on a larger disk", dir, free>>20, need>>20)
+		return fmt.Errorf("cannot back up: %s has %d MiB free, it takes %d; give path= on a larger disk", dir, free>>20,
+			need>>20)
 	}
 	if need := memoryFactor*slices.Max(sizes) + spare; available < need {
-		return fmt.Errorf("cannot back up: %d MiB of memory are available, it may take %d; back up on another unit", available>>20, need>>20)
+		return fmt.Errorf("cannot back up: %d MiB of memory are available, it may take %d; back up on another unit",
+			available>>20, need>>20)
 	}
 	return nil
 }

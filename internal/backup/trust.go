@@ -84,7 +84,8 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 	case !ok:
 		return fmt.Errorf("cannot tell the owner of %s", path)
 	case !owners[stat.Uid]:
-		return fmt.Errorf("%s belongs to user %d, which could replace what root writes there; use a folder of root's: chown root %s", path, stat.Uid, path)
+		return fmt.Errorf("%s belongs to user %d, which could replace what root writes there; "+
+			"use a folder of root's: chown root %s", path, stat.Uid, path)
 	case info.Mode()&fs.ModeSymlink != 0: // its own permissions don't matter
 		return nil
 	case !info.IsDir():
@@ -92,7 +93,8 @@ func mayBeChanged(path string, info fs.FileInfo, owners map[uint32]bool, last bo
 	case info.Mode().Perm()&others != 0 && last && info.Mode()&fs.ModeSticky != 0:
 		return fmt.Errorf("other users may write to %s; use a new folder in it", path)
 	case info.Mode().Perm()&others != 0 && info.Mode()&fs.ModeSticky == 0:
-		return fmt.Errorf("other users may write to %s, and could replace what root writes there; use a folder of root's, or: chmod go-w %s", path, path)
+		return fmt.Errorf("other users may write to %s, and could replace what root writes there; "+
+			"use a folder of root's, or: chmod go-w %s", path, path)
 	}
 	return nil
 }

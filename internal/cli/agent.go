@@ -47,7 +47,8 @@ again.`,
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{pageKey: "reference/agent"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runAgent(cmd.Context(), func() (config.Config, error) { return f.load(cmd) }, ovndb.PathsFromEnv(getenv), slog.New(slog.NewTextHandler(stderr, nil)))
+			return runAgent(cmd.Context(), func() (config.Config, error) { return f.load(cmd) }, ovndb.PathsFromEnv(getenv),
+				slog.New(slog.NewTextHandler(stderr, nil)))
 		},
 	}
 	f.define(cmd)
@@ -58,19 +59,25 @@ func (f *agentFlags) define(cmd *cobra.Command) {
 	flags, c := cmd.Flags(), &f.config
 	flags.StringVar(&f.file, "config", "", "JSON file, written by the charm, whose keys are the names of these flags")
 	flags.StringVar(&c.Unit, "unit", "", "name of this unit")
-	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
+	flags.StringVar(&f.nb, "nb", "",
+		"where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
 	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is")
 	flags.StringVar(&c.Key, "private-key", "", "key for ssl: and for other agents")
 	flags.StringVar(&c.Certificate, "certificate", "", "certificate for ssl: and for other agents")
 	flags.StringVar(&c.CA, "ca-cert", "", "certificate of the CA for ssl: and for other agents")
 	flags.StringVar((*string)(&c.Mode), "mode", string(config.Advise), "off: never act; advise: report only; on: act")
-	secondsVar(flags, &c.TTL, "lease-ttl", config.DefaultTTL, "how long the unit that acts may be silent before another one takes over")
-	secondsVar(flags, &c.HoldDown, "hold-down", config.DefaultHoldDown, "how long a chassis or gateway must be unchanged before the agent acts on it")
+	secondsVar(flags, &c.TTL, "lease-ttl", config.DefaultTTL,
+		"how long the unit that acts may be silent before another one takes over")
+	secondsVar(flags, &c.HoldDown, "hold-down", config.DefaultHoldDown,
+		"how long a chassis or gateway must be unchanged before the agent acts on it")
 	flags.BoolVar(&c.NeutronGateways, "schedule-neutron-gateways", false, "act on gateways that Neutron owns, too")
-	flags.BoolVar(&c.CordonNew, "cordon-new-chassis", false, "with --mode on: cordon a chassis that can host gateways for the first time")
+	flags.BoolVar(&c.CordonNew, "cordon-new-chassis", false,
+		"with --mode on: cordon a chassis that can host gateways for the first time")
 	flags.BoolVar(&c.Northd, "northd", false, "an ovn-northd runs on this machine: act only while it works")
-	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort), "address of the API for programs on this machine")
-	flags.StringVar(&c.PeerListen, "peer-listen", "", "address at which other agents query this one; without it this unit never acts")
+	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort),
+		"address of the API for programs on this machine")
+	flags.StringVar(&c.PeerListen, "peer-listen", "",
+		"address at which other agents query this one; without it this unit never acts")
 	flags.StringVar(&c.Socket, "socket", "", "path of the Unix socket for operations on nodes; only its owner can open it")
 	flags.StringArrayVar(&c.Peers, "peer", nil, "address and port of another agent; may be repeated")
 }
@@ -104,14 +111,22 @@ func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
 		return c, fmt.Errorf("cannot read the agent's configuration %s: %w", f.file, err)
 	}
 	for flag, keep := range map[string]func(){
-		"unit": func() { read.Unit = c.Unit }, "nb": func() { read.NB = c.NB }, "sb": func() { read.SB = c.SB },
-		"private-key": func() { read.Key = c.Key }, "certificate": func() { read.Certificate = c.Certificate }, "ca-cert": func() { read.CA = c.CA },
-		"mode": func() { read.Mode = c.Mode }, "lease-ttl": func() { read.TTL = c.TTL }, "hold-down": func() { read.HoldDown = c.HoldDown },
+		"unit":                      func() { read.Unit = c.Unit },
+		"nb":                        func() { read.NB = c.NB },
+		"sb":                        func() { read.SB = c.SB },
+		"private-key":               func() { read.Key = c.Key },
+		"certificate":               func() { read.Certificate = c.Certificate },
+		"ca-cert":                   func() { read.CA = c.CA },
+		"mode":                      func() { read.Mode = c.Mode },
+		"lease-ttl":                 func() { read.TTL = c.TTL },
+		"hold-down":                 func() { read.HoldDown = c.HoldDown },
 		"schedule-neutron-gateways": func() { read.NeutronGateways = c.NeutronGateways },
 		"cordon-new-chassis":        func() { read.CordonNew = c.CordonNew },
 		"northd":                    func() { read.Northd = c.Northd },
 		"socket":                    func() { read.Socket = c.Socket },
-		"listen":                    func() { read.Listen = c.Listen }, "peer-listen": func() { read.PeerListen = c.PeerListen }, "peer": func() { read.Peers = c.Peers },
+		"listen":                    func() { read.Listen = c.Listen },
+		"peer-listen":               func() { read.PeerListen = c.PeerListen },
+		"peer":                      func() { read.Peers = c.Peers },
 	} {
 		if typed(flag) {
 			keep()
@@ -162,7 +177,8 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 
 // servers gives the agent access to this machine's servers.
 func servers(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.Servers {
-	machine := newMachine(juju.Env{Unit: c.Unit}, paths, ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}, log)
+	machine := newMachine(juju.Env{Unit: c.Unit}, paths,
+		ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}, log)
 	observer := &observe.Observer{Machine: machine}
 	return agent.Servers{
 		Observe: func(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {

@@ -40,7 +40,8 @@ in the unit's status until the next backup has been made.`,
 			}
 			runner := run.Exec{}
 			s := &backup.Service{
-				Unit: unit, Files: ovsctl.Files{Runner: runner, Paths: paths}, Dialer: &ovsdb.Dialer{Credentials: paths.Credentials()},
+				Unit: unit, Files: ovsctl.Files{Runner: runner, Paths: paths},
+				Dialer:  &ovsdb.Dialer{Credentials: paths.Credentials()},
 				Version: apt.Packages{Runner: runner, Paths: paths}.Installed, Now: time.Now,
 				Progress: func(_ context.Context, text string) { fmt.Fprintln(stderr, text) },
 			}

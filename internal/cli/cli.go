@@ -129,7 +129,8 @@ action; a person needs it for gateways and nodes at most.`,
 			return cmd.Help()
 		},
 	}
-	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(program+" gateways", getenv), newNodes(program+" nodes", getenv),
+	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(program+" gateways", getenv),
+		newNodes(program+" nodes", getenv),
 		newAgent(getenv, stderr), newBackup(getenv, stderr), newStartGuard(getenv, stderr), newVersion(program))
 	dress(root)
 	return root
@@ -154,7 +155,8 @@ HOOKS
 				return nil
 			}
 			for line := range strings.Lines(present.Failure(u.Env.Version, err)) {
-				u.Log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line)) //nolint:sloglint // for people: why the hook failed
+				//nolint:sloglint // for people: why the hook failed
+				u.Log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line))
 			}
 			return shownError{err}
 		},
@@ -240,19 +242,23 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		Machine:  machine,
 		Observer: observer,
 		Goal:     tools.GoalState,
-		Progress: func(ctx context.Context, text string) { log.InfoContext(ctx, text) }, //nolint:sloglint // for a person who waits
+		//nolint:sloglint // for a person who waits
+		Progress: func(ctx context.Context, text string) { log.InfoContext(ctx, text) },
 	}
 	program, err := os.Executable()
 	if err != nil {
 		log.Warn("cannot find this program's file; the agent is not kept", "error", err)
 	}
 	u := &reconcile.Reconciler{
-		Machine:    machine,
-		Tools:      tools,
-		Observer:   observer,
-		Members:    members,
-		Paths:      paths,
-		Packages:   apt.Packages{Runner: runner, Paths: paths, Getenv: getenv, Admin: cmp.Or(getenv("DPKG_ADMINDIR"), apt.DpkgAdmin)},
+		Machine:  machine,
+		Tools:    tools,
+		Observer: observer,
+		Members:  members,
+		Paths:    paths,
+		Packages: apt.Packages{
+			Runner: runner, Paths: paths, Getenv: getenv,
+			Admin: cmp.Or(getenv("DPKG_ADMINDIR"), apt.DpkgAdmin),
+		},
 		Firewall:   firewall.Firewall{Runner: runner},
 		Policy:     apt.Policy{Runner: runner, Paths: paths, App: env.App},
 		Monitoring: monitoring.On(runner, ""),

@@ -22,9 +22,10 @@ func fixed(all ...string) values {
 
 // offer has a shell complete the value of a flag.
 func offer(c *cobra.Command, flag string, find values) {
-	err := c.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return complete(cmd, find), cobra.ShellCompDirectiveNoFileComp
-	})
+	err := c.RegisterFlagCompletionFunc(flag,
+		func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return complete(cmd, find), cobra.ShellCompDirectiveNoFileComp
+		})
 	if err != nil {
 		panic(err) // there is no such flag
 	}

@@ -44,7 +44,8 @@ type databaseFlags struct {
 // add adds the flags to a group of commands.
 func (f *databaseFlags) add(c *cobra.Command) {
 	flags := c.PersistentFlags()
-	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas (default $OVN_NB_DB, else this machine's)")
+	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, "+
+		"several with commas (default $OVN_NB_DB, else this machine's)")
 	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is (default $OVN_SB_DB, else this machine's)")
 	flags.StringVar(&f.credentials.Key, "private-key", "", "key for ssl:")
 	flags.StringVar(&f.credentials.Certificate, "certificate", "", "certificate for ssl:")
@@ -113,9 +114,11 @@ func (f *databaseFlags) check() error {
 	for _, x := range [][2]string{{"--nb", f.nb}, {"--sb", f.sb}} {
 		switch flag, list := x[0], x[1]; {
 		case list == "":
-			return usageError{fmt.Errorf("%s is missing: it says where a database is, such as unix:/var/run/ovn/ovnnb_db.sock", flag)}
+			return usageError{fmt.Errorf("%s is missing: it says where a database is, such as unix:/var/run/ovn/ovnnb_db.sock",
+				flag)}
 		case !endpoints(list):
-			return usageError{fmt.Errorf("%s %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", cmp.Or(f.variables[flag], flag), list)}
+			return usageError{fmt.Errorf("%s %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, "+
+				"nor several of them with commas", cmp.Or(f.variables[flag], flag), list)}
 		}
 	}
 	switch {
@@ -133,7 +136,11 @@ func (f *databaseFlags) secure() bool { return strings.Contains(f.nb+","+f.sb, "
 // readCredentials returns which of the files of TLS can't be used, by its flag.
 func (f *databaseFlags) readCredentials() error {
 	var contents [][]byte
-	for _, x := range [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}} {
+	for _, x := range [][2]string{
+		{"--private-key", f.credentials.Key},
+		{"--certificate", f.credentials.Certificate},
+		{"--ca-cert", f.credentials.CA},
+	} {
 		content, err := os.ReadFile(x[1])
 		if err != nil {
 			return usageError{fmt.Errorf("%s: %w", x[0], err)}
@@ -141,7 +148,8 @@ func (f *databaseFlags) readCredentials() error {
 		contents = append(contents, content)
 	}
 	if _, err := tls.X509KeyPair(contents[1], contents[0]); err != nil {
-		return usageError{fmt.Errorf("--certificate %s and --private-key %s: %w", f.credentials.Certificate, f.credentials.Key, err)}
+		return usageError{fmt.Errorf("--certificate %s and --private-key %s: %w", f.credentials.Certificate,
+			f.credentials.Key, err)}
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(contents[2]) {
 		return usageError{fmt.Errorf("--ca-cert %s: there is no certificate in it", f.credentials.CA)}
@@ -165,7 +173,11 @@ func endpoints(list string) bool {
 
 // words are the typed flags, for printed commands.
 func (f *databaseFlags) words() (words []string) {
-	credentials := [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}}
+	credentials := [][2]string{
+		{"--private-key", f.credentials.Key},
+		{"--certificate", f.credentials.Certificate},
+		{"--ca-cert", f.credentials.CA},
+	}
 	for _, flag := range append(slices.Clone(f.typed), credentials...) {
 		if flag[1] != "" {
 			words = append(words, flag[0], flag[1])
@@ -181,7 +193,8 @@ func typed(program string, words []string) string { return program + " " + shell
 func (f *databaseFlags) service(cmd *cobra.Command, progress io.Writer) (s *gateway.Service, end func()) {
 	say, quiet := reassure(cmd.ErrOrStderr(), progress, "asking the databases at "+f.nb+" and "+f.sb)
 	s = &gateway.Service{
-		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
+		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","),
+		NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
 		By: operator(f.getenv), Elsewhere: f.elsewhere,
 		Progress: func(_ context.Context, line string) { say(line) },
 	}

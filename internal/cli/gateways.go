@@ -57,7 +57,8 @@ that --nb and --sb name, else in those of this machine.`,
 	f := gatewayFlags{program: program, databaseFlags: databaseFlags{getenv: getenv}}
 	f.databaseFlags.add(c)
 	c.PersistentPreRunE = refuseEmpty
-	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f), newRevisions(&f))
+	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f),
+		newRevisions(&f))
 	return c
 }
 
@@ -73,14 +74,17 @@ func (f *gatewayFlags) addChange(c *cobra.Command) {
 	flags := c.Flags()
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	flags.BoolVar(&f.yes, "yes", false, "confirm that gateways may be interrupted")
-	secondsVar(flags, &f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
+	secondsVar(flags, &f.wait, "wait", gateway.DefaultWait,
+		"how long to wait for gateways to be bound as expected; 0 skips verification")
 	flags.StringVar(&f.reviewID, "review-id", "", "carry out only the plan that a dry run showed with this ID")
-	flags.BoolVar(&f.intermediate, "allow-intermediate-commits", false, "skip the check of --review-id, and say what it would have refused")
+	flags.BoolVar(&f.intermediate, "allow-intermediate-commits", false,
+		"skip the check of --review-id, and say what it would have refused")
 }
 
 // addScheduling adds the flags for a reschedule.
 func (f *gatewayFlags) addScheduling(flags *pflag.FlagSet) {
-	flags.StringVar(&f.scheduler, "scheduler", string(schedule.LeastLoaded), "scheduler for reschedule: least-loaded or random")
+	flags.StringVar(&f.scheduler, "scheduler", string(schedule.LeastLoaded),
+		"scheduler for reschedule: least-loaded or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed for the random scheduler; the same seed gives the same plan")
 }
 
@@ -95,7 +99,8 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show how gateways are spread, what is wrong, and what would fix it",
-		Example: "  " + f.program + " status --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:6642 --private-key key.pem --certificate cert.pem --ca-cert ca.pem\n" +
+		Example: "  " + f.program + " status --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:6642 --private-key key.pem " +
+			"--certificate cert.pem --ca-cert ca.pem\n" +
 			"  " + f.program + " status --exit-code >/dev/null || echo look at the gateways",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -153,7 +158,8 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 	f.addChange(c)
 	f.addMoving(c.Flags())
 	c.Flags().StringVar(&f.revert, "revert", "", "revert what this plan changed (see history)")
-	c.Flags().StringVar(&f.target, "target-revision", "", "bring back this layout: successful-site-action, last-site-action or an ID (see revisions)")
+	c.Flags().StringVar(&f.target, "target-revision", "",
+		"bring back this layout: successful-site-action, last-site-action or an ID (see revisions)")
 	offer(c, "revert", f.plans)
 	offer(c, "target-revision", fixed(string(journal.Successful), string(journal.Last)))
 	return c
@@ -187,7 +193,8 @@ func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 func (f *gatewayFlags) request() gateway.Request {
 	return gateway.Request{
 		Options: schedule.Options{
-			Scheduler: schedule.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves, AllowNewCandidates: f.allowNew,
+			Scheduler: schedule.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves,
+			AllowNewCandidates: f.allowNew,
 		},
 		Target: journal.Version(f.target), ReviewID: f.reviewID, AllowIntermediate: f.intermediate,
 		Seed: f.seed, Revert: f.revert, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait,
@@ -205,20 +212,24 @@ func (f *gatewayFlags) complete() error {
 	case f.wait < 0:
 		return usageError{fmt.Errorf("--wait %s is less than 0", f.wait)}
 	case f.scheduler != "" && f.scheduler != string(schedule.LeastLoaded) && f.scheduler != string(schedule.Random):
-		return usageError{fmt.Errorf("--scheduler %q is neither %s nor %s", f.scheduler, schedule.LeastLoaded, schedule.Random)}
+		return usageError{fmt.Errorf("--scheduler %q is neither %s nor %s", f.scheduler, schedule.LeastLoaded,
+			schedule.Random)}
 	}
 	return nil
 }
 
 // run shows a plan and carries it out.
-func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error)) error {
+func (f *gatewayFlags) run(cmd *cobra.Command,
+	prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error),
+) error {
 	if err := f.complete(); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("seed") && f.scheduler != string(schedule.Random) {
 		return usageError{fmt.Errorf("--seed is for --scheduler %s", schedule.Random)}
 	}
-	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout, fmt.Errorf("timed out after %.0fm", gatewaysTimeout.Minutes()))
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout,
+		fmt.Errorf("timed out after %.0fm", gatewaysTimeout.Minutes()))
 	defer cancel()
 	progress := f.progress(cmd)
 	s, end := f.service(cmd, progress)

@@ -13,8 +13,8 @@ import (
 // issues is where problems are reported.
 const issues = "https://github.com/ovn-central/ovn-central-operator/issues"
 
-// pageKey is the annotation of a command, or of a group, with the page of the documents about it. An annotation with the
-// number of an exit status has its meaning, if that differs from [exitStatus].
+// pageKey is the annotation of a command, or of a group, with the page of the documents about it. An annotation with
+// the number of an exit status has its meaning, if that differs from [exitStatus].
 const pageKey = "page"
 
 // exitStatus are the codes of every command.
@@ -121,7 +121,8 @@ func unknown(cmd *cobra.Command, args []string) error {
 	if all := cmd.SuggestionsFor(args[0]); len(all) > 0 {
 		near = fmt.Sprintf("did you mean %s? ", strings.Join(all, " or "))
 	}
-	return usageError{fmt.Errorf("unknown command %q for %q; %s%s --help lists them", args[0], cmd.CommandPath(), near, cmd.CommandPath())}
+	return usageError{fmt.Errorf("unknown command %q for %q; %s%s --help lists them", args[0], cmd.CommandPath(), near,
+		cmd.CommandPath())}
 }
 
 // misnamed is the error of a help for a command that does not exist: cobra's help can't fail.

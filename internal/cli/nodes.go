@@ -65,7 +65,8 @@ that is the host name of another node, too. The databases are those that --nb an
 			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Uncordon(ctx, args[0])
 			}),
-		reason(f.operation("hold NODE NAME", "Keep a node from being drained or removed until the hold is released", cobra.ExactArgs(2),
+		reason(f.operation("hold NODE NAME", "Keep a node from being drained or removed until the hold is released",
+			cobra.ExactArgs(2),
 			func(ctx context.Context, s *node.Service, args []string) answer.Status {
 				return s.Hold(ctx, args[0], args[1], f.reason)
 			})),
@@ -81,7 +82,8 @@ that is the host name of another node, too. The databases are those that --nb an
 // drain makes the command that empties a node.
 func (f *nodeFlags) drain(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	var c *cobra.Command
-	c = reason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty", cobra.ExactArgs(1),
+	c = reason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
+		cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			if !c.Flags().Changed("grace-period") {
 				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
@@ -108,7 +110,8 @@ func (f *nodeFlags) confirmed(operation, name string, operate func(dryRun bool) 
 	asked := answer.New(answer.BadRequest, what+"; this interrupts traffic: confirm it", would.Details.MessageList...)
 	asked.Metadata["finding"] = string(finding.Unconfirmed)
 	return asked.With(answer.Message{
-		Message: f.command(command.Command{Action: operation, Params: []command.Param{{Key: "node", Value: name}}}), Kind: answer.MessageNext, Name: operation,
+		Message: f.command(command.Command{Action: operation, Params: []command.Param{{Key: "node", Value: name}}}),
+		Kind:    answer.MessageNext, Name: operation,
 	})
 }
 
@@ -120,35 +123,41 @@ func (f *nodeFlags) addYes(c *cobra.Command) {
 // addLimits adds the flags of a drain.
 func (f *nodeFlags) addLimits(c *cobra.Command) {
 	secondsVar(c.Flags(), &f.limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
-	secondsVar(c.Flags(), &f.limits.Grace, "grace-period", maintenance.DefaultGrace, "how long to wait for what holds the node to go away; less than timeout")
+	secondsVar(c.Flags(), &f.limits.Grace, "grace-period", maintenance.DefaultGrace,
+		"how long to wait for what holds the node to go away; less than timeout")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 }
 
 // decommission makes the command that retires a node.
 func (f *nodeFlags) decommission(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	var c *cobra.Command
-	c = reason(f.operation("decommission NODE", "Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
+	c = reason(f.operation("decommission NODE",
+		"Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			if !c.Flags().Changed("grace-period") {
 				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
 			}
 			return s.Decommission(ctx, node.DecommissionRequest{
-				Node: args[0], Reason: f.reason, Drain: f.limits, Clear: f.clear, DryRun: f.dryRun, Confirmed: f.yes, Force: f.force,
+				Node: args[0], Reason: f.reason, Drain: f.limits, Clear: f.clear, DryRun: f.dryRun, Confirmed: f.yes,
+				Force: f.force,
 			})
 		}))
 	c.Long = `Empty a node for good: drain it, and take it out of all lists of candidates.
 This command cannot tell which units of the charm are on its machine, nor the state
 of the clusters without them: where the charm is deployed, run its action decommission.`
 	f.addLimits(c)
-	secondsVar(c.Flags(), &f.clear, "clear-labels-timeout", node.DefaultClearTimeout, "how long to wait at most until it is out of the candidates")
+	secondsVar(c.Flags(), &f.clear, "clear-labels-timeout", node.DefaultClearTimeout,
+		"how long to wait at most until it is out of the candidates")
 	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
-	c.Flags().BoolVar(&f.force, "force", false, "where its ovn-controller is proved unreachable for 180 s: take its ports off it")
+	c.Flags().BoolVar(&f.force, "force", false,
+		"where its ovn-controller is proved unreachable for 180 s: take its ports off it")
 	return c
 }
 
 // remove makes the command that deletes a node.
 func (f *nodeFlags) remove() *cobra.Command {
-	c := f.operation("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to", cobra.ExactArgs(1),
+	c := f.operation("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to",
+		cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) answer.Status {
 			return s.Remove(ctx, node.RemoveRequest{Node: args[0], DryRun: f.dryRun, Confirmed: f.yes})
 		})
@@ -165,7 +174,8 @@ func (f *nodeFlags) undrain() *cobra.Command {
 				return s.Undrain(ctx, args[0], f.wait, dryRun)
 			})
 		})
-	secondsVar(c.Flags(), &f.wait, "wait", gateway.DefaultWait, "how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
+	secondsVar(c.Flags(), &f.wait, "wait", gateway.DefaultWait,
+		"how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 	f.addYes(c)
 	return c
@@ -188,39 +198,47 @@ func confirms(verb string) bool {
 
 // readOnly makes a command that changes nothing.
 func (f *nodeFlags) readOnly(use, short string, args cobra.PositionalArgs) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Example: f.example(use), Args: args, ValidArgsFunction: f.completion(use), RunE: func(cmd *cobra.Command, args []string) error {
-		if len(args) == 1 && args[0] == "" {
-			_, refused := maintenance.Resolve(nil, "") // for List an empty name means all
-			return f.answer(cmd, *refused)
-		}
-		if err := f.complete(); err != nil {
-			return err
-		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
-		defer cancel()
-		s, end := f.service(cmd, io.Discard)
-		report, refused := s.List(ctx, strings.Join(args, ""))
-		end()
-		if refused != nil {
-			return f.answer(cmd, *refused)
-		}
-		return show(cmd.OutOrStdout(), f.output, report, document.Nodes)
-	}}
+	return &cobra.Command{
+		Use: use, Short: short, Example: f.example(use), Args: args, ValidArgsFunction: f.completion(use),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "" {
+				_, refused := maintenance.Resolve(nil, "") // for List an empty name means all
+				return f.answer(cmd, *refused)
+			}
+			if err := f.complete(); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
+			defer cancel()
+			s, end := f.service(cmd, io.Discard)
+			report, refused := s.List(ctx, strings.Join(args, ""))
+			end()
+			if refused != nil {
+				return f.answer(cmd, *refused)
+			}
+			return show(cmd.OutOrStdout(), f.output, report, document.Nodes)
+		},
+	}
 }
 
 // operation makes a command that ends with an answer.
-func (f *nodeFlags) operation(use, short string, args cobra.PositionalArgs, operate func(context.Context, *node.Service, []string) answer.Status) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Example: f.example(use), Args: args, ValidArgsFunction: f.completion(use), RunE: func(cmd *cobra.Command, args []string) error {
-		if err := f.complete(); err != nil {
-			return err
-		}
-		ctx, cancel := context.WithTimeoutCause(cmd.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
-		defer cancel()
-		s, end := f.service(cmd, f.progress(cmd))
-		status := operate(ctx, s, args)
-		end()
-		return f.answer(cmd, status)
-	}}
+func (f *nodeFlags) operation(use, short string, args cobra.PositionalArgs,
+	operate func(context.Context, *node.Service, []string) answer.Status,
+) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Example: f.example(use), Args: args, ValidArgsFunction: f.completion(use),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.complete(); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeoutCause(cmd.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
+			defer cancel()
+			s, end := f.service(cmd, f.progress(cmd))
+			status := operate(ctx, s, args)
+			end()
+			return f.answer(cmd, status)
+		},
+	}
 }
 
 func (f *nodeFlags) service(cmd *cobra.Command, progress io.Writer) (s *node.Service, end func()) {

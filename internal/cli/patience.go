@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// patience is how long a command is silent at most in the beginning. Later it says after each [pause] that it still works.
+// patience is how long a command is silent at most in the beginning. Later it says after each
+// [pause] that it still works.
 const (
 	patience = 2 * time.Second
 	pause    = 10 * time.Second

@@ -33,18 +33,22 @@ are cordoned. Without --base and --diff, revisions are listed.`,
 			defer cancel()
 			s, end := f.service(cmd, io.Discard)
 			found := s.Revisions(ctx, gateway.RevisionsRequest{
-				Base: journal.Version(base), Diff: journal.Version(diff), Reschedule: plan == "reschedule", Options: f.request().Options,
+				Base: journal.Version(base), Diff: journal.Version(diff), Reschedule: plan == "reschedule",
+				Options: f.request().Options,
 			})
 			end()
 			return f.answer(cmd, found)
 		},
 	}
-	c.Flags().StringVar(&base, "base", "", "compare this with diff: committed (the default with --diff), successful-site-action or last-site-action")
-	c.Flags().StringVar(&diff, "diff", "", "compare base with this: plan (the default with --base), committed, successful-site-action or last-site-action")
+	c.Flags().StringVar(&base, "base", "",
+		"compare this with diff: committed (the default with --diff), successful-site-action or last-site-action")
+	c.Flags().StringVar(&diff, "diff", "",
+		"compare base with this: plan (the default with --base), committed, successful-site-action or last-site-action")
 	c.Flags().StringVar(&plan, "plan", "rebalance", "which plan --diff plan is: rebalance or reschedule")
 	f.addNetworks(c)
 	offer(c, "base", fixed(string(journal.Committed), string(journal.Successful), string(journal.Last)))
-	offer(c, "diff", fixed(string(journal.Planned), string(journal.Committed), string(journal.Successful), string(journal.Last)))
+	offer(c, "diff", fixed(string(journal.Planned), string(journal.Committed), string(journal.Successful),
+		string(journal.Last)))
 	offer(c, "plan", fixed("rebalance", "reschedule"))
 	return c
 }

@@ -43,7 +43,8 @@ is printed.`,
 			case reason != "":
 				return refusedStart{fmt.Errorf("%s: its server is not started: %s", db.Short(), reason)}
 			case err != nil:
-				fmt.Fprintf(stderr, "%s: its server is started, but not all units could be asked whether its cluster was given up in a recovery: %s\n", db.Short(), run.Redact(err.Error()))
+				fmt.Fprintf(stderr, "%s: its server is started, but not all units could be asked whether its cluster was "+
+					"given up in a recovery: %s\n", db.Short(), run.Redact(err.Error()))
 			}
 			return nil
 		},

@@ -49,7 +49,8 @@ func agentGateways(g report.GatewayStatus) string {
 		fmt.Fprintf(&b, "gateways: not seen yet %s\n", g.Error)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "gateways: %d on %d chassis, as of %s ago\n", g.Gateways, g.Chassis, report.Seconds(g.LookedSecondsAgo))
+	fmt.Fprintf(&b, "gateways: %d on %d chassis, as of %s ago\n", g.Gateways, g.Chassis,
+		report.Seconds(g.LookedSecondsAgo))
 	if g.Error != "" {
 		fmt.Fprintf(&b, "cannot read gateways now: %s\n", g.Error)
 	}
@@ -65,7 +66,8 @@ func agentGateways(g report.GatewayStatus) string {
 		if a.Neutron {
 			owner = "; Neutron's"
 		}
-		fmt.Fprintf(&b, "  %s: %s -> %s (%s%s)\n", a.Gateway, strings.Join(a.Before, ","), strings.Join(a.After, ","), a.Reason, owner)
+		fmt.Fprintf(&b, "  %s: %s -> %s (%s%s)\n", a.Gateway, strings.Join(a.Before, ","), strings.Join(a.After, ","),
+			a.Reason, owner)
 	}
 	for _, h := range g.HeldDown {
 		fmt.Fprintf(&b, "held down: %s for another %s\n", h.Name, report.Seconds(h.ForSeconds))
@@ -74,7 +76,8 @@ func agentGateways(g report.GatewayStatus) string {
 		fmt.Fprintf(&b, "not changed by the agent, since Neutron undoes its changes: %s\n", name)
 	}
 	if g.Last != nil {
-		fmt.Fprintf(&b, "done %s ago: %d gateways, %d interrupted: %s\n", report.Seconds(g.Last.SecondsAgo), g.Last.Gateways, g.Last.Interruptions, strings.Join(g.Last.Reasons, "; "))
+		fmt.Fprintf(&b, "done %s ago: %d gateways, %d interrupted: %s\n", report.Seconds(g.Last.SecondsAgo), g.Last.Gateways,
+			g.Last.Interruptions, strings.Join(g.Last.Reasons, "; "))
 	}
 	if g.LastError != "" {
 		fmt.Fprintf(&b, "failed: %s\n", g.LastError)

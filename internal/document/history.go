@@ -20,7 +20,8 @@ func History(h gateway.History) string {
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "plan\twhen\toperation\tgateways\tmoved\tby")
 	for _, e := range h.Plans {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s%s\n", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation, e.Gateways, e.Moves, e.By, unfinished(e))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s%s\n", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation, e.Gateways,
+			e.Moves, e.By, unfinished(e))
 	}
 	_ = table.Flush() // into a builder, which takes all
 	for _, e := range h.Plans {

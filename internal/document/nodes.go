@@ -17,7 +17,8 @@ func Nodes(r maintenance.Report) string {
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tpinned\tlost if it stops\tholds")
+	fmt.Fprintln(table,
+		"node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tpinned\tlost if it stops\tholds")
 	for _, n := range r.Nodes {
 		lost := "-"
 		if all := len(n.Lost) + n.OmittedLost; all > 0 {

@@ -89,7 +89,8 @@ func cost(c schedule.Cost) string {
 	case c.Interruptions > 1:
 		interrupts = fmt.Sprintf("interrupts %d gateways for about a second each", c.Interruptions)
 	}
-	return fmt.Sprintf("%s and %s change; %s", schedule.Count(c.Gateways, "gateway"), schedule.Count(c.Rows, "row"), interrupts)
+	return fmt.Sprintf("%s and %s change; %s", schedule.Count(c.Gateways, "gateway"), schedule.Count(c.Rows, "row"),
+		interrupts)
 }
 
 // network is a network's chassis, before and after.

@@ -43,19 +43,23 @@ func schema(d plan.UpgradeDatabase) string {
 	if d.Schema == "" {
 		return "not served here"
 	}
-	is := fmt.Sprintf("schema %s, file of %s%s, election timer %g s", d.Schema, plan.Mebibytes(d.FileBytes), fileFormat(" in the format", d.FileFormat), d.TimerSeconds)
+	is := fmt.Sprintf("schema %s, file of %s%s, election timer %g s", d.Schema, plan.Mebibytes(d.FileBytes),
+		fileFormat(" in the format", d.FileFormat), d.TimerSeconds)
 	switch {
 	case d.Brought == "":
 		return is
 	case !d.Converted:
-		return is + "; not converted, the packages bring schema " + d.Brought + fileFormat(" and the file format", d.BroughtFileFormat)
+		return is + "; not converted, the packages bring schema " + d.Brought +
+			fileFormat(" and the file format", d.BroughtFileFormat)
 	}
 	after := ""
 	if d.BroughtFileFormat != d.FileFormat && d.BroughtFileFormat != "" {
 		after = fmt.Sprintf(", which no ovsdb-server before %s can read,", d.BroughtFileFormat)
 	}
-	return is + fmt.Sprintf("; converted to schema %s once every unit runs the packages: clients wait for %g to %g s, at an election timer of %g s; it may take %s of the disk and %s of memory on each unit",
-		d.Brought+fileFormat(" and the file format", d.BroughtFileFormat)+after, d.LeastGapSeconds, d.MostGapSeconds, d.NeededTimerSeconds, plan.Mebibytes(d.NeededDiskBytes), plan.Mebibytes(d.NeededMemoryBytes))
+	return is + fmt.Sprintf("; converted to schema %s once every unit runs the packages: "+
+		"clients wait for %g to %g s, at an election timer of %g s; it may take %s of the disk and %s of memory on each unit",
+		d.Brought+fileFormat(" and the file format", d.BroughtFileFormat)+after, d.LeastGapSeconds, d.MostGapSeconds,
+		d.NeededTimerSeconds, plan.Mebibytes(d.NeededDiskBytes), plan.Mebibytes(d.NeededMemoryBytes))
 }
 
 // fileFormat names the format of a file behind other words, where it is known.

@@ -223,8 +223,11 @@ func (f Finding) Details() []string {
 		label   string
 		servers []Server
 		why     bool
-	}{{"down", f.Args.Down, false}, {"not connected in both directions", f.Args.OneWay, true},
-		{"members", f.Args.Members, false}} {
+	}{
+		{"down", f.Args.Down, false},
+		{"not connected in both directions", f.Args.OneWay, true},
+		{"members", f.Args.Members, false},
+	} {
 		if len(list.servers) > 0 {
 			all = append(all, list.label+": "+servers(list.servers, list.why))
 		}

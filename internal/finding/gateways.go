@@ -188,8 +188,10 @@ var gatewayEntries = []Entry{
 // aboutGateways is an entry about gateways or chassis. They are no concern of the unit that reports them, so that only
 // refusals are in its status line.
 func aboutGateways(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
-	return Entry{Code: code, Severity: severity, Kind: kind, Quiet: severity < Waiting, Line: line, Meaning: meaning,
-		Do: do}
+	return Entry{
+		Code: code, Severity: severity, Kind: kind, Quiet: severity < Waiting, Line: line, Meaning: meaning,
+		Do: do,
+	}
 }
 
 // alert is the entry with an alert that fires when the finding has lasted so long.

@@ -105,7 +105,9 @@ func (f Firewall) admit(ctx context.Context, done *Changes, have, rules []rule) 
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(have, func(h rule) bool { return !h.ours && h.from == r.from && slices.Equal(h.ports, r.ports) })
+		i := slices.IndexFunc(have, func(h rule) bool {
+			return !h.ours && h.from == r.from && slices.Equal(h.ports, r.ports)
+		})
 		if !added && i >= 0 && blocked == nil {
 			blocked = fmt.Errorf("cannot let %s in beside a rule that is not the charm's; run: sudo ufw delete %s %s",
 				r.from.Addr(), have[i].action, strings.Join(have[i].words(), " "))
@@ -125,7 +127,8 @@ func (f Firewall) Drifted(ctx context.Context, want Rules) (bool, error) {
 	// If ufw does not do IPv6, no rule of that family is missing.
 	six := slices.ContainsFunc(have, func(r rule) bool { return r.from.Addr().Is6() })
 	lacks := func(port uint16) bool {
-		return len(undecidedIn(have, []uint16{port}, anywhere4)) > 0 || six && len(undecidedIn(have, []uint16{port}, anywhere6)) > 0
+		return len(undecidedIn(have, []uint16{port}, anywhere4)) > 0 ||
+			six && len(undecidedIn(have, []uint16{port}, anywhere6)) > 0
 	}
 	return len(p.misplaced)+len(p.admit)+len(p.stale) > 0 || slices.ContainsFunc(append(p.open, p.closed...), lacks), nil
 }

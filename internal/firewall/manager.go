@@ -102,8 +102,8 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return m.Findings(), err
 }
 
-// Remove removes the rules. If ufw can't work, as in a container without its kernel modules, it never will: the error is
-// the context's.
+// Remove removes the rules. If ufw can't work, as in a container without its kernel modules, it never will:
+// the error is the context's.
 func (m *Manager) Remove(ctx context.Context) error {
 	_, err := m.Firewall.Remove(ctx)
 	switch {

@@ -88,7 +88,9 @@ func admitted(rules []rule, g grant) bool {
 // undecided are the ports for which some family has no rule for all addresses.
 func undecided(rules []rule, ports []uint16) []uint16 {
 	four, six := undecidedIn(rules, ports, anywhere4), undecidedIn(rules, ports, anywhere6)
-	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool { return !slices.Contains(four, port) && !slices.Contains(six, port) })
+	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool {
+		return !slices.Contains(four, port) && !slices.Contains(six, port)
+	})
 }
 
 // undecidedIn are those for which this family has none.

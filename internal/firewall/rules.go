@@ -14,7 +14,10 @@ const Comment = "charm-ovn-central"
 
 var (
 	// peerPorts are a unit's ports for other units, in ascending order, as ufw stores several ports of a rule.
-	peerPorts = []uint16{ovndb.NorthboundPort, ovndb.NorthboundRaftPort, ovndb.SouthboundRaftPort, ovndb.AgentPeerPort, ovndb.ManagementPort}
+	peerPorts = []uint16{
+		ovndb.NorthboundPort, ovndb.NorthboundRaftPort, ovndb.SouthboundRaftPort, ovndb.AgentPeerPort,
+		ovndb.ManagementPort,
+	}
 	// clientPorts are a unit's ports for a CMS.
 	clientPorts = []uint16{ovndb.NorthboundPort, ovndb.ManagementPort}
 	// openPorts are for all addresses, for any default of the firewall.

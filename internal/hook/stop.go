@@ -63,7 +63,8 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 		} else if len(reasons) == 0 {
 			args.Detail = err.Error()
 		}
-		blocked := finding.New(finding.LeaveBlocked, finding.Subject{Name: u.Env.Unit}, args).As(finding.Error).Because(reasons...)
+		blocked := finding.New(finding.LeaveBlocked, finding.Subject{Name: u.Env.Unit},
+			args).As(finding.Error).Because(reasons...)
 		word, text := present.Workload(u.Env.Version, []finding.Finding{blocked})
 		if failed := u.Tools.StatusSet(ctx, word, text); failed != nil {
 			u.Log.WarnContext(ctx, "cannot set the status", "error", failed)

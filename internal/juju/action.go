@@ -45,13 +45,15 @@ func (t *Tools) ActionSet(ctx context.Context, results map[string]string) error 
 		arg := key + "=" + run.Redact(results[key])
 		switch {
 		case !resultKey.MatchString(key):
-			return fmt.Errorf("cannot set action result %q: a key starts and ends with a-z or 0-9 and has only these and - between", key)
+			return fmt.Errorf("cannot set action result %q: a key starts and ends with a-z or 0-9 and has "+
+				"only these and - between", key)
 		case slices.Contains(reservedKeys, key):
 			return fmt.Errorf("cannot set action result %q: Juju sets it itself", key)
 		case strings.ContainsRune(arg, 0):
 			return fmt.Errorf("cannot set action result %q: it has a NUL byte", key)
 		case len(arg) > MaxArgument:
-			return fmt.Errorf("cannot set action result %q: %w: %d bytes with its key, at most %d", key, ErrTooLarge, len(arg), MaxArgument)
+			return fmt.Errorf("cannot set action result %q: %w: %d bytes with its key, at most %d", key, ErrTooLarge, len(arg),
+				MaxArgument)
 		}
 		args = append(args, arg)
 	}

@@ -50,7 +50,8 @@ func (t *Tools) LeaderSet(ctx context.Context, settings map[string]string) error
 		case !utf8.ValidString(arg) || strings.ContainsRune(arg, 0):
 			return fmt.Errorf("cannot write leader setting %q: it is not text", key)
 		case len(arg) > MaxArgument:
-			return fmt.Errorf("cannot write leader setting %q: %w: %d bytes with its key, at most %d", key, ErrTooLarge, len(arg), MaxArgument)
+			return fmt.Errorf("cannot write leader setting %q: %w: %d bytes with its key, at most %d", key, ErrTooLarge,
+				len(arg), MaxArgument)
 		}
 		args = append(args, arg)
 	}

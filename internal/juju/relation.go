@@ -69,7 +69,9 @@ func (t *Tools) RelationSetApp(ctx context.Context, relationID string, values ma
 	return t.setRelationData(ctx, "the application's", relationID, values, "-r", relationID, "--app", "--file", "-")
 }
 
-func (t *Tools) setRelationData(ctx context.Context, whose, relationID string, values map[string]string, args ...string) error {
+func (t *Tools) setRelationData(ctx context.Context, whose, relationID string, values map[string]string,
+	args ...string,
+) error {
 	if len(values) == 0 {
 		return nil
 	}

@@ -44,10 +44,11 @@ var (
 //
 //   - the controller, if the relation has no settings of that unit (state/relationunit.go ReadSettings; exit code 1);
 //   - the controller of Juju 4, for the same reason (domain/relation/errors, RelationUnitNotFound);
-//   - the parser of -r (jujuc/context.go; exit code 2), with exit code 1 if the relation is removed while the tool runs;
-//   - the controller (apiserver/facades/agent/uniter ReadRemoteSettings; exit code 1), for a removed relation and for an
-//     application that is not part of it. The preceding word matters, since the error of a socket that can't be opened
-//     ends in "permission denied", too;
+//   - the parser of -r (jujuc/context.go; exit code 2), with exit code 1 if the relation is
+//     removed while the tool runs;
+//   - the controller (apiserver/facades/agent/uniter ReadRemoteSettings; exit code 1), for a removed relation and for
+//     an application that is not part of it. The preceding word matters, since the error of a socket that can't be
+//     opened ends in "permission denied", too;
 //   - the parser of -r of network-get, as above, and network-get itself (exit code 1), before the endpoint's name;
 //   - the agent, in a hook (runner/context/context.go; exit code 1);
 //   - the agent (runner/context/leader.go; exit code 1), and the controller, if another unit has become the leader

@@ -56,12 +56,14 @@ func Parse(value string) (Record, error) {
 	if value == "" {
 		return r, nil
 	}
-	if err := json.Unmarshal([]byte(value), &r); err != nil || !IsName(r.Holder) || !IsName(r.Instance) || !IsName(r.Address) {
+	if err := json.Unmarshal([]byte(value), &r); err != nil || !IsName(r.Holder) || !IsName(r.Instance) ||
+		!IsName(r.Address) {
 		return Record{}, fmt.Errorf("%w: %q", ErrMalformed, foreign.Name(value))
 	}
 	for i := range r.Intents {
 		m := &r.Intents[i]
-		m.ID, m.Kind, m.By, m.From = foreign.Name(m.ID), Kind(foreign.Name(string(m.Kind))), foreign.Name(m.By), foreign.Name(m.From)
+		m.ID, m.Kind, m.By, m.From = foreign.Name(m.ID), Kind(foreign.Name(string(m.Kind))), foreign.Name(m.By),
+			foreign.Name(m.From)
 	}
 	return r, nil
 }

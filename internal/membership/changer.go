@@ -25,7 +25,8 @@ type Observer interface {
 	MissingEntries(context.Context, observe.ServerState) (string, error)
 	Probe(context.Context, observe.ServerState) []raft.ProbeResult
 	ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error)
-	QuorumWithout(ctx context.Context, m observe.Application, cache observe.Cache, l observe.ServerState, end raftfile.End) (q raft.Quorum, removed bool)
+	QuorumWithout(ctx context.Context, m observe.Application, cache observe.Cache, l observe.ServerState,
+		end raftfile.End) (q raft.Quorum, removed bool)
 	CountClients() (map[ovndb.Database]ovndb.Clients, error)
 }
 

@@ -55,7 +55,9 @@ func (s *Changer) dropConversion(ctx context.Context, d ovndb.Database) error {
 	return s.onConversion(ctx, d, func(ctx context.Context, g *ovsdb.Global) error { return g.Drop(ctx, conversionKey) })
 }
 
-func (s *Changer) onConversion(ctx context.Context, d ovndb.Database, write func(context.Context, *ovsdb.Global) error) error {
+func (s *Changer) onConversion(ctx context.Context, d ovndb.Database,
+	write func(context.Context, *ovsdb.Global) error,
+) error {
 	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
 		return fmt.Errorf("cannot note the conversion of %s: %w", d, err)
@@ -86,7 +88,9 @@ const convertBase = 2 * time.Minute
 // timer it tries. It has the database's lock meanwhile (rule R5): members are silent while they store what was
 // converted, so that another one that leaves or restarts then could be one too many. If another unit held the lock
 // for too long, the error is a [*finding.RefusedError].
-func (s *Changer) Convert(ctx context.Context, m observe.Application, d ovndb.Database, version string, timer time.Duration) error {
+func (s *Changer) Convert(ctx context.Context, m observe.Application, d ovndb.Database, version string,
+	timer time.Duration,
+) error {
 	return s.WithLock(ctx, m, d, false, func(ctx context.Context, _ Gate) error {
 		return s.convert(ctx, d, version, timer)
 	})

@@ -42,7 +42,10 @@ func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error
 	}
 	k := &lock{changer: s, database: d}
 	gone, _ := k.provenRemoved(ctx, record, ids, map[string]*raft.RemovalWatcher{})
-	next, changed := record.WithoutEnded(lease.LiveOwner{Unit: s.Env.Unit, Server: string(l.Status.Server), Gone: gone, Now: s.Now()})
+	next, changed := record.WithoutEnded(lease.LiveOwner{
+		Unit: s.Env.Unit, Server: string(l.Status.Server), Gone: gone,
+		Now: s.Now(),
+	})
 	if !changed {
 		return nil
 	}

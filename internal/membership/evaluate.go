@@ -19,7 +19,9 @@ const electionPatience = 10 * time.Second
 // evaluate judges a change in a view of the cluster. While the cluster has no leader, it looks again for two election
 // timers, since an election takes that long at most. It leaves in l the state that it judged. If there is a lock k,
 // what the lock records is part of the view.
-func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
+func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
+	judge func(raft.View) raft.Plan,
+) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
 	defer cancel()
 	for told := false; ; {
@@ -32,7 +34,8 @@ func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observ
 		}
 		if !told {
 			told = true
-			s.Progress(ctx, fmt.Sprintf("%s: no leader is known; waiting for an election, at most %s", l.Database.Short(), min(2*l.Status.ElectionTimer, electionPatience)))
+			s.Progress(ctx, fmt.Sprintf("%s: no leader is known; waiting for an election, at most %s", l.Database.Short(),
+				min(2*l.Status.ElectionTimer, electionPatience)))
 		}
 		next := s.Observer.ObserveServer(ctx, l.Database)
 		if next.Condition != ovndb.Serving {
@@ -43,7 +46,9 @@ func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observ
 }
 
 // judge is [Changer.evaluate] by one look.
-func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
+func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
+	judge func(raft.View) raft.Plan,
+) (raft.View, raft.Plan, error) {
 	view, err := s.Observer.View(ctx, *l, m.Names(l.Database))
 	if err != nil {
 		return view, raft.Plan{}, err

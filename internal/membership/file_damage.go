@@ -29,7 +29,8 @@ type DamagedFileError struct {
 
 // Error is one line.
 func (e *DamagedFileError) Error() string {
-	return fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s): %v", e.Database.Short(), e.Missing, e.Err)
+	return fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s): %v",
+		e.Database.Short(), e.Missing, e.Err)
 }
 
 // Unwrap is why it could not be rewritten.

@@ -18,7 +18,10 @@ const joinPatience = 10 * time.Second
 // from that, and the others would count it for ever. If it has become a member, it is started again, and the error is
 // a [*PendingError].
 func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
-	joined := &PendingError{d, "the server has joined the cluster meanwhile and stays its member; the next try continues from there"}
+	joined := &PendingError{
+		d,
+		"the server has joined the cluster meanwhile and stays its member; the next try continues from there",
+	}
 	if s.joins(ctx, d) {
 		return joined
 	}

@@ -92,18 +92,21 @@ var errWithheld = errors.New("the kick was withheld")
 func (r KickRequest) check() error {
 	switch {
 	case len(r.IDs) == 0 && r.Unit == "":
-		return invalid("it is missing: name the member to kick by it, or by sb-identity and nb-identity; cluster-status shows them")
+		return invalid("it is missing: name the member to kick by it, or by sb-identity and nb-identity; " +
+			"cluster-status shows them")
 	case len(r.IDs) > 0 && r.Unit != "":
 		return invalid("it is given beside an identity: name the member by one of them")
 	case !r.Confirmed && !r.DryRun:
-		return finding.Refuse([]finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{Detail: "a member that is kicked never comes back"})})
+		return finding.Refuse([]finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{},
+			finding.Args{Detail: "a member that is kicked never comes back"})})
 	}
 	return nil
 }
 
 // invalid is the refusal of the parameter unit, before anything is looked at.
 func invalid(why string) error {
-	return finding.Refuse([]finding.Finding{finding.New(finding.ParameterInvalid, finding.Subject{Name: "unit"}, finding.Args{Detail: why})})
+	return finding.Refuse([]finding.Finding{finding.New(finding.ParameterInvalid, finding.Subject{Name: "unit"},
+		finding.Args{Detail: why})})
 }
 
 // evaluateKicks judges every kick that is still open, and reports whether all may continue: no database is touched
@@ -136,7 +139,8 @@ func results(kicks []*kickOperation) []KickResult {
 			r.Against[0].Remedies = status.Ways(k.application, plans, clusters)
 		}
 		if r.Outcome == WouldRemove && (refused || !k.request.DryRun) {
-			r.Outcome, r.Against = Untouched, []finding.Finding{finding.Of(finding.OtherRefused, r.Database, finding.Args{}, finding.ByHand(finding.RunAgain))}
+			r.Outcome, r.Against = Untouched, []finding.Finding{finding.Of(finding.OtherRefused, r.Database, finding.Args{},
+				finding.ByHand(finding.RunAgain))}
 		}
 		all = append(all, r)
 	}
@@ -177,7 +181,8 @@ func (k *kickOperation) refuse(code finding.Code, args finding.Args, ways ...fin
 
 // refuseFor refuses for what has failed.
 func (k *kickOperation) refuseFor(err error) {
-	if refused := (*finding.RefusedError)(nil); errors.As(finding.Refuse(finding.Reasons(err), finding.ByHand(finding.RunAgain)), &refused) {
+	if refused := (*finding.RefusedError)(nil); errors.As(finding.Refuse(finding.Reasons(err),
+		finding.ByHand(finding.RunAgain)), &refused) {
 		k.withhold(Refused, refused.Findings...)
 		return
 	}
@@ -253,7 +258,10 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 // neverSent reports whether a failed kick is surely not carried out: the server was
 // not reached, or has refused.
 func neverSent(err error) bool {
-	for _, sure := range []error{ovsctl.ErrNoLeader, ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrUnknownCluster, ovsctl.ErrNotClustered} {
+	for _, sure := range []error{
+		ovsctl.ErrNoLeader, ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrUnknownCluster,
+		ovsctl.ErrNotClustered,
+	} {
 		if errors.Is(err, sure) {
 			return true
 		}
@@ -264,7 +272,8 @@ func neverSent(err error) bool {
 // pending records that the kick was sent, and that its end was not seen.
 func (k *kickOperation) pending(reason string) {
 	target := finding.Server{ID: k.target.Longest(), Address: k.target.Address}
-	k.withhold(Pending, finding.Of(finding.RemovalNotProved, k.server.Database, finding.Args{Member: target, Detail: reason},
+	k.withhold(Pending, finding.Of(finding.RemovalNotProved, k.server.Database,
+		finding.Args{Member: target, Detail: reason},
 		finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit)), finding.ByHand(finding.RunAgain)))
 }
 
@@ -324,6 +333,8 @@ func (k *kickOperation) release(ctx context.Context) {
 	if k.removed != "" {
 		removed[k.longest()] = k.removed
 	}
-	k.lock.releaseWith(ctx, removed, func(m lease.Intent) bool { return k.withdrawn && m.Kind == lease.Kick && m.ID == k.target.Longest() })
+	k.lock.releaseWith(ctx, removed, func(m lease.Intent) bool {
+		return k.withdrawn && m.Kind == lease.Kick && m.ID == k.target.Longest()
+	})
 	k.lock = nil
 }

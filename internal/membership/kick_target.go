@@ -43,7 +43,9 @@ func (s *Changer) resolveAll(ctx context.Context, m observe.Application, r KickR
 const noRecord = "no record"
 
 func noneKnown(kicks []*kickOperation) bool {
-	return !slices.ContainsFunc(kicks, func(k *kickOperation) bool { return k.result.Outcome == Refused || k.id != noRecord })
+	return !slices.ContainsFunc(kicks, func(k *kickOperation) bool {
+		return k.result.Outcome == Refused || k.id != noRecord
+	})
 }
 
 // resolve finds the target in the database's present configuration (rule R3).
@@ -103,7 +105,8 @@ func (k *kickOperation) unitUnknown(outcome KickOutcome, members []finding.Serve
 	if len(members) > 0 {
 		ways = []finding.Remedy{finding.ByHand(finding.NameByID)}
 	}
-	k.withhold(outcome, finding.Of(finding.UnitUnknown, d, finding.Args{Unit: k.request.Unit, Members: members, Other: d.Short()}, ways...))
+	k.withhold(outcome, finding.Of(finding.UnitUnknown, d,
+		finding.Args{Unit: k.request.Unit, Members: members, Other: d.Short()}, ways...))
 }
 
 // unknownMembers are the members that belong to no unit.
@@ -239,7 +242,8 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	}
 	k.result.Outcome, k.result.Text, k.result.Warnings = WouldRemove, text, plan.Warnings
 	if owner.Unit == "" && k.serves() {
-		up := finding.Of(finding.UpWithoutUnit, d, finding.Args{Member: finding.Server{ID: k.target.Longest(), Address: k.target.Address}})
+		up := finding.Of(finding.UpWithoutUnit, d,
+			finding.Args{Member: finding.Server{ID: k.target.Longest(), Address: k.target.Address}})
 		k.result.Warnings = append(k.result.Warnings, up)
 	}
 }
@@ -277,7 +281,10 @@ func (k *kickOperation) waysToForce(view raft.View, owner observe.Owner) (ways [
 	}
 	switch leave := raft.PlanLeave(change); {
 	case unit == "" && k.serves() && k.application.HasAddress(k.target.Address):
-		return []finding.Remedy{finding.ByHand(finding.AwaitIDs), finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit))}
+		return []finding.Remedy{
+			finding.ByHand(finding.AwaitIDs),
+			finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit)),
+		}
 	case unit != "" && k.serves() && leave.Refusal != nil: // its own leave would be refused too
 		return status.Ways(k.application, []raft.Plan{leave}, status.Views{d: view})
 	case unit != "" && k.serves(): // it then leaves by itself

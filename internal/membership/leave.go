@@ -49,7 +49,10 @@ func (d *leaveOperation) resultSoFar() LeaveResult {
 	case d.result.Text != "":
 		return d.result
 	case d.queued:
-		return LeaveResult{Database: d.server.Database, Text: "the server hangs; it was told to leave, and leaves when it responds again"}
+		return LeaveResult{
+			Database: d.server.Database,
+			Text:     "the server hangs; it was told to leave, and leaves when it responds again",
+		}
 	case d.begun:
 		return LeaveResult{Database: d.server.Database, Text: "the leave has begun and is not finished"}
 	}
@@ -91,7 +94,8 @@ func (d *leaveOperation) refuseSole() []finding.Finding {
 	if d.server.Status.State != raft.LeavingCluster {
 		return []finding.Finding{finding.Of(finding.SoleMember, d.server.Database, finding.Args{})}
 	}
-	return []finding.Finding{finding.Of(finding.SoleMemberLeaves, d.server.Database, finding.Args{}, finding.Do(restartServer(d.application, d.server.Database)))}
+	return []finding.Finding{finding.Of(finding.SoleMemberLeaves, d.server.Database, finding.Args{},
+		finding.Do(restartServer(d.application, d.server.Database)))}
 }
 
 // restartServer restarts a server of this unit, which is an operator's business if nothing shows that the others can do
@@ -116,7 +120,10 @@ func (d *leaveOperation) refresh(ctx context.Context) error {
 	case ovndb.Serving:
 		d.server = next
 	case ovndb.Left:
-		d.result = LeaveResult{Database: db, Gone: true, Text: "another unit has kicked " + d.server.Status.Server.Short() + " meanwhile"}
+		d.result = LeaveResult{
+			Database: db, Gone: true,
+			Text: "another unit has kicked " + d.server.Status.Server.Short() + " meanwhile",
+		}
 	default:
 		return fmt.Errorf("cannot leave %s: %s", db, next.Text())
 	}
@@ -148,7 +155,8 @@ func (d *leaveOperation) act(ctx context.Context) error {
 		for _, w := range d.plan.Warnings {
 			s.Log.WarnContext(ctx, "the leave is permitted with a warning", "warning", w.Message())
 		}
-		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.server.Status.Server.Short(), d.server.Status.Role))
+		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.server.Status.Server.Short(),
+			d.server.Status.Role))
 		limited, cancel, err := d.lock.recordIntent(ctx, lease.Leave, string(d.server.Status.Server))
 		if err != nil {
 			return err
@@ -163,11 +171,13 @@ func (d *leaveOperation) act(ctx context.Context) error {
 			d.queued = true
 			s.Progress(ctx, db.Short()+": the server does not answer; it leaves when it does")
 		case err != nil && !errors.Is(err, ovsctl.ErrLeaving) && !errors.Is(err, ovsctl.ErrUnknownCluster):
-			return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again", d.server.Status.Server.Short(), err)}
+			return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again",
+				d.server.Status.Server.Short(), err)}
 		}
 	}
 	d.begun = true
-	if err := d.await(ctx, d.changer.Patience(d.server.Database, leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
+	if err := d.await(ctx, d.changer.Patience(d.server.Database,
+		leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
 		return err
 	}
 	d.result = LeaveResult{Database: db, Gone: true, Text: "left the cluster as " + d.server.Status.Server.Short()}
@@ -196,9 +206,13 @@ func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 		return err
 	}
 	if err != nil && !errors.Is(err, ovsctl.ErrUnknownCluster) {
-		s.Log.InfoContext(ctx, "the server can't find out that it was removed; trusting the record", "database", db.Short(), "error", err)
+		s.Log.InfoContext(ctx, "the server can't find out that it was removed; trusting the record", "database", db.Short(),
+			"error", err)
 	}
-	d.result = LeaveResult{Database: db, Gone: true, Text: "the others have removed " + d.server.Status.Server.Short() + " while it was down or cut off"}
+	d.result = LeaveResult{
+		Database: db, Gone: true,
+		Text: "the others have removed " + d.server.Status.Server.Short() + " while it was down or cut off",
+	}
 	return nil
 }
 
@@ -215,7 +229,8 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 		case now.Condition == ovndb.Serving && now.Status.State != raft.LeavingCluster:
 			return &PendingError{db, "the server was restarted while it was leaving, which cancels it; Juju tries again"}
 		case s.Now().After(until):
-			return &PendingError{db, fmt.Sprintf("%s has not left within %s (%s); Juju tries again and continues to wait", d.server.Status.Server.Short(), timeout, now.Text())}
+			return &PendingError{db, fmt.Sprintf("%s has not left within %s (%s); Juju tries again and continues to wait",
+				d.server.Status.Server.Short(), timeout, now.Text())}
 		case now.Condition != ovndb.Serving && now.Condition != ovndb.Hung:
 			return fmt.Errorf("cannot see %s leave: %s", db, now.Text())
 		}
@@ -238,7 +253,8 @@ func (d *leaveOperation) release(ctx context.Context) {
 	if d.result.Gone {
 		removed[d.server.Status.Server] = s.removedText(d.application.Unit, "gone")
 		if err := d.lock.switchEndpoints(ctx, observe.OtherAddresses(d.server.Status)); err != nil {
-			s.Log.WarnContext(ctx, "cannot reach a remaining member after the leave", "database", d.server.Database.Short(), "error", err)
+			s.Log.WarnContext(ctx, "cannot reach a remaining member after the leave", "database", d.server.Database.Short(),
+				"error", err)
 		}
 	}
 	d.lock.release(ctx, removed)

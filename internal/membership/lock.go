@@ -61,7 +61,9 @@ type lock struct {
 // while another unit holds it, until that unit releases it, the change that it
 // was taken for is seen to be done, or its time is over. interrupted is asked
 // during the wait and ends it with an error.
-func (s *Changer) lock(ctx context.Context, l observe.ServerState, interrupted func(context.Context) error) (*lock, error) {
+func (s *Changer) lock(ctx context.Context, l observe.ServerState,
+	interrupted func(context.Context) error,
+) (*lock, error) {
 	global, err := s.Global(ctx, l.Database, "unix:"+s.Control.Paths.Socket(l.Database))
 	if err != nil {
 		return nil, fmt.Errorf("cannot take the lock of %s: %w", l.Database, err)
@@ -118,8 +120,9 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		}
 		if now := k.changer.Now(); now.After(told.Add(tellInterval)) {
 			told = now
-			k.changer.Progress(ctx, fmt.Sprintf("%s: waiting for %s to release the lock; the lock expires in %s unless that unit renews it",
-				k.database.Short(), record.Holder, remaining.Round(time.Second)))
+			k.changer.Progress(ctx,
+				fmt.Sprintf("%s: waiting for %s to release the lock; the lock expires in %s unless that unit renews it",
+					k.database.Short(), record.Holder, remaining.Round(time.Second)))
 		}
 		if err := interrupted(ctx); err != nil {
 			return err
@@ -138,7 +141,8 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	}
 	value = ids[observe.LockKey]
 	if r, err = lease.Parse(value); err != nil {
-		k.changer.Log.WarnContext(ctx, "the lock's value is damaged; waiting until it expires", "database", k.database.Short(), "value", foreign.Name(value))
+		k.changer.Log.WarnContext(ctx, "the lock's value is damaged; waiting until it expires", "database",
+			k.database.Short(), "value", foreign.Name(value))
 		r.Holder = "another unit"
 	}
 	return ids, value, r, nil
@@ -146,7 +150,9 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 
 // provenRemoved reports which of the servers that the record's intents name are proved to be no longer members.
 // ending reports whether the entry that removes one of them is not seen committed yet, which is worth another look.
-func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string]string, proofs map[string]*raft.RemovalWatcher) (gone func(string) bool, ending bool) {
+func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string]string,
+	proofs map[string]*raft.RemovalWatcher,
+) (gone func(string) bool, ending bool) {
 	known := map[string]bool{}
 	gone = func(id string) bool { return known[id] }
 	if len(r.Intents) == 0 {
@@ -214,7 +220,9 @@ func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
 // this unit's and that a majority stores it. The context that it returns ends when it is too late to begin; so does a
 // command with that context, even if this process is stopped. A process that was stopped and continues finds the
 // context ended.
-func (k *lock) recordIntent(ctx context.Context, kind lease.Kind, id string) (context.Context, context.CancelFunc, error) {
+func (k *lock) recordIntent(ctx context.Context, kind lease.Kind,
+	id string,
+) (context.Context, context.CancelFunc, error) {
 	mark := lease.Intent{ID: id, Kind: kind, By: k.changer.Env.Unit, From: string(k.server)}
 	if err := k.renewTo(ctx, k.held.WithIntent(mark)); err != nil {
 		return nil, nil, err

@@ -40,7 +40,8 @@ func (s *Changer) stoppedServers(ctx context.Context, servers map[ovndb.Database
 			end, err := raftfile.ReadEnd(ctx, s.Files.Paths, d)
 			server.end, server.whole = end, err == nil && end.Damage == ""
 			if !server.whole {
-				s.Log.InfoContext(ctx, "no server can be started on the file", "database", d.Short(), "damage", end.Damage, "error", err)
+				s.Log.InfoContext(ctx, "no server can be started on the file", "database", d.Short(), "damage", end.Damage, "error",
+					err)
 			}
 		}
 		all = append(all, server)
@@ -63,7 +64,9 @@ func (n *needed) add(l stopped, f finding.Finding) {
 // neededMembers are the members without which the others are no majority (rule R1): once
 // their unit is gone the others can commit nothing, not even a removal. A file that can be
 // read brings the quorum back.
-func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cache observe.Cache, servers []stopped) needed {
+func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cache observe.Cache,
+	servers []stopped,
+) needed {
 	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitLeave), leaveBehind(m)}}
 	for _, l := range servers {
 		if _, member := l.end.Addresses[l.File.Server]; !l.whole || !member || len(l.end.Members) == 1 {
@@ -73,7 +76,8 @@ func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cach
 		if removed || without.Holds() {
 			continue
 		}
-		n.add(l, finding.Of(finding.ServerNeeded, l.Database, finding.Args{After: finding.Tally{Up: without.Up, Members: without.Members}, Detail: l.Text()}))
+		n.add(l, finding.Of(finding.ServerNeeded, l.Database,
+			finding.Args{After: finding.Tally{Up: without.Up, Members: without.Members}, Detail: l.Text()}))
 	}
 	return n
 }

@@ -17,7 +17,8 @@ func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers
 		if l.FileErr == nil && !l.clustered || !onlyCopy(m, cache, l) {
 			continue
 		}
-		n.add(l, finding.Of(finding.OnlyCopy, l.Database, finding.Args{Detail: s.Control.Paths.File(l.Database) + ": " + l.Text()}))
+		n.add(l, finding.Of(finding.OnlyCopy, l.Database,
+			finding.Args{Detail: s.Control.Paths.File(l.Database) + ": " + l.Text()}))
 	}
 	return n
 }
@@ -35,7 +36,8 @@ func onlyCopy(m observe.Application, cache observe.Cache, l stopped) bool {
 	}
 	for unit, published := range m.Published {
 		id := published[d]
-		if unit == m.Unit || id.Server == "" || !m.Exists(unit) || m.Dying(unit) || cache.RemovedBefore(d, id.Server) || id.OfAnother(cluster) {
+		if unit == m.Unit || id.Server == "" || !m.Exists(unit) || m.Dying(unit) || cache.RemovedBefore(d, id.Server) ||
+			id.OfAnother(cluster) {
 			continue
 		}
 		if id.Since != 0 || slices.Contains(seen.Members, id.Server.Short()) {

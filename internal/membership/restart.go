@@ -16,7 +16,9 @@ import (
 )
 
 // WithLock is [Changer.WithLocks] for one database.
-func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) error {
+func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool,
+	act func(context.Context, Gate) error,
+) error {
 	return s.WithLocks(ctx, m, []ovndb.Database{db}, down, act)
 }
 
@@ -29,7 +31,9 @@ func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.
 // The locks are kept, through the other members, for as long as act runs. The lock of a server that is taken down
 // records this before act begins and until act has succeeded. If act fails, the record remains until a later hook
 // finds a member that works ([Changer.ClearEndedIntents]).
-func (s *Changer) WithLocks(ctx context.Context, m observe.Application, databases []ovndb.Database, down bool, act func(context.Context, Gate) error) error {
+func (s *Changer) WithLocks(ctx context.Context, m observe.Application, databases []ovndb.Database, down bool,
+	act func(context.Context, Gate) error,
+) error {
 	o := &restartOperation{run: act}
 	for _, db := range databases {
 		l := s.Observer.ObserveServer(ctx, db)
@@ -180,7 +184,8 @@ func (r *lockedServer) refresh(ctx context.Context) error {
 // refused makes an error of a plan that refuses.
 func (r *lockedServer) refused(view raft.View, plan raft.Plan, err error) error {
 	if err == nil && plan.Refusal != nil {
-		err = finding.Refuse([]finding.Finding{*plan.Refusal}, status.Ways(r.application, []raft.Plan{plan}, status.Views{plan.Database: view})...)
+		err = finding.Refuse([]finding.Finding{*plan.Refusal},
+			status.Ways(r.application, []raft.Plan{plan}, status.Views{plan.Database: view})...)
 	}
 	return err
 }
@@ -198,7 +203,10 @@ func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate)
 		if err := k.switchEndpoints(ctx, observe.OtherAddresses(r.server.Status)); err != nil {
 			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", k.database, err)
 		}
-		next = k.held.WithIntent(lease.Intent{ID: string(k.server), Kind: lease.Down, By: r.changer.Env.Unit, From: string(k.server)})
+		next = k.held.WithIntent(lease.Intent{
+			ID: string(k.server), Kind: lease.Down, By: r.changer.Env.Unit,
+			From: string(k.server),
+		})
 	} else {
 		k.others = []string{"unix:" + r.changer.Control.Paths.Socket(k.database)} // a conversion drops its clients
 	}
@@ -220,12 +228,15 @@ func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate)
 func (r *lockedServer) release(ctx context.Context) {
 	if k := r.lock; k != nil {
 		ended := r.done || !r.begun
-		k.releaseWith(ctx, nil, func(m lease.Intent) bool { return ended && m.Kind == lease.Down && m.ID == string(k.server) })
+		k.releaseWith(ctx, nil, func(m lease.Intent) bool {
+			return ended && m.Kind == lease.Down && m.ID == string(k.server)
+		})
 	}
 }
 
 // Gate is called right before a server is taken down: a process that was stopped meanwhile may have lost the lock. It
-// returns the time until which that may begin, or why it may not. An operation that does not call it has stopped nothing.
+// returns the time until which that may begin, or why it may not. An operation that does not
+// call it has stopped nothing.
 type Gate func() (until time.Time, err error)
 
 // openGate is for a server that needs no lock.
@@ -252,12 +263,15 @@ const returnPatience = 10 * time.Second
 
 // evaluateRestart judges a restart. If others are down, it judges again for a while: the unit that had its turn just
 // before may be on its way back.
-func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock, renew func(context.Context) error) (raft.View, raft.Plan, error) {
+func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
+	renew func(context.Context) error,
+) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, s.Patience(l.Database, returnPatience))
 	defer cancel()
 	for {
 		view, plan, err := s.evaluate(ctx, l, m, k, k.planRestart)
-		if err != nil || plan.Refusal == nil || plan.Refusal.Code != finding.QuorumWouldBeLost || poll.Wait(patience, lockInterval) != nil {
+		if err != nil || plan.Refusal == nil || plan.Refusal.Code != finding.QuorumWouldBeLost ||
+			poll.Wait(patience, lockInterval) != nil {
 			return view, plan, err
 		}
 		if err := renew(ctx); err != nil {
@@ -282,7 +296,8 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 			return err
 		case <-ticker.C:
 			if err := k.renew(ctx); err != nil {
-				k.changer.Log.WarnContext(ctx, "cannot renew the lock; finishing the change that was begun under it", "database", k.database.Short(), "error", err)
+				k.changer.Log.WarnContext(ctx, "cannot renew the lock; finishing the change that was begun under it", "database",
+					k.database.Short(), "error", err)
 			}
 		}
 	}

@@ -45,7 +45,10 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 	for _, d := range ovndb.Databases() {
 		l := servers[d]
 		if l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster {
-			going = append(going, &leaveOperation{changer: s, application: m, server: l, alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache)})
+			going = append(going, &leaveOperation{
+				changer: s, application: m, server: l,
+				alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache),
+			})
 		} else {
 			results[d] = s.nothingToLeave(m, l)
 		}
@@ -103,7 +106,8 @@ func inOrder(results map[ovndb.Database]LeaveResult) []LeaveResult {
 }
 
 func (s *Changer) keptData(d ovndb.Database) LeaveResult {
-	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could serve the database; its data stay in %s", s.Control.Paths.File(d))}
+	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could serve the database; its data stay in %s",
+		s.Control.Paths.File(d))}
 }
 
 // refuseUnreadable is the refusal if a server of this unit may be a member that votes, but nothing can be found out
@@ -121,7 +125,8 @@ func (s *Changer) refuseUnreadable(m observe.Application, servers map[ovndb.Data
 // unreadable is a server that can't be asked. Restarting it is an
 // operator's business: whether the others can do without it can't be seen from here.
 func unreadable(m observe.Application, l observe.ServerState) finding.Finding {
-	return finding.Of(finding.ServerUnreadable, l.Database, finding.Args{Detail: l.Text()}, finding.If(finding.IfOthersUp, restartServer(m, l.Database)))
+	return finding.Of(finding.ServerUnreadable, l.Database, finding.Args{Detail: l.Text()},
+		finding.If(finding.IfOthersUp, restartServer(m, l.Database)))
 }
 
 // hungPatience is how long a server that has not answered is given before its
@@ -130,7 +135,9 @@ func unreadable(m observe.Application, l observe.ServerState) finding.Finding {
 const hungPatience = 30 * time.Second
 
 // retryHung asks the servers that hang once more, with more patience.
-func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]observe.ServerState) map[ovndb.Database]observe.ServerState {
+func (s *Changer) retryHung(ctx context.Context,
+	servers map[ovndb.Database]observe.ServerState,
+) map[ovndb.Database]observe.ServerState {
 	for d, l := range servers {
 		if l.Condition == ovndb.Hung {
 			patience := s.Patience(d, hungPatience)
@@ -171,7 +178,8 @@ func (s *Changer) nothingToLeave(m observe.Application, l observe.ServerState) L
 	case ovndb.Serving:
 		f.joining, f.Text = true, "the server had not joined yet"
 	default:
-		f.Text = l.Text() + "; it stays a member until another unit kicks it: the action cluster-status there prints the command"
+		f.Text = l.Text() +
+			"; it stays a member until another unit kicks it: the action cluster-status there prints the command"
 	}
 	return f
 }

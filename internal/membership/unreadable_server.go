@@ -35,7 +35,9 @@ type haltOperation struct {
 // haltUnreadable stops the servers of this unit that run and can't be asked, if none of its databases is served: a
 // served one is left by a leave, which all must be permitted to do. The error is a [*finding.RefusedError] if nothing
 // was touched.
-func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cache observe.Cache, servers map[ovndb.Database]observe.ServerState) error {
+func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cache observe.Cache,
+	servers map[ovndb.Database]observe.ServerState,
+) error {
 	var halts []*haltOperation
 	for _, d := range ovndb.Databases() {
 		switch l := servers[d]; l.Condition {
@@ -48,7 +50,8 @@ func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cac
 	judge := func(ctx context.Context) error {
 		for _, h := range halts {
 			if err := h.evaluate(ctx); err != nil {
-				s.Log.InfoContext(ctx, "not stopping a server that can't be asked", "database", h.server.Database.Short(), "error", err)
+				s.Log.InfoContext(ctx, "not stopping a server that can't be asked", "database", h.server.Database.Short(), "error",
+					err)
 				return s.refuseUnreadable(m, servers)
 			}
 		}
@@ -142,7 +145,8 @@ func (h *haltOperation) act(ctx context.Context) error {
 	}
 	defer cancel()
 	if err := h.evaluate(limited); err != nil {
-		return finding.Refuse([]finding.Finding{finding.Of(finding.ServerUnreadable, db, finding.Args{Detail: err.Error()})}, leaveBehind(h.application))
+		return finding.Refuse([]finding.Finding{finding.Of(finding.ServerUnreadable, db, finding.Args{Detail: err.Error()})},
+			leaveBehind(h.application))
 	}
 	if _, err := h.lock.mayAct(); err != nil {
 		return err

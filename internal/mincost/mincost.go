@@ -58,7 +58,10 @@ type Assignment struct {
 
 // New puts each job on its current slot, and then each other job on the lightest slot of its class.
 func New(p Problem) *Assignment {
-	a := &Assignment{problem: p, load: slices.Clone(p.Loads), slot: make([]int, len(p.Jobs)), at: make([][]int, len(p.Loads)), visited: make([]int, len(p.Classes))}
+	a := &Assignment{
+		problem: p, load: slices.Clone(p.Loads), slot: make([]int, len(p.Jobs)),
+		at: make([][]int, len(p.Loads)), visited: make([]int, len(p.Classes)),
+	}
 	for i, j := range p.Jobs {
 		a.slot[i] = None
 		if j.Current != None {

@@ -47,9 +47,11 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answe
 	case refused != nil:
 		return *refused
 	case slices.Contains(n.Held(maintenance.HoldMember).Examples, s.Unit):
-		return s.refuse(answer.Conflict, about(n, finding.NodeOfUnit, finding.Args{Unit: s.Unit, Detail: n.Held(maintenance.HoldMember).Reason}))
+		return s.refuse(answer.Conflict, about(n, finding.NodeOfUnit,
+			finding.Args{Unit: s.Unit, Detail: n.Held(maintenance.HoldMember).Reason}))
 	case !r.DryRun && !r.Confirmed:
-		return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{}, s.confirmed(maintenance.OperationDecommission, n)))
+		return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{},
+			s.confirmed(maintenance.OperationDecommission, n)))
 	}
 	if wrong := r.Drain.Check(); wrong != nil {
 		return *wrong
@@ -63,7 +65,8 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answe
 		}
 	}
 	begun, status := s.beginDrain(ctx, DrainRequest{
-		Node: maintenance.ByChassis(n.Chassis), Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force, retire: true,
+		Node: maintenance.ByChassis(n.Chassis), Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force,
+		retire: true,
 	})
 	if status != nil && (r.DryRun || status.Reason == answer.BadRequest || status.Reason == answer.Conflict) {
 		return *status
@@ -77,7 +80,9 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answe
 }
 
 // decommission takes the steps after the drain.
-func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n maintenance.Node, drained answer.Status) answer.Status {
+func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n maintenance.Node,
+	drained answer.Status,
+) answer.Status {
 	var steps []answer.Message
 	for _, step := range []struct {
 		name string
@@ -95,15 +100,21 @@ func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n mai
 		}
 		done := step.do()
 		s.progress(ctx, "decommission %s: %s: %s", n.Name(), step.name, done.Message)
-		steps = append(steps, answer.Message{Message: fmt.Sprintf("%s (%d): %s", done.Reason, done.Code, done.Message), Error: !done.OK(), Kind: answer.MessageStep, Name: step.name})
+		steps = append(steps, answer.Message{
+			Message: fmt.Sprintf("%s (%d): %s", done.Reason, done.Code, done.Message),
+			Error:   !done.OK(), Kind: answer.MessageStep, Name: step.name,
+		})
 		if !done.OK() {
-			steps = append(steps, slices.DeleteFunc(done.Details.MessageList, func(m answer.Message) bool { return m.Kind == answer.MessageNext })...)
-			f := about(n, finding.DecommissionFailed, finding.Args{Value: step.name, Detail: done.Message}, s.confirmed(maintenance.OperationDecommission, n))
+			steps = append(steps, slices.DeleteFunc(done.Details.MessageList,
+				func(m answer.Message) bool { return m.Kind == answer.MessageNext })...)
+			f := about(n, finding.DecommissionFailed, finding.Args{Value: step.name, Detail: done.Message},
+				s.confirmed(maintenance.OperationDecommission, n))
 			return s.refuse(answer.DisassociateFailure, f, steps...)
 		}
 	}
 	if r.DropFiles {
-		steps = append(steps, answer.Message{Message: "what a unit of this charm has left stays on the machine, renamed; delete it there: rm /var/lib/ovn/*.left-*", Kind: answer.MessageStep, Name: "files"})
+		steps = append(steps, answer.Message{Message: "what a unit of this charm has left stays on the machine, renamed; " +
+			"delete it there: rm /var/lib/ovn/*.left-*", Kind: answer.MessageStep, Name: "files"})
 	}
 	return answer.New(answer.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
 		With(s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
@@ -116,7 +127,8 @@ func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Durat
 	case refused != nil:
 		return *refused
 	case n.Drain == nil:
-		return s.refuse(answer.Conflict, about(n, finding.NodeNotDrained, finding.Args{}, s.way(maintenance.OperationDrain, n)))
+		return s.refuse(answer.Conflict, about(n, finding.NodeNotDrained, finding.Args{},
+			s.way(maintenance.OperationDrain, n)))
 	}
 	return s.tagged(ctx, "clear-labels", n, func() answer.Status { return s.clear(ctx, n, timeout) })
 }
@@ -137,7 +149,8 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 		return failed(err)
 	}
 	if left := schedule.Clear(x.inventory.State, n.Chassis); len(left.Blocked) > 0 {
-		return s.refuse(answer.ClearLabelsError, about(n, finding.StillCandidate, finding.Args{Count: len(left.Blocked)}), blocked(left.Blocked)...)
+		return s.refuse(answer.ClearLabelsError, about(n, finding.StillCandidate, finding.Args{Count: len(left.Blocked)}),
+			blocked(left.Blocked)...)
 	}
 	if len(changed) == 0 {
 		return answer.New(answer.Success, "it is not a candidate of any gateway")
@@ -156,7 +169,8 @@ func (s *Service) shutdown(ctx context.Context, n maintenance.Node) answer.Statu
 	case refused == nil && found.Life == maintenance.Up:
 		return answer.New(answer.Success, "WARNING: its ovn-controller still responds: stop it, before remove-node")
 	case refused != nil && refused.Reason != answer.NotFound:
-		return answer.New(answer.Success, "WARNING: cannot tell whether its ovn-controller responds: stop it, before remove-node: "+refused.Message)
+		return answer.New(answer.Success,
+			"WARNING: cannot tell whether its ovn-controller responds: stop it, before remove-node: "+refused.Message)
 	}
 	return answer.New(answer.Success, "its ovn-controller does not respond")
 }

@@ -154,14 +154,18 @@ func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answe
 
 // unfinishedDrain is the answer if the command has ended before the drain, whose intent is recorded.
 func (s *Service) unfinishedDrain(n maintenance.Node, why string, details ...answer.Message) answer.Status {
-	f := about(n, finding.DrainUnfinished, finding.Args{Detail: why}, s.way(maintenance.OperationDrain, n), s.way(maintenance.OperationUndrain, n))
+	f := about(n, finding.DrainUnfinished, finding.Args{Detail: why}, s.way(maintenance.OperationDrain, n),
+		s.way(maintenance.OperationUndrain, n))
 	return s.refuse(answer.DrainNodeError, f, details...)
 }
 
 func blocked(findings []finding.Finding) (messages []answer.Message) {
 	for _, f := range findings { // with commands that no version of Juju changes
 		text := present.InLine(juju.Version{}, f)
-		messages = append(messages, answer.Message{Message: text, Error: true, Kind: answer.MessageGateway, Name: f.Subject.Name, Code: string(f.Code)})
+		messages = append(messages, answer.Message{
+			Message: text, Error: true, Kind: answer.MessageGateway,
+			Name: f.Subject.Name, Code: string(f.Code),
+		})
 	}
 	return messages
 }
@@ -201,7 +205,10 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Drain
 
 // await takes the steps of a drain until nothing holds the node, or a limit is reached.
 func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) answer.Status {
-	d := maintenance.Drainer{Limits: l, Begun: s.Gateways.Now(), Own: true, Force: force, Unasked: s.Gateways.NorthdTimeout == 0}
+	d := maintenance.Drainer{
+		Limits: l, Begun: s.Gateways.Now(), Own: true, Force: force,
+		Unasked: s.Gateways.NorthdTimeout == 0,
+	}
 	do := &commanded{effects: effects{s: s, chassis: n.Chassis}, name: n.Name()}
 	for {
 		begun := s.Gateways.Now()
@@ -235,7 +242,8 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maintenance.Drainer) answer.Status {
 	p := d.Progress
 	if outcome == maintenance.Drained {
-		return answer.New(answer.Success, n.Name()+" is drained: it is empty, and nothing new is scheduled on it", s.next("undrain", n))
+		return answer.New(answer.Success, n.Name()+" is drained: it is empty, and nothing new is scheduled on it",
+			s.next("undrain", n))
 	}
 	if outcome == maintenance.GivenUp {
 		return s.refuse(answer.Conflict, about(n, finding.DrainUndone, finding.Args{}))
@@ -246,7 +254,10 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 	}
 	left := blocked(p.Blocked)
 	for _, name := range p.Unbound {
-		left = append(left, answer.Message{Message: "not bound to any chassis", Error: true, Kind: answer.MessageGateway, Name: name})
+		left = append(left, answer.Message{
+			Message: "not bound to any chassis", Error: true, Kind: answer.MessageGateway,
+			Name: name,
+		})
 	}
 	return s.unfinishedDrain(n, why, append(left, s.holds(p.Holds, d.Since())...)...)
 }

@@ -72,7 +72,9 @@ func (e *effects) Sync(ctx context.Context) error {
 }
 
 // sight is the state of the drain of a chassis, by an inventory.
-func (s *Service) sight(ctx context.Context, inventory *gateway.Inventory, chassis string) (x maintenance.Sight, err error) {
+func (s *Service) sight(ctx context.Context, inventory *gateway.Inventory,
+	chassis string,
+) (x maintenance.Sight, err error) {
 	seen, err := s.nodesOf(ctx, inventory, chassis)
 	if err != nil {
 		return x, err
@@ -88,9 +90,17 @@ func (s *Service) sight(ctx context.Context, inventory *gateway.Inventory, chass
 	}
 	n := seen.nodes[at]
 	// A unit of the charm does not hold a drain: its servers keep serving if the node is only rebooted.
-	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldMember })
-	x.Progress = maintenance.Progress{Open: n.Cordon == nil, Left: len(p.Changes), Blocked: p.Blocked, Unbound: inventory.Unbound(chassis), Holds: holds}
-	x.Claims = maintenance.Claims{Hosts: hosts(inventory, chassis), Asked: inventory.NB.Config, Followed: inventory.SB.Config}
+	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool {
+		return h.Name == maintenance.HoldMember
+	})
+	x.Progress = maintenance.Progress{
+		Open: n.Cordon == nil, Left: len(p.Changes), Blocked: p.Blocked,
+		Unbound: inventory.Unbound(chassis), Holds: holds,
+	}
+	x.Claims = maintenance.Claims{
+		Hosts: hosts(inventory, chassis), Asked: inventory.NB.Config,
+		Followed: inventory.SB.Config,
+	}
 	return x, nil
 }
 
@@ -163,7 +173,8 @@ func (c *commanded) Ask(ctx context.Context) error {
 func (c *commanded) look(ctx context.Context, g *ovsdb.Gateways) error {
 	occupied, err := g.Occupied(ctx, c.chassis)
 	switch {
-	case err != nil || slices.ContainsFunc(occupied.Ports, func(b ovsdb.BoundPort) bool { return maintenance.Binding(b).OfGateway() }):
+	case err != nil || slices.ContainsFunc(occupied.Ports,
+		func(b ovsdb.BoundPort) bool { return maintenance.Binding(b).OfGateway() }):
 		c.since = time.Time{}
 	case c.since.IsZero():
 		c.since = c.Now()

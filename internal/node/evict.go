@@ -50,7 +50,10 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.S
 		signs := make([]maintenance.Sign, 0, len(sb.Chassis))
 		for _, c := range sb.Chassis {
 			if !c.Remote() {
-				signs = append(signs, maintenance.Sign{Chassis: c.Name, Known: c.Known, Follows: c.Follows, Responds: sb.Responds(c)})
+				signs = append(signs, maintenance.Sign{
+					Chassis: c.Name, Known: c.Known, Follows: c.Follows,
+					Responds: sb.Responds(c),
+				})
 			}
 		}
 		switch proof.Observe(signs, s.Gateways.Now()) {
@@ -96,5 +99,6 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) answer.Status {
 	if err != nil {
 		return failed(err)
 	}
-	return answer.New(answer.Success, fmt.Sprintf("%d ports are released; virtual machines may run on there: cut its power before they are started elsewhere", released))
+	return answer.New(answer.Success, fmt.Sprintf("%d ports are released; virtual machines may run on there: "+
+		"cut its power before they are started elsewhere", released))
 }

@@ -42,7 +42,10 @@ func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 			one.Accessible, one.Why = c.Condition == ovndb.Serving, string(c.Condition)
 			one.HasRaftLeader, one.Members, one.Up, one.Status = leads, c.Quorum.Members, c.Quorum.Up, c.Status
 			for _, row := range c.Rows {
-				one.Each = append(one.Each, maintenance.MemberHealth{Member: member(d, row.Peer, row.Owner), Up: row.Up, Kick: status.KickOf(seen, d, row)})
+				one.Each = append(one.Each, maintenance.MemberHealth{
+					Member: member(d, row.Peer, row.Owner), Up: row.Up,
+					Kick: status.KickOf(seen, d, row),
+				})
 			}
 		}
 		all = append(all, one)
@@ -51,12 +54,17 @@ func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 }
 
 func member(d ovndb.Database, p raft.Peer, o observe.Owner) maintenance.Member {
-	return maintenance.Member{Database: string(d), Short: p.Short, Address: p.Address, Host: ovndb.HostOf(p.Address), Unit: o.Unit}
+	return maintenance.Member{
+		Database: string(d), Short: p.Short, Address: p.Address, Host: ovndb.HostOf(p.Address),
+		Unit: o.Unit,
+	}
 }
 
 // CharmOf is what a unit knows of the application, by what it has observed; hostname is that of its machine. The
 // machine of a unit, and the members, are unknown until they were read.
-func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerState, hostname string) (c maintenance.Charm) {
+func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerState,
+	hostname string,
+) (c maintenance.Charm) {
 	if m.Unread != nil {
 		c.Unknown = append(c.Unknown, m.Unread.Error())
 	}
@@ -124,22 +132,26 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 			then, db := now.Without(n.Members), ovndb.Database(now.Name)
 			switch {
 			case !now.Accessible:
-				say("cluster-ready", answer.ClusterNotAccessible, named(finding.MembersUnread, now.Name, finding.Args{Detail: now.Why}))
+				say("cluster-ready", answer.ClusterNotAccessible,
+					named(finding.MembersUnread, now.Name, finding.Args{Detail: now.Why}))
 			case !now.Healthy(0):
-				say("cluster-ready", answer.ClusterNotAccessible, finding.Of(finding.NoQuorum, db, finding.Args{Detail: now.Quorum()}))
+				say("cluster-ready", answer.ClusterNotAccessible,
+					finding.Of(finding.NoQuorum, db, finding.Args{Detail: now.Quorum()}))
 			case !then.Healthy(0):
 				say("remove-member", answer.RemoveMemberError, finding.Of(finding.QuorumWouldBeLost, db, finding.Args{
 					Count: now.Up, Total: now.Members, After: finding.Tally{Up: then.Up, Members: then.Members},
 				}))
 			case !then.Healthy(minMembers):
-				say("cluster-ready", answer.ClusterNotAccessible, named(finding.FewUpThen, now.Name, finding.Args{Count: then.Up, Total: minMembers}))
+				say("cluster-ready", answer.ClusterNotAccessible,
+					named(finding.FewUpThen, now.Name, finding.Args{Count: then.Up, Total: minMembers}))
 			}
 		}
 	}
 	if len(why) == 0 {
 		return nil
 	}
-	f := about(n, finding.NodeNeeded, finding.Args{Detail: why[0].Message}, s.confirmed(maintenance.OperationDecommission, n))
+	f := about(n, finding.NodeNeeded, finding.Args{Detail: why[0].Message},
+		s.confirmed(maintenance.OperationDecommission, n))
 	return new(s.refuse(answer.DisassociateFailure, f, why...))
 }
 
@@ -147,7 +159,8 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 // members are proved to have left both clusters.
 func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
 	if s.Charm == nil || s.Health == nil {
-		return answer.New(answer.Success, "this command cannot tell which units are on its machine: where the charm is deployed, run its action")
+		return answer.New(answer.Success,
+			"this command cannot tell which units are on its machine: where the charm is deployed, run its action")
 	}
 	begun, said := s.Gateways.Now(), ""
 	var departure maintenance.Departure
@@ -186,7 +199,8 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 			s.progress(ctx, "waiting for what is on the machine of %s to leave: %s", n.Name(), said)
 		}
 		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(memberInterval, timeout)) != nil {
-			return s.refuse(answer.RemoveMemberError, about(n, finding.NodeInUse, finding.Args{Detail: fmt.Sprintf("after %s: %s", timeout, said)}), left...)
+			return s.refuse(answer.RemoveMemberError,
+				about(n, finding.NodeInUse, finding.Args{Detail: fmt.Sprintf("after %s: %s", timeout, said)}), left...)
 		}
 	}
 }
@@ -219,7 +233,9 @@ func texts(all []answer.Message) string {
 }
 
 // awaitReady waits until every database is healthy; members on the node's machine count for nothing.
-func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout time.Duration, minMembers int) answer.Status {
+func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout time.Duration,
+	minMembers int,
+) answer.Status {
 	if s.Health == nil {
 		return answer.New(answer.Success, "this command cannot tell the health of the clusters: see cluster-health")
 	}

@@ -60,22 +60,26 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) answer.Status {
 		case r.DryRun:
 			return answer.New(answer.Success, "dry run: "+n.Name()+" would be removed")
 		case !r.Confirmed:
-			return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{}, s.confirmed(maintenance.OperationRemove, n)))
+			return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{},
+				s.confirmed(maintenance.OperationRemove, n)))
 		case n.Life == maintenance.Absent || s.Gateways.Now().Sub(begun) >= deadFor:
 			removed, err := s.remove(ctx, x, n)
 			if err == nil {
 				return s.tagged(ctx, maintenance.OperationRemove, n, func() answer.Status { return removed })
 			}
 			if changed++; !errors.Is(err, ovsdb.ErrChanged) || changed >= attempts {
-				return s.refuse(answer.DeleteNodeError, about(n, finding.NodeNotRemoved, finding.Args{Detail: err.Error()}, s.confirmed(maintenance.OperationRemove, n)))
+				return s.refuse(answer.DeleteNodeError,
+					about(n, finding.NodeNotRemoved, finding.Args{Detail: err.Error()}, s.confirmed(maintenance.OperationRemove, n)))
 			}
 			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
 		case !said:
 			said = true
-			s.progress(ctx, "remove-node %s: waiting %.0f s to see whether its ovn-controller responds", n.Name(), deadFor.Seconds())
+			s.progress(ctx, "remove-node %s: waiting %.0f s to see whether its ovn-controller responds", n.Name(),
+				deadFor.Seconds())
 		}
 		if poll.Wait(ctx, time.Second) != nil {
-			return answer.Of(answer.DeleteNodeError, about(n, finding.NodeNotRemoved, finding.Args{Detail: context.Cause(ctx).Error()}))
+			return answer.Of(answer.DeleteNodeError,
+				about(n, finding.NodeNotRemoved, finding.Args{Detail: context.Cause(ctx).Error()}))
 		}
 	}
 }
@@ -87,13 +91,17 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 		why = append(why, s.detail(answer.MessageStep, n.Chassis, about(n, finding.NodeResponds, finding.Args{})))
 	}
 	for _, what := range x.charm.Unknown {
-		why = append(why, s.detail(answer.MessageHold, maintenance.HoldMember, about(n, finding.MachineUnknown, finding.Args{Detail: what})))
+		why = append(why, s.detail(answer.MessageHold, maintenance.HoldMember,
+			about(n, finding.MachineUnknown, finding.Args{Detail: what})))
 	}
 	why = append(why, s.holds(n.Holds, time.Time{})...)
-	for _, g := range slices.SortedFunc(slices.Values(x.inventory.State.Groups), func(a, b schedule.Group) int { return strings.Compare(a.Name, b.Name) }) {
+	for _, g := range slices.SortedFunc(slices.Values(x.inventory.State.Groups), func(a, b schedule.Group) int {
+		return strings.Compare(a.Name, b.Name)
+	}) {
 		for i, name := range g.Ranked() {
 			if name == n.Chassis {
-				f := finding.New(finding.NodeCandidate, finding.Subject{Name: g.Name}, finding.Args{Count: i + 1, Total: len(g.Candidates)})
+				f := finding.New(finding.NodeCandidate, finding.Subject{Name: g.Name},
+					finding.Args{Count: i + 1, Total: len(g.Candidates)})
 				why = append(why, s.detail(answer.MessageGateway, g.Name, f))
 			}
 		}
@@ -101,7 +109,8 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	why = append(why, blocked(x.inventory.State.Moves(n.Chassis))...)
 	why = append(why, blocked(x.inventory.Ignored(n.Chassis))...)
 	for _, name := range x.inventory.Unused(n.Chassis) {
-		m := s.detail(answer.MessageGateway, name, finding.New(finding.NodeInUnusedGroup, finding.Subject{Name: name}, finding.Args{}))
+		m := s.detail(answer.MessageGateway, name,
+			finding.New(finding.NodeInUnusedGroup, finding.Subject{Name: name}, finding.Args{}))
 		m.Message += ": run: " + shell.Line("ovn-nbctl", "ha-chassis-group-remove-chassis", name, n.Chassis)
 		why = append(why, m)
 	}
@@ -124,16 +133,19 @@ func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (a
 			was = row
 		}
 	}
-	if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.RemoveChassis(ctx, was, maintenance.HoldTypes()) }); err != nil {
+	if err := s.Gateways.With(ctx,
+		func(g *ovsdb.Gateways) error { return g.RemoveChassis(ctx, was, maintenance.HoldTypes()) }); err != nil {
 		return answer.Status{}, err
 	}
 	forgotten, err := s.Gateways.Forgetting(ctx, n.Chassis)
 	if err != nil {
 		return answer.Status{}, err
 	}
-	if err := s.amend(ctx, ovsdb.Guard{NoCandidate: n.Chassis}, maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs)), forgotten); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{NoCandidate: n.Chassis},
+		maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs)), forgotten); err != nil {
 		return answer.Status{}, err
 	}
 	return answer.New(answer.Success, n.Name()+" is removed: its chassis, and all records of it",
-		answer.Message{Message: "cut its power, or remove its packages: an ovn-controller that starts again makes the chassis again", Kind: answer.MessageStep, Name: n.Chassis}), nil
+		answer.Message{Message: "cut its power, or remove its packages: an ovn-controller that starts again " +
+			"makes the chassis again", Kind: answer.MessageStep, Name: n.Chassis}), nil
 }

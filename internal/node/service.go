@@ -74,7 +74,8 @@ func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, cha
 		x.charm = s.Charm(ctx)
 	}
 	x.nodes = maintenance.Nodes(maintenance.Seen{
-		Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: x.bound, Private: inventory.SB.Private,
+		Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: x.bound,
+		Private:   inventory.SB.Private,
 		Addresses: occupied.Addresses, Charm: x.charm,
 	})
 	return x, nil
@@ -105,7 +106,8 @@ func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.
 }
 
 func inaccessible(err error) answer.Status {
-	return answer.Of(answer.ClusterNotAccessible, finding.New(finding.NodesUnread, finding.Subject{}, finding.Args{Detail: err.Error()}))
+	return answer.Of(answer.ClusterNotAccessible,
+		finding.New(finding.NodesUnread, finding.Subject{}, finding.Args{Detail: err.Error()}))
 }
 
 // refuse is the answer of a finding about a node, with the commands that lead out of it after the details.
@@ -137,7 +139,9 @@ func contended() answer.Status {
 }
 
 // amend writes records, and more in the same transaction, if external_ids of NB_Global fit the guard.
-func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenance.Change, more ...ovsdb.Amendment) error {
+func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenance.Change,
+	more ...ovsdb.Amendment,
+) error {
 	a := ovsdb.Amendment{}
 	if len(more) > 0 {
 		a = more[0]
@@ -162,7 +166,9 @@ func again(judge func() (answer.Status, error)) answer.Status {
 }
 
 // cordon changes a cordon that is still as it was read, and tags the resulting revision in the same transaction.
-func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordoned bool, change maintenance.Change) error {
+func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordoned bool,
+	change maintenance.Change,
+) error {
 	operation := "uncordon"
 	if cordoned {
 		operation = "cordon"
@@ -180,7 +186,9 @@ func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordon
 }
 
 // tagged does an operation on a node that has passed all checks, and tags the revision that it leaves.
-func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node, do func() answer.Status) (status answer.Status) {
+func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node,
+	do func() answer.Status,
+) (status answer.Status) {
 	s.Gateways.Operate(ctx, operation, n.Chassis, func() bool {
 		status = do()
 		return status.OK()
@@ -191,7 +199,10 @@ func (s *Service) tagged(ctx context.Context, operation string, n maintenance.No
 // note is the note of a cordon, a hold or a drain. It makes the reason one line, as it is shown.
 func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
 	reason = strings.Join(strings.Fields(reason), " ")
-	return maintenance.Note{By: s.Gateways.By, At: s.Gateways.Now().UTC().Truncate(time.Second), Reason: reason, Hostname: n.Hostname}
+	return maintenance.Note{
+		By: s.Gateways.By, At: s.Gateways.Now().UTC().Truncate(time.Second), Reason: reason,
+		Hostname: n.Hostname,
+	}
 }
 
 // List shows every node, or one of them; the answer is nil if it can.
@@ -201,10 +212,14 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *ans
 		if err != nil {
 			return maintenance.Report{}, new(inaccessible(err))
 		}
-		return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: x.nodes, Unknown: x.charm.Unknown}, nil
+		return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: x.nodes, Unknown: x.charm.Unknown},
+			nil
 	}
 	x, n, refused := s.findIn(ctx, id)
-	return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: []maintenance.Node{n}, Unknown: x.charm.Unknown}, refused
+	return maintenance.Report{
+		At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: []maintenance.Node{n},
+		Unknown: x.charm.Unknown,
+	}, refused
 }
 
 // Cordon keeps new gateways from a node; what is there stays.
@@ -218,15 +233,19 @@ func (s *Service) cordonOnce(ctx context.Context, id, reason string) (status ans
 	case refused != nil:
 		return *refused, nil
 	case n.Cordon != nil && n.Drain != nil:
-		return answer.New(answer.Success, fmt.Sprintf("%s is drained, and so cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("undrain", n)), nil
+		return answer.New(answer.Success, fmt.Sprintf("%s is drained, and so cordoned already, %s", n.Name(),
+			n.Cordon.Text()), s.next("undrain", n)), nil
 	case n.Cordon != nil:
-		return answer.New(answer.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n)), nil
+		return answer.New(answer.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()),
+			s.next("uncordon", n)), nil
 	}
 	hosted := x.inventory.State.Mastered(n.Chassis)
-	if err := s.cordon(ctx, x, n.Chassis, true, maintenance.CordonHosting(n.Chassis, s.note(n, reason), hosted)); err != nil {
+	if err := s.cordon(ctx, x, n.Chassis, true,
+		maintenance.CordonHosting(n.Chassis, s.note(n, reason), hosted)); err != nil {
 		return status, err
 	}
-	return answer.New(answer.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n)), nil
+	return answer.New(answer.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays",
+		s.next("uncordon", n)), nil
 }
 
 // Uncordon takes a cordon back. A node that is drained is put back by undrain.
@@ -240,7 +259,8 @@ func (s *Service) uncordonOnce(ctx context.Context, id string) (status answer.St
 	case refused != nil:
 		return *refused, nil
 	case n.Drain != nil:
-		return s.refuse(answer.Conflict, about(n, finding.NodeDrained, finding.Args{}, s.way(maintenance.OperationUndrain, n))), nil
+		return s.refuse(answer.Conflict, about(n, finding.NodeDrained, finding.Args{},
+			s.way(maintenance.OperationUndrain, n))), nil
 	case n.Cordon == nil:
 		return answer.New(answer.Success, n.Name()+" is not cordoned"), nil
 	}
@@ -260,7 +280,8 @@ func (s *Service) Hold(ctx context.Context, id, name, reason string) answer.Stat
 		return *refused
 	}
 	if h := n.Held(name); h.Count > 0 {
-		return answer.New(answer.Success, fmt.Sprintf("%s is held by %s already: %s", n.Name(), name, h.Detail(s.Gateways.Now(), time.Time{})))
+		return answer.New(answer.Success, fmt.Sprintf("%s is held by %s already: %s", n.Name(), name,
+			h.Detail(s.Gateways.Now(), time.Time{})))
 	}
 	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.AddHold(n.Chassis, name, s.note(n, reason))); err != nil {
 		return inaccessible(err)
@@ -277,9 +298,11 @@ func (s *Service) Release(ctx context.Context, id, name string) answer.Status {
 	h := n.Held(name)
 	switch {
 	case h.Derived:
-		return s.refuse(answer.Conflict, about(n, finding.HoldDerived, finding.Args{Value: name}), s.holds([]maintenance.Hold{h}, time.Time{})...)
+		return s.refuse(answer.Conflict, about(n, finding.HoldDerived, finding.Args{Value: name}),
+			s.holds([]maintenance.Hold{h}, time.Time{})...)
 	case h.Count == 0:
-		return s.refuse(answer.NotFound, about(n, finding.HoldUnknown, finding.Args{Value: strconv.Quote(name)}), s.holds(n.Holds, time.Time{})...)
+		return s.refuse(answer.NotFound, about(n, finding.HoldUnknown, finding.Args{Value: strconv.Quote(name)}),
+			s.holds(n.Holds, time.Time{})...)
 	}
 	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, h)); err != nil {
 		return inaccessible(err)
@@ -290,7 +313,10 @@ func (s *Service) Release(ctx context.Context, id, name string) answer.Status {
 // holds name holds; since is when those that are derived were first seen.
 func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []answer.Message) {
 	for _, h := range all {
-		messages = append(messages, answer.Message{Message: h.Detail(s.Gateways.Now(), since), Error: true, Kind: answer.MessageHold, Name: h.Name})
+		messages = append(messages, answer.Message{
+			Message: h.Detail(s.Gateways.Now(), since), Error: true,
+			Kind: answer.MessageHold, Name: h.Name,
+		})
 	}
 	return messages
 }

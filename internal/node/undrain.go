@@ -39,7 +39,8 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 		if err != nil {
 			return inaccessible(err)
 		}
-		return answer.New(answer.Success, fmt.Sprintf("dry run: undrain would put back the ranks of %d gateways and interrupt %d for about a second each", len(p.Changes), p.Cost.Interruptions), blocked(p.Blocked)...)
+		return answer.New(answer.Success, fmt.Sprintf("dry run: undrain would put back the ranks of %d gateways and "+
+			"interrupt %d for about a second each", len(p.Changes), p.Cost.Interruptions), blocked(p.Blocked)...)
 	}
 	x, n, refused = s.alive(ctx, n, wait)
 	switch {
@@ -65,7 +66,9 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 
 // undrain puts the ranks of a node back, and ends the drain that has this record. If the node was cordoned or drained
 // meanwhile, the ranks are still needed, and the drain does not end.
-func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[string]string, wait time.Duration) answer.Status {
+func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[string]string,
+	wait time.Duration,
+) answer.Status {
 	changed, first, err := s.Gateways.Undrain(ctx, n.Chassis)
 	if err != nil {
 		return s.unfinished(n, err)
@@ -75,7 +78,8 @@ func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[st
 		return s.unfinished(n, err)
 	}
 	key, value := cordon.Pair(n.Chassis)
-	if err := s.amend(ctx, ovsdb.Guard{Has: record, Lacks: map[string]string{key: value}}, maintenance.End(n.Chassis), forgotten); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{Has: record, Lacks: map[string]string{key: value}}, maintenance.End(n.Chassis),
+		forgotten); err != nil {
 		return s.unfinished(n, err)
 	}
 	details := blocked(first.Blocked)
@@ -95,7 +99,8 @@ func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[st
 			return s.refuse(answer.DrainNodeError, f, details...)
 		}
 	}
-	return answer.New(answer.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(), gateway.Groups(changed)), details...)
+	return answer.New(answer.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(),
+		gateway.Groups(changed)), details...)
 }
 
 func (s *Service) unfinished(n maintenance.Node, err error) answer.Status {
@@ -104,7 +109,9 @@ func (s *Service) unfinished(n maintenance.Node, err error) answer.Status {
 }
 
 // alive waits until the node's ovn-controller responds, and if there is time, until it has responded for [stableFor].
-func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (x snapshot, found maintenance.Node, refused *answer.Status) {
+func (s *Service) alive(ctx context.Context, n maintenance.Node,
+	wait time.Duration,
+) (x snapshot, found maintenance.Node, refused *answer.Status) {
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // after this, SB shows which ovn-controllers respond
 		return x, n, new(s.unfinished(n, err))
 	}
@@ -121,7 +128,8 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 		now := s.Gateways.Now()
 		if n.Life != said && wait > 0 {
 			said = n.Life
-			s.progress(ctx, "undrain %s: its ovn-controller is %s; waiting until it has responded for %s", n.Name(), n.Life, stableFor)
+			s.progress(ctx, "undrain %s: its ovn-controller is %s; waiting until it has responded for %s", n.Name(), n.Life,
+				stableFor)
 		}
 		switch {
 		case n.Life != maintenance.Up:

@@ -64,7 +64,8 @@ func (f Files) Change(ctx context.Context, path, transaction string) (schema str
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, raftfile.Size(path)))
 	defer cancel()
 	defer os.Remove(lockFile(path))
-	if _, err := f.Runner.Run(ctx, gently("ovsdb-tool", "--verbose=console:off", "transact", path, transaction)); err != nil {
+	if _, err := f.Runner.Run(ctx, gently("ovsdb-tool", "--verbose=console:off", "transact", path,
+		transaction)); err != nil {
 		return "", fmt.Errorf("cannot change %s: %w", path, err)
 	}
 	return f.askTool(ctx, "db-version", path)
@@ -83,9 +84,12 @@ func Newer(a, b string) (bool, error) {
 
 // StageFrom is [Files.CreateCluster] with the contents of the file of a standalone
 // database, and beside the file that the database has, which it leaves as it is.
-func (f Files) StageFrom(ctx context.Context, d ovndb.Database, address string, electionTimer time.Duration, contents string) (File, error) {
+func (f Files) StageFrom(ctx context.Context, d ovndb.Database, address string, electionTimer time.Duration,
+	contents string,
+) (File, error) {
 	timer := "--election-timer=" + strconv.FormatInt(electionTimer.Milliseconds(), 10)
-	made, err := f.make(ctx, d, raft.Patience(copyTimeout, raftfile.Size(contents)), timer, "create-cluster", f.making(d), contents, address)
+	made, err := f.make(ctx, d, raft.Patience(copyTimeout, raftfile.Size(contents)), timer, "create-cluster", f.making(d),
+		contents, address)
 	if err != nil {
 		return File{}, err
 	}

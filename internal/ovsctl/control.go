@@ -238,7 +238,8 @@ func (c Control) ask(ctx context.Context, program, socket string, command ...str
 	own := strconv.Itoa(int(timeout/time.Second) + 1)
 	args := append([]string{"-T", own, "-t", socket}, command...)
 	if _, err := os.Lstat(socket); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], ErrNotRunning) // and no process is needed to tell
+		// and no process is needed to tell
+		return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], ErrNotRunning)
 	}
 	out, err := c.Runner.Run(ctx, run.Command{Name: "ovs-appctl", Args: args})
 	if err == nil {

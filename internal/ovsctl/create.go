@@ -37,7 +37,9 @@ const (
 // first. A file that an earlier call has staged for the same address is kept,
 // since its ID may be known already, whatever its election timer; one for another
 // address is replaced. Where the database has a file it is [ErrFileExists].
-func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address string, electionTimer time.Duration) (File, error) {
+func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address string,
+	electionTimer time.Duration,
+) (File, error) {
 	if err := f.vacant(d); err != nil {
 		return File{}, err
 	}

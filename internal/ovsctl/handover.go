@@ -35,7 +35,9 @@ type starter interface {
 // A server that systemd would not start again is left as it is ([ErrNotStartable]). HandOver calls
 // begin right before it tells the server to exit, and before it stops it by force. begin returns
 // until when that may be done, or an error if it may not.
-func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database, begin func() (until time.Time, err error)) error {
+func (c Control) HandOver(ctx context.Context, s starter, d ovndb.Database,
+	begin func() (until time.Time, err error),
+) error {
 	if err := s.MakeStartable(ctx, ovndb.ServiceOf(d)); err != nil {
 		return fmt.Errorf("cannot hand over: %w", err)
 	}

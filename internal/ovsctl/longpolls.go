@@ -30,7 +30,8 @@ const logTail = 1 << 20
 // longPoll is what log_poll_interval() in lib/timeval.c of Open vSwitch says, behind the
 // time in UTC (the default pattern of ovs-appctl's vlog/set).
 var longPoll = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)\|.*\|timeval\|WARN\|Unreasonably long (\d+)ms poll interval`)
+	return regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)\|` +
+		`.*\|timeval\|WARN\|Unreasonably long (\d+)ms poll interval`)
 })
 
 // ReadLongPolls counts those since a moment in the log of the server of database d. Where

@@ -34,7 +34,10 @@ func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
 	if err != nil {
 		return Schemas{}, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
 	}
-	return Schemas{Served: served.String(), Packages: brought.String(), Older: served.Before(brought), Newer: brought.Before(served)}, nil
+	return Schemas{
+		Served: served.String(), Packages: brought.String(), Older: served.Before(brought),
+		Newer: brought.Before(served),
+	}, nil
 }
 
 // NeedsConversion reports whether the database that this unit's server serves has an
@@ -54,7 +57,10 @@ func (f Files) Convert(ctx context.Context, d ovndb.Database, timeout time.Durat
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	own := fmt.Sprintf("--timeout=%d", timeout/time.Second+1)
-	_, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-client", Args: []string{own, "convert", "unix:" + f.Paths.Socket(d), f.Paths.Schema(d)}})
+	_, err := f.Runner.Run(ctx, run.Command{
+		Name: "ovsdb-client",
+		Args: []string{own, "convert", "unix:" + f.Paths.Socket(d), f.Paths.Schema(d)},
+	})
 	if err != nil {
 		return fmt.Errorf("cannot convert %s to the schema of the packages: %w", d, err)
 	}

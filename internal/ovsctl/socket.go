@@ -48,7 +48,8 @@ const (
 // and refuses what its own clients write. A failed write to the disk is not reported here.
 func (c Control) StorageError(ctx context.Context, d ovndb.Database) (string, error) {
 	text, err := c.transact(ctx, c.Paths.Control(d), "ovsdb-server/get-db-storage-status", string(d))
-	if refused := (*ServerError)(nil); errors.As(err, &refused) && strings.Contains(refused.Text, "is not a valid command") {
+	if refused := (*ServerError)(nil); errors.As(err, &refused) &&
+		strings.Contains(refused.Text, "is not a valid command") {
 		return "", nil
 	}
 	if err != nil {

@@ -107,7 +107,9 @@ func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists
 
 // WriteAndAsk is [Gateways.Write] that also increments nb_cfg in the same transaction, so that ovn-northd computes only
 // once. It returns the nb_cfg for [Gateways.AwaitNorthd].
-func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard, lists ...Candidates) (asked int64, err error) {
+func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard,
+	lists ...Candidates,
+) (asked int64, err error) {
 	results, err := g.write(ctx, notes, guard, signOfLife, lists...)
 	if err != nil {
 		return 0, err
@@ -116,7 +118,9 @@ func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard,
 }
 
 // write calls more, if not nil, to extend the transaction, with the UUID of the row of NB_Global.
-func (g *Gateways) write(ctx context.Context, notes []string, guard Guard, more func(uuid string) []ovsdb.Operation, lists ...Candidates) ([]ovsdb.OperationResult, error) {
+func (g *Gateways) write(ctx context.Context, notes []string, guard Guard, more func(uuid string) []ovsdb.Operation,
+	lists ...Candidates,
+) ([]ovsdb.OperationResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	ops, uuid := slices.Clone(g.fence), ""
@@ -183,7 +187,10 @@ func (x Candidates) operations(n int) []ovsdb.Operation {
 		there = append(there, ovsdb.UUID{GoUUID: name})
 	}
 	if x.Holder != "" {
-		return append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: holder, Where: at(x.Holder), Row: ovsdb.Row{column: set(there)}})
+		return append(ops, ovsdb.Operation{
+			Op: ovsdb.OperationUpdate, Table: holder, Where: at(x.Holder),
+			Row: ovsdb.Row{column: set(there)},
+		})
 	}
 	group := fmt.Sprintf("group_%d", n)
 	ops = append(ops, ovsdb.Operation{
@@ -192,7 +199,8 @@ func (x Candidates) operations(n int) []ovsdb.Operation {
 	})
 	for _, port := range x.Create.Ports {
 		ops = append(ops, ovsdb.Operation{
-			Op: ovsdb.OperationUpdate, Table: routerPortTable, Where: at(port), Row: ovsdb.Row{groupColumn: set([]ovsdb.UUID{{GoUUID: group}})},
+			Op: ovsdb.OperationUpdate, Table: routerPortTable, Where: at(port),
+			Row: ovsdb.Row{groupColumn: set([]ovsdb.UUID{{GoUUID: group}})},
 		})
 	}
 	return ops

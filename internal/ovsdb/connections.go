@@ -53,7 +53,9 @@ func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints .
 // sessions on its port; a member that lagged may apply both steps as one and keep the old role in force:
 // [Dialer.Restricted] checks that. Several clients may do this at once, through any members. After an error a part may
 // have been done: repeat it.
-func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want []Connection, endpoints ...string) (changed []string, err error) {
+func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want []Connection,
+	endpoints ...string,
+) (changed []string, err error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, defaultTimeout)
@@ -135,7 +137,10 @@ func (l *listeners) read(ctx context.Context) (listenerState, error) {
 	}
 	for _, r := range results[1].Rows {
 		found := row(r)
-		c := Connection{Target: found.text(targetField), Role: found.text(roleField), InactivityProbe: probeOf(found[probeField])}
+		c := Connection{
+			Target: found.text(targetField), Role: found.text(roleField),
+			InactivityProbe: probeOf(found[probeField]),
+		}
 		state.rows = append(state.rows, Listener{Connection: c, UUID: found.uuid()})
 	}
 	slices.SortFunc(state.rows, func(a, b Listener) int { return cmp.Compare(a.Target, b.Target) })

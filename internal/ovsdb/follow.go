@@ -108,7 +108,9 @@ func southboundFollowed() followedTables {
 	return t
 }
 
-func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []string, t followedTables) (client.Client, error) {
+func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []string,
+	t followedTables,
+) (client.Client, error) {
 	m, err := model.NewClientDBModel(string(db), t.rows)
 	if err != nil {
 		return nil, fmt.Errorf("cannot model %s: %w", db, err)

@@ -128,12 +128,16 @@ func (g *Global) amend(ctx context.Context, uuid string, gone []string, put map[
 func swap(table, uuid string, ids map[string]string, key, next string) (ops []ovsdb.Operation) {
 	put := map[string]string{key: next}
 	if uuid == "" {
-		return []ovsdb.Operation{{Op: ovsdb.OperationInsert, Table: table, UUIDName: "global", Row: ovsdb.Row{externalIDs: pairs(put)}}}
+		return []ovsdb.Operation{{
+			Op: ovsdb.OperationInsert, Table: table, UUIDName: "global",
+			Row: ovsdb.Row{externalIDs: pairs(put)},
+		}}
 	}
 	var gone []string
 	if old, there := ids[key]; there {
 		gone = []string{key}
-		ops = append(ops, fits(table, uuid, ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, pairs(map[string]string{key: old}))))
+		ops = append(ops, fits(table, uuid, ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes,
+			pairs(map[string]string{key: old}))))
 	}
 	return append(ops, amended(table, uuid, gone, put),
 		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: table, Where: at(uuid), Columns: []string{externalIDs}})

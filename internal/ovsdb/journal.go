@@ -32,7 +32,8 @@ func (g *Gateways) Journal(ctx context.Context) (map[string]string, error) {
 	answers, err := read(ctx, g.nb, query{
 		noteTable,
 		[]string{externalIDs},
-		[]ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, pairs(map[string]string{noteKey: noteKind}))},
+		[]ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes,
+			pairs(map[string]string{noteKey: noteKind}))},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the journal of gateways in %s: %w", ovndb.NB, err)
@@ -50,7 +51,10 @@ func amendedJournal(a Amendment) (ops []ovsdb.Operation) {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: noteRow(text)})
 	}
 	for _, row := range slices.Sorted(maps.Keys(a.Changed)) {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(row), Row: noteRow(a.Changed[row])})
+		ops = append(ops, ovsdb.Operation{
+			Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(row),
+			Row: noteRow(a.Changed[row]),
+		})
 	}
 	for _, row := range a.Dropped {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(row)})

@@ -41,7 +41,8 @@ func (g Guard) operations(uuid string) []ovsdb.Operation {
 }
 
 // ErrUninitialized is returned if no client has used NB yet: the first one makes the row.
-var ErrUninitialized = errors.New("NB_Global has no row yet: ovn-northd makes it once it runs, and so does ovn-nbctl init")
+var ErrUninitialized = errors.New("NB_Global has no row yet: ovn-northd makes it once it runs, " +
+	"and so does ovn-nbctl init")
 
 // global is the UUID of the only row of NB_Global.
 func (g *Gateways) global(ctx context.Context) (string, error) {
@@ -92,7 +93,9 @@ func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, a Amendment
 }
 
 // amendIDs calls more, if not nil, to extend the transaction, with the UUID of that row.
-func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more func(uuid string) []ovsdb.Operation) ([]ovsdb.OperationResult, error) {
+func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment,
+	more func(uuid string) []ovsdb.Operation,
+) ([]ovsdb.OperationResult, error) {
 	uuid, err := g.global(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
@@ -131,8 +134,10 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 	fail := func(err error) (Occupied, error) {
 		return Occupied{}, fmt.Errorf("cannot look what is on chassis in SB: %w", err)
 	}
-	where, names := []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionNotEqual, set([]ovsdb.UUID{}))}, map[string]string{}
-	answers, err := read(ctx, g.sb, query{table: "Chassis", columns: []string{"name", "encaps"}}, query{table: "Encap", columns: []string{"ip"}})
+	where, names := []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionNotEqual, set([]ovsdb.UUID{}))},
+		map[string]string{}
+	answers, err := read(ctx, g.sb, query{table: "Chassis", columns: []string{"name", "encaps"}},
+		query{table: "Encap", columns: []string{"ip"}})
 	if err != nil {
 		return fail(err)
 	}
@@ -166,7 +171,10 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 		return fail(err)
 	}
 	for _, r := range answers[0] {
-		o.Ports = append(o.Ports, BoundPort{foreign.Name(r.text("logical_port")), r.text("type"), names[r.reference("chassis")]})
+		o.Ports = append(o.Ports, BoundPort{
+			foreign.Name(r.text("logical_port")), r.text("type"),
+			names[r.reference("chassis")],
+		})
 	}
 	return o, nil
 }
@@ -179,7 +187,8 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 	name := was.Name
 	fail := func(err error) error { return fmt.Errorf("cannot remove chassis %s: %w", name, err) }
 	answers, err := read(ctx, g.sb,
-		query{"Chassis_Private", []string{"nb_cfg"}, named("name", name)}, query{"Chassis", []string{"name"}, named("name", name)})
+		query{"Chassis_Private", []string{"nb_cfg"}, named("name", name)},
+		query{"Chassis", []string{"name"}, named("name", name)})
 	if err != nil {
 		return fail(err)
 	}
@@ -206,7 +215,10 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 		ops = append(ops, none("HA_Chassis", "chassis", on), none("Gateway_Chassis", "chassis", on))
 	}
 	ops = slices.DeleteFunc(ops, func(o ovsdb.Operation) bool { _, known := g.sb.Schema().Tables[o.Table]; return !known })
-	for table, column := range map[string]string{"Chassis_Private": "name", "Chassis": "name", "Chassis_Template_Var": "chassis"} {
+	for table, column := range map[string]string{
+		"Chassis_Private": "name", "Chassis": "name",
+		"Chassis_Template_Var": "chassis",
+	} {
 		if _, known := g.sb.Schema().Tables[table]; known {
 			ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: table, Where: named(column, name)})
 		}
@@ -227,7 +239,8 @@ func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []str
 	fail := func(err error) (int, error) {
 		return 0, fmt.Errorf("cannot release the ports of chassis %s: %w", was.Name, err)
 	}
-	answers, err := read(ctx, g.sb, query{"Chassis_Private", nil, named("name", was.Name)}, query{"Chassis", nil, named("name", was.Name)})
+	answers, err := read(ctx, g.sb, query{"Chassis_Private", nil, named("name", was.Name)},
+		query{"Chassis", nil, named("name", was.Name)})
 	if err != nil {
 		return fail(err)
 	}
@@ -238,8 +251,9 @@ func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []str
 	on := ovsdb.NewCondition("chassis", ovsdb.ConditionIncludes, ovsdb.UUID{GoUUID: answers[1][0].uuid()})
 	for _, kind := range types {
 		ops = append(ops, ovsdb.Operation{
-			Op: ovsdb.OperationUpdate, Table: "Port_Binding", Where: []ovsdb.Condition{on, ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)},
-			Row: ovsdb.Row{"chassis": set([]ovsdb.UUID{})},
+			Op: ovsdb.OperationUpdate, Table: "Port_Binding",
+			Where: []ovsdb.Condition{on, ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)},
+			Row:   ovsdb.Row{"chassis": set([]ovsdb.UUID{})},
 		})
 	}
 	results, err := send(ctx, g.sb, ops...)

@@ -96,7 +96,11 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		query{table: "HA_Chassis", columns: []string{"chassis_name", "priority"}},
 		query{table: "HA_Chassis_Group", columns: []string{"name", "ha_chassis", externalIDs}},
 		ofType("localnet"), ofType("router"), ofType("external"), ofType("l2gateway"), ofType("vtep"),
-		query{"Logical_Switch_Port", []string{}, []ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, gatewayOwner())}},
+		query{
+			"Logical_Switch_Port",
+			[]string{},
+			[]ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, gatewayOwner())},
+		},
 	)
 	if err != nil {
 		return Northbound{}, fmt.Errorf("cannot look for gateways in NB: %w", err)
@@ -128,7 +132,8 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 				options[key] = foreign.Name(value)
 			}
 			n.SwitchPorts = append(n.SwitchPorts, LogicalSwitchPort{
-				r.uuid(), foreign.Name(r.text("name")), r.text("type"), options, r.reference("ha_chassis_group"), gateways[r.uuid()],
+				r.uuid(), foreign.Name(r.text("name")), r.text("type"), options, r.reference("ha_chassis_group"),
+				gateways[r.uuid()],
 			})
 		}
 	}
@@ -143,8 +148,12 @@ func gatewayOwner() ovsdb.OvsMap {
 // addPorts omits ports that could not be written back unchanged, and those with a malformed candidate.
 func (n *Northbound) addPorts(rows []row) {
 	for _, r := range rows {
-		p := LogicalRouterPort{r.uuid(), r.text("name"), r.references("gateway_chassis"), r.reference("ha_chassis_group"), r.pairs(externalIDs)}
-		if !unnamed(&n.Malformed, routerPortTable, r, p.Name) && !hasUnnamed(&n.Malformed, routerPortTable, r, n.GatewayChassis, p.GatewayChassis) {
+		p := LogicalRouterPort{
+			r.uuid(), r.text("name"), r.references("gateway_chassis"), r.reference("ha_chassis_group"),
+			r.pairs(externalIDs),
+		}
+		if !unnamed(&n.Malformed, routerPortTable, r, p.Name) &&
+			!hasUnnamed(&n.Malformed, routerPortTable, r, n.GatewayChassis, p.GatewayChassis) {
 			n.RouterPorts = append(n.RouterPorts, p)
 		}
 	}
@@ -173,7 +182,10 @@ func hasUnnamed(all *[]Malformed, table string, r row, rows map[string]Candidate
 func candidates(rows []row) map[string]CandidateRow {
 	all := map[string]CandidateRow{}
 	for _, r := range rows {
-		all[r.uuid()] = CandidateRow{r.uuid(), foreign.Name(r.text("name")), shared(r.text("chassis_name")), int(r.number("priority"))}
+		all[r.uuid()] = CandidateRow{
+			r.uuid(), foreign.Name(r.text("name")), shared(r.text("chassis_name")),
+			int(r.number("priority")),
+		}
 	}
 	return all
 }

@@ -49,7 +49,9 @@ func read(ctx context.Context, c client.Client, queries ...query) ([][]row, erro
 		if !known {
 			continue
 		}
-		columns := slices.DeleteFunc(slices.Clone(q.columns), func(column string) bool { return table.Columns[column] == nil })
+		columns := slices.DeleteFunc(slices.Clone(q.columns), func(column string) bool {
+			return table.Columns[column] == nil
+		})
 		ops = append(ops, ovsdb.Operation{
 			Op: ovsdb.OperationSelect, Table: q.table, Where: q.where, Columns: append(columns, "_uuid"),
 		})

@@ -67,7 +67,11 @@ func (x ChassisRow) Remote() bool { return x.Config["is-remote"] == "true" }
 // Southbound reads SB. It works with every schema from OVN 20.12 on.
 func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 	ofType := func(kind string) query {
-		return query{"Port_Binding", []string{"logical_port", "chassis"}, []ovsdb.Condition{ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)}}
+		return query{
+			"Port_Binding",
+			[]string{"logical_port", "chassis"},
+			[]ovsdb.Condition{ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)},
+		}
 	}
 	answers, err := read(ctx, g.sb,
 		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},
@@ -91,7 +95,10 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		if unnamed(&s.Malformed, "Chassis", r, name) {
 			continue
 		}
-		x := ChassisRow{UUID: r.uuid(), Name: name, Hostname: foreign.Name(r.text("hostname")), Config: r.pairs("other_config")}
+		x := ChassisRow{
+			UUID: r.uuid(), Name: name, Hostname: foreign.Name(r.text("hostname")),
+			Config: r.pairs("other_config"),
+		}
 		if len(x.Config) == 0 {
 			x.Config = r.pairs(externalIDs)
 		}

@@ -73,7 +73,8 @@ func Remote(endpoint string) string {
 func (s *Server) Create(t testing.TB) *Server {
 	t.Helper()
 	timer := cmp.Or(s.Timer, time.Second)
-	return s.make(t, fmt.Sprintf("--election-timer=%d", timer.Milliseconds()), "create-cluster", s.File(), s.schema(), s.Address)
+	return s.make(t, fmt.Sprintf("--election-timer=%d", timer.Milliseconds()), "create-cluster", s.File(), s.schema(),
+		s.Address)
 }
 
 // Join makes the file of a server that joins through the remotes.
@@ -119,7 +120,8 @@ func (s *Server) Start(t testing.TB) *Server {
 // Appctl sends it a command.
 func (s *Server) Appctl(t testing.TB, command ...string) (string, error) {
 	t.Helper()
-	said, err := exec.CommandContext(t.Context(), "ovs-appctl", append([]string{"-T", "10", "-t", s.Control()}, command...)...).Output()
+	said, err := exec.CommandContext(t.Context(), "ovs-appctl",
+		append([]string{"-T", "10", "-t", s.Control()}, command...)...).Output()
 	return strings.TrimSpace(string(said)), err
 }
 

@@ -15,8 +15,8 @@ func Until(ctx context.Context, interval time.Duration, look func() error) error
 	}
 }
 
-// Await calls condition at intervals until it is true, and reports whether it was before the patience was over and before
-// ctx ended. It is called once in any case. Before each pause progress is called, unless that is nil.
+// Await calls condition at intervals until it is true, and reports whether it was before the patience was over and
+// before ctx ended. It is called once in any case. Before each pause progress is called, unless that is nil.
 func Await(ctx context.Context, patience, interval time.Duration, progress func(), condition func() bool) bool {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

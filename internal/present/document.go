@@ -25,7 +25,10 @@ func Documents(v juju.Version, all []finding.Finding) []Document {
 			d.Since = f.Since.UTC().Format(time.RFC3339)
 		}
 		for _, r := range f.Remedies {
-			d.Remedies = append(d.Remedies, finding.RemedyDocument{Condition: string(r.When), When: f.Condition(r), Commands: commands(v, r), Deed: f.Deed(r)})
+			d.Remedies = append(d.Remedies, finding.RemedyDocument{
+				Condition: string(r.When), When: f.Condition(r),
+				Commands: commands(v, r), Deed: f.Deed(r),
+			})
 		}
 		if len(f.Causes) > 0 {
 			d.Causes = Documents(v, f.Causes)

@@ -22,9 +22,9 @@ const ready = "Unit is ready ("
 func Ready(text string) string { return ready + text + ")" }
 
 // Workload is the word and the message of a unit's workload status: the most important finding with
-// its first remedy and its details, then the lines of the other findings, then tail, which says how the unit's clusters are. Of a
-// command, all of it is within [StatusWidth], with its condition; otherwise the message says where to
-// find it. In documents, findings that are quiet by the catalogue are listed, but not here.
+// its first remedy and its details, then the lines of the other findings, then tail, which says how the unit's clusters
+// are. Of a command, all of it is within [StatusWidth], with its condition; otherwise the message says where to find
+// it. In documents, findings that are quiet by the catalogue are listed, but not here.
 func Workload(v juju.Version, all []finding.Finding, tail ...string) (juju.StatusWord, string) {
 	word := wordOf(all)
 	width := StatusWidth

@@ -44,7 +44,10 @@ func Screen(v juju.Version, unit string, rows []Row, all []finding.Finding, summ
 		rest := len(wrong) - i - 1
 		if room := screenLines - len(lines) - min(1, rest); len(one) > room && i > 0 {
 			rest++
-			more := v.Render(command.Command{Unit: unit, Action: "health", Params: []command.Param{{Key: "detail", Value: "true"}}})
+			more := v.Render(command.Command{
+				Unit: unit, Action: "health",
+				Params: []command.Param{{Key: "detail", Value: "true"}},
+			})
 			lines = append(lines, fmt.Sprintf("%d more; run: %s", rest, more))
 			break
 		}

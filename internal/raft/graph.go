@@ -64,7 +64,9 @@ const unnamedPeer = "0000"
 // AmbiguousLinks reports whether the status alone does not show which members have a connection ([Status.Graph]).
 func (s Status) AmbiguousLinks() bool {
 	unnamed := func(up bool) bool {
-		return slices.ContainsFunc(s.Connections, func(c Connection) bool { return !c.Incoming && c.Peer == unnamedPeer && c.Up == up })
+		return slices.ContainsFunc(s.Connections, func(c Connection) bool {
+			return !c.Incoming && c.Peer == unnamedPeer && c.Up == up
+		})
 	}
 	return unnamed(true) && unnamed(false)
 }

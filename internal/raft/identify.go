@@ -76,14 +76,19 @@ func Identify(d ovndb.Database, given IDArgument, here, there []Peer) (Resolutio
 	case len(found.Peers) == 1:
 		return found, nil
 	case len(found.Peers) > 1:
-		return refuse(finding.MemberAmbiguous, finding.Args{Value: given.Text, Count: len(found.Peers), Members: servers(found.Peers)})
+		return refuse(finding.MemberAmbiguous,
+			finding.Args{Value: given.Text, Count: len(found.Peers), Members: servers(found.Peers)})
 	}
 	if other, _ := Resolve(given, there); len(other.Peers) > 0 {
-		return refuse(finding.MemberOfOther, finding.Args{Member: other.Peers[0].server(), Value: string(d.Other()), Other: d.Other().Short()})
+		return refuse(finding.MemberOfOther, finding.Args{
+			Member: other.Peers[0].server(), Value: string(d.Other()),
+			Other: d.Other().Short(),
+		})
 	}
 	_, refusal := refuse(finding.UnknownMember, finding.Args{Value: given.Text, Members: servers(here)})
 	if given.Number {
-		refusal.Causes = []finding.Finding{finding.New(finding.IDReadAsNumber, finding.Subject{}, finding.Args{Value: given.Text})}
+		refusal.Causes = []finding.Finding{finding.New(finding.IDReadAsNumber, finding.Subject{},
+			finding.Args{Value: given.Text})}
 	}
 	return Resolution{}, refusal
 }

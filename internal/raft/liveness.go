@@ -229,7 +229,8 @@ func (v View) Peers() []Peer {
 			p.assessAsFollower(v)
 		}
 		if p.Up && !m.Self && p.isAny(v.Down) {
-			p.Up, p.Noted, p.Why = false, true, "its unit has recorded that it stops this server, and not yet that the server runs again"
+			p.Up, p.Noted, p.Why = false, true,
+				"its unit has recorded that it stops this server, and not yet that the server runs again"
 		}
 		p.Leaving = p.isAny(v.Leaving)
 		if p.isAny(v.Lost) {

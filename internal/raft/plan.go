@@ -185,7 +185,8 @@ func (c Change) mayComeBack(peers []Peer) (n int) {
 
 func (p *Plan) warn() {
 	if n := p.After.Members; n < 3 || n%2 == 0 {
-		p.Warnings = append(p.Warnings, finding.Of(finding.FewWouldStay, p.Database, finding.Args{Count: n, Total: (n - 1) / 2}))
+		p.Warnings = append(p.Warnings, finding.Of(finding.FewWouldStay, p.Database,
+			finding.Args{Count: n, Total: (n - 1) / 2}))
 	}
 }
 
@@ -201,7 +202,10 @@ func (c Change) refusePending(plan *Plan) {
 	}
 	for _, r := range s.Removing {
 		if r.Short != plan.Target.Short {
-			plan.refuse(finding.ChangePending, finding.Args{Member: finding.Server{ID: r.Short, Address: r.Address}, Value: string(r.Phase)})
+			plan.refuse(finding.ChangePending, finding.Args{
+				Member: finding.Server{ID: r.Short, Address: r.Address},
+				Value:  string(r.Phase),
+			})
 			return
 		}
 	}

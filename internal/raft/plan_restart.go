@@ -17,7 +17,8 @@ func PlanStop(c Change) Plan {
 	if c.refusePending(&plan); plan.Refusal != nil {
 		return plan
 	}
-	remaining := quorumOf(peers, nil, func(p Peer) bool { return isTarget(p) || p.isAny(c.Pending) }) // these may go at any moment
+	// these may go at any moment
+	remaining := quorumOf(peers, nil, func(p Peer) bool { return isTarget(p) || p.isAny(c.Pending) })
 	remaining.Members += c.mayComeBack(peers)
 	switch {
 	case !c.View.working().Holds():
@@ -60,7 +61,8 @@ func PlanRestart(c Change) Plan {
 	if c.refusePending(&plan); plan.Refusal != nil {
 		return plan
 	}
-	remaining := quorumOf(peers, nil, func(p Peer) bool { return p.Self || p.isAny(c.Pending) }) // these may go at any moment
+	// these may go at any moment
+	remaining := quorumOf(peers, nil, func(p Peer) bool { return p.Self || p.isAny(c.Pending) })
 	remaining.Members += c.mayComeBack(peers)
 	if both := remaining.Members == 2 && remaining.Up == 1; !remaining.Holds() && !both {
 		plan.refuseForQuorum(remaining, peers, isSelf)

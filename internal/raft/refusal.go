@@ -7,9 +7,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// NoQuorum reports whether a change is refused since no leader and majority are known to work, which may be an election.
+// NoQuorum reports whether a change is refused since no leader and majority are known to work,
+// which may be an election.
 func (p Plan) NoQuorum() bool {
-	return p.Refusal != nil && slices.Contains([]finding.Code{finding.NoQuorum, finding.NoLeader, finding.LeaderUnseen}, p.Refusal.Code)
+	return p.Refusal != nil && slices.Contains([]finding.Code{finding.NoQuorum, finding.NoLeader, finding.LeaderUnseen},
+		p.Refusal.Code)
 }
 
 func (p *Plan) refuse(code finding.Code, args finding.Args) {
@@ -17,10 +19,13 @@ func (p *Plan) refuse(code finding.Code, args finding.Args) {
 	p.Refusal = &f
 }
 
-// refuseForQuorum refuses since too few would be up. It names which of the remaining members are in the way: those that are
-// down, and those whose ports are closed to others.
+// refuseForQuorum refuses since too few would be up. It names which of the remaining members are in the way: those that
+// are down, and those whose ports are closed to others.
 func (p *Plan) refuseForQuorum(worst Quorum, peers []Peer, gone func(Peer) bool) {
-	args := finding.Args{Member: p.Target.server(), Count: p.Before.Up, Total: p.Before.Members, After: finding.Tally{Up: worst.Up, Members: worst.Members}}
+	args := finding.Args{
+		Member: p.Target.server(), Count: p.Before.Up, Total: p.Before.Members,
+		After: finding.Tally{Up: worst.Up, Members: worst.Members},
+	}
 	var own []finding.Server
 	stays := slices.ContainsFunc(peers, func(p Peer) bool { return p.Self && !gone(p) })
 	for _, peer := range peers {

@@ -342,7 +342,9 @@ func (s *logScan) entry(r logRecord) {
 		s.Terms = append(s.Terms, termStart{r.Index, r.Term})
 	}
 	s.End++
-	s.Configurations = slices.DeleteFunc(s.Configurations, func(c configuration) bool { return c.Index >= r.Index && c.Index >= s.Start })
+	s.Configurations = slices.DeleteFunc(s.Configurations, func(c configuration) bool {
+		return c.Index >= r.Index && c.Index >= s.Start
+	})
 	if r.Servers != nil {
 		s.Configurations = append(s.Configurations, configuration{r.Index, r.Servers})
 	}

@@ -100,7 +100,8 @@ func Terminated(err error) bool {
 }
 
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.TrimSpace(s), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return strings.Join(strings.FieldsFunc(strings.TrimSpace(s), func(r rune) bool { return r == '\n' || r == '\r' }),
+		"; ")
 }
 
 // Exec is the Runner of real programs. The zero value is ready to use. A child inherits this process's environment with

@@ -11,7 +11,8 @@ import (
 
 // Hostile are names by which a printed command would be another one, or several.
 var Hostile = []string{
-	"x;touch /tmp/x;# evil", "$(touch x)", "`id`", "it's", `"`, "--yes", "-x", `a\`, "!!", "*", "~root", "{a,b}", "a b", "a&b", "a|b", "a>b", "#", "größer", "…",
+	"x;touch /tmp/x;# evil", "$(touch x)", "`id`", "it's", `"`, "--yes", "-x", `a\`, "!!", "*", "~root", "{a,b}", "a b",
+	"a&b", "a|b", "a>b", "#", "größer", "…",
 }
 
 // Words are the words that sh makes of a line. It runs nothing of it, unless the line is not a simple command.

@@ -142,7 +142,9 @@ func (g Guard) ask(ctx context.Context, peers []string) (map[ovndb.Database][]re
 }
 
 // askOne asks until this machine has a network: it may just have booted.
-func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (map[ovndb.Database][]recovery.Answer, error) {
+func (g Guard) askOne(ctx context.Context, db ovndb.Database,
+	peer string,
+) (map[ovndb.Database][]recovery.Answer, error) {
 	endpoints := ovsdb.Endpoints(db, ovndb.RaftAddress(db, peer))
 	for {
 		global, err := g.Dialer.Global(ctx, db, endpoints...)
@@ -219,6 +221,7 @@ func remove(p ovndb.Paths) (reload bool, err error) {
 // Record is the operation that records in a database which clusters it replaces.
 func Record(db ovndb.Database, clusters []raft.ID) string {
 	value := observe.FormatIDs(clusters)
-	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%q]]]]]}]`,
+	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[`+
+		`["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%q]]]]]}]`,
 		db, db.GlobalTable(), observe.SupersededKey, observe.SupersededKey, value)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 )
 
-// charms finds the units whose charm has another version than most units' or, if no version is in the majority, than this
-// unit's. What a silent unit has published proves nothing: Juju may be about to upgrade it. A unit that has seen this unit's
-// version and publishes another one has run a hook since, and Juju upgrades a unit before it runs a hook.
+// charms finds the units whose charm has another version than most units' or, if no version is in the majority, than
+// this unit's. What a silent unit has published proves nothing: Juju may be about to upgrade it. A unit that has seen
+// this unit's version and publishes another one has run a hook since, and Juju upgrades a unit before it runs a hook.
 func charms(m observe.Application) (all []finding.Finding) {
 	if m.Charm == "" {
 		return nil
@@ -32,7 +32,8 @@ func charms(m observe.Application) (all []finding.Finding) {
 	for charm, its := range units {
 		for _, unit := range its {
 			all = append(all, finding.New(finding.CharmVersionDiffers, finding.Subject{Name: unit},
-				finding.Args{Unit: unit, Version: charm, Detail: charm + ", others " + usual}, finding.ByHand(finding.RefreshAgain)))
+				finding.Args{Unit: unit, Version: charm, Detail: charm + ", others " + usual},
+				finding.ByHand(finding.RefreshAgain)))
 		}
 	}
 	return all

@@ -19,13 +19,18 @@ var confirmed = command.Param{Key: "i-really-mean-it", Value: "true"}
 // that can't be started any more: action rejoin on this unit, or, if that would not know
 // which member it was, the kick on another unit. It is the zero value if there is no other unit, or
 // the server is not known.
-func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.ServerState, d ovndb.Database) command.Command {
+func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.ServerState,
+	d ovndb.Database,
+) command.Command {
 	id := m.Published[m.Unit][d].Server
 	if id == "" || len(m.Others()) == 0 {
 		return command.Command{}
 	}
 	if _, full := raft.ParseID(string(id)); full {
-		return command.Command{Unit: m.Unit, Action: "rejoin", Params: []command.Param{{Key: "database", Value: d.Short()}, confirmed}}
+		return command.Command{
+			Unit: m.Unit, Action: "rejoin",
+			Params: []command.Param{{Key: "database", Value: d.Short()}, confirmed},
+		}
 	}
 	clusters := Views{}
 	if other := servers[d.Other()]; other.Condition == ovndb.Serving {
@@ -47,7 +52,9 @@ func recoveryPlanCommand(m observe.Application, clusters Views) command.Command 
 	on := m.Unit
 	if m.Dying(m.Unit) {
 		others := m.Others()
-		heard := slices.IndexFunc(others, func(unit string) bool { return !m.Dying(unit) && evidenceOf(m, clusters, unit) <= isHeard })
+		heard := slices.IndexFunc(others, func(unit string) bool {
+			return !m.Dying(unit) && evidenceOf(m, clusters, unit) <= isHeard
+		})
 		if heard < 0 {
 			return command.Command{Unit: m.Unit, Action: "backup"}
 		}

@@ -107,11 +107,13 @@ func ClusterDocument(c observe.Cluster) any {
 		Term: s.Term, Leader: string(s.Leader), Vote: string(s.Vote), ElectionTimerMS: s.ElectionTimer.Milliseconds(),
 		Log:                 fmt.Sprintf("[%d, %d]", s.Log.Start, s.Log.End),
 		EntriesNotCommitted: s.NotCommitted, EntriesNotApplied: s.NotApplied,
-		Connections: connections(s.Connections), Servers: [][2]string{}, UnitMap: map[string]any{}, Members: []memberDocument{},
+		Connections: connections(s.Connections), Servers: [][2]string{}, UnitMap: map[string]any{},
+		Members: []memberDocument{},
 	}
 	if s.State != raft.JoiningCluster {
 		doc.Quorum = &quorumDocument{
-			Members: c.Quorum.Members, Up: c.Quorum.Up, Needed: raft.Majority(c.Quorum.Members), FaultTolerance: c.Quorum.Tolerance(),
+			Members: c.Quorum.Members, Up: c.Quorum.Up, Needed: raft.Majority(c.Quorum.Members),
+			FaultTolerance: c.Quorum.Tolerance(),
 		}
 	}
 	if s.Cluster != nil {
@@ -157,7 +159,8 @@ func serverOf(f *observe.ServerFacts) *serverDocument {
 func member(s raft.Status, row observe.Row) memberDocument {
 	m := memberDocument{
 		Identity: row.Short, ServerID: string(row.ID), Address: row.Address, Unit: row.Owner.Unit, WasUnit: row.Owner.Was,
-		Up: row.Up, Why: row.Why, Self: row.Self, Leaving: row.Leaving, Stale: row.Owner.Stale, Phase: string(row.Phase), Clients: row.Clients,
+		Up: row.Up, Why: row.Why, Self: row.Self, Leaving: row.Leaving, Stale: row.Owner.Stale, Phase: string(row.Phase),
+		Clients: row.Clients,
 	}
 	if m.Unit == "" {
 		m.Unit = unknownUnit

@@ -15,7 +15,8 @@ func Clusters(r observe.Report) []finding.Finding {
 	if r.Application.Goes() { // servers that have stopped by now hold up no unit
 		return []finding.Finding{finding.New(finding.ApplicationRemoved, finding.Subject{}, finding.Args{})}
 	}
-	all := slices.Concat(elsewhere(r), quorum(r), closedPorts(r), oddMembers(r), replacesItself(r), r.Application.Unpublished(), r.Application.Problems, charms(r.Application))
+	all := slices.Concat(elsewhere(r), quorum(r), closedPorts(r), oddMembers(r), replacesItself(r),
+		r.Application.Unpublished(), r.Application.Problems, charms(r.Application))
 	if works(r) { // else this unit may be the one that is cut off
 		all = slices.Concat(all, leaves(r), notInNewCluster(r))
 	}

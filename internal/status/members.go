@@ -77,7 +77,10 @@ func refusedLeaves(r observe.Report, unit string) (refused []raft.Plan) {
 			if row.Owner.Unit != unit {
 				continue
 			}
-			if plan := raft.PlanLeave(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()}); plan.Refusal != nil {
+			if plan := raft.PlanLeave(raft.Change{
+				Database: c.Database, View: c.View,
+				Target: row.Longest(),
+			}); plan.Refusal != nil {
 				refused = append(refused, plan)
 			}
 		}
@@ -104,7 +107,8 @@ func notInNewCluster(r observe.Report) (all []finding.Finding) {
 	for _, unit := range r.Application.Published.Names() {
 		awaited, lost := false, false
 		for _, c := range r.Clusters {
-			if unit == r.Application.Unit || !superseded(c, r.Application.Published[unit][c.Database].Cluster) || hasMemberAt(c, r.Application.Peers[unit].State.Address) {
+			if unit == r.Application.Unit || !superseded(c, r.Application.Published[unit][c.Database].Cluster) ||
+				hasMemberAt(c, r.Application.Peers[unit].State.Address) {
 				continue
 			}
 			awaited = true
@@ -115,7 +119,10 @@ func notInNewCluster(r observe.Report) (all []finding.Finding) {
 		}
 		f := finding.New(finding.NotInNewCluster, finding.Subject{Name: unit}, finding.Args{Unit: unit})
 		if lost {
-			f.Remedies = []finding.Remedy{finding.ByHand(finding.StartMachine), finding.If(finding.IfLost, command.RemoveByForce(unit))}
+			f.Remedies = []finding.Remedy{
+				finding.ByHand(finding.StartMachine),
+				finding.If(finding.IfLost, command.RemoveByForce(unit)),
+			}
 		}
 		all = append(all, f)
 	}
@@ -124,7 +131,9 @@ func notInNewCluster(r observe.Report) (all []finding.Finding) {
 
 // hasMemberAt reports whether this unit's server has a member at the address.
 func hasMemberAt(c observe.Cluster, address netip.Addr) bool {
-	return address.IsValid() && slices.ContainsFunc(c.Rows, func(row observe.Row) bool { return ovndb.HostOf(row.Address) == address.String() })
+	return address.IsValid() && slices.ContainsFunc(c.Rows, func(row observe.Row) bool {
+		return ovndb.HostOf(row.Address) == address.String()
+	})
 }
 
 // oddMembers finds what is strange about members: what they are servers of, their addresses, their number, and texts
@@ -149,7 +158,8 @@ func oddMembers(r observe.Report) (all []finding.Finding) {
 			}
 			for _, other := range c.Rows {
 				if other.Address == row.Address && other.Short < row.Short {
-					add(finding.SameAddress, Describe(r.Application, c.Database, other.Peer)+" and "+name, finding.Args{Address: row.Address})
+					add(finding.SameAddress, Describe(r.Application, c.Database, other.Peer)+" and "+name,
+						finding.Args{Address: row.Address})
 				}
 			}
 		}
@@ -195,7 +205,9 @@ func replacesItself(r observe.Report) (all []finding.Finding) {
 			tool := "ovn-" + c.Database.Short() + "ctl"
 			all = append(all, finding.Of(finding.ReplacesItself, c.Database,
 				finding.Args{Detail: "external_ids:" + observe.SupersededKey + " of " + c.Database.GlobalTable()},
-				finding.Do(command.OnMachine(r.Application.Unit, fmt.Sprintf(`sudo %s --no-leader-only remove %s . external_ids '"%s"'`, tool, c.Database.GlobalTable(), observe.SupersededKey)))))
+				finding.Do(command.OnMachine(r.Application.Unit,
+					fmt.Sprintf(`sudo %s --no-leader-only remove %s . external_ids '"%s"'`, tool, c.Database.GlobalTable(),
+						observe.SupersededKey)))))
 		}
 	}
 	return all

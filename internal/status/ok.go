@@ -51,7 +51,8 @@ func answer(r observe.Report, unit string, code finding.Code, judge func(raft.Ch
 				refused = append(refused, plan)
 				continue
 			}
-			a.Lines = append(a.Lines, fmt.Sprintf("%s: %d of %d members are up; then %s", c.Database.Short(), plan.Before.Up, plan.Before.Members, plan.After))
+			a.Lines = append(a.Lines, fmt.Sprintf("%s: %d of %d members are up; then %s", c.Database.Short(), plan.Before.Up,
+				plan.Before.Members, plan.After))
 		}
 	}
 	f = f.Because(reasons(m, refused)...)

@@ -126,7 +126,8 @@ func quorum(r observe.Report) (all []finding.Finding) {
 			if len(silent) > 0 {
 				text += "; none from " + strings.Join(silent, ", ")
 			}
-			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: text}, finding.Do(recoveryPlanCommand(m, viewsOf(r)))))
+			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: text},
+				finding.Do(recoveryPlanCommand(m, viewsOf(r)))))
 		}
 	}
 	return all
@@ -205,7 +206,8 @@ func Tolerance(r observe.Report) (all []string) {
 		case c.Condition != ovndb.Serving, h == joining, t < 0 && h != working:
 			all = append(all, name+": not known")
 		default:
-			all = append(all, fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, max(t, 0), c.Quorum.Members, c.Quorum.Up))
+			all = append(all, fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, max(t, 0), c.Quorum.Members,
+				c.Quorum.Up))
 		}
 	}
 	return all

@@ -62,7 +62,8 @@ func WithoutLeader(m observe.Application, servers ...observe.ServerState) []find
 func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
 	other := otherUnit(m, clusters)
 	return []finding.Remedy{
-		finding.If(finding.ToAskAnother, StatusCommand(other)).For(other), finding.If(finding.IfNoneLeads, recoveryPlanCommand(m, clusters)),
+		finding.If(finding.ToAskAnother, StatusCommand(other)).For(other),
+		finding.If(finding.IfNoneLeads, recoveryPlanCommand(m, clusters)),
 	}
 }
 
@@ -106,7 +107,10 @@ func blockersOf(m observe.Application, plans []raft.Plan, clusters Views) []*blo
 				all = append(all, b)
 				byUnit[o] = b
 			}
-			permit, allowed := raft.WeakestPermit(raft.Change{Database: d, View: clusters[d], Target: p.Longest(), UnitInModel: o.Unit})
+			permit, allowed := raft.WeakestPermit(raft.Change{
+				Database: d, View: clusters[d], Target: p.Longest(),
+				UnitInModel: o.Unit,
+			})
 			b.mayGo, b.permit, b.noted = b.mayGo && allowed, b.permit.Stronger(permit), b.noted || p.Noted
 			b.targets[d] = p.Longest()
 			b.names = append(b.names, Describe(m, d, p))
@@ -139,8 +143,8 @@ func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []findi
 }
 
 // WhileDown is what to do about a unit of the model whose members are down, whatever waits for them. If it is lost, the
-// model comes first: after a kick alone no finding would name the unit, and once its machine is back it would join again.
-// What it leaves behind is then a stale member, which has the command for its kick.
+// model comes first: after a kick alone no finding would name the unit, and once its machine is back it would join
+// again. What it leaves behind is then a stale member, which has the command for its kick.
 func WhileDown(m observe.Application, unit string, noted bool) []finding.Remedy {
 	lost := finding.If(finding.IfLost, command.RemoveByForce(unit))
 	if !m.Dying(unit) {

@@ -55,7 +55,8 @@ func serverLine(f *observe.ServerFacts) string {
 		parts = append(parts, text)
 	}
 	if p := f.LongPolls; p != nil && p.Count > 0 {
-		parts = append(parts, fmt.Sprintf("silent %d times for a second or more in the last hour, at most for %s", p.Count, p.Longest.Round(100*time.Millisecond)))
+		parts = append(parts, fmt.Sprintf("silent %d times for a second or more in the last hour, at most for %s", p.Count,
+			p.Longest.Round(100*time.Millisecond)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -63,18 +64,22 @@ func serverLine(f *observe.ServerFacts) string {
 func serverFindings(m observe.Application, c observe.Cluster) (all []finding.Finding) {
 	f := c.Facts
 	if v := f.Schemas; v != nil && v.Newer {
-		all = append(all, finding.Of(finding.SchemaNewer, c.Database, finding.Args{Version: v.Served, Detail: "they expect " + v.Packages},
+		all = append(all, finding.Of(finding.SchemaNewer, c.Database,
+			finding.Args{Version: v.Served, Detail: "they expect " + v.Packages},
 			finding.Do(command.OnMachine(m.Unit, "apt-cache", "policy", "ovn-central"))))
 	}
 	if s := f.Storage; s != nil && s.Size >= overgrownSize && s.Size >= overgrownFactor*s.Compacted {
 		all = append(all, finding.Of(finding.FileOvergrown, c.Database,
 			finding.Args{Value: size(s.Size), Detail: size(s.Compacted) + " after its last compaction"},
-			finding.Do(command.OnMachine(m.Unit, "sudo", "ovs-appctl", "-t", f.Socket, "ovsdb-server/compact", string(c.Database)))))
+			finding.Do(command.OnMachine(m.Unit, "sudo", "ovs-appctl", "-t", f.Socket, "ovsdb-server/compact",
+				string(c.Database)))))
 	}
 	if p, timer := f.LongPolls, c.Status.ElectionTimer; p != nil && timer > 0 && p.Longest >= timer {
 		// It may have been a busy moment of the machine: the operator decides whether the timer has to be longer.
-		all = append(all, finding.Of(finding.ServerSilent, c.Database, finding.Args{Value: p.Longest.Round(100 * time.Millisecond).String(), Duration: timer},
-			finding.If(finding.IfItRepeats, command.Client("config", unitname.Application(m.Unit), fmt.Sprintf("ovsdb-server-election-timer=%d", longerTimer(p.Longest)/time.Second)))))
+		all = append(all, finding.Of(finding.ServerSilent, c.Database,
+			finding.Args{Value: p.Longest.Round(100 * time.Millisecond).String(), Duration: timer},
+			finding.If(finding.IfItRepeats, command.Client("config", unitname.Application(m.Unit),
+				fmt.Sprintf("ovsdb-server-election-timer=%d", longerTimer(p.Longest)/time.Second)))))
 	}
 	return all
 }

@@ -36,7 +36,10 @@ func stale(r observe.Report) (all []finding.Finding) {
 			continue
 		case len(k.refused) == len(k.targets):
 		case k.runs && !k.needed:
-			f.Remedies = []finding.Remedy{finding.ByHand(finding.PowerOff), finding.If(finding.OnceMachineOff, k.kick(r, raft.PermitNone))}
+			f.Remedies = []finding.Remedy{
+				finding.ByHand(finding.PowerOff),
+				finding.If(finding.OnceMachineOff, k.kick(r, raft.PermitNone)),
+			}
 		default:
 			f.Remedies = []finding.Remedy{finding.Do(k.kick(r, k.permit))}
 		}
@@ -56,8 +59,12 @@ func leftovers(r observe.Report) []*leftover {
 			}
 			k, wrong := byUnit[row.Owner.Was], wrongDatabase(r, c.Database, row) != ""
 			if k == nil || wrong || k.wrong || row.Owner.Was == "" || k.targets[c.Database] != "" {
-				k = &leftover{unit: row.Owner.Was, targets: map[ovndb.Database]string{}, refused: map[ovndb.Database]bool{}, wrong: wrong}
-				k.finding = finding.New(finding.StaleMember, finding.Subject{Name: cmp.Or(row.Owner.Was, Describe(r.Application, c.Database, row.Peer))}, finding.Args{})
+				k = &leftover{
+					unit: row.Owner.Was, targets: map[ovndb.Database]string{}, refused: map[ovndb.Database]bool{},
+					wrong: wrong,
+				}
+				k.finding = finding.New(finding.StaleMember,
+					finding.Subject{Name: cmp.Or(row.Owner.Was, Describe(r.Application, c.Database, row.Peer))}, finding.Args{})
 				all = append(all, k)
 				byUnit[row.Owner.Was] = k
 			}

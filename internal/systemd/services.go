@@ -101,7 +101,10 @@ func (s Services) HangUp(ctx context.Context, service ovndb.Service) error {
 func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
-	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: []string{"show", shown, string(service) + ".service"}})
+	out, err := s.Runner.Run(ctx, run.Command{
+		Name: "systemctl",
+		Args: []string{"show", shown, string(service) + ".service"},
+	})
 	if err != nil {
 		return false, fmt.Errorf("cannot ask systemd about %s: %w", service, err)
 	}

@@ -62,7 +62,9 @@ func Check(c Credentials, names Names, now time.Time) (Info, error) {
 	if err != nil {
 		return info, problem(Malformed, "CA certificate can't be read: %v", err)
 	}
-	info.Authorities = fingerprints(slices.DeleteFunc(slices.Clone(authorities), func(a *x509.Certificate) bool { return !trusted(a, now) }))
+	info.Authorities = fingerprints(slices.DeleteFunc(slices.Clone(authorities), func(a *x509.Certificate) bool {
+		return !trusted(a, now)
+	}))
 	if !samePublicKey(leaf, key) {
 		return info, problem(KeyMismatch, "certificate is for another key")
 	}
@@ -84,9 +86,11 @@ func checkTime(what string, c *x509.Certificate, now time.Time) *Problem {
 	const form = "2006-01-02 15:04 UTC"
 	switch {
 	case now.Before(c.NotBefore):
-		return problem(NotYetValid, "%s is valid from %s only, here it is %s", what, c.NotBefore.UTC().Format(form), now.UTC().Format(form))
+		return problem(NotYetValid, "%s is valid from %s only, here it is %s", what, c.NotBefore.UTC().Format(form),
+			now.UTC().Format(form))
 	case now.After(c.NotAfter):
-		return problem(Expired, "certificate verify failed: %s has expired on %s, here it is %s", what, c.NotAfter.UTC().Format(form), now.UTC().Format(form))
+		return problem(Expired, "certificate verify failed: %s has expired on %s, here it is %s", what,
+			c.NotAfter.UTC().Format(form), now.UTC().Format(form))
 	}
 	return nil
 }
@@ -108,7 +112,8 @@ func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now tim
 			Roots: roots, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{use},
 		})
 		if invalid := (x509.CertificateInvalidError{}); errors.As(err, &invalid) {
-			if p := checkTime("CA certificate "+quote(invalid.Cert.Subject.CommonName), invalid.Cert, now); p != nil && invalid.Reason == x509.Expired {
+			if p := checkTime("CA certificate "+quote(invalid.Cert.Subject.CommonName), invalid.Cert, now); p != nil &&
+				invalid.Reason == x509.Expired {
 				return nil, p
 			}
 			if invalid.Reason == x509.IncompatibleUsage {
@@ -116,7 +121,8 @@ func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now tim
 			}
 		}
 		if err != nil {
-			return nil, problem(Untrusted, "certificate was not issued by the CA that is given with it: its issuer is %s, given are %s",
+			return nil, problem(Untrusted,
+				"certificate was not issued by the CA that is given with it: its issuer is %s, given are %s",
 				quote(leaf.Issuer.CommonName), subjects(authorities))
 		}
 		issuer = chains[0][min(1, len(chains[0])-1)]
@@ -125,7 +131,8 @@ func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now tim
 }
 
 func selfSigned(c *x509.Certificate) bool {
-	return bytes.Equal(c.RawIssuer, c.RawSubject) && c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
+	return bytes.Equal(c.RawIssuer, c.RawSubject) &&
+		c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }
 
 func checkNames(leaf *x509.Certificate, names Names, has []string) *Problem {

@@ -43,7 +43,8 @@ func parsePEM(data []byte) ([]*pem.Block, error) {
 	switch {
 	case len(blocks) == 0 && begun == 0:
 		return nil, errors.New("it has no PEM block")
-	case len(blocks) != begun || bytes.HasPrefix(bytes.TrimSpace(data), []byte("-")) || bytes.Contains(data, []byte("\n-")):
+	case len(blocks) != begun || bytes.HasPrefix(bytes.TrimSpace(data), []byte("-")) ||
+		bytes.Contains(data, []byte("\n-")):
 		return nil, errors.New("it is cut off or damaged")
 	}
 	return blocks, nil

@@ -57,7 +57,8 @@ func (f Files) Read() (Credentials, error) {
 //   - both are written even if only one of them differs: a certificate that was
 //     renewed for the same key would never be loaded;
 //   - a key older than its certificate shows that a Write was killed;
-//   - the CA is checked separately and written first: a peer that gets the new certificate must already trust its issuer.
+//   - the CA is checked separately and written first: a peer that gets the new certificate must
+//     already trust its issuer.
 //
 // A server that starts between the certificate and the key has neither, until the next pair. No order avoids that; the
 // gap is one rename. The same happens to a server that slept through a Write and wakes in the gap of the next. See

@@ -20,9 +20,11 @@ Run an action on one unit:
 | 3.x, 4 | ` + "`juju run ovn-central/0 ACTION PARAMETER=VALUE…`" + ` |
 | 2.9 | ` + "`juju run-action ovn-central/0 ACTION PARAMETER=VALUE… --wait`" + ` |
 
-` + "`juju run`" + ` waits for a minute, or for as long as this says: ` + "`--wait=30m`" + `. After that it ends with ` + "`timed out waiting for results`" + `;
-the action continues, and ` + "`juju show-task`" + ` has its result, by the number of the task that ` + "`juju run`" + ` printed first
-(` + "`juju show-operation`" + ` has none with Juju 4; 2.9 has ` + "`juju show-action-output`" + `). ` + "`juju run`" + ` itself ends with 0 if an action
+` + "`juju run`" + ` waits for a minute, or for as long as this says: ` + "`--wait=30m`" + `.
+After that it ends with ` + "`timed out waiting for results`" + `; the action continues,
+and ` + "`juju show-task`" + ` has its result, by the number of the task that ` + "`juju run`" + `
+printed first (` + "`juju show-operation`" + ` has none with Juju 4; 2.9 has
+` + "`juju show-action-output`" + `). ` + "`juju run`" + ` itself ends with 0 if an action
 failed or was refused: scripts read ` + "`status` of `juju run --format json`" + `.
 `
 
@@ -99,7 +101,8 @@ func writeParams(out *strings.Builder, action string, entries *yaml.Node, descri
 		if err := value.Decode(&p); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		meaning := fmt.Sprintf(" (%s): %s%s", p.kindAndDefault(), strings.Join(strings.Fields(p.Description), " "), p.example())
+		meaning := fmt.Sprintf(" (%s): %s%s", p.kindAndDefault(), strings.Join(strings.Fields(p.Description), " "),
+			p.example())
 		if first, found := described[meaning]; found && len(meaning) > 40 {
 			meaning = ": " + first.reference(action, name)
 		} else if !found {
@@ -127,7 +130,8 @@ func (p param) kindAndDefault() string {
 
 // example is one if it says more than the kind.
 func (p param) example() string {
-	if len(p.Examples) == 0 || len(p.Enum) > 0 || slices.Contains(p.Type, "integer") && len(p.Type) == 1 || slices.Contains(p.Type, "boolean") || strings.Contains(p.Description, fmt.Sprint(p.Examples[0])) {
+	if len(p.Examples) == 0 || len(p.Enum) > 0 || slices.Contains(p.Type, "integer") && len(p.Type) == 1 ||
+		slices.Contains(p.Type, "boolean") || strings.Contains(p.Description, fmt.Sprint(p.Examples[0])) {
 		return ""
 	}
 	return fmt.Sprintf(" Example: `%v`.", p.Examples[0])

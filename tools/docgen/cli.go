@@ -14,7 +14,8 @@ const cliIntro = `# Command line
 
 <!-- Written by "make generate" from the binary's own help. -->
 
-Every command has ` + "`--help`" + `. The flags of a group, such as ` + "`gateways`" + `, are those of each of its commands too.
+Every command has ` + "`--help`" + `. The flags of a group, such as ` + "`gateways`" + `,
+are those of each of its commands too.
 The package ` + "`ovn-gateways`" + ` has the commands of ` + "`gateways`" + `, and ` + "`nodes`" + `.
 
 | Exit status | |
@@ -61,7 +62,8 @@ func writeHelp(out *strings.Builder, command *cobra.Command) {
 	usage, _, _ := strings.Cut(command.UsageString(), "\nGlobal Flags:\n")
 	usage = commands.ReplaceAllString(usage, "")
 	usage = noFlags.ReplaceAllString(helpFlag.ReplaceAllString(usage, ""), "")
-	fmt.Fprintf(out, "\n## %s\n\n```text\n%s\n\n%s\n```\n", command.CommandPath(), strings.TrimSpace(text), strings.TrimSpace(usage))
+	fmt.Fprintf(out, "\n## %s\n\n```text\n%s\n\n%s\n```\n", command.CommandPath(), strings.TrimSpace(text),
+		strings.TrimSpace(usage))
 	for _, c := range command.Commands() {
 		if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
 			writeHelp(out, c)

@@ -16,9 +16,11 @@ const findingsIntro = `# Findings
 
 <!-- Written by "make generate" from internal/finding. -->
 
-A finding is one thing that is wrong with the application, or worth knowing. It has a code, which never changes its meaning.
-` + "`juju status`" + ` begins with the most important one ([read the status](../how-to/read-the-status.md)); ` + "`juju run ovn-central/0 health detail=true`" + `
-lists them with the commands to type; ` + "`health format=json`, `cluster-status format=json`" + ` and [alerts](monitoring.md) have the
+A finding is one thing that is wrong with the application, or worth knowing. It has a code, which never changes its
+meaning.
+` + "`juju status`" + ` begins with the most important one ([read the status](../how-to/read-the-status.md));
+` + "`juju run ovn-central/0 health detail=true`" + ` lists them with the commands to type;
+` + "`health format=json`, `cluster-status format=json`" + ` and [alerts](monitoring.md) have the
 codes: the alert of ` + "`NO_QUORUM` is `OVNCentralNoQuorum`" + `.
 
 | Severity | Meaning |
@@ -28,9 +30,9 @@ codes: the alert of ` + "`NO_QUORUM` is `OVNCentralNoQuorum`" + `.
 | warning | It needs an operator's attention, while the unit works. |
 | info | It is worth knowing. |
 
-*Quiet* findings are not in the status line. If one has no "Do", nothing has to be done. Some findings are less, or more, severe than this page says, by what
-else is known. Words in capitals are names and numbers of the
-finding. ` + "`nb: `, `sb: ` or `nb, sb: `" + ` precede a line that is about databases.
+*Quiet* findings are not in the status line. If one has no "Do", nothing has to be done. Some findings are less, or
+more, severe than this page says, by what else is known. Words in capitals are names and numbers of the finding.
+` + "`nb: `, `sb: ` or `nb, sb: `" + ` precede a line that is about databases.
 `
 
 // kinds are the subjects of findings, in the order of the page, with their headings.
@@ -82,7 +84,9 @@ func writeFinding(out *strings.Builder, root string, e finding.Entry) {
 	}
 	fmt.Fprintf(out, "\n### %s\n\n*%s*", e.Code, strings.Join(facts, ", "))
 	if argument.ReplaceAllString(e.Line, "") != "" { // else all of it is the finding's own
-		line := argument.ReplaceAllStringFunc(e.Line, func(name string) string { return strings.ToUpper(strings.Trim(name, "{}")) })
+		line := argument.ReplaceAllStringFunc(e.Line, func(name string) string {
+			return strings.ToUpper(strings.Trim(name, "{}"))
+		})
 		fmt.Fprintf(out, ": `%s`", line)
 	}
 	out.WriteString("\n")

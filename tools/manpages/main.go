@@ -37,9 +37,15 @@ func write(out, date string) error {
 	root := cli.Gateways(cli.GatewaysName, func(string) string { return "" })
 	root.DisableAutoGenTag = true // it has the day of the build
 	files := map[string]func(*bytes.Buffer) error{
-		"bash-completion/completions/" + cli.GatewaysName:         func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) },
-		"zsh/vendor-completions/_" + cli.GatewaysName:             func(b *bytes.Buffer) error { return root.GenZshCompletion(b) },
-		"fish/vendor_completions.d/" + cli.GatewaysName + ".fish": func(b *bytes.Buffer) error { return root.GenFishCompletion(b, true) },
+		"bash-completion/completions/" + cli.GatewaysName: func(b *bytes.Buffer) error {
+			return root.GenBashCompletionV2(b, true)
+		},
+		"zsh/vendor-completions/_" + cli.GatewaysName: func(b *bytes.Buffer) error {
+			return root.GenZshCompletion(b)
+		},
+		"fish/vendor_completions.d/" + cli.GatewaysName + ".fish": func(b *bytes.Buffer) error {
+			return root.GenFishCompletion(b, true)
+		},
 	}
 	addPages(files, root, &doc.GenManHeader{Section: "1", Date: &day, Source: "OVN", Manual: "OVN gateways"})
 	for name, content := range files {

@@ -110,7 +110,8 @@ func (c Config) Check() error {
 		ip, err := address(peer)
 		switch {
 		case err != nil || ip.IsUnspecified():
-			return fmt.Errorf("%s %q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", option, peer, peerPort)
+			return fmt.Errorf("%s %q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", option,
+				peer, peerPort)
 		case !c.Secure() && !ip.IsLoopback():
 			return fmt.Errorf("%s %q is not on the loopback: it needs private-key, certificate and ca-cert", option, peer)
 		}
@@ -135,7 +136,8 @@ func (c Config) Knows(hostPort string) bool {
 
 // Restarts reports whether an agent with configuration c has to restart to use next.
 func (c Config) Restarts(next Config) bool {
-	return c.Unit != next.Unit || c.Northd != next.Northd || c.TTL != next.TTL || c.Listen != next.Listen || c.PeerListen != next.PeerListen || c.Socket != next.Socket ||
+	return c.Unit != next.Unit || c.Northd != next.Northd || c.TTL != next.TTL || c.Listen != next.Listen ||
+		c.PeerListen != next.PeerListen || c.Socket != next.Socket ||
 		c.Key != next.Key || c.Certificate != next.Certificate || c.CA != next.CA ||
 		!slices.Equal(c.NB, next.NB) || !slices.Equal(c.SB, next.SB)
 }

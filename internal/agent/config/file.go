@@ -45,7 +45,8 @@ func (s *span) UnmarshalText(text []byte) error {
 // Render returns the content of the file.
 func (c Config) Render() []byte {
 	text, _ := json.MarshalIndent(file{ // texts and numbers always marshal
-		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.CordonNew, c.Northd, c.Listen, c.PeerListen, c.Peers,
+		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.CordonNew, c.Northd, c.Listen,
+		c.PeerListen, c.Peers,
 		c.Socket, c.Key, c.Certificate, c.CA, c.Backups, span(c.BackupInterval), c.Generation,
 	}, "", "  ")
 	return append(text, '\n')
@@ -56,14 +57,16 @@ func (c Config) Render() []byte {
 func Parse(text []byte, defaults Config) (Config, error) {
 	d := defaults
 	f := file{
-		d.Unit, d.Mode, slices.Clone(d.NB), slices.Clone(d.SB), span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.CordonNew, d.Northd, d.Listen, d.PeerListen, slices.Clone(d.Peers),
+		d.Unit, d.Mode, slices.Clone(d.NB), slices.Clone(d.SB), span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.CordonNew,
+		d.Northd, d.Listen, d.PeerListen, slices.Clone(d.Peers),
 		d.Socket, d.Key, d.Certificate, d.CA, d.Backups, span(d.BackupInterval), d.Generation,
 	} // cloned: Unmarshal writes into the elements of an existing slice
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, err
 	}
 	return Config{
-		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.CordonNew, f.Northd, f.Listen, f.PeerListen, f.Peers,
+		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.CordonNew, f.Northd,
+		f.Listen, f.PeerListen, f.Peers,
 		f.Socket, f.Key, f.Certificate, f.CA, f.Backups, time.Duration(f.BackupInterval), f.Generation,
 	}, nil
 }

@@ -36,7 +36,8 @@ func (c WrongClock) String() string {
 	if c.Ahead < 0 {
 		how = "behind"
 	}
-	return fmt.Sprintf("clock: %s is %s %s this unit: certificates are not valid for both; look at: %s", c.Unit, Seconds(math.Abs(c.Ahead.Seconds())), how, shell.Line("juju", "ssh", c.Unit, "timedatectl"))
+	return fmt.Sprintf("clock: %s is %s %s this unit: certificates are not valid for both; look at: %s", c.Unit,
+		Seconds(math.Abs(c.Ahead.Seconds())), how, shell.Line("juju", "ssh", c.Unit, "timedatectl"))
 }
 
 // WrongClocks are those of the peers, in their order. If this unit's own clock is wrong, all are listed.

@@ -23,7 +23,9 @@ type departing struct {
 
 // Observe takes the units and members on the machine, the claim that matched them, and the health of the clusters. It
 // returns what is left: nothing once all is proved to be gone. Anything unknown counts as left.
-func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string, all []DatabaseHealth) (left []finding.Finding) {
+func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string,
+	all []DatabaseHealth,
+) (left []finding.Finding) {
 	say := func(code finding.Code, name string, args finding.Args, ways ...finding.Remedy) {
 		left = append(left, finding.New(code, finding.Subject{Name: name}, args, ways...))
 	}

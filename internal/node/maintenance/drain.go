@@ -51,7 +51,8 @@ func (l Limits) Check() *answer.Status {
 
 // invalid is the answer to a parameter that can't be used.
 func invalid(parameter, format string, args ...any) *answer.Status {
-	f := finding.New(finding.ParameterInvalid, finding.Subject{Name: parameter}, finding.Args{Detail: fmt.Sprintf(format, args...)})
+	f := finding.New(finding.ParameterInvalid, finding.Subject{Name: parameter},
+		finding.Args{Detail: fmt.Sprintf(format, args...)})
 	return new(answer.Of(answer.BadRequest, f))
 }
 
@@ -59,7 +60,10 @@ func invalid(parameter, format string, args ...any) *answer.Status {
 // machine.
 func Begin(chassis string, n Note, l Limits, members ...Member) Change {
 	c := Cordon(chassis, n)
-	c.Set[drainKey+chassis] = text(Drain{Note: n, TimeoutSeconds: int(l.Timeout.Seconds()), GraceSeconds: int(l.Grace.Seconds()), Members: members})
+	c.Set[drainKey+chassis] = text(Drain{
+		Note: n, TimeoutSeconds: int(l.Timeout.Seconds()),
+		GraceSeconds: int(l.Grace.Seconds()), Members: members,
+	})
 	return c
 }
 

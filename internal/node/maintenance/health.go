@@ -88,7 +88,10 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) answer.Status {
 			if d.HasRaftLeader {
 				leader = "a leader is known"
 			}
-			messages = append(messages, answer.Message{Message: fmt.Sprintf("%d of %d members up, %s", d.Up, d.Members, leader), Kind: answer.MessageStep, Name: d.Name})
+			messages = append(messages, answer.Message{
+				Message: fmt.Sprintf("%d of %d members up, %s", d.Up, d.Members, leader),
+				Kind:    answer.MessageStep, Name: d.Name,
+			})
 		}
 	}
 	message := fmt.Sprintf("databases healthy: %d of %d", healthy, len(all))

@@ -132,7 +132,10 @@ func derive(bindings []Binding) map[string][]Hold {
 		for _, name := range []string{HoldCompute, HoldGateway, HoldExternal} {
 			if some := kinds[name]; len(some) > 0 {
 				slices.Sort(some)
-				all[chassis] = append(all[chassis], Hold{Name: name, Count: len(some), Derived: true, Examples: some[:min(examples, len(some))]})
+				all[chassis] = append(all[chassis], Hold{
+					Name: name, Count: len(some), Derived: true,
+					Examples: some[:min(examples, len(some))],
+				})
 			}
 		}
 	}
@@ -151,7 +154,8 @@ func CheckHoldName(name string) *answer.Status {
 	case len(name) > maxHoldName:
 		return invalid("name", "it has %d characters, and %d are allowed", len(name), maxHoldName)
 	case !holdName.MatchString(name):
-		return invalid("name", "%q is not lower case letters, digits, dots, dashes and underscores, with a letter or a digit first", name)
+		return invalid("name",
+			"%q is not lower case letters, digits, dots, dashes and underscores, with a letter or a digit first", name)
 	case slices.Contains([]string{HoldCompute, HoldGateway, HoldExternal, HoldMember}, name):
 		return invalid("name", "%s follows from what is on the node", name)
 	}

@@ -129,7 +129,8 @@ func named(nodes []Node) []Node {
 // the host name. No kind is preferred: a chassis may claim any host name, even the short one of another node.
 func (n Node) called() []string {
 	short, _, _ := strings.Cut(n.Hostname, ".")
-	if n.Hostname == "" && (n.Life == Up || n.Life == Unresponsive) { // ovn-controller runs there, and its system-id may be a host name
+	// ovn-controller runs there, and its system-id may be a host name
+	if n.Hostname == "" && (n.Life == Up || n.Life == Unresponsive) {
 		short, _, _ = strings.Cut(n.Chassis, ".")
 	}
 	all := []string{n.Chassis}

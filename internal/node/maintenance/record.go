@@ -61,7 +61,10 @@ type Records struct {
 // hold or a drain. The texts of all records are cleaned (R18). A record of a chassis with an unclean name is left
 // alone, like the row of that chassis.
 func ParseRecords(ids map[string]string) Records {
-	r := Records{Cordons: map[string]Note{}, Hosted: map[string][]string{}, Holds: map[string][]Hold{}, Drains: map[string]Drain{}}
+	r := Records{
+		Cordons: map[string]Note{}, Hosted: map[string][]string{}, Holds: map[string][]Hold{},
+		Drains: map[string]Drain{},
+	}
 	for _, key := range slices.Sorted(maps.Keys(ids)) {
 		value := ids[key]
 		if chassis, is := ofChassis(key, cordon.Key); is && value != cordon.Off {
@@ -95,7 +98,10 @@ func ParseRecords(ids map[string]string) Records {
 			}
 			d.Note = d.Note.clean()
 			for i, m := range d.Members {
-				d.Members[i] = Member{Database: foreign.Name(m.Database), Short: foreign.Name(m.Short), Address: foreign.Name(m.Address)}
+				d.Members[i] = Member{
+					Database: foreign.Name(m.Database), Short: foreign.Name(m.Short),
+					Address: foreign.Name(m.Address),
+				}
 			}
 			r.Drains[chassis] = d
 		}
@@ -163,7 +169,10 @@ func CordonHosting(chassis string, n Note, gateways []string) Change {
 
 // Uncordon is the change that takes a cordon back.
 func Uncordon(chassis string, n Note) Change {
-	return Change{Set: map[string]string{cordon.Key + chassis: cordon.Off, cordonNoteKey + chassis: text(n)}, Drop: []string{cordonHostKey + chassis}}
+	return Change{
+		Set:  map[string]string{cordon.Key + chassis: cordon.Off, cordonNoteKey + chassis: text(n)},
+		Drop: []string{cordonHostKey + chassis},
+	}
 }
 
 // AddHold is the change that holds a chassis.

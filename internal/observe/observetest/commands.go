@@ -95,7 +95,10 @@ func Accepts(t require.TestingT, s Scenario, line string) {
 			kicks++
 			owner := model.Owner(d, p).Unit
 			targets[owner] = owner != ""
-			plan := raft.PlanKick(raft.Change{Database: d, View: view, Target: p.Longest(), UnitInModel: owner, Permit: k.Permit})
+			plan := raft.PlanKick(raft.Change{
+				Database: d, View: view, Target: p.Longest(), UnitInModel: owner,
+				Permit: k.Permit,
+			})
 			require.Nil(t, plan.Refusal, line)
 		}
 	}

@@ -55,8 +55,10 @@ func (m *Machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 		return nil, nil
 	case c.Name == "systemctl" && c.Args[0] == "show":
 		if m.Starting {
-			return bytes.Replace(runtest.Stopped(), []byte("ovn-ovsdb-server-nb.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=disabled\nMainPID=0"),
-				[]byte("ovn-ovsdb-server-nb.service\nLoadState=loaded\nActiveState=active\nUnitFileState=disabled\nMainPID=4711"), 1), nil
+			return bytes.Replace(runtest.Stopped(),
+				[]byte("ovn-ovsdb-server-nb.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=disabled\nMainPID=0"),
+				[]byte("ovn-ovsdb-server-nb.service\nLoadState=loaded\nActiveState=active\nUnitFileState=disabled\nMainPID=4711"),
+				1), nil
 		}
 		return runtest.Stopped(), nil
 	case c.Name == "systemctl":
@@ -82,7 +84,8 @@ func FileUpTo(index uint64, d ovndb.Database, server, cluster raft.ID, members m
 	if err != nil {
 		panic(err) // impossible for texts and numbers
 	}
-	return fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum(text), text) //nolint:gosec // the file format's own checksum
+	//nolint:gosec // the file format's own checksum
+	return fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum(text), text)
 }
 
 // Failed is the error of a program with that exit code.

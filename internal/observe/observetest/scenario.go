@@ -145,13 +145,19 @@ func (s *Scenario) Led() *Scenario {
 func JoinedBy4(t *testing.T) Scenario {
 	t.Helper()
 	s := Three(t)
-	s.History = map[ovndb.Database]map[string]string{ovndb.NB: {"aa04": "ovn-central/4"}, ovndb.SB: {"13fe": "ovn-central/4"}}
+	s.History = map[ovndb.Database]map[string]string{
+		ovndb.NB: {"aa04": "ovn-central/4"},
+		ovndb.SB: {"13fe": "ovn-central/4"},
+	}
 	return s
 }
 
 // Application is the unit's view of the application.
 func (s Scenario) Application() observe.Application {
-	m := observe.Application{Unit: s.Unit, Version: juju.ReadEnv(func(string) string { return s.Version }).Version, Published: relation.UnitIdentities{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"}}
+	m := observe.Application{
+		Unit: s.Unit, Version: juju.ReadEnv(func(string) string { return s.Version }).Version,
+		Published: relation.UnitIdentities{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"},
+	}
 	if s.Goal != nil {
 		m.Goal = map[string]juju.UnitGoal{}
 	}
@@ -216,11 +222,13 @@ func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 			member.Match, member.Next = &match, &status.Log.End
 		case !r.Down && !r.Closed:
 			v.Probes = append(v.Probes, raft.ProbeResult{
-				Address: member.Address, Server: Full(r.Identity), Cluster: cid, Connected: !r.Searching, Leader: r.Identity == m.Leader,
+				Address: member.Address, Server: Full(r.Identity), Cluster: cid, Connected: !r.Searching,
+				Leader: r.Identity == m.Leader,
 			})
 		}
 		if i > 0 && !r.Down {
-			status.Connections = append(status.Connections, raft.Connection{Peer: r.Identity, Incoming: true, Up: true}, raft.Connection{Peer: r.Identity, Up: true})
+			status.Connections = append(status.Connections, raft.Connection{Peer: r.Identity, Incoming: true, Up: true},
+				raft.Connection{Peer: r.Identity, Up: true})
 		}
 		status.Servers = append(status.Servers, member)
 	}
@@ -256,7 +264,8 @@ func (s Scenario) Cluster(d ovndb.Database, m Members) observe.Cluster {
 // Report is what the unit reports of both.
 func (s Scenario) Report() observe.Report {
 	return observe.Report{
-		At: Now, Application: s.Application(), Clusters: []observe.Cluster{s.Cluster(ovndb.NB, s.NB), s.Cluster(ovndb.SB, s.SB)},
+		At: Now, Application: s.Application(),
+		Clusters: []observe.Cluster{s.Cluster(ovndb.NB, s.NB), s.Cluster(ovndb.SB, s.SB)},
 	}
 }
 
