@@ -53,25 +53,31 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 		if at < 0 || t.proof.Observe(all[at].Status) {
 			continue // it is said above, or it is proved
 		}
-		args := finding.Args{Member: finding.Server{ID: t.member.Short}}
-		switch m := all[at].each(t.member); {
-		case m == nil && t.proof.Absent():
-			args.Detail = "it has left, but that is not committed yet"
-			say(finding.MemberLeaves, t.member.text(), args)
-		case m == nil:
-			say(finding.MemberLeaves, t.member.text(), args)
-		case m.Unit != "":
-			args.Value = "of " + m.Unit
-			say(finding.MemberStays, m.text(), args)
-		case m.Kick.Action != "":
-			args.Value = "of no unit any more"
-			say(finding.MemberStays, m.text(), args, finding.Do(m.Kick))
-		default:
-			args.Value = "of an unknown unit: see cluster-status"
-			say(finding.MemberStays, m.text(), args)
-		}
+		left = append(left, t.finding(all[at].each(t.member)))
 	}
 	return left
+}
+
+// finding describes a member that is not proved to have left; m is nil if it is not in the configuration.
+func (t *departing) finding(m *MemberHealth) finding.Finding {
+	args := finding.Args{Member: finding.Server{ID: t.member.Short}}
+	if m == nil {
+		if t.proof.Absent() {
+			args.Detail = "it has left, but that is not committed yet"
+		}
+		return finding.New(finding.MemberLeaves, finding.Subject{Name: t.member.text()}, args)
+	}
+	var ways []finding.Remedy
+	switch {
+	case m.Unit != "":
+		args.Value = "of " + m.Unit
+	case m.Kick.Action != "":
+		args.Value = "of no unit any more"
+		ways = append(ways, finding.Do(m.Kick))
+	default:
+		args.Value = "of an unknown unit: see cluster-status"
+	}
+	return finding.New(finding.MemberStays, finding.Subject{Name: m.text()}, args, ways...)
 }
 
 // each is what is known of a member; nil if it is not in the configuration.

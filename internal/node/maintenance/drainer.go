@@ -90,28 +90,38 @@ func (d *Drainer) step(ctx context.Context, do Effects) (next time.Time, err err
 		due = true
 	}
 	if due {
-		var moved bool
-		x, moved, err = do.Move(ctx)
-		if moved || err != nil { // otherwise a chassis only needed a moment to follow
-			d.proof.move()
-		}
-		if err != nil {
+		if x, err = d.move(ctx, do); err != nil {
 			return next, err
 		}
 		_, next = d.follower.look(x.Left, do.Now())
 		d.see(x)
 	}
+	return next, d.prove(ctx, do, x)
+}
+
+// move moves what is left.
+func (d *Drainer) move(ctx context.Context, do Effects) (Sight, error) {
+	x, moved, err := do.Move(ctx)
+	if moved || err != nil { // otherwise a chassis only needed a moment to follow
+		d.proof.move()
+	}
+	return x, err
+}
+
+// prove proves that the gateways are where they seem to be, once nothing else is left to do.
+func (d *Drainer) prove(ctx context.Context, do Effects, x Sight) (err error) {
 	if d.Own && (x.Left > 0 || len(x.Unbound) > 0) {
 		d.proof.move()
 	}
-	if p := d.of(x); !d.Unasked && p.Done() && !p.Ended {
-		d.proof.own = d.Own
-		if d.proof.look(x.Claims, do.Now()) {
-			err = do.Ask(ctx)
-		}
-		d.see(x)
+	if p := d.of(x); d.Unasked || !p.Done() || p.Ended {
+		return nil
 	}
-	return next, err
+	d.proof.own = d.Own
+	if d.proof.look(x.Claims, do.Now()) {
+		err = do.Ask(ctx)
+	}
+	d.see(x)
+	return err
 }
 
 // see records the state of the drain, and whether it is proved.

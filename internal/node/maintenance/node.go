@@ -157,70 +157,21 @@ type Seen struct {
 // Nodes are all nodes, by the name of the chassis: those of SB, those that NB has records of, and those that gateways
 // have as candidates.
 func Nodes(s Seen) []Node {
-	all, mayHost := map[string]*Node{}, s.State.MayHost()
-	for _, c := range s.State.Chassis {
-		n := &Node{Chassis: c.Name, Hostname: c.Hostname, Life: Up, Gateway: mayHost[c.Name]}
-		if c.Unresponsive {
-			n.Life = Unresponsive
-		}
-		if !c.Remote {
-			all[c.Name] = n
-		}
-	}
-	at := func(name string) *Node {
-		if all[name] == nil {
-			all[name] = &Node{Chassis: name, Hostname: s.Records.hostname(name), Life: Absent}
-		}
-		return all[name]
-	}
-	for _, name := range s.Records.chassis() {
-		n := at(name)
-		if c, is := s.Records.Cordons[name]; is {
-			n.Cordon = &c
-		}
-		if d, is := s.Records.Drains[name]; is {
-			n.Drain = &d
-		}
-	}
-	there, remote := map[string]bool{}, map[string]bool{}
-	for _, c := range s.State.Chassis {
-		there[c.Name], remote[c.Name] = true, c.Remote
-	}
-	for _, name := range s.Private { // ovn-northd counts it as one that does not follow
-		if !there[name] {
-			at(name).Orphan = true
-		}
-	}
-	for _, g := range s.State.Groups {
-		for i, name := range g.Ranked() {
-			switch {
-			case remote[name] || s.State.Misnamed[name] != "": // the finding of the gateway names the chassis
-			case i == 0:
-				at(name).First++
-			default:
-				at(name).Backups++
-			}
-		}
-	}
-	hostnames := map[string]bool{}
-	for _, c := range s.State.Chassis {
-		hostnames[c.Hostname] = true
-	}
-	for _, p := range s.State.Pinned { // one that is pinned to a host name is on no node
-		if p.Chassis != "" && !remote[p.Chassis] && (there[p.Chassis] || !hostnames[p.Chassis]) {
-			n := at(p.Chassis)
-			n.Pinned = append(n.Pinned, p.Name)
-		}
-	}
+	c := collection{Seen: s, all: map[string]*Node{}, rows: map[string]schedule.Chassis{}}
+	c.addChassis()
+	c.addRecords()
+	c.addOrphans()
+	c.countCandidates()
+	c.addPinned()
 	for name, gateways := range schedule.Dependent(s.State) {
-		if n := all[name]; n != nil {
+		if n := c.all[name]; n != nil {
 			n.Lost = gateways
 		}
 	}
 	derived := derive(s.Bindings)
-	nodes := make([]Node, 0, len(all))
-	for _, name := range slices.SortedFunc(maps.Keys(all), schedule.CompareNames) {
-		n := all[name]
+	nodes := make([]Node, 0, len(c.all))
+	for _, name := range slices.SortedFunc(maps.Keys(c.all), schedule.CompareNames) {
+		n := c.all[name]
 		n.Holds = append([]Hold{}, derived[name]...)
 		n.Addresses = s.Addresses[name]
 		units, members := s.Charm.On(*n)
@@ -234,6 +185,86 @@ func Nodes(s Seen) []Node {
 		nodes = append(nodes, *n)
 	}
 	return named(nodes)
+}
+
+// collection is the nodes that [Nodes] has found so far, and the rows of SB, by the name of the chassis.
+type collection struct {
+	Seen
+	all  map[string]*Node
+	rows map[string]schedule.Chassis
+}
+
+// at returns the node of a chassis, and adds it if it is new.
+func (c *collection) at(name string) *Node {
+	if c.all[name] == nil {
+		c.all[name] = &Node{Chassis: name, Hostname: c.Records.hostname(name), Life: Absent}
+	}
+	return c.all[name]
+}
+
+func (c *collection) addChassis() {
+	mayHost := c.State.MayHost()
+	for _, row := range c.State.Chassis {
+		c.rows[row.Name] = row
+		if row.Remote {
+			continue
+		}
+		n := &Node{Chassis: row.Name, Hostname: row.Hostname, Life: Up, Gateway: mayHost[row.Name]}
+		if row.Unresponsive {
+			n.Life = Unresponsive
+		}
+		c.all[row.Name] = n
+	}
+}
+
+func (c *collection) addRecords() {
+	for _, name := range c.Records.chassis() {
+		n := c.at(name)
+		if cordoned, is := c.Records.Cordons[name]; is {
+			n.Cordon = &cordoned
+		}
+		if d, is := c.Records.Drains[name]; is {
+			n.Drain = &d
+		}
+	}
+}
+
+// addOrphans adds the nodes that only Chassis_Private has: ovn-northd counts each as one that does not follow.
+func (c *collection) addOrphans() {
+	for _, name := range c.Private {
+		if _, is := c.rows[name]; !is {
+			c.at(name).Orphan = true
+		}
+	}
+}
+
+func (c *collection) countCandidates() {
+	for _, g := range c.State.Groups {
+		for i, name := range g.Ranked() {
+			switch {
+			case c.rows[name].Remote || c.State.Misnamed[name] != "": // the finding of the gateway names the chassis
+			case i == 0:
+				c.at(name).First++
+			default:
+				c.at(name).Backups++
+			}
+		}
+	}
+}
+
+// addPinned adds the gateways that are pinned to each chassis. One that is pinned to a host name is on no node.
+func (c *collection) addPinned() {
+	hostnames := map[string]bool{}
+	for _, row := range c.State.Chassis {
+		hostnames[row.Hostname] = true
+	}
+	for _, p := range c.State.Pinned {
+		row, is := c.rows[p.Chassis]
+		if p.Chassis != "" && !row.Remote && (is || !hostnames[p.Chassis]) {
+			n := c.at(p.Chassis)
+			n.Pinned = append(n.Pinned, p.Name)
+		}
+	}
 }
 
 // names is how many nodes an answer lists.

@@ -42,6 +42,17 @@ type Claims struct {
 // move begins again, since gateways have moved: what was proved before proves nothing about these.
 func (f *proof) move() { *f = proof{own: f.own, moved: true, askAt: f.askAt, pause: f.pause} }
 
+// begin records the claims of the first look.
+func (f *proof) begin(hosts map[string]string, seen int64, now time.Time) {
+	f.claims = make(map[string]claim, len(hosts))
+	for port, chassis := range hosts {
+		f.claims[port] = claim{chassis, seen}
+	}
+	if begun := now.Add(firstProofPause); !f.moved && !f.own && f.askAt.Before(begun) {
+		f.askAt = begun
+	}
+}
+
 // look reports whether to raise nb_cfg now.
 func (f *proof) look(s Claims, now time.Time) (ask bool) {
 	if f.proved {
@@ -49,13 +60,7 @@ func (f *proof) look(s Claims, now time.Time) (ask bool) {
 	}
 	seen := max(s.Asked, s.Followed)
 	if f.claims == nil {
-		f.claims = make(map[string]claim, len(s.Hosts))
-		for port, chassis := range s.Hosts {
-			f.claims[port] = claim{chassis, seen}
-		}
-		if begun := now.Add(firstProofPause); !f.moved && !f.own && f.askAt.Before(begun) {
-			f.askAt = begun
-		}
+		f.begin(s.Hosts, seen, now)
 	}
 	open, asked := false, true
 	for port, c := range f.claims {

@@ -66,47 +66,57 @@ func ParseRecords(ids map[string]string) Records {
 		Drains: map[string]Drain{},
 	}
 	for _, key := range slices.Sorted(maps.Keys(ids)) {
-		value := ids[key]
-		if chassis, is := ofChassis(key, cordon.Key); is && value != cordon.Off {
-			var n Note
-			_ = json.Unmarshal([]byte(ids[cordonNoteKey+chassis]), &n) // by and reason are for people
-			r.Cordons[chassis] = n.clean()
-			hosted := []string{}
-			if err := json.Unmarshal([]byte(ids[cordonHostKey+chassis]), &hosted); err == nil {
-				r.Hosted[chassis] = foreign.Names(hosted)
-			}
+		if chassis, is := ofChassis(key, cordon.Key); is && ids[key] != cordon.Off {
+			r.parseCordon(ids, chassis)
 		}
 		if rest, is := strings.CutPrefix(key, holdKey); is {
-			at := strings.LastIndex(rest, "/")
-			if at < 0 || !foreign.IsName(rest[:at]) {
-				continue // of no chassis
-			}
-			h := Hold{Name: foreign.Name(rest[at+1:]), Count: 1}
-			if h.Name != rest[at+1:] {
-				h.raw = rest[at+1:]
-			}
-			if err := json.Unmarshal([]byte(value), &h.Note); err != nil {
-				h.Note = unreadable(key)
-			}
-			h.Note = h.Note.clean()
-			r.Holds[rest[:at]] = append(r.Holds[rest[:at]], h)
+			r.parseHold(rest, key, ids[key])
 		}
 		if chassis, is := ofChassis(key, drainKey); is {
-			var d Drain
-			if err := json.Unmarshal([]byte(value), &d); err != nil {
-				d = Drain{Note: unreadable(key)}
-			}
-			d.Note = d.Note.clean()
-			for i, m := range d.Members {
-				d.Members[i] = Member{
-					Database: foreign.Name(m.Database), Short: foreign.Name(m.Short),
-					Address: foreign.Name(m.Address),
-				}
-			}
-			r.Drains[chassis] = d
+			r.Drains[chassis] = parseDrain(key, ids[key])
 		}
 	}
 	return r
+}
+
+func (r Records) parseCordon(ids map[string]string, chassis string) {
+	var n Note
+	_ = json.Unmarshal([]byte(ids[cordonNoteKey+chassis]), &n) // by and reason are for people
+	r.Cordons[chassis] = n.clean()
+	hosted := []string{}
+	if err := json.Unmarshal([]byte(ids[cordonHostKey+chassis]), &hosted); err == nil {
+		r.Hosted[chassis] = foreign.Names(hosted)
+	}
+}
+
+// parseHold reads a hold; rest is its key without the beginning: the chassis and the name of the hold.
+func (r Records) parseHold(rest, key, value string) {
+	at := strings.LastIndex(rest, "/")
+	if at < 0 || !foreign.IsName(rest[:at]) {
+		return // of no chassis
+	}
+	h := Hold{Name: foreign.Name(rest[at+1:]), Count: 1}
+	if h.Name != rest[at+1:] {
+		h.raw = rest[at+1:]
+	}
+	if err := json.Unmarshal([]byte(value), &h.Note); err != nil {
+		h.Note = unreadable(key)
+	}
+	h.Note = h.Note.clean()
+	r.Holds[rest[:at]] = append(r.Holds[rest[:at]], h)
+}
+
+func parseDrain(key, value string) (d Drain) {
+	if err := json.Unmarshal([]byte(value), &d); err != nil {
+		d = Drain{Note: unreadable(key)}
+	}
+	d.Note = d.Note.clean()
+	for i, m := range d.Members {
+		d.Members[i] = Member{
+			Database: foreign.Name(m.Database), Short: foreign.Name(m.Short), Address: foreign.Name(m.Address),
+		}
+	}
+	return d
 }
 
 // ofChassis returns the chassis that a key with this beginning names.
