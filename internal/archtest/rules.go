@@ -17,7 +17,7 @@ var Layers = [][]string{
 	{"document"},
 	{"reconcile", "node"},
 	{"steps"},
-	{"agentservice", "backuptimer", "certificates", "monitoring", "publish", "restarts", "restore"},
+	{"agentservice", "backuptimer", "certificates", "jujuleader", "monitoring", "publish", "restarts", "restore"},
 	{"membership", "gateway", "backup", "startguard"},
 	{"status"},
 	{"observe", "present"},

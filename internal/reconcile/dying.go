@@ -80,7 +80,7 @@ func (u *Reconciler) recovers(ctx context.Context, r *record, m observe.Applicat
 // refuseUnplaced is the refusal where units stay while the new cluster's file is still to be put in its place here: its
 // data are nowhere else (rule R9). Where Juju could not be asked, so may be those of one that was made for a request.
 func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) error {
-	m, clusters := p.result.Snapshot.Application, p.progress.clusters
+	m, clusters := p.result.Snapshot.Application, p.record.leader.Clusters
 	if !m.OthersStay() {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/publish"
@@ -33,6 +34,7 @@ type managers struct {
 	guard        startguard.Manager
 	backups      *backuptimer.Manager
 	schemas      *steps.Schemas
+	leader       *jujuleader.Manager
 }
 
 func (u *Reconciler) managers(s *unitstate.State) managers {
@@ -48,6 +50,7 @@ func (u *Reconciler) managers(s *unitstate.State) managers {
 		agent:      &agentservice.Manager{Program: u.Program, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
 		guard:      startguard.Manager{Paths: u.Paths, Systemd: u.Services, Log: u.Log},
 		backups:    &backuptimer.Manager{Unit: u.Env.Unit, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
+		leader:     &jujuleader.Manager{Juju: u.Tools, Unit: u.Env.Unit, Now: u.Now, State: s, Log: u.Log},
 		schemas:    &steps.Schemas{NeedsConversion: u.Files.NeedsConversion, State: s, Log: u.Log},
 	}
 }
@@ -65,7 +68,7 @@ func (u *Reconciler) ensure(ctx context.Context, p *pass) error {
 	m, o := p.record.managers, &p.result
 	stays := !o.state.Dying
 	all := []ensurer{
-		with(m.publish.Ensure, u.publishSnapshot(*p)), m.certificates.Ensure, with(m.monitoring.Ensure, p.monitoringSnapshot()),
+		with(m.publish.Ensure, u.publishSnapshot(*p)), m.certificates.Ensure, with(m.monitoring.Ensure, u.monitoringSnapshot(*p)),
 	}
 	if stays && o.fromJuju.Problem == "" {
 		all = append(all, func(ctx context.Context) ([]finding.Finding, error) {
@@ -133,11 +136,11 @@ func (p pass) firewallSnapshot() firewall.Snapshot {
 }
 
 func (u *Reconciler) publishSnapshot(p pass) publish.Snapshot {
-	r, g, o := p.record, p.progress, p.result
+	r, o := p.record, p.result
 	s := publish.Snapshot{
 		Snapshot: o.Snapshot.Snapshot, Report: o.Report, State: o.state, Ready: o.Decision.Ready, Thorough: o.thorough, Version: o.dropsVersion(),
-		JujuLeader: g.jujuLeader, Clusters: g.clusters, Migrated: g.migrated, Address: o.Addresses.Own, Hostname: o.Addresses.Hosts[0],
-		Running: r.restarts.Running(o.state.Packages.Version), Withdrawn: r.Withdrawn,
+		JujuLeader: r.leader.Leads, Clusters: r.leader.Clusters, Migrated: r.leader.Migrated, Address: o.Addresses.Own, Hostname: o.Addresses.Hosts[0],
+		Running: r.restarts.Running(o.state.Packages.Version), Withdrawn: r.leader.Withdrawn(),
 		Recovery: relation.UnitState{Requests: r.Answered(o.state.Recovery), Copies: copies(o.state.Recovery), Rejoin: r.Rejoin},
 	}
 	for _, c := range o.clients {
@@ -152,10 +155,10 @@ func (t Trigger) dropsVersion() bool {
 	return slices.Contains([]juju.Event{juju.Start, juju.ConfigChanged, juju.UpgradeCharm, juju.LeaderElected}, t.event)
 }
 
-func (p pass) monitoringSnapshot() monitoring.Snapshot {
+func (u *Reconciler) monitoringSnapshot(p pass) monitoring.Snapshot {
 	o := p.result
 	s := monitoring.Snapshot{
-		Now: p.progress.at, Thorough: o.thorough, Ready: o.Decision.Ready, Dying: o.state.Dying, JujuLeader: p.progress.jujuLeader,
+		Now: u.Now(), Thorough: o.thorough, Ready: o.Decision.Ready, Dying: o.state.Dying, JujuLeader: p.record.leader.Leads,
 		Address: o.Addresses.Own, Application: o.Snapshot.Application, Exporter: o.fromJuju.Settings.ExporterChannel,
 		Unknown: o.fromJuju.Problem != "" || !o.usable(plan.OptionExporter),
 	}

@@ -105,9 +105,8 @@ func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
 			putAway := stageFile(t, u.Paths, ovndb.NB, "ab01")
 			r, err := u.loadRecord()
 			require.NoError(t, err)
-			g := newProgress(u.Now())
-			g.clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: tt.claimed}
-			require.NoError(t, u.adopt(t.Context(), pass{record: r, progress: g}))
+			r.leader.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: tt.claimed}
+			require.NoError(t, u.adopt(t.Context(), pass{record: r}))
 			assert.True(t, r.Known)
 			found := filesIn(t, u.Paths.DB)
 			assert.Equal(t, tt.kept, slices.Contains(found, filepath.Base(u.Paths.File(ovndb.NB))+".new"), found)

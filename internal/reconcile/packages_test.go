@@ -42,7 +42,7 @@ func TestNorthdOfAnUpgradeThatWasCutOffIsDueWhereItIsAdopted(t *testing.T) {
 			}
 			r, err := u.loadRecord()
 			require.NoError(t, err)
-			require.NoError(t, u.adopt(t.Context(), pass{record: r, progress: &progress{}}))
+			require.NoError(t, u.adopt(t.Context(), pass{record: r}))
 			assert.True(t, r.packages.Adopted())
 			pending, err := r.restarts.Pending(ovndb.Version{OVN: "25.03"})
 			require.NoError(t, err)

@@ -31,7 +31,7 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 	}
 	o.Trigger = u.trigger(!record.Settled)
 	o.looks, o.preview = looks, true
-	p := pass{record: record, progress: newProgress(u.Now()), result: o}
+	p := pass{record: record, progress: newProgress(), result: o}
 	if err := u.askJuju(ctx, &p); err != nil {
 		return o, err
 	}

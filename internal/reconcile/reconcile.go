@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -108,7 +109,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		return p.result, err
 	}
 	u.saveFindings(ctx, p.result)
-	record.Settled = o.settled()
+	record.Northd, record.Settled = o.state.Northds, o.settled()
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
 	}
@@ -154,7 +155,7 @@ func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err e
 // goesWithout notes that a step could not be made, and reports whether others can be made without it.
 func (u *Reconciler) goesWithout(ctx context.Context, p *pass, step plan.Step, err error) bool {
 	o := &p.result
-	if errors.Is(err, errClaimed) {
+	if errors.Is(err, jujuleader.ErrLater) {
 		o.Decision.Findings = append(o.Decision.Findings, finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()}))
 		return false
 	}
@@ -195,7 +196,7 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 		return nil
 	}
 	// Of this unit's own only one can be there that it has claimed, if its record was lost.
-	if err := u.restorer().PutAwayStaged(ctx, p.progress.clusters.IDs); err != nil {
+	if err := u.restorer().PutAwayStaged(ctx, r.leader.Clusters.IDs); err != nil {
 		return err
 	}
 	if p.result.event == juju.Install {
@@ -224,5 +225,5 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 // busy reports whether an error only means that another unit has its turn, or that
 // this one has to wait for a quorum: it is tried again.
 func busy(err error) bool {
-	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, errNotRemoved) || errors.Is(err, membership.ErrRaftLeaderLost) || errors.As(err, new(*finding.RefusedError))
+	return errors.Is(err, jujuleader.ErrStale) || errors.Is(err, jujuleader.ErrLater) || errors.Is(err, errNotRemoved) || errors.Is(err, membership.ErrRaftLeaderLost) || errors.As(err, new(*finding.RefusedError))
 }

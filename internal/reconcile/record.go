@@ -13,7 +13,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/restore"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
@@ -26,16 +25,14 @@ type record struct {
 	state *unitstate.State
 	managers
 	// steps make those that change the unit's servers and their files.
-	steps steps.Unit
+	steps *steps.Unit
 	unitKept
-	clustersKept
 	restore.Kept
 }
 
 // The sections of the unit's state that this package has.
 var (
 	unitSection     = unitstate.NewSection[unitKept]("unit")
-	clustersSection = unitstate.NewSection[clustersKept]("clusters")
 	recoverySection = unitstate.NewSection[restore.Kept]("recovery")
 )
 
@@ -53,14 +50,6 @@ type unitKept struct {
 	Settled bool `json:"settled,omitempty"`
 }
 
-// clustersKept is what is remembered of the application's clusters.
-type clustersKept struct {
-	// LeaderSettings are the settings of the Juju leader, as last read.
-	LeaderSettings map[string]string `json:"leader-settings,omitempty"`
-	// Withdrawn is the Northbound cluster that this unit has claimed and put away since.
-	Withdrawn raft.ID `json:"withdrawn,omitempty"`
-}
-
 // recordFile is not the cache of package observe: that is lost without harm,
 // while a unit that is paused must stay so.
 const recordFile = "ovn-central-operator.unit.json"
@@ -76,9 +65,9 @@ func (u *Reconciler) loadRecord() (*record, error) {
 	}
 	r := &record{
 		state: s, managers: u.managers(s), unitKept: unitSection.Get(s),
-		clustersKept: clustersSection.Get(s), Kept: recoverySection.Get(s),
+		Kept: recoverySection.Get(s),
 	}
-	r.steps = steps.Unit{
+	r.steps = &steps.Unit{
 		Machine: u.Machine, Observer: u.Observer, Members: u.Members, Paths: u.Paths, Restarts: r.restarts,
 		Save: func() error { return u.saveRecord(r) },
 	}
@@ -115,8 +104,7 @@ func (u *Reconciler) saveRecord(r *record) error {
 	}
 	return errors.Join(
 		unitSection.Set(s, r.unitKept),
-		clustersSection.Set(s, r.clustersKept), recoverySection.Set(s, r.Kept),
-
+		recoverySection.Set(s, r.Kept),
 		s.Save(whose),
 	)
 }
@@ -124,7 +112,7 @@ func (u *Reconciler) saveRecord(r *record) error {
 // bringUpToDate completes what the unit has recorded by what Juju and the machine say now, as a plan
 // needs it. It writes nothing: that is for the caller, if it acts.
 func (u *Reconciler) bringUpToDate(ctx context.Context, p pass) error {
-	p.record.See(p.progress.clusters)
+	p.record.See(p.record.leader.Clusters)
 	version, _, err := p.record.packages.Installed(ctx)
 	if err != nil {
 		return err
@@ -136,7 +124,6 @@ func (u *Reconciler) bringUpToDate(ctx context.Context, p pass) error {
 // observed drops what is over by what was observed.
 func (r *record) observed(s plan.State) {
 	r.restarts.Seen(s.Services, s.Packages.Version)
-	r.Northd = s.Northds
 	for db, x := range s.Databases {
 		if s.Recovery[db].Accepts() {
 			r.Note(db, r.Attempts[db].Accept())

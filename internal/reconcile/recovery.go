@@ -39,7 +39,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 		}
 		state := recovery.State{
 			Database: db, Unit: u.Env.Unit, JujuLeader: s.JujuLeader, Dying: s.Dying, Cluster: cluster, Staged: x.Staged, HeldFor: r.Held[db],
-			Now: u.Now(), Accepted: p.progress.accepted[db],
+			Now: u.Now(), Accepted: r.leader.Accepted[db],
 		}
 		if request, is := r.Request(db); is {
 			state.Request = &request

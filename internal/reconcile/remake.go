@@ -2,12 +2,10 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -44,7 +42,7 @@ func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) erro
 	request := r.Attempts[db].Request
 	contents := u.restorer().Standalone(db)
 	defer os.Remove(contents)
-	note := startguard.Record(db, p.progress.clusters.Supersede(db, "", "").Superseded[db])
+	note := startguard.Record(db, r.leader.Clusters.Supersede(db, "", "").Superseded[db])
 	err := u.restorer().Contents(ctx, request, db, contents, func(ctx context.Context, path string) (string, error) {
 		if _, err := u.Files.Change(ctx, path, restore.NewMark(u.Env.Unit, request, u.Now()).Operation(db)); err != nil {
 			return "", err
@@ -68,31 +66,17 @@ func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) erro
 
 // supersede puts the new cluster in the place of the old one, for all units.
 func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
-	r, g, o := p.record, p.progress, p.result
-	if err := u.confirmJujuLeader(ctx, p); err != nil {
+	leader := p.record.leader
+	if err := leader.Confirm(ctx); err != nil {
 		return err
 	}
-	if all := u.askServing(ctx, o.Snapshot, s.Database, []raft.ID{g.clusters.IDs[s.Database]}); len(all) > 0 {
+	if all := u.askServing(ctx, p.result.Snapshot, s.Database, []raft.ID{leader.Clusters.IDs[s.Database]}); len(all) > 0 {
 		return fmt.Errorf("the cluster has a quorum again: %s", first(all))
 	}
-	for _, peer := range o.state.Peers {
+	for _, peer := range p.result.state.Peers {
 		if peer.Unit == s.Unit && !reached(ctx, peer.Address, s.Database) {
 			return fmt.Errorf("the machine of %s, which has the new cluster, does not answer", s.Unit)
 		}
 	}
-	c := g.clusters.Supersede(s.Database, s.Cluster, s.Unit)
-	err := u.Tools.LeaderSet(ctx, c.Settings())
-	switch {
-	case errors.Is(err, juju.ErrNotLeader):
-		g.jujuLeader = false
-		return nil
-	case errors.Is(err, juju.ErrNoTool):
-		return u.claimLater(ctx, p, c)
-	case err != nil:
-		return err
-	}
-	g.clusters = c
-	r.LeaderSettings = g.leaderSettings()
-	r.See(g.clusters)
-	return nil
+	return leader.Supersede(ctx, s.Database, s.Cluster, s.Unit)
 }

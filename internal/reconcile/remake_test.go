@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -76,9 +77,9 @@ func TestRecoveryIsWithdrawnForWhatIsWrongWithItsDataAndNotForTheEndOfAHook(t *t
 		require.NoError(t, os.WriteFile(u.Paths.File(ovndb.NB), []byte(text), 0o600))
 		request := recovery.Request{Cluster: observetest.Cluster(ovndb.NB)}
 		r := requests(request)
-		p := pass{record: r, progress: newProgress(u.Now())}
-		p.progress.clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: request.Cluster}
-		err := u.remake(c.hook, p, ovndb.NB)
+		r.leader = &jujuleader.Manager{}
+		r.leader.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: request.Cluster}
+		err := u.remake(c.hook, pass{record: r}, ovndb.NB)
 		require.Error(t, err, name)
 		assert.Equal(t, c.withdrawn, r.Attempts[ovndb.NB].Why.Code == finding.RecoveryDataUnusable, name)
 		assert.Equal(t, !c.withdrawn, r.Requested(), name)

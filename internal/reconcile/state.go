@@ -21,7 +21,7 @@ import (
 func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	r, o, m := p.record, p.result.Snapshot, p.result.Application
 	s := o.fromJuju
-	s.Now, s.JujuLeader, s.Clusters = u.Now(), p.progress.jujuLeader, plan.Clusters(p.progress.clusters)
+	s.Now, s.JujuLeader, s.Clusters = u.Now(), r.leader.Leads, plan.Clusters(r.leader.Clusters)
 	s.Paused, s.NorthdHeld = r.Paused, r.NorthdHeld
 	s.Packages = plan.Packages{Adopted: r.packages.Adopted(), Source: r.packages.Source(), Unavailable: r.packages.Unavailable()}
 	version, installed, err := r.packages.Installed(ctx)
@@ -73,7 +73,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	s.Northd = u.Control.NorthdHealth(ctx)
 	seen := observe.Report{Application: m, Clusters: p.result.Report.Clusters}
 	own := plan.NorthdReport{Unit: s.Unit, Known: true, Health: s.Northd}
-	s.Northds = plan.JudgeNorthd(s.Now, s.Settings.InactivityProbe, own, status.NorthdReports(seen), p.progress.northd)
+	s.Northds = plan.JudgeNorthd(s.Now, s.Settings.InactivityProbe, own, status.NorthdReports(seen), r.Northd)
 	if !o.preview && r.firewall.Due(ctx, p.firewallSnapshot()) {
 		s.Firewall = plan.Drifted
 	}
@@ -133,7 +133,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	if x.Damage, err = u.Observer.MissingEntries(ctx, l); err != nil {
 		return x, err
 	}
-	x.Unmended = p.progress.unmended[db]
+	x.Unmended = p.record.steps.Unmended(db)
 	x.JoinLost = o.JoinIsLost(db, u.Now(), raftfile.Size(u.Paths.File(db)))
 	if x.Inconsistent = o.Inconsistent(db); x.Inconsistent != "" {
 		x.Rejoin = status.RejoinCommand(o.Application, o.Servers, db)
@@ -184,7 +184,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 
 // databaseNotServed adds what its files tell, and why its server may not be started.
 func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Database, x plan.Database) (plan.Database, error) {
-	clusters, snapshot := p.progress.clusters, p.result.Snapshot
+	clusters, snapshot := p.record.leader.Clusters, p.result.Snapshot
 	l := snapshot.Servers[db]
 	staged, err := u.Files.Staged(ctx, db)
 	if err != nil {

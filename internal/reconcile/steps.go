@@ -2,9 +2,7 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -12,7 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
@@ -45,10 +42,12 @@ var stepFunctions = map[plan.Kind]func(*Reconciler, context.Context, pass, plan.
 	plan.ConfigureListeners: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
 		return p.record.steps.EnsureListeners(ctx, p.result.listeners(), s.Database)
 	},
-	plan.Start:         (*Reconciler).start,
-	plan.Restart:       (*Reconciler).restartStep,
-	plan.ArchiveFile:   (*Reconciler).archive,
-	plan.RewriteFile:   (*Reconciler).rewriteFile,
+	plan.Start:       (*Reconciler).start,
+	plan.Restart:     (*Reconciler).restartStep,
+	plan.ArchiveFile: (*Reconciler).archive,
+	plan.RewriteFile: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return p.record.steps.RewriteFile(ctx, s.Database)
+	},
 	plan.ConvertSchema: (*Reconciler).convert,
 	plan.SetElectionTimer: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
 		return p.record.steps.SetTimer(ctx, s.Database, s.Timer)
@@ -68,7 +67,9 @@ var stepFunctions = map[plan.Kind]func(*Reconciler, context.Context, pass, plan.
 		return u.Files.JoinCluster(ctx, s.Database, s.Cluster, ovndb.RaftAddress(s.Database, p.result.Addresses.Own.String()), s.Remotes)
 	},
 	// Recoveries and restores.
-	plan.AcceptRecovery: (*Reconciler).acceptRecovery,
+	plan.AcceptRecovery: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return p.record.leader.Accept(ctx, s.Database, p.result.state.Recovery[s.Database].Accept(s.Unit))
+	},
 	plan.StopServer: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
 		return u.stopFor(ctx, p.record, s.Database, s.Unit)
 	},
@@ -129,17 +130,7 @@ func (u *Reconciler) restart(ctx context.Context, r *record, snapshot observe.Sn
 }
 
 func (u *Reconciler) archive(ctx context.Context, p pass, s plan.Step) error {
-	return p.record.steps.Archive(ctx, p.result.Servers[s.Database], len(p.progress.clusters.Superseded[s.Database]) > 0)
-}
-
-// rewriteFile has a server whose file lacks entries rewrite it. What hinders it is kept
-// for the decision, which then shows it.
-func (u *Reconciler) rewriteFile(ctx context.Context, p pass, s plan.Step) error {
-	lost, err := p.record.steps.RewriteFile(ctx, s.Database)
-	if lost != "" {
-		p.progress.unmended[s.Database] = lost
-	}
-	return err
+	return p.record.steps.Archive(ctx, p.result.Servers[s.Database], len(p.record.leader.Clusters.Superseded[s.Database]) > 0)
 }
 
 // convert brings a database to the schema of the packages. It compares once more right
@@ -180,44 +171,18 @@ func (u *Reconciler) installCertificate(ctx context.Context, p pass, s plan.Step
 	return u.Members.WithLocks(ctx, o.Snapshot.Application, ovndb.Databases(), false, func(ctx context.Context, _ membership.Gate) error { return install(ctx) })
 }
 
-// jujuLeadership is how long Juju keeps a unit the leader after it has said so
-// (is-leader in Juju's reference of hook tools: 30 s); less a margin. The settings
-// of the leader are read once a hook: after that time another leader may have
-// claimed its own clusters.
-const jujuLeadership = 20 * time.Second
-
-var errStale = errors.New("this unit may no longer be Juju's leader; the next hook continues")
-
-// claim publishes the clusters' IDs. Only a leader can, and what it has written
-// is there even if this hook fails.
+// claim publishes the clusters' IDs.
 func (u *Reconciler) claim(ctx context.Context, p pass, s plan.Step) error {
-	r, g, o, ids := p.record, p.progress, p.result, s.IDs
-	c := relation.Clusters{IDs: ids, Superseded: g.clusters.Superseded}
-	if len(ids) == len(ovndb.Databases()) && o.state.Databases[ovndb.NB].Staged == ids[ovndb.NB] {
-		c.CreatedBy = u.Env.Unit
+	state, by := p.result.state, ""
+	if len(s.IDs) == len(ovndb.Databases()) && state.Databases[ovndb.NB].Staged == s.IDs[ovndb.NB] {
+		by = u.Env.Unit
 	}
-	for _, p := range o.state.Peers {
-		if p.Claim != "" && p.Claim == ids[ovndb.NB] {
-			c.CreatedBy = p.Unit
+	for _, peer := range state.Peers {
+		if peer.Claim != "" && peer.Claim == s.IDs[ovndb.NB] {
+			by = peer.Unit
 		}
 	}
-	if u.Now().After(g.at.Add(jujuLeadership)) {
-		return errStale
-	}
-	err := u.Tools.LeaderSet(ctx, c.Settings())
-	if errors.Is(err, juju.ErrNotLeader) {
-		g.jujuLeader = false // another unit leads by now, and claims its own
-		return nil
-	}
-	if errors.Is(err, juju.ErrNoTool) {
-		return u.claimLater(ctx, p, c)
-	}
-	if err != nil {
-		return err
-	}
-	g.clusters = c
-	r.LeaderSettings = g.leaderSettings()
-	return nil
+	return p.record.leader.Claim(ctx, s.IDs, by)
 }
 
 // discard puts away a cluster that was not put into its place. That this unit has
@@ -226,27 +191,10 @@ func (u *Reconciler) claim(ctx context.Context, p pass, s plan.Step) error {
 func (u *Reconciler) discard(_ context.Context, p pass, s plan.Step) error {
 	r, o, db := p.record, p.result, s.Database
 	if staged := o.state.Databases[db].Staged; db == ovndb.NB && staged == o.state.Claim && staged != "" {
-		r.Withdrawn = staged
+		r.leader.Withdraw(staged)
 		if err := u.saveRecord(r); err != nil {
 			return err
 		}
 	}
 	return u.Files.Discard(db)
 }
-
-// claimLater publishes the IDs if Juju has no leader settings any more, as the
-// application's data: Juju writes them when the hook has ended well, and only of the
-// leader. So nothing may run on them before a later hook has read them.
-func (u *Reconciler) claimLater(ctx context.Context, p pass, c relation.Clusters) error {
-	settings := c.Settings()
-	if c.CreatedBy == u.Env.Unit {
-		maps.Copy(settings, relation.Claim(u.Env.Unit, c.IDs[ovndb.NB]))
-	}
-	if err := u.setApplicationData(ctx, p, settings); err != nil {
-		return err
-	}
-	p.progress.migrated = false // those from before must not be written over them
-	return errClaimed
-}
-
-var errClaimed = errors.New("the clusters' IDs are published when this hook ends; the next hook continues")

@@ -23,8 +23,8 @@ func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Sna
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
 	}
-	p := pass{record: r, progress: newProgress(u.Now()), result: Result{Snapshot: Snapshot{Trigger: u.trigger(true), Snapshot: snapshot}}}
-	unread := u.readClusters(ctx, &p)
+	p := pass{record: r, progress: newProgress(), result: Result{Snapshot: Snapshot{Trigger: u.trigger(true), Snapshot: snapshot}}}
+	unread := r.leader.ReadForStop(ctx, snapshot.Application)
 	if refused := u.refuseUnplaced(ctx, p, unread); refused != nil {
 		return snapshot, refused
 	}
@@ -49,27 +49,10 @@ func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Sna
 	return snapshot, nil
 }
 
-// readClusters reads which clusters the application has agreed on, or once had. It reports whether
-// it could not be asked, as in a `stop` without the peer relation under Juju 4.
-func (u *Reconciler) readClusters(ctx context.Context, p *pass) (unread bool) {
-	settings, err := u.leaderSettings(ctx, p, p.result.Snapshot.Application.AppData)
-	if unread = p.result.fromJuju.Blind; err != nil {
-		u.Log.WarnContext(ctx, "cannot read the clusters' IDs; continuing with those from before", "error", err)
-		settings, unread = p.record.LeaderSettings, true
-	}
-	clusters, problem := parseClusters(settings)
-	if problem != "" {
-		u.Log.WarnContext(ctx, "cannot use the clusters' IDs", "problem", problem)
-		return true
-	}
-	p.progress.clusters = clusters
-	return unread
-}
-
 // superseded reports whether another cluster has replaced this unit's own. If Juju can't be asked,
 // it asks the other units' servers.
 func (u *Reconciler) superseded(ctx context.Context, p pass, db ovndb.Database, own raft.ID, unread bool) bool {
-	if slices.Contains(p.progress.clusters.Superseded[db], own) {
+	if slices.Contains(p.record.leader.Clusters.Superseded[db], own) {
 		return true
 	}
 	if !unread {
@@ -85,7 +68,7 @@ func (u *Reconciler) superseded(ctx context.Context, p pass, db ovndb.Database, 
 // supersededDrift compares the replaced clusters in this unit's server with those that the application knows. If the
 // server can't be read, nothing changes. Without a recovery there is nothing to read.
 func (u *Reconciler) supersededDrift(ctx context.Context, p pass, db ovndb.Database) plan.Drift {
-	clusters := p.progress.clusters
+	clusters := p.record.leader.Clusters
 	if len(clusters.Superseded) == 0 {
 		return plan.InSync
 	}
@@ -105,7 +88,7 @@ func (u *Reconciler) supersededDrift(ctx context.Context, p pass, db ovndb.Datab
 
 // noteSuperseded writes what the database lacks of that.
 func (u *Reconciler) noteSuperseded(ctx context.Context, p pass, db ovndb.Database) error {
-	clusters := p.progress.clusters
+	clusters := p.record.leader.Clusters
 	err := u.onGlobal(ctx, db, func(ctx context.Context, global *ovsdb.Global, ids map[string]string) error {
 		drift := observe.SupersededDrift(db, clusters.IDs, clusters.Superseded, ids)
 		if len(drift) == 0 {

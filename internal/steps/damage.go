@@ -11,21 +11,28 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// RewriteFile has a server whose file lacks entries rewrite it. lost is why it could not: the next decision says so.
-func (u Unit) RewriteFile(ctx context.Context, db ovndb.Database) (lost string, err error) {
-	err = u.Members.RewriteFile(ctx, db)
+// RewriteFile has a server whose file lacks entries rewrite it. If it can't, the next decision says so.
+func (u *Unit) RewriteFile(ctx context.Context, db ovndb.Database) error {
+	err := u.Members.RewriteFile(ctx, db)
 	damaged := (*membership.DamagedFileError)(nil)
 	if err == nil {
-		return "", u.Members.PublishDamage(ctx, u.Observer.ObserveServer(ctx, db), "")
+		return u.Members.PublishDamage(ctx, u.Observer.ObserveServer(ctx, db), "")
 	} else if !errors.As(err, &damaged) {
-		return "", err
+		return err
 	}
 	u.Log.ErrorContext(ctx, "the server's file lacks entries", "database", db.Short(), "error", err)
-	return damaged.Err.Error(), nil
+	if u.unmended == nil {
+		u.unmended = map[ovndb.Database]string{}
+	}
+	u.unmended[db] = damaged.Err.Error()
+	return nil
 }
 
+// Unmended is why a server could not rewrite its file in this hook; empty if it could, or did not have to.
+func (u *Unit) Unmended(db ovndb.Database) string { return u.unmended[db] }
+
 // PublishDamage publishes for the other units which servers' files lack entries, and which no longer do.
-func (u Unit) PublishDamage(
+func (u *Unit) PublishDamage(
 	ctx context.Context, servers map[ovndb.Database]observe.ServerState, report observe.Report, databases map[ovndb.Database]plan.Database,
 ) {
 	for _, c := range report.Clusters {
@@ -48,7 +55,7 @@ func (u Unit) PublishDamage(
 // compaction. A server that was started since forgets it, and can't be asked: so each hook does it.
 // One that did not report its version yet waits for the hook in
 // which it does ([restarts.Manager.Complete]). A failure fails no hook.
-func (u Unit) TrimMemory(ctx context.Context, servers map[ovndb.Database]observe.ServerState) {
+func (u *Unit) TrimMemory(ctx context.Context, servers map[ovndb.Database]observe.ServerState) {
 	for _, db := range ovndb.Databases() {
 		runs, _ := u.Restarts.Runs(ovndb.ServiceOf(db))
 		if servers[db].Condition != ovndb.Serving || runs.OVS == "" || plan.TrimsMemory(runs.OVS) {

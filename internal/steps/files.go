@@ -15,7 +15,7 @@ import (
 )
 
 // Defaults compares the file that the services are started with.
-func (u Unit) Defaults(a observe.Addresses) (plan.Drift, error) {
+func (u *Unit) Defaults(a observe.Addresses) (plan.Drift, error) {
 	return drift(a, u.Paths.Defaults(), u.wantedDefaults(a).Render, systemd.NeedsRestart)
 }
 
@@ -44,7 +44,7 @@ func drift(a observe.Addresses, path string, render func() []byte, changed func(
 // a new cluster then, and with another unit's it would join without looking at
 // the cluster's ID. If there is a database file, the address is the one in it, also if the machine has lost it:
 // a restart would not change the member's.
-func (u Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
+func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	own := a.Own
 	if a.Member.IsValid() {
 		own = a.Member
@@ -53,7 +53,7 @@ func (u Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 }
 
 // WriteDefaults writes the file that the services are started with. drift is what [Unit.Defaults] has found.
-func (u Unit) WriteDefaults(a observe.Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState) error {
+func (u *Unit) WriteDefaults(a observe.Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState) error {
 	if drift == plan.NeedsRestart {
 		for _, db := range ovndb.Databases() {
 			if servers[db].Condition == ovndb.Serving {
@@ -69,7 +69,7 @@ func (u Unit) WriteDefaults(a observe.Addresses, drift plan.Drift, servers map[o
 }
 
 // NorthdParams compares the file that ovn-northd is started with.
-func (u Unit) NorthdParams(a observe.Addresses, snapshot observe.Snapshot) (plan.Drift, error) {
+func (u *Unit) NorthdParams(a observe.Addresses, snapshot observe.Snapshot) (plan.Drift, error) {
 	return drift(a, u.Paths.NorthdParams(), u.wantedNorthd(a, snapshot).Render, systemd.NorthdNeedsRestart)
 }
 
@@ -78,7 +78,7 @@ func (u Unit) NorthdParams(a observe.Addresses, snapshot observe.Snapshot) (plan
 // or not their unit is still known. One that is being removed may lead for as long as its
 // `stop` is refused, and ovn-northd works with leaders only; one that the charm
 // before this one still runs publishes nothing of its servers.
-func (u Unit) wantedNorthd(a observe.Addresses, snapshot observe.Snapshot) systemd.NorthdParams {
+func (u *Unit) wantedNorthd(a observe.Addresses, snapshot observe.Snapshot) systemd.NorthdParams {
 	m, addresses := snapshot.Application, []netip.Addr{a.Own}
 	for _, unit := range m.Others() {
 		if address := m.Peers[unit].State.Address; address.IsValid() && m.Published[unit].Complete() {
@@ -91,7 +91,7 @@ func (u Unit) wantedNorthd(a observe.Addresses, snapshot observe.Snapshot) syste
 }
 
 // WriteNorthdParams writes the file that ovn-northd is started with. restart is set if it runs and must be restarted.
-func (u Unit) WriteNorthdParams(a observe.Addresses, snapshot observe.Snapshot, restart bool) error {
+func (u *Unit) WriteNorthdParams(a observe.Addresses, snapshot observe.Snapshot, restart bool) error {
 	if restart {
 		u.Restarts.Due(ovndb.Northd, "units have come or gone")
 		if err := u.Save(); err != nil {

@@ -25,7 +25,7 @@ func (l Listeners) wanted(db ovndb.Database) []ovsdb.Connection {
 
 // CompareListeners compares the rows of a database with those wanted, and finds those without TLS. If they can't be
 // read, they are left alone.
-func (u Unit) CompareListeners(ctx context.Context, l Listeners, db ovndb.Database) (plan.Drift, []plan.Listener) {
+func (u *Unit) CompareListeners(ctx context.Context, l Listeners, db ovndb.Database) (plan.Drift, []plan.Listener) {
 	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
@@ -44,7 +44,7 @@ func (u Unit) CompareListeners(ctx context.Context, l Listeners, db ovndb.Databa
 }
 
 // EnsureListeners makes the rows of a database as wanted.
-func (u Unit) EnsureListeners(ctx context.Context, l Listeners, db ovndb.Database) error {
+func (u *Unit) EnsureListeners(ctx context.Context, l Listeners, db ovndb.Database) error {
 	_, err := u.Dialer.EnsureConnections(ctx, db, l.wanted(db), "unix:"+u.Paths.Socket(db))
 	return err
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
-// Unit is the unit whose steps are made.
+// Unit is the unit whose steps are made. It lives for one hook.
 type Unit struct {
 	*observe.Machine
 	Observer *observe.Observer
@@ -28,6 +28,8 @@ type Unit struct {
 	Restarts *restarts.Manager
 	// Save writes the unit's state to the disk.
 	Save func() error
+	// unmended is why a server could not rewrite its file in this hook.
+	unmended map[ovndb.Database]string
 }
 
 // Waits for the effects of a step. All end early, and none is relied on: the next
@@ -65,7 +67,7 @@ func await(ctx context.Context, patience time.Duration, look func() error) error
 
 // Archive puts away the file of a server that is no member, and keeps the service
 // from starting without it: it would make a new cluster. superseded is set if clusters of the database were replaced.
-func (u Unit) Archive(ctx context.Context, l observe.ServerState, superseded bool) error {
+func (u *Unit) Archive(ctx context.Context, l observe.ServerState, superseded bool) error {
 	db := l.Database
 	service := ovndb.ServiceOf(db)
 	if superseded {
@@ -96,7 +98,7 @@ func (u Unit) Archive(ctx context.Context, l observe.ServerState, superseded boo
 // Start starts services at the same time; the failure of one does not hinder the
 // others. They run the installed version. Of one that never ran that is noted before: it may do so although its start
 // took too long, and a hook that is killed meanwhile notes nothing afterwards.
-func (u Unit) Start(ctx context.Context, installed ovndb.Version, services []ovndb.Service) error {
+func (u *Unit) Start(ctx context.Context, installed ovndb.Version, services []ovndb.Service) error {
 	for _, service := range services {
 		if _, ran := u.Restarts.Runs(service); !ran && service != ovndb.Umbrella {
 			u.Restarts.Started(service, installed)
@@ -121,7 +123,7 @@ func (u Unit) Start(ctx context.Context, installed ovndb.Version, services []ovn
 
 // StartOne starts a service and waits until its server is a member, if it may soon
 // be.
-func (u Unit) StartOne(ctx context.Context, service ovndb.Service) error {
+func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 	name := service
 	if err := u.Services.Unmask(ctx, name); err != nil {
 		return err
@@ -153,7 +155,7 @@ func (u Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 
 // awaitMember waits until a server that was started is a member. One that the start guard has kept from starting is not
 // waited for.
-func (u Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time.Duration) error {
+func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time.Duration) error {
 	refused, err := observe.RefusedStart(u.Paths, db)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot tell whether the start was refused; waiting for the server", "database", db.Short(), "error", err)
@@ -166,7 +168,7 @@ func (u Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time.
 }
 
 // forgetRefusal has only the next start show whether the start guard refuses it.
-func (u Unit) forgetRefusal(service ovndb.Service) error {
+func (u *Unit) forgetRefusal(service ovndb.Service) error {
 	for _, db := range ovndb.Databases() {
 		if ovndb.ServiceOf(db) == service {
 			return startguard.Forget(u.Paths, db)
@@ -177,7 +179,7 @@ func (u Unit) forgetRefusal(service ovndb.Service) error {
 
 // Restart restarts a service, which then runs the installed version; a database's server under the lock, after a
 // judgement, and it ends when the server is back.
-func (u Unit) Restart(ctx context.Context, snapshot observe.Snapshot, installed ovndb.Version, service ovndb.Service) error {
+func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, installed ovndb.Version, service ovndb.Service) error {
 	if service == ovndb.Northd {
 		if err := u.Services.MakeStartable(ctx, service); err != nil {
 			return err
@@ -218,7 +220,7 @@ func (u Unit) Restart(ctx context.Context, snapshot observe.Snapshot, installed 
 }
 
 // SetTimer changes the election timer of a database.
-func (u Unit) SetTimer(ctx context.Context, db ovndb.Database, to time.Duration) error {
+func (u *Unit) SetTimer(ctx context.Context, db ovndb.Database, to time.Duration) error {
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
 	}
@@ -237,7 +239,7 @@ func (u Unit) SetTimer(ctx context.Context, db ovndb.Database, to time.Duration)
 
 // awaitNorthd gives an ovn-northd that was started, or has found no server, the time that
 // it takes to have both databases.
-func (u Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
+func (u *Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
 	err := await(ctx, patience, func() error {
 		connected, err := u.Control.NorthdConnected(ctx)
 		if err == nil && !connected {
@@ -261,7 +263,7 @@ func (u Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
 // their files, and to hear their leaders: their state would otherwise be the unit's status until the next hook. It is
 // for the hooks that run then, since some stay so for as long as another server has their address. It reports whether
 // it has waited.
-func (u Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]observe.ServerState) (awaited bool) {
+func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]observe.ServerState) (awaited bool) {
 	var wg sync.WaitGroup
 	for _, db := range ovndb.Databases() {
 		patience := leaderConnectionPatience
