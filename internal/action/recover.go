@@ -69,7 +69,8 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	if err != nil {
 		return nil, err
 	}
-	found, err := u.Reconciler.Recover(ctx, r)
+	var after reconcile.Result
+	found, err := u.Reconciler.Recovery(&after).Recover(ctx, r)
 	failure := refused(err)
 	shown := results{}
 	shown.list("plan", finding.Statements(found.Plan))
@@ -89,7 +90,7 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	shown.list("lacking", present.Messages(lacking))
 	shown.list("next", present.Ways(u.Env.Version, next))
 	shown.list("waiting", present.Lines(u.Env.Version, waiting))
-	failure = errors.Join(failure, u.settle(ctx, shown, found.Result))
+	failure = errors.Join(failure, u.settle(ctx, shown, found, after))
 	return shown, errors.Join(failure, u.document(shown, format, found.Findings, failure))
 }
 
@@ -102,11 +103,11 @@ func refused(err error) error {
 }
 
 // settle shows and sets the status of a unit that something was begun on.
-func (u Unit) settle(ctx context.Context, shown results, o *reconcile.Result) error {
-	if o == nil {
+func (u Unit) settle(ctx context.Context, shown results, found restore.Found, after reconcile.Result) error {
+	if !found.Begun {
 		return nil
 	}
-	word, text := u.Reconciler.Status(*o)
+	word, text := u.Reconciler.Status(after)
 	shown["status"] = fmt.Sprintf("%s: %s", word, text)
 	return u.Tools.StatusSet(ctx, word, text)
 }
@@ -142,7 +143,7 @@ func recoveryStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, failure := u.Reconciler.RecoveryStatus(ctx)
+	found, failure := u.Reconciler.Recovery(nil).Status(ctx)
 	shown := results{}
 	var withdrawn, waiting, next []finding.Finding
 	for _, f := range found.Findings {
@@ -186,7 +187,7 @@ func (p params) databases() ([]ovndb.Database, error) {
 // rejoin has a new server join in the place of one that can't be started any more.
 func rejoin(ctx context.Context, u Unit, p params) (results, error) {
 	var (
-		r   reconcile.RejoinRequest
+		r   restore.RejoinRequest
 		err error
 	)
 	if r.Databases, err = p.databases(); err != nil {
@@ -202,15 +203,16 @@ func rejoin(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := u.Reconciler.Rejoin(ctx, r)
+	var after reconcile.Result
+	found, err := u.Reconciler.Recovery(&after).Rejoin(ctx, r)
 	failure := refused(err)
 	shown := results{}
 	shown.list("plan", finding.Statements(found.Plan))
 	u.prove(shown, found.Proofs)
-	if found.Result != nil && len(found.Proofs) == 0 {
+	if found.Begun && len(found.Proofs) == 0 {
 		shown["next"] = lines([]string{"once this unit is active, run the same command again: " +
 			"it writes to the database and reads that back from each unit"})
 	}
-	failure = errors.Join(failure, u.settle(ctx, shown, found.Result))
+	failure = errors.Join(failure, u.settle(ctx, shown, found, after))
 	return shown, errors.Join(failure, u.document(shown, format, nil, failure))
 }

@@ -19,10 +19,10 @@ var begun = map[string][]string{
 	// A recovery or a restore, and a new server in place of this unit's.
 	"Recover": {"action/recover.go: recover"}, "Rejoin": {"action/recover.go: rejoin"},
 	// A recovery begins only if an operator asks for it.
-	"AskFor":   {"reconcile/recover.go: Recover"},
-	"Rejoin =": {"reconcile/rejoin.go: Rejoin"},
+	"AskFor":   {"restore/recover.go: begin"},
+	"Rejoin =": {"restore/rejoin.go: Rejoin"},
 	// A kick: the action, and the removal for a unit that rejoins. The command itself has one caller.
-	"Kick": {"action/kick.go: kick", "reconcile/rejoin.go: removeDamaged", "membership/kick.go: kick"},
+	"Kick": {"action/kick.go: kick", "steps/steps.go: RemoveMember", "membership/kick.go: kick"},
 	// A backup: the action, and the service started by systemd's timer if an option asks for that.
 	"Take": {"action/backup.go: takeBackup", "backup/schedule.go: TakeScheduled"}, "TakeScheduled": {"cli/backup.go: newBackup"},
 }
@@ -60,8 +60,8 @@ func TestR15_only_command_line_calls_actions(t *testing.T) {
 
 func TestBeginnings_are_found(t *testing.T) {
 	const text = `package reconcile
-func (u *Reconciler) Reconcile() { u.Recover(ctx, request); if lost { r.Rejoin[db] = q; r.Rejoin = nil } }
-func (u *Reconciler) publish() { maps.Copy(r.Rejoin, all); d.Rejoin, d.Copies = r.Rejoin, r.Copies; x := r.Rejoin[db] }
+func (u *Reconciler) Reconcile() { u.Recover(ctx, request); if lost { r.recovery.Rejoin[db] = q; u.Kept.Rejoin = nil } }
+func (u *Reconciler) publish() { maps.Copy(k.Rejoin, all); d.Rejoin, d.Copies = k.Rejoin, k.Copies; x := k.Rejoin[db] }
 var f = u.Members.Kick
 `
 	all := beginnings(t, "reconcile/a.go", source{name: "a.go", text: []byte(text)})
@@ -77,7 +77,7 @@ var f = u.Members.Kick
 // beginning is a place in the code that begins something.
 type beginning struct{ what, where string }
 
-// beginnings lists where a file names a method in begun, or writes such a field of the unit's record, r.
+// beginnings lists where a file names a method in begun, or writes such a field of the unit's records.
 func beginnings(t *testing.T, name string, f source) (all []beginning) {
 	t.Helper()
 	tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)
@@ -131,7 +131,10 @@ func lastName(x ast.Expr) string {
 	return ""
 }
 
-// recorded is the record's field that an expression, or an element of it, refers to; empty for any other.
+// records are the code's names of values that have what is remembered of recoveries.
+var records = []string{"u", "k", "Kept", "recovery"}
+
+// recorded is the field of such a value that an expression, or an element of it, refers to; empty for any other.
 func recorded(to ast.Expr) string {
 	if element, is := to.(*ast.IndexExpr); is {
 		to = element.X
@@ -140,7 +143,7 @@ func recorded(to ast.Expr) string {
 	if !is {
 		return ""
 	}
-	if of, is := field.X.(*ast.Ident); !is || of.Name != "r" {
+	if !slices.Contains(records, lastName(field.X)) {
 		return ""
 	}
 	return field.Sel.Name

@@ -216,6 +216,11 @@ func (m Application) Others() []string {
 	return known
 }
 
+// RequestsRecovery reports whether another unit publishes a request for a recovery.
+func (m Application) RequestsRecovery() bool {
+	return slices.ContainsFunc(m.Others(), func(unit string) bool { return len(m.Peers[unit].State.Requests) > 0 })
+}
+
 // Owner is the unit that a member belongs to.
 type Owner struct {
 	// Unit is the unit of the model that publishes the member's ID.

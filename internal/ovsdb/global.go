@@ -42,6 +42,22 @@ func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...str
 // Close ends the connection.
 func (g *Global) Close() { g.client.Close() }
 
+// WithGlobal connects as [Dialer.Global] does, reads external_ids, and calls do with them.
+func (d *Dialer) WithGlobal(
+	ctx context.Context, db ovndb.Database, endpoints []string, do func(g *Global, ids map[string]string) error,
+) error {
+	g, err := d.Global(ctx, db, endpoints...)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	ids, err := g.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return do(g, ids)
+}
+
 // Read returns the row's external_ids; nil if the row does not exist yet.
 func (g *Global) Read(ctx context.Context) (map[string]string, error) {
 	_, ids, err := g.row(ctx)

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
@@ -18,7 +17,7 @@ import (
 func (u *Reconciler) FinishRecoveries(ctx context.Context, snapshot observe.Snapshot) (after observe.Snapshot, waiting []string) {
 	r, err := u.loadRecord()
 	m := snapshot.Application
-	if err != nil || m.Unread != nil || !m.OthersStay() || !u.recovers(ctx, r, m) {
+	if err != nil || m.Unread != nil || !m.OthersStay() || !r.recovery.Involved(ctx, m) {
 		return snapshot, nil
 	}
 	p, err := u.observe(ctx, r, Snapshot{Snapshot: snapshot}, true)
@@ -51,7 +50,7 @@ func (u *Reconciler) ResumeToLeave(ctx context.Context, snapshot observe.Snapsho
 	}
 	var wg sync.WaitGroup
 	for _, db := range ovndb.Databases() {
-		if l := snapshot.Servers[db]; l.Condition != ovndb.Down || r.Held[db] != "" {
+		if l := snapshot.Servers[db]; l.Condition != ovndb.Down || r.recovery.Held[db] != "" {
 			continue
 		}
 		wg.Go(func() {
@@ -66,17 +65,6 @@ func (u *Reconciler) ResumeToLeave(ctx context.Context, snapshot observe.Snapsho
 	return u.Observer.Refresh(ctx, snapshot)
 }
 
-// recovers reports whether this unit may have a part in a recovery: it was asked for one or stopped for one, has made a
-// cluster, or another unit was asked.
-func (u *Reconciler) recovers(ctx context.Context, r *record, m observe.Application) bool {
-	for _, db := range ovndb.Databases() {
-		if staged, err := u.Files.Staged(ctx, db); err != nil || staged.Cluster != "" {
-			return true
-		}
-	}
-	return len(r.Held) > 0 || r.Requested() || slices.ContainsFunc(m.Others(), func(unit string) bool { return len(m.Peers[unit].State.Requests) > 0 })
-}
-
 // refuseUnplaced is the refusal where units stay while the new cluster's file is still to be put in its place here: its
 // data are nowhere else (rule R9). Where Juju could not be asked, so may be those of one that was made for a request.
 func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) error {
@@ -88,7 +76,7 @@ func (u *Reconciler) refuseUnplaced(ctx context.Context, p pass, unread bool) er
 	for _, db := range ovndb.Databases() {
 		staged, err := u.Files.Staged(ctx, db)
 		published := staged.Cluster == clusters.IDs[db]
-		if err != nil || staged.Cluster == "" || !published && !(unread && p.record.Attempts[db].Pending() && staged.Cluster == p.record.Attempts[db].Request.New) {
+		if err != nil || staged.Cluster == "" || !published && !(unread && p.record.recovery.Attempts[db].Pending() && staged.Cluster == p.record.recovery.Attempts[db].Request.New) {
 			continue
 		}
 		reasons = append(reasons, finding.Of(finding.NewClusterUnplaced, db, finding.Args{Detail: "beside " + u.Paths.File(db)}))

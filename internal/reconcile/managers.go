@@ -17,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/publish"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/restarts"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
@@ -35,9 +36,10 @@ type managers struct {
 	backups      *backuptimer.Manager
 	schemas      *steps.Schemas
 	leader       *jujuleader.Manager
+	recovery     *restore.Unit
 }
 
-func (u *Reconciler) managers(s *unitstate.State) managers {
+func (u *Reconciler) managers(s *unitstate.State, save func() error) managers {
 	return managers{
 		packages: &apt.Manager{Packages: u.Packages, Policy: u.Policy, OS: u.OS, Mask: u.Services.Mask, State: s, Log: u.Log},
 		restarts: &restarts.Manager{Refusals: u.Policy, Servers: u.Control, State: s, Log: u.Log},
@@ -50,6 +52,7 @@ func (u *Reconciler) managers(s *unitstate.State) managers {
 		agent:      &agentservice.Manager{Program: u.Program, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
 		guard:      startguard.Manager{Paths: u.Paths, Systemd: u.Services, Log: u.Log},
 		backups:    &backuptimer.Manager{Unit: u.Env.Unit, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
+		recovery:   (&restore.Unit{Machine: u.Machine, Members: u.Members, State: s, Save: save}).Load(),
 		leader:     &jujuleader.Manager{Juju: u.Tools, Unit: u.Env.Unit, Now: u.Now, State: s, Log: u.Log},
 		schemas:    &steps.Schemas{NeedsConversion: u.Files.NeedsConversion, State: s, Log: u.Log},
 	}
@@ -141,7 +144,7 @@ func (u *Reconciler) publishSnapshot(p pass) publish.Snapshot {
 		Snapshot: o.Snapshot.Snapshot, Report: o.Report, State: o.state, Ready: o.Decision.Ready, Thorough: o.thorough, Version: o.dropsVersion(),
 		JujuLeader: r.leader.Leads, Clusters: r.leader.Clusters, Migrated: r.leader.Migrated, Address: o.Addresses.Own, Hostname: o.Addresses.Hosts[0],
 		Running: r.restarts.Running(o.state.Packages.Version), Withdrawn: r.leader.Withdrawn(),
-		Recovery: relation.UnitState{Requests: r.Answered(o.state.Recovery), Copies: copies(o.state.Recovery), Rejoin: r.Rejoin},
+		Recovery: relation.UnitState{Requests: r.recovery.Answered(o.state.Recovery), Copies: restore.Copies(o.state.Recovery), Rejoin: r.recovery.Rejoin},
 	}
 	for _, c := range o.clients {
 		s.Clients = append(s.Clients, c.ID)

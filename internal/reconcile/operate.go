@@ -201,7 +201,8 @@ func (r *record) restartTargets(unit string, pending map[ovndb.Service]string, n
 
 // stopped refuses what an action ends.
 func stopped(code finding.Code, unit, action string) error {
-	return refuse(finding.New(code, finding.Subject{}, finding.Args{}, finding.Do(command.Command{Unit: unit, Action: action})))
+	end := finding.Do(command.Command{Unit: unit, Action: action})
+	return finding.Refuse([]finding.Finding{finding.New(code, finding.Subject{}, finding.Args{}, end)})
 }
 
 func (u *Reconciler) allServices() []ovndb.Service {
@@ -225,7 +226,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 	} {
 		failures = append(failures, remove(ctx))
 	}
-	failures = append(failures, u.restorer().PutAwayStaged(ctx, nil))
+	failures = append(failures, r.recovery.PutAwayStaged(ctx, nil))
 	if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
 		failures = append(failures, err)
 	}

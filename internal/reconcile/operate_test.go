@@ -19,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -113,6 +114,14 @@ func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
 			assert.Equal(t, !tt.kept, slices.Contains(found, putAway), found)
 		})
 	}
+}
+
+// playedUnit is a unit of a scenario, on a machine.
+func playedUnit(s observetest.Scenario, m *observetest.Machine) *Reconciler {
+	o := s.ObserverOn(m)
+	o.Log = slog.New(slog.DiscardHandler)
+	changer := &membership.Changer{Machine: o.Machine, Observer: o, Progress: func(context.Context, string) {}}
+	return &Reconciler{Machine: o.Machine, Observer: o, Members: changer, Paths: o.Control.Paths}
 }
 
 // stageFile puts a new cluster beside a database's file, and says what that is called once it was put away.

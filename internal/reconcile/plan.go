@@ -31,7 +31,7 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 	}
 	o.Trigger = u.trigger(!record.Settled)
 	o.looks, o.preview = looks, true
-	p := pass{record: record, progress: newProgress(), result: o}
+	p := pass{record: record, result: o}
 	if err := u.askJuju(ctx, &p); err != nil {
 		return o, err
 	}
@@ -43,7 +43,7 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (Result, error) {
 // leaderless reports whether a look shows the same on Juju's leader as elsewhere: the clusters exist, both servers are
 // members that know a leader, and no recovery was asked for.
 func (p pass) leaderless() bool {
-	if r := p.record; !p.result.looks || p.result.thorough || r.Requested() || len(r.Held) > 0 {
+	if r := p.record.recovery; !p.result.looks || p.result.thorough || r.Requested() || len(r.Held) > 0 {
 		return false
 	}
 	for _, db := range ovndb.Databases() {
@@ -51,12 +51,7 @@ func (p pass) leaderless() bool {
 			return false
 		}
 	}
-	for _, peer := range p.result.Snapshot.Application.Peers {
-		if len(peer.State.Requests) > 0 {
-			return false
-		}
-	}
-	return true
+	return !p.result.Snapshot.Application.RequestsRecovery()
 }
 
 // Northd is how this unit's ovn-northd is; the zero value if that was not found out.

@@ -20,6 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
 // Reconciler brings one unit to its wanted state.
@@ -56,14 +57,10 @@ type Result struct {
 	backupAge string
 }
 
-// pass is the state of one reconcile: the unit's record with the managers, what its own steps change at Juju, and the
-// latest result.
+// pass is the state of one reconcile: the unit's record with the managers, and the latest result.
 type pass struct {
-	record   *record
-	progress *progress
-	result   Result
-	// judging is set if a recovery is judged, whether or not one was requested.
-	judging bool
+	record *record
+	result Result
 }
 
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
@@ -76,20 +73,25 @@ const maxSteps = 60
 // tools, and then nothing was done: unread data can't be told from missing
 // data, and Juju soon tries again. A step that can't be made is in the result.
 func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, error) {
+	p, err := u.reconcile(ctx, thorough)
+	return p.result, err
+}
+
+func (u *Reconciler) reconcile(ctx context.Context, thorough bool) (pass, error) {
 	record, err := u.loadRecord()
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
 	}
 	snapshot, report := u.Observer.ObserveClusters(ctx, u.Tools)
 	if err := snapshot.Application.Unread; err != nil {
-		return Result{}, err
+		return pass{}, err
 	}
 	p, err := u.observe(ctx, record, Snapshot{Snapshot: snapshot, Report: report}, thorough || !record.Settled)
 	if err != nil {
-		return Result{}, err
+		return pass{}, err
 	}
 	if err := u.adopt(ctx, p); err != nil {
-		return Result{}, err
+		return pass{}, err
 	}
 	o := &p.result
 	if booted := o.event == juju.Start || o.event == juju.ConfigChanged; booted && record.steps.AwaitServers(ctx, o.Servers) {
@@ -98,7 +100,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	}
 	made, err := u.converge(ctx, &p)
 	if err != nil {
-		return p.result, err
+		return p, err
 	}
 	if made {
 		o.Report = u.Observer.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
@@ -106,14 +108,14 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	record.steps.PublishDamage(ctx, o.Servers, o.Report, o.state.Databases)
 	record.steps.TrimMemory(ctx, o.Servers)
 	if err := u.ensure(ctx, &p); err != nil {
-		return p.result, err
+		return p, err
 	}
 	u.saveFindings(ctx, p.result)
 	record.Northd, record.Settled = o.state.Northds, o.settled()
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
 	}
-	return p.result, nil
+	return p, nil
 }
 
 // converge decides, makes the step, and observes again, until no step is left, or none that changes anything. It reports
@@ -126,7 +128,8 @@ func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err e
 		if err := u.decide(ctx, *p, o); err != nil {
 			return false, err
 		}
-		record.observed(o.state)
+		record.restarts.Seen(o.state.Services, o.state.Packages.Version)
+		record.recovery.Observed(o.state)
 		step := o.Decision.Step
 		if step == nil || slices.ContainsFunc(made, step.Same) {
 			break // one that changed nothing would change nothing again
@@ -196,7 +199,7 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 		return nil
 	}
 	// Of this unit's own only one can be there that it has claimed, if its record was lost.
-	if err := u.restorer().PutAwayStaged(ctx, r.leader.Clusters.IDs); err != nil {
+	if err := r.recovery.PutAwayStaged(ctx, r.leader.Clusters.IDs); err != nil {
 		return err
 	}
 	if p.result.event == juju.Install {
@@ -225,5 +228,5 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 // busy reports whether an error only means that another unit has its turn, or that
 // this one has to wait for a quorum: it is tried again.
 func busy(err error) bool {
-	return errors.Is(err, jujuleader.ErrStale) || errors.Is(err, jujuleader.ErrLater) || errors.Is(err, errNotRemoved) || errors.Is(err, membership.ErrRaftLeaderLost) || errors.As(err, new(*finding.RefusedError))
+	return errors.Is(err, jujuleader.ErrStale) || errors.Is(err, jujuleader.ErrLater) || errors.Is(err, steps.ErrNotRemoved) || errors.Is(err, membership.ErrRaftLeaderLost) || errors.As(err, new(*finding.RefusedError))
 }

@@ -5,16 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/recovery"
-	"github.com/ovn-central/ovn-central-operator/internal/restore"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
@@ -27,13 +22,11 @@ type record struct {
 	// steps make those that change the unit's servers and their files.
 	steps *steps.Unit
 	unitKept
-	restore.Kept
 }
 
 // The sections of the unit's state that this package has.
 var (
-	unitSection     = unitstate.NewSection[unitKept]("unit")
-	recoverySection = unitstate.NewSection[restore.Kept]("recovery")
+	unitSection = unitstate.NewSection[unitKept]("unit")
 )
 
 // unitKept is what an operator has asked of the unit, and what the last hook came to.
@@ -63,17 +56,15 @@ func (u *Reconciler) loadRecord() (*record, error) {
 		u.Log.Info("ignoring the record of another unit that was on this machine before", "unit", whose.Unit, "model", whose.Model)
 		s.Forget()
 	}
-	r := &record{
-		state: s, managers: u.managers(s), unitKept: unitSection.Get(s),
-		Kept: recoverySection.Get(s),
+	r := &record{state: s, unitKept: unitSection.Get(s)}
+	save := func() error {
+		r.Settled = false
+		return u.saveRecord(r)
 	}
+	r.managers = u.managers(s, save)
 	r.steps = &steps.Unit{
-		Machine: u.Machine, Observer: u.Observer, Members: u.Members, Paths: u.Paths, Restarts: r.restarts,
-		Save: func() error { return u.saveRecord(r) },
+		Machine: u.Machine, Observer: u.Observer, Members: u.Members, Paths: u.Paths, Restarts: r.restarts, Save: save,
 	}
-	maps.DeleteFunc(r.Attempts, func(_ ovndb.Database, a recovery.Attempt) bool {
-		return a.Stage == recovery.Withdrawn && !finding.Known(a.Why.Code)
-	})
 	return r, err
 }
 
@@ -102,40 +93,17 @@ func (u *Reconciler) saveRecord(r *record) error {
 	if event := u.Env.Event(); event != juju.Action { // an action may come before install is tried again
 		whose.Installing = event == juju.Install
 	}
-	return errors.Join(
-		unitSection.Set(s, r.unitKept),
-		recoverySection.Set(s, r.Kept),
-		s.Save(whose),
-	)
+	return errors.Join(unitSection.Set(s, r.unitKept), r.recovery.Store(), s.Save(whose))
 }
 
 // bringUpToDate completes what the unit has recorded by what Juju and the machine say now, as a plan
 // needs it. It writes nothing: that is for the caller, if it acts.
 func (u *Reconciler) bringUpToDate(ctx context.Context, p pass) error {
-	p.record.See(p.record.leader.Clusters)
+	p.record.recovery.See(p.record.leader.Clusters)
 	version, _, err := p.record.packages.Installed(ctx)
 	if err != nil {
 		return err
 	}
 	p.record.restarts.Complete(ctx, version)
 	return nil
-}
-
-// observed drops what is over by what was observed.
-func (r *record) observed(s plan.State) {
-	r.restarts.Seen(s.Services, s.Packages.Version)
-	for db, x := range s.Databases {
-		if s.Recovery[db].Accepts() {
-			r.Note(db, r.Attempts[db].Accept())
-		}
-		if !x.MemberWithLeader() {
-			continue
-		}
-		if a := r.Attempts[db]; a.Stage == recovery.Withdrawn { // what was lost is back
-			r.Note(db, a.Led(true))
-		}
-		if x.Inconsistent == "" {
-			r.JoinedAnew(db, x.Status.Server)
-		}
-	}
 }

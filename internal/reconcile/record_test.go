@@ -8,13 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/command"
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/recovery"
-	"github.com/ovn-central/ovn-central-operator/internal/restore"
 )
 
 // recorded keeps on the disk what an operator has asked of the unit, and returns the record.
@@ -53,32 +49,6 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "ovn-central/5", r.state.Owner().Unit)
 	assert.Equal(t, unitKept{Known: true}, r.unitKept)
-}
-
-// A recovery was withdrawn for a reason that the record keeps, unless another release has written one that this one does not know.
-func TestReasonOfAWithdrawalIsKept(t *testing.T) {
-	t.Parallel()
-	u := &Reconciler{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/1"}, Log: slog.New(slog.DiscardHandler)}, Paths: ovndb.Paths{DB: t.TempDir()}}
-	why := finding.Of(finding.RecoveryNewerData, ovndb.NB, finding.Args{Unit: "ovn-central/0"}, recovery.Without(command.Resolved("ovn-central/0", true), "ovn-central/0"))
-	r, err := u.loadRecord()
-	require.NoError(t, err)
-	r.Attempts = map[ovndb.Database]recovery.Attempt{
-		ovndb.NB: attempted(recovery.Request{Cluster: "old"}).Withdraws(why),
-		ovndb.SB: attempted(recovery.Request{Cluster: "old"}).Withdraws(finding.Finding{Code: "OF_A_LATER_RELEASE"}),
-	}
-	require.NoError(t, u.saveRecord(r))
-	r, err = u.loadRecord()
-	require.NoError(t, err)
-	assert.Len(t, r.Attempts, 1)
-	assert.Equal(t, why, r.Attempts[ovndb.NB].Why)
-}
-
-// attempted is a recovery that was asked for.
-func attempted(r recovery.Request) recovery.Attempt { return recovery.Attempt{}.AskFor(r) }
-
-// requests is a unit that was asked for a recovery of the Northbound database.
-func requests(q recovery.Request) *record {
-	return &record{Kept: restore.Kept{Attempts: map[ovndb.Database]recovery.Attempt{ovndb.NB: attempted(q)}}}
 }
 
 // The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.

@@ -34,7 +34,7 @@ type Snapshot struct {
 // peers' are left out, and what the Juju leader has published is what it was.
 func (u *Reconciler) observe(ctx context.Context, r *record, o Snapshot, thorough bool) (pass, error) {
 	o.Trigger = u.trigger(thorough)
-	p := pass{record: r, progress: newProgress(), result: Result{Snapshot: o}}
+	p := pass{record: r, result: Result{Snapshot: o}}
 	err := u.askJuju(ctx, &p)
 	return p, err
 }

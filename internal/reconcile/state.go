@@ -58,11 +58,11 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 			return s, err
 		}
 	}
-	if s.Recovery, err = u.recoveries(ctx, p, s); err != nil {
+	if s.Recovery, err = r.recovery.States(ctx, o.Snapshot, s, r.leader.Accepted); err != nil {
 		return s, err
 	}
 	s.Refused = map[ovndb.Database]finding.Finding{}
-	for db, a := range r.Attempts {
+	for db, a := range r.recovery.Attempts {
 		if a.Stage == recovery.Withdrawn && !s.Databases[db].MemberWithLeader() {
 			s.Refused[db] = a.Why
 		}
@@ -191,7 +191,7 @@ func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Dat
 		return x, err
 	}
 	if x.Staged = staged.Cluster; x.Staged != "" && x.Staged == clusters.IDs[db] && len(clusters.Superseded[db]) > 0 {
-		x.Rival = first(u.serving(ctx, p, map[ovndb.Database][]raft.ID{db: clusters.Superseded[db]})[db].connected)
+		x.Rival = p.record.recovery.Rival(ctx, snapshot.Snapshot, db, clusters.Superseded[db])
 	}
 	if l.Condition == ovndb.Down && l.FileErr == nil {
 		if x.File.Address, err = u.Files.Address(ctx, db); err != nil {

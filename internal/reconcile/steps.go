@@ -70,25 +70,37 @@ var stepFunctions = map[plan.Kind]func(*Reconciler, context.Context, pass, plan.
 	plan.AcceptRecovery: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
 		return p.record.leader.Accept(ctx, s.Database, p.result.state.Recovery[s.Database].Accept(s.Unit))
 	},
-	plan.StopServer: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
-		return u.stopFor(ctx, p.record, s.Database, s.Unit)
+	plan.StopServer: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return p.record.recovery.Stop(ctx, s.Database, s.Unit)
 	},
 	plan.ReleaseServer: func(_ *Reconciler, _ context.Context, p pass, s plan.Step) error {
-		delete(p.record.Held, s.Database)
+		delete(p.record.recovery.Held, s.Database)
 		return nil
 	},
-	plan.RemakeCluster: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
-		return u.remake(ctx, p, s.Database)
+	plan.RemakeCluster: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		superseded := p.record.leader.Clusters.Supersede(s.Database, "", "").Superseded[s.Database]
+		address := ovndb.RaftAddress(s.Database, p.result.Addresses.Own.String())
+		return p.record.recovery.Remake(ctx, s.Database, address, p.result.fromJuju.Settings.ElectionTimer, superseded)
 	},
-	plan.Supersede: (*Reconciler).supersede,
+	plan.Supersede: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		leader := p.record.leader
+		if err := leader.Confirm(ctx); err != nil {
+			return err
+		}
+		if err := p.record.recovery.MayReplace(ctx, p.result.Snapshot.Snapshot, p.result.state, s.Database, s.Unit); err != nil {
+			return err
+		}
+		return leader.Supersede(ctx, s.Database, s.Cluster, s.Unit)
+	},
 	plan.NoteSuperseded: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
 		return u.noteSuperseded(ctx, p, s.Database)
 	},
-	plan.RemoveDamaged: func(u *Reconciler, ctx context.Context, p pass, s plan.Step) error {
-		return u.removeDamaged(ctx, p.result, s)
+	plan.RemoveDamaged: func(_ *Reconciler, ctx context.Context, p pass, s plan.Step) error {
+		return p.record.steps.RemoveMember(ctx, p.result.Application, s)
 	},
 	plan.WithdrawRequest: func(_ *Reconciler, _ context.Context, p pass, s plan.Step) error {
-		p.record.Note(s.Database, p.record.Attempts[s.Database].Withdraws(s.Why))
+		r := p.record.recovery
+		r.Note(s.Database, r.Attempts[s.Database].Withdraws(s.Why))
 		return nil
 	},
 }

@@ -23,7 +23,7 @@ func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Sna
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
 	}
-	p := pass{record: r, progress: newProgress(), result: Result{Snapshot: Snapshot{Trigger: u.trigger(true), Snapshot: snapshot}}}
+	p := pass{record: r, result: Result{Snapshot: Snapshot{Trigger: u.trigger(true), Snapshot: snapshot}}}
 	unread := r.leader.ReadForStop(ctx, snapshot.Application)
 	if refused := u.refuseUnplaced(ctx, p, unread); refused != nil {
 		return snapshot, refused

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// Planned is the flag of a command that only plans.
-	Planned = "dry-run"
-	// Confirmed is the flag of one that acts.
-	Confirmed = "i-really-mean-it"
+	// planned is the flag of a command that only plans.
+	planned = "dry-run"
+	// confirmed is the flag of one that acts.
+	confirmed = "i-really-mean-it"
 )
 
-// Judge judges what is asked for, also by what the disk and the packages permit, and completes the command as
+// judge judges what is asked for, also by what the disk and the packages permit, and completes the command as
 // it was typed. What is lacking, or not confirmed, refuses all but a dry run.
-func (u Unit) Judge(
-	ctx context.Context, k *Kept, request, typed Request, state plan.State, found *Found,
+func (u *Unit) judge(
+	ctx context.Context, request, typed Request, state plan.State, found *Found,
 ) (asked map[ovndb.Database]recovery.Request, refusals []finding.Finding) {
-	j := u.judgeAll(k, request, state.Recovery, found)
+	j := u.judgeAll(request, state.Recovery, found)
 	typed.Again = typed.Again || slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool {
-		stage := k.stage(request, state.Recovery[db], db)
+		stage := u.stage(request, state.Recovery[db], db)
 		return stage == recovery.Placed || stage == recovery.Served
 	})
 	refusals = j.refusals
@@ -33,7 +33,7 @@ func (u Unit) Judge(
 		refusals = u.refuseDying(state)
 	}
 	if len(refusals) == 0 && len(j.lacking) == 0 && len(j.asked) > 0 {
-		u.Progress(ctx, "checking the data and the space on the disk")
+		u.Members.Progress(ctx, "checking the data and the space on the disk")
 		refusals = u.refuseContents(ctx, j.asked)
 	}
 	switch {
@@ -41,23 +41,23 @@ func (u Unit) Judge(
 		return j.asked, append(refusals, j.lacking...)
 	case len(j.lacking) > 0:
 		for i, f := range j.lacking {
-			j.lacking[i].Remedies = recovery.Ways(f, u.completed(typed, j, Planned))
+			j.lacking[i].Remedies = recovery.Ways(f, u.completed(typed, j, planned))
 		}
 		if !request.DryRun {
 			return j.asked, j.lacking
 		}
 		found.Findings = append(found.Findings, j.lacking...)
 	case request.DryRun && len(j.asked) > 0:
-		found.Findings = append(found.Findings, finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(typed, j, Confirmed)))
+		found.Findings = append(found.Findings, finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(typed, j, confirmed)))
 	case !request.DryRun && !request.Confirmed:
-		ways := []finding.Remedy{u.completed(typed, j, Planned), u.completed(typed, j, Confirmed)}
+		ways := []finding.Remedy{u.completed(typed, j, planned), u.completed(typed, j, confirmed)}
 		return j.asked, []finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{}, ways...)}
 	}
 	return j.asked, nil
 }
 
 // completed is the command as it was typed, with all that it gives up, under the condition that this is lost.
-func (u Unit) completed(typed Request, j judgement, flag string) finding.Remedy {
+func (u *Unit) completed(typed Request, j judgement, flag string) finding.Remedy {
 	c := typed.command(u.Env.Unit, j.giveUp, flag)
 	if len(j.giveUp) == 0 {
 		return finding.Do(c)

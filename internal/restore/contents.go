@@ -18,15 +18,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// Standalone returns the path of the contents of a new cluster, until it is made.
-func (u Unit) Standalone(db ovndb.Database) string { return u.Files.Paths.File(db) + ".standalone" }
+// standalone returns the path of the contents of a new cluster, until it is made.
+func (u *Unit) standalone(db ovndb.Database) string { return u.Files.Paths.File(db) + ".standalone" }
 
 // PutAwayStaged puts away the files of new clusters beside the databases' files, but those of the clusters
 // in but, and removes the contents that new clusters were to be made of. A recovery that was withdrawn
 // leaves its new cluster behind, with all data: another application would take it for one that it has made.
-func (u Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID) (failures error) {
+func (u *Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID) (failures error) {
 	for _, db := range ovndb.Databases() {
-		failures = errors.Join(failures, remove(u.Standalone(db)))
+		failures = errors.Join(failures, remove(u.standalone(db)))
 		staged, err := u.Files.Staged(ctx, db)
 		if err == nil && (!staged.Exists || staged.Cluster != "" && staged.Cluster == but[db]) {
 			continue
@@ -48,11 +48,11 @@ const trials = "/var/tmp"
 
 // refuseContents returns why no new clusters could be made for these requests, before any unit
 // has stopped a server for them: what they are made of is written elsewhere, loaded, and removed. It
-// takes as long as [Unit.Contents] does, which looks again once the servers are off.
-func (u Unit) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []finding.Finding) {
+// takes as long as [Unit.contents] does, which looks again once the servers are off.
+func (u *Unit) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []finding.Finding) {
 	dir, err := os.MkdirTemp(trials, "ovn-central-contents-")
 	if err != nil {
-		return []finding.Finding{Unusable(err)}
+		return []finding.Finding{unusable(err)}
 	}
 	defer os.RemoveAll(dir)
 	var sizes []int64
@@ -66,19 +66,19 @@ func (u Unit) refuseContents(ctx context.Context, asked map[ovndb.Database]recov
 			err = u.tryContents(ctx, q, db, size, filepath.Join(dir, db.Short()))
 		}
 		if err != nil {
-			refusals = append(refusals, Unusable(err, db))
+			refusals = append(refusals, unusable(err, db))
 		}
 	}
 	if len(refusals) == 0 && len(sizes) > 1 {
 		if err := room(u.Files.Paths.DB, sizes...); err != nil {
-			return []finding.Finding{Unusable(err, ovndb.Databases()...)}
+			return []finding.Finding{unusable(err, ovndb.Databases()...)}
 		}
 	}
 	return refusals
 }
 
-// Unusable is the finding that no new cluster can be made of the data.
-func Unusable(why error, databases ...ovndb.Database) finding.Finding {
+// unusable is the finding that no new cluster can be made of the data.
+func unusable(why error, databases ...ovndb.Database) finding.Finding {
 	line, _, _ := strings.Cut(why.Error(), "\n")
 	return finding.New(finding.RecoveryDataUnusable, finding.Subject{Databases: databases}, finding.Args{Value: line})
 }
@@ -86,12 +86,12 @@ func Unusable(why error, databases ...ovndb.Database) finding.Finding {
 // tryContents returns why no new cluster could be made of contents of that size, which it writes to the file to
 // and loads. If the disk has no room for them there, it only reads a backup, and trusts its manifest for the
 // schema.
-func (u Unit) tryContents(ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string) error {
+func (u *Unit) tryContents(ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string) error {
 	if err := room(u.Files.Paths.DB, size); err != nil {
 		return err
 	}
 	if room(filepath.Dir(to), size) == nil {
-		return errors.Join(u.Contents(ctx, request, db, to, u.load(db)), remove(to))
+		return errors.Join(u.contents(ctx, request, db, to, u.load(db)), remove(to))
 	}
 	u.Log.InfoContext(ctx, "what the new cluster is to be made of is not loaded before the servers stop: no room", "database", db.Short(), "folder", trials)
 	if request.Backup == "" {
@@ -113,14 +113,14 @@ func (u Unit) tryContents(ctx context.Context, request recovery.Request, db ovnd
 
 // load is what reads the contents of a new cluster as a server does, and says which version their
 // schema has.
-func (u Unit) load(db ovndb.Database) func(ctx context.Context, path string) (schema string, err error) {
+func (u *Unit) load(db ovndb.Database) func(ctx context.Context, path string) (schema string, err error) {
 	return func(ctx context.Context, path string) (string, error) { return u.Files.Load(ctx, db, path) }
 }
 
-// Contents writes what the new cluster is made of to a file, and sees that a server of
+// contents writes what the new cluster is made of to a file, and sees that a server of
 // these packages can be started on it. A program loads it once, by what is given: that takes
 // half a minute for 300 MiB, and several times as long on a busy machine.
-func (u Unit) Contents(ctx context.Context, request recovery.Request, db ovndb.Database, to string, load func(ctx context.Context, path string) (schema string, err error)) error {
+func (u *Unit) contents(ctx context.Context, request recovery.Request, db ovndb.Database, to string, load func(ctx context.Context, path string) (schema string, err error)) error {
 	size, err := u.contentsSize(request, db)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (u Unit) Contents(ctx context.Context, request recovery.Request, db ovndb.D
 }
 
 // schemaFits returns why a server of these packages could not serve a database of that schema.
-func (u Unit) schemaFits(db ovndb.Database, schema string) error {
+func (u *Unit) schemaFits(db ovndb.Database, schema string) error {
 	brought, err := u.Files.SchemaVersion(db)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (u Unit) schemaFits(db ovndb.Database, schema string) error {
 }
 
 // contentsSize is about that of what a new cluster is made of, in bytes.
-func (u Unit) contentsSize(request recovery.Request, db ovndb.Database) (int64, error) {
+func (u *Unit) contentsSize(request recovery.Request, db ovndb.Database) (int64, error) {
 	if request.Backup == "" {
 		return raftfile.Size(u.Files.Paths.File(db)), nil
 	}

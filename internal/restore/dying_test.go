@@ -17,7 +17,7 @@ import (
 // lost is not known there.
 func TestRecoveryOnAUnitThatIsBeingRemovedIsRefusedWithTheWayOut(t *testing.T) {
 	t.Parallel()
-	u := Unit{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}}}
+	u := &Unit{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}}}
 	const first = "error RECOVERY_DYING -> ovn-central/0 backup -> "
 	const elsewhere, anew = string(finding.RestoreThere), string(finding.RestoreAnew)
 	copied := &recovery.Copy{Cluster: "c"}

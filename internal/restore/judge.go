@@ -1,13 +1,11 @@
 package restore
 
 import (
-	"context"
 	"maps"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -40,13 +38,10 @@ type Found struct {
 	Plan []finding.Statement
 	// Findings are what is lacking or waited for, and what came of it, with what to type next.
 	Findings []finding.Finding
-}
-
-// Unit is the unit that something is asked of.
-type Unit struct {
-	*observe.Machine
-	// Progress tells the operator what is done.
-	Progress func(ctx context.Context, text string)
+	// Begun reports whether the unit has changed, so that its status has to be set.
+	Begun bool
+	// Proofs are for databases of which a new member has joined.
+	Proofs []recovery.Proof
 }
 
 // command is the command as it was typed, with the names that it gives up and with flags.
@@ -57,14 +52,14 @@ func (r Request) command(unit string, giveUp []string, flags ...string) command.
 	return recovery.Request{GivenUp: giveUp, Force: r.Force, Backup: r.Backup}.Command(unit, r.Databases, flags...)
 }
 
-// AgainCommand is the command that plans to make new clusters once more.
-func (r Request) AgainCommand(unit string, states map[ovndb.Database]recovery.State) command.Command {
+// againCommand is the command that plans to make new clusters once more.
+func (r Request) againCommand(unit string, states map[ovndb.Database]recovery.State) command.Command {
 	var names []string
 	for _, given := range r.GivenUp {
 		names = append(names, nameOf(given, states))
 	}
 	r.Again = true
-	return r.command(unit, names, Planned)
+	return r.command(unit, names, planned)
 }
 
 // judgement is what is found of a request for all of its databases.
@@ -74,66 +69,77 @@ type judgement struct {
 	refusals, lacking []finding.Finding
 	// giveUp are the units, and IDs of members, that the request gives up or would have to give up, in their order.
 	giveUp []string
+	// unknown counts the databases in which a name means nothing.
+	unknown map[string]int
 }
 
 // judgeAll judges what is asked for of each database; found gets what is planned and waited for.
-func (u Unit) judgeAll(k *Kept, request Request, states map[ovndb.Database]recovery.State, found *Found) judgement {
-	j := judgement{asked: map[ovndb.Database]recovery.Request{}}
-	unknown := map[string]int{}
+func (u *Unit) judgeAll(request Request, states map[ovndb.Database]recovery.State, found *Found) judgement {
+	j := judgement{asked: map[ovndb.Database]recovery.Request{}, unknown: map[string]int{}}
 	for _, db := range request.Databases {
 		state := states[db]
 		state.Database, state.Unit = db, u.Env.Unit
-		switch before := k.Attempts[db].Request; k.stage(request, state, db) {
+		switch before := u.Attempts[db].Request; u.stage(request, state, db) {
 		case recovery.Served:
-			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyReplaced, Args: finding.Args{Cluster: string(before.Cluster)}})
+			args := finding.Args{Cluster: string(before.Cluster)}
+			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyReplaced, Args: args})
 			continue
 		case recovery.Placed: // only a dry run comes here
-			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyMade, Args: finding.Args{Time: before.Asked}})
+			args := finding.Args{Time: before.Asked}
+			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyMade, Args: args})
 		}
-		q := recovery.Request{Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup}
-		if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {
-			if made.Backup != request.Backup {
-				// What is published then is not what was typed.
-				goOn := recovery.Request{Backup: made.Backup}.Command(u.Env.Unit, []ovndb.Database{db}, Confirmed)
-				j.refusals = append(j.refusals, finding.Of(finding.RecoveryUnderWay, db, finding.Args{}, finding.Do(goOn)))
-				continue
-			}
-			// It may be published: it continues as it was asked for, without what was lost since.
-			q = made.Repeated(q.GivenUp, q.Force)
-		}
-		q.Asked = state.AskedAt(q.Backup)
-		if f, is := state.Before(q); is {
-			j.refusals = append(j.refusals, f)
-			continue
-		}
-		v := state.Judge(q)
-		found.Plan, found.Findings = append(found.Plan, v.Plan...), append(found.Findings, v.Waiting...)
-		for _, f := range v.Refusals {
-			if giveUp := recovery.Lacking(f); len(giveUp) > 0 {
-				j.lacking, j.giveUp = append(j.lacking, f), append(j.giveUp, giveUp...)
-			} else {
-				j.refusals = append(j.refusals, f)
-			}
-		}
-		for _, name := range state.Unknown(q) {
-			if state.Request == nil || !slices.Contains(state.Request.GivenUp, name) { // else its unit was removed since
-				unknown[name]++
-			}
-		}
-		j.asked[db] = state.WithUnits(q)
+		j.judge(request, state, found)
 	}
 	for _, given := range request.GivenUp {
 		j.giveUp = append(j.giveUp, nameOf(given, states))
 	}
 	slices.SortFunc(j.giveUp, unitname.Compare)
 	j.giveUp = slices.Compact(j.giveUp)
-	for _, name := range slices.Sorted(maps.Keys(unknown)) {
-		past := func(given raft.IDArgument) bool { return given.Text == name && k.gaveUp(given) }
-		if unknown[name] == len(j.asked) && !slices.ContainsFunc(request.GivenUp, past) {
-			j.refusals = append(j.refusals, finding.New(finding.RecoveryNameUnknown, finding.Subject{Name: name}, finding.Args{}))
+	for _, name := range slices.Sorted(maps.Keys(j.unknown)) {
+		past := func(given raft.IDArgument) bool { return given.Text == name && u.gaveUp(given) }
+		if j.unknown[name] == len(j.asked) && !slices.ContainsFunc(request.GivenUp, past) {
+			f := finding.New(finding.RecoveryNameUnknown, finding.Subject{Name: name}, finding.Args{})
+			j.refusals = append(j.refusals, f)
 		}
 	}
 	return j
+}
+
+// judge judges what is asked for of the database of a state.
+func (j *judgement) judge(request Request, state recovery.State, found *Found) {
+	db := state.Database
+	q := recovery.Request{
+		Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup,
+	}
+	if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {
+		if made.Backup != request.Backup { // what is published then is not what was typed
+			goOn := recovery.Request{Backup: made.Backup}.Command(state.Unit, []ovndb.Database{db}, confirmed)
+			j.refusals = append(j.refusals, finding.Of(finding.RecoveryUnderWay, db, finding.Args{}, finding.Do(goOn)))
+			return
+		}
+		// It may be published: it continues as it was asked for, without what was lost since.
+		q = made.Repeated(q.GivenUp, q.Force)
+	}
+	q.Asked = state.AskedAt(q.Backup)
+	if f, is := state.Before(q); is {
+		j.refusals = append(j.refusals, f)
+		return
+	}
+	v := state.Judge(q)
+	found.Plan, found.Findings = append(found.Plan, v.Plan...), append(found.Findings, v.Waiting...)
+	for _, f := range v.Refusals {
+		if giveUp := recovery.Lacking(f); len(giveUp) > 0 {
+			j.lacking, j.giveUp = append(j.lacking, f), append(j.giveUp, giveUp...)
+		} else {
+			j.refusals = append(j.refusals, f)
+		}
+	}
+	for _, name := range state.Unknown(q) {
+		if state.Request == nil || !slices.Contains(state.Request.GivenUp, name) { // else its unit was removed since
+			j.unknown[name]++
+		}
+	}
+	j.asked[db] = state.WithUnits(q)
 }
 
 // Forget forgets that the databases of a request were replaced before.
@@ -182,7 +188,7 @@ func (k *Kept) Done(request Request, states map[ovndb.Database]recovery.State, a
 
 // refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other
 // unit stops its server for it. Which of those that stay is lost is not known here.
-func (u Unit) refuseDying(s plan.State) []finding.Finding {
+func (u *Unit) refuseDying(s plan.State) []finding.Finding {
 	if !s.Dying {
 		return nil
 	}

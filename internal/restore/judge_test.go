@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -17,11 +18,17 @@ import (
 )
 
 // playedUnit is a unit of three on a machine that plays its programs.
-func playedUnit(t *testing.T) Unit {
+func playedUnit(t *testing.T) *Unit {
 	t.Helper()
-	o := observetest.Three(t).ObserverOn(new(observetest.Machine))
+	return playedOn(t, new(observetest.Machine))
+}
+
+func playedOn(t *testing.T, m *observetest.Machine) *Unit {
+	t.Helper()
+	o := observetest.Three(t).ObserverOn(m)
 	o.Log = slog.New(slog.DiscardHandler)
-	return Unit{Machine: o.Machine, Progress: func(context.Context, string) {}}
+	members := &membership.Changer{Machine: o.Machine, Observer: o, Progress: func(context.Context, string) {}}
+	return &Unit{Machine: o.Machine, Members: members, Save: func() error { return nil }}
 }
 
 // beingMade is what a unit knows that has made a new cluster for a request.
@@ -52,7 +59,7 @@ func TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade(t *testing.T) {
 		"the same unit's file, as yet": {},
 	} {
 		typed := Request{Databases: []ovndb.Database{ovndb.NB}, Backup: c.typed}
-		j := u.judgeAll(new(Kept), typed, beingMade(recovery.Request{Backup: c.made}), new(Found))
+		j := u.judgeAll(typed, beingMade(recovery.Request{Backup: c.made}), new(Found))
 		assert.Equal(t, c.refusals, briefs(j.refusals), name)
 		assert.Len(t, j.asked, 1-len(c.refusals), name)
 	}
@@ -67,13 +74,13 @@ func TestCommandThatIsTypedAgainGivesUpWhatWasLostSince(t *testing.T) {
 	state.Peers = []recovery.Peer{{Unit: "ovn-central/4", Read: true, Copy: &recovery.Copy{Cluster: state.Cluster}}}
 	states[ovndb.NB] = state
 	typed := Request{Databases: []ovndb.Database{ovndb.NB}, GivenUp: []raft.IDArgument{{Text: "ovn-central/2"}, {Text: "ovn-central/4"}}}
-	j := u.judgeAll(new(Kept), typed, states, new(Found))
+	j := u.judgeAll(typed, states, new(Found))
 	assert.Empty(t, j.refusals)
 	assert.Equal(t, []string{"ovn-central/2", "ovn-central/4"}, j.asked[ovndb.NB].GivenUp)
 	assert.Equal(t, state.Request.New, j.asked[ovndb.NB].New)
 
 	typed.GivenUp = append(typed.GivenUp, raft.IDArgument{Text: "ovn-central/44"})
-	j = u.judgeAll(new(Kept), typed, states, new(Found))
+	j = u.judgeAll(typed, states, new(Found))
 	assert.Equal(t, []string{"error RECOVERY_NAME_UNKNOWN ovn-central/44"}, briefs(j.refusals))
 }
 
@@ -107,9 +114,9 @@ func TestCompletedRecovery(t *testing.T) {
 		if databases == nil {
 			r.Databases = ovndb.Databases()
 		}
-		j := u.judgeAll(new(Kept), r, states, new(Found))
+		j := u.judgeAll(r, states, new(Found))
 		r.Databases = databases
-		return briefs([]finding.Finding{finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(r, j, Planned))}), j
+		return briefs([]finding.Finding{finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(r, j, planned))}), j
 	}
 	member := string(observetest.Full("3974"))
 	next := func(action, lost string) []string {
@@ -134,5 +141,5 @@ func TestCompletedRecovery(t *testing.T) {
 	typed, _ = judge(Request{Databases: ovndb.Databases()[1:], GivenUp: given[1:], Backup: "/b/1", Force: true, Again: true})
 	assert.Equal(t, next("restore from=/b/1 database=sb give-up=ovn-central/2,ovn-central/10 force=true again=true", "ovn-central/2, ovn-central/10"), typed)
 	assert.Equal(t, []string{"-> ovn-central/0 recover dry-run=true"}, []string{strings.TrimPrefix(findingtest.Brief(
-		finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(Request{}, judgement{}, Planned))), "info RECOVERY_PLANNED ")})
+		finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(Request{}, judgement{}, planned))), "info RECOVERY_PLANNED ")})
 }

@@ -1,6 +1,5 @@
-// Package restore judges and carries out what an operator asks for when a database is lost: recoveries and restores, new
-// servers in place of those that can't be started, and the proofs that they serve. Package recovery decides; package
-// reconcile makes the steps.
+// Package restore carries out what an operator requests if a database is lost: recoveries and restores, new servers in
+// place of those that can't be started, and the proofs that they serve. Package recovery decides.
 package restore
 
 import (
@@ -109,9 +108,9 @@ func (k *Kept) Answered(states map[ovndb.Database]recovery.State) map[ovndb.Data
 	return all
 }
 
-// JoinedAnew remembers that this unit's server is a member again: in the place of the one that
+// joinedAnew remembers that this unit's server is a member again: in the place of the one that
 // was to be removed, unless that one could be started after all.
-func (k *Kept) JoinedAnew(db ovndb.Database, server raft.ID) {
+func (k *Kept) joinedAnew(db ovndb.Database, server raft.ID) {
 	old := k.Rejoin[db]
 	delete(k.Rejoin, db)
 	if old == "" || old.Short() == server.Short() {
@@ -148,8 +147,8 @@ func (k *Kept) stage(request Request, state recovery.State, db ovndb.Database) r
 	return k.Attempts[db].Seen(state.Cluster).Led(state.Own == nil || state.Own.HasRaftLeader).Of(request.Backup)
 }
 
-// Starts reports whether what is asked for has come about, and its new cluster may not have been started here yet.
-func (k *Kept) Starts(request Request, state recovery.State, db ovndb.Database) bool {
+// starts reports whether what is asked for has come about, and its new cluster may not have been started here yet.
+func (k *Kept) starts(request Request, state recovery.State, db ovndb.Database) bool {
 	stage := k.stage(request, state, db)
 	return stage == recovery.Placed || stage == recovery.Served && state.Own == nil
 }

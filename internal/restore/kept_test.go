@@ -1,16 +1,21 @@
 package restore
 
 import (
+	"log/slog"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
 // attempted is a recovery that was asked for.
@@ -129,5 +134,24 @@ func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
 	k.See(ids("of another"))
 	assert.Equal(t, recovery.Served, k.stage(request(""), state("of another"), ovndb.NB))
 	assert.Equal(t, recovery.Overtaken, k.stage(request(""), state("later"), ovndb.NB), "that one was given up too since")
-	assert.False(t, k.Starts(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
+	assert.False(t, k.starts(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
+}
+
+// A recovery was withdrawn for a reason that is remembered, unless another release has written one that this one does not
+// know.
+func TestReasonOfAWithdrawalIsKept(t *testing.T) {
+	t.Parallel()
+	state, err := unitstate.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	const unit = "ovn-central/0"
+	why := finding.Of(finding.RecoveryNewerData, ovndb.NB, finding.Args{Unit: unit}, recovery.Without(command.Resolved(unit, true), unit))
+	u := &Unit{State: state}
+	u.Attempts = map[ovndb.Database]recovery.Attempt{
+		ovndb.NB: attempted(recovery.Request{Cluster: "old"}).Withdraws(why),
+		ovndb.SB: attempted(recovery.Request{Cluster: "old"}).Withdraws(finding.Finding{Code: "OF_A_LATER_RELEASE"}),
+	}
+	require.NoError(t, u.Store())
+	u = (&Unit{State: state}).Load()
+	assert.Len(t, u.Attempts, 1)
+	assert.Equal(t, why, u.Attempts[ovndb.NB].Why)
 }

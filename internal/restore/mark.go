@@ -15,8 +15,8 @@ import (
 
 const markKey = observe.RecoveryKey
 
-// Mark is the value of [markKey]. It is in the new cluster from its first entry on, so that each unit can read it.
-type Mark struct {
+// mark is the value of [markKey]. It is in the new cluster from its first entry on, so that each unit can read it.
+type mark struct {
 	// Unit made the cluster, At by its clock.
 	Unit string    `json:"unit"`
 	At   time.Time `json:"at"`
@@ -28,31 +28,31 @@ type Mark struct {
 	GivenUp []string `json:"given-up,omitempty"`
 }
 
-// NewMark returns the mark of a request.
-func NewMark(unit string, r recovery.Request, at time.Time) Mark {
-	return Mark{Unit: unit, At: at.UTC().Truncate(time.Second), Cluster: r.Cluster, Backup: r.Backup, GivenUp: r.GivenUp}
+// newMark returns the mark of a request.
+func newMark(unit string, r recovery.Request, at time.Time) mark {
+	return mark{Unit: unit, At: at.UTC().Truncate(time.Second), Cluster: r.Cluster, Backup: r.Backup, GivenUp: r.GivenUp}
 }
 
-// Operation returns the transaction, for ovsdb-tool(1), that writes the mark.
-func (m Mark) Operation(db ovndb.Database) string {
+// operation returns the transaction, for ovsdb-tool(1), that writes the mark.
+func (m mark) operation(db ovndb.Database) string {
 	value, _ := json.Marshal(m)              // texts and a time only
 	quoted, _ := json.Marshal(string(value)) // a text
 	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%s]]]]]}]`,
 		db, db.GlobalTable(), markKey, markKey, quoted)
 }
 
-// ParseMark reads the mark from external_ids. found is false if there is none. The texts are cleaned, since any client
+// parseMark reads the mark from external_ids. found is false if there is none. The texts are cleaned, since any client
 // of the database may have written them (R18).
-func ParseMark(ids map[string]string) (m Mark, found bool) {
+func parseMark(ids map[string]string) (m mark, found bool) {
 	if json.Unmarshal([]byte(ids[markKey]), &m) != nil || m.Unit == "" {
-		return Mark{}, false
+		return mark{}, false
 	}
 	foreign.Texts(&m)
 	return m, true
 }
 
-// Says is how the cluster came about.
-func (m Mark) Says(db ovndb.Database, cluster raft.ID) finding.Statement {
+// says is how the cluster came about.
+func (m mark) says(db ovndb.Database, cluster raft.ID) finding.Statement {
 	s := finding.Statement{Database: db, Line: finding.Recovered, Args: finding.Args{
 		Unit: m.Unit, Time: m.At, Path: m.Backup, Cluster: cluster.Brief(), Other: m.Cluster.Brief(),
 	}}

@@ -25,15 +25,15 @@ const proofKey = "ovn-central:recovery-proof/"
 const (
 	// acknowledgement is how long a write may take: some elections at the default timer.
 	acknowledgement = 30 * time.Second
-	// ReadBack is how long another server may lag behind what was acknowledged, and readPoll
+	// readBack is how long another server may lag behind what was acknowledged, and readPoll
 	// how often it is asked.
-	ReadBack = 10 * time.Second
+	readBack = 10 * time.Second
 	readPoll = 100 * time.Millisecond
 )
 
-// Prove writes to each database whose new cluster has taken the place of the one of a
-// request, and reads that back from every unit's server. Both at the same time.
-func (u Unit) Prove(ctx context.Context, s plan.State, requests map[ovndb.Database]recovery.Request) []recovery.Proof {
+// prove writes to each database whose new cluster has replaced the one of a request, and reads that back from every
+// unit's server. Both at the same time.
+func (u *Unit) prove(ctx context.Context, s plan.State, requests map[ovndb.Database]recovery.Request) []recovery.Proof {
 	var wg sync.WaitGroup
 	found := map[ovndb.Database]*recovery.Proof{}
 	for db, request := range requests {
@@ -51,10 +51,9 @@ func (u Unit) Prove(ctx context.Context, s plan.State, requests map[ovndb.Databa
 	return all
 }
 
-func (u Unit) proveOne(ctx context.Context, s plan.State, request recovery.Request, p *recovery.Proof) {
+func (u *Unit) proveOne(ctx context.Context, s plan.State, request recovery.Request, p *recovery.Proof) {
 	db := p.Database
-	x := s.Databases[db]
-	if !x.MemberWithLeader() || x.Cluster != s.Clusters.IDs[db] {
+	if x := s.Databases[db]; !x.MemberWithLeader() || x.Cluster != s.Clusters.IDs[db] {
 		p.Unserved = true
 		return
 	}
@@ -64,17 +63,13 @@ func (u Unit) proveOne(ctx context.Context, s plan.State, request recovery.Reque
 			addresses[peer.Unit] = peer.Address
 		}
 	}
-	for unit, address := range addresses {
-		at := ovndb.RaftAddress(db, address)
-		member := address != "" && slices.ContainsFunc(x.Status.Servers, func(row raft.Member) bool { return row.Address == at })
-		p.Units = append(p.Units, recovery.UnitProof{Unit: unit, GivenUp: slices.Contains(request.GivenUp, unit), Member: member})
-	}
-	slices.SortFunc(p.Units, func(a, b recovery.UnitProof) int { return unitname.Compare(a.Unit, b.Unit) })
-
+	p.Units = unitProofs(s.Databases[db].Status, db, addresses, request)
 	key, value := proofKey+u.Env.Unit, rand.Text()
 	defer func() {
 		if err := u.dropProof(ctx, db, s.Address, key); err != nil {
-			u.Log.WarnContext(ctx, "cannot delete the key that was written for the proof; the next recovery-status deletes it", "database", db.Short(), "key", key, "error", err)
+			u.Log.WarnContext(ctx,
+				"cannot delete the key that was written for the proof; the next recovery-status deletes it",
+				"database", db.Short(), "key", key, "error", err)
 		}
 	}()
 	if err := u.writeProof(ctx, db, s.Address, key, value); err != nil {
@@ -83,47 +78,58 @@ func (u Unit) proveOne(ctx context.Context, s plan.State, request recovery.Reque
 	}
 	var wg sync.WaitGroup
 	for i := range p.Units {
-		if unit := &p.Units[i]; unit.Member {
-			wg.Go(func() {
-				if err := u.readProof(ctx, db, addresses[unit.Unit], key, value); err != nil {
-					unit.Failure = err.Error()
-				}
-			})
+		unit := &p.Units[i]
+		if !unit.Member {
+			continue
 		}
+		wg.Go(func() {
+			if err := u.readProof(ctx, db, addresses[unit.Unit], key, value); err != nil {
+				unit.Failure = err.Error()
+			}
+		})
 	}
 	wg.Wait()
 }
 
+// unitProofs are the units in order, before anything is read from their servers.
+func unitProofs(
+	status raft.Status, db ovndb.Database, addresses map[string]string, request recovery.Request,
+) (all []recovery.UnitProof) {
+	for unit, address := range addresses {
+		at := ovndb.RaftAddress(db, address)
+		all = append(all, recovery.UnitProof{
+			Unit: unit, GivenUp: slices.Contains(request.GivenUp, unit),
+			Member: address != "" && slices.ContainsFunc(status.Servers, func(row raft.Member) bool { return row.Address == at }),
+		})
+	}
+	slices.SortFunc(all, func(a, b recovery.UnitProof) int { return unitname.Compare(a.Unit, b.Unit) })
+	return all
+}
+
 // writeProof returns once a majority has stored it.
-func (u Unit) writeProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
+func (u *Unit) writeProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
 	ctx, cancel := context.WithTimeout(ctx, acknowledgement)
 	defer cancel()
-	global, err := u.global(ctx, db, address)
-	if err != nil {
+	return u.onGlobal(ctx, db, address, func(g *ovsdb.Global, ids map[string]string) error {
+		swapped, err := g.Swap(ctx, key, ids[key], value)
+		if err == nil && !swapped {
+			err = fmt.Errorf("another process writes %s", key)
+		}
 		return err
-	}
-	defer global.Close()
-	ids, err := global.Read(ctx)
-	if err != nil {
-		return err
-	}
-	swapped, err := global.Swap(ctx, key, ids[key], value)
-	if err == nil && !swapped {
-		err = fmt.Errorf("another process writes %s", key)
-	}
-	return err
+	})
 }
 
 // readProof asks one server, whether or not it leads.
-func (u Unit) readProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, ReadBack, fmt.Errorf("not seen within %s", ReadBack))
+func (u *Unit) readProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readBack, fmt.Errorf("not seen within %s", readBack))
 	defer cancel()
 	err := poll.Until(ctx, readPoll, func() error {
-		seen, err := u.readKey(ctx, db, address, key)
-		if err == nil && seen != value {
-			err = errors.New("it is not there yet")
-		}
-		return err
+		return u.onGlobal(ctx, db, address, func(_ *ovsdb.Global, ids map[string]string) error {
+			if ids[key] != value {
+				return errors.New("it is not there yet")
+			}
+			return nil
+		})
 	})
 	if err != nil {
 		err = context.Cause(ctx) // whatever the last look said
@@ -131,29 +137,16 @@ func (u Unit) readProof(ctx context.Context, db ovndb.Database, address, key, va
 	return err
 }
 
-func (u Unit) readKey(ctx context.Context, db ovndb.Database, address, key string) (string, error) {
-	global, err := u.global(ctx, db, address)
-	if err != nil {
-		return "", err
-	}
-	defer global.Close()
-	ids, err := global.Read(ctx)
-	return ids[key], err
-}
-
 // dropProof removes the key, also if the time of the action is over.
-func (u Unit) dropProof(ctx context.Context, db ovndb.Database, address, key string) error {
+func (u *Unit) dropProof(ctx context.Context, db ovndb.Database, address, key string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acknowledgement)
 	defer cancel()
-	global, err := u.global(ctx, db, address)
-	if err != nil {
-		return err
-	}
-	defer global.Close()
-	return global.Drop(ctx, key)
+	return u.onGlobal(ctx, db, address, func(g *ovsdb.Global, _ map[string]string) error { return g.Drop(ctx, key) })
 }
 
-// global connects to the server of one unit.
-func (u Unit) global(ctx context.Context, db ovndb.Database, address string) (*ovsdb.Global, error) {
-	return u.Dialer.Global(ctx, db, ovsdb.Endpoints(db, ovndb.RaftAddress(db, address))...)
+// onGlobal connects to the server of one unit.
+func (u *Unit) onGlobal(
+	ctx context.Context, db ovndb.Database, address string, do func(*ovsdb.Global, map[string]string) error,
+) error {
+	return u.Dialer.WithGlobal(ctx, db, ovsdb.Endpoints(db, ovndb.RaftAddress(db, address)), do)
 }

@@ -8,10 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
@@ -215,6 +217,27 @@ func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, installed
 			return err
 		}
 		u.Restarts.Started(service, installed)
+	}
+	return nil
+}
+
+// ErrNotRemoved is returned if a member that a unit asked to have removed was not: the next hook tries again.
+var ErrNotRemoved = errors.New("not removed")
+
+// RemoveMember kicks the member of a unit that asks for it, with all that a kick takes: its judgement, the lock, the
+// proof.
+func (u *Unit) RemoveMember(ctx context.Context, m observe.Application, s plan.Step) error {
+	results, err := u.Members.Kick(ctx, m, membership.KickRequest{
+		IDs:       map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}},
+		Confirmed: true, Permit: raft.PermitForce,
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range results {
+		if !k.Done() {
+			return fmt.Errorf("%w: %s: %w", ErrNotRemoved, s.Unit, finding.Refuse(k.Against))
+		}
 	}
 	return nil
 }

@@ -1,10 +1,9 @@
-package reconcile
+package restore
 
 import (
 	"context"
 	"crypto/sha1" //nolint:gosec // the file format's own checksum, no secret
 	"fmt"
-	"log/slog"
 	"os"
 	"testing"
 
@@ -12,39 +11,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
-
-// playedUnit is a unit of a scenario, on a machine.
-func playedUnit(s observetest.Scenario, m *observetest.Machine) *Reconciler {
-	o := s.ObserverOn(m)
-	o.Log = slog.New(slog.DiscardHandler)
-	changer := &membership.Changer{Machine: o.Machine, Observer: o, Progress: func(context.Context, string) {}}
-	return &Reconciler{Machine: o.Machine, Observer: o, Members: changer, Paths: o.Control.Paths}
-}
 
 // R0: a server whose file lacks entries has acknowledged them, and may be the only one that is left
 // of those that have. It is not stopped for a recovery before its file has them.
 func TestServerWhoseFileLacksEntriesIsNotStoppedForARecovery(t *testing.T) {
 	t.Parallel()
 	m := new(observetest.Machine)
-	u := playedUnit(observetest.Three(t), m)
-	r := recorded(t, u, unitKept{})
+	u := playedOn(t, m)
+	path := u.Files.Paths.Control(ovndb.NB)
 	lost := (*membership.DamagedFileError)(nil)
-	require.ErrorAs(t, u.stopFor(t.Context(), r, ovndb.NB, "ovn-central/1"), &lost)
+	require.ErrorAs(t, u.Stop(t.Context(), ovndb.NB, "ovn-central/1"), &lost)
 	require.Len(t, m.Told, 1)
 	assert.Contains(t, m.Told[0], "ovsdb-server/compact", "it is told to write its file anew, which it can't here")
-	assert.Empty(t, r.Held)
+	assert.Empty(t, u.Held)
 
-	require.NoError(t, os.Remove(u.Paths.Control(ovndb.NB)), "it is down")
-	require.NoError(t, u.stopFor(t.Context(), r, ovndb.NB, "ovn-central/1"))
-	assert.Equal(t, "ovn-central/1", r.Held[ovndb.NB])
+	require.NoError(t, os.Remove(path), "it is down")
+	require.NoError(t, u.Stop(t.Context(), ovndb.NB, "ovn-central/1"))
+	assert.Equal(t, "ovn-central/1", u.Held[ovndb.NB])
 	assert.Contains(t, m.Told[1], "systemctl stop")
 }
 
@@ -70,18 +59,16 @@ func TestRecoveryIsWithdrawnForWhatIsWrongWithItsDataAndNotForTheEndOfAHook(t *t
 		"what it runs is told to end before it": {hook: t.Context(), program: terminated},
 		"what it runs fails":                    {hook: t.Context(), program: failed, withdrawn: true},
 	} {
-		u := playedUnit(observetest.Three(t), new(observetest.Machine))
+		u := playedUnit(t)
 		u.Files.Runner = ends{c.program}
 		text := `{"name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_data":[{"name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}]}`
 		text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
-		require.NoError(t, os.WriteFile(u.Paths.File(ovndb.NB), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(u.Files.Paths.File(ovndb.NB), []byte(text), 0o600))
 		request := recovery.Request{Cluster: observetest.Cluster(ovndb.NB)}
-		r := requests(request)
-		r.leader = &jujuleader.Manager{}
-		r.leader.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: request.Cluster}
-		err := u.remake(c.hook, pass{record: r}, ovndb.NB)
+		u.Kept = *requests(request)
+		err := u.Remake(c.hook, ovndb.NB, "", 0, nil)
 		require.Error(t, err, name)
-		assert.Equal(t, c.withdrawn, r.Attempts[ovndb.NB].Why.Code == finding.RecoveryDataUnusable, name)
-		assert.Equal(t, !c.withdrawn, r.Requested(), name)
+		assert.Equal(t, c.withdrawn, u.Attempts[ovndb.NB].Why.Code == finding.RecoveryDataUnusable, name)
+		assert.Equal(t, !c.withdrawn, u.Requested(), name)
 	}
 }

@@ -1,4 +1,4 @@
-package reconcile
+package restore
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ import (
 func TestWritesChangeNothingThatPeersAreToldOfACopyWithALeader(t *testing.T) {
 	t.Parallel()
 	told := func(c recovery.Copy) recovery.Copy {
-		return copies(map[ovndb.Database]recovery.State{ovndb.NB: {Own: &c}, ovndb.SB: {}})[ovndb.NB]
+		return Copies(map[ovndb.Database]recovery.State{ovndb.NB: {Own: &c}, ovndb.SB: {}})[ovndb.NB]
 	}
 	led := recovery.Copy{Cluster: "c", Term: 3, Index: 150, HasRaftLeader: true}
 	later := led
@@ -24,13 +24,5 @@ func TestWritesChangeNothingThatPeersAreToldOfACopyWithALeader(t *testing.T) {
 
 	alone := recovery.Copy{Cluster: "c", Term: 3, Index: 150, Stopped: true}
 	assert.Equal(t, alone, told(alone))
-	assert.NotContains(t, copies(map[ovndb.Database]recovery.State{ovndb.SB: {}}), ovndb.SB)
-}
-
-func TestElsewhere(t *testing.T) {
-	t.Parallel()
-	all := []string{"ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643"}
-	assert.Equal(t, []string{"ssl:10.0.0.2:6643"}, elsewhere(all, "ssl:10.0.0.1:6643"))
-	assert.Equal(t, all, elsewhere(all, ""))
-	assert.Len(t, all, 2)
+	assert.NotContains(t, Copies(map[ovndb.Database]recovery.State{ovndb.SB: {}}), ovndb.SB)
 }

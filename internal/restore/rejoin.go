@@ -1,0 +1,132 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// RejoinRequest is what an operator asks for.
+type RejoinRequest struct {
+	// Databases are those that are meant; none is all whose file is damaged, or data differ.
+	Databases []ovndb.Database
+	// Confirmed and DryRun are as in [Request].
+	Confirmed, DryRun bool
+}
+
+// Rejoin has new servers join in the place of this unit's that can't be started any more, or have other data than the
+// cluster. It asks the unit that leads a database, or one that stays if that unit is being removed, to remove the old
+// one. That is done as by the action kick, if the others are a quorum without it (R1); then this unit puts the file away
+// and joins again. Called again once it has, it proves that the new one serves.
+func (o Operation) Rejoin(ctx context.Context, request RejoinRequest) (found Found, err error) {
+	u, err := o.Look(ctx)
+	if err != nil {
+		return found, err
+	}
+	asked, joined, refusals := u.judgeRejoin(ctx, request, &found)
+	if len(asked)+len(joined)+len(refusals) == 0 {
+		both := finding.Subject{Databases: ovndb.Databases()}
+		refusals = append(refusals, finding.New(finding.RejoinNotNeeded, both, finding.Args{}))
+	}
+	if len(refusals) == 0 && !request.DryRun && !request.Confirmed {
+		ways := []finding.Remedy{request.again(u.Env.Unit, planned), request.again(u.Env.Unit, confirmed)}
+		refusals = append(refusals, finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{}, ways...))
+	}
+	if len(refusals) > 0 || request.DryRun {
+		return found, finding.Refuse(refusals)
+	}
+	if u.Kept.Rejoin == nil {
+		u.Kept.Rejoin = map[ovndb.Database]raft.ID{}
+	}
+	maps.Copy(u.Kept.Rejoin, asked) // what was asked for the other database continues
+	if u, err = o.saved(ctx, u, &found); err != nil {
+		return found, err
+	}
+	return found, u.proveRejoined(ctx, joined, &found)
+}
+
+// judgeRejoin returns the servers to remove, those in whose place new ones have joined, and what is refused; found gets
+// what is planned.
+func (u Seen) judgeRejoin(
+	ctx context.Context, request RejoinRequest, found *Found,
+) (asked, joined map[ovndb.Database]raft.ID, refusals []finding.Finding) {
+	asked, joined = map[ovndb.Database]raft.ID{}, map[ovndb.Database]raft.ID{}
+	for _, db := range ovndb.Databases() {
+		meant := slices.Contains(request.Databases, db)
+		if len(request.Databases) > 0 && !meant {
+			continue
+		}
+		x := u.Plan.Databases[db]
+		switch id := u.Snapshot.Own[db].Server; {
+		case !x.Replaceable() && u.Rejoined[db] != "":
+			joined[db] = u.Rejoined[db]
+			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.JoinedAnew, Name: joined[db].Short()})
+		case !x.Replaceable() && meant:
+			refusals = append(refusals, finding.Of(finding.RejoinNotNeeded, db, finding.Args{}))
+		case !x.Replaceable():
+		case len(id) < fullID:
+			refusals = append(refusals, finding.Of(finding.RejoinUnknown, db, finding.Args{}, finding.ByHand(finding.KickElsewhere)))
+		case len(u.askServers(ctx, u.Snapshot, db, []raft.ID{u.Plan.Clusters.IDs[db]}).connected) == 0:
+			refusals = append(refusals, finding.Of(finding.RejoinNoCluster, db, finding.Args{}))
+		default:
+			asked[db] = id
+			found.Plan = append(found.Plan, finding.Statement{
+				Database: db, Line: remover(x), Name: id.Short(), Args: finding.Args{Path: x.File.Path},
+			})
+		}
+	}
+	return asked, joined, refusals
+}
+
+// again is the command as it was typed, with a flag.
+func (r RejoinRequest) again(unit, flag string) finding.Remedy {
+	c := recovery.Request{}.Command(unit, r.Databases, flag)
+	c.Action = "rejoin"
+	return finding.Do(c)
+}
+
+// remover is the line for the unit that will remove this unit's member.
+func remover(x plan.Database) finding.Line {
+	if x.IsRaftLeader() {
+		return finding.OthersRemove
+	}
+	return finding.LeaderRemoves
+}
+
+// proveRejoined proves that new members serve, and that the old ones are none any more.
+func (u Seen) proveRejoined(ctx context.Context, joined map[ovndb.Database]raft.ID, found *Found) error {
+	requests, wrong := map[ovndb.Database]recovery.Request{}, []finding.Finding(nil)
+	for db, old := range joined {
+		if u.Snapshot.Servers[db].Status.HasMember(old) {
+			subject := finding.Subject{Databases: []ovndb.Database{db}, Name: old.Short()}
+			wrong = append(wrong, finding.New(finding.RejoinOldMember, subject, finding.Args{}))
+			continue
+		}
+		requests[db] = recovery.Request{}
+	}
+	found.Proofs = u.prove(ctx, u.Plan, requests)
+	for _, p := range found.Proofs {
+		wrong = append(wrong, p.Broken(u.Env.Unit)...)
+		if p.Complete() {
+			delete(u.Rejoined, p.Database)
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("%w: %w", errRejoinNotProved, finding.Refuse(wrong))
+	}
+	return u.Save()
+}
+
+// errRejoinNotProved is returned if this unit has joined again, but not every member serves.
+var errRejoinNotProved = errors.New("this unit has joined as a new member, but not every member serves the database")
+
+// fullID is the length of a full server ID.
+const fullID = 36

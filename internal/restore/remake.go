@@ -1,0 +1,80 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/startguard"
+)
+
+// Stop stops the server of a database for the request of a unit, and ovn-northd with it, which would take a new cluster
+// for one with old data. It stays masked, so that a reboot does not start it. A server whose file lacks entries
+// continues until it has rewritten it: it may be the only one that has them.
+func (u *Unit) Stop(ctx context.Context, db ovndb.Database, unit string) error {
+	if err := u.Members.RewriteFile(ctx, db); err != nil {
+		return err
+	}
+	service := ovndb.ServiceOf(db)
+	if err := u.Services.Stop(ctx, ovndb.Northd, service); err != nil {
+		return err
+	}
+	if err := u.Services.Mask(ctx, service); err != nil {
+		return err
+	}
+	if u.Held == nil {
+		u.Held = map[ovndb.Database]string{}
+	}
+	u.Held[db] = unit
+	return u.Save()
+}
+
+// Remake creates the new cluster beside the file of the old one, and records its ID. The new cluster has superseded
+// those.
+func (u *Unit) Remake(
+	ctx context.Context, db ovndb.Database, address string, timer time.Duration, superseded []raft.ID,
+) error {
+	request := u.Attempts[db].Request
+	contents := u.standalone(db)
+	defer os.Remove(contents)
+	err := u.contents(ctx, request, db, contents, func(ctx context.Context, path string) (string, error) {
+		if _, err := u.Files.Change(ctx, path, newMark(u.Env.Unit, request, u.Now()).operation(db)); err != nil {
+			return "", err
+		}
+		return u.Files.Change(ctx, path, startguard.Record(db, superseded))
+	})
+	switch {
+	case err != nil && (ctx.Err() != nil || run.Terminated(err)):
+		return err // the hook ends, which is no fault of the data; the next one makes it again
+	case err != nil:
+		u.Note(db, u.Attempts[db].Withdraws(unusable(err, db)))
+		return err
+	}
+	made, err := u.Files.StageFrom(ctx, db, address, max(timer, time.Second), contents)
+	if err != nil {
+		return err
+	}
+	u.Note(db, u.Attempts[db].Makes(made.Cluster))
+	return u.Save()
+}
+
+// MayReplace returns an error if a unit's new cluster must not replace the old one right now: that has a quorum again,
+// or the unit's machine doesn't answer.
+func (u *Unit) MayReplace(ctx context.Context, snapshot observe.Snapshot, s plan.State, db ovndb.Database, unit string) error {
+	old := s.Clusters.IDs[db]
+	if served := u.askServers(ctx, snapshot, db, []raft.ID{old}).connected; len(served) > 0 {
+		return fmt.Errorf("the cluster has a quorum again: %s", first(served))
+	}
+	for _, peer := range s.Peers {
+		if peer.Unit == unit && !reached(ctx, peer.Address, db) {
+			return fmt.Errorf("the machine of %s, which has the new cluster, does not answer", unit)
+		}
+	}
+	return nil
+}

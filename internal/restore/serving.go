@@ -1,0 +1,125 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// answers are the addresses of servers of some clusters that answer clients, and those of them that are connected to a
+// leader.
+type answers struct {
+	clusters             []raft.ID
+	until                time.Time
+	answering, connected []string
+}
+
+// answerAge is for how long answers count while a step is chosen. Servers are asked again right before a new cluster
+// replaces the old one.
+const answerAge = 10 * time.Second
+
+// answerTimeout is how long a server may take to report whether it is connected (R0).
+const answerTimeout = 2 * time.Second
+
+// ask asks the servers of clusters of each database, all at the same time, unless they have answered in this hook not
+// long ago: machines that are off take all of the time.
+func (u *Unit) ask(ctx context.Context, snapshot observe.Snapshot, wanted map[ovndb.Database][]raft.ID) {
+	var wg sync.WaitGroup
+	asked := map[ovndb.Database]*answers{}
+	for db, clusters := range wanted {
+		if known := u.served[db]; known != nil && !u.Now().After(known.until) && slices.Equal(known.clusters, clusters) {
+			continue
+		}
+		all := new(answers)
+		asked[db] = all
+		wg.Go(func() { *all = u.askServers(ctx, snapshot, db, clusters) })
+	}
+	wg.Wait()
+	if u.served == nil {
+		u.served = map[ovndb.Database]*answers{}
+	}
+	maps.Copy(u.served, asked)
+}
+
+// Rival is the address of a server of one of the clusters that is connected to a leader; empty if there is none.
+func (u *Unit) Rival(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) string {
+	u.ask(ctx, snapshot, map[ovndb.Database][]raft.ID{db: clusters})
+	return first(u.served[db].connected)
+}
+
+// askServers asks wherever a server of one of the clusters may be. Those that don't answer in time serve no client, as
+// far as can be seen from here.
+func (u *Unit) askServers(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) answers {
+	timed, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	var (
+		mu  sync.Mutex
+		wg  sync.WaitGroup
+		all = answers{clusters: clusters}
+	)
+	for _, address := range raftAddresses(snapshot, db) {
+		wg.Go(func() {
+			state, err := u.Dialer.Server(timed, db, ovsdb.Endpoints(db, address)...)
+			if err != nil || !slices.Contains(clusters, state.Cluster) {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all.answering = append(all.answering, address)
+			if state.Connected {
+				all.connected = append(all.connected, address)
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(all.answering)
+	slices.Sort(all.connected)
+	all.until = u.Now().Add(answerAge)
+	return all
+}
+
+// reached reports whether the machine at an address answers: if its server is stopped, it refuses the connection.
+func reached(ctx context.Context, address string, db ovndb.Database) bool {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	var dialer net.Dialer
+	c, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(ovndb.RaftPort(db)))))
+	if err == nil {
+		_ = c.Close() // nothing was said
+	}
+	return err == nil || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// raftAddresses are those of present and former members of a database: by its status, by what Juju's leader has
+// published, and by the units' addresses.
+func raftAddresses(snapshot observe.Snapshot, db ovndb.Database) []string {
+	m := snapshot.Application
+	all := slices.Clone(relation.ParseMembers(m.AppData.Values())[db])
+	for _, row := range snapshot.Servers[db].Status.Servers {
+		all = append(all, row.Address)
+	}
+	for _, address := range m.PeerAddresses() {
+		all = append(all, ovndb.RaftAddress(db, address.String()))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func first(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}

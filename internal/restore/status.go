@@ -1,0 +1,104 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// Status is what a unit knows of the recoveries and restores of both databases.
+type Status struct {
+	// Made is how each served cluster came about, if a recovery or a restore created it.
+	Made []finding.Statement
+	// Running are those that are not finished.
+	Running []finding.Statement
+	// Findings are what is waited for, what was withdrawn, and what of the proofs is not complete; or that all is proved.
+	Findings []finding.Finding
+	// Proofs are of the new clusters, if none is running for the database.
+	Proofs []recovery.Proof
+	// proved are the requests of these clusters.
+	proved map[ovndb.Database]recovery.Request
+}
+
+// errNotProved is returned if a new cluster has replaced the old one and does not serve all units that are its members.
+var errNotProved = errors.New("the new cluster is in place, but not every member serves it")
+
+// Status reports how far recoveries and restores are. Of a cluster that one of them created it proves that it serves: it
+// writes a key, reads it back from each unit, and deletes it. Nothing else is changed.
+func (o Operation) Status(ctx context.Context) (Status, error) {
+	found := Status{proved: map[ovndb.Database]recovery.Request{}}
+	u, err := o.Look(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, db := range ovndb.Databases() {
+		found.add(ctx, u, db)
+	}
+	found.Proofs = u.prove(ctx, u.Plan, found.proved)
+	var broken, open []finding.Finding
+	for _, p := range found.Proofs {
+		broken, open = append(broken, p.Broken(u.Env.Unit)...), append(open, p.Findings(u.Env.Unit)...)
+	}
+	found.Findings = append(found.Findings, open...)
+	waits := slices.ContainsFunc(found.Findings, func(f finding.Finding) bool { return f.Severity == finding.Waiting })
+	if len(found.Proofs) > 0 && len(found.Running)+len(open) == 0 && !waits {
+		found.Findings = append(found.Findings, recovery.Proved(u.Env.Unit, found.Proofs))
+	}
+	if len(broken) > 0 {
+		return found, fmt.Errorf("%w: %w", errNotProved, finding.Refuse(broken))
+	}
+	return found, nil
+}
+
+// add adds what the unit knows of a database.
+func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
+	state, attempt := u.Plan.Recovery[db], u.Attempts[db]
+	running := state.Progress()
+	s.Running = append(s.Running, running...)
+	if why, is := state.Next().Waits(); is {
+		s.Findings = append(s.Findings, why)
+	}
+	if attempt.Stage == recovery.Withdrawn && len(running) == 0 {
+		s.Findings = append(s.Findings, plan.Withdrawn(db, attempt.Why))
+	}
+	made, there, err := u.readMark(ctx, db)
+	if err != nil {
+		detail, _, _ := strings.Cut(err.Error(), "\n")
+		s.Findings = append(s.Findings, finding.Of(finding.RecoveryMarkUnread, db, finding.Args{Detail: detail}))
+	}
+	if !there {
+		return
+	}
+	s.Made = append(s.Made, made.says(db, u.Plan.Databases[db].Cluster))
+	if len(running) > 0 {
+		return
+	}
+	givenUp := made.GivenUp
+	if attempt.Replaced() {
+		givenUp = append(givenUp, attempt.Request.GivenUp...)
+	}
+	s.proved[db] = recovery.Request{GivenUp: givenUp}
+}
+
+// readMark reads how the cluster that this unit's server serves was created.
+func (u Seen) readMark(ctx context.Context, db ovndb.Database) (m mark, found bool, err error) {
+	if u.Plan.Databases[db].Condition != ovndb.Serving {
+		return m, false, errors.New("it serves no database")
+	}
+	ctx, cancel := context.WithTimeout(ctx, readBack)
+	defer cancel()
+	socket := []string{"unix:" + u.Files.Paths.Socket(db)}
+	err = u.Dialer.WithGlobal(ctx, db, socket, func(_ *ovsdb.Global, ids map[string]string) error {
+		m, found = parseMark(ids)
+		return nil
+	})
+	return m, found, err
+}

@@ -1,0 +1,182 @@
+package restore
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
+)
+
+// Unit is the unit that recoveries and restores are made on. It lives for one hook.
+type Unit struct {
+	*observe.Machine
+	Members *membership.Changer
+	State   *unitstate.State
+	// Save writes the unit's state to the disk.
+	Save func() error
+	Kept
+	// Judging reports whether recoveries are judged, whether or not one was requested.
+	Judging bool
+	// served is what servers have answered in this hook.
+	served map[ovndb.Database]*answers
+}
+
+var section = unitstate.NewSection[Kept]("recovery")
+
+// Load reads what is remembered, but withdrawals for reasons that this release does not know.
+func (u *Unit) Load() *Unit {
+	u.Kept = section.Get(u.State)
+	maps.DeleteFunc(u.Attempts, func(_ ovndb.Database, a recovery.Attempt) bool {
+		return a.Stage == recovery.Withdrawn && !finding.Known(a.Why.Code)
+	})
+	return u
+}
+
+// Store keeps what is remembered, on the disk once the unit's state is saved.
+func (u *Unit) Store() error { return section.Set(u.State, u.Kept) }
+
+// Observed ends what is over by what was observed.
+func (u *Unit) Observed(s plan.State) {
+	for db, x := range s.Databases {
+		if s.Recovery[db].Accepts() {
+			u.Note(db, u.Attempts[db].Accept())
+		}
+		if !x.MemberWithLeader() {
+			continue
+		}
+		if a := u.Attempts[db]; a.Stage == recovery.Withdrawn { // what was lost is back
+			u.Note(db, a.Led(true))
+		}
+		if x.Inconsistent == "" {
+			u.joinedAnew(db, x.Status.Server)
+		}
+	}
+}
+
+// Involved reports whether this unit may have a part in a recovery: it was asked for one or stopped for one, has made a
+// cluster, or another unit was asked.
+func (u *Unit) Involved(ctx context.Context, m observe.Application) bool {
+	for _, db := range ovndb.Databases() {
+		if staged, err := u.Files.Staged(ctx, db); err != nil || staged.Cluster != "" {
+			return true
+		}
+	}
+	return len(u.Held) > 0 || u.Requested() || m.RequestsRecovery()
+}
+
+// States are what is known of each database if it may matter: a recovery was requested on any unit, this unit's server
+// was stopped for one, or it knows no leader.
+func (u *Unit) States(
+	ctx context.Context, snapshot observe.Snapshot, s plan.State, accepted map[ovndb.Database]recovery.Acceptance,
+) (map[ovndb.Database]recovery.State, error) {
+	all, asked := map[ovndb.Database]recovery.State{}, map[ovndb.Database][]raft.ID{}
+	for _, db := range ovndb.Databases() {
+		x, cluster := s.Databases[db], s.Clusters.IDs[db]
+		if cluster == "" {
+			continue
+		}
+		if u.Judging || u.requested(s, db) {
+			asked[db] = []raft.ID{cluster}
+		} else if x.MemberWithLeader() || x.Condition == ovndb.Absent {
+			continue
+		}
+		all[db] = recovery.State{
+			Database: db, Unit: s.Unit, JujuLeader: s.JujuLeader, Dying: s.Dying, Cluster: cluster, Staged: x.Staged,
+			HeldFor: u.Held[db], Now: s.Now, Accepted: accepted[db], Request: u.request(db), Peers: peers(ctx, s, db),
+		}
+	}
+	u.ask(ctx, snapshot, asked)
+	for db, state := range all {
+		served := answers{}
+		if asked[db] != nil {
+			served = *u.served[db]
+		}
+		x := s.Databases[db]
+		// Its own server may call itself connected for a while without a leader, and whether it has one is known of it.
+		state.Serving = slices.DeleteFunc(slices.Clone(served.connected), func(a string) bool { return a == x.Status.Address })
+		if err := u.ownCopy(ctx, &state, x, snapshot.Application, served.answering); err != nil {
+			return nil, err
+		}
+		all[db] = state
+	}
+	return all, nil
+}
+
+// request is this unit's pending request for a database; nil if it has none.
+func (u *Unit) request(db ovndb.Database) *recovery.Request {
+	if request, is := u.Request(db); is {
+		return &request
+	}
+	return nil
+}
+
+// requested reports whether a recovery of the application's cluster was requested on any unit.
+func (u *Unit) requested(s plan.State, db ovndb.Database) bool {
+	return u.request(db) != nil || u.Held[db] != "" || slices.ContainsFunc(s.Peers, func(p plan.Peer) bool {
+		return p.Requests[db].Cluster != "" && p.Requests[db].Cluster == s.Clusters.IDs[db]
+	})
+}
+
+// peers are the other units. Juju's leader also looks for the machines of those that have made a new cluster.
+func peers(ctx context.Context, s plan.State, db ovndb.Database) (all []recovery.Peer) {
+	for _, p := range s.Peers {
+		peer := recovery.Peer{Unit: p.Unit, Dying: p.Dying, Read: p.Data != plan.Unread}
+		if request, there := p.Requests[db]; there {
+			peer.Request = &request
+			peer.Reached = s.JujuLeader && request.New != "" && reached(ctx, p.Address, db)
+		}
+		if copied, there := p.Copies[db]; there {
+			peer.Copy = &copied
+		}
+		all = append(all, peer)
+	}
+	return all
+}
+
+// ownCopy determines how far this unit's copy goes, and which members its file has. Servers answer at the addresses that
+// are given.
+func (u *Unit) ownCopy(
+	ctx context.Context, state *recovery.State, x plan.Database, m observe.Application, answering []string,
+) error {
+	db := state.Database
+	if x.Condition == ovndb.Absent || x.Cluster != state.Cluster {
+		return nil
+	}
+	end, err := raftfile.ReadEnd(ctx, u.Files.Paths, db)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	state.Own = &recovery.Copy{
+		Cluster: state.Cluster, Term: end.Term, Index: end.Index, Damage: end.Damage, HasRaftLeader: x.MemberWithLeader(),
+		Stopped: state.HeldFor != "" && (x.Condition == ovndb.Down || x.Condition == ovndb.Left),
+	}
+	if err != nil {
+		state.Own.Damage = err.Error()
+	}
+	for _, id := range end.Members {
+		member := recovery.Member{ID: id, Unit: m.UnitOf(db, id), Answers: slices.Contains(answering, end.Addresses[id])}
+		_, member.Exists = m.Goal[member.Unit]
+		state.Members = append(state.Members, member)
+	}
+	return nil
+}
+
+// Copies are this unit's copies as they are published.
+func Copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Copy {
+	all := map[ovndb.Database]recovery.Copy{}
+	for db, state := range states {
+		if c := state.Publishes(); c != nil {
+			all[db] = *c
+		}
+	}
+	return all
+}
