@@ -130,7 +130,7 @@ func (u Unit) northd(ctx context.Context, o reconcile.Result) ovndb.NorthdHealth
 		return found
 	}
 	health := u.Members.Control.NorthdHealth(ctx)
-	if held, err := u.Reconciler.NorthdHeld(); err == nil && held && health == ovndb.NorthdDown {
+	if o, err := u.Operate(); err == nil && o.NorthdHeld && health == ovndb.NorthdDown {
 		return ovndb.NorthdHeld
 	}
 	return health

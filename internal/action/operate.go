@@ -11,7 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
-	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
@@ -21,8 +20,12 @@ func pause(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
+	o, err := u.Operate()
+	if err != nil {
+		return nil, fmt.Errorf("cannot pause: %w", err)
+	}
 	// A killed pause is recorded as paused, and continued.
-	if err := u.Reconciler.Pause(ctx, recovery); err != nil {
+	if err := o.Pause(ctx, recovery); err != nil {
 		return nil, fmt.Errorf("cannot pause: %w", err)
 	}
 	shown, err := u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
@@ -34,11 +37,12 @@ func pause(ctx context.Context, u Unit, p params) (results, error) {
 
 // resume starts again what pause has stopped.
 func resume(ctx context.Context, u Unit, _ params) (results, error) {
-	paused, err := u.Reconciler.Paused()
+	o, err := u.Operate()
 	if err != nil {
 		return nil, err
 	}
-	if err := u.Reconciler.Resume(); err != nil {
+	paused := o.Paused
+	if err := o.Resume(); err != nil {
 		return nil, err
 	}
 	if !paused {
@@ -62,7 +66,11 @@ func (u Unit) reconcile(ctx context.Context, done string) (results, error) {
 
 // holdNorthd keeps this unit's ovn-northd from running.
 func holdNorthd(ctx context.Context, u Unit, _ params) (results, error) {
-	if err := u.Reconciler.HoldNorthd(ctx); err != nil {
+	o, err := u.Operate()
+	if err == nil {
+		err = o.HoldNorthd(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("cannot hold ovn-northd: %w", err)
 	}
 	return u.reconcile(ctx, "ovn-northd is held here until action release-northd")
@@ -70,9 +78,10 @@ func holdNorthd(ctx context.Context, u Unit, _ params) (results, error) {
 
 // releaseNorthd lets it run again.
 func releaseNorthd(ctx context.Context, u Unit, _ params) (results, error) {
-	held, err := u.Reconciler.NorthdHeld()
+	o, err := u.Operate()
+	held := o.NorthdHeld
 	if err == nil {
-		err = u.Reconciler.ReleaseNorthd()
+		err = o.ReleaseNorthd()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot release ovn-northd: %w", err)
@@ -106,10 +115,14 @@ func runDeferredHooks(ctx context.Context, u Unit, _ params) (results, error) {
 }
 
 func (u Unit) restart(ctx context.Context, names []string) (results, error) {
-	done, err := u.Reconciler.Restart(ctx, names...)
+	o, err := u.Operate()
+	if err != nil {
+		return results{}, err
+	}
+	done, err := o.Restart(ctx, names...)
 	found := results{}
 	if len(done) > 0 {
-		found["restarted"] = reconcile.Names(done)
+		found["restarted"] = ovndb.JoinServices(done)
 	}
 	if err != nil {
 		return found, err
@@ -146,7 +159,11 @@ func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) 
 	if err != nil {
 		return nil, err
 	}
-	pending, err := u.Reconciler.Deferred(ctx)
+	o, err := u.Operate()
+	if err != nil {
+		return nil, err
+	}
+	pending, err := o.Deferred(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ var begun = map[string][]string{
 	"AskFor":   {"restore/recover.go: begin"},
 	"Rejoin =": {"restore/rejoin.go: Rejoin"},
 	// A kick: the action, and the removal for a unit that rejoins. The command itself has one caller.
-	"Kick": {"action/kick.go: kick", "steps/steps.go: RemoveMember", "membership/kick.go: kick"},
+	"Kick": {"action/kick.go: kick", "steps/steps.go: removeMember", "membership/kick.go: kick"},
 	// A backup: the action, and the service started by systemd's timer if an option asks for that.
 	"Take": {"action/backup.go: takeBackup", "backup/schedule.go: TakeScheduled"}, "TakeScheduled": {"cli/backup.go: newBackup"},
 }

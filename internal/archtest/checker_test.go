@@ -51,7 +51,7 @@ func TestImportChecker(t *testing.T) {
 		"support for tests":               {in("membership", "run/runtest"), "internal/run/runtest: it is for tests"},
 		"status that asks a database":     {in("status", "ovsdb"), "internal/ovsdb: it may import [observe present juju relation]"},
 		"status of what was observed":     {in("status", "observe", "juju", "raft"), ""},
-		"planner by what observes":        {in("observe", "plan"), "internal/plan: only [reconcile steps certificates publish restarts restore action membership document status] may"},
+		"planner by what observes":        {in("observe", "plan"), "internal/plan: only [reconcile operate steps certificates publish restarts restore action membership document status] may"},
 		"package without a layer":         {in("queue", "os"), "internal/queue has no layer in rules.go"},
 		"pure with the standard library":  {in("raft", "fmt", "strings", "time"), ""},
 		"records in their form":           {in("lease", "encoding/json"), ""},

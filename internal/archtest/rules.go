@@ -16,6 +16,7 @@ var Layers = [][]string{
 	{"hook", "action", "agent"},
 	{"document"},
 	{"reconcile", "node"},
+	{"operate"},
 	{"steps"},
 	{"agentservice", "backuptimer", "certificates", "jujuleader", "monitoring", "publish", "restarts", "restore"},
 	{"membership", "gateway", "backup", "startguard"},
@@ -75,7 +76,7 @@ var owners = map[string][]string{
 	"github.com/coreos/go-systemd": {"agent"},
 	"github.com/prometheus":        {"agent"},
 	module + "/internal/plan": {
-		"reconcile", "steps", "certificates", "publish", "restarts", "restore", "action",
+		"reconcile", "operate", "steps", "certificates", "publish", "restarts", "restore", "action",
 		"membership", "document", "status",
 	},
 	"text/tabwriter":              {"document", "present"}, // packages that decide or act print no tables

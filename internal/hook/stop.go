@@ -46,11 +46,9 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	if snapshot.Application.OthersStay() {
 		u.Admit(ctx, snapshot.Application)
 	}
-	snapshot, waiting := u.FinishRecoveries(ctx, snapshot)
-	snapshot, err := u.PutAwaySuperseded(ctx, snapshot)
+	snapshot, waiting, err := u.PrepareToLeave(ctx, snapshot)
 	var results []membership.LeaveResult
 	if err == nil {
-		snapshot = u.ResumeToLeave(ctx, snapshot)
 		results, err = u.Members.Stop(ctx, snapshot.Application, snapshot.Cache)
 	}
 	for _, f := range results {

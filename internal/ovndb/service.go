@@ -1,5 +1,7 @@
 package ovndb
 
+import "strings"
+
 // Service is a unit of the ovn-central package, by its name without ".service".
 type Service string
 
@@ -21,6 +23,15 @@ const (
 
 // AllServices lists those of the package in stopping order: first the one that writes, then the servers.
 func AllServices() []Service { return []Service{Northd, NorthboundServer, SouthboundServer, Umbrella} }
+
+// JoinServices joins the names of services for people.
+func JoinServices(services []Service) string {
+	all := make([]string, len(services))
+	for i, s := range services {
+		all[i] = string(s)
+	}
+	return strings.Join(all, ", ")
+}
 
 // ServiceOf is the unit that runs the server of database d.
 func ServiceOf(d Database) Service {

@@ -23,185 +23,155 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// managers are the owners of a unit's concerns. Each has a section of the unit's state, and lives for one hook.
+// managers are the owners of a unit's concerns that no step changes. Each has a section of the unit's state, and lives
+// for one hook.
 type managers struct {
-	packages     *apt.Manager
-	restarts     *restarts.Manager
-	certificates *certificates.Manager
-	firewall     *firewall.Manager
-	publish      *publish.Manager
-	monitoring   *monitoring.Manager
-	agent        *agentservice.Manager
-	guard        startguard.Manager
-	backups      *backuptimer.Manager
-	schemas      *steps.Schemas
-	leader       *jujuleader.Manager
-	recovery     *restore.Unit
+	publish    *publish.Manager
+	monitoring *monitoring.Manager
+	agent      *agentservice.Manager
+	guard      startguard.Manager
+	backups    *backuptimer.Manager
 }
 
-func (u *Reconciler) managers(s *unitstate.State, save func() error) managers {
+func (u *Reconciler) managers(s *unitstate.State) managers {
 	return managers{
-		packages: &apt.Manager{Packages: u.Packages, Policy: u.Policy, OS: u.OS, Mask: u.Services.Mask, State: s, Log: u.Log},
-		restarts: &restarts.Manager{Refusals: u.Policy, Servers: u.Control, State: s, Log: u.Log},
-		certificates: &certificates.Manager{
-			Juju: u.Tools, Dialer: u.Dialer, Env: u.Env, Paths: u.Paths, Now: u.Now, State: s, Log: u.Log,
+		publish: &publish.Manager{Juju: u.Tools, State: s, Log: u.Log},
+		monitoring: &monitoring.Manager{
+			Machine: u.Monitoring, Juju: u.Tools, Env: u.Env, Paths: u.Paths, State: s, Log: u.Log,
 		},
-		firewall:   &firewall.Manager{Firewall: u.Firewall, State: s, Log: u.Log},
-		publish:    &publish.Manager{Juju: u.Tools, State: s, Log: u.Log},
-		monitoring: &monitoring.Manager{Machine: u.Monitoring, Juju: u.Tools, Env: u.Env, Paths: u.Paths, State: s, Log: u.Log},
-		agent:      &agentservice.Manager{Program: u.Program, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
-		guard:      startguard.Manager{Paths: u.Paths, Systemd: u.Services, Log: u.Log},
-		backups:    &backuptimer.Manager{Unit: u.Env.Unit, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
-		recovery:   (&restore.Unit{Machine: u.Machine, Members: u.Members, State: s, Save: save}).Load(),
-		leader:     &jujuleader.Manager{Juju: u.Tools, Unit: u.Env.Unit, Now: u.Now, State: s, Log: u.Log},
-		schemas:    &steps.Schemas{NeedsConversion: u.Files.NeedsConversion, State: s, Log: u.Log},
+		agent:   &agentservice.Manager{Program: u.Program, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
+		guard:   startguard.Manager{Paths: u.Paths, Systemd: u.Services, Log: u.Log},
+		backups: &backuptimer.Manager{Unit: u.Env.Unit, Paths: u.Paths, Services: u.Services, State: s, Log: u.Log},
 	}
 }
 
-// ensurer has a manager ensure its concern.
-type ensurer func(context.Context) ([]finding.Finding, error)
+// steps are made with the other managers.
+func (u *Reconciler) steps(s *unitstate.State, save func() error) *steps.Unit {
+	return &steps.Unit{
+		Machine: u.Machine, Juju: u.Tools, Observer: u.Observer, Members: u.Members, Paths: u.Paths, Save: save,
+		Packages: &apt.Manager{
+			Packages: u.Packages, Policy: u.Policy, OS: u.OS, Mask: u.Services.Mask, State: s, Log: u.Log,
+		},
+		Restarts: &restarts.Manager{Refusals: u.Policy, Servers: u.Control, State: s, Log: u.Log},
+		Certificates: &certificates.Manager{
+			Juju: u.Tools, Dialer: u.Dialer, Env: u.Env, Paths: u.Paths, Now: u.Now, State: s, Log: u.Log,
+		},
+		Firewall: &firewall.Manager{Firewall: u.Firewall, State: s, Log: u.Log},
+		Schemas:  &steps.Schemas{NeedsConversion: u.Files.NeedsConversion, State: s, Log: u.Log},
+		Leader:   &jujuleader.Manager{Juju: u.Tools, Unit: u.Env.Unit, Now: u.Now, State: s, Log: u.Log},
+		Recovery: (&restore.Unit{Machine: u.Machine, Members: u.Members, State: s, Save: save}).Load(),
+	}
+}
 
-func with[S any](ensure func(context.Context, S) ([]finding.Finding, error), s S) ensurer {
+// with has a manager ensure its concern.
+func with[S any](
+	ensure func(context.Context, S) ([]finding.Finding, error), s S,
+) func(context.Context) ([]finding.Finding, error) {
 	return func(ctx context.Context) ([]finding.Finding, error) { return ensure(ctx, s) }
 }
 
 // ensure has each manager keep its concern, and collects what they find. A unit that is being removed keeps its agent
 // and its backups until it leaves.
-func (u *Reconciler) ensure(ctx context.Context, p *pass) error {
-	m, o := p.record.managers, &p.result
-	stays := !o.state.Dying
-	all := []ensurer{
-		with(m.publish.Ensure, u.publishSnapshot(*p)), m.certificates.Ensure, with(m.monitoring.Ensure, u.monitoringSnapshot(*p)),
+func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
+	all := []func(context.Context) ([]finding.Finding, error){
+		with(r.publish.Ensure, u.publishSnapshot(r, *o)), r.Certificates.Ensure,
+		with(r.monitoring.Ensure, u.monitoringSnapshot(r, *o)),
 	}
-	if stays && o.fromJuju.Problem == "" {
+	stays, sound := !o.State.Dying, o.Known.Problem == ""
+	if stays && sound {
 		all = append(all, func(ctx context.Context) ([]finding.Finding, error) {
-			_, err := m.agent.Ensure(ctx, u.agentSnapshot(*p))
+			_, err := r.agent.Ensure(ctx, u.agentSnapshot(*o))
 			return nil, err // what it finds, Ask finds too
 		})
 	}
 	if stays {
-		all = append(all, with(m.guard.Ensure, p.guardSnapshot()))
+		peers := slices.Concat(o.MemberAddresses(), o.Application.PeerAddresses())
+		all = append(all, with(r.guard.Ensure, startguard.Snapshot{Own: o.State.Address, Peers: peers}))
 	}
-	if stays && o.fromJuju.Problem == "" && o.usable(plan.OptionBackupInterval, plan.OptionBackupKeep) {
-		all = append(all, with(m.backups.Ensure, u.backupsSnapshot(*p)))
+	if stays && sound && o.Usable(plan.OptionBackupInterval, plan.OptionBackupKeep) {
+		all = append(all, with(r.backups.Ensure, u.backupsSnapshot(*o)))
 	}
-	o.managed = nil
-	for _, ensure := range append(all, with(m.packages.Ensure, o.packagesSnapshot())) {
-		found, err := ensure(ctx)
+	var found []finding.Finding
+	for _, ensure := range append(all, with(r.Packages.Ensure, o.Packages())) {
+		more, err := ensure(ctx)
 		if err != nil {
 			return err
 		}
-		o.managed = append(o.managed, found...)
+		found = append(found, more...)
 	}
-	var agent []finding.Finding
-	o.agent, agent = m.agent.Ask(ctx)
-	o.managed, o.backupAge = slices.Concat(agent, m.firewall.Findings(), o.managed), m.backups.Age()
+	u.collect(ctx, r, o, found)
 	return nil
 }
 
 // look collects what the managers find without changing anything.
-func (u *Reconciler) look(ctx context.Context, p *pass) {
-	m, o := p.record.managers, &p.result
-	var agent []finding.Finding
-	o.agent, agent = m.agent.Ask(ctx)
-	o.managed = slices.Concat(agent, m.firewall.Findings(), m.backups.Look(ctx, u.backupsSnapshot(*p)), m.packages.Findings())
-	o.backupAge = m.backups.Age()
+func (u *Reconciler) look(ctx context.Context, r *record, o *Result) {
+	u.collect(ctx, r, o, append(r.backups.Look(ctx, u.backupsSnapshot(*o)), r.Packages.Findings()...))
 }
 
-// usable reports whether all of the options are valid.
-func (o Snapshot) usable(options ...string) bool {
-	return !slices.ContainsFunc(options, func(option string) bool { return o.fromJuju.Invalid[option] != "" })
+// collect adds what is found without a change.
+func (u *Reconciler) collect(ctx context.Context, r *record, o *Result, found []finding.Finding) {
+	agent, all := r.agent.Ask(ctx)
+	o.agent, o.managed, o.backupAge = agent, slices.Concat(all, r.Firewall.Findings(), found), r.backups.Age()
 }
 
-func (o Snapshot) packagesSnapshot() apt.Snapshot {
-	s := apt.Snapshot{Source: o.fromJuju.Settings.Source, Overlay: o.fromJuju.Settings.Overlay, Sources: o.fromJuju.Settings.AllSources(), Thorough: o.thorough}
-	if o.usable(plan.OptionAutoRestarts) {
-		s.AutoRestarts = &o.fromJuju.Settings.AutoRestarts
-	}
-	return s
-}
-
-func (p pass) certificatesSnapshot() certificates.Snapshot {
-	o := p.result
-	return certificates.Snapshot{
-		Thorough: o.thorough, Providers: o.Application.Remote[relation.Certificates],
-		Addresses: o.Addresses.All, Primary: o.Addresses.Primary, Hosts: o.Addresses.Hosts,
-	}
-}
-
-func (p pass) firewallSnapshot() firewall.Snapshot {
-	s := firewall.Snapshot{Thorough: p.result.thorough, Own: p.result.Addresses.Own}
-	s.Peers = slices.Concat(p.result.Snapshot.Application.PeerAddresses(), p.result.MemberAddresses())
-	for _, c := range p.result.clients {
-		s.Clients = append(s.Clients, c.Addresses...)
-	}
-	return s
-}
-
-func (u *Reconciler) publishSnapshot(p pass) publish.Snapshot {
-	r, o := p.record, p.result
+func (u *Reconciler) publishSnapshot(r *record, o Result) publish.Snapshot {
+	// Juju drops the version that a hook has set that fails.
+	events := []juju.Event{juju.Start, juju.ConfigChanged, juju.UpgradeCharm, juju.LeaderElected}
 	s := publish.Snapshot{
-		Snapshot: o.Snapshot.Snapshot, Report: o.Report, State: o.state, Ready: o.Decision.Ready, Thorough: o.thorough, Version: o.dropsVersion(),
-		JujuLeader: r.leader.Leads, Clusters: r.leader.Clusters, Migrated: r.leader.Migrated, Address: o.Addresses.Own, Hostname: o.Addresses.Hosts[0],
-		Running: r.restarts.Running(o.state.Packages.Version), Withdrawn: r.leader.Withdrawn(),
-		Recovery: relation.UnitState{Requests: r.recovery.Answered(o.state.Recovery), Copies: restore.Copies(o.state.Recovery), Rejoin: r.recovery.Rejoin},
+		Snapshot: o.Snapshot.Snapshot, Report: o.Report, State: o.State, Ready: o.Decision.Ready, Thorough: o.Thorough,
+		Version: slices.Contains(events, u.Env.Event()), JujuLeader: r.Leader.Leads, Clusters: r.Leader.Clusters,
+		Migrated: r.Leader.Migrated, Address: o.Addresses.Own, Hostname: o.Addresses.Hosts[0],
+		Running: r.Restarts.Running(o.State.Packages.Version), Withdrawn: r.Leader.Withdrawn(),
+		Recovery: relation.UnitState{
+			Requests: r.Recovery.Answered(o.State.Recovery), Copies: restore.Copies(o.State.Recovery),
+			Rejoin: r.Recovery.Rejoin,
+		},
 	}
-	for _, c := range o.clients {
+	for _, c := range o.Clients {
 		s.Clients = append(s.Clients, c.ID)
 	}
 	return s
 }
 
-// dropsVersion reports whether Juju may lack the version although it was set before: it drops what a
-// hook that fails has set.
-func (t Trigger) dropsVersion() bool {
-	return slices.Contains([]juju.Event{juju.Start, juju.ConfigChanged, juju.UpgradeCharm, juju.LeaderElected}, t.event)
-}
-
-func (u *Reconciler) monitoringSnapshot(p pass) monitoring.Snapshot {
-	o := p.result
+func (u *Reconciler) monitoringSnapshot(r *record, o Result) monitoring.Snapshot {
+	settings := o.Known.Settings
 	s := monitoring.Snapshot{
-		Now: u.Now(), Thorough: o.thorough, Ready: o.Decision.Ready, Dying: o.state.Dying, JujuLeader: p.record.leader.Leads,
-		Address: o.Addresses.Own, Application: o.Snapshot.Application, Exporter: o.fromJuju.Settings.ExporterChannel,
-		Unknown: o.fromJuju.Problem != "" || !o.usable(plan.OptionExporter),
+		Now: u.Now(), Thorough: o.Thorough, Ready: o.Decision.Ready, Dying: o.State.Dying, JujuLeader: r.Leader.Leads,
+		Address: o.Addresses.Own, Application: o.Application, Exporter: settings.ExporterChannel,
+		Unknown: o.Known.Problem != "" || !o.Usable(plan.OptionExporter),
 	}
-	if o.usable(agentOptions...) {
-		s.AgentPort = o.fromJuju.Settings.Agent.Port
+	if o.Usable(agentOptions...) {
+		s.AgentPort = settings.Agent.Port
 	}
-	if o.usable(plan.OptionNagiosContext, plan.OptionNagiosServiceGroups) {
-		s.Nagios = &monitoring.NagiosOptions{Context: o.fromJuju.Settings.NagiosContext, ServiceGroups: o.fromJuju.Settings.NagiosServiceGroups}
+	if o.Usable(plan.OptionNagiosContext, plan.OptionNagiosServiceGroups) {
+		s.Nagios = &monitoring.NagiosOptions{Context: settings.NagiosContext, ServiceGroups: settings.NagiosServiceGroups}
 	}
 	return s
 }
 
 // agentOptions are the options of the agent. With an invalid one it continues as it was configured before.
 var agentOptions = []string{
-	plan.OptionAgentMode, plan.OptionLeaseTTL, plan.OptionAgentPort, plan.OptionHoldDown, plan.OptionNeutronGateways, plan.OptionCordonNew,
+	plan.OptionAgentMode, plan.OptionLeaseTTL, plan.OptionAgentPort, plan.OptionHoldDown, plan.OptionNeutronGateways,
+	plan.OptionCordonNew,
 }
 
-func (u *Reconciler) agentSnapshot(p pass) agentservice.Snapshot {
-	o := p.result
-	s := agentservice.Snapshot{Paused: o.state.Paused, Ready: o.Decision.Ready, Thorough: o.thorough}
-	if !o.usable(agentOptions...) {
+func (u *Reconciler) agentSnapshot(o Result) agentservice.Snapshot {
+	s := agentservice.Snapshot{Paused: o.State.Paused, Ready: o.Decision.Ready, Thorough: o.Thorough}
+	if !o.Usable(agentOptions...) {
 		return s
 	}
-	agent := o.fromJuju.Settings.Agent
+	agent := o.Known.Settings.Agent
 	s.Options = &agentservice.Options{
-		Unit: u.Env.Unit, Mode: agent.Mode, TTL: agent.TTL, HoldDown: agent.HoldDown, NeutronGateways: agent.NeutronGateways,
-		CordonNew: agent.CordonNew, Port: agent.Port, BackupInterval: o.fromJuju.Settings.Backup.Interval,
-		Address: o.Addresses.Own, Peers: o.Snapshot.Application.PeerAddresses(),
+		Unit: u.Env.Unit, Mode: agent.Mode, TTL: agent.TTL, HoldDown: agent.HoldDown,
+		NeutronGateways: agent.NeutronGateways, CordonNew: agent.CordonNew, Port: agent.Port,
+		BackupInterval: o.Known.Settings.Backup.Interval, Address: o.Addresses.Own, Peers: o.Application.PeerAddresses(),
 	}
 	return s
 }
 
-func (p pass) guardSnapshot() startguard.Snapshot {
-	o := p.result
-	return startguard.Snapshot{Own: o.state.Address, Peers: slices.Concat(o.MemberAddresses(), o.Snapshot.Application.PeerAddresses())}
-}
-
-func (u *Reconciler) backupsSnapshot(p pass) backuptimer.Snapshot {
-	s := p.result.fromJuju.Settings.Backup
+func (u *Reconciler) backupsSnapshot(o Result) backuptimer.Snapshot {
+	s := o.Known.Settings.Backup
 	return backuptimer.Snapshot{
-		Interval: s.Interval, Keep: s.Keep, Ready: p.result.Decision.Ready, Thorough: p.result.thorough, Now: u.Now(),
+		Interval: s.Interval, Keep: s.Keep, Ready: o.Decision.Ready, Thorough: o.Thorough, Now: u.Now(),
 	}
 }

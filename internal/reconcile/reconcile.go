@@ -43,9 +43,9 @@ type Reconciler struct {
 	OS apt.OS
 }
 
-// Result is the outcome of one reconcile.
+// Result is what a unit came to.
 type Result struct {
-	Snapshot
+	steps.Snapshot
 	Decision plan.Decision
 	// Failure is the step that could not be made, if one could not.
 	Failure error
@@ -57,156 +57,140 @@ type Result struct {
 	backupAge string
 }
 
-// pass is the state of one reconcile: the unit's record with the managers, and the latest result.
-type pass struct {
-	record *record
-	result Result
-}
-
-// maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
-// machine to a member.
+// maxSteps bounds the steps of one hook. A unit takes about 20 from an empty machine to a member.
 const maxSteps = 60
 
-// Reconcile takes the unit as far as it can get now. Unless thorough is set, as
-// in `update-status`, Juju is asked only for what may have changed without a hook
-// of its own; the rest is remembered. The error is one of Juju's
-// tools, and then nothing was done: unread data can't be told from missing
-// data, and Juju soon tries again. A step that can't be made is in the result.
+// Reconcile takes the unit as far as it can get now. Unless thorough is set, as in `update-status`, Juju is asked only
+// for what may have changed without a hook of its own; the rest is remembered. The error is one of Juju's tools, and then
+// nothing was done: unread data can't be told from missing data, and Juju soon tries again. A step that can't be made is
+// in the result.
 func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, error) {
-	p, err := u.reconcile(ctx, thorough)
-	return p.result, err
+	_, o, err := u.reconcile(ctx, thorough)
+	return o, err
 }
 
-func (u *Reconciler) reconcile(ctx context.Context, thorough bool) (pass, error) {
-	record, err := u.loadRecord()
+func (u *Reconciler) reconcile(ctx context.Context, thorough bool) (*record, Result, error) {
+	r, err := u.loadRecord()
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
 	}
-	snapshot, report := u.Observer.ObserveClusters(ctx, u.Tools)
-	if err := snapshot.Application.Unread; err != nil {
-		return pass{}, err
+	var o Result
+	o.Thorough = thorough || !r.Settled
+	o.Snapshot.Snapshot, o.Report = u.Observer.ObserveClusters(ctx, u.Tools)
+	if err := u.askJuju(ctx, r, &o.Snapshot); err != nil {
+		return r, Result{}, err
 	}
-	p, err := u.observe(ctx, record, Snapshot{Snapshot: snapshot, Report: report}, thorough || !record.Settled)
-	if err != nil {
-		return pass{}, err
+	if err := u.adopt(ctx, r, o.Known.Settings); err != nil {
+		return r, Result{}, err
 	}
-	if err := u.adopt(ctx, p); err != nil {
-		return pass{}, err
-	}
-	o := &p.result
-	if booted := o.event == juju.Start || o.event == juju.ConfigChanged; booted && record.steps.AwaitServers(ctx, o.Servers) {
+	event := u.Env.Event()
+	if booted := event == juju.Start || event == juju.ConfigChanged; booted && r.AwaitServers(ctx, o.Servers) {
 		o.Snapshot.Snapshot = u.Observer.Refresh(ctx, o.Snapshot.Snapshot)
 		o.Report = u.Observer.Report(ctx, o.Application, o.Servers)
 	}
-	made, err := u.converge(ctx, &p)
+	made, err := u.converge(ctx, r, &o)
 	if err != nil {
-		return p, err
+		return r, o, err
 	}
 	if made {
-		o.Report = u.Observer.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
+		o.Report = u.Observer.Report(ctx, o.Application, o.Servers)
 	}
-	record.steps.PublishDamage(ctx, o.Servers, o.Report, o.state.Databases)
-	record.steps.TrimMemory(ctx, o.Servers)
-	if err := u.ensure(ctx, &p); err != nil {
-		return p, err
+	r.PublishDamage(ctx, o.Snapshot)
+	r.TrimMemory(ctx, o.Servers)
+	if err := u.ensure(ctx, r, &o); err != nil {
+		return r, o, err
 	}
-	u.saveFindings(ctx, p.result)
-	record.Northd, record.Settled = o.state.Northds, o.settled()
-	if err := u.saveRecord(record); err != nil {
-		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
-	}
-	return p, nil
+	u.saveFindings(ctx, o)
+	r.Northd, r.Settled = o.State.Northds, o.settled()
+	u.save(ctx, r)
+	return r, o, nil
 }
 
 // converge decides, makes the step, and observes again, until no step is left, or none that changes anything. It reports
 // whether it has made any.
-func (u *Reconciler) converge(ctx context.Context, p *pass) (changed bool, err error) {
-	record, o := p.record, &p.result
+func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (changed bool, err error) {
 	var made []plan.Step
-	for steps := 0; ; steps++ {
-		record.restarts.KeepRefused(ctx, func() error { return u.saveRecord(record) })
-		if err := u.decide(ctx, *p, o); err != nil {
+	for {
+		r.Restarts.KeepRefused(ctx, r.Save)
+		if err := u.decide(ctx, r, o); err != nil {
 			return false, err
 		}
-		record.restarts.Seen(o.state.Services, o.state.Packages.Version)
-		record.recovery.Observed(o.state)
+		r.Restarts.Seen(o.State.Services, o.State.Packages.Version)
+		r.Recovery.Observed(o.State)
 		step := o.Decision.Step
 		if step == nil || slices.ContainsFunc(made, step.Same) {
-			break // one that changed nothing would change nothing again
+			return len(made) > 0, nil // a step that changed nothing would change nothing again
 		}
-		if steps == maxSteps {
-			return false, fmt.Errorf("cannot settle: after %d steps the next is %q", steps, step)
+		if len(made) == maxSteps {
+			return false, fmt.Errorf("cannot settle: after %d steps the next is %q", maxSteps, step)
 		}
 		made = append(made, *step)
 		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // for people: the steps of a hook
-		err := u.apply(ctx, *p, *step)
-		if kept := u.saveRecord(record); kept != nil {
-			u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", kept)
-		}
+		err := r.Make(ctx, o.Snapshot, *step)
+		u.save(ctx, r)
 		switch {
 		case err == nil:
 			o.Snapshot.Snapshot = u.Observer.Refresh(ctx, o.Snapshot.Snapshot)
 		case ctx.Err() != nil:
 			return false, err
-		case !u.goesWithout(ctx, p, *step, err):
+		case !u.goesWithout(ctx, r, o, *step, err):
 			return true, nil
 		}
 	}
-	return len(made) > 0, nil
 }
 
-// goesWithout notes that a step could not be made, and reports whether others can be made without it.
-func (u *Reconciler) goesWithout(ctx context.Context, p *pass, step plan.Step, err error) bool {
-	o := &p.result
-	if errors.Is(err, jujuleader.ErrLater) {
-		o.Decision.Findings = append(o.Decision.Findings, finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()}))
-		return false
-	}
-	o.Failure = fmt.Errorf("cannot %s: %w", step, err)
-	u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // for people, as the unit's status
-	if !p.mayDoWithout(step) {
-		return false
-	}
-	p.record.packages.DoWithout()
-	return true
-}
-
-// settled reports whether nothing is left to do, to repair or to wait for: only then may the next pass
-// ask Juju for less.
-func (o Result) settled() bool {
-	d, c := o.Decision, o.state.Certificates
-	return d.Step == nil && o.Failure == nil && d.Ready && d.Settled() && !c.Drifted() && !c.Awaited()
-}
-
-// decide plans by what was observed, and changes nothing but what the pass knows.
-func (u *Reconciler) decide(ctx context.Context, p pass, o *Result) (err error) {
-	if err := u.bringUpToDate(ctx, p); err != nil {
+// decide plans by what was observed, and changes nothing.
+func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err error) {
+	if o.State, err = r.Look(ctx, o.Snapshot); err != nil {
 		return err
 	}
-	if o.state, err = u.state(ctx, p); err != nil {
-		return err
-	}
-	o.Decision = plan.Decide(o.state)
+	o.Decision = plan.Decide(o.State)
 	u.Log.DebugContext(ctx, "decided", "rules", o.Decision.Rules, "step_by", o.Decision.By)
 	return nil
 }
 
-// adopt notes what was there before this charm: then nothing that runs may change
-// because the charm has. What a unit that was removed by force has begun is not continued.
-func (u *Reconciler) adopt(ctx context.Context, p pass) error {
-	r := p.record
+// goesWithout notes that a step could not be made, and reports whether others can be made without it: the unit continues
+// with the packages that it has after newer ones could not be had, for a server that is down, and for all that must not
+// wait for an interrupted upgrade.
+func (u *Reconciler) goesWithout(ctx context.Context, r *record, o *Result, step plan.Step, err error) bool {
+	if errors.Is(err, jujuleader.ErrLater) {
+		later := finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()})
+		o.Decision.Findings = append(o.Decision.Findings, later)
+		return false
+	}
+	o.Failure = fmt.Errorf("cannot %s: %w", step, err)
+	u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // for people, as the unit's status
+	down := func(db ovndb.Database) bool { return o.Servers[db].Condition == ovndb.Down }
+	without := step.Kind == plan.Upgrade && slices.ContainsFunc(ovndb.Databases(), down) ||
+		step.Kind == plan.Install && o.State.Packages.Interrupted()
+	if r.Packages.Unavailable() || !without {
+		return false
+	}
+	r.Packages.DoWithout()
+	return true
+}
+
+// settled reports whether nothing is left to do, to repair or to wait for: only then may the next hook ask Juju for less.
+func (o Result) settled() bool {
+	d, c := o.Decision, o.State.Certificates
+	return d.Step == nil && o.Failure == nil && d.Ready && d.Settled() && !c.Drifted() && !c.Awaited()
+}
+
+// adopt notes what was there before this charm: then nothing that runs may change because the charm has. What a unit that
+// was removed by force has begun is not continued.
+func (u *Reconciler) adopt(ctx context.Context, r *record, settings plan.Settings) error {
 	if r.Known {
 		return nil
 	}
 	// Of this unit's own only one can be there that it has claimed, if its record was lost.
-	if err := r.recovery.PutAwayStaged(ctx, r.leader.Clusters.IDs); err != nil {
+	if err := r.Recovery.PutAwayStaged(ctx, r.Leader.Clusters.IDs); err != nil {
 		return err
 	}
-	if p.result.event == juju.Install {
+	if u.Env.Event() == juju.Install {
 		r.Known = true
 		return nil
 	}
-	version, complete, err := r.packages.Adopt(ctx, p.result.fromJuju.Settings.AllSources())
+	version, complete, err := r.Packages.Adopt(ctx, settings.AllSources())
 	if err != nil {
 		return fmt.Errorf("cannot find out what is installed: %w", err)
 	}
@@ -217,16 +201,10 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 	// One that dpkg was killed at is there too: its services may run, and it is finished next.
 	for _, service := range plan.RestartOrder() {
 		// Which ovsdb-server runs is asked of it: it may be older than what is installed.
-		r.restarts.Started(service, ovndb.Version{OVN: version.OVN})
+		r.Restarts.Started(service, ovndb.Version{OVN: version.OVN})
 	}
 	if !complete {
-		r.restarts.Due(ovndb.Northd, "an upgrade of the packages was cut off") // what runs may be of those before
+		r.Restarts.Due(ovndb.Northd, "an upgrade of the packages was cut off") // what runs may be of those before
 	}
 	return nil
-}
-
-// busy reports whether an error only means that another unit has its turn, or that
-// this one has to wait for a quorum: it is tried again.
-func busy(err error) bool {
-	return errors.Is(err, jujuleader.ErrStale) || errors.Is(err, jujuleader.ErrLater) || errors.Is(err, steps.ErrNotRemoved) || errors.Is(err, membership.ErrRaftLeaderLost) || errors.As(err, new(*finding.RefusedError))
 }

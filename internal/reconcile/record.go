@@ -9,68 +9,81 @@ import (
 	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/operate"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// record is what this package keeps of the unit on its disk, by section.
+// record is what is remembered of the unit, by the managers that have the sections of its state.
 type record struct {
-	// state has all sections, those of others too.
+	// state has all sections.
 	state *unitstate.State
+	*steps.Unit
 	managers
-	// steps make those that change the unit's servers and their files.
-	steps *steps.Unit
-	unitKept
+	kept
 }
 
-// The sections of the unit's state that this package has.
-var (
-	unitSection = unitstate.NewSection[unitKept]("unit")
-)
+var section = unitstate.NewSection[kept]("unit")
 
-// unitKept is what an operator has asked of the unit, and what the last hook came to.
-type unitKept struct {
+// kept is what an operator has asked of the unit, and what the last hook came to.
+type kept struct {
 	// Known is false until the first hook of this charm on the machine.
-	Known  bool `json:"known,omitempty"`
-	Paused bool `json:"paused,omitempty"`
-	// NorthdHeld reports whether an operator keeps ovn-northd from running here.
-	NorthdHeld bool `json:"northd-held,omitempty"`
+	Known bool `json:"known,omitempty"`
+	operate.Asked
 	// Northd is the last known state of all units' ovn-northd.
 	Northd plan.Northd `json:"northd,omitzero"`
-	// Settled reports whether nothing was left to do after the last hook, so that
-	// `update-status` need not ask for everything.
+	// Settled reports whether nothing was left to do after the last hook, so that `update-status` need not ask for
+	// everything.
 	Settled bool `json:"settled,omitempty"`
 }
 
-// recordFile is not the cache of package observe: that is lost without harm,
-// while a unit that is paused must stay so.
+// recordFile is not the cache of package observe: that is lost without harm, while a unit that is paused must stay so.
 const recordFile = "ovn-central-operator.unit.json"
 
 func (u *Reconciler) recordPath() string { return filepath.Join(u.Paths.DB, recordFile) }
 
-// loadRecord reads the record. Where it can't be read, it is a new one.
+// loadRecord reads the record. If it can't be read, it is a new one.
 func (u *Reconciler) loadRecord() (*record, error) {
 	s, err := unitstate.Open(u.recordPath(), u.Log)
 	if whose := s.Owner(); whose.Unit != "" && !u.Env.Is(whose.Unit, whose.Model) {
-		u.Log.Info("ignoring the record of another unit that was on this machine before", "unit", whose.Unit, "model", whose.Model)
+		u.Log.Info("ignoring the record of another unit that was on this machine before",
+			"unit", whose.Unit, "model", whose.Model)
 		s.Forget()
 	}
-	r := &record{state: s, unitKept: unitSection.Get(s)}
-	save := func() error {
+	r := &record{state: s, managers: u.managers(s), kept: section.Get(s)}
+	r.Unit = u.steps(s, func() error {
 		r.Settled = false
 		return u.saveRecord(r)
-	}
-	r.managers = u.managers(s, save)
-	r.steps = &steps.Unit{
-		Machine: u.Machine, Observer: u.Observer, Members: u.Members, Paths: u.Paths, Restarts: r.restarts, Save: save,
-	}
+	})
 	return r, err
 }
 
-// ForgetFormer removes what a unit of the same name remembered on this machine: Juju 4 numbers the units
-// of an application that is deployed again from 0 (juju#21441), and runs no hook remove of one
-// that is removed by force. It is for the hook install, whose own earlier tries it leaves.
+func (u *Reconciler) saveRecord(r *record) error {
+	s := r.state
+	whose := unitstate.Owner{Unit: u.Env.Unit, Model: u.Env.ModelUUID, Installing: s.Owner().Installing}
+	if event := u.Env.Event(); event != juju.Action { // an action may come before install is tried again
+		whose.Installing = event == juju.Install
+	}
+	return errors.Join(section.Set(s, r.kept), r.Recovery.Store(), s.Save(whose))
+}
+
+// save saves the record. A unit that can't do that continues.
+func (u *Reconciler) save(ctx context.Context, r *record) {
+	if err := u.saveRecord(r); err != nil {
+		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
+	}
+}
+
+// Operate is for what an operator asks of the unit's services.
+func (u *Reconciler) Operate() (operate.Unit, error) {
+	r, err := u.loadRecord()
+	return operate.Unit{Unit: r.Unit, Asked: &r.Asked, Agent: r.agent, Tools: u.Tools}, err
+}
+
+// ForgetFormer removes what a unit of the same name remembered on this machine: Juju 4 numbers the units of an
+// application that is deployed again from 0 (juju#21441), and runs no hook remove of one that is removed by force. It is
+// for the hook install, whose own earlier tries it leaves.
 func (u *Reconciler) ForgetFormer(ctx context.Context) error {
 	r, err := u.loadRecord()
 	if err == nil && r.state.Owner().Installing {
@@ -84,26 +97,5 @@ func (u *Reconciler) ForgetFormer(ctx context.Context) error {
 			return fmt.Errorf("cannot forget the unit that was on this machine before: %w", err)
 		}
 	}
-	return nil
-}
-
-func (u *Reconciler) saveRecord(r *record) error {
-	s := r.state
-	whose := unitstate.Owner{Unit: u.Env.Unit, Model: u.Env.ModelUUID, Installing: s.Owner().Installing}
-	if event := u.Env.Event(); event != juju.Action { // an action may come before install is tried again
-		whose.Installing = event == juju.Install
-	}
-	return errors.Join(unitSection.Set(s, r.unitKept), r.recovery.Store(), s.Save(whose))
-}
-
-// bringUpToDate completes what the unit has recorded by what Juju and the machine say now, as a plan
-// needs it. It writes nothing: that is for the caller, if it acts.
-func (u *Reconciler) bringUpToDate(ctx context.Context, p pass) error {
-	p.record.recovery.See(p.record.leader.Clusters)
-	version, _, err := p.record.packages.Installed(ctx)
-	if err != nil {
-		return err
-	}
-	p.record.restarts.Complete(ctx, version)
 	return nil
 }

@@ -10,15 +10,16 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/operate"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // recorded keeps on the disk what an operator has asked of the unit, and returns the record.
-func recorded(t *testing.T, u *Reconciler, kept unitKept) *record {
+func recorded(t *testing.T, u *Reconciler, k kept) *record {
 	t.Helper()
 	r, err := u.loadRecord()
 	require.NoError(t, err)
-	r.unitKept = kept
+	r.kept = k
 	require.NoError(t, u.saveRecord(r))
 	return r
 }
@@ -32,7 +33,7 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 		return &Reconciler{Machine: &observe.Machine{Env: juju.Env{Unit: name}, Log: slog.New(slog.NewTextHandler(log, nil))}, Paths: paths}
 	}
 	former, next := unit("ovn-central/1"), unit("ovn-central/5")
-	recorded(t, former, unitKept{Known: true, Paused: true, Settled: true})
+	recorded(t, former, kept{Known: true, Asked: operate.Asked{Paused: true}, Settled: true})
 	r, err := former.loadRecord()
 	require.NoError(t, err)
 	assert.True(t, r.Paused, "its own it goes by")
@@ -40,15 +41,15 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 
 	r, err = next.loadRecord()
 	require.NoError(t, err)
-	assert.Equal(t, unitKept{}, r.unitKept)
+	assert.Equal(t, kept{}, r.kept)
 	assert.Contains(t, log.String(), "ignoring the record of another unit that was on this machine before")
 
 	// What it then records is its own.
-	recorded(t, next, unitKept{Known: true})
+	recorded(t, next, kept{Known: true})
 	r, err = next.loadRecord()
 	require.NoError(t, err)
 	assert.Equal(t, "ovn-central/5", r.state.Owner().Unit)
-	assert.Equal(t, unitKept{Known: true}, r.unitKept)
+	assert.Equal(t, kept{Known: true}, r.kept)
 }
 
 // The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.
@@ -59,11 +60,11 @@ func TestRecordOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
 		env := juju.Env{Unit: "ovn-central/1", ModelUUID: model}
 		return &Reconciler{Machine: &observe.Machine{Env: env, Log: slog.New(slog.DiscardHandler)}, Paths: paths}
 	}
-	recorded(t, unit("former"), unitKept{Known: true, Paused: true})
+	recorded(t, unit("former"), kept{Known: true, Asked: operate.Asked{Paused: true}})
 	r, err := unit("former").loadRecord()
 	require.NoError(t, err)
 	assert.True(t, r.Paused)
 	r, err = unit("next").loadRecord()
 	require.NoError(t, err)
-	assert.Equal(t, unitKept{}, r.unitKept)
+	assert.Equal(t, kept{}, r.kept)
 }

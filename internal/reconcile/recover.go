@@ -12,37 +12,30 @@ func (u *Reconciler) Recovery(after *Result) restore.Operation {
 	return restore.Operation{
 		Look: u.judging, Progress: u.Members.Progress,
 		Reconcile: func(ctx context.Context) (restore.Seen, error) {
-			p, err := u.reconcile(ctx, true)
-			if *after = p.result; err != nil {
-				return restore.Seen{}, err
-			}
-			return p.seen(), nil
+			r, o, err := u.reconcile(ctx, true)
+			*after = o
+			return seen(r, o), err
 		},
 	}
 }
 
 // judging determines what is known of the unit and of both databases for the judgement of a recovery.
-func (u *Reconciler) judging(ctx context.Context) (restore.Seen, error) {
+func (u *Reconciler) judging(ctx context.Context) (found restore.Seen, err error) {
 	r, err := u.loadRecord()
 	if err != nil {
-		return restore.Seen{}, err
+		return found, err
 	}
-	snapshot := u.Observer.Observe(ctx, u.Tools)
-	if err := snapshot.Application.Unread; err != nil {
-		return restore.Seen{}, err
+	var o Result
+	o.Thorough = true
+	o.Snapshot.Snapshot = u.Observer.Observe(ctx, u.Tools)
+	if err := u.askJuju(ctx, r, &o.Snapshot); err != nil {
+		return found, err
 	}
-	p, err := u.observe(ctx, r, Snapshot{Snapshot: snapshot}, true)
-	if err != nil {
-		return restore.Seen{}, err
-	}
-	if err := u.bringUpToDate(ctx, p); err != nil {
-		return restore.Seen{}, err
-	}
-	r.recovery.Judging = true
-	p.result.state, err = u.state(ctx, p)
-	return p.seen(), err
+	r.Recovery.Judging = true
+	o.State, err = r.Look(ctx, o.Snapshot)
+	return seen(r, o), err
 }
 
-func (p pass) seen() restore.Seen {
-	return restore.Seen{Unit: p.record.recovery, Snapshot: p.result.Snapshot.Snapshot, Plan: p.result.state}
+func seen(r *record, o Result) restore.Seen {
+	return restore.Seen{Unit: r.Recovery, Snapshot: o.Snapshot.Snapshot, Plan: o.State}
 }

@@ -2,81 +2,92 @@ package reconcile
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/certificates"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
-// Trigger is why, and how thoroughly, a unit is looked at.
-type Trigger struct {
-	event juju.Event
-	// thorough is set if Juju is asked for everything, looks if only [Reconciler.Look] needs it. preview is set if no step
-	// is made.
-	thorough, looks, preview bool
-}
-
-// Snapshot is what Juju and the machine have shown. A step does not change it: the unit is observed again after it.
-type Snapshot struct {
-	Trigger
-	observe.Snapshot
-	Report    observe.Report
-	Addresses observe.Addresses
-	// fromJuju are the parts of the decision's input that Juju knows, state is all of it.
-	fromJuju, state plan.State
-	// clients are the relations to applications that use the databases; known only if thorough is set.
-	clients []observe.Client
-}
-
-// observe asks Juju what else a pass begins with. Where not thorough, relations other than the
-// peers' are left out, and what the Juju leader has published is what it was.
-func (u *Reconciler) observe(ctx context.Context, r *record, o Snapshot, thorough bool) (pass, error) {
-	o.Trigger = u.trigger(thorough)
-	p := pass{record: r, result: Result{Snapshot: o}}
-	err := u.askJuju(ctx, &p)
-	return p, err
-}
-
-func (u *Reconciler) trigger(thorough bool) Trigger {
-	return Trigger{event: u.Env.Event(), thorough: thorough}
-}
-
-// askJuju completes a pass by what Juju says.
-func (u *Reconciler) askJuju(ctx context.Context, p *pass) error {
-	r, o, m := p.record, &p.result, p.result.Snapshot.Application
+// askJuju completes a snapshot of the unit's servers and the application by what else Juju knows. If it is not thorough,
+// relations other than the peers' are left out, and what the Juju leader has published is what it was.
+func (u *Reconciler) askJuju(ctx context.Context, r *record, o *steps.Snapshot) error {
+	m, x := o.Application, &o.Known
+	if m.Unread != nil {
+		return m.Unread
+	}
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
 		return err
 	}
-	o.fromJuju.Settings, o.fromJuju.Invalid = u.parse(config)
-	if !p.leaderless() {
-		if err = r.leader.Ask(ctx); err != nil {
+	x.Settings, x.Invalid = u.parse(config)
+	if !leaderless(r, *o) {
+		if err := r.Leader.Ask(ctx); err != nil {
 			return err
 		}
 	}
-	keep := o.looks && !o.thorough && !u.lastFound(finding.AddressChanged)
-	if o.Addresses, err = u.Observer.Addresses(ctx, u.Tools, o.Servers, o.thorough, keep); err != nil {
+	keep := o.Looks && !o.Thorough && !u.lastFound(finding.AddressChanged)
+	if o.Addresses, err = u.Observer.Addresses(ctx, u.Tools, o.Servers, o.Thorough, keep); err != nil {
 		return err
 	}
-	if err := r.leader.Read(ctx, m, o.thorough); err != nil {
+	if err := r.Leader.Read(ctx, m, o.Thorough); err != nil {
 		return err
 	}
-	x := &o.fromJuju
-	x.Problem, x.Blind, x.Unrelated = r.leader.Problem, r.leader.Blind, r.leader.Unrelated
-	x.Unit, x.Dying, x.Units, x.Integrate, x.Resumed = u.Env.Unit, m.Dying(u.Env.Unit), len(m.Goal), m.Version.Integrate(), u.Env.ActionName == "resume"
-	x.Claim, x.Members = relation.ParseClaim(m.AppData.Values(), u.Env.Unit), relation.ParseMembers(m.AppData.Values())
-	x.Peers = u.peers(ctx, m)
+	x.Problem, x.Blind, x.Unrelated = r.Leader.Problem, r.Leader.Blind, r.Leader.Unrelated
+	x.Unit, x.Dying, x.Units, x.Peers = u.Env.Unit, m.Dying(u.Env.Unit), len(m.Goal), r.Peers(ctx, m)
+	x.Integrate, x.Resumed = m.Version.Integrate(), u.Env.ActionName == "resume"
+	x.Claim = relation.ParseClaim(m.AppData.Values(), u.Env.Unit)
+	x.Members = relation.ParseMembers(m.AppData.Values())
+	x.Paused, x.NorthdHeld, x.Northds = r.Paused, r.NorthdHeld, r.Northd
 	if o.Addresses.Own.IsValid() {
 		x.Address = o.Addresses.Own.String()
 	}
 	if o.Addresses.Better.IsValid() {
 		x.Better = o.Addresses.Better.String()
 	}
-	if err := r.certificates.Observe(ctx, p.certificatesSnapshot()); err != nil || !o.thorough {
+	certified := certificates.Snapshot{
+		Thorough: o.Thorough, Providers: m.Remote[relation.Certificates],
+		Addresses: o.Addresses.All, Primary: o.Addresses.Primary, Hosts: o.Addresses.Hosts,
+	}
+	if err := r.Certificates.Observe(ctx, certified); err != nil || !o.Thorough {
 		return err
 	}
-	o.clients, err = u.Observer.RelatedClients(ctx, u.Tools)
+	o.Clients, err = u.Observer.RelatedClients(ctx, u.Tools)
 	return err
+}
+
+// leaderless reports whether what is only to be shown is the same on Juju's leader as elsewhere: the clusters exist, both
+// servers are members that know a leader, and no recovery was asked for.
+func leaderless(r *record, o steps.Snapshot) bool {
+	if !o.Looks || o.Thorough || r.Recovery.Requested() || len(r.Recovery.Held) > 0 {
+		return false
+	}
+	for _, db := range ovndb.Databases() {
+		if !o.Servers[db].MemberWithLeader() {
+			return false
+		}
+	}
+	return !o.Application.RequestsRecovery()
+}
+
+// parse parses the options. Each that can't be used is named with its reason.
+func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]string) {
+	invalid := map[string]string{}
+	s, err := plan.ParseSettings(config)
+	all := plan.OptionErrors(nil)
+	_ = errors.As(err, &all)
+	for _, option := range all {
+		invalid[option.Option] = option.Reason()
+	}
+	for option, value := range map[string]string{plan.OptionSource: s.Source, plan.OptionOverlay: s.Overlay} {
+		if _, err := apt.ParseSource(value, u.OS); err != nil && invalid[option] == "" {
+			invalid[option] = fmt.Sprintf("%.60q: %v", value, err)
+		}
+	}
+	return s, invalid
 }

@@ -2,23 +2,27 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
 // Status is the unit's workload status: one word and one line.
 func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	var tail []string
-	if !o.state.Paused {
+	if !o.State.Paused {
 		_, runs := acting(o.agent)
-		tail = append([]string{status.Health(o.Report, o.state.Northd == ovndb.NorthdActive), o.backupAge}, runs...)
+		tail = append([]string{status.Health(o.Report, o.State.Northd == ovndb.NorthdActive), o.backupAge}, runs...)
 	}
 	return present.Workload(u.Env.Version, u.Findings(o), tail...)
 }
@@ -61,11 +65,11 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	case o.Failure != nil:
 		unit(finding.StepFailed, firstLine(o.Failure.Error()), "", log)
 	}
-	if o.state.Paused {
+	if o.State.Paused {
 		return all
 	}
 	all = append(all, clusters(o, pressing(all))...)
-	if !pressing(all) && !o.Decision.Ready && !o.state.Dying {
+	if !pressing(all) && !o.Decision.Ready && !o.State.Dying {
 		all = append(all, finding.New(finding.ClientPortsClosed, finding.Subject{}, finding.Args{}))
 	}
 	stalled, _ := acting(o.agent)
@@ -85,7 +89,7 @@ func clusters(o Result, waits bool) []finding.Finding {
 	if !waits {
 		return append(status.Own(o.Report), found...)
 	}
-	judges := serves(o) || o.state.Dying
+	judges := serves(o) || o.State.Dying
 	var all []finding.Finding
 	for _, f := range found {
 		if f.Severity < finding.Waiting || f.Severity == finding.Error && judges {
@@ -103,6 +107,15 @@ func serves(o Result) bool {
 		}
 	}
 	return true
+}
+
+// busy reports whether an error only means that another unit has its turn, or that this one has to wait for a quorum: it
+// is tried again.
+func busy(err error) bool {
+	waits := func(target error) bool { return errors.Is(err, target) }
+	return errors.As(err, new(*finding.RefusedError)) || slices.ContainsFunc([]error{
+		jujuleader.ErrStale, jujuleader.ErrLater, steps.ErrNotRemoved, membership.ErrRaftLeaderLost,
+	}, waits)
 }
 
 func firstLine(text string) string {

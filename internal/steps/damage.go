@@ -11,8 +11,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// RewriteFile has a server whose file lacks entries rewrite it. If it can't, the next decision says so.
-func (u *Unit) RewriteFile(ctx context.Context, db ovndb.Database) error {
+// rewriteFile has a server whose file lacks entries rewrite it. If it can't, the next decision says so.
+func (u *Unit) rewriteFile(ctx context.Context, db ovndb.Database) error {
 	err := u.Members.RewriteFile(ctx, db)
 	damaged := (*membership.DamagedFileError)(nil)
 	if err == nil {
@@ -28,16 +28,11 @@ func (u *Unit) RewriteFile(ctx context.Context, db ovndb.Database) error {
 	return nil
 }
 
-// Unmended is why a server could not rewrite its file in this hook; empty if it could, or did not have to.
-func (u *Unit) Unmended(db ovndb.Database) string { return u.unmended[db] }
-
 // PublishDamage publishes for the other units which servers' files lack entries, and which no longer do.
-func (u *Unit) PublishDamage(
-	ctx context.Context, servers map[ovndb.Database]observe.ServerState, report observe.Report, databases map[ovndb.Database]plan.Database,
-) {
-	for _, c := range report.Clusters {
-		l := servers[c.Database]
-		found, observed := databases[c.Database]
+func (u *Unit) PublishDamage(ctx context.Context, o Snapshot) {
+	for _, c := range o.Report.Clusters {
+		l := o.Servers[c.Database]
+		found, observed := o.State.Databases[c.Database]
 		if !observed { // the damage of a database that was not looked at stays published
 			continue
 		}
@@ -46,7 +41,8 @@ func (u *Unit) PublishDamage(
 			continue
 		}
 		if err := u.Members.PublishDamage(ctx, l, lost); err != nil {
-			u.Log.WarnContext(ctx, "cannot publish the state of the server's file", "database", c.Database.Short(), "missing", lost, "error", err)
+			u.Log.WarnContext(ctx, "cannot publish the state of the server's file",
+				"database", c.Database.Short(), "missing", lost, "error", err)
 		}
 	}
 }

@@ -61,8 +61,8 @@ func TestPublishDamage_unobserved_stays_published(t *testing.T) {
 	log := new(bytes.Buffer)
 	u := unit(t, &observe.Machine{Log: slog.New(slog.NewTextHandler(log, nil))})
 	l := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Server: "a", State: raft.ClusterMember, Leader: "a"}}
-	servers := map[ovndb.Database]observe.ServerState{ovndb.NB: l}
-	report := observe.Report{Clusters: []observe.Cluster{{ServerState: l, View: raft.View{Lost: []raft.ID{"a"}}}}}
-	u.PublishDamage(t.Context(), servers, report, nil) // Members is nil
+	o := Snapshot{Report: observe.Report{Clusters: []observe.Cluster{{ServerState: l, View: raft.View{Lost: []raft.ID{"a"}}}}}}
+	o.Servers = map[ovndb.Database]observe.ServerState{ovndb.NB: l}
+	u.PublishDamage(t.Context(), o) // Members is nil
 	assert.Empty(t, log.String())
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// Defaults compares the file that the services are started with.
-func (u *Unit) Defaults(a observe.Addresses) (plan.Drift, error) {
+// defaults compares the file that the services are started with.
+func (u *Unit) defaults(a observe.Addresses) (plan.Drift, error) {
 	return drift(a, u.Paths.Defaults(), u.wantedDefaults(a).Render, systemd.NeedsRestart)
 }
 
@@ -52,8 +52,8 @@ func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	return systemd.Defaults{Local: own, Remote: own, Credentials: u.Paths.Credentials()}
 }
 
-// WriteDefaults writes the file that the services are started with. drift is what [Unit.Defaults] has found.
-func (u *Unit) WriteDefaults(a observe.Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState) error {
+// writeDefaults writes the file that the services are started with. drift is what [Unit.defaults] has found.
+func (u *Unit) writeDefaults(a observe.Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState) error {
 	if drift == plan.NeedsRestart {
 		for _, db := range ovndb.Databases() {
 			if servers[db].Condition == ovndb.Serving {
@@ -68,8 +68,8 @@ func (u *Unit) WriteDefaults(a observe.Addresses, drift plan.Drift, servers map[
 	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(a).Render(), 0o644)
 }
 
-// NorthdParams compares the file that ovn-northd is started with.
-func (u *Unit) NorthdParams(a observe.Addresses, snapshot observe.Snapshot) (plan.Drift, error) {
+// northdParams compares the file that ovn-northd is started with.
+func (u *Unit) northdParams(a observe.Addresses, snapshot observe.Snapshot) (plan.Drift, error) {
 	return drift(a, u.Paths.NorthdParams(), u.wantedNorthd(a, snapshot).Render, systemd.NorthdNeedsRestart)
 }
 
@@ -90,8 +90,8 @@ func (u *Unit) wantedNorthd(a observe.Addresses, snapshot observe.Snapshot) syst
 	return systemd.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Paths.Credentials()}
 }
 
-// WriteNorthdParams writes the file that ovn-northd is started with. restart is set if it runs and must be restarted.
-func (u *Unit) WriteNorthdParams(a observe.Addresses, snapshot observe.Snapshot, restart bool) error {
+// writeNorthdParams writes the file that ovn-northd is started with. restart is set if it runs and must be restarted.
+func (u *Unit) writeNorthdParams(a observe.Addresses, snapshot observe.Snapshot, restart bool) error {
 	if restart {
 		u.Restarts.Due(ovndb.Northd, "units have come or gone")
 		if err := u.Save(); err != nil {

@@ -1,14 +1,20 @@
-// Package steps makes the steps that change a unit's servers and their files, once package plan has chosen one.
+// Package steps looks at a unit, and makes the step that package plan chooses.
 package steps
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/certificates"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/jujuleader"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -18,16 +24,29 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/restarts"
+	"github.com/ovn-central/ovn-central-operator/internal/restore"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
-// Unit is the unit whose steps are made. It lives for one hook.
+// Juju has the tools of Juju that steps need.
+type Juju interface {
+	StatusSet(ctx context.Context, word juju.StatusWord, message string) error
+}
+
+// Unit is the unit whose steps are made, with the managers that have a part in them. It lives for one hook.
 type Unit struct {
 	*observe.Machine
-	Observer *observe.Observer
-	Members  *membership.Changer
-	Paths    ovndb.Paths
-	Restarts *restarts.Manager
+	Juju         Juju
+	Observer     *observe.Observer
+	Members      *membership.Changer
+	Paths        ovndb.Paths
+	Packages     *apt.Manager
+	Restarts     *restarts.Manager
+	Certificates *certificates.Manager
+	Firewall     *firewall.Manager
+	Schemas      *Schemas
+	Leader       *jujuleader.Manager
+	Recovery     *restore.Unit
 	// Save writes the unit's state to the disk.
 	Save func() error
 	// unmended is why a server could not rewrite its file in this hook.
@@ -67,12 +86,12 @@ func await(ctx context.Context, patience time.Duration, look func() error) error
 	return poll.Until(ctx, pollInterval, look)
 }
 
-// Archive puts away the file of a server that is no member, and keeps the service
-// from starting without it: it would make a new cluster. superseded is set if clusters of the database were replaced.
-func (u *Unit) Archive(ctx context.Context, l observe.ServerState, superseded bool) error {
+// archive puts away the file of a server that is no member, and keeps the service from starting without it: it would
+// create a new cluster.
+func (u *Unit) archive(ctx context.Context, l observe.ServerState) error {
 	db := l.Database
 	service := ovndb.ServiceOf(db)
-	if superseded {
+	if len(u.Leader.Clusters.Superseded[db]) > 0 {
 		// It takes the new cluster, whose log begins again, for one with old data.
 		if err := u.Services.Stop(ctx, ovndb.Northd); err != nil {
 			return err
@@ -97,10 +116,14 @@ func (u *Unit) Archive(ctx context.Context, l observe.ServerState, superseded bo
 	return nil
 }
 
-// Start starts services at the same time; the failure of one does not hinder the
-// others. They run the installed version. Of one that never ran that is noted before: it may do so although its start
-// took too long, and a hook that is killed meanwhile notes nothing afterwards.
-func (u *Unit) Start(ctx context.Context, installed ovndb.Version, services []ovndb.Service) error {
+// start starts services at the same time; the failure of one does not hinder the others. They run the installed version.
+// Of one that never ran that is noted before: it may do so although its start took too long, and a hook that is killed
+// meanwhile notes nothing afterwards.
+func (u *Unit) start(ctx context.Context, services []ovndb.Service) error {
+	installed, _, err := u.Packages.Installed(ctx)
+	if err != nil {
+		return err
+	}
 	for _, service := range services {
 		if _, ran := u.Restarts.Runs(service); !ran && service != ovndb.Umbrella {
 			u.Restarts.Started(service, installed)
@@ -123,33 +146,32 @@ func (u *Unit) Start(ctx context.Context, installed ovndb.Version, services []ov
 	return errors.Join(failures...)
 }
 
-// StartOne starts a service and waits until its server is a member, if it may soon
-// be.
+// StartOne starts a service and waits until its server is a member, if it may soon be.
 func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
-	name := service
-	if err := u.Services.Unmask(ctx, name); err != nil {
+	if err := u.Services.Unmask(ctx, service); err != nil {
 		return err
 	}
 	if service == ovndb.Umbrella {
-		if err := u.Services.Enable(ctx, name); err != nil {
+		if err := u.Services.Enable(ctx, service); err != nil {
 			return err
 		}
 	}
-	if err := u.forgetRefusal(service); err != nil {
-		return err
+	i := slices.IndexFunc(ovndb.Databases(), func(db ovndb.Database) bool { return ovndb.ServiceOf(db) == service })
+	if i >= 0 { // only this start shows whether the start guard refuses it
+		if err := startguard.Forget(u.Paths, ovndb.Databases()[i]); err != nil {
+			return err
+		}
 	}
-	if err := u.Services.Start(ctx, name); err != nil {
+	if err := u.Services.Start(ctx, service); err != nil {
 		return err
 	}
 	if service == ovndb.Northd {
 		u.awaitNorthd(ctx, northdPatience)
 	}
-	for _, db := range ovndb.Databases() {
-		if ovndb.ServiceOf(db) != service {
-			continue
-		}
-		if err := u.awaitMember(ctx, db, joinPatience); err != nil {
-			u.Log.InfoContext(ctx, "the server is not a working member yet", "database", db.Short(), "error", err)
+	if i >= 0 {
+		if err := u.awaitMember(ctx, ovndb.Databases()[i], joinPatience); err != nil {
+			u.Log.InfoContext(ctx, "the server is not a working member yet",
+				"database", ovndb.Databases()[i].Short(), "error", err)
 		}
 	}
 	return nil
@@ -169,19 +191,14 @@ func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time
 	return err
 }
 
-// forgetRefusal has only the next start show whether the start guard refuses it.
-func (u *Unit) forgetRefusal(service ovndb.Service) error {
-	for _, db := range ovndb.Databases() {
-		if ovndb.ServiceOf(db) == service {
-			return startguard.Forget(u.Paths, db)
-		}
-	}
-	return nil
-}
-
 // Restart restarts a service, which then runs the installed version; a database's server under the lock, after a
-// judgement, and it ends when the server is back.
-func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, installed ovndb.Version, service ovndb.Service) error {
+// judgement, and it ends when the server is back. Another process may have changed the packages since they were looked
+// at.
+func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, service ovndb.Service) error {
+	installed, _, err := u.Packages.Packages.Installed(ctx)
+	if err != nil {
+		return err
+	}
 	if service == ovndb.Northd {
 		if err := u.Services.MakeStartable(ctx, service); err != nil {
 			return err
@@ -197,23 +214,7 @@ func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, installed
 		if ovndb.ServiceOf(db) != service {
 			continue
 		}
-		err := u.Members.WithLock(ctx, snapshot.Application, db, true, func(ctx context.Context, gate membership.Gate) error {
-			if err := u.Members.RewriteFile(ctx, db); err != nil {
-				return err
-			}
-			if err := u.forgetRefusal(service); err != nil {
-				return err
-			}
-			if err := u.Control.HandOver(ctx, u.Services, db, gate); err != nil {
-				return err
-			}
-			patience := restartPatience
-			if !snapshot.Servers[db].Member() {
-				patience = joinPatience
-			}
-			return u.awaitMember(ctx, db, patience)
-		})
-		if err != nil {
+		if err := u.restartServer(ctx, snapshot, db); err != nil {
 			return err
 		}
 		u.Restarts.Started(service, installed)
@@ -221,12 +222,32 @@ func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, installed
 	return nil
 }
 
+func (u *Unit) restartServer(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database) error {
+	patience := restartPatience
+	if !snapshot.Servers[db].Member() {
+		patience = joinPatience
+	}
+	restart := func(ctx context.Context, gate membership.Gate) error {
+		if err := u.Members.RewriteFile(ctx, db); err != nil {
+			return err
+		}
+		if err := startguard.Forget(u.Paths, db); err != nil {
+			return err
+		}
+		if err := u.Control.HandOver(ctx, u.Services, db, gate); err != nil {
+			return err
+		}
+		return u.awaitMember(ctx, db, patience)
+	}
+	return u.Members.WithLock(ctx, snapshot.Application, db, true, restart)
+}
+
 // ErrNotRemoved is returned if a member that a unit asked to have removed was not: the next hook tries again.
 var ErrNotRemoved = errors.New("not removed")
 
-// RemoveMember kicks the member of a unit that asks for it, with all that a kick takes: its judgement, the lock, the
+// removeMember kicks the member of a unit that asks for it, with all that a kick takes: its judgement, the lock, the
 // proof.
-func (u *Unit) RemoveMember(ctx context.Context, m observe.Application, s plan.Step) error {
+func (u *Unit) removeMember(ctx context.Context, m observe.Application, s plan.Step) error {
 	results, err := u.Members.Kick(ctx, m, membership.KickRequest{
 		IDs:       map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}},
 		Confirmed: true, Permit: raft.PermitForce,
@@ -242,8 +263,8 @@ func (u *Unit) RemoveMember(ctx context.Context, m observe.Application, s plan.S
 	return nil
 }
 
-// SetTimer changes the election timer of a database.
-func (u *Unit) SetTimer(ctx context.Context, db ovndb.Database, to time.Duration) error {
+// setTimer changes the election timer of a database.
+func (u *Unit) setTimer(ctx context.Context, db ovndb.Database, to time.Duration) error {
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
 	}

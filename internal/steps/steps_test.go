@@ -64,7 +64,7 @@ func northdIsNotLeftDown(t *testing.T) {
 		n := &northd{masked: masked}
 		u := unit(t, &observe.Machine{Services: systemd.Services{Runner: n}, Control: ovsctl.Control{Runner: n}})
 		u.Restarts.Due(ovndb.Northd, "upgrade")
-		err := u.Restart(t.Context(), observe.Snapshot{}, ovndb.Version{OVN: "25.03"}, ovndb.Northd)
+		err := u.Restart(t.Context(), observe.Snapshot{}, ovndb.Northd)
 		pending, refused := u.Restarts.Pending(ovndb.Version{})
 		require.NoError(t, refused)
 		assert.Equal(t, want, slices.Clone(n.calls), masked)
@@ -85,10 +85,6 @@ func TestAwaitMember_refused_by_the_start_guard(t *testing.T) {
 	u := unit(t, new(observe.Machine))
 	require.NoError(t, os.WriteFile(u.Paths.StartRefusal(ovndb.NB), []byte(`{"reason": "given up"}`), 0o600))
 	assert.ErrorContains(t, u.awaitMember(t.Context(), ovndb.NB, time.Hour), "given up")
-	require.NoError(t, u.forgetRefusal(ovndb.SouthboundServer))
-	assert.FileExists(t, u.Paths.StartRefusal(ovndb.NB))
-	require.NoError(t, u.forgetRefusal(ovndb.NorthboundServer))
-	assert.NoFileExists(t, u.Paths.StartRefusal(ovndb.NB))
 }
 
 // A machine was so slow that systemctl did not return in time: the server runs all the same.
@@ -121,8 +117,7 @@ func TestStart_service_that_is_slow_to_start(t *testing.T) {
 				assert.Equal(t, c.want[ovndb.NorthboundServer], runs)
 				return nil
 			}
-			installed := ovndb.Version{OVN: "25.03", OVS: "3.5"}
-			require.ErrorContains(t, u.Start(t.Context(), installed, []ovndb.Service{ovndb.NorthboundServer}), "timed out")
+			require.ErrorContains(t, u.start(t.Context(), []ovndb.Service{ovndb.NorthboundServer}), "timed out")
 			assert.Equal(t, 1, saved)
 			runs, _ := u.Restarts.Runs(ovndb.NorthboundServer)
 			assert.Equal(t, c.want[ovndb.NorthboundServer], runs)
@@ -130,8 +125,15 @@ func TestStart_service_that_is_slow_to_start(t *testing.T) {
 	}
 }
 
+// dpkg is a runner of dpkg-query on a machine that has the packages.
+type dpkg struct{}
+
+func (dpkg) Run(context.Context, run.Command) ([]byte, error) {
+	return []byte("ovn-central installed 25.03\nopenvswitch-common installed 3.5\n"), nil
+}
+
 // unit is one on that machine, with no restarts that packages were refused.
-func unit(t *testing.T, m *observe.Machine) Unit {
+func unit(t *testing.T, m *observe.Machine) *Unit {
 	t.Helper()
 	dir := t.TempDir()
 	if m.Log == nil {
@@ -139,8 +141,8 @@ func unit(t *testing.T, m *observe.Machine) Unit {
 	}
 	state, err := unitstate.Open(filepath.Join(dir, "state.json"), m.Log)
 	require.NoError(t, err)
-	return Unit{
-		Machine: m, Paths: ovndb.Paths{Run: dir, DB: dir, Etc: dir},
+	return &Unit{
+		Machine: m, Paths: ovndb.Paths{Run: dir, DB: dir, Etc: dir}, Packages: &apt.Manager{Packages: apt.Packages{Runner: dpkg{}}},
 		Restarts: &restarts.Manager{Refusals: apt.Policy{App: "ovn-central", Paths: ovndb.Paths{DB: dir}}, State: state, Log: m.Log},
 		Save:     func() error { return nil },
 	}
@@ -188,7 +190,7 @@ func TestDefaults(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(u.Paths.Defaults()), 0o755))
 	compare := func(a observe.Addresses) plan.Drift {
 		t.Helper()
-		drift, err := u.Defaults(a)
+		drift, err := u.defaults(a)
 		require.NoError(t, err)
 		return drift
 	}
@@ -196,7 +198,7 @@ func TestDefaults(t *testing.T) {
 	assert.Empty(t, compare(observe.Addresses{}), "its address is unknown")
 	assert.Equal(t, plan.Drifted, compare(observe.Addresses{Own: own}), "there is no file yet")
 	serving := map[ovndb.Database]observe.ServerState{ovndb.NB: {Condition: ovndb.Serving}}
-	require.NoError(t, u.WriteDefaults(observe.Addresses{Own: own}, plan.Drifted, serving))
+	require.NoError(t, u.writeDefaults(observe.Addresses{Own: own}, plan.Drifted, serving))
 	assert.Equal(t, plan.InSync, compare(observe.Addresses{Own: own}))
 	assert.Equal(t, plan.InSync, compare(observe.Addresses{Own: other, Member: own}))
 	due, err := u.Restarts.Pending(ovndb.Version{})
@@ -204,7 +206,7 @@ func TestDefaults(t *testing.T) {
 	assert.Empty(t, due)
 
 	u.Save = func() error { return os.ErrPermission }
-	require.ErrorIs(t, u.WriteDefaults(observe.Addresses{Own: other}, plan.NeedsRestart, serving), os.ErrPermission)
+	require.ErrorIs(t, u.writeDefaults(observe.Addresses{Own: other}, plan.NeedsRestart, serving), os.ErrPermission)
 	assert.Equal(t, plan.InSync, compare(observe.Addresses{Own: own}), "it is not changed before the restart is noted")
 	due, err = u.Restarts.Pending(ovndb.Version{})
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
@@ -42,9 +43,9 @@ func TestNorthdOfAnUpgradeThatWasCutOffIsDueWhereItIsAdopted(t *testing.T) {
 			}
 			r, err := u.loadRecord()
 			require.NoError(t, err)
-			require.NoError(t, u.adopt(t.Context(), pass{record: r}))
-			assert.True(t, r.packages.Adopted())
-			pending, err := r.restarts.Pending(ovndb.Version{OVN: "25.03"})
+			require.NoError(t, u.adopt(t.Context(), r, plan.Settings{}))
+			assert.True(t, r.Packages.Adopted())
+			pending, err := r.Restarts.Pending(ovndb.Version{OVN: "25.03"})
 			require.NoError(t, err)
 			assert.Equal(t, c.want, pending)
 		})

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -16,14 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+	"github.com/ovn-central/ovn-central-operator/internal/operate"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsctl"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
@@ -67,12 +67,12 @@ func assertNoMemoryIsLeft(t *testing.T, runner bare) {
 		Machine: machine, Observer: &observe.Observer{Machine: machine}, Paths: paths,
 		Policy: apt.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: firewall.Firewall{Runner: runner},
 	}
-	recorded(t, u, unitKept{Known: true})
+	recorded(t, u, kept{Known: true})
 	require.NoError(t, os.WriteFile(u.Observer.CachePath(), []byte("{}"), 0o600))
-	kept := stageFile(t, paths, ovndb.NB, "ab01")
+	putAway := stageFile(t, paths, ovndb.NB, "ab01")
 	require.NoError(t, os.WriteFile(paths.File(ovndb.SB)+".standalone", nil, 0o600))
 	require.NoError(t, u.Remove(t.Context()))
-	assert.Equal(t, []string{kept}, filesIn(t, paths.DB), "all data of a database may be in it (R10)")
+	assert.Equal(t, []string{putAway}, filesIn(t, paths.DB), "all data of a database may be in it (R10)")
 }
 
 // A recovery that was withdrawn leaves the file of its new cluster, which has all data of the old one. A unit that was
@@ -101,13 +101,13 @@ func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
 			if tt.from != "" {
 				former := *u.Machine
 				former.Env.Unit = tt.from
-				recorded(t, &Reconciler{Machine: &former, Paths: u.Paths}, unitKept{Known: true, Paused: !tt.known})
+				recorded(t, &Reconciler{Machine: &former, Paths: u.Paths}, kept{Known: true, Asked: operate.Asked{Paused: !tt.known}})
 			}
 			putAway := stageFile(t, u.Paths, ovndb.NB, "ab01")
 			r, err := u.loadRecord()
 			require.NoError(t, err)
-			r.leader.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: tt.claimed}
-			require.NoError(t, u.adopt(t.Context(), pass{record: r}))
+			r.Leader.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: tt.claimed}
+			require.NoError(t, u.adopt(t.Context(), r, plan.Settings{}))
 			assert.True(t, r.Known)
 			found := filesIn(t, u.Paths.DB)
 			assert.Equal(t, tt.kept, slices.Contains(found, filepath.Base(u.Paths.File(ovndb.NB))+".new"), found)
@@ -140,38 +140,4 @@ func filesIn(t *testing.T, dir string) (names []string) {
 		names = append(names, entry.Name())
 	}
 	return names
-}
-
-func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {
-	t.Parallel()
-	const northd, nb, sb = ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer
-	held := map[ovndb.Service]string{nb: "options changed"}
-	for name, tt := range map[string]struct {
-		paused  bool
-		pending map[ovndb.Service]string
-		names   []string
-		want    []ovndb.Service
-		err     finding.Code
-		unknown error
-	}{
-		"what is held back":             {pending: held, want: []ovndb.Service{nb}},
-		"nothing is held back":          {},
-		"one by name":                   {pending: held, names: []string{"ovn-northd"}, want: []ovndb.Service{northd}},
-		"all by name":                   {names: []string{"ovn-central"}, want: []ovndb.Service{northd, nb, sb}},
-		"no such one":                   {names: []string{"ovn-controller"}, unknown: ErrNoService},
-		"of a paused unit, by name":     {paused: true, names: []string{"ovn-northd"}, err: finding.Paused},
-		"of a paused unit, held back":   {paused: true, pending: held, err: finding.Paused},
-		"of a paused unit, none is due": {paused: true},
-	} {
-		wanted, err := (&record{unitKept: unitKept{Paused: tt.paused}}).restartTargets("ovn-central/0", tt.pending, tt.names)
-		require.ErrorIs(t, err, cmp.Or(tt.unknown, err), name)
-		assert.Equal(t, tt.err != "", finding.Has(finding.Reasons(err), tt.err), name)
-		var all []ovndb.Service
-		for service, is := range wanted {
-			if is {
-				all = append(all, service)
-			}
-		}
-		assert.ElementsMatch(t, tt.want, all, name)
-	}
 }

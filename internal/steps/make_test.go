@@ -1,4 +1,4 @@
-package reconcile
+package steps
 
 import (
 	"go/ast"
@@ -13,7 +13,7 @@ import (
 )
 
 // Each step that package plan can choose has a function.
-func TestStepFunctions(t *testing.T) {
+func TestFunctions(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "../plan/step.go", nil, 0)
 	require.NoError(t, err)
@@ -30,9 +30,9 @@ func TestStepFunctions(t *testing.T) {
 		for i := range spec.Names {
 			value := spec.Values[i].(*ast.BasicLit).Value
 			kinds++
-			assert.Contains(t, stepFunctions, plan.Kind(value[1:len(value)-1]), spec.Names[i].Name)
+			assert.Contains(t, functions, plan.Kind(value[1:len(value)-1]), spec.Names[i].Name)
 		}
 		return true
 	})
-	assert.Equal(t, len(stepFunctions), kinds)
+	assert.Equal(t, len(functions), kinds)
 }

@@ -1,0 +1,201 @@
+// Package operate does to a unit's services what an operator asks for: it pauses and resumes them, holds ovn-northd, and
+// restarts them.
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agentservice"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/steps"
+)
+
+// Asked is what an operator has asked for, until the opposite is asked for.
+type Asked struct {
+	Paused bool `json:"paused,omitempty"`
+	// NorthdHeld reports whether ovn-northd must not run here.
+	NorthdHeld bool `json:"northd-held,omitempty"`
+}
+
+// Unit is the unit that is operated.
+type Unit struct {
+	*steps.Unit
+	*Asked
+	Agent *agentservice.Manager
+	Tools *juju.Tools
+}
+
+// Services are all services of a unit.
+func Services() []ovndb.Service {
+	return append([]ovndb.Service{ovndb.Umbrella}, plan.RestartOrder()...)
+}
+
+// Pause stops the services until [Unit.Resume]; they don't start at boot either. The unit stays a member, so that the
+// others must be a majority without it: if they aren't, or it knows no leader, the error is a [*finding.RefusedError]
+// that names each database, and nothing was stopped. recovery permits a pause without a leader, with which the recovery
+// of a lost quorum begins.
+func (u Unit) Pause(ctx context.Context, recovery bool) error {
+	snapshot := u.Observer.Observe(ctx, u.Tools)
+	var turns []ovndb.Database
+	for db, l := range snapshot.Servers {
+		// A server without a leader votes: it may be the one that elects one.
+		if l.Member() && (l.Status.HasLeader() || !recovery) || l.Condition == ovndb.Unreadable {
+			turns = append(turns, db)
+		}
+	}
+	slices.Sort(turns)
+	return u.Members.WithLocks(ctx, snapshot.Application, turns, true, u.halt)
+}
+
+// halt stops the services, under the locks.
+func (u Unit) halt(ctx context.Context, gate membership.Gate) error {
+	for _, db := range ovndb.Databases() { // no file may lack entries once its server has stopped
+		if err := u.Members.RewriteFile(ctx, db); err != nil {
+			return err
+		}
+	}
+	u.Paused = true
+	if err := u.Save(); err != nil {
+		return err
+	}
+	if _, err := gate(); err != nil {
+		return errors.Join(err, u.Resume())
+	}
+	if err := errors.Join(u.Agent.Halt(ctx), u.Save()); err != nil {
+		return err
+	}
+	return u.stop(ctx, Services()...)
+}
+
+func (u Unit) stop(ctx context.Context, services ...ovndb.Service) error {
+	if err := u.Services.Stop(ctx, services...); err != nil {
+		return err
+	}
+	return u.Services.Mask(ctx, services...)
+}
+
+// Resume ends a pause. The services are started as the unit converges.
+func (u Unit) Resume() error {
+	u.Paused = false
+	return u.Save()
+}
+
+// HoldNorthd stops ovn-northd and keeps it from running, through hooks, upgrades and restarts of the machine, until
+// [Unit.ReleaseNorthd]: in the fail-safe order of an upgrade it is stopped before all else, and the new one is started
+// once the databases are upgraded (ovn-upgrades, "Fail-safe upgrade").
+func (u Unit) HoldNorthd(ctx context.Context) error {
+	u.NorthdHeld = true
+	if err := u.Save(); err != nil {
+		return err
+	}
+	return u.stop(ctx, ovndb.Northd)
+}
+
+// ReleaseNorthd ends what [Unit.HoldNorthd] has begun. The service is started as the unit converges.
+func (u Unit) ReleaseNorthd() error {
+	u.NorthdHeld = false
+	return u.Save()
+}
+
+// Deferred are the restarts that are held back, each with its reason, and why it can't be done yet.
+func (u Unit) Deferred(ctx context.Context) (map[ovndb.Service]string, error) {
+	version, _, err := u.Packages.Installed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pending, err := u.Restarts.Pending(version)
+	if err != nil {
+		return nil, err
+	}
+	for _, db := range ovndb.Databases() {
+		reason, due := pending[ovndb.ServiceOf(db)]
+		if !due {
+			continue
+		}
+		lost, err := u.Observer.MissingEntries(ctx, u.Observer.ObserveServer(ctx, db))
+		if err != nil {
+			return nil, err
+		}
+		if lost != "" {
+			pending[ovndb.ServiceOf(db)] = reason + "; its file lacks entries and must be rewritten first"
+		}
+	}
+	return pending, nil
+}
+
+// errNoService is returned for a name that is not one of the package's services.
+var errNoService = errors.New("no such service")
+
+// Restart restarts services one after the other, each as carefully as the unit itself would. Without names it restarts
+// those that are held back. It returns what it has restarted. What was stopped by a pause, or is held, is refused.
+func (u Unit) Restart(ctx context.Context, names ...string) ([]ovndb.Service, error) {
+	u.Restarts.KeepRefused(ctx, u.Save)
+	pending, err := u.Deferred(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := u.restartTargets(u.Env.Unit, pending, names)
+	if err != nil {
+		return nil, fmt.Errorf("cannot restart services: %w", err)
+	}
+	snapshot := u.Observer.Observe(ctx, u.Tools)
+	var done []ovndb.Service
+	for _, service := range plan.RestartOrder() {
+		if !wanted[service] {
+			continue
+		}
+		if err := u.Unit.Restart(ctx, snapshot, service); err != nil {
+			return done, errors.Join(fmt.Errorf("cannot restart %s: %w", service, err), u.Save())
+		}
+		done = append(done, service)
+	}
+	return done, u.Save()
+}
+
+// restartTargets are the services that a restart is for: those that are named, by themselves or all together, or without
+// names those that are held back.
+func (a Asked) restartTargets(
+	unit string, pending map[ovndb.Service]string, names []string,
+) (map[ovndb.Service]bool, error) {
+	wanted := map[ovndb.Service]bool{}
+	for service := range pending {
+		wanted[service] = len(names) == 0
+	}
+	for _, name := range names {
+		services := []ovndb.Service{ovndb.Service(name)}
+		if services[0] == ovndb.Umbrella {
+			services = plan.RestartOrder()
+		} else if !slices.Contains(plan.RestartOrder(), services[0]) {
+			all := ovndb.JoinServices(plan.RestartOrder())
+			return nil, fmt.Errorf("%w: %q; there are %s, %s", errNoService, name, all, ovndb.Umbrella)
+		}
+		for _, service := range services {
+			wanted[service] = true
+		}
+	}
+	switch {
+	case a.NorthdHeld && wanted[ovndb.Northd] && len(names) > 0:
+		return nil, stopped(finding.NorthdHeld, unit, "release-northd")
+	case a.NorthdHeld:
+		delete(wanted, ovndb.Northd)
+	}
+	if a.Paused && slices.Contains(slices.Collect(maps.Values(wanted)), true) {
+		return nil, stopped(finding.Paused, unit, "resume")
+	}
+	return wanted, nil
+}
+
+// stopped refuses what an action ends.
+func stopped(code finding.Code, unit, action string) error {
+	end := finding.Do(command.Command{Unit: unit, Action: action})
+	return finding.Refuse([]finding.Finding{finding.New(code, finding.Subject{}, finding.Args{}, end)})
+}

@@ -1,0 +1,130 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/operate"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// PrepareToLeave does in the `stop` of a unit what comes before its servers leave. While its `stop` fails no other hook
+// runs. It returns what a recovery waits for; it refuses as [steps.Unit.PutAwaySuperseded] does.
+func (u *Reconciler) PrepareToLeave(ctx context.Context, snapshot observe.Snapshot) (after observe.Snapshot, waiting []string, err error) {
+	r, err := u.loadRecord()
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
+	} else {
+		snapshot, waiting = u.finishRecoveries(ctx, r, snapshot)
+	}
+	snapshot, err = r.PutAwaySuperseded(ctx, snapshot)
+	if err == nil && r.Paused && snapshot.Application.OthersStay() {
+		snapshot = u.resumeToLeave(ctx, r, snapshot)
+	}
+	return snapshot, waiting, err
+}
+
+// finishRecoveries does what [plan.Decide] leaves to a unit that is being removed, if a recovery is under way. It
+// returns what is waited for. If Juju does not tell all that is needed, nothing is done: `stop` needs no relation.
+func (u *Reconciler) finishRecoveries(ctx context.Context, r *record, snapshot observe.Snapshot) (after observe.Snapshot, waiting []string) {
+	m := snapshot.Application
+	if m.Unread != nil || !m.OthersStay() || !r.Recovery.Involved(ctx, m) {
+		return snapshot, nil
+	}
+	var o Result
+	o.Snapshot.Snapshot, o.Thorough = snapshot, true
+	err := u.askJuju(ctx, r, &o.Snapshot)
+	if err == nil {
+		_, err = u.converge(ctx, r, &o)
+	}
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot do this unit's part of the recovery; continuing", "error", err)
+		return o.Snapshot.Snapshot, nil
+	}
+	for _, f := range o.Decision.Findings {
+		if f.Severity == finding.Waiting {
+			waiting = append(waiting, f.Message())
+		}
+	}
+	return o.Snapshot.Snapshot, waiting
+}
+
+// resumeToLeave starts the servers of a paused unit that is being removed while others stay: a server that doesn't run
+// can't leave, and a removal is to leave no member behind (R9). It is one attempt, within a bounded time; what a server
+// is then is judged as ever.
+func (u *Reconciler) resumeToLeave(ctx context.Context, r *record, snapshot observe.Snapshot) observe.Snapshot {
+	r.Paused = false
+	if err := r.Save(); err != nil {
+		u.Log.WarnContext(ctx, "cannot note that the unit is resumed; leaving its servers stopped", "error", err)
+		return snapshot
+	}
+	var wg sync.WaitGroup
+	for _, db := range ovndb.Databases() {
+		if l := snapshot.Servers[db]; l.Condition != ovndb.Down || r.Recovery.Held[db] != "" {
+			continue
+		}
+		wg.Go(func() {
+			log := u.Log.With("database", db.Short())
+			log.InfoContext(ctx, "starting the server that a pause has stopped, so that it can leave")
+			if err := r.StartOne(ctx, ovndb.ServiceOf(db)); err != nil {
+				log.WarnContext(ctx, "cannot start the server; continuing without it", "error", err)
+			}
+		})
+	}
+	wg.Wait()
+	return u.Observer.Refresh(ctx, snapshot)
+}
+
+// HaltAgent stops the agent, so that another unit's takes over at once. If it can't be stopped, that comes later: the
+// others see that this unit doesn't act.
+func (u *Reconciler) HaltAgent(ctx context.Context) {
+	r, err := u.loadRecord()
+	if err == nil {
+		err = errors.Join(r.agent.Halt(ctx), u.saveRecord(r))
+	}
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot stop the agent", "error", err)
+	}
+}
+
+// Admit lets the other units in, beside those that may connect already: while this unit waits to leave with the only
+// copy, no hook of it but `stop` sees those that come to take it over. Which clients there are it can't know any more.
+func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
+	peers := m.PeerAddresses()
+	if len(peers) == 0 {
+		return
+	}
+	_, err := u.Firewall.Admit(ctx, peers)
+	if err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
+		u.Log.WarnContext(ctx, "cannot let the other units in", "error", err)
+	}
+}
+
+// Remove takes from the machine what would hinder, or endanger, a unit that comes after: the key, the package sources,
+// the firewall's rules, the options of the services, which stay masked, what this one remembers, a cluster that was never
+// put into its place. The databases' files were put away by `stop`.
+func (u *Reconciler) Remove(ctx context.Context) error {
+	r, err := u.loadRecord()
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
+	}
+	var failures []error
+	for _, remove := range []func(context.Context) error{
+		r.Firewall.Remove, r.guard.Remove, r.backups.Remove, r.agent.Remove, r.Packages.Remove,
+	} {
+		failures = append(failures, remove(ctx))
+	}
+	failures = append(failures, r.Recovery.PutAwayStaged(ctx, nil), u.Services.Mask(ctx, operate.Services()...))
+	c := u.Paths.Credentials()
+	for _, path := range []string{
+		c.Key, c.Certificate, c.CA, u.Paths.Defaults(), u.Paths.NorthdParams(), u.recordPath(), u.Observer.CachePath(),
+	} {
+		failures = append(failures, atomicfile.Remove(path))
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,181 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+)
+
+type function func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error
+
+// functions make the steps.
+var functions = map[plan.Kind]function{
+	plan.Install: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
+		u.Schemas.Forget(ovndb.Databases()...)
+		return u.Packages.Install(ctx, o.Packages())
+	},
+	plan.Upgrade: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
+		u.Schemas.Forget(ovndb.Databases()...)
+		return u.Packages.Upgrade(ctx, o.Packages())
+	},
+	plan.TrustCA: (*Unit).installCertificate, plan.InstallCertificate: (*Unit).installCertificate,
+	plan.DropCAs: (*Unit).installCertificate,
+	plan.WriteDefaults: func(u *Unit, _ context.Context, o Snapshot, _ plan.Step) error {
+		return u.writeDefaults(o.Addresses, o.State.Defaults, o.Servers)
+	},
+	plan.WriteNorthdParams: func(u *Unit, _ context.Context, o Snapshot, _ plan.Step) error {
+		restart := o.State.Services[ovndb.Northd].Active && o.State.NorthdParams == plan.NeedsRestart
+		return u.writeNorthdParams(o.Addresses, o.Snapshot, restart)
+	},
+	plan.ConfigureFirewall: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
+		_, err := u.Firewall.Ensure(ctx, o.firewall())
+		return err
+	},
+	plan.ConfigureListeners: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		return u.ensureListeners(ctx, o, s.Database)
+	},
+	plan.Start: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error { return u.start(ctx, s.Services) },
+	plan.Restart: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		return u.Restart(ctx, o.Snapshot, s.Service)
+	},
+	plan.ArchiveFile: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		return u.archive(ctx, o.Servers[s.Database])
+	},
+	plan.RewriteFile: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
+		return u.rewriteFile(ctx, s.Database)
+	},
+	plan.ConvertSchema: (*Unit).convert,
+	plan.SetElectionTimer: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
+		return u.setTimer(ctx, s.Database, s.Timer)
+	},
+	plan.Leave: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		return u.Members.LeaveRemoved(ctx, o.Application, o.Servers[s.Database])
+	},
+	// First clusters, and joins.
+	plan.StageCluster: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		_, err := u.Files.CreateCluster(ctx, s.Database, o.raftAddress(s.Database), s.Timer)
+		return err
+	},
+	plan.PublishClusters: (*Unit).claim,
+	plan.CommitCluster: func(u *Unit, _ context.Context, _ Snapshot, s plan.Step) error {
+		return u.Files.Commit(s.Database)
+	},
+	plan.DiscardCluster: (*Unit).discard,
+	plan.JoinCluster: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		return u.Files.JoinCluster(ctx, s.Database, s.Cluster, o.raftAddress(s.Database), s.Remotes)
+	},
+	// Recoveries and restores.
+	plan.AcceptRecovery: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		return u.Leader.Accept(ctx, s.Database, o.State.Recovery[s.Database].Accept(s.Unit))
+	},
+	plan.StopServer: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
+		return u.Recovery.Stop(ctx, s.Database, s.Unit)
+	},
+	plan.ReleaseServer: func(u *Unit, _ context.Context, _ Snapshot, s plan.Step) error {
+		delete(u.Recovery.Held, s.Database)
+		return nil
+	},
+	plan.RemakeCluster: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		superseded := u.Leader.Clusters.Supersede(s.Database, "", "").Superseded[s.Database]
+		timer := o.State.Settings.ElectionTimer
+		return u.Recovery.Remake(ctx, s.Database, o.raftAddress(s.Database), timer, superseded)
+	},
+	plan.Supersede: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		if err := u.Leader.Confirm(ctx); err != nil {
+			return err
+		}
+		if err := u.Recovery.MayReplace(ctx, o.Snapshot, o.State, s.Database, s.Unit); err != nil {
+			return err
+		}
+		return u.Leader.Supersede(ctx, s.Database, s.Cluster, s.Unit)
+	},
+	plan.NoteSuperseded: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
+		return u.noteSuperseded(ctx, s.Database)
+	},
+	plan.RemoveDamaged: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
+		return u.removeMember(ctx, o.Application, s)
+	},
+	plan.WithdrawRequest: func(u *Unit, _ context.Context, _ Snapshot, s plan.Step) error {
+		u.Recovery.Note(s.Database, u.Recovery.Attempts[s.Database].Withdraws(s.Why))
+		return nil
+	},
+}
+
+// Make makes one step.
+func (u *Unit) Make(ctx context.Context, o Snapshot, s plan.Step) error {
+	do, is := functions[s.Kind]
+	if !is {
+		return errors.New("no such step")
+	}
+	return do(u, ctx, o, s)
+}
+
+// convert brings a database to the schema of the packages. It compares once more right before: what a killed hook has
+// begun may have ended since.
+func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
+	db := s.Database
+	u.Schemas.Forget(db)
+	needed, err := u.Files.NeedsConversion(ctx, db)
+	if err != nil || !needed {
+		return err
+	}
+	most := plan.ConversionTimer(o.State.Databases[db].Size, o.State.Databases[db].Runs)
+	text := fmt.Sprintf("%s: its schema is being converted; its clients may wait for up to %d s", db.Short(), most/time.Second)
+	if err := u.Juju.StatusSet(ctx, juju.Maintenance, text); err != nil {
+		u.Log.WarnContext(ctx, "cannot set the status", "error", err)
+	}
+	return u.Members.Convert(ctx, o.Application, db, o.State.Packages.Version.String(), s.Timer)
+}
+
+// installCertificate writes the certificates' files, under the lock of both databases if the servers are members: no
+// other unit's server may be down meanwhile.
+func (u *Unit) installCertificate(ctx context.Context, o Snapshot, s plan.Step) error {
+	locked := true
+	var served []ovndb.Database
+	for _, db := range ovndb.Databases() {
+		if o.State.Databases[db].ClientsServed {
+			served = append(served, db)
+		}
+		locked = locked && o.Servers[db].Member() && o.Servers[db].Status.HasLeader()
+	}
+	install := func(ctx context.Context, _ membership.Gate) error {
+		return u.Certificates.Install(ctx, s.Kind, o.Addresses.Own, served)
+	}
+	if !locked {
+		return install(ctx, nil) // nothing is lost that way, and maybe everything won
+	}
+	return u.Members.WithLocks(ctx, o.Application, ovndb.Databases(), false, install)
+}
+
+// claim publishes the clusters' IDs.
+func (u *Unit) claim(ctx context.Context, o Snapshot, s plan.Step) error {
+	by := ""
+	if len(s.IDs) == len(ovndb.Databases()) && o.State.Databases[ovndb.NB].Staged == s.IDs[ovndb.NB] {
+		by = u.Env.Unit
+	}
+	for _, peer := range o.State.Peers {
+		if peer.Claim != "" && peer.Claim == s.IDs[ovndb.NB] {
+			by = peer.Unit
+		}
+	}
+	return u.Leader.Claim(ctx, s.IDs, by)
+}
+
+// discard puts away a staged cluster. This unit's claim of it is withdrawn first, in its record, and so with the end of
+// this hook or of a later one: the unit that claims clusters now waits for it.
+func (u *Unit) discard(_ context.Context, o Snapshot, s plan.Step) error {
+	staged := o.State.Databases[s.Database].Staged
+	if s.Database == ovndb.NB && staged == o.State.Claim && staged != "" {
+		u.Leader.Withdraw(staged)
+		if err := u.Save(); err != nil {
+			return err
+		}
+	}
+	return u.Files.Discard(s.Database)
+}

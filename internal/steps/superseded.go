@@ -1,0 +1,132 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
+	"github.com/ovn-central/ovn-central-operator/internal/startguard"
+)
+
+// PutAwaySuperseded puts away what a unit that is being removed has of clusters that were replaced: the other units have
+// no need of it, and while the unit's `stop` fails no other hook runs, in which [plan.Decide] has that done. It refuses,
+// with a [*finding.RefusedError], if the new cluster is not in its place yet.
+func (u *Unit) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot) (observe.Snapshot, error) {
+	unread := u.Leader.ReadForStop(ctx, snapshot.Application)
+	if refused := u.refuseUnplaced(ctx, snapshot.Application, unread); refused != nil {
+		return snapshot, refused
+	}
+	archived := false
+	for _, db := range ovndb.Databases() {
+		l := snapshot.Servers[db]
+		own := l.Identity().Cluster
+		if l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable {
+			own, _ = raftfile.Cluster(ctx, u.Paths, db) // what can't be read is not put away
+		}
+		if own == "" || !u.superseded(ctx, db, own, unread) {
+			continue
+		}
+		if err := u.archive(ctx, l); err != nil {
+			return snapshot, err
+		}
+		archived = true
+	}
+	if archived {
+		snapshot = u.Observer.Refresh(ctx, snapshot)
+	}
+	return snapshot, nil
+}
+
+// refuseUnplaced refuses to go while units stay and the new cluster's file is still to be put in its place here: its data
+// are nowhere else (R9). If Juju could not be asked, so may be those of one that was created for a request.
+func (u *Unit) refuseUnplaced(ctx context.Context, m observe.Application, unread bool) error {
+	if !m.OthersStay() {
+		return nil
+	}
+	var reasons []finding.Finding
+	for _, db := range ovndb.Databases() {
+		staged, err := u.Files.Staged(ctx, db)
+		if err != nil || staged.Cluster == "" {
+			continue
+		}
+		request, pending := u.Recovery.Request(db)
+		if staged.Cluster == u.Leader.Clusters.IDs[db] || unread && pending && staged.Cluster == request.New {
+			args := finding.Args{Detail: "beside " + u.Paths.File(db)}
+			reasons = append(reasons, finding.Of(finding.NewClusterUnplaced, db, args))
+		}
+	}
+	resume := finding.Do(command.Command{Unit: m.Unit, Action: "resume"})
+	return finding.Refuse(reasons, resume, finding.ByHand(finding.AwaitJoin), membership.TakeTheCopy(m))
+}
+
+// superseded reports whether another cluster has replaced this unit's own. If Juju can't be asked, the other units'
+// servers are.
+func (u *Unit) superseded(ctx context.Context, db ovndb.Database, own raft.ID, unread bool) bool {
+	if slices.Contains(u.Leader.Clusters.Superseded[db], own) {
+		return true
+	}
+	if !unread {
+		return false
+	}
+	reason, err := startguard.Guard{Paths: u.Paths, Dialer: u.Dialer}.Check(ctx, db)
+	if reason == "" && err != nil {
+		u.Log.InfoContext(ctx, "cannot find out whether the server's cluster was given up", "database", db.Short(), "error", err)
+	}
+	return reason != ""
+}
+
+// supersededDrift compares the replaced clusters in this unit's server with those that the application knows. If the
+// server can't be read, nothing changes. Without a recovery there is nothing to read.
+func (u *Unit) supersededDrift(ctx context.Context, db ovndb.Database) plan.Drift {
+	drift := plan.InSync
+	if len(u.Leader.Clusters.Superseded) == 0 {
+		return drift
+	}
+	err := u.onSuperseded(ctx, db, func(context.Context, *ovsdb.Global, map[string]string) error {
+		drift = plan.Drifted
+		return nil
+	})
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read which clusters were replaced", "database", db.Short(), "error", err)
+		return ""
+	}
+	return drift
+}
+
+// noteSuperseded writes what the database lacks of that.
+func (u *Unit) noteSuperseded(ctx context.Context, db ovndb.Database) error {
+	err := u.onSuperseded(ctx, db, func(ctx context.Context, global *ovsdb.Global, lacks map[string]string) error {
+		return global.Put(ctx, lacks)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot note the replaced clusters in %s: %w", db, err)
+	}
+	return nil
+}
+
+// onSuperseded calls do with what external_ids of NB_Global or SB_Global on this unit's server lack of the replaced
+// clusters, if they lack anything.
+func (u *Unit) onSuperseded(
+	ctx context.Context, db ovndb.Database, do func(context.Context, *ovsdb.Global, map[string]string) error,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, u.StorePatience(db))
+	defer cancel()
+	socket := []string{"unix:" + u.Paths.Socket(db)}
+	return u.Dialer.WithGlobal(ctx, db, socket, func(global *ovsdb.Global, ids map[string]string) error {
+		c := u.Leader.Clusters
+		lacks := observe.SupersededDrift(db, c.IDs, c.Superseded, ids)
+		if len(lacks) == 0 {
+			return nil
+		}
+		return do(ctx, global, lacks)
+	})
+}
