@@ -157,15 +157,7 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 			next.History, next.Configurations[d] = next.History.Observe(cache.Configurations[d], seen)
 		}
 	}
-	if own := maps.Clone(m.Published[m.Unit]); len(own) > 0 {
-		for d, id := range own {
-			if seen := next.Configurations[d]; seen.Server == id.Server {
-				id.Since = seen.Since
-				own[d] = id
-			}
-		}
-		m.Published[m.Unit] = own
-	}
+	next.addSince(m)
 	for d, seen := range next.Configurations {
 		if servers[d].MemberWithLeader() && next.Former[d].Server != servers[d].Status.Server {
 			m.Members[d] = seen.Members
@@ -173,6 +165,20 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 	}
 	m.History = next.History
 	return next
+}
+
+// addSince adds to what this unit publishes since when its servers are members.
+func (c Cache) addSince(m *Application) {
+	own := maps.Clone(m.Published[m.Unit])
+	for d, id := range own {
+		if seen := c.Configurations[d]; seen.Server == id.Server {
+			id.Since = seen.Since
+			own[d] = id
+		}
+	}
+	if len(own) > 0 {
+		m.Published[m.Unit] = own
+	}
 }
 
 // leavePatience is how long a unit that disappeared from the model may still be leaving: Juju 4 removes it while its

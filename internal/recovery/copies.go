@@ -14,38 +14,23 @@ func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.I
 // copies are what is known of the copies that there are, a statement for each: which could not
 // be asked, and, if each was, whose is the newest.
 func (s State) copies(r Request) (all []finding.Statement) {
-	newest, judged, allKnown := *s.Own, s.inOrder(), true
-	for _, m := range judged {
-		c := s.copyOf(m.Unit)
-		if c == nil || c.HasRaftLeader && m.Unit != s.Unit {
-			allKnown = false
-		} else if c.newer(newest) {
-			newest = *c
-		}
-	}
+	judged, newest := s.inOrder(), s.newest()
 	for _, m := range judged {
 		c, known := s.copyOf(m.Unit), s.says(finding.CopyEnds, finding.Args{})
 		known.Name = strings.TrimSuffix(m.name(), ",")
+		led := c != nil && c.HasRaftLeader && m.Unit != s.Unit
 		switch {
 		case c == nil && m.Answers:
 			known.Line = finding.CopyUnreported
 		case c == nil:
 			known.Line = finding.CopyUnknown
-		case c.HasRaftLeader && m.Unit != s.Unit && m.Answers:
+		case led && m.Answers:
 			known.Line = finding.CopyLed
-		case c.HasRaftLeader && m.Unit != s.Unit:
+		case led:
 			known.Line = finding.CopyLastLed
 		default:
 			known.Args.Value = c.end()
-			if allKnown && !newest.newer(*c) {
-				known.More = append(known.More, finding.AddNewest)
-			}
-			if m.Unit != s.Unit && !m.Answers && !c.Stopped {
-				known.More = append(known.More, finding.AddLastReported)
-			}
-			if c.Damage != "" {
-				known.More = append(known.More, finding.AddDamaged)
-			}
+			known.More = s.about(m, *c, newest)
 		}
 		if r.givesUp(m) {
 			known.More = append(known.More, finding.AddGivenUp)
@@ -53,6 +38,35 @@ func (s State) copies(r Request) (all []finding.Statement) {
 		all = append(all, known)
 	}
 	return all
+}
+
+// newest is the newest of all copies; nil if one of them could not be asked.
+func (s State) newest() *Copy {
+	newest := s.Own
+	for _, m := range s.inOrder() {
+		c := s.copyOf(m.Unit)
+		if c == nil || c.HasRaftLeader && m.Unit != s.Unit {
+			return nil
+		}
+		if c.newer(*newest) {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// about is what to add to how far a member's copy goes.
+func (s State) about(m Member, c Copy, newest *Copy) (more []finding.Line) {
+	if newest != nil && !newest.newer(c) {
+		more = append(more, finding.AddNewest)
+	}
+	if m.Unit != s.Unit && !m.Answers && !c.Stopped {
+		more = append(more, finding.AddLastReported)
+	}
+	if c.Damage != "" {
+		more = append(more, finding.AddDamaged)
+	}
+	return more
 }
 
 // forced returns what is lost of units that are given up though they had more.

@@ -23,59 +23,73 @@ type Verdict struct {
 
 // Judge returns why a request r of this unit is refused, what it waits for, and what it would do.
 func (s State) Judge(r Request) Verdict {
-	var v Verdict
 	if f := s.hasNothing(r); f.Code != "" {
-		v.Refusals = []finding.Finding{f}
-		return v
+		return Verdict{Refusals: []finding.Finding{f}}
 	}
-	v.Refusals = s.refuseHere(r)
-	var away, joining []string
-	looked := 0 // copies that are compared before the new cluster is made
+	j := judging{s: s, r: r, Verdict: Verdict{Refusals: s.refuseHere(r)}}
 	for _, m := range s.inOrder() {
-		given := r.givesUp(m)
-		copied := s.copyOf(m.Unit)
-		stays := m.Exists && !s.dying(m.Unit)
-		damaged := copied != nil && copied.Damage != "" && r.Backup == ""
-		switch {
-		case m.Unit == s.Unit:
-			looked++
-			continue
-		case copied != nil && r.Backup == "" && (copied.HasRaftLeader || copied.newer(*s.Own)) && (!given || !r.Force || m.Answers):
-			v.Refusals = append(v.Refusals, s.ahead(r, m, *copied))
-		case given:
-			away = append(away, m.name())
-			continue
-		case damaged && s.final(m, *copied):
-			v.lacks(s.finds(finding.RecoveryCopyDamaged, m.Unit, finding.Args{Detail: copied.Damage}), m)
-			continue
-		case copied != nil && copied.Stopped && !s.dying(m.Unit): // else it may have been started since, and can't say so
-		case copied == nil && r.Backup == "" && stays:
-			v.lacks(s.finds(finding.RecoveryNotReported, "", finding.Args{}), m)
-			continue
-		case stays:
-			wait := s.mustStop(r, s.Unit, m.Unit)
-			if v.Waiting = append(v.Waiting, wait); damaged { // how far it goes is known then
-				v.Waiting[len(v.Waiting)-1].Args.Detail = copied.Damage
-				joining = append(joining, m.Unit)
-				continue
-			}
-		default:
-			v.lacks(s.finds(finding.RecoveryMayReturn, "", finding.Args{}), m)
-			continue
+		if j.joins(m) {
+			j.joining = append(j.joining, m.Unit)
 		}
-		if m.ID != "" { // else no majority counts it
-			looked++
-		}
-		joining = append(joining, m.Unit)
 	}
 	for _, unit := range s.leaving(r) {
 		if !slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == unit }) {
-			v.lacks(s.finds(finding.RecoveryMayReturn, "", finding.Args{}), Member{Unit: unit})
+			j.lacks(s.finds(finding.RecoveryMayReturn, "", finding.Args{}), Member{Unit: unit})
 		}
 	}
-	v.withWays(func(units []string) finding.Remedy { return s.without(r, s.Unit, units...) })
-	v.Plan = s.plan(r, looked, joining, away)
-	return v
+	j.withWays(func(units []string) finding.Remedy { return s.without(r, s.Unit, units...) })
+	j.Plan = s.plan(r, j.looked, j.joining, j.away)
+	return j.Verdict
+}
+
+// judging is a judgement of a request, member by member.
+type judging struct {
+	s State
+	r Request
+	Verdict
+	// looked counts the copies that are compared before the new cluster is made.
+	looked int
+	// joining are the units that will join the new cluster, away the names of members that are given up.
+	joining, away []string
+}
+
+// joins judges a member, and reports whether its unit will join the new cluster.
+func (j *judging) joins(m Member) bool {
+	s, r := j.s, j.r
+	given, copied := r.givesUp(m), s.copyOf(m.Unit)
+	stays := m.Exists && !s.dying(m.Unit)
+	compared := copied != nil && r.Backup == ""
+	damaged := compared && copied.Damage != ""
+	switch {
+	case m.Unit == s.Unit:
+		j.looked++
+		return false
+	case compared && (copied.HasRaftLeader || copied.newer(*s.Own)) && (!given || !r.Force || m.Answers):
+		j.Refusals = append(j.Refusals, s.ahead(r, m, *copied))
+	case given:
+		j.away = append(j.away, m.name())
+		return false
+	case damaged && s.final(m, *copied):
+		j.lacks(s.finds(finding.RecoveryCopyDamaged, m.Unit, finding.Args{Detail: copied.Damage}), m)
+		return false
+	case copied != nil && copied.Stopped && !s.dying(m.Unit): // else it may have been started since, and can't say so
+	case copied == nil && r.Backup == "" && stays:
+		j.lacks(s.finds(finding.RecoveryNotReported, "", finding.Args{}), m)
+		return false
+	case stays:
+		j.Waiting = append(j.Waiting, s.mustStop(r, s.Unit, m.Unit))
+		if damaged { // how far it goes is known then
+			j.Waiting[len(j.Waiting)-1].Args.Detail = copied.Damage
+			return true
+		}
+	default:
+		j.lacks(s.finds(finding.RecoveryMayReturn, "", finding.Args{}), m)
+		return false
+	}
+	if m.ID != "" { // else no majority counts it
+		j.looked++
+	}
+	return true
 }
 
 // hasNothing is the refusal of a unit that has nothing to make a new cluster of, or that has none to replace.

@@ -157,24 +157,7 @@ func (h History) Observe(before Configuration, o Observation) (History, Configur
 	seen := Configuration{Server: s.Server, Changed: map[string]uint64{}, Since: before.Since}
 	after := h.Merge(nil)
 	for _, short := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(before.Members, joined, rows)))) {
-		had, has := slices.Contains(before.Members, short), slices.Contains(rows, short)
-		end, noted := before.Changed[short]
-		if !had && slices.Contains(joined, short) {
-			had, noted = true, false // the record was about its addition
-		}
-		committed := had == has
-		if !committed {
-			if !noted || s.Log.End < end {
-				end = s.Log.End
-			}
-			if committed = s.Committed()+1 >= end; !committed {
-				seen.Changed[short] = end
-			}
-		}
-		switch {
-		case committed && has || !committed && had:
-			seen.Members = append(seen.Members, short)
-		case committed:
+		if seen.compare(before, s, short, slices.Contains(joined, short), slices.Contains(rows, short)) {
 			after.remove(d, short, o.At)
 		}
 	}
@@ -186,6 +169,26 @@ func (h History) Observe(before Configuration, o Observation) (History, Configur
 	}
 	after.prune(d)
 	return after, seen
+}
+
+// compare adds a member to the configuration, or that it is changing, and reports whether it was removed since before.
+// joined and has report whether the server has joined meanwhile, and is a member now.
+func (c *Configuration) compare(before Configuration, s raft.Status, short string, joined, has bool) (removed bool) {
+	had, end := slices.Contains(before.Members, short), s.Log.End
+	if !had && joined {
+		had = true // the record was about its addition
+	} else if noted, is := before.Changed[short]; is {
+		end = min(end, noted)
+	}
+	committed := had == has || s.Committed()+1 >= end
+	if !committed {
+		c.Changed[short] = end
+	}
+	if committed && has || !committed && had {
+		c.Members = append(c.Members, short)
+		return false
+	}
+	return committed
 }
 
 // joined are the servers that were members at an index that this server's log has reached, by what their units publish.

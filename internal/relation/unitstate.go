@@ -128,7 +128,12 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = UnitState{Address: address, Hostname: foreign.Name(databag[keyHostname]), Charm: foreign.Name(databag[keyCharm]), Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Paused: databag[keyPaused] == "true", Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{}}
+	d = UnitState{
+		Address: address, Hostname: foreign.Name(databag[keyHostname]), Charm: foreign.Name(databag[keyCharm]),
+		Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]),
+		Paused: databag[keyPaused] == "true", CharmsSeen: split(databag[keyCharms]), Trusts: split(databag[keyTrusts]),
+		Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{},
+	}
 	for _, db := range ovndb.Databases() {
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n
@@ -146,24 +151,22 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	if id, ok := raft.ParseID(databag[keyWithdrawn]); ok {
 		d.Withdrawn = id
 	}
-	for version := range strings.SplitSeq(databag[keyRunning], ",") {
-		if version != "" {
-			d.Running = append(d.Running, ovndb.ParseVersion(version))
-		}
-	}
-	for charm := range strings.SplitSeq(databag[keyCharms], ",") {
-		if charm != "" {
-			d.CharmsSeen = append(d.CharmsSeen, charm)
-		}
-	}
-	for ca := range strings.SplitSeq(databag[keyTrusts], ",") {
-		if ca != "" {
-			d.Trusts = append(d.Trusts, ca)
-		}
+	for _, version := range split(databag[keyRunning]) {
+		d.Running = append(d.Running, ovndb.ParseVersion(version))
 	}
 	foreign.Texts(&d)
 	slices.Sort(d.Trusts)
 	return d, problems
+}
+
+// split splits a list by its commas, without empty elements.
+func split(list string) (all []string) {
+	for element := range strings.SplitSeq(list, ",") {
+		if element != "" {
+			all = append(all, element)
+		}
+	}
+	return all
 }
 
 // parseNorthd parses what the unit has asked and heard about ovn-northd.

@@ -117,11 +117,10 @@ func runsOnAWorkingUnit(t require.TestingT, s Scenario, line, unit string, targe
 	units := map[string]int{}
 	for _, c := range s.Report().Clusters {
 		for _, row := range c.Rows {
-			if c.Quorum.Holds() && row.Owner.Unit != "" && row.Up {
-				units[row.Owner.Unit]++
-			}
-			if c.Quorum.Holds() && row.Owner.Unit == unit {
-				require.True(t, row.Up, "%s: its member of %s is down", line, c.Database)
+			holds, owner := c.Quorum.Holds(), row.Owner.Unit
+			require.False(t, holds && owner == unit && !row.Up, "%s: its member of %s is down", line, c.Database)
+			if holds && owner != "" && row.Up {
+				units[owner]++
 			}
 		}
 	}

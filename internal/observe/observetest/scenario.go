@@ -186,6 +186,29 @@ func Cluster(d ovndb.Database) raft.ID {
 	return raft.ID(map[ovndb.Database]string{ovndb.NB: "c1", ovndb.SB: "c2"}[d] + "000000-0000-4000-8000-000000000000")
 }
 
+// other adds to another unit's member, and to the status, how the member is, and returns its answer.
+func (m Members) other(r Row, member *raft.Member, status *raft.Status) (probes []raft.ProbeResult) {
+	ago, match := 20*time.Millisecond, status.Committed()
+	if r.Down {
+		ago, match = time.Hour, match-3
+	}
+	member.LastMsg = &ago
+	if m.Role == raft.Leader {
+		end := status.Log.End
+		member.Match, member.Next = &match, &end
+	} else if !r.Down && !r.Closed {
+		probes = append(probes, raft.ProbeResult{
+			Address: member.Address, Server: Full(r.Identity), Cluster: *status.Cluster,
+			Connected: !r.Searching, Leader: r.Identity == m.Leader,
+		})
+	}
+	if !r.Down {
+		status.Connections = append(status.Connections,
+			raft.Connection{Peer: r.Identity, Incoming: true, Up: true}, raft.Connection{Peer: r.Identity, Up: true})
+	}
+	return probes
+}
+
 // View is what this unit sees of one cluster.
 func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 	cid := Cluster(d)
@@ -205,30 +228,10 @@ func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 		if member.Address == "" {
 			member.Address = Address(d, i)
 		}
-		ago, match := 20*time.Millisecond, status.Committed()
-		if r.Down {
-			ago, match = time.Hour, match-3
-		}
 		if i > 0 {
-			member.LastMsg = &ago
-		}
-		switch {
-		case i == 0:
-			status.Nick, status.Server = r.Identity, Full(r.Identity)
-			if m.Leader == r.Identity {
-				status.Leader = raft.Self
-			}
-		case m.Role == raft.Leader:
-			member.Match, member.Next = &match, &status.Log.End
-		case !r.Down && !r.Closed:
-			v.Probes = append(v.Probes, raft.ProbeResult{
-				Address: member.Address, Server: Full(r.Identity), Cluster: cid, Connected: !r.Searching,
-				Leader: r.Identity == m.Leader,
-			})
-		}
-		if i > 0 && !r.Down {
-			status.Connections = append(status.Connections, raft.Connection{Peer: r.Identity, Incoming: true, Up: true},
-				raft.Connection{Peer: r.Identity, Up: true})
+			v.Probes = append(v.Probes, m.other(r, &member, &status)...)
+		} else if status.Nick, status.Server = r.Identity, Full(r.Identity); m.Leader == r.Identity {
+			status.Leader = raft.Self
 		}
 		status.Servers = append(status.Servers, member)
 	}
