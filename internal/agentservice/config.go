@@ -52,8 +52,9 @@ func (o Options) render(p ovndb.Paths) ([]byte, error) {
 		NB: []string{"unix:" + p.Socket(ovndb.NB)}, SB: []string{"unix:" + p.Socket(ovndb.SB)},
 		Listen: at("127.0.0.1", o.Port), PeerListen: at(o.Address.String(), ovndb.AgentPeerPort),
 		Socket: p.AgentSocket(),
-		Key:    credentials.Key, Certificate: credentials.Certificate, CA: credentials.CA, Generation: unitstate.Digest(generation),
-		Backups: p.Backups, BackupInterval: o.BackupInterval,
+		Key:    credentials.Key, Certificate: credentials.Certificate, CA: credentials.CA,
+		Generation: unitstate.Digest(generation),
+		Backups:    p.Backups, BackupInterval: o.BackupInterval,
 	}
 	for _, address := range o.Peers {
 		c.Peers = append(c.Peers, at(address.String(), ovndb.AgentPeerPort))

@@ -92,7 +92,8 @@ func (m *Manager) Observe(ctx context.Context, s Snapshot) error {
 	}
 	if s.Thorough {
 		last.Related = len(m.relations) > 0
-		last.Unrelated = !last.Related && (last.Unrelated || strings.HasPrefix(m.Env.BrokenRelation(), relation.Certificates+":"))
+		last.Unrelated = !last.Related && (last.Unrelated ||
+			strings.HasPrefix(m.Env.BrokenRelation(), relation.Certificates+":"))
 	}
 	if listed && m.provider == "" { // its answers were not read
 		m.provider = providers[len(providers)-1]
@@ -238,8 +239,8 @@ func (m *Manager) Install(ctx context.Context, kind plan.Kind, address netip.Add
 	return m.awaitServed(ctx, address, served)
 }
 
-// Ensure asks the provider for a certificate, and keeps its files' modes. It finds nothing: the decision does. The error
-// is one of Juju's tools.
+// Ensure asks the provider for a certificate, and keeps its files' modes. It finds nothing: the decision does. The
+// error is one of Juju's tools.
 func (m *Manager) Ensure(ctx context.Context) ([]finding.Finding, error) {
 	if m.thorough {
 		for _, id := range m.relations {

@@ -13,9 +13,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// leadership is how long Juju keeps a unit the leader after it has said so (is-leader in Juju's reference of hook tools:
-// 30 s), less a margin. The settings are read once a hook: after that time another leader may have claimed its own
-// clusters.
+// leadership is how long Juju keeps a unit the leader after it has said so (is-leader in Juju's reference of hook
+// tools: 30 s), less a margin. The settings are read once a hook: after that time another leader may have claimed its
+// own clusters.
 const leadership = 20 * time.Second
 
 var (
@@ -80,8 +80,8 @@ func (m *Manager) Supersede(ctx context.Context, db ovndb.Database, cluster raft
 	return m.publish(ctx, m.Clusters.Supersede(db, cluster, by))
 }
 
-// publish publishes the clusters. Without leader settings they become the application's data: Juju writes these when the
-// hook has ended well, and only of the leader. So nothing may run on them before a later hook has read them.
+// publish publishes the clusters. Without leader settings they become the application's data: Juju writes these when
+// the hook has ended well, and only of the leader. So nothing may run on them before a later hook has read them.
 func (m *Manager) publish(ctx context.Context, c relation.Clusters) error {
 	settings := c.Settings()
 	after := m.published

@@ -33,7 +33,8 @@ var plugs = []string{
 var risks = []string{"stable", "candidate", "beta", "edge"}
 
 // ErrNoSnapd means that the machine has no snapd, so it can have no exporter.
-var ErrNoSnapd = errors.New("snapd is not installed, without which there is no exporter; set ovn-exporter-channel to \"\" to do without")
+var ErrNoSnapd = errors.New("snapd is not installed, without which there is no exporter; " +
+	"set ovn-exporter-channel to \"\" to do without")
 
 // Channel is the risk of the option ovn-exporter-channel: the part after its last slash, or stable if it is empty.
 // Empty means no exporter. The previous charm read it in the same way.
@@ -85,7 +86,8 @@ func (e Exporter) Ensure(ctx context.Context, channel string) (installed bool, e
 // tracking is the snap's channel, such as latest/stable; a dash if it was installed from a file.
 func (e Exporter) tracking(ctx context.Context) (channel string, installed bool, err error) {
 	rows, err := e.table(ctx, "list", snap)
-	if failed := (*run.Error)(nil); errors.As(err, &failed) && strings.Contains(failed.Stderr, "no matching snaps installed") {
+	if failed := (*run.Error)(nil); errors.As(err, &failed) &&
+		strings.Contains(failed.Stderr, "no matching snaps installed") {
 		return "", false, nil
 	}
 	if err != nil {

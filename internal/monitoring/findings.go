@@ -47,8 +47,8 @@ func AlertName(code finding.Code) string {
 	return name
 }
 
-// AlertRules are the alert rules for the agent's metrics, without what only a unit knows. page is the URL that explains a
-// finding's code.
+// AlertRules are the alert rules for the agent's metrics, without what only a unit knows. page is the URL that explains
+// a finding's code.
 func AlertRules(page func(finding.Code) string) (relation.AlertRules, error) {
 	all, err := parse(alertRules)
 	all.Groups = append(all.Groups, findingAlerts(page))

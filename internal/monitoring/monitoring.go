@@ -1,6 +1,6 @@
 // Package monitoring installs the machine's monitoring: the exporter of metrics, a snap, and the checks of Nagios. It
-// also has the alert rules and the dashboard: for the agent's metrics, for the exporter's and for logs. The databases work without it, so a failure is
-// only a warning.
+// also has the alert rules and the dashboard: for the agent's metrics, for the exporter's and for logs. The databases
+// work without it, so a failure is only a warning.
 package monitoring
 
 import (

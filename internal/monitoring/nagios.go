@@ -87,7 +87,8 @@ func (n Nagios) Ensure(ctx context.Context, c Checks) (names []string, err error
 		return nil, nil
 	}
 	if strings.ContainsFunc(c.Unit+c.Host+c.Groups, unicode.IsControl) || strings.Contains(c.Host, "/") {
-		return nil, fmt.Errorf("cannot write checks for Nagios: the names %.60q, %.60q and %.60q can't all be used", c.Unit, c.Host, c.Groups)
+		return nil, fmt.Errorf("cannot write checks for Nagios: the names %.60q, %.60q and %.60q can't all be used",
+			c.Unit, c.Host, c.Groups)
 	}
 	checks, missing := n.checks(c)
 	changed, err := n.write(checks, c)
@@ -140,7 +141,8 @@ func (n Nagios) checks(c Checks) (checks []check, missing error) {
 		return checks, ErrNoPlugin
 	}
 	for _, service := range c.Services {
-		checks = append(checks, check{name: service, description: "process check {" + c.Unit + "}", command: plugin + " " + service})
+		checks = append(checks, check{name: service, description: "process check {" + c.Unit + "}",
+			command: plugin + " " + service})
 	}
 	return checks, nil
 }

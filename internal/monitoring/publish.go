@@ -20,7 +20,8 @@ import (
 const charmName = "ovn-central"
 
 func (m *Manager) topology() relation.Topology {
-	return relation.Topology{Model: m.Env.ModelName, ModelUUID: m.Env.ModelUUID, App: m.Env.App, Unit: m.Env.Unit, Charm: charmName}
+	return relation.Topology{Model: m.Env.ModelName, ModelUUID: m.Env.ModelUUID, App: m.Env.App, Unit: m.Env.Unit,
+		Charm: charmName}
 }
 
 // own returns rules for this application only.
@@ -89,7 +90,8 @@ func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) er
 		return err
 	}
 	for _, id := range ids {
-		if err := m.Juju.RelationSet(ctx, id, relation.COSAgentDatabag(m.topology(), last.Installed, port, m.own(rules), m.own(logs), dashboards)); err != nil {
+		if err := m.Juju.RelationSet(ctx, id, relation.COSAgentDatabag(m.topology(), last.Installed, port, m.own(rules),
+			m.own(logs), dashboards)); err != nil {
 			return err
 		}
 	}

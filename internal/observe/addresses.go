@@ -24,8 +24,8 @@ type Addresses struct {
 	Hosts        []string
 }
 
-// Addresses asks Juju for the addresses of the peer binding; if thorough is set, also for those of the clients'. If keep
-// is set and the unit's servers are at an address of the machine, Juju is not asked.
+// Addresses asks Juju for the addresses of the peer binding; if thorough is set, also for those of the clients'. If
+// keep is set and the unit's servers are at an address of the machine, Juju is not asked.
 func (s *Observer) Addresses(
 	ctx context.Context, tools *juju.Tools, servers map[ovndb.Database]ServerState, thorough, keep bool,
 ) (a Addresses, err error) {

@@ -67,10 +67,12 @@ type Peer struct {
 // readApplication asks Juju. If the peer relation is gone or a call fails, this unit's cache replaces the answer:
 // `stop` and reports may not depend on a relation (R9). All other decisions check Unread first.
 func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache Cache) Application {
-	m := Application{Unit: env.Unit, Version: env.Version, Charm: version.Known(), Peers: map[string]Peer{}, Published: relation.UnitIdentities{}, History: cache.History}
+	m := Application{Unit: env.Unit, Version: env.Version, Charm: version.Known(), Peers: map[string]Peer{},
+		Published: relation.UnitIdentities{}, History: cache.History}
 	note := func(err error) {
 		if err != nil {
-			m.Problems = append(m.Problems, finding.New(finding.JujuUnread, finding.Subject{}, finding.Args{Detail: err.Error()}))
+			m.Problems = append(m.Problems, finding.New(finding.JujuUnread, finding.Subject{},
+				finding.Args{Detail: err.Error()}))
 			m.Unread = cmp.Or(m.Unread, err)
 		}
 	}
@@ -147,7 +149,8 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 
 // damaged notes what is wrong with what a unit, or the application, has published.
 func (m *Application) damaged(name, problem string) {
-	m.Problems = append(m.Problems, finding.New(finding.PublishedDamaged, finding.Subject{Name: name}, finding.Args{Detail: problem}))
+	m.Problems = append(m.Problems, finding.New(finding.PublishedDamaged, finding.Subject{Name: name},
+		finding.Args{Detail: problem}))
 }
 
 func (m *Application) read(unit string, databag map[string]string) {
@@ -254,8 +257,10 @@ func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 	if len(was) == 1 {
 		o.Was = slices.Collect(maps.Keys(was))[0]
 	}
-	o.Departing = p.Runs() && (slices.Contains(m.Departed, o.Was) || p.Leaving && slices.Contains(m.DepartedEarlier, o.Was))
-	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Runs() && m.HasAddress(p.Address)) && !o.Departing
+	o.Departing = p.Runs() && (slices.Contains(m.Departed, o.Was) || p.Leaving &&
+		slices.Contains(m.DepartedEarlier, o.Was))
+	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Runs() && m.HasAddress(p.Address)) &&
+		!o.Departing
 	return o
 }
 

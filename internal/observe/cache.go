@@ -89,7 +89,8 @@ func (s *Observer) loadCache(ctx context.Context) Cache {
 		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	}
 	if m.Unit != "" && !s.Env.Is(m.Unit, m.Model) {
-		s.Log.InfoContext(ctx, "ignoring the cache of another unit that was on this machine before", "unit", m.Unit, "model", m.Model)
+		s.Log.InfoContext(ctx, "ignoring the cache of another unit that was on this machine before",
+			"unit", m.Unit, "model", m.Model)
 		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}, Former: m.leftBehind()}
 	}
 	if m.Configurations == nil {

@@ -73,7 +73,8 @@ const mostUnread = 32 << 20
 // files it reads what was appended, up to a limit, and it calls no member stale.
 func (s *Observer) ReportRemembered(ctx context.Context) Report {
 	cache := s.loadCache(ctx)
-	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places, Former: cache.Former}
+	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places,
+		Former: cache.Former}
 	seen := map[ovndb.Database]Cluster{}
 	for d, server := range s.ObserveServers(ctx) {
 		c, ok := s.cluster(ctx, server)
@@ -103,7 +104,8 @@ func (s *Observer) checkFile(ctx context.Context, c *Cluster) {
 	var err error
 	c.Damage, err = s.MissingEntries(ctx, c.ServerState)
 	if c.Checked = err == nil; !c.Checked {
-		s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole", "database", c.Database.Short(), "error", err)
+		s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole",
+			"database", c.Database.Short(), "error", err)
 	} else if c.Damage != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
 		c.View.Lost = append(c.View.Lost, c.Status.Server)
 	}

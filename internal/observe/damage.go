@@ -107,7 +107,8 @@ func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, 
 			return "", nil
 		}
 		if s.Now().After(until) {
-			return fmt.Sprintf("the server leads and has entries up to %d, and has stored them up to %d: a write to its disk has failed", appended, stored), nil
+			return fmt.Sprintf("the server leads and has entries up to %d, and has stored them up to %d: "+
+				"a write to its disk has failed", appended, stored), nil
 		}
 		if err := poll.Wait(ctx, lostInterval); err != nil {
 			return "", err

@@ -32,7 +32,9 @@ func (m Cache) leftBehind() map[ovndb.Database]FormerServer {
 // formerServers returns those of before that are still not this unit's. A server becomes this unit's once it is a
 // member with a leader in the cluster that the other units publish. Until then it may be removed, or of a cluster that
 // was given up, and its view tells nothing about the application.
-func formerServers(before map[ovndb.Database]FormerServer, m Application, servers map[ovndb.Database]ServerState) map[ovndb.Database]FormerServer {
+func formerServers(
+	before map[ovndb.Database]FormerServer, m Application, servers map[ovndb.Database]ServerState,
+) map[ovndb.Database]FormerServer {
 	all := map[ovndb.Database]FormerServer{}
 	for d, former := range before {
 		l := servers[d]

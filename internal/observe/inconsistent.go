@@ -17,7 +17,8 @@ func (s *Observer) observeStorage(ctx context.Context, l *ServerState) {
 	said, err := s.Control.StorageError(ctx, l.Database)
 	switch {
 	case err != nil:
-		s.Log.DebugContext(ctx, "cannot ask whether the server has applied all of its log", "database", l.Database.Short(), "error", err)
+		s.Log.DebugContext(ctx, "cannot ask whether the server has applied all of its log",
+			"database", l.Database.Short(), "error", err)
 	case said != "":
 		l.Inconsistent = notApplied + ": " + said
 	}
@@ -37,7 +38,9 @@ func (s Snapshot) Inconsistent(d ovndb.Database) string {
 }
 
 // inconsistent returns the servers that were or are inconsistent. A server that is not serving keeps its entry.
-func inconsistent(before map[ovndb.Database]raft.ID, servers map[ovndb.Database]ServerState) map[ovndb.Database]raft.ID {
+func inconsistent(
+	before map[ovndb.Database]raft.ID, servers map[ovndb.Database]ServerState,
+) map[ovndb.Database]raft.ID {
 	all := map[ovndb.Database]raft.ID{}
 	for d, id := range before {
 		if l := servers[d]; l.Condition != ovndb.Serving || l.Status.Server == id {

@@ -45,7 +45,9 @@ func (s Snapshot) JoinIsLost(d ovndb.Database, now time.Time, size int64) bool {
 
 // joins returns the joins in progress, with the time of their last progress. A server that is not serving may be
 // between two attempts.
-func joins(before map[ovndb.Database]Join, servers map[ovndb.Database]ServerState, now time.Time) map[ovndb.Database]Join {
+func joins(
+	before map[ovndb.Database]Join, servers map[ovndb.Database]ServerState, now time.Time,
+) map[ovndb.Database]Join {
 	all := map[ovndb.Database]Join{}
 	for d, l := range servers {
 		known, was := before[d]
@@ -57,7 +59,8 @@ func joins(before map[ovndb.Database]Join, servers map[ovndb.Database]ServerStat
 			continue
 		case was && known.Server != next.Server:
 			next.Earlier++
-		case was && known.End == next.End && l.Status.HasLeader() && !known.Since.After(now): // otherwise the clock was set back
+		// otherwise the clock was set back
+		case was && known.End == next.End && l.Status.HasLeader() && !known.Since.After(now):
 			next = known
 		}
 		if next.Server != "" {

@@ -10,9 +10,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// RemovedPrefix with a full server ID behind it is the key in external_ids of NB_Global and SB_Global that records which
-// unit's server was removed, when and by which unit. It outlives the unit and its relation, so that a server that was
-// down during the kick can learn about it.
+// RemovedPrefix with a full server ID behind it is the key in external_ids of NB_Global and SB_Global that records
+// which unit's server was removed, when and by which unit. It outlives the unit and its relation, so that a server that
+// was down during the kick can learn about it.
 const RemovedPrefix = "ovn-central:removed/"
 
 // RemovedWhileDown reports whether the remaining members removed this unit's server, which does not run: according to
@@ -53,7 +53,9 @@ func (s *Observer) removedBy(ctx context.Context, d ovndb.Database, id raft.ID, 
 }
 
 // ReadRemovals reads the records of removals from the first endpoint that serves the database.
-func (s *Observer) ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error) {
+func (s *Observer) ReadRemovals(
+	ctx context.Context, d ovndb.Database, endpoints ...string,
+) (map[raft.ID]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()
 	global, err := s.Dialer.Global(ctx, d, endpoints...)

@@ -103,7 +103,8 @@ func (s *Observer) ObserveServer(ctx context.Context, d ovndb.Database) ServerSt
 func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	switch {
 	case l.Err == nil && l.Status.Name != string(l.Database):
-		l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q", l.Database, l.Status.Name)
+		l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q",
+			l.Database, l.Status.Name)
 	case l.Err == nil:
 		l.Condition = ovndb.Serving
 		s.observeStorage(ctx, l)
@@ -139,7 +140,8 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 		evidence, err := s.Services.Alive(ctx, s.Control.Paths, l.Database)
 		switch {
 		case err != nil:
-			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot find out whether the server of %s runs: %w", l.Database, err)
+			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot find out whether the server of %s runs: %w",
+				l.Database, err)
 			return
 		case evidence == "":
 			s.observeFile(ctx, l, ovndb.Down)
@@ -153,7 +155,9 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 			}
 			return
 		case poll.Wait(patience, 5*PollInterval) != nil:
-			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot ask the server, which runs without its control socket %s (it is still starting, or the socket was removed): %s", s.Control.Paths.Control(l.Database), evidence)
+			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot ask the server, which runs without its "+
+				"control socket %s (it is still starting, or the socket was removed): %s",
+				s.Control.Paths.Control(l.Database), evidence)
 			l.Starting = systemd.Starting(s.Control.Paths, l.Database, s.Now(), s.Patience(l.Database, readPatience))
 			return
 		}
@@ -238,7 +242,9 @@ func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (ra
 	return v, nil
 }
 
-func (s *Observer) view(ctx context.Context, l ServerState, names []raft.ID, notes map[string]string) (raft.View, error) {
+func (s *Observer) view(
+	ctx context.Context, l ServerState, names []raft.ID, notes map[string]string,
+) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names, Leaving: leavingServers(notes), Lost: DamagedServers(notes)}
 	v.Superseded, v.SupersedesItself = supersededBy(l.Status.Cluster, notes)
 	v.GivenUp, v.MadeAt = madeBy(notes)
@@ -281,10 +287,12 @@ func (s *Observer) awaitLinks(ctx context.Context, l *ServerState) (reached []st
 	defer cancel()
 	for {
 		if reached, err = s.reached(l.Status); err != nil {
-			s.Log.WarnContext(ctx, "cannot tell which members this server is connected to", "database", l.Database.Short(), "error", err)
+			s.Log.WarnContext(ctx, "cannot tell which members this server is connected to",
+				"database", l.Database.Short(), "error", err)
 		}
 		links := l.Status.Graph(reached).Links
-		if !l.Status.HasLeader() || !slices.ContainsFunc(links, raft.Link.OneWay) || poll.Wait(patience, linkInterval) != nil {
+		if !l.Status.HasLeader() || !slices.ContainsFunc(links, raft.Link.OneWay) ||
+			poll.Wait(patience, linkInterval) != nil {
 			return reached, nil
 		}
 		if l.Status, err = s.Control.Status(ctx, l.Database); err != nil {
@@ -330,7 +338,8 @@ func (s *Observer) Probe(ctx context.Context, l ServerState) []raft.ProbeResult 
 			defer cancel()
 			state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, m.Address)...)
 			if err != nil {
-				s.Log.DebugContext(ctx, "member does not answer", "database", l.Database.Short(), "address", m.Address, "error", err)
+				s.Log.DebugContext(ctx, "member does not answer",
+					"database", l.Database.Short(), "address", m.Address, "error", err)
 				return
 			}
 			state.Address = m.Address

@@ -47,7 +47,9 @@ func (s *Observer) ObserveClusters(ctx context.Context, tools *juju.Tools) (Snap
 }
 
 // observe calls further with the servers' states while Juju is still being asked.
-func (s *Observer) observe(ctx context.Context, tools *juju.Tools, further func(map[ovndb.Database]ServerState)) Snapshot {
+func (s *Observer) observe(
+	ctx context.Context, tools *juju.Tools, further func(map[ovndb.Database]ServerState),
+) Snapshot {
 	var (
 		cache   = s.loadCache(ctx)
 		servers map[ovndb.Database]ServerState

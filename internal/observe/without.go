@@ -13,12 +13,15 @@ import (
 // QuorumWithout determines the quorum of the other members of a cluster without this unit's server l, which does not
 // answer. Its file, which ends at end, lists the members and their addresses; since then some may have joined or been
 // removed. removed reports whether this server was.
-func (s *Observer) QuorumWithout(ctx context.Context, m Application, cache Cache, l ServerState, end raftfile.End) (q raft.Quorum, removed bool) {
+func (s *Observer) QuorumWithout(
+	ctx context.Context, m Application, cache Cache, l ServerState, end raftfile.End,
+) (q raft.Quorum, removed bool) {
 	d, file := l.Database, l.File
 	members := maps.Clone(end.Addresses)
 	for unit, published := range m.Published {
 		id := published[d]
-		if _, known := members[id.Server]; known || id.Server == "" || id.Since == 0 || !m.Exists(unit) || id.OfAnother(file.Cluster) {
+		if _, known := members[id.Server]; known || id.Server == "" || id.Since == 0 || !m.Exists(unit) ||
+			id.OfAnother(file.Cluster) {
 			continue
 		}
 		members[id.Server] = ""
@@ -28,7 +31,8 @@ func (s *Observer) QuorumWithout(ctx context.Context, m Application, cache Cache
 	}
 	asked := raft.Status{}
 	for id, address := range members {
-		asked.Servers = append(asked.Servers, raft.Member{Short: id.Short(), Address: address, Self: id == file.Server || address == ""})
+		asked.Servers = append(asked.Servers, raft.Member{Short: id.Short(), Address: address,
+			Self: id == file.Server || address == ""})
 	}
 	answers := s.Probe(ctx, ServerState{Database: d, Status: asked})
 	gone := func(id raft.ID) bool { return cache.RemovedBefore(d, id) }

@@ -1,5 +1,5 @@
-// Package operate does to a unit's services what an operator asks for: it pauses and resumes them, holds ovn-northd, and
-// restarts them.
+// Package operate does to a unit's services what an operator asks for: it pauses and resumes them, holds ovn-northd,
+// and restarts them.
 package operate
 
 import (
@@ -161,8 +161,8 @@ func (u Unit) Restart(ctx context.Context, names ...string) ([]ovndb.Service, er
 	return done, u.Save()
 }
 
-// restartTargets are the services that a restart is for: those that are named, by themselves or all together, or without
-// names those that are held back.
+// restartTargets are the services that a restart is for: those that are named, by themselves or all together, or
+// without names those that are held back.
 func (a Asked) restartTargets(
 	unit string, pending map[ovndb.Service]string, names []string,
 ) (map[ovndb.Service]bool, error) {

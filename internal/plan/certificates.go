@@ -44,7 +44,8 @@ func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
 
 // Drifted reports whether a certificate was issued that is not used yet, or not exclusively. It may be unusable.
 func (c Certificates) Drifted() bool {
-	return c.Issued != nil && (c.Used == nil || c.Used.Fingerprint != c.Issued.Fingerprint || !slices.Equal(c.Used.Trusts, c.Issued.Trusts))
+	return c.Issued != nil && (c.Used == nil || c.Used.Fingerprint != c.Issued.Fingerprint ||
+		!slices.Equal(c.Used.Trusts, c.Issued.Trusts))
 }
 
 // Awaited reports whether another certificate is expected, with an address that the current one lacks.
@@ -68,7 +69,8 @@ func (c Certificates) reissue() []finding.Remedy {
 	if c.Provider == "" {
 		return nil
 	}
-	return []finding.Remedy{finding.Do(command.Command{Unit: unitname.Application(c.Provider) + "/leader", Action: "reissue-certificates"})}
+	return []finding.Remedy{finding.Do(command.Command{Unit: unitname.Application(c.Provider) + "/leader",
+		Action: "reissue-certificates"})}
 }
 
 // certifies reports whether the unit uses certificates. Juju removes the relations of a unit that is being removed

@@ -56,8 +56,8 @@ func (s State) otherClaim() string {
 func (v *view) doubtsClaims() bool { return v.hasClaimed() && (v.Blind || v.otherClaim() != "") }
 
 // ownClusters are the clusters that this unit has claimed and begun to commit, if another unit's claim was written
-// since and the start of its servers failed or was killed; else nil. The unit continues with them: the unit of the other
-// claim commits nothing while this claim exists, otherwise each would wait for the other.
+// since and the start of its servers failed or was killed; else nil. The unit continues with them: the unit of the
+// other claim commits nothing while this claim exists, otherwise each would wait for the other.
 func (s State) ownClusters() map[ovndb.Database]raft.ID {
 	nb, sb := s.Databases[ovndb.NB], s.Databases[ovndb.SB]
 	own := map[ovndb.Database]raft.ID{ovndb.NB: s.Claim, ovndb.SB: cmp.Or(sb.Cluster, sb.Staged)}
@@ -66,7 +66,8 @@ func (s State) ownClusters() map[ovndb.Database]raft.ID {
 		return nil
 	case nb.Cluster != s.Claim, own[ovndb.SB] == "", nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
 		return nil
-	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }): // two are served: only a person can choose
+	// two are served: only a person can choose
+	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }):
 		return nil
 	}
 	return own

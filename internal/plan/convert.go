@@ -141,7 +141,8 @@ func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock"
 func (s State) runsAnother() string {
 	here := s.Packages.Version
 	for _, p := range s.Peers {
-		if p.Data != Unread && len(p.Running) > 0 && !slices.ContainsFunc(p.Running, func(v ovndb.Version) bool { return v != here }) {
+		if p.Data != Unread && len(p.Running) > 0 && !slices.ContainsFunc(p.Running,
+			func(v ovndb.Version) bool { return v != here }) {
 			continue
 		}
 		switch {

@@ -15,7 +15,8 @@ func (s State) remotes(db ovndb.Database) []string {
 	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && (p.Clusters[db] == "" || s.hasMade(p, db)) }) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(s.Members[db]), func(remote string) bool { return remote == ovndb.RaftAddress(db, s.Address) })
+	return slices.DeleteFunc(slices.Clone(s.Members[db]),
+		func(remote string) bool { return remote == ovndb.RaftAddress(db, s.Address) })
 }
 
 // hasMade reports whether a unit that is being removed has made the application's cluster in a recovery, and still

@@ -174,7 +174,8 @@ var certificateRules = []rule{
 	{
 		name: "certificate in use is unusable", in: every, when: (*view).usesUnusable,
 		find: func(v *view) finding.Finding {
-			return v.find(finding.CertificateUnusable, finding.Args{Detail: v.Certificates.Used.Problem}, v.Certificates.reissue()...)
+			return v.find(finding.CertificateUnusable, finding.Args{Detail: v.Certificates.Used.Problem},
+				v.Certificates.reissue()...)
 		},
 	},
 	{
@@ -188,7 +189,8 @@ var certificateRules = []rule{
 	{
 		name: "certificate expires", in: every, when: (*view).certificateExpires,
 		find: func(v *view) finding.Finding {
-			return v.find(finding.CertificateExpires, finding.Args{Time: v.Certificates.Used.NotAfter}, v.Certificates.reissue()...)
+			return v.find(finding.CertificateExpires, finding.Args{Time: v.Certificates.Used.NotAfter},
+				v.Certificates.reissue()...)
 		},
 	},
 	{

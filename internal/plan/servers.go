@@ -95,9 +95,9 @@ func (v *view) hasMoved() bool {
 	return v.x.File.Address != "" && v.x.File.Address != ovndb.RaftAddress(v.db, v.Address)
 }
 
-// whyStart is why a stopped server is started, if there is a special reason; a unit that does not work needs one. While the server of a unit that is being
-// removed is down, `stop` can't remove it from its cluster, and it may have the only copy. No new member is made for
-// that.
+// whyStart is why a stopped server is started, if there is a special reason; a unit that does not work needs one. While
+// the server of a unit that is being removed is down, `stop` can't remove it from its cluster, and it may have the only
+// copy. No new member is made for that.
 func (v *view) whyStart() string {
 	held, over := v.Recovery[v.db].HeldFor != "", v.isOver(v.db)
 	switch {
@@ -168,7 +168,8 @@ func (v *view) join() Step {
 
 // isUnasked reports whether nothing is known of the server.
 func (v *view) isUnasked() bool {
-	known := []ovndb.Condition{ovndb.Serving, ovndb.Absent, ovndb.Down, ovndb.Left, ovndb.Failed, ovndb.Standalone, ovndb.Hung}
+	known := []ovndb.Condition{ovndb.Serving, ovndb.Absent, ovndb.Down, ovndb.Left, ovndb.Failed, ovndb.Standalone,
+		ovndb.Hung}
 	return !slices.Contains(known, v.x.Condition)
 }
 

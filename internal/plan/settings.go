@@ -119,15 +119,16 @@ func (e OptionErrors) Unwrap() []error {
 func ParseSettings(config map[string]any) (Settings, error) {
 	p := parser{config: config}
 	s := Settings{
-		Source:              p.text(OptionSource),
-		Overlay:             p.text(OptionOverlay),
-		ElectionTimer:       p.seconds(OptionElectionTimer, 4*time.Second, minElectionTimer, maxElectionTimer),
-		InactivityProbe:     p.seconds(OptionInactivityProbe, time.Minute, 0, maxInactivityProbe),
-		AutoRestarts:        p.yes(OptionAutoRestarts, true),
-		ExporterChannel:     p.channel(OptionExporter),
-		StatusFormat:        p.oneOf(OptionStatusFormat, "text", "text", "yaml", "json"),
-		NagiosContext:       p.form(OptionNagiosContext, IsNagiosName, "letters, digits, \".\", \"_\" and \"-\""),
-		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, nagiosNames.MatchString, "names of letters, digits, \".\", \"_\" and \"-\", separated by commas"),
+		Source:          p.text(OptionSource),
+		Overlay:         p.text(OptionOverlay),
+		ElectionTimer:   p.seconds(OptionElectionTimer, 4*time.Second, minElectionTimer, maxElectionTimer),
+		InactivityProbe: p.seconds(OptionInactivityProbe, time.Minute, 0, maxInactivityProbe),
+		AutoRestarts:    p.yes(OptionAutoRestarts, true),
+		ExporterChannel: p.channel(OptionExporter),
+		StatusFormat:    p.oneOf(OptionStatusFormat, "text", "text", "yaml", "json"),
+		NagiosContext:   p.form(OptionNagiosContext, IsNagiosName, "letters, digits, \".\", \"_\" and \"-\""),
+		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, nagiosNames.MatchString,
+			"names of letters, digits, \".\", \"_\" and \"-\", separated by commas"),
 		Agent: AgentSettings{
 			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
 			TTL:             p.seconds(OptionLeaseTTL, 5*time.Second, minLeaseTTL, maxLeaseTTL),
@@ -137,8 +138,9 @@ func ParseSettings(config map[string]any) (Settings, error) {
 			CordonNew:       p.yes(OptionCordonNew, false),
 		},
 		Backup: BackupSettings{
-			Interval: time.Duration(p.number(OptionBackupInterval, 0, 0, int64(maxBackupInterval/time.Hour), ", in hours")) * time.Hour,
-			Keep:     int(p.number(OptionBackupKeep, 7, 1, maxBackups, "")),
+			Interval: time.Duration(p.number(OptionBackupInterval, 0, 0, int64(maxBackupInterval/time.Hour),
+				", in hours")) * time.Hour,
+			Keep: int(p.number(OptionBackupKeep, 7, 1, maxBackups, "")),
 		},
 	}
 	if len(p.errs) > 0 {
@@ -228,7 +230,8 @@ func (p *parser) yes(option string, fallback bool) bool {
 }
 
 func (p *parser) seconds(option string, fallback, least, most time.Duration) time.Duration {
-	return time.Duration(p.number(option, int64(fallback/time.Second), int64(least/time.Second), int64(most/time.Second), ", in seconds")) * time.Second
+	return time.Duration(p.number(option, int64(fallback/time.Second), int64(least/time.Second), int64(most/time.Second),
+		", in seconds")) * time.Second
 }
 
 func (p *parser) number(option string, fallback, least, most int64, unit string) int64 {

@@ -43,7 +43,8 @@ func (v *view) findOptions() (all []finding.Finding) {
 	for _, option := range slices.Sorted(maps.Keys(v.Invalid)) {
 		f := finding.New(finding.OptionInvalid, finding.Subject{Name: option}, finding.Args{Value: v.Invalid[option]},
 			finding.Do(command.Client("config", unitname.Application(v.Unit), "--reset", option)))
-		if slices.Contains([]string{OptionExporter, OptionStatusFormat, OptionNagiosContext, OptionNagiosServiceGroups}, option) {
+		if slices.Contains([]string{OptionExporter, OptionStatusFormat, OptionNagiosContext, OptionNagiosServiceGroups},
+			option) {
 			f = f.As(finding.Warning)
 		}
 		all = append(all, f)

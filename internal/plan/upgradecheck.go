@@ -89,7 +89,8 @@ const (
 // CheckUpgrade reports the effects of the packages, and what to do before. It refuses nothing.
 func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 	r := UpgradeReport{
-		Source: u.Source, Installed: s.Packages.Version.String(), Offered: u.Offered.String(), Newer: u.Unknown == "" && !u.Offered.Is(s.Packages.Version),
+		Source: u.Source, Installed: s.Packages.Version.String(), Offered: u.Offered.String(),
+		Newer:     u.Unknown == "" && !u.Offered.Is(s.Packages.Version),
 		Databases: []UpgradeDatabase{}, Units: s.blockingUnits(), First: []string{}, Unknown: []string{},
 	}
 	if u.Unknown != "" {
@@ -101,7 +102,8 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 		converts = converts || d.Converted
 		r.Databases = append(r.Databases, d)
 		if d.Schema == "" {
-			r.Unknown = append(r.Unknown, d.Name+": which schema is served: this unit's server serves none; run it on another unit")
+			unknown := ": which schema is served: this unit's server serves none; run it on another unit"
+			r.Unknown = append(r.Unknown, d.Name+unknown)
 		}
 		r.First = append(r.First, s.beforeConversion(db, d, u)...)
 	}
@@ -112,7 +114,9 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 		r.First = append(r.First, "a backup: "+u.Typed(s.action("backup")))
 	}
 	if r.Newer && !s.NorthdHeld {
-		r.First = append(r.First, "if chassis still run older packages: on every unit, before the upgrade: "+u.Typed(s.action("hold-northd"))+"; once the chassis are upgraded, on every unit: "+u.Typed(s.action("release-northd")))
+		r.First = append(r.First, "if chassis still run older packages: on every unit, before the upgrade: "+
+			u.Typed(s.action("hold-northd"))+"; once the chassis are upgraded, on every unit: "+
+			u.Typed(s.action("release-northd")))
 	}
 	return r
 }
@@ -154,7 +158,8 @@ func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatab
 	x, schema := s.Databases[db], u.Schemas[db]
 	d := UpgradeDatabase{
 		Name: db.Short(), FileBytes: x.Size, Schema: schema.Served, Brought: schema.Brought, Converted: schema.Newer,
-		TimerSeconds: x.Status.ElectionTimer.Seconds(), FileFormat: fileFormat(s.Packages.Version.OVS), BroughtFileFormat: fileFormat(u.Offered.OVS),
+		TimerSeconds: x.Status.ElectionTimer.Seconds(), FileFormat: fileFormat(s.Packages.Version.OVS),
+		BroughtFileFormat: fileFormat(u.Offered.OVS),
 	}
 	if !d.Converted {
 		return d
@@ -197,20 +202,26 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 	}
 	name := db.Short()
 	if u.Disk > 0 && u.Disk < d.NeededDiskBytes {
-		all = append(all, fmt.Sprintf("%s: make space: its conversion may take %s of the disk, %s are free here", name, Mebibytes(d.NeededDiskBytes), Mebibytes(u.Disk)))
+		all = append(all, fmt.Sprintf("%s: make space: its conversion may take %s of the disk, %s are free here",
+			name, Mebibytes(d.NeededDiskBytes), Mebibytes(u.Disk)))
 	}
 	if u.Memory > 0 && u.Memory < d.NeededMemoryBytes {
-		all = append(all, fmt.Sprintf("%s: its conversion may take %s of memory, %s are available here", name, Mebibytes(d.NeededMemoryBytes), Mebibytes(u.Memory)))
+		all = append(all, fmt.Sprintf("%s: its conversion may take %s of memory, %s are available here",
+			name, Mebibytes(d.NeededMemoryBytes), Mebibytes(u.Memory)))
 	}
 	if d.FileBytes >= largeFile {
-		all = append(all, fmt.Sprintf("%s: compact its file, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact", name, s.Unit, s.Databases[db].control()))
+		all = append(all, fmt.Sprintf(
+			"%s: compact its file, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact", name, s.Unit, s.Databases[db].control()))
 	}
 	needed := time.Duration(d.NeededTimerSeconds) * time.Second
 	switch {
 	case needed >= longestConversionTimer:
-		all = append(all, fmt.Sprintf("%s: 5 minutes may not be enough for its conversion; if so, the unit becomes blocked and shows the command to run when clients may wait", name))
+		all = append(all, name+": 5 minutes may not be enough for its conversion; if so, the unit becomes blocked "+
+			"and shows the command to run when clients may wait")
 	case d.TimerSeconds < d.NeededTimerSeconds:
-		all = append(all, fmt.Sprintf("%s: the charm itself raises the election timer from %g to %g s for the conversion and lowers it afterwards; until then a dead leader is replaced later than usual", name, d.TimerSeconds, d.NeededTimerSeconds))
+		all = append(all, fmt.Sprintf("%s: the charm itself raises the election timer from %g to %g s for the conversion "+
+			"and lowers it afterwards; until then a dead leader is replaced later than usual",
+			name, d.TimerSeconds, d.NeededTimerSeconds))
 	}
 	return all
 }

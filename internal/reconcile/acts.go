@@ -19,7 +19,8 @@ func acting(s report.Status) (stalled []finding.Finding, runs []string) {
 		switch {
 		case d.Done || len(stalled)+len(runs) > shownDrains:
 		case d.Stalled:
-			stalled = append(stalled, finding.New(finding.DrainStalled, finding.Subject{Name: d.Node}, finding.Args{Value: d.Text}))
+			stalled = append(stalled, finding.New(finding.DrainStalled, finding.Subject{Name: d.Node},
+				finding.Args{Value: d.Text}))
 		default:
 			runs = append(runs, d.Line())
 		}

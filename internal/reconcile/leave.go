@@ -15,7 +15,9 @@ import (
 
 // PrepareToLeave does in the `stop` of a unit what comes before its servers leave. While its `stop` fails no other hook
 // runs. It returns what a recovery waits for; it refuses as [steps.Unit.PutAwaySuperseded] does.
-func (u *Reconciler) PrepareToLeave(ctx context.Context, snapshot observe.Snapshot) (after observe.Snapshot, waiting []string, err error) {
+func (u *Reconciler) PrepareToLeave(
+	ctx context.Context, snapshot observe.Snapshot,
+) (after observe.Snapshot, waiting []string, err error) {
 	r, err := u.loadRecord()
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
@@ -31,7 +33,9 @@ func (u *Reconciler) PrepareToLeave(ctx context.Context, snapshot observe.Snapsh
 
 // finishRecoveries does what [plan.Decide] leaves to a unit that is being removed, if a recovery is under way. It
 // returns what is waited for. If Juju does not tell all that is needed, nothing is done: `stop` needs no relation.
-func (u *Reconciler) finishRecoveries(ctx context.Context, r *record, snapshot observe.Snapshot) (after observe.Snapshot, waiting []string) {
+func (u *Reconciler) finishRecoveries(
+	ctx context.Context, r *record, snapshot observe.Snapshot,
+) (after observe.Snapshot, waiting []string) {
 	m := snapshot.Application
 	if m.Unread != nil || !m.OthersStay() || !r.Recovery.Involved(ctx, m) {
 		return snapshot, nil
@@ -106,8 +110,8 @@ func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 }
 
 // Remove takes from the machine what would hinder, or endanger, a unit that comes after: the key, the package sources,
-// the firewall's rules, the options of the services, which stay masked, what this one remembers, a cluster that was never
-// put into its place. The databases' files were put away by `stop`.
+// the firewall's rules, the options of the services, which stay masked, what this one remembers, a cluster that was
+// never put into its place. The databases' files were put away by `stop`.
 func (u *Reconciler) Remove(ctx context.Context) error {
 	r, err := u.loadRecord()
 	if err != nil {

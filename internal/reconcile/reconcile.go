@@ -61,9 +61,9 @@ type Result struct {
 const maxSteps = 60
 
 // Reconcile takes the unit as far as it can get now. Unless thorough is set, as in `update-status`, Juju is asked only
-// for what may have changed without a hook of its own; the rest is remembered. The error is one of Juju's tools, and then
-// nothing was done: unread data can't be told from missing data, and Juju soon tries again. A step that can't be made is
-// in the result.
+// for what may have changed without a hook of its own; the rest is remembered. The error is one of Juju's tools, and
+// then nothing was done: unread data can't be told from missing data, and Juju soon tries again. A step that can't be
+// made is in the result.
 func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, error) {
 	_, o, err := u.reconcile(ctx, thorough)
 	return o, err
@@ -106,8 +106,8 @@ func (u *Reconciler) reconcile(ctx context.Context, thorough bool) (*record, Res
 	return r, o, nil
 }
 
-// converge decides, makes the step, and observes again, until no step is left, or none that changes anything. It reports
-// whether it has made any.
+// converge decides, makes the step, and observes again, until no step is left, or none that changes anything. It
+// reports whether it has made any.
 func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (changed bool, err error) {
 	var made []plan.Step
 	for {
@@ -149,9 +149,9 @@ func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err erro
 	return nil
 }
 
-// goesWithout notes that a step could not be made, and reports whether others can be made without it: the unit continues
-// with the packages that it has after newer ones could not be had, for a server that is down, and for all that must not
-// wait for an interrupted upgrade.
+// goesWithout notes that a step could not be made, and reports whether others can be made without it: the unit
+// continues with the packages that it has after newer ones could not be had, for a server that is down, and for all
+// that must not wait for an interrupted upgrade.
 func (u *Reconciler) goesWithout(ctx context.Context, r *record, o *Result, step plan.Step, err error) bool {
 	if errors.Is(err, jujuleader.ErrLater) {
 		later := finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()})
@@ -170,14 +170,15 @@ func (u *Reconciler) goesWithout(ctx context.Context, r *record, o *Result, step
 	return true
 }
 
-// settled reports whether nothing is left to do, to repair or to wait for: only then may the next hook ask Juju for less.
+// settled reports whether nothing is left to do, to repair or to wait for: only then may the next hook ask Juju for
+// less.
 func (o Result) settled() bool {
 	d, c := o.Decision, o.State.Certificates
 	return d.Step == nil && o.Failure == nil && d.Ready && d.Settled() && !c.Drifted() && !c.Awaited()
 }
 
-// adopt notes what was there before this charm: then nothing that runs may change because the charm has. What a unit that
-// was removed by force has begun is not continued.
+// adopt notes what was there before this charm: then nothing that runs may change because the charm has. What a unit
+// that was removed by force has begun is not continued.
 func (u *Reconciler) adopt(ctx context.Context, r *record, settings plan.Settings) error {
 	if r.Known {
 		return nil

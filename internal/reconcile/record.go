@@ -82,8 +82,8 @@ func (u *Reconciler) Operate() (operate.Unit, error) {
 }
 
 // ForgetFormer removes what a unit of the same name remembered on this machine: Juju 4 numbers the units of an
-// application that is deployed again from 0 (juju#21441), and runs no hook remove of one that is removed by force. It is
-// for the hook install, whose own earlier tries it leaves.
+// application that is deployed again from 0 (juju#21441), and runs no hook remove of one that is removed by force. It
+// is for the hook install, whose own earlier tries it leaves.
 func (u *Reconciler) ForgetFormer(ctx context.Context) error {
 	r, err := u.loadRecord()
 	if err == nil && r.state.Owner().Installing {

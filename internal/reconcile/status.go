@@ -76,10 +76,12 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	return slices.Concat(all, o.managed, stalled)
 }
 
-// pressing reports whether something keeps the unit from working, or is waited for. An option that can't be used does not:
-// only what depends on it waits.
+// pressing reports whether something keeps the unit from working, or is waited for. An option that can't be used does
+// not: only what depends on it waits.
 func pressing(all []finding.Finding) bool {
-	return slices.ContainsFunc(all, func(f finding.Finding) bool { return f.Severity >= finding.Waiting && f.Code != finding.OptionInvalid })
+	return slices.ContainsFunc(all, func(f finding.Finding) bool {
+		return f.Severity >= finding.Waiting && f.Code != finding.OptionInvalid
+	})
 }
 
 // clusters is what is wrong with the clusters. What this unit itself waits for may well be why, and says more: then
@@ -109,8 +111,8 @@ func serves(o Result) bool {
 	return true
 }
 
-// busy reports whether an error only means that another unit has its turn, or that this one has to wait for a quorum: it
-// is tried again.
+// busy reports whether an error only means that another unit has its turn, or that this one has to wait for a quorum:
+// it is tried again.
 func busy(err error) bool {
 	waits := func(target error) bool { return errors.Is(err, target) }
 	return errors.As(err, new(*finding.RefusedError)) || slices.ContainsFunc([]error{

@@ -50,7 +50,8 @@ func (s State) asking() bool {
 
 // Accept is this unit's acceptance, as Juju's leader, of a unit's request.
 func (s State) Accept(unit string) Acceptance {
-	return Acceptance{Cluster: s.Cluster, Unit: unit, Asked: s.standing()[unit].Asked, By: s.Unit, At: s.Now.UTC().Round(0)}
+	return Acceptance{Cluster: s.Cluster, Unit: unit, Asked: s.standing()[unit].Asked, By: s.Unit,
+		At: s.Now.UTC().Round(0)}
 }
 
 // accepted returns the request that is accepted and not over; is reports whether there is one.
@@ -66,9 +67,9 @@ func (s State) Accepts() bool {
 	return is && unit == s.Unit
 }
 
-// toAccept is the unit whose request this unit, as Juju's leader, has to accept: of several the one that was asked first;
-// in the place of an accepted one only one that gives up its unit; or the accepted one, to ask again whether its unit is
-// there. None is accepted while a unit that it does not give up is being removed (R21).
+// toAccept is the unit whose request this unit, as Juju's leader, has to accept: of several the one that was asked
+// first; in the place of an accepted one only one that gives up its unit; or the accepted one, to ask again whether its
+// unit is there. None is accepted while a unit that it does not give up is being removed (R21).
 func (s State) toAccept(all map[string]Request) string {
 	accepted, r, is := s.accepted(all)
 	p := s.peer(s.Accepted.Unit)
@@ -86,8 +87,8 @@ func (s State) toAccept(all map[string]Request) string {
 	return ""
 }
 
-// replaces reports whether the request o of a unit goes before r, which is accepted of another one: an operator has said
-// that that one is lost. Of two that give each other up the later one counts.
+// replaces reports whether the request o of a unit goes before r, which is accepted of another one: an operator has
+// said that that one is lost. Of two that give each other up the later one counts.
 func (s State) replaces(unit string, o Request, accepted string, r Request) bool {
 	return s.givesUp(o, accepted) && (!s.givesUp(r, unit) || o.Asked.After(r.Asked))
 }
@@ -172,8 +173,8 @@ func (s State) mayPublish(unit string, r Request) bool {
 		len(s.Serving)+len(s.leaving(r)) == 0
 }
 
-// unitAhead is a unit that has said since the new cluster was made of a unit's copy that its own goes further, or that it
-// has a leader: a majority that was given up, and came back, may have stored more. It is empty if there is none.
+// unitAhead is a unit that has said since the new cluster was made of a unit's copy that its own goes further, or that
+// it has a leader: a majority that was given up, and came back, may have stored more. It is empty if there is none.
 func (s State) unitAhead(unit string, r Request) string {
 	made := s.copyOf(unit)
 	if made == nil || r.Backup != "" {
@@ -240,7 +241,8 @@ func (s State) waitsFor(unit string, r Request) finding.Finding {
 		args.Address = s.Serving[0]
 		return s.finds(finding.RecoveryQuorumReturned, "", args, finding.If(finding.IfLost, command.RemoveByForce(unit)))
 	case len(s.Serving) > 0:
-		return s.finds(finding.OldClusterServed, "", finding.Args{Address: s.Serving[0]}, finding.ByHand(finding.StopOldServer))
+		return s.finds(finding.OldClusterServed, "", finding.Args{Address: s.Serving[0]},
+			finding.ByHand(finding.StopOldServer))
 	case s.JujuLeader && !s.newClusterConfirmed(unit, r):
 		start := finding.ByHand(finding.StartMachine)
 		if p := s.peer(unit); p != nil && p.Reached {

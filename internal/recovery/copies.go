@@ -88,5 +88,6 @@ func (s State) forced(r Request) (all []finding.Statement) {
 
 // givesUp reports whether the request names a unit, or a member that it has.
 func (s State) givesUp(r Request, unit string) bool {
-	return slices.Contains(r.GivenUp, unit) || slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == unit && r.givesUp(m) })
+	return slices.Contains(r.GivenUp, unit) || slices.ContainsFunc(s.Members,
+		func(m Member) bool { return m.Unit == unit && r.givesUp(m) })
 }

@@ -17,8 +17,8 @@ func (s State) finds(code finding.Code, name string, args finding.Args, remedies
 	return f
 }
 
-// Command is the command that asks for the request on a unit, for one database or, if there are more or none, for all. The
-// flags are parameters that are true.
+// Command is the command that asks for the request on a unit, for one database or, if there are more or none, for all.
+// The flags are parameters that are true.
 func (r Request) Command(unit string, databases []ovndb.Database, flags ...string) command.Command {
 	c := command.Command{Unit: unit, Action: "recover"}
 	add := func(key, value string) { c.Params = append(c.Params, command.Param{Key: key, Value: value}) }
@@ -41,8 +41,8 @@ func (r Request) Command(unit string, databases []ovndb.Database, flags ...strin
 	return c
 }
 
-// plans is the command that plans the request on a unit. A recovery is of all databases that have no leader there, so that
-// one command is right for both.
+// plans is the command that plans the request on a unit. A recovery is of all databases that have no leader there, so
+// that one command is right for both.
 func (s State) plans(r Request, unit string) command.Command {
 	if r.Backup == "" {
 		return r.Command(unit, nil, dryRun)
@@ -120,7 +120,8 @@ func Ways(lacking finding.Finding, without finding.Remedy) []finding.Remedy {
 func (s State) ahead(r Request, m Member, c Copy) finding.Finding {
 	f := s.finds(finding.RecoveryHasQuorum, m.Unit, finding.Args{})
 	if !c.HasRaftLeader {
-		f = s.finds(finding.RecoveryNewerData, m.Unit, finding.Args{Detail: fmt.Sprintf("%s; this unit's end with %s", c.end(), s.Own.end())})
+		f = s.finds(finding.RecoveryNewerData, m.Unit, finding.Args{Detail: fmt.Sprintf("%s; this unit's end with %s",
+			c.end(), s.Own.end())})
 	}
 	switch leaves := s.dying(m.Unit); {
 	case c.HasRaftLeader:

@@ -47,8 +47,8 @@ func (s Step) Waits() (f finding.Finding, is bool) {
 	return s.Why, s.Held || s.Action == None && s.Why.Code != ""
 }
 
-// Next is this unit's next step for the database. Nothing is done for a request that is not accepted, or of a unit whose
-// data could not be read; what was stopped for it stays so.
+// Next is this unit's next step for the database. Nothing is done for a request that is not accepted, or of a unit
+// whose data could not be read; what was stopped for it stays so.
 func (s State) Next() Step {
 	all := s.standing()
 	own, asked := all[s.Unit]
@@ -144,7 +144,8 @@ func (s State) withdraw(why finding.Finding) Step {
 // goesFirst is the finding that the request of another unit goes before this unit's, with how to withdraw that one.
 func (s State) goesFirst(r Request, unit string) finding.Finding {
 	takeBack := command.Command{Unit: unit, Action: "recover", Params: []command.Param{{Key: "withdraw", Value: "true"}}}
-	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit}, finding.If(finding.ToRunInstead, takeBack), s.without(r, s.Unit, unit))
+	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit}, finding.If(finding.ToRunInstead, takeBack),
+		s.without(r, s.Unit, unit))
 }
 
 // hold keeps this unit's server off, whatever the step is.

@@ -37,8 +37,8 @@ type UnitProof struct {
 // up may be off for good; if it has returned, it counts.
 func (p Proof) Complete() bool { return len(p.Broken(""))+len(p.awaited()) == 0 }
 
-// Broken are problems that do not end by themselves, as the unit own sees them. Starting a member that may be lost comes
-// first, so the way out is the plan of a kick.
+// Broken are problems that do not end by themselves, as the unit own sees them. Starting a member that may be lost
+// comes first, so the way out is the plan of a kick.
 func (p Proof) Broken(own string) (all []finding.Finding) {
 	found := State{Database: p.Database}.finds
 	if p.Failure != "" {
@@ -48,11 +48,13 @@ func (p Proof) Broken(own string) (all []finding.Finding) {
 		if u.Failure == "" {
 			continue
 		}
-		f := found(finding.RecoveryNotRead, u.Unit, finding.Args{Unit: u.Unit, Detail: u.Failure}, finding.ByHand(finding.RepairServer))
+		f := found(finding.RecoveryNotRead, u.Unit, finding.Args{Unit: u.Unit, Detail: u.Failure},
+			finding.ByHand(finding.RepairServer))
 		if u.Unit != own {
-			f.Remedies = append(f.Remedies, finding.If(finding.IfLost, command.Command{Unit: own, Action: "kick", Params: []command.Param{
-				{Key: "unit", Value: u.Unit}, {Key: dryRun, Value: "true"},
-			}}))
+			f.Remedies = append(f.Remedies, finding.If(finding.IfLost,
+				command.Command{Unit: own, Action: "kick", Params: []command.Param{
+					{Key: "unit", Value: u.Unit}, {Key: dryRun, Value: "true"},
+				}}))
 		}
 		all = append(all, f)
 	}

@@ -2,12 +2,12 @@
 // units are again, after a quorum was lost for good or with a backup: what was found out
 // goes in, the next step of this unit, or what is waited for or in the way, comes out.
 //
-// An operator asks for it on one unit, which publishes a [Request]. The application's Juju leader accepts one at a time,
-// by an [Acceptance]. Every unit stops its server of the cluster that is given up and publishes how far its copy goes.
-// Once none is left that could vote, the unit that was asked makes the new cluster, beside its file, and publishes its
-// ID. The Juju leader, which alone can, puts that ID in the place of the old one, if the unit has answered it, and its
-// machine answers in that moment: what a unit publishes outlives its machine, and a cluster whose only member is
-// gone could not be started by any other. From then on, and not before,
+// An operator asks for it on one unit, which publishes a [Request]. The application's Juju leader accepts one at a
+// time, by an [Acceptance]. Every unit stops its server of the cluster that is given up and publishes how far its copy
+// goes. Once none is left that could vote, the unit that was asked makes the new cluster, beside its file, and
+// publishes its ID. The Juju leader, which alone can, puts that ID in the place of the old one, if the unit has
+// answered it, and its machine answers in that moment: what a unit publishes outlives its machine, and a cluster whose
+// only member is gone could not be started by any other. From then on, and not before,
 // the new one is started; and a server of the old one is stopped wherever a hook finds it.
 package recovery
 

@@ -56,10 +56,13 @@ const (
 
 // transitions are the stages that follow a stage. An event without an entry changes nothing.
 var transitions = map[Stage]map[event]Stage{
-	Idle:      {eventAsk: Requested},
-	Requested: {eventAsk: Requested, eventAccept: Accepted, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken, eventTakeBack: Idle},
-	Accepted:  {eventAsk: Requested, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken, eventTakeBack: Idle},
-	Made:      {eventAsk: Made, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken, eventTakeBack: Idle},
+	Idle: {eventAsk: Requested},
+	Requested: {eventAsk: Requested, eventAccept: Accepted, eventWithdraw: Withdrawn, eventPlace: Placed,
+		eventOvertake: Overtaken, eventTakeBack: Idle},
+	Accepted: {eventAsk: Requested, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed,
+		eventOvertake: Overtaken, eventTakeBack: Idle},
+	Made: {eventAsk: Made, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken,
+		eventTakeBack: Idle},
 	Withdrawn: {eventAsk: Requested, eventLead: Idle},
 	Placed:    {eventAsk: Requested, eventLead: Served, eventOvertake: Overtaken, eventForget: Idle},
 	Served:    {eventAsk: Requested, eventUnlead: Placed, eventOvertake: Overtaken, eventForget: Idle},
@@ -130,8 +133,8 @@ func (a Attempt) Makes(cluster raft.ID) Attempt {
 	return a
 }
 
-// Withdraws is the attempt once it is withdrawn, for a reason. A new cluster that was made for it stays beside the file:
-// the Juju leader may be publishing its ID in this moment. The next one that is made, or published, replaces it.
+// Withdraws is the attempt once it is withdrawn, for a reason. A new cluster that was made for it stays beside the
+// file: the Juju leader may be publishing its ID in this moment. The next one that is made, or published, replaces it.
 func (a Attempt) Withdraws(why finding.Finding) Attempt {
 	a = a.on(eventWithdraw)
 	a.Why = why

@@ -75,7 +75,8 @@ func jsonList(list []string) string {
 // one brings a new certificate.
 func ParseRequest(unit string, databag map[string]string) (r CertificateRequest, found bool) {
 	r = CertificateRequest{Unit: unit, CommonName: databag[keyCommonName]}
-	if r.CommonName == "" || json.Unmarshal([]byte(databag[keySANs]), &r.SANs) != nil || databag[keyUnitName] != r.unitName() {
+	if r.CommonName == "" || json.Unmarshal([]byte(databag[keySANs]), &r.SANs) != nil ||
+		databag[keyUnitName] != r.unitName() {
 		return CertificateRequest{}, false
 	}
 	return r, true

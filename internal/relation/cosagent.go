@@ -22,8 +22,11 @@ const agentJob = "ovn-central-agent"
 
 // COSAgentDatabag is what a unit publishes on [COSAgent]. That agent is on the same machine, so the jobs are at
 // localhost: the exporter's if it is installed, and that of the unit's own agent if it has a port. Without both it is
-// empty. logs are rules for Loki: that agent sends it all that is below /var/log, where OVN's servers log. Dashboards are encoded as monitoring.Dashboards does.
-func COSAgentDatabag(t Topology, installed bool, port uint16, rules, logs AlertRules, dashboards []string) map[string]string {
+// empty. logs are rules for Loki: that agent sends it all that is below /var/log, where OVN's servers log. Dashboards
+// are encoded as monitoring.Dashboards does.
+func COSAgentDatabag(
+	t Topology, installed bool, port uint16, rules, logs AlertRules, dashboards []string,
+) map[string]string {
 	// The agent may serve several applications of the machine.
 	jobs := []scrapeJob{}
 	if installed {

@@ -64,7 +64,8 @@ func ParseHistory(databag map[string]string) (h History, problems []string) {
 			if _, ok := raft.ParseID(string(id)); !ok {
 				problems = append(problems, fmt.Sprintf("%s%s has %.40q, which is no ID", d.Short(), keyHistory, id))
 			} else if err := json.Unmarshal(text, &k); err != nil {
-				problems = append(problems, fmt.Sprintf("%s%s has for %s %.40q, which is no record", d.Short(), keyHistory, id, text))
+				problems = append(problems, fmt.Sprintf("%s%s has for %s %.40q, which is no record",
+					d.Short(), keyHistory, id, text))
 			} else {
 				k.Unit = foreign.Name(k.Unit)
 				h.set(d, id, k)
@@ -197,7 +198,8 @@ func (c *Configuration) compare(before Configuration, s raft.Status, short strin
 func (h History) joined(d ovndb.Database, s raft.Status, published UnitIdentities) (members []string) {
 	for _, databases := range published {
 		id := databases[d]
-		if id.Since != 0 && id.Since <= s.Committed() && s.Cluster != nil && id.Cluster == *s.Cluster && h[d][id.Server].Removed.IsZero() {
+		if id.Since != 0 && id.Since <= s.Committed() && s.Cluster != nil && id.Cluster == *s.Cluster &&
+			h[d][id.Server].Removed.IsZero() {
 			members = append(members, id.Server.Short())
 		}
 	}

@@ -65,6 +65,7 @@ func MonitorsDatabag(checks []string) map[string]string {
 	for _, name := range checks {
 		nrpe[name] = remote{Command: "check_" + name}
 	}
-	text, _ := json.Marshal(map[string]any{"monitors": map[string]any{"remote": map[string]any{"nrpe": nrpe}}}) // always marshals
+	// always marshals
+	text, _ := json.Marshal(map[string]any{"monitors": map[string]any{"remote": map[string]any{"nrpe": nrpe}}})
 	return map[string]string{keyMonitors: string(text), keyPrimary: "True"}
 }

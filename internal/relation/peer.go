@@ -83,7 +83,8 @@ func ParseIdentities(databag map[string]string) (u Identities, problems []string
 		case full == "":
 			id.Server = raft.ID(short)
 		case !ok || server.Short() != short:
-			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an ID that begins with %s", d.Short(), keyServer, full, short))
+			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an ID that begins with %s",
+				d.Short(), keyServer, full, short))
 			continue
 		default:
 			id.Server = server

@@ -32,7 +32,8 @@ type Topology struct {
 
 // labels are the labels shared by all units of the application.
 func (t Topology) labels() map[string]string {
-	return map[string]string{"juju_model": t.Model, "juju_model_uuid": t.ModelUUID, "juju_application": t.App, "juju_charm": t.Charm}
+	return map[string]string{"juju_model": t.Model, "juju_model_uuid": t.ModelUUID, "juju_application": t.App,
+		"juju_charm": t.Charm}
 }
 
 // AlertRules are groups of alert rules, as Prometheus reads them.
@@ -79,7 +80,8 @@ func (r AlertRules) For(t Topology, clusterStatus string) AlertRules {
 	for _, label := range []string{"juju_model", "juju_model_uuid", "juju_application"} {
 		matchers = append(matchers, fmt.Sprintf("%s=%q", label, t.labels()[label]))
 	}
-	fill := strings.NewReplacer(placeTopology, strings.Join(matchers, ","), placeModel, matchers[1], placeStatus, clusterStatus)
+	fill := strings.NewReplacer(placeTopology, strings.Join(matchers, ","), placeModel, matchers[1], placeStatus,
+		clusterStatus)
 	var all AlertRules
 	for _, group := range r.Groups {
 		g := AlertGroup{Name: fmt.Sprintf("%s_%.8s_%s_%s", t.Model, t.ModelUUID, t.App, group.Name)}
@@ -125,9 +127,11 @@ func ScrapeDatabag(t Topology, wanted bool, address netip.Addr, rules AlertRules
 	if !wanted {
 		return map[string]string{keyScrapeJobs: "[]", keyScrapeMetadata: "", keyAlertRules: ""}, unit
 	}
-	metadata := map[string]string{"model": t.Model, "model_uuid": t.ModelUUID, "application": t.App, "unit": t.Unit, "charm_name": t.Charm}
+	metadata := map[string]string{"model": t.Model, "model_uuid": t.ModelUUID, "application": t.App, "unit": t.Unit,
+		"charm_name": t.Charm}
 	return map[string]string{
-		keyScrapeJobs: marshal([]scrapeJob{job(exporterJob, "*:"+exporterPort)}), keyScrapeMetadata: marshal(metadata), keyAlertRules: marshal(rules),
+		keyScrapeJobs:     marshal([]scrapeJob{job(exporterJob, "*:"+exporterPort)}),
+		keyScrapeMetadata: marshal(metadata), keyAlertRules: marshal(rules),
 	}, unit
 }
 

@@ -196,7 +196,9 @@ func asJSON[T any](all map[ovndb.Database]T, db ovndb.Database) string {
 }
 
 // fromJSON parses the database's value, if there is one.
-func fromJSON[T any](databag map[string]string, key string, db ovndb.Database, all *map[ovndb.Database]T) (problems []string) {
+func fromJSON[T any](
+	databag map[string]string, key string, db ovndb.Database, all *map[ovndb.Database]T,
+) (problems []string) {
 	if databag[key] == "" {
 		return nil
 	}
@@ -290,7 +292,8 @@ func (c Clusters) Settings() map[string]string {
 // there are no clusters. A cluster that is listed as superseded by itself is ignored: units would move away the files
 // that are being served.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
-	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{}, CreatedBy: foreign.Name(settings[keyCreatedBy])}
+	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{},
+		CreatedBy: foreign.Name(settings[keyCreatedBy])}
 	for _, d := range ovndb.Databases() {
 		for text := range strings.SplitSeq(settings[keySuperseded(d)], ",") {
 			if id, ok := raft.ParseID(text); ok {

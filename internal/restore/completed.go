@@ -48,7 +48,8 @@ func (u *Unit) judge(
 		}
 		found.Findings = append(found.Findings, j.lacking...)
 	case request.DryRun && len(j.asked) > 0:
-		found.Findings = append(found.Findings, finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{}, u.completed(typed, j, confirmed)))
+		found.Findings = append(found.Findings, finding.New(finding.RecoveryPlanned, finding.Subject{}, finding.Args{},
+			u.completed(typed, j, confirmed)))
 	case !request.DryRun && !request.Confirmed:
 		ways := []finding.Remedy{u.completed(typed, j, planned), u.completed(typed, j, confirmed)}
 		return j.asked, []finding.Finding{finding.New(finding.Unconfirmed, finding.Subject{}, finding.Args{}, ways...)}

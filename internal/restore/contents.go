@@ -36,7 +36,8 @@ func (u *Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID
 		}
 		path, err := u.Files.ArchiveStaged(db, u.Now())
 		if failures = errors.Join(failures, err); err == nil {
-			u.Log.InfoContext(ctx, "a new cluster's file that was not put into its place was put away", "database", db.Short(), "path", path)
+			u.Log.InfoContext(ctx, "a new cluster's file that was not put into its place was put away",
+				"database", db.Short(), "path", path)
 		}
 	}
 	return failures
@@ -49,7 +50,9 @@ const trials = "/var/tmp"
 // refuseContents returns why no new clusters could be made for these requests, before any unit
 // has stopped a server for them: what they are made of is written elsewhere, loaded, and removed. It
 // takes as long as [Unit.contents] does, which looks again once the servers are off.
-func (u *Unit) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []finding.Finding) {
+func (u *Unit) refuseContents(
+	ctx context.Context, asked map[ovndb.Database]recovery.Request,
+) (refusals []finding.Finding) {
 	dir, err := os.MkdirTemp(trials, "ovn-central-contents-")
 	if err != nil {
 		return []finding.Finding{unusable(err)}
@@ -86,14 +89,17 @@ func unusable(why error, databases ...ovndb.Database) finding.Finding {
 // tryContents returns why no new cluster could be made of contents of that size, which it writes to the file to
 // and loads. If the disk has no room for them there, it only reads a backup, and trusts its manifest for the
 // schema.
-func (u *Unit) tryContents(ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string) error {
+func (u *Unit) tryContents(
+	ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string,
+) error {
 	if err := room(u.Files.Paths.DB, size); err != nil {
 		return err
 	}
 	if room(filepath.Dir(to), size) == nil {
 		return errors.Join(u.contents(ctx, request, db, to, u.load(db)), remove(to))
 	}
-	u.Log.InfoContext(ctx, "what the new cluster is to be made of is not loaded before the servers stop: no room", "database", db.Short(), "folder", trials)
+	u.Log.InfoContext(ctx, "what the new cluster is to be made of is not loaded before the servers stop: no room",
+		"database", db.Short(), "folder", trials)
 	if request.Backup == "" {
 		return nil
 	}
@@ -120,7 +126,10 @@ func (u *Unit) load(db ovndb.Database) func(ctx context.Context, path string) (s
 // contents writes what the new cluster is made of to a file, and sees that a server of
 // these packages can be started on it. A program loads it once, by what is given: that takes
 // half a minute for 300 MiB, and several times as long on a busy machine.
-func (u *Unit) contents(ctx context.Context, request recovery.Request, db ovndb.Database, to string, load func(ctx context.Context, path string) (schema string, err error)) error {
+func (u *Unit) contents(
+	ctx context.Context, request recovery.Request, db ovndb.Database, to string,
+	load func(ctx context.Context, path string) (schema string, err error),
+) error {
 	size, err := u.contentsSize(request, db)
 	if err != nil {
 		return err
@@ -156,7 +165,8 @@ func (u *Unit) schemaFits(db ovndb.Database, schema string) error {
 	}
 	newer, err := ovsctl.Newer(schema, brought)
 	if newer {
-		err = fmt.Errorf("its schema is %s, newer than that of this unit's packages, %s; upgrade them first, or run it on a unit that has them", schema, brought)
+		err = fmt.Errorf("its schema is %s, newer than that of this unit's packages, %s; "+
+			"upgrade them first, or run it on a unit that has them", schema, brought)
 	}
 	return err
 }

@@ -157,7 +157,9 @@ func (k *Kept) Forget(request Request) {
 // Done returns a finding for each database for which the same request has come about, and its cluster is served.
 // It refuses a request that has come about but whose cluster is not served any more: to do it again is a decision that
 // a person must type (R19): the command again.
-func (k *Kept) Done(request Request, states map[ovndb.Database]recovery.State, again command.Command) (done, refusals []finding.Finding) {
+func (k *Kept) Done(
+	request Request, states map[ovndb.Database]recovery.State, again command.Command,
+) (done, refusals []finding.Finding) {
 	for _, db := range ovndb.Databases() {
 		if !slices.Contains(request.Databases, db) {
 			continue
@@ -168,7 +170,8 @@ func (k *Kept) Done(request Request, states map[ovndb.Database]recovery.State, a
 		args := finding.Args{Time: q.Asked, Cluster: q.New.Brief()}
 		switch stage := k.stage(request, states[db], db); {
 		case stage == recovery.Served:
-			f := finding.Of(finding.RecoveryDone, db, args, finding.Do(command.Command{Unit: again.Unit, Action: "recovery-status"}))
+			f := finding.Of(finding.RecoveryDone, db, args,
+				finding.Do(command.Command{Unit: again.Unit, Action: "recovery-status"}))
 			if request.Backup != "" {
 				f.Remedies = append(f.Remedies, finding.If(finding.IfSinceLost, again))
 			}
@@ -194,10 +197,14 @@ func (u *Unit) refuseDying(s plan.State) []finding.Finding {
 	}
 	where := finding.RestoreAnew
 	for _, state := range s.Recovery {
-		if slices.ContainsFunc(state.Peers, func(p recovery.Peer) bool { return !p.Dying && p.Copy != nil && p.Copy.Cluster == state.Cluster }) {
+		if slices.ContainsFunc(state.Peers, func(p recovery.Peer) bool {
+			return !p.Dying && p.Copy != nil &&
+				p.Copy.Cluster == state.Cluster
+		}) {
 			where = finding.RestoreThere
 		}
 	}
 	backup := finding.Do(command.Command{Unit: u.Env.Unit, Action: "backup"})
-	return []finding.Finding{finding.New(finding.RecoveryDying, finding.Subject{}, finding.Args{}, backup, finding.ByHand(where))}
+	return []finding.Finding{finding.New(finding.RecoveryDying, finding.Subject{}, finding.Args{}, backup,
+		finding.ByHand(where))}
 }

@@ -37,7 +37,8 @@ func newMark(unit string, r recovery.Request, at time.Time) mark {
 func (m mark) operation(db ovndb.Database) string {
 	value, _ := json.Marshal(m)              // texts and a time only
 	quoted, _ := json.Marshal(string(value)) // a text
-	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%s]]]]]}]`,
+	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[`+
+		`["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%s]]]]]}]`,
 		db, db.GlobalTable(), markKey, markKey, quoted)
 }
 

@@ -99,7 +99,8 @@ func unitProofs(
 		at := ovndb.RaftAddress(db, address)
 		all = append(all, recovery.UnitProof{
 			Unit: unit, GivenUp: slices.Contains(request.GivenUp, unit),
-			Member: address != "" && slices.ContainsFunc(status.Servers, func(row raft.Member) bool { return row.Address == at }),
+			Member: address != "" && slices.ContainsFunc(status.Servers,
+				func(row raft.Member) bool { return row.Address == at }),
 		})
 	}
 	slices.SortFunc(all, func(a, b recovery.UnitProof) int { return unitname.Compare(a.Unit, b.Unit) })

@@ -29,9 +29,9 @@ type Seen struct {
 	Plan     plan.State
 }
 
-// Recover creates new clusters of the data that this unit has, or of a backup. It plans, refuses, begins, and goes as far
-// as it can; all units continue in their hooks. Called again it continues too, and does nothing if all has come about.
-// If nothing was begun, the error is a [*finding.RefusedError].
+// Recover creates new clusters of the data that this unit has, or of a backup. It plans, refuses, begins, and goes as
+// far as it can; all units continue in their hooks. Called again it continues too, and does nothing if all has come
+// about. If nothing was begun, the error is a [*finding.RefusedError].
 func (o Operation) Recover(ctx context.Context, request Request) (found Found, err error) {
 	typed := request
 	o.Progress(ctx, "looking at this unit's servers and at what the other units have published")

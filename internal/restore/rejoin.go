@@ -24,8 +24,8 @@ type RejoinRequest struct {
 
 // Rejoin has new servers join in the place of this unit's that can't be started any more, or have other data than the
 // cluster. It asks the unit that leads a database, or one that stays if that unit is being removed, to remove the old
-// one. That is done as by the action kick, if the others are a quorum without it (R1); then this unit puts the file away
-// and joins again. Called again once it has, it proves that the new one serves.
+// one. That is done as by the action kick, if the others are a quorum without it (R1); then this unit puts the file
+// away and joins again. Called again once it has, it proves that the new one serves.
 func (o Operation) Rejoin(ctx context.Context, request RejoinRequest) (found Found, err error) {
 	u, err := o.Look(ctx)
 	if err != nil {
@@ -73,7 +73,8 @@ func (u Seen) judgeRejoin(
 			refusals = append(refusals, finding.Of(finding.RejoinNotNeeded, db, finding.Args{}))
 		case !x.Replaceable():
 		case len(id) < fullID:
-			refusals = append(refusals, finding.Of(finding.RejoinUnknown, db, finding.Args{}, finding.ByHand(finding.KickElsewhere)))
+			refusals = append(refusals, finding.Of(finding.RejoinUnknown, db, finding.Args{},
+				finding.ByHand(finding.KickElsewhere)))
 		case len(u.askServers(ctx, u.Snapshot, db, []raft.ID{u.Plan.Clusters.IDs[db]}).connected) == 0:
 			refusals = append(refusals, finding.Of(finding.RejoinNoCluster, db, finding.Args{}))
 		default:

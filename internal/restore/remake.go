@@ -66,7 +66,9 @@ func (u *Unit) Remake(
 
 // MayReplace returns an error if a unit's new cluster must not replace the old one right now: that has a quorum again,
 // or the unit's machine doesn't answer.
-func (u *Unit) MayReplace(ctx context.Context, snapshot observe.Snapshot, s plan.State, db ovndb.Database, unit string) error {
+func (u *Unit) MayReplace(
+	ctx context.Context, snapshot observe.Snapshot, s plan.State, db ovndb.Database, unit string,
+) error {
 	old := s.Clusters.IDs[db]
 	if served := u.askServers(ctx, snapshot, db, []raft.ID{old}).connected; len(served) > 0 {
 		return fmt.Errorf("the cluster has a quorum again: %s", first(served))

@@ -61,7 +61,9 @@ func (u *Unit) Rival(ctx context.Context, snapshot observe.Snapshot, db ovndb.Da
 
 // askServers asks wherever a server of one of the clusters may be. Those that don't answer in time serve no client, as
 // far as can be seen from here.
-func (u *Unit) askServers(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) answers {
+func (u *Unit) askServers(
+	ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID,
+) answers {
 	timed, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var (

@@ -31,8 +31,8 @@ type Status struct {
 // errNotProved is returned if a new cluster has replaced the old one and does not serve all units that are its members.
 var errNotProved = errors.New("the new cluster is in place, but not every member serves it")
 
-// Status reports how far recoveries and restores are. Of a cluster that one of them created it proves that it serves: it
-// writes a key, reads it back from each unit, and deletes it. Nothing else is changed.
+// Status reports how far recoveries and restores are. Of a cluster that one of them created it proves that it serves:
+// it writes a key, reads it back from each unit, and deletes it. Nothing else is changed.
 func (o Operation) Status(ctx context.Context) (Status, error) {
 	found := Status{proved: map[ovndb.Database]recovery.Request{}}
 	u, err := o.Look(ctx)

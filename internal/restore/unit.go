@@ -102,7 +102,8 @@ func (u *Unit) States(
 		}
 		x := s.Databases[db]
 		// Its own server may call itself connected for a while without a leader, and whether it has one is known of it.
-		state.Serving = slices.DeleteFunc(slices.Clone(served.connected), func(a string) bool { return a == x.Status.Address })
+		state.Serving = slices.DeleteFunc(slices.Clone(served.connected),
+			func(a string) bool { return a == x.Status.Address })
 		if err := u.ownCopy(ctx, &state, x, snapshot.Application, served.answering); err != nil {
 			return nil, err
 		}
@@ -142,8 +143,8 @@ func peers(ctx context.Context, s plan.State, db ovndb.Database) (all []recovery
 	return all
 }
 
-// ownCopy determines how far this unit's copy goes, and which members its file has. Servers answer at the addresses that
-// are given.
+// ownCopy determines how far this unit's copy goes, and which members its file has. Servers answer at the addresses
+// that are given.
 func (u *Unit) ownCopy(
 	ctx context.Context, state *recovery.State, x plan.Database, m observe.Application, answering []string,
 ) error {

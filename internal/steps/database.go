@@ -85,8 +85,8 @@ func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, installe
 	}
 }
 
-// lookAtClientPorts determines whether clients are served at this unit's address, and whether they may do more than their
-// role there.
+// lookAtClientPorts determines whether clients are served at this unit's address, and whether they may do more than
+// their role there.
 func (u *Unit) lookAtClientPorts(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) {
 	own, ports := o.Addresses.Own, ovndb.ClientPorts(db)
 	if !own.IsValid() {
@@ -175,7 +175,8 @@ func (u *Unit) tooNew(ctx context.Context, db ovndb.Database) bool {
 	}
 	tooNew, err := ovsctl.FileTooNew(u.Paths, db)
 	if err != nil {
-		u.Log.WarnContext(ctx, "cannot tell whether the file is too new for these packages", "database", db.Short(), "error", err)
+		u.Log.WarnContext(ctx, "cannot tell whether the file is too new for these packages",
+			"database", db.Short(), "error", err)
 	}
 	return tooNew
 }

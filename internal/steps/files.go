@@ -20,7 +20,9 @@ func (u *Unit) defaults(a observe.Addresses) (plan.Drift, error) {
 }
 
 // drift compares a file with the wanted one; changed reports whether services must be restarted to apply the change.
-func drift(a observe.Addresses, path string, render func() []byte, changed func(have, want []byte) bool) (plan.Drift, error) {
+func drift(
+	a observe.Addresses, path string, render func() []byte, changed func(have, want []byte) bool,
+) (plan.Drift, error) {
 	if !a.Own.IsValid() {
 		return "", nil
 	}
@@ -53,7 +55,9 @@ func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 }
 
 // writeDefaults writes the file that the services are started with. drift is what [Unit.defaults] has found.
-func (u *Unit) writeDefaults(a observe.Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState) error {
+func (u *Unit) writeDefaults(
+	a observe.Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState,
+) error {
 	if drift == plan.NeedsRestart {
 		for _, db := range ovndb.Databases() {
 			if servers[db].Condition == ovndb.Serving {

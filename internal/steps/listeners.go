@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// listeners are the wanted rows of Connection. They serve IPv6 if any unit has such an address: the rows are those of all
-// units.
+// listeners are the wanted rows of Connection. They serve IPv6 if any unit has such an address: the rows are those of
+// all units.
 func (o Snapshot) listeners(db ovndb.Database) []ovsdb.Connection {
 	units := append(o.Application.PeerAddresses(), o.Addresses.Own)
 	return ovsdb.WantedConnections(db, o.Known.Settings.InactivityProbe, slices.ContainsFunc(units, netip.Addr.Is6))

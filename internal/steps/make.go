@@ -126,7 +126,8 @@ func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
 		return err
 	}
 	most := plan.ConversionTimer(o.State.Databases[db].Size, o.State.Databases[db].Runs)
-	text := fmt.Sprintf("%s: its schema is being converted; its clients may wait for up to %d s", db.Short(), most/time.Second)
+	text := fmt.Sprintf("%s: its schema is being converted; its clients may wait for up to %d s",
+		db.Short(), most/time.Second)
 	if err := u.Juju.StatusSet(ctx, juju.Maintenance, text); err != nil {
 		u.Log.WarnContext(ctx, "cannot set the status", "error", err)
 	}

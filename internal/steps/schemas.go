@@ -42,7 +42,9 @@ func (m *Schemas) Forget(databases ...ovndb.Database) {
 // The result is remembered for as long as the packages stay the same: only they
 // bring a newer schema. A member looks again when it becomes the leader, in this term, since then it is the
 // one that converts; and as the leader in each thorough hook. term is 0 if it isn't the leader.
-func (m *Schemas) Drift(ctx context.Context, db ovndb.Database, installed ovndb.Version, term uint64, thorough bool) plan.Drift {
+func (m *Schemas) Drift(
+	ctx context.Context, db ovndb.Database, installed ovndb.Version, term uint64, thorough bool,
+) plan.Drift {
 	if drift, known := m.found[db]; known {
 		return drift
 	}

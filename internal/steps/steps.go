@@ -116,9 +116,9 @@ func (u *Unit) archive(ctx context.Context, l observe.ServerState) error {
 	return nil
 }
 
-// start starts services at the same time; the failure of one does not hinder the others. They run the installed version.
-// Of one that never ran that is noted before: it may do so although its start took too long, and a hook that is killed
-// meanwhile notes nothing afterwards.
+// start starts services at the same time; the failure of one does not hinder the others. They run the installed
+// version. Of one that never ran that is noted before: it may do so although its start took too long, and a hook that
+// is killed meanwhile notes nothing afterwards.
 func (u *Unit) start(ctx context.Context, services []ovndb.Service) error {
 	installed, _, err := u.Packages.Installed(ctx)
 	if err != nil {
@@ -182,7 +182,8 @@ func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time.Duration) error {
 	refused, err := observe.RefusedStart(u.Paths, db)
 	if err != nil {
-		u.Log.WarnContext(ctx, "cannot tell whether the start was refused; waiting for the server", "database", db.Short(), "error", err)
+		u.Log.WarnContext(ctx, "cannot tell whether the start was refused; waiting for the server",
+			"database", db.Short(), "error", err)
 	}
 	if refused.Reason != "" {
 		return fmt.Errorf("%s: the start guard keeps the server from starting: %s", db.Short(), refused.Reason)

@@ -17,9 +17,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
-// PutAwaySuperseded puts away what a unit that is being removed has of clusters that were replaced: the other units have
-// no need of it, and while the unit's `stop` fails no other hook runs, in which [plan.Decide] has that done. It refuses,
-// with a [*finding.RefusedError], if the new cluster is not in its place yet.
+// PutAwaySuperseded puts away what a unit that is being removed has of clusters that were replaced: the other units
+// have no need of it, and while the unit's `stop` fails no other hook runs, in which [plan.Decide] has that done. It
+// refuses, with a [*finding.RefusedError], if the new cluster is not in its place yet.
 func (u *Unit) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot) (observe.Snapshot, error) {
 	unread := u.Leader.ReadForStop(ctx, snapshot.Application)
 	if refused := u.refuseUnplaced(ctx, snapshot.Application, unread); refused != nil {
@@ -46,8 +46,8 @@ func (u *Unit) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot)
 	return snapshot, nil
 }
 
-// refuseUnplaced refuses to go while units stay and the new cluster's file is still to be put in its place here: its data
-// are nowhere else (R9). If Juju could not be asked, so may be those of one that was created for a request.
+// refuseUnplaced refuses to go while units stay and the new cluster's file is still to be put in its place here: its
+// data are nowhere else (R9). If Juju could not be asked, so may be those of one that was created for a request.
 func (u *Unit) refuseUnplaced(ctx context.Context, m observe.Application, unread bool) error {
 	if !m.OthersStay() {
 		return nil
@@ -79,7 +79,8 @@ func (u *Unit) superseded(ctx context.Context, db ovndb.Database, own raft.ID, u
 	}
 	reason, err := startguard.Guard{Paths: u.Paths, Dialer: u.Dialer}.Check(ctx, db)
 	if reason == "" && err != nil {
-		u.Log.InfoContext(ctx, "cannot find out whether the server's cluster was given up", "database", db.Short(), "error", err)
+		u.Log.InfoContext(ctx, "cannot find out whether the server's cluster was given up",
+			"database", db.Short(), "error", err)
 	}
 	return reason != ""
 }
