@@ -58,13 +58,7 @@ func bringBack(s State, o Options, taken []AppliedChange, operation string, why 
 	for _, t := range byGroup(taken) {
 		g := in.groupNamed(t.Group)
 		if g == nil {
-			switch { // external ports follow their router
-			case slices.ContainsFunc(in.externals, func(x *group) bool { return x.Name == t.Group }):
-			case slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == t.Group }):
-				in.find(finding.GatewayNotRestored, t.Group, finding.Args{Detail: "no record says any more which chassis may host it"})
-			default:
-				in.find(finding.GatewayGone, t.Group, finding.Args{})
-			}
+			in.findUnrestorable(t.Group)
 			continue
 		}
 		order := in.orderBefore(g, o, t)
@@ -80,14 +74,22 @@ func bringBack(s State, o Options, taken []AppliedChange, operation string, why 
 		}
 		g.order = order
 		for _, c := range slices.Concat(g.was, order) {
-			g.reasons[in.chassis[c].Name] = why[0]
-			if !g.has(c) {
-				g.reasons[in.chassis[c].Name] = why[1]
-			}
+			g.reasons[in.chassis[c].Name] = why[btoi(!g.has(c))]
 		}
 	}
 	in.findLostFollowers()
 	return in.plan(operation, o, before)
+}
+
+// findUnrestorable finds why nothing is planned for a group. External ports follow their router.
+func (in *instance) findUnrestorable(name string) {
+	switch {
+	case slices.ContainsFunc(in.externals, func(x *group) bool { return x.Name == name }):
+	case slices.ContainsFunc(in.unplanned, func(x Group) bool { return x.Name == name }):
+		in.find(finding.GatewayNotRestored, name, finding.Args{Detail: "no record says any more which chassis may host it"})
+	default:
+		in.find(finding.GatewayGone, name, finding.Args{})
+	}
 }
 
 // orderBefore is the order of a group's candidates before the change; nil leaves it as it is.

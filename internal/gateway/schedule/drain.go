@@ -91,6 +91,11 @@ type draining struct {
 	concerned, touched map[*group]bool
 }
 
+// drained is the number of the chassis; -1 if it does not exist.
+func (d *draining) drained() int {
+	return slices.IndexFunc(d.instance.chassis, func(c Chassis) bool { return c.Name == d.chassis })
+}
+
 // moveMasters takes the chassis out of the orders, and finds another for what it hosts.
 func (d *draining) moveMasters() {
 	d.blocks, d.concerned, d.touched = map[string]bool{}, map[*group]bool{}, map[*group]bool{}
@@ -98,7 +103,7 @@ func (d *draining) moveMasters() {
 	// chassis that take nothing new: it carries no traffic of these by now.
 	var moving, standIns []*group
 	rank := map[*group]int{}
-	number, exists := d.number[d.chassis]
+	number := d.drained()
 	for _, g := range d.groups {
 		names := g.Ranked()
 		at := slices.Index(names, d.chassis)
@@ -112,8 +117,9 @@ func (d *draining) moveMasters() {
 			d.block(g.Name, d.whyNoneBut(g))
 			continue
 		}
-		r := at - len(slices.DeleteFunc(slices.Clone(names[:at]), func(name string) bool { return !slices.Contains(g.gone, name) }))
-		g.order = slices.DeleteFunc(slices.Clone(g.was), func(c int) bool { return exists && c == number })
+		isGone := func(name string) bool { return slices.Contains(g.gone, name) }
+		r := len(slices.DeleteFunc(slices.Clone(names[:at]), isGone))
+		g.order = slices.DeleteFunc(slices.Clone(g.was), func(c int) bool { return c == number })
 		d.concerned[g] = true
 		if why := d.silentMaster(g); why != "" {
 			g.reasons[d.instance.chassis[g.order[0]].Name] = why
@@ -122,7 +128,7 @@ func (d *draining) moveMasters() {
 		switch {
 		case slices.ContainsFunc(g.order[:r], g.accepts): // one that is better lives
 			d.touched[g] = r == 1
-		case r == 0 || exists && g.works > 0 && g.was[g.works] == number:
+		case r == 0 || g.works > 0 && g.was[g.works] == number:
 			d.touched[g], rank[g] = true, r
 			moving = append(moving, g)
 		default:
@@ -133,7 +139,7 @@ func (d *draining) moveMasters() {
 	d.hostAll(moving, rank)
 	d.hostAll(standIns, rank)
 	for g := range d.concerned {
-		if exists && slices.Contains(g.was, number) {
+		if slices.Contains(g.was, number) {
 			g.order = append(g.order, number)
 		}
 	}
@@ -244,17 +250,9 @@ func (d *draining) demoteOthers(p *Plan) {
 		case follows && d.blocks[lead.Name]:
 		case follows && !d.concerned[lead] && slices.Contains(lead.Ranked(), d.chassis): // it stays, and so do they
 		case follows:
-			names := d.last(g)
-			if d.follow(g); !slices.Equal(g.order, g.was) {
-				names = behind(append(d.names(g.order), d.chassis), d.chassis)
-			}
-			if !slices.Contains(g.Ranked(), d.chassis) {
-				names = names[:len(names)-1]
-			}
-			p.add(g.Group, d.farBack(g.Group, names), g.reasons, false)
+			d.demoteFollower(p, g)
 		default:
-			number, exists := d.number[d.chassis]
-			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && (!exists || c != number) }, g.class.schedulable)
+			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && c != d.drained() }, g.class.schedulable)
 		}
 	}
 	for _, g := range d.unplanned {
@@ -265,6 +263,18 @@ func (d *draining) demoteOthers(p *Plan) {
 			}, nil)
 		}
 	}
+}
+
+// demoteFollower makes external ports go where the gateway goes that they follow.
+func (d *draining) demoteFollower(p *Plan, g *group) {
+	names := d.last(g)
+	if d.follow(g); !slices.Equal(g.order, g.was) {
+		names = behind(append(d.names(g.order), d.chassis), d.chassis)
+	}
+	if !slices.Contains(g.Ranked(), d.chassis) {
+		names = names[:len(names)-1]
+	}
+	p.add(g.Group, d.farBack(g.Group, names), g.reasons, false)
 }
 
 // demote takes the chassis behind the other candidates of a group, if one of them may take it over, or another chassis.

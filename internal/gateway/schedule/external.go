@@ -60,20 +60,27 @@ func (in *instance) mendExternals() {
 			continue
 		}
 		if len(g.was) == 0 || len(g.gone) > 0 {
-			var first []int
-			if lead := in.lead(g); lead != nil {
-				first = slices.DeleteFunc(slices.Clone(lead.order), func(c int) bool { return g.has(c) || !g.takes(c) })
-			}
-			rest := slices.SortedStableFunc(slices.Values(g.class.schedulable), func(a, b int) int { return cmp.Compare(count[a], count[b]) })
-			for _, c := range slices.Concat(first, rest) {
-				if !g.has(c) && g.missing() > 0 {
-					g.append(in, c)
-					count[c] += 1 + btoi(len(g.order) == 1)*len(in.externals)
-				}
-			}
+			in.fillExternal(g, count)
 		}
-		if at := slices.IndexFunc(g.order, g.accepts); at > 0 && g.nowhere && in.lead(g) == nil && in.chassis[g.order[0]].Unresponsive {
-			in.lift(g, g.order[at], fmt.Sprintf("not bound to any chassis: ovn-controller on %s is not responding", in.chassis[g.order[0]].Name))
+		at := slices.IndexFunc(g.order, g.accepts)
+		if at > 0 && g.nowhere && in.lead(g) == nil && in.chassis[g.order[0]].Unresponsive {
+			in.lift(g, g.order[at], "not bound to any chassis: ovn-controller on "+in.chassis[g.order[0]].Name+" is not responding")
+		}
+	}
+}
+
+// fillExternal adds members until the group has all that it can have. count is how much each chassis serves.
+func (in *instance) fillExternal(g *group, count []int) {
+	var first []int
+	if lead := in.lead(g); lead != nil {
+		first = slices.DeleteFunc(slices.Clone(lead.order), func(c int) bool { return !g.takes(c) })
+	}
+	byCount := func(a, b int) int { return cmp.Compare(count[a], count[b]) }
+	rest := slices.SortedStableFunc(slices.Values(g.class.schedulable), byCount)
+	for _, c := range slices.Concat(first, rest) {
+		if !g.has(c) && g.missing() > 0 {
+			g.append(in, c)
+			count[c] += 1 + btoi(len(g.order) == 1)*len(in.externals)
 		}
 	}
 }

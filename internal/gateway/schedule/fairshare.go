@@ -133,13 +133,15 @@ func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 	return swaps
 }
 
-// fill gives a chassis the rest of its share: the last places of those that have most.
-// First backups are not taken: they were chosen for what happens when a master fails.
-func (e *entries) fill(in *instance, c int) {
-	type place struct {
-		group *group
-		rank  int
-	}
+// place is a rank of a group that a chassis has.
+type place struct {
+	group *group
+	rank  int
+}
+
+// places are the places of each chassis that another one can get, the best to take last. First backups are not taken:
+// they were chosen for what happens when a master fails.
+func (e *entries) places(c int) [][]place {
 	places := make([][]place, len(e.count))
 	for rank := 2; rank < MaxCandidates; rank++ { // the last ones are taken first
 		for _, g := range e.groups {
@@ -148,6 +150,12 @@ func (e *entries) fill(in *instance, c int) {
 			}
 		}
 	}
+	return places
+}
+
+// fill gives a chassis the rest of its share: the last places of those that have most.
+func (e *entries) fill(in *instance, c int) {
+	places := e.places(c)
 	for e.count[c] < e.share {
 		most := -1
 		for x := range places {

@@ -146,23 +146,7 @@ func (in *instance) add(g Group) {
 			in.marks[i] = min(in.marks[i], n.class.mark)
 		}
 	}
-	sorted := ranked(g.Candidates)
-	for i, c := range sorted {
-		number, found := in.number[c.Chassis]
-		switch {
-		case slices.ContainsFunc(sorted[:i], func(b Candidate) bool { return b.Chassis == c.Chassis }):
-			n.repeated = true
-			in.find(finding.CandidateRepeated, g.Name, finding.Args{Value: c.Chassis})
-		case found && n.class.eligible[number]:
-			n.order = append(n.order, number)
-		default:
-			n.gone = append(n.gone, c.Chassis)
-			n.reasons[c.Chassis] = in.invalid(n, c.Chassis)
-		}
-		if i > 0 && sorted[i-1].Priority == c.Priority {
-			in.find(finding.CandidatesTied, g.Name, finding.Args{Value: sorted[i-1].Chassis, Other: c.Chassis, Count: c.Priority})
-		}
-	}
+	in.addCandidates(n)
 	in.findTooMany(g)
 	n.was = slices.Clone(n.order)
 	n.possible = len(n.was) + n.missing()
@@ -170,6 +154,28 @@ func (in *instance) add(g Group) {
 		in.groups = append(in.groups, n)
 	} else {
 		in.externals = append(in.externals, n)
+	}
+}
+
+// addCandidates makes the valid candidates of a group its order, and finds what is wrong with the others.
+func (in *instance) addCandidates(g *group) {
+	sorted := ranked(g.Candidates)
+	for i, c := range sorted {
+		number, found := in.number[c.Chassis]
+		switch {
+		case slices.ContainsFunc(sorted[:i], func(b Candidate) bool { return b.Chassis == c.Chassis }):
+			g.repeated = true
+			in.find(finding.CandidateRepeated, g.Name, finding.Args{Value: c.Chassis})
+		case found && g.class.eligible[number]:
+			g.order = append(g.order, number)
+		default:
+			g.gone = append(g.gone, c.Chassis)
+			g.reasons[c.Chassis] = in.invalid(g, c.Chassis)
+		}
+		if i > 0 && sorted[i-1].Priority == c.Priority {
+			tie := finding.Args{Value: sorted[i-1].Chassis, Other: c.Chassis, Count: c.Priority}
+			in.find(finding.CandidatesTied, g.Name, tie)
+		}
 	}
 }
 

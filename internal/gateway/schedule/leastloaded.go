@@ -188,9 +188,8 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	current := map[*class][]int{} // the first backups of those that are free to get any
 	for _, g := range groups {
 		second := g.firstBackup()
-		movable := g.single() && !g.held && g.kept() == 1 && f.concerns(g) && (second != mincost.None || f.complete)
 		switch {
-		case movable:
+		case f.movable(g):
 			chosen = append(chosen, g)
 			if f.free(g) {
 				current[g.class] = append(current[g.class], second)
@@ -211,7 +210,8 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 		if f.free(g) {
 			l.add(g, g.firstBackup(), l.sharedClass(g.class, choices[g.class]))
 		} else {
-			l.add(g, g.firstBackup(), l.class(slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) })))
+			backups := slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) })
+			l.add(g, g.firstBackup(), l.class(backups))
 		}
 	}
 	a := l.start(load, f.firsts, nil)
@@ -221,6 +221,11 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 			f.set(g, c)
 		}
 	}
+}
+
+// movable reports whether another first backup may be chosen for the group.
+func (f *firstBackupChoice) movable(g *group) bool {
+	return g.single() && !g.held && g.kept() == 1 && f.concerns(g) && (g.firstBackup() != mincost.None || f.complete)
 }
 
 // free reports whether the group may get a first backup that is no candidate of it yet.

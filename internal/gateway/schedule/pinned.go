@@ -108,6 +108,15 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 	return all
 }
 
+// remedies are the commands of [State.Moves], by the names of what they move.
+func (s State) remedies(chassis string) map[string][]finding.Remedy {
+	all := map[string][]finding.Remedy{}
+	for _, f := range s.Moves(chassis) {
+		all[f.Subject.Name] = f.Remedies
+	}
+	return all
+}
+
 // hostFor is the best chassis for what is pinned to another one; empty if there is none.
 func (s State) hostFor(p Pinned, load map[string]int) string {
 	var open []Chassis
@@ -143,12 +152,10 @@ func (s State) findPinned() (all []finding.Finding) {
 	moves := map[string]map[string][]finding.Remedy{}
 	unhosted := func(p Pinned, why string) {
 		if moves[p.Chassis] == nil {
-			moves[p.Chassis] = map[string][]finding.Remedy{}
-			for _, f := range s.Moves(p.Chassis) {
-				moves[p.Chassis][f.Subject.Name] = f.Remedies
-			}
+			moves[p.Chassis] = s.remedies(p.Chassis)
 		}
-		all = append(all, finding.About(finding.PinnedUnhosted, p.Name, finding.Args{Value: cmp.Or(p.Chassis, "nothing"), Detail: why}, moves[p.Chassis][p.Name]...))
+		args := finding.Args{Value: cmp.Or(p.Chassis, "nothing"), Detail: why}
+		all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, moves[p.Chassis][p.Name]...))
 	}
 	for _, p := range s.Pinned {
 		for _, port := range p.Candidates {

@@ -35,20 +35,23 @@ func (d randomScheduler) shares(in *instance, added []int) {
 		e := in.entries(n)
 		for _, c := range added {
 			for _, k := range d.shuffled(len(e.groups)) {
-				g := e.groups[k]
-				if e.count[c] >= e.share {
-					break
-				}
-				var ranks []int
-				for rank := g.kept(); rank < len(g.order); rank++ {
-					if e.spares(g.order[rank], c) {
-						ranks = append(ranks, rank)
-					}
-				}
-				if len(ranks) > 0 && !g.has(c) && g.takes(c) {
-					e.replace(in, g, ranks[d(len(ranks))], c)
+				if e.count[c] < e.share {
+					d.giveBackup(in, e, e.groups[k], c)
 				}
 			}
 		}
+	}
+}
+
+// giveBackup puts a chassis in the place of a backup that has enough.
+func (d randomScheduler) giveBackup(in *instance, e *entries, g *group, c int) {
+	var ranks []int
+	for rank := g.kept(); rank < len(g.order); rank++ {
+		if e.spares(g.order[rank], c) {
+			ranks = append(ranks, rank)
+		}
+	}
+	if len(ranks) > 0 && !g.has(c) && g.takes(c) {
+		e.replace(in, g, ranks[d(len(ranks))], c)
 	}
 }

@@ -32,14 +32,12 @@ func Rebalance(s State, o Options) Plan {
 			break
 		}
 	}
-	moved := map[*group]bool{}
+	moved, touched := map[*group]bool{}, map[int]bool{}
 	for _, g := range in.groups {
-		if len(g.order) > 0 && g.order[0] != g.was[0] {
-			moved[g] = true
+		if !g.moves() {
+			continue
 		}
-	}
-	touched := map[int]bool{}
-	for g := range moved {
+		moved[g] = true
 		for _, s := range g.weight {
 			touched[s.network] = true
 		}
@@ -63,6 +61,9 @@ type rebalancing struct {
 	limited bool
 }
 
+// moves reports whether the group, which had candidates, gets another master.
+func (g *group) moves() bool { return len(g.order) > 0 && g.order[0] != g.was[0] }
+
 // left is how many moves are allowed beside those of other groups than these.
 func (r *rebalancing) left(but func(*group) bool) int {
 	left := r.options.MaxMoves
@@ -70,7 +71,7 @@ func (r *rebalancing) left(but func(*group) bool) int {
 		return len(r.groups)
 	}
 	for _, g := range r.groups {
-		if len(g.order) > 0 && g.order[0] != g.was[0] && !but(g) {
+		if g.moves() && !but(g) {
 			left--
 		}
 	}
@@ -129,14 +130,8 @@ func (r *rebalancing) moveSeveralPorts() (moved bool) {
 		if g.single() || g.held || len(g.order) == 0 {
 			continue
 		}
-		from, to := g.order[0], -1
-		gain := 0
-		for _, c := range append([]int{g.was[0]}, r.destinations(g)...) {
-			if d := g.gain(loads, from, c); d > gain {
-				gain, to = d, c
-			}
-		}
-		if to < 0 {
+		from, to := g.order[0], r.best(g, loads)
+		if to == from {
 			continue
 		}
 		if to != g.was[0] && from == g.was[0] && r.left(func(*group) bool { return false }) < 1 {
@@ -151,6 +146,17 @@ func (r *rebalancing) moveSeveralPorts() (moved bool) {
 		moved = true
 	}
 	return moved
+}
+
+// best is the chassis on which the group makes the loads evenest.
+func (r *rebalancing) best(g *group, loads [][]int) int {
+	best, gain := g.order[0], 0
+	for _, c := range append([]int{g.was[0]}, r.destinations(g)...) {
+		if d := g.gain(loads, g.order[0], c); d > gain {
+			gain, best = d, c
+		}
+	}
+	return best
 }
 
 // gain is by how much the squares of the loads get less if the group moves.
@@ -194,9 +200,11 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 	case b.Moves == 0 && b.Spread <= 1:
 		b.Proof = "already balanced"
 	case b.Spread <= 1 && b.Moves == b.Fewest:
-		b.Proof = fmt.Sprintf("balanced; %s is the lower bound: chassis hold %s above their share", Count(b.Fewest, "move"), Count(b.Fewest, "gateway"))
+		b.Proof = fmt.Sprintf("balanced; %s is the lower bound: chassis hold %s above their share",
+			Count(b.Fewest, "move"), Count(b.Fewest, "gateway"))
 	case several > 0:
-		b.Proof = fmt.Sprintf("optimal for gateways of one port; not proved optimal for %s of several ports, which move together", Count(several, "group"))
+		b.Proof = "optimal for gateways of one port; not proved optimal for " + Count(several, "group") +
+			" of several ports, which move together"
 	default:
 		b.Proof = "optimal among the candidates: no chain of moves balances the load better, or as well with fewer moves"
 	}

@@ -22,37 +22,28 @@ func (in *instance) network(n int, load []int) Network {
 	after := make([]map[int]int, len(in.chassis))
 	lost := make([]int, len(in.chassis))
 	for _, g := range in.groups {
-		for _, s := range g.weight {
-			if s.network != n {
-				continue
-			}
-			report.Ports += s.ports
-			for _, p := range g.Ports {
-				if p.Network != report.Name || p.External {
-					continue
-				}
-				report.Unhosted += btoi(!p.Disabled && !in.isHosted(p))
-				if c, found := in.number[p.Active]; found {
-					hosts[c]++
-				}
-			}
-			if len(g.order) == 0 {
-				report.Candidateless += s.ports
-				continue
-			}
-			for _, c := range g.order[1:] {
-				backups[c] += s.ports
-			}
-			master := g.order[0]
-			if len(g.order) == 1 {
-				lost[master] += s.ports
-				continue
-			}
-			if after[master] == nil {
-				after[master] = map[int]int{}
-			}
-			after[master][g.order[1]] += s.ports
+		ports := g.portsIn(n)
+		if ports == 0 {
+			continue
 		}
+		report.Ports += ports
+		report.Unhosted += in.countHosts(g, report.Name, hosts)
+		if len(g.order) == 0 {
+			report.Candidateless += ports
+			continue
+		}
+		for _, c := range g.order[1:] {
+			backups[c] += ports
+		}
+		master := g.order[0]
+		if len(g.order) == 1 {
+			lost[master] += ports
+			continue
+		}
+		if after[master] == nil {
+			after[master] = map[int]int{}
+		}
+		after[master][g.order[1]] += ports
 	}
 	schedulable := in.schedulable[n]
 	for c := range in.chassis {
@@ -62,17 +53,30 @@ func (in *instance) network(n int, load []int) Network {
 		}
 		reason = cmp.Or(reason, unavailable(in.chassis[c]))
 		h := Host{
-			Chassis: in.chassis[c].Name, Hostname: in.chassis[c].Hostname, Hosts: hosts[c], Masters: load[c], Backups: backups[c],
+			Chassis: in.chassis[c].Name, Hostname: in.chassis[c].Hostname,
+			Hosts: hosts[c], Masters: load[c], Backups: backups[c],
+			Share:       (100*load[c] + report.Ports/2) / max(report.Ports, 1),
 			Schedulable: reason == "", Unschedulable: reason,
+			Failure: failure(schedulable, load, c, after[c]),
 		}
-		if report.Ports > 0 {
-			h.Share = (100*load[c] + report.Ports/2) / report.Ports
-		}
-		h.Failure = failure(schedulable, load, c, after[c])
 		h.Failure.Lost = lost[c]
 		report.Hosts = append(report.Hosts, h)
 	}
 	return report
+}
+
+// countHosts adds a group's ports of a network to the chassis that they are bound to. It returns how many are unhosted.
+func (in *instance) countHosts(g *group, network string, hosts []int) (unhosted int) {
+	for _, p := range g.Ports {
+		if p.Network != network || p.External {
+			continue
+		}
+		unhosted += btoi(!p.Disabled && !in.isHosted(p))
+		if c, found := in.number[p.Active]; found {
+			hosts[c]++
+		}
+	}
+	return unhosted
 }
 
 // failure is the load of the other schedulable chassis when one fails and they take over from
