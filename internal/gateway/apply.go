@@ -172,12 +172,7 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 	for written := 0; written < len(p.Changes); {
 		some := p.Changes[written:]
 		some = some[:min(s.pace.next(), len(some))]
-		var texts []string
-		left := len(p.Changes) - written
-		for part := range slices.Chunk(some, perRow) {
-			left -= len(part)
-			texts = append(texts, r.Batch(p, part, left, s.Now()))
-		}
+		texts := r.records(p, some, len(p.Changes)-written, s.Now())
 		last := written+len(some) == len(p.Changes)
 		asked, err := s.write(ctx, texts, guard(r.cordonOf(), inventory.State, some), inventory.lists(some), !last)
 		if err != nil {
@@ -196,6 +191,15 @@ func (s *Service) attempt(ctx context.Context, r *run, moved int) (done []schedu
 		}
 	}
 	return done, nil
+}
+
+// records returns the records of some changes of a plan, before which so many groups are left to change.
+func (r *run) records(p schedule.Plan, some []schedule.Change, left int, now time.Time) (texts []string) {
+	for part := range slices.Chunk(some, perRow) {
+		left -= len(part)
+		texts = append(texts, r.Batch(p, part, left, now))
+	}
+	return texts
 }
 
 // write writes a batch. To wait for ovn-northd, it asks for a sign of life in the same transaction: alone, the question

@@ -31,31 +31,9 @@ func (inv *Inventory) pinned(t *topology) {
 		ports[p.UUID] = p
 	}
 	for _, r := range inv.NB.Routers {
-		if !r.Pinned {
-			continue
+		if r.Pinned {
+			inv.pin(pinnedRouter(r, names[r.Name] == 1, ports, t))
 		}
-		p := schedule.Pinned{
-			Name: r.Name, Kind: schedule.PinnedRouter, Chassis: r.Chassis, Disabled: r.Disabled, Record: r.UUID,
-		}
-		if names[r.Name] == 1 && findable(r.Name) {
-			p.Record = r.Name
-		} else if r.Name == "" {
-			p.Name = r.UUID
-		}
-		for _, uuid := range r.Ports {
-			port, found := ports[uuid]
-			if !found {
-				continue
-			}
-			p.Ports = append(p.Ports, port.Name)
-			if len(port.GatewayChassis) > 0 || port.Group != "" {
-				p.Candidates = append(p.Candidates, port.Name)
-			}
-			if network := t.networkOf[port.Name]; network != "" {
-				p.Networks = append(p.Networks, strings.Split(network, ","))
-			}
-		}
-		inv.pin(p)
 	}
 	for _, s := range inv.NB.SwitchPorts {
 		p := schedule.Pinned{Name: s.Name, Ports: []string{s.Name}, Record: s.UUID}
@@ -76,6 +54,33 @@ func (inv *Inventory) pinned(t *topology) {
 		}
 	}
 	slices.SortFunc(inv.State.Pinned, func(a, b schedule.Pinned) int { return schedule.CompareNames(a.Name, b.Name) })
+}
+
+func pinnedRouter(
+	r ovsdb.LogicalRouter, unique bool, ports map[string]ovsdb.LogicalRouterPort, t *topology,
+) schedule.Pinned {
+	p := schedule.Pinned{
+		Name: r.Name, Kind: schedule.PinnedRouter, Chassis: r.Chassis, Disabled: r.Disabled, Record: r.UUID,
+	}
+	if unique && findable(r.Name) {
+		p.Record = r.Name
+	} else if r.Name == "" {
+		p.Name = r.UUID
+	}
+	for _, uuid := range r.Ports {
+		port, found := ports[uuid]
+		if !found {
+			continue
+		}
+		p.Ports = append(p.Ports, port.Name)
+		if len(port.GatewayChassis) > 0 || port.Group != "" {
+			p.Candidates = append(p.Candidates, port.Name)
+		}
+		if network := t.networkOf[port.Name]; network != "" {
+			p.Networks = append(p.Networks, strings.Split(network, ","))
+		}
+	}
+	return p
 }
 
 // pin notes where it really is.

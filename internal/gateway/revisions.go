@@ -117,6 +117,24 @@ type RevisionsRequest struct {
 	Options    schedule.Options
 }
 
+func (r RevisionsRequest) lists() bool { return r.Base == "" && r.Diff == "" }
+
+// wrong is what is wrong with a request to compare these layouts; empty if nothing is.
+func (r RevisionsRequest) wrong(base, diff journal.Version) string {
+	named := []journal.Version{journal.Committed, journal.Successful, journal.Last}
+	switch {
+	case !slices.Contains(named, base):
+		return fmt.Sprintf("base is %q: it takes %s, %s or %s", base, named[0], named[1], named[2])
+	case diff != journal.Planned && !slices.Contains(named, diff):
+		return fmt.Sprintf("diff is %q: it takes %s, %s, %s or %s", diff, journal.Planned, named[0], named[1], named[2])
+	case base == diff:
+		return fmt.Sprintf("base and diff are both %s: there is nothing to compare", base)
+	case (r.Reschedule || len(r.Options.Networks) > 0) && (r.lists() || diff != journal.Planned):
+		return fmt.Sprintf("networks and a plan can only be given where diff is %s", journal.Planned)
+	}
+	return ""
+}
+
 // Revisions lists revisions, or compares two layouts.
 func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) answer.Status {
 	base, diff := r.Base, r.Diff
@@ -126,26 +144,14 @@ func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) answer.Stat
 	if diff == "" {
 		diff = journal.Planned
 	}
-	named := []journal.Version{journal.Committed, journal.Successful, journal.Last}
-	wrong := func(format string, args ...any) answer.Status {
-		return answer.New(answer.BadRequest, fmt.Sprintf(format, args...))
-	}
-	lists, ofPlan := r.Base == "" && r.Diff == "", r.Reschedule || len(r.Options.Networks) > 0
-	switch {
-	case !slices.Contains(named, base):
-		return wrong("base is %q: it takes %s, %s or %s", base, named[0], named[1], named[2])
-	case diff != journal.Planned && !slices.Contains(named, diff):
-		return wrong("diff is %q: it takes %s, %s, %s or %s", diff, journal.Planned, named[0], named[1], named[2])
-	case base == diff:
-		return wrong("base and diff are both %s: there is nothing to compare", base)
-	case ofPlan && (lists || diff != journal.Planned):
-		return wrong("networks and a plan can only be given where diff is %s", journal.Planned)
+	if wrong := r.wrong(base, diff); wrong != "" {
+		return answer.New(answer.BadRequest, wrong)
 	}
 	inventory, err := s.Observe(ctx)
 	if err != nil {
 		return refusedBy(err)
 	}
-	if lists {
+	if r.lists() {
 		j, err := s.journal(ctx)
 		if err != nil {
 			return refusedBy(err)

@@ -217,14 +217,9 @@ func (j Journal) Has(id string, number int) bool {
 // first drain of the group that is not undone. After are the candidates that a drain or an undrain wrote last; it is
 // empty if something else has changed the group since, or if another drain began from other candidates.
 func (j Journal) Drained() map[string][]schedule.AppliedChange {
-	var all []record
-	for _, e := range j.Entries {
-		all = append(all, e.records...)
-	}
-	slices.SortStableFunc(all, func(a, b record) int { return cmp.Or(b.At.Compare(a.At), b.Number-a.Number) })
 	newest, found := map[string]schedule.AppliedChange{}, map[[2]string]bool{}
 	drained := map[string][]schedule.AppliedChange{}
-	for _, r := range all {
+	for _, r := range j.newestFirst() {
 		for _, c := range r.Changes {
 			if _, seen := newest[c.Group]; !seen && r.Chassis == "" { // a rebalancing counts like another client's change
 				newest[c.Group] = schedule.AppliedChange{}
@@ -244,6 +239,14 @@ func (j Journal) Drained() map[string][]schedule.AppliedChange {
 		}
 	}
 	return drained
+}
+
+func (j Journal) newestFirst() (all []record) {
+	for _, e := range j.Entries {
+		all = append(all, e.records...)
+	}
+	slices.SortStableFunc(all, func(a, b record) int { return cmp.Or(b.At.Compare(a.At), b.Number-a.Number) })
+	return all
 }
 
 // base are the candidates before the first of several drains.

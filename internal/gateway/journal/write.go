@@ -158,6 +158,17 @@ func (j Journal) unneeded() (rows []string) {
 			bodies[e.end.Body] = true
 		}
 	}
+	rows = j.unneededRecords(named)
+	for _, id := range slices.Sorted(maps.Keys(j.rows)) {
+		if !bodies[id] {
+			rows = append(rows, j.rows[id]...)
+		}
+	}
+	return rows
+}
+
+// unneededRecords are the rows of old records, but for the tags of the named entries.
+func (j Journal) unneededRecords(named map[string]bool) (rows []string) {
 	plans, others, gateways := 0, 0, 0
 	for _, e := range j.Entries {
 		kept := slices.ContainsFunc(e.records, func(r record) bool { return r.Kept })
@@ -173,11 +184,6 @@ func (j Journal) unneeded() (rows []string) {
 			if tags := r.Tag != nil && named[e.ID]; !kept && !tags && r.row != "" {
 				rows = append(rows, r.row)
 			}
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(j.rows)) {
-		if !bodies[id] {
-			rows = append(rows, j.rows[id]...)
 		}
 	}
 	return rows
