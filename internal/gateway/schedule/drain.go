@@ -111,10 +111,7 @@ func (d *draining) moveMasters() {
 			continue
 		}
 		if len(g.open()) == 0 {
-			if d.gone(g.Group) {
-				continue
-			}
-			d.block(g.Name, d.whyNoneBut(g))
+			d.blockUnlessGone(g)
 			continue
 		}
 		isGone := func(name string) bool { return slices.Contains(g.gone, name) }
@@ -227,6 +224,12 @@ func (d *draining) gone(g Group) bool {
 func (d *draining) block(name, why string) {
 	d.blocks[name] = true
 	d.blocked = append(d.blocked, finding.About(finding.GatewayStays, name, finding.Args{Detail: why}))
+}
+
+func (d *draining) blockUnlessGone(g *group) {
+	if !d.gone(g.Group) {
+		d.block(g.Name, d.whyNoneBut(g))
+	}
 }
 
 func (d *draining) whyNoneBut(g *group) string {

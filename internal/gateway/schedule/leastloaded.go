@@ -207,12 +207,7 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	}
 	var l jobList
 	for _, g := range chosen {
-		if f.free(g) {
-			l.add(g, g.firstBackup(), l.sharedClass(g.class, choices[g.class]))
-		} else {
-			backups := slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) })
-			l.add(g, g.firstBackup(), l.class(backups))
-		}
+		l.add(g, g.firstBackup(), f.backupClass(g, &l, choices))
 	}
 	a := l.start(load, f.firsts, nil)
 	a.Optimize()
@@ -221,6 +216,14 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 			f.set(g, c)
 		}
 	}
+}
+
+// backupClass is the class of the chassis that may become the group's first backup.
+func (f *firstBackupChoice) backupClass(g *group, l *jobList, choices map[*class][]int) int {
+	if f.free(g) {
+		return l.sharedClass(g.class, choices[g.class])
+	}
+	return l.class(slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) }))
 }
 
 // movable reports whether another first backup may be chosen for the group.
