@@ -105,9 +105,7 @@ func clusters(t *testing.T) map[string]observe.Cluster {
 			fixture: "nb-leader-stale-and-new-same-address",
 			units:   map[string]string{"8db1": "ovn-central/0", "697f": "ovn-central/1", "7f3d": "ovn-central/2", "89b2": "was ovn-central/2"},
 		}.cluster(t),
-		"leader with a member that does not store": seen{
-			fixture: "nb-leader-with-disk-full-follower",
-		}.cluster(t),
+		"leader with a member that does not store": seen{fixture: "nb-leader-with-disk-full-follower"}.cluster(t),
 		"follower, one leaving, one not known yet": seen{
 			fixture: "sb-5member-follower-one-dead",
 			units: map[string]string{

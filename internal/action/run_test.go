@@ -117,10 +117,7 @@ func unit(t *testing.T, a *agent) Unit {
 		Services: systemd.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
 	}
 	observer := &observe.Observer{Machine: machine}
-	service := &membership.Changer{
-		Machine: machine, Observer: observer,
-		Progress: func(context.Context, string) {},
-	}
+	service := &membership.Changer{Machine: machine, Observer: observer, Progress: func(context.Context, string) {}}
 	tools := juju.New(a)
 	return Unit{Reconciler: &reconcile.Reconciler{
 		Machine: machine, Tools: tools, Observer: observer, Members: service, Paths: paths,

@@ -67,9 +67,7 @@ func TestSourceThatIsNotSetAnyMoreIsRemoved(t *testing.T) {
 	a.publish(t, "ovn-central", "1", "")
 	p := a.packages()
 	good := a.source(t)
-	typo := a.local(func(s *apt.Source) {
-		s.Line, s.Key = strings.Replace(s.Line, "/repo", "/rpeo", 1), armoured+"\n"
-	})
+	typo := a.local(func(s *apt.Source) { s.Line, s.Key = strings.Replace(s.Line, "/repo", "/rpeo", 1), armoured+"\n" })
 	before := a.files(t, "")
 	require.Error(t, p.SetSources(t.Context(), typo))
 	assert.Empty(t, a.files(t, "sources.list.d"), "it is not left in the way")
@@ -92,9 +90,7 @@ func TestSourceThatIsNotSetAnyMoreIsRemoved(t *testing.T) {
 func TestSourcesLeaveNothingOnAMachineThatIsGivenBack(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "")
-	secret := a.local(func(s *apt.Source) {
-		s.Line, s.Key = s.Line+" # http://me:secret@example.com", armoured+"\n"
-	})
+	secret := a.local(func(s *apt.Source) { s.Line, s.Key = s.Line+" # http://me:secret@example.com", armoured+"\n" })
 	p := a.packages()
 	require.NoError(t, p.RemoveSources(), "there are none")
 	require.NoError(t, p.SetSources(t.Context(), secret))

@@ -46,9 +46,7 @@ func TestRoute(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			getenv := func(key string) string {
-				return map[string]string{"JUJU_DISPATCH_PATH": test.dispatch}[key]
-			}
+			getenv := func(key string) string { return map[string]string{"JUJU_DISPATCH_PATH": test.dispatch}[key] }
 			assert.Equal(t, test.command, cli.Route(test.args, getenv))
 		})
 	}

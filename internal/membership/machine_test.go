@@ -15,8 +15,6 @@ func on(s observetest.Scenario, m *observetest.Machine) *membership.Changer {
 	return &membership.Changer{
 		Machine: o.Machine, Observer: o,
 		Progress: func(context.Context, string) {},
-		Goal: func(context.Context) (juju.GoalState, error) {
-			return juju.GoalState{Units: s.Application().Goal}, nil
-		},
+		Goal:     func(context.Context) (juju.GoalState, error) { return juju.GoalState{Units: s.Application().Goal}, nil },
 	}
 }

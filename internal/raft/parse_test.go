@@ -190,10 +190,7 @@ func TestParse_lines_of_some_states(t *testing.T) {
 			"sb-5member-follower-one-dead.txt",
 			func(s Status) any { return *s.Disconnections }, uint64(1),
 		},
-		"no connection": {
-			"nb-single-server.txt",
-			func(s Status) any { return s.Connections }, []Connection(nil),
-		},
+		"no connection": {"nb-single-server.txt", func(s Status) any { return s.Connections }, []Connection(nil)},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -135,11 +135,9 @@ func TestRestart_non_member(t *testing.T) {
 		change func(*Status)
 		want   string
 	}{
-		"joining": {func(s *Status) { s.State = JoiningCluster }, "error NOT_A_MEMBER nb Detail=joining cluster"},
-		"leaving": {func(s *Status) { s.State = LeavingCluster }, "error NOT_A_MEMBER nb Detail=leaving cluster"},
-		"not in the configuration": {
-			func(s *Status) { s.Servers = s.Servers[1:] }, "error NOT_A_MEMBER nb",
-		},
+		"joining":                  {func(s *Status) { s.State = JoiningCluster }, "error NOT_A_MEMBER nb Detail=joining cluster"},
+		"leaving":                  {func(s *Status) { s.State = LeavingCluster }, "error NOT_A_MEMBER nb Detail=leaving cluster"},
+		"not in the configuration": {func(s *Status) { s.Servers = s.Servers[1:] }, "error NOT_A_MEMBER nb"},
 		"another one is being removed": {
 			func(s *Status) {
 				s.Removing = []Pending{{Short: "a004", Address: "tcp:10.0.0.4:6643", Phase: RemovingPhase}}

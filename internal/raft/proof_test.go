@@ -75,9 +75,7 @@ func TestR6_removal_needs_commit(t *testing.T) {
 		"the leader is lost, and with it the removal": {
 			{without(12, 1), false, true}, {but(with(11, 0), leaderless), false, false}, {with(12, 0), false, false},
 		},
-		"no majority": {
-			{but(without(12, 0), disconnected), false, true}, {without(13, 0), true, true},
-		},
+		"no majority": {{but(without(12, 0), disconnected), false, true}, {without(13, 0), true, true}},
 		"no leader from the beginning": {
 			{but(without(12, 1), leaderless), false, true}, {without(12, 1), false, true}, {without(13, 1), true, true},
 		},

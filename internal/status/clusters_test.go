@@ -125,18 +125,14 @@ func TestClustersAreJudged(t *testing.T) {
 			[]string{"warning STALE_MEMBER nb ovn-central/4 -> power off its machine -> ONCE_MACHINE_OFF: ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"},
 		},
 		"a stale member is up that the quorum needs": {
-			func(s *scenario) {
-				s.NB = up("aa00", "aa01", "aa04").Down("aa02")
-			},
+			func(s *scenario) { s.NB = up("aa00", "aa01", "aa04").Down("aa02") },
 			[]string{
 				"warning STALE_MEMBER nb ovn-central/4 -> ovn-central/0 kick unit=ovn-central/4 force=true i-really-mean-it=true",
 				"warning MEMBER_DOWN nb ovn-central/2 " + machine("ovn-central/2"),
 			},
 		},
 		"a kick in one database would break the quorum": {
-			func(s *scenario) {
-				s.NB, s.SB = up("aa00", "aa04").Down("aa01"), s.SB.Down("13fe")
-			},
+			func(s *scenario) { s.NB, s.SB = up("aa00", "aa04").Down("aa01"), s.SB.Down("13fe") },
 			[]string{
 				"warning STALE_MEMBER nb sb ovn-central/4 -> ovn-central/0 kick sb-identity=" + id8("13fe") + " i-really-mean-it=true",
 				"warning MEMBER_DOWN nb ovn-central/1 " + machine("ovn-central/1"),
@@ -172,9 +168,7 @@ func TestClustersAreJudged(t *testing.T) {
 			[]string{"error NO_QUORUM nb sb " + recovers},
 		},
 		"no quorum, and a unit is to join": {
-			func(s *scenario) {
-				s.NB, s.SB = serverless(ovndb.Absent, ""), up("bb00").Down("bb01", "bb02").CutOff()
-			},
+			func(s *scenario) { s.NB, s.SB = serverless(ovndb.Absent, ""), up("bb00").Down("bb01", "bb02").CutOff() },
 			[]string{"error NO_QUORUM sb " + recovers, "waiting SERVER_DOWN nb"},
 		},
 		"no quorum, and this unit's server belonged to another unit": {

@@ -19,9 +19,7 @@ func TestBundleHasEachAuthorityOnceInOrder(t *testing.T) {
 	t.Parallel()
 	a, b := fixed("Vault", vault.Options{}), fixed("Vault", vault.Options{Chain: true})
 	brief := fixed("Brief", vault.Options{CATTL: time.Hour})
-	lines := func(parts ...string) string {
-		return strings.Join(parts, "\n") + "\n"
-	}
+	lines := func(parts ...string) string { return strings.Join(parts, "\n") + "\n" }
 	tests := map[string]struct {
 		now   time.Time
 		parts []string
