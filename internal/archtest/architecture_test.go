@@ -2,8 +2,6 @@ package archtest
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,13 +44,8 @@ var walked = regexp.MustCompile("`[A-Za-z]+\\.([A-Za-z]+)`")
 func TestArchitecture_walk_names_existing_functions(t *testing.T) {
 	declared := map[string]bool{}
 	for _, p := range list(t) {
-		for _, f := range sources(t, p) {
-			if f.test || !p.isProduct() {
-				continue
-			}
-			tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)
-			require.NoError(t, err)
-			ast.Inspect(tree, func(n ast.Node) bool {
+		for _, f := range code(t, p) {
+			ast.Inspect(f.parse(t), func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.FuncDecl:
 					declared[n.Name.Name] = true

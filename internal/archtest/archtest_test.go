@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -104,4 +107,20 @@ func sources(t *testing.T, p pkg) []source {
 		})
 	}
 	return files
+}
+
+// code reads the files of a product's package that aren't tests; other packages have none.
+func code(t *testing.T, p pkg) []source {
+	t.Helper()
+	if !p.isProduct() {
+		return nil
+	}
+	return slices.DeleteFunc(sources(t, p), func(f source) bool { return f.test })
+}
+
+func (f source) parse(t *testing.T) *ast.File {
+	t.Helper()
+	tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	return tree
 }

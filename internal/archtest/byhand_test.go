@@ -2,15 +2,12 @@ package archtest
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"path"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // begun is what only a person may begin (R15), and the functions that may: those of actions, their callees, and those
@@ -31,13 +28,7 @@ var begun = map[string][]string{
 func TestR15_only_actions_destroy(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range list(t) {
-		if !p.isProduct() {
-			continue
-		}
-		for _, f := range sources(t, p) {
-			if f.test {
-				continue
-			}
+		for _, f := range code(t, p) {
 			for _, b := range beginnings(t, p.local()+"/"+path.Base(f.name), f) {
 				seen[b.what] = true
 				assert.Contains(t, begun[b.what], b.where, b.what)
@@ -80,10 +71,8 @@ type beginning struct{ what, where string }
 // beginnings lists where a file names a method in begun, or writes such a field of the unit's records.
 func beginnings(t *testing.T, name string, f source) (all []beginning) {
 	t.Helper()
-	tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)
-	require.NoError(t, err)
 	called := map[*ast.SelectorExpr]bool{}
-	for _, d := range tree.Decls {
+	for _, d := range f.parse(t).Decls {
 		found := func(what string) {
 			if _, is := begun[what]; is {
 				all = append(all, beginning{what, name + ": " + nameOf(d)})
