@@ -81,16 +81,6 @@ func TestActionSet_refuses_bad_keys(t *testing.T) {
 	}
 }
 
-func TestAction_message_is_no_flag(t *testing.T) {
-	t.Parallel()
-	script := tools(t,
-		runtest.Expect("action-fail", "--", "--help me\nplease"),
-		runtest.Expect("action-log", "--", "-r is 1 of 2"),
-	)
-	require.NoError(t, script.ActionFail(t.Context(), "--help me\nplease"))
-	require.NoError(t, script.ActionLog(t.Context(), "-r is 1 of 2"))
-}
-
 func TestArgument_long_message_is_cut(t *testing.T) {
 	t.Parallel()
 	runner := &recorder{}

@@ -75,8 +75,8 @@ func TestProgram_message_is_one_argument(t *testing.T) {
 			return t.LeaderSet(ctx, map[string]string{"nb_cid": "$(id) 'é'", "ready": ""})
 		}, []string{"--", "nb_cid=$(id) 'é'", "ready="}},
 		"version": {"application-version-set", func(ctx context.Context, t *juju.Tools) error {
-			return t.ApplicationVersionSet(ctx, "1:2.0~rc1+$(id)")
-		}, []string{"--", "1:2.0~rc1+$(id)"}},
+			return t.ApplicationVersionSet(ctx, "-x\n1:2.0~rc1+$(id)\n")
+		}, []string{"--", "-x 1:2.0~rc1+$(id)"}},
 		"log": {"juju-log", func(ctx context.Context, t *juju.Tools) error {
 			slog.New(juju.NewLogHandler(t, io.Discard, nil)).InfoContext(ctx, "-x", "k", "$(id)")
 			return nil

@@ -2,6 +2,7 @@ package juju_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"syscall"
 	"testing"
@@ -242,4 +243,113 @@ type recorder struct {
 func (r *recorder) Run(_ context.Context, c run.Command) ([]byte, error) {
 	r.calls = append(r.calls, c)
 	return nil, nil
+}
+
+func TestConfig_has_options_with_value(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		stdout string
+		want   map[string]any
+	}{
+		"no options": {"{}\n", nil},
+		"nothing":    {"null\n", nil},
+		"each type": {
+			`{"source":"caracal","ovsdb-server-election-timer":4,"enable-auto-restarts":false,"key":null,"ovn-source":"","ratio":0.5}`,
+			map[string]any{
+				"source": "caracal", "ovsdb-server-election-timer": json.Number("4"), "enable-auto-restarts": false, "ovn-source": "", "ratio": json.Number("0.5"),
+			},
+		},
+		"more digits than a float has": {`{"n":12345678901234567}`, map[string]any{"n": json.Number("12345678901234567")}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tools(t, runtest.Expect("config-get", "--format=json", "--all").Writes(tc.stdout)).Config(t.Context())
+			require.NoError(t, err)
+			if tc.want == nil {
+				assert.Empty(t, got)
+				return
+			}
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+func TestPorts_one_call_each(t *testing.T) {
+	t.Parallel()
+	script := tools(t,
+		runtest.Expect("open-port", "6641/tcp"), runtest.Expect("open-port", "16642/tcp"), runtest.Expect("close-port", "6642/tcp"))
+	require.NoError(t, script.OpenPorts(t.Context(), 6641, 16642))
+	require.NoError(t, script.ClosePorts(t.Context(), 6642))
+	require.NoError(t, script.OpenPorts(t.Context()), "nothing to open")
+}
+
+func TestPorts_stop_at_refusal(t *testing.T) {
+	t.Parallel()
+	script := tools(t, runtest.Expect("open-port", "0/tcp").Fails(2, "ERROR port must be between 1 and 65535, got 0\n"))
+	require.EqualError(t, script.OpenPorts(t.Context(), 0, 6641), "cannot open TCP port 0: open-port: ERROR port must be between 1 and 65535, got 0")
+}
+
+func TestStatusSet_one_line_and_no_flag(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		word juju.StatusWord
+		sent string
+		want []string
+	}{
+		"plain":             {juju.Active, "2 of 3 members", []string{"--", "active", "2 of 3 members"}},
+		"none":              {juju.Active, "", []string{"--", "active", ""}},
+		"looks like a flag": {juju.Blocked, "--application", []string{"--", "blocked", "--application"}},
+		"several lines":     {juju.Waiting, " first,\r\n\n  second\tthird\n", []string{"--", "waiting", "first, second third"}},
+		"control":           {juju.Maintenance, "a\x00b\x1b[1mc\u0085d", []string{"--", "maintenance", "a b [1mc d"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := tools(t, runtest.Expect("status-set", tc.want...))
+			require.NoError(t, script.StatusSet(t.Context(), tc.word, tc.sent))
+		})
+	}
+}
+
+func goalState(t *testing.T, stdout string) juju.GoalState {
+	t.Helper()
+	state, err := tools(t, runtest.Expect("goal-state", "--format=json").Writes(stdout)).GoalState(t.Context())
+	require.NoError(t, err)
+	return state
+}
+
+func TestGoalState_own_units(t *testing.T) {
+	t.Parallel()
+	state := goalState(t, `{"units":{"ovn-central/0":{"status":"active","since":"2026-01-01 00:00:00Z"},"ovn-central/1":{"status":"dying"}},`+
+		`"relations":{"ovsdb":{"neutron":{"status":"joined"},"neutron/0":{"status":"dying","since":"2026-01-01 00:00:00Z"}}}}`+"\n")
+	assert.Equal(t, map[string]juju.UnitGoal{
+		"ovn-central/0": {Status: "active"},
+		"ovn-central/1": {Status: "dying"},
+	}, state.Units)
+	assert.False(t, state.Dying("ovn-central/0"))
+	assert.True(t, state.Dying("ovn-central/1"))
+	assert.False(t, state.Dying("ovn-central/2"), "not in the model")
+	assert.False(t, state.Dying("neutron/0"), "of another application")
+	assert.False(t, juju.GoalState{}.Dying("ovn-central/0"))
+}
+
+func TestGoalState_other_units_by_endpoint(t *testing.T) {
+	t.Parallel()
+	state := goalState(t, `{"units":{"ovn-central/0":{"status":"active"}},"relations":{`+
+		`"certificates":{"vault":{"status":"joined"},"vault/0":{"status":"active"}},`+
+		`"ovsdb":{"ovn-chassis":{"status":"joined"},"ovn-chassis/10":{"status":"active"},"ovn-chassis/9":{"status":"allocating"},`+
+		`"dedicated":{"status":"joining"},"dedicated/0":{"status":"waiting"}},`+
+		`"ovsdb-cms":{"admin/openstack.neutron-api":{"status":"joined"},"other:admin/k8s.kube":{"status":"joined"}}}}`)
+	assert.Len(t, state.Relations, 3)
+	assert.Equal(t, "allocating", state.Relations["ovsdb"]["ovn-chassis/9"].Status)
+	assert.Len(t, state.Relations["ovsdb-cms"], 2, "of an offer only the URL is shown")
+	assert.Equal(t, "joined", state.Relations["certificates"]["vault"].Status)
+}
+
+func TestGoalState_without_relations(t *testing.T) {
+	t.Parallel()
+	state := goalState(t, `{"units":{},"relations":{}}`)
+	assert.Empty(t, state.Units)
+	assert.Empty(t, state.Relations)
 }
