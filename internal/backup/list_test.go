@@ -1,9 +1,12 @@
 package backup
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -65,4 +68,67 @@ func TestList(t *testing.T) {
 		assert.Equal(t, want, Nearest(all, text), text)
 	}
 	assert.Empty(t, Nearest(nil, "/nope"))
+}
+
+// A second backup within a second waits for the next one that is free, in played time.
+func TestBackupWaitsForASecondThatNoOtherIsNamedAfter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &Service{Now: time.Now}
+		dir, begun := t.TempDir(), time.Now()
+		for n := range 3 {
+			taken, err := s.moment(t.Context(), dir)
+			require.NoError(t, err)
+			assert.Equal(t, begun.UTC().Truncate(time.Second).Add(time.Duration(n)*time.Second), taken)
+			require.NoError(t, os.Mkdir(filepath.Join(dir, taken.Format(nameLayout)), 0o700))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err := s.moment(ctx, dir)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}
+
+// The clock was ahead when a backup was made, and was set back since: the newest by its name is
+// not the one that was just made.
+func TestSurplus_keeps_new_backup_for_any_clock(t *testing.T) {
+	t.Parallel()
+	const old, made, ahead = "20261122T100000Z", "20261123T100000Z", "20270101T000000Z"
+	for keep, want := range map[int][]string{1: {made}, 2: {made, ahead}, 3: {old, made, ahead}} {
+		dir := t.TempDir()
+		for _, name := range []string{old, made, ahead} {
+			require.NoError(t, os.Rename(whole(t), filepath.Join(dir, name)))
+		}
+		planned := t.TempDir() // what a plan says before there is the new one
+		for _, name := range []string{old, ahead} {
+			require.NoError(t, os.Rename(whole(t), filepath.Join(planned, name)))
+		}
+		removed, err := surplus(planned, keep, "")
+		require.NoError(t, err)
+		assert.Len(t, removed, 3-keep, keep)
+
+		require.NoError(t, prune(dir, keep, filepath.Join(dir, made)))
+		left, err := list(dir)
+		require.NoError(t, err)
+		for i, path := range left {
+			left[i] = filepath.Base(path)
+		}
+		assert.Equal(t, want, left, keep)
+	}
+}
+
+func TestBackupIsRefusedWhereDiskOrMemoryAreTooSmall(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	for name, tt := range map[string]struct{ free, available, small, large int64 }{
+		"empty databases":     {64 * mib, 64 * mib, 0, 0},
+		"just enough":         {264 * mib, 704 * mib, 40 * mib, 80 * mib},
+		"more than is needed": {1 << 40, 1 << 40, 40 * mib, 80 * mib},
+	} {
+		require.NoError(t, checkNeeds("/backups", tt.free, tt.available, tt.small, tt.large), name)
+	}
+	require.EqualError(t, checkNeeds("/backups", 264*mib-1, 704*mib, 40*mib, 80*mib),
+		"cannot back up: /backups has 263 MiB free, it takes 264; give path= on a larger disk")
+	assert.EqualError(t, checkNeeds("/backups", 264*mib, 704*mib-1, 40*mib, 80*mib),
+		"cannot back up: 703 MiB of memory are available, it may take 704; back up on another unit")
 }

@@ -186,3 +186,66 @@ func fillWith(t *testing.T, path, schema string, size int) {
 		written += len(text)
 	}
 }
+
+// A file each of whose records is whole, and on which no server could be started with all of it,
+// becomes no backup: the copy is loaded, and what is wrong with it is said.
+func TestCopyThatNoServerCouldLoadIsNoBackup(t *testing.T) {
+	s := large(t, 1)
+	file, err := os.OpenFile(s.Files.Paths.File(ovndb.NB), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	entry := `{"term":1,"index":2,"eid":"d38e85dc-da38-4a9e-bcee-7e5ebb69a001","data":[null,{"No_Such_Table":{"11111111-1111-4111-8111-111111111112":{"name":"x"}}}]}` + "\n"
+	_, err = fmt.Fprintf(file, "OVSDB CLUSTER %d %x\n%s", len(entry), sha1.Sum([]byte(entry)), entry) //nolint:gosec // the format's own checksum
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+
+	dir := filepath.Join(t.TempDir(), "backups")
+	_, _, err = s.Take(t.Context(), dir, 1)
+	require.ErrorContains(t, err, "cannot load "+dir)
+	require.ErrorContains(t, err, "No table named No_Such_Table")
+	left, err := filepath.Glob(filepath.Join(dir, "*2*")) // with the time in its name
+	require.NoError(t, err)
+	assert.Empty(t, left, "nothing of it stays")
+}
+
+// The server's content is in the backup even if its file can't be copied, and the reason for asking the server is
+// reported.
+func TestServerIsAskedWhereItsFileCannotBeCopied(t *testing.T) {
+	s := large(t, 1)
+	serve(t, s.Files.Paths)
+	var told []string
+	s.Progress = func(_ context.Context, text string) { told = append(told, text) }
+	putThirdElement(t, s.Files.Paths.File(ovndb.NB))
+
+	dir, m, err := s.Take(t.Context(), filepath.Join(t.TempDir(), "backups"), 1)
+	require.NoError(t, err)
+	require.NoError(t, check(t.Context(), dir))
+	nb := m.Databases[0]
+	assert.Equal(t, Served, nb.Source)
+	assert.NotZero(t, nb.Index)
+	assert.Contains(t, told, "nb: asking the server for all of it: cannot copy the file of OVN_Northbound: entry 1: "+
+		"its data are 3 elements instead of a schema and a transaction")
+}
+
+// putThirdElement replaces a cluster's file by one with an unknown third element in its first record, after schema and
+// transaction. The server continues with the file that it has open.
+func putThirdElement(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	head, rest, _ := bytes.Cut(text, []byte("\n"))
+	var size int
+	_, err = fmt.Sscanf(string(head), "OVSDB CLUSTER %d", &size)
+	require.NoError(t, err)
+	first := map[string]json.RawMessage{}
+	require.NoError(t, json.Unmarshal(rest[:size], &first))
+	var data []json.RawMessage
+	require.NoError(t, json.Unmarshal(first["prev_data"], &data))
+	first["prev_data"], err = json.Marshal(append(data, json.RawMessage("3")))
+	require.NoError(t, err)
+	record, err := json.Marshal(first)
+	require.NoError(t, err)
+	record = append(record, '\n')
+	other := fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n", len(record), sha1.Sum(record)) //nolint:gosec // the format's
+	require.NoError(t, os.WriteFile(path+".other", append(append(other, record...), rest[size:]...), 0o600))
+	require.NoError(t, os.Rename(path+".other", path))
+}

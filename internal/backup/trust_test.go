@@ -3,6 +3,7 @@ package backup
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,33 +20,21 @@ import (
 // A backup is restored from where a person says: the files there may be of any kind.
 func TestBackupWhoseFilesAreNoFilesIsRefused(t *testing.T) {
 	t.Parallel()
+	other := filepath.Join(t.TempDir(), "other")
+	require.NoError(t, os.WriteFile(other, []byte("{}"), 0o600))
 	for name, c := range map[string]struct {
-		put  func(t *testing.T, path string)
+		put  func(path string) error
 		says string
 	}{
-		"a pipe that nobody writes to": {func(t *testing.T, path string) {
-			t.Helper()
-			require.NoError(t, syscall.Mkfifo(path, 0o600))
-		}, "is no regular file"},
-		"a link": {func(t *testing.T, path string) {
-			t.Helper()
-			other := filepath.Join(t.TempDir(), "other")
-			require.NoError(t, os.WriteFile(other, []byte("{}"), 0o600))
-			require.NoError(t, os.Symlink(other, path))
-		}, "is a link"},
-		"a folder": {func(t *testing.T, path string) {
-			t.Helper()
-			require.NoError(t, os.Mkdir(path, 0o700))
-		}, "is no regular file"},
-		"a device": {func(t *testing.T, path string) {
-			t.Helper()
-			require.NoError(t, os.Symlink("/dev/zero", path))
-		}, "is a link"},
+		"a pipe that nobody writes to": {func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no regular file"},
+		"a link":                       {func(path string) error { return os.Symlink(other, path) }, "is a link"},
+		"a folder":                     {func(path string) error { return os.Mkdir(path, 0o700) }, "is no regular file"},
+		"a device":                     {func(path string) error { return os.Symlink("/dev/zero", path) }, "is a link"},
 	} {
 		for _, file := range []string{manifestName, "ovnnb_db.db.gz"} {
 			dir := whole(t)
 			require.NoError(t, os.Remove(filepath.Join(dir, file)))
-			c.put(t, filepath.Join(dir, file))
+			require.NoError(t, c.put(filepath.Join(dir, file)))
 			err := check(t.Context(), dir)
 			require.ErrorContains(t, err, file, name)
 			assert.ErrorContains(t, err, c.says, name)
@@ -109,68 +98,35 @@ func TestBackupIsMadeOnlyWhereNoOtherUserCanInterfere(t *testing.T) {
 		t.Skip("only root can give a folder to another user")
 	}
 	s := &Service{Now: time.Now}
+	theirs := filepath.Join(t.TempDir(), "theirs")
+	require.NoError(t, errors.Join(os.Mkdir(theirs, 0o700), os.Chown(theirs, nobody, nobody)))
+	const foreign, writable = "belongs to user 65534", "other users may write to"
 	for name, c := range map[string]struct {
-		make func(t *testing.T, top string) (dir string)
+		dir  string // below the folder of the test
+		make func(top, dir string) error
 		says string
 	}{
-		"another user's": {func(t *testing.T, top string) string {
-			t.Helper()
-			require.NoError(t, os.Chown(top, nobody, nobody))
-			return top
-		}, "belongs to user 65534"},
-		"below another user's": {func(t *testing.T, top string) string {
-			t.Helper()
-			require.NoError(t, os.Mkdir(filepath.Join(top, "a"), 0o700))
-			require.NoError(t, os.Chown(top, nobody, nobody))
-			return filepath.Join(top, "a")
-		}, "belongs to user 65534"},
-		"new below another user's": {func(t *testing.T, top string) string {
-			t.Helper()
-			require.NoError(t, os.Chown(top, nobody, nobody))
-			return filepath.Join(top, "a", "b")
-		}, "belongs to user 65534"},
-		"others may write": {func(t *testing.T, top string) string {
-			t.Helper()
-			require.NoError(t, os.Chmod(top, 0o777)) //nolint:gosec // the case
-			return top
-		}, "other users may write to"},
-		"its group may write": {func(t *testing.T, top string) string {
-			t.Helper()
-			require.NoError(t, os.Chmod(top, 0o770)) //nolint:gosec // the case
-			return top
-		}, "other users may write to"},
-		"in which each user has files of its own": {func(t *testing.T, top string) string {
-			t.Helper()
-			require.NoError(t, os.Chmod(top, 0o777|os.ModeSticky)) //nolint:gosec // the case
-			return top
+		"another user's": {"", func(top, _ string) error { return os.Chown(top, nobody, nobody) }, foreign},
+		"below another user's": {"a", func(top, dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700), os.Chown(top, nobody, nobody))
+		}, foreign},
+		"new below another user's": {"a/b", func(top, _ string) error { return os.Chown(top, nobody, nobody) }, foreign},
+		"others may write":         {"", func(top, _ string) error { return os.Chmod(top, 0o777) }, writable}, //nolint:gosec // the case
+		"its group may write":      {"", func(top, _ string) error { return os.Chmod(top, 0o770) }, writable}, //nolint:gosec // the case
+		"in which each user has files of its own": {"", func(top, _ string) error {
+			return os.Chmod(top, 0o777|os.ModeSticky) //nolint:gosec // the case
 		}, "use a new folder in it"},
-		"a link to another user's": {func(t *testing.T, top string) string {
-			t.Helper()
-			other := filepath.Join(t.TempDir(), "other")
-			require.NoError(t, os.Mkdir(other, 0o700))
-			require.NoError(t, os.Chown(other, nobody, nobody))
-			require.NoError(t, os.Symlink(other, filepath.Join(top, "link")))
-			return filepath.Join(top, "link")
-		}, "belongs to user 65534"},
-		"another user's link": {func(t *testing.T, top string) string {
-			t.Helper()
-			other := t.TempDir()
-			require.NoError(t, os.Symlink(other, filepath.Join(top, "link")))
-			require.NoError(t, os.Lchown(filepath.Join(top, "link"), nobody, nobody))
-			return filepath.Join(top, "link", "a")
-		}, "belongs to user 65534"},
-		"a link to itself": {func(t *testing.T, top string) string {
-			t.Helper()
-			require.NoError(t, os.Symlink("link", filepath.Join(top, "link")))
-			return filepath.Join(top, "link")
-		}, "too many levels of symbolic links"},
-		"a file": {func(t *testing.T, top string) string {
-			t.Helper()
-			require.NoError(t, os.WriteFile(filepath.Join(top, "file"), nil, 0o600))
-			return filepath.Join(top, "file", "a")
-		}, "is no folder"},
+		"a link to another user's": {"link", func(_, dir string) error { return os.Symlink(theirs, dir) }, foreign},
+		"another user's link": {"link/a", func(top, dir string) error {
+			link := filepath.Dir(dir)
+			return errors.Join(os.Symlink(filepath.Dir(top), link), os.Lchown(link, nobody, nobody))
+		}, foreign},
+		"a link to itself": {"link", func(_, dir string) error { return os.Symlink("link", dir) }, "too many levels of symbolic links"},
+		"a file":           {"file/a", func(_, dir string) error { return os.WriteFile(filepath.Dir(dir), nil, 0o600) }, "is no folder"},
 	} {
-		dir := c.make(t, t.TempDir())
+		top := t.TempDir()
+		dir := filepath.Join(top, c.dir)
+		require.NoError(t, c.make(top, dir), name)
 		_, _, err := s.Take(t.Context(), dir, 1)
 		require.ErrorContains(t, err, "cannot back up to "+dir, name)
 		require.ErrorContains(t, err, c.says, name)
