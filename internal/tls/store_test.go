@@ -1,6 +1,7 @@
 package tls_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -106,7 +107,7 @@ func TestWriteTouchesOnlyWhatHasTo(t *testing.T) {
 	ca, other := fixed("Vault", vault.Options{}), fixed("Vault", vault.Options{})
 	old := of(ca)
 	tests := map[string]struct {
-		before    func(t *testing.T, f tls.Files)
+		before    func(f tls.Files) error
 		then      func(c *tls.Credentials)
 		pair, cas bool
 	}{
@@ -115,20 +116,11 @@ func TestWriteTouchesOnlyWhatHasTo(t *testing.T) {
 		"another pair":              {then: func(c *tls.Credentials) { n := of(ca); c.Key, c.Certificate = n.Key, n.Certificate }, pair: true},
 		"a certificate for the key": {then: func(c *tls.Credentials) { c.Certificate = ca.Renew(c.Certificate) }, pair: true},
 		"all":                       {then: func(c *tls.Credentials) { *c = of(other) }, pair: true, cas: true},
-		"a key that all could read": {before: func(t *testing.T, f tls.Files) {
-			t.Helper()
-			require.NoError(t, os.Chmod(f.Key, 0o640))
+		"a key that all could read": {before: func(f tls.Files) error { return os.Chmod(f.Key, 0o640) }, pair: true},
+		"a key that is older than its certificate": {before: func(f tls.Files) error {
+			return errors.Join(os.Chtimes(f.Key, issued, issued), os.Chtimes(f.Certificate, issued, issued.Add(1)))
 		}, pair: true},
-		"a key that is older than its certificate": {before: func(t *testing.T, f tls.Files) {
-			t.Helper()
-			info, err := os.Stat(f.Certificate)
-			require.NoError(t, err)
-			require.NoError(t, os.Chtimes(f.Key, issued, info.ModTime().Add(-1)))
-		}, pair: true},
-		"no certificate": {before: func(t *testing.T, f tls.Files) {
-			t.Helper()
-			require.NoError(t, os.Rename(f.Certificate, f.Certificate+".gone"))
-		}, pair: true},
+		"no certificate": {before: func(f tls.Files) error { return os.Rename(f.Certificate, f.Certificate+".gone") }, pair: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +129,7 @@ func TestWriteTouchesOnlyWhatHasTo(t *testing.T) {
 			write(t, f, old)
 			was := stamps(t, f)
 			if tt.before != nil {
-				tt.before(t, f)
+				require.NoError(t, tt.before(f))
 			}
 			next := old
 			if tt.then != nil {
