@@ -113,7 +113,7 @@ func installs(program string) runtest.Call {
 func TestPolicyIsNotTakenForSetWherePackagesAskSomethingElse(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
-		before func(t *testing.T, link string)
+		before func(link string) error
 		calls  func(install runtest.Call) []runtest.Call
 		says   []string // of each hook; empty is success
 	}{
@@ -124,30 +124,23 @@ func TestPolicyIsNotTakenForSetWherePackagesAskSomethingElse(t *testing.T) {
 			says: []string{"unable to make it", "", ""},
 		},
 		"a file of something else": {
-			before: func(t *testing.T, link string) {
-				t.Helper()
-				require.NoError(t, os.WriteFile(link, []byte("#!/bin/sh\nexit 0\n"), 0o755))
-			},
-			calls: func(install runtest.Call) []runtest.Call { return []runtest.Call{install, install} },
-			says:  []string{"/usr/sbin/policy-rc.d away ", "(it does not read "},
+			before: func(link string) error { return os.WriteFile(link, []byte("#!/bin/sh\nexit 0\n"), 0o755) },
+			calls:  func(install runtest.Call) []runtest.Call { return []runtest.Call{install, install} },
+			says:   []string{"/usr/sbin/policy-rc.d away ", "(it does not read "},
 		},
 		"a link to what reads the policies": {
-			before: func(t *testing.T, link string) {
-				t.Helper()
+			before: func(link string) error {
 				root := filepath.Dir(filepath.Dir(filepath.Dir(link)))
 				script := filepath.Join(root, "script.py")
-				require.NoError(t, os.WriteFile(script, []byte("DIR = '"+filepath.Join(root, "etc", "policy-rc.d")+"'\n"), 0o755))
-				require.NoError(t, os.Symlink(script, link))
+				text := []byte("DIR = '" + filepath.Join(root, "etc", "policy-rc.d") + "'\n")
+				return errors.Join(os.WriteFile(script, text, 0o755), os.Symlink(script, link))
 			},
 			says: []string{"", ""},
 		},
 		"a link that leads nowhere": {
-			before: func(t *testing.T, link string) {
-				t.Helper()
-				require.NoError(t, os.Symlink("/nowhere", link))
-			},
-			calls: func(install runtest.Call) []runtest.Call { return []runtest.Call{install} },
-			says:  []string{"", ""},
+			before: func(link string) error { return os.Symlink("/nowhere", link) },
+			calls:  func(install runtest.Call) []runtest.Call { return []runtest.Call{install} },
+			says:   []string{"", ""},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -156,7 +149,7 @@ func TestPolicyIsNotTakenForSetWherePackagesAskSomethingElse(t *testing.T) {
 			link := filepath.Join(root, "usr", "sbin", "policy-rc.d")
 			require.NoError(t, os.MkdirAll(filepath.Dir(link), 0o755))
 			if c.before != nil {
-				c.before(t, link)
+				require.NoError(t, c.before(link))
 			}
 			was, _ := os.ReadFile(link)
 			var calls []runtest.Call
