@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,40 +71,17 @@ type machine struct {
 	log       bytes.Buffer
 }
 
-// running is the output of systemctl for running services.
-const running = `Id=ovn-northd.service
-LoadState=loaded
-ActiveState=active
-UnitFileState=static
-MainPID=11
-
-Id=ovn-ovsdb-server-nb.service
-LoadState=loaded
-ActiveState=active
-UnitFileState=disabled
-MainPID=12
-
-Id=ovn-ovsdb-server-sb.service
-LoadState=loaded
-ActiveState=active
-UnitFileState=disabled
-MainPID=13
-
-Id=ovn-central.service
-LoadState=loaded
-ActiveState=active
-UnitFileState=enabled
-MainPID=0
-`
-
-// services is running without the servers of missing databases.
-func (m *machine) services() string {
-	text := running
-	for d, pid := range map[ovndb.Database]string{ovndb.NB: "12", ovndb.SB: "13"} {
-		if m.fixtures[d] == "" {
-			text = strings.Replace(text, "MainPID="+pid, "MainPID=0", 1)
-		}
+// services is systemctl's output: all services run, but for the servers of missing databases.
+func (m *machine) services() (text string) {
+	pids := map[ovndb.Database]int{ovndb.NB: 12, ovndb.SB: 13}
+	maps.DeleteFunc(pids, func(d ovndb.Database, _ int) bool { return m.fixtures[d] == "" })
+	show := func(service ovndb.Service, enabled string, pid int) {
+		text += fmt.Sprintf("Id=%s.service\nLoadState=loaded\nActiveState=active\nUnitFileState=%s\nMainPID=%d\n\n", service, enabled, pid)
 	}
+	show(ovndb.Northd, "static", 11)
+	show(ovndb.NorthboundServer, "disabled", pids[ovndb.NB])
+	show(ovndb.SouthboundServer, "disabled", pids[ovndb.SB])
+	show(ovndb.Umbrella, "enabled", 0)
 	return text
 }
 

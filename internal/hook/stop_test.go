@@ -3,6 +3,7 @@ package hook_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -202,4 +203,62 @@ func TestStop_retried_if_services_do_not_end(t *testing.T) {
 	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}, broken: []string{"systemctl"}}
 	require.ErrorContains(t, m.run(t, "stop"), "cannot finish hook stop: cannot stop the services")
 	assert.Nil(t, m.unit)
+}
+
+// If an upgrade was interrupted, as by a full disk, and can't be finished, damaged files are still searched and
+// reported, and the report is not withdrawn.
+func TestHook_interrupted_upgrade_hides_no_damage(t *testing.T) {
+	m := healthy()
+	m.upgrading, m.broken = true, []string{"apt-get", "dpkg"}
+	require.NoError(t, m.run(t, "update-status"))
+	assert.Contains(t, m.log.String(), "cannot install")
+	assert.Contains(t, m.log.String(), `cannot publish the state of the server's file" database=nb missing="the server has entries up to `)
+	assert.NotContains(t, m.log.String(), `missing=""`)
+	assert.True(t, strings.HasPrefix(m.status, "blocked nb, sb: "+finding.Lookup(finding.FileLacksEntries).Line), m.status)
+}
+
+const broken = "ovsdb-peer-relation-broken"
+
+func TestPeerBroken_staying_unit_does_nothing(t *testing.T) {
+	m := healthy()
+	require.NoError(t, m.run(t, broken))
+	assert.Empty(t, m.told)
+	assert.Empty(t, m.status)
+}
+
+// R9: Juju 4 doesn't wait for `stop` after this hook, but for this hook.
+func TestR9_peer_broken_waits_until_unit_may_leave(t *testing.T) {
+	m := healthy()
+	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
+	err := m.run(t, broken)
+	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
+	assert.Contains(t, findingtest.Briefs(err), "IF_HOOK_SKIPPED")
+	assert.Contains(t, m.status, "blocked ovn-central/0 waits to leave")
+	assert.Empty(t, m.told)
+}
+
+// R9: if the state is unknown, the unit may not leave, and nothing that may stay is stopped.
+func TestR9_peer_broken_fails_if_Juju_is_silent(t *testing.T) {
+	m := healthy()
+	m.goal, m.broken = dying, []string{"goal-state"}
+	require.ErrorContains(t, m.run(t, broken), "cannot find out whether this unit is being removed")
+	assert.Empty(t, m.told)
+}
+
+func TestStop_after_peer_broken_does_nothing(t *testing.T) {
+	m := &machine{left: true, goal: dying}
+	require.NoError(t, m.run(t, broken))
+	assert.Equal(t, stopped, m.told)
+	m.told = nil
+	require.NoError(t, m.run(t, "stop"))
+	assert.Equal(t, stopped, m.told, "nothing is started, and nothing else done")
+}
+
+// R9: if the whole application is removed, the data stays.
+func TestR9_peer_broken_whole_application_keeps_data(t *testing.T) {
+	m := healthy()
+	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
+	require.NoError(t, m.run(t, broken))
+	assert.Equal(t, stopped, m.told)
+	assert.Contains(t, m.log.String(), "no unit stays that could serve the database")
 }
