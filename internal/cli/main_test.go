@@ -244,14 +244,6 @@ func TestNodes_empty_name_is_refused(t *testing.T) {
 	assert.Contains(t, stdout+stderr, "error: ")
 }
 
-func TestMain_unknown_action_is_usage_error(t *testing.T) {
-	env, _ := prepare(t)
-	env["JUJU_DISPATCH_PATH"] = "actions/evict"
-	code, _, stderr := mainOf(t, env, "/charm/dispatch")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, `unknown action "evict"`)
-}
-
 func TestMain_help_and_version_on_stdout(t *testing.T) {
 	env, _ := prepare(t)
 	for _, args := range [][]string{{"x", "--help"}, {"x", "help"}, {"x", "hook", "--help"}, {"x", "help", "action"}} {
