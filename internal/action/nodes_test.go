@@ -2,13 +2,23 @@ package action
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -109,4 +119,117 @@ func TestUnitsAreUnknownWhereJujuDoesNotAnswer(t *testing.T) {
 	assert.Contains(t, c.Unknown[0], "members of OVN_Southbound: there is no database file, and no server runs")
 	require.Len(t, c.Units, 1)
 	assert.NotEmpty(t, c.Units[0].Hostname)
+}
+
+func TestParametersOfGatewaysAreRead(t *testing.T) {
+	r, format, err := params{
+		"network": "physnet1, physnet2", "max-moves": json.Number("3"), "seed": json.Number("7"), "wait": json.Number("5"),
+		"dry-run": true, "scheduler": "random", "format": "yaml",
+	}.gateways()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"physnet1", "physnet2"}, r.Options.Networks)
+	assert.Equal(t, 3, r.Options.MaxMoves)
+	assert.Equal(t, schedule.Random, r.Options.Scheduler)
+	assert.Equal(t, uint64(7), r.Seed)
+	assert.Equal(t, 5*time.Second, r.Wait)
+	assert.True(t, r.DryRun)
+	assert.False(t, r.Confirmed)
+	assert.Equal(t, "yaml", format)
+
+	r, format, err = params{}.gateways()
+	require.NoError(t, err)
+	assert.Empty(t, r.Options.Networks)
+	assert.Equal(t, time.Minute, r.Wait)
+	assert.Empty(t, format)
+}
+
+// Juju checks most of this, other clients may not.
+func TestParametersOfGatewaysThatAreWrongAreNamed(t *testing.T) {
+	for want, p := range map[string]params{
+		"parameter max-moves can't be used (it is -1: it takes a whole number from 0 to 2147483647": {"max-moves": json.Number("-1")},
+		"parameter max-moves can't be used (it is 1.5: it takes a whole number":                     {"max-moves": json.Number("1.5")},
+		"parameter wait can't be used (it is 601: it takes a whole number from 0 to 600":            {"wait": json.Number("601")},
+		"parameter seed can't be used (it is \"many\": it takes a whole number":                     {"seed": "many"},
+		`parameter scheduler can't be used (it is "odd": it takes one of least-loaded, random)`:     {"scheduler": "odd"},
+		"parameter dry-run can't be used (it is \"yes\": it takes true or false":                    {"dry-run": "yes"},
+		"parameter network can't be used (it is true: it takes a text":                              {"network": true},
+	} {
+		_, _, err := p.gateways()
+		require.ErrorContains(t, err, want)
+	}
+	_, err := params{"format": "xml"}.format()
+	require.ErrorContains(t, err, "parameter format can't be used")
+}
+
+func TestGateways_silent_databases_fail_in_one_line(t *testing.T) {
+	for _, name := range []string{"gateway-status", "gateway-history", "reschedule-gateways", "rebalance-gateways"} {
+		a := &agent{}
+		require.NoError(t, Run(t.Context(), unit(t, a), name))
+		assert.Contains(t, a.failed, "cannot connect to unix:", name)
+	}
+}
+
+// Juju takes no more than 128 kB in one result.
+func TestPlansThatAreTooLongAreShortenedAndSaySo(t *testing.T) {
+	var p schedule.Plan
+	for n := range 5000 {
+		name := fmt.Sprintf("lrp-%04d", n)
+		p.Changes = append(p.Changes, schedule.Change{Group: name, Rows: []schedule.Row{{Chassis: "gw1", After: &n, Reason: "restored: it was so before the plan"}}})
+		p.Findings = append(p.Findings, finding.New(finding.GatewayMisplaced, finding.Subject{Name: name}, finding.Args{Value: "gw1"}))
+	}
+	p.Operation, p.Cost.Gateways = "reschedule", 5000
+	for _, format := range []string{"text", "yaml", "json"} {
+		text, err := shown(format, p, document.Plan)
+		require.NoError(t, err)
+		assert.Less(t, len(text), juju.MaxArgument, format)
+		assert.Contains(t, text, "lrp-0029", format)
+		assert.Regexp(t, "more|omitted", text, format)
+	}
+	text, err := shown("text", p, document.Plan)
+	require.NoError(t, err)
+	more := regexp.MustCompile(`  … and (\d+) more\n\nproblems(?s:.*)  … and (\d+) more\n`).FindStringSubmatch(text)
+	require.NotEmpty(t, more, text)
+	assert.Equal(t, more[1], more[2])
+	assert.Equal(t, "5000", fmt.Sprint(strings.Count(text, "hosted on")+atoi(t, more[1])), "all are counted")
+	assert.Greater(t, len(text), room/2, "as many are shown as there is room for")
+
+	whole, err := shown("text", schedule.Plan{Operation: "reschedule", Changes: p.Changes[:20], Cost: schedule.Cost{Gateways: 20}}, document.Plan)
+	require.NoError(t, err)
+	assert.NotContains(t, whole, "more")
+}
+
+// S1, S2: however many chassis there are, and whatever they call themselves, an answer is about all of them.
+func TestNodesThatAreTooManyAreCountedInEveryFormat(t *testing.T) {
+	t.Parallel()
+	var r maintenance.Report
+	for n := range 1104 {
+		r.Nodes = append(r.Nodes, maintenance.Node{Chassis: fmt.Sprintf("c%04d", n), Hostname: strings.Repeat("h", foreign.MaxName), Life: maintenance.Up, Holds: []maintenance.Hold{}, Lost: []string{}})
+	}
+	r.Nodes[1103].First, r.Nodes[1103].Backups = 40, 3
+	r.Nodes[1102].Lost = slices.Repeat([]string{"lrp-7f235dfb-78bd-4741-85ca-b6b231396f8c"}, 10_000)
+	for _, format := range []string{"text", "yaml", "json"} {
+		text, err := shown(format, r, document.Nodes)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, len(text), room)
+		assert.Greater(t, len(text), room/2, format)
+		assert.Contains(t, text, "c1103", "it hosts gateways")
+		assert.Contains(t, text, "c1102")
+		assert.Regexp(t, `"?omitted"?: \d+|… and \d+ more nodes`, text)
+	}
+	assert.Equal(t, "there are no nodes: SB has no chassis\n", document.Nodes(maintenance.Report{}))
+}
+
+func atoi(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+func TestGateways_misplaced_ports_are_listed_up_to_limit(t *testing.T) {
+	ports := slices.Repeat([]string{"lrp-1: not bound to any chassis; expected gw1"}, 5000)
+	assert.Equal(t, "lrp-1: not bound to any chassis; expected gw1\n", named(ports[:1]))
+	text := named(ports)
+	assert.Less(t, len(text), juju.MaxArgument)
+	assert.Regexp(t, `… and \d+ more\n$`, text)
 }

@@ -2,13 +2,18 @@ package action
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -123,5 +128,52 @@ func TestKickRequestOfTheWrongTypeIsRefused(t *testing.T) {
 	} {
 		_, err := kickRequest(params{key: value}, keys)
 		require.ErrorContains(t, err, "parameter "+key+" can't be used")
+	}
+}
+
+// Without a format it is the Python charm's document, byte for byte: programs look for a line
+// with a service and its reason.
+func TestDeferredRestartsAreShownAsProgramsReadThem(t *testing.T) {
+	t.Parallel()
+	one, all := map[ovndb.Service]string{ovndb.Northd: "Package update"}, map[ovndb.Service]string{}
+	for _, service := range plan.RestartOrder() {
+		all[service] = "Package update"
+	}
+	const northd = "  - 0 ovn-northd                               Package update"
+	for _, c := range []struct {
+		pending      map[ovndb.Service]string
+		format, want string
+	}{
+		{nil, "", "hooks: []\nrestarts: []"},
+		{one, "", "hooks: []\nrestarts:\n" + northd},
+		{nil, "text", "nothing is held back\n"},
+		{one, "text", "restart ovn-northd: Package update\n"},
+		{nil, "yaml", "[]"},
+		{one, "yaml", "- service: ovn-northd\n  action: restart\n  reason: Package update"},
+	} {
+		shown, err := deferredOutput(c.pending, c.format)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, shown, "%v %s", c.pending, c.format)
+	}
+	shown, err := deferredOutput(all, "")
+	require.NoError(t, err)
+	assert.Contains(t, shown, "\n  - 0 ovn-central                              Package update", "what stands for all of them")
+}
+
+func TestRestore_without_such_a_backup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	near := filepath.Join(dir, "20261123T100000Z")
+	require.NoError(t, os.Mkdir(near, 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "20261124T113012Z"), 0o700))
+	u := unit(t, new(agent))
+	u.Backup = &backup.Service{Files: u.Files}
+	u.Backup.Files.Paths.Backups = dir
+	for _, from := range []string{"20261123T100000", dir + "/20261123T100001Z", near + "/manifest.json"} {
+		err := u.noBackup(t.Context(), params{"from": from}, from)
+		reasons := finding.Reasons(err)
+		require.Len(t, reasons, 1)
+		require.NotEmpty(t, reasons[0].Remedies)
+		assert.Equal(t, "juju run ovn-central/0 restore from="+near+" dry-run=true", u.Env.Version.Render(reasons[0].Remedies[0].Command), from)
 	}
 }

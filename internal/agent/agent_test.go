@@ -1,13 +1,18 @@
 package agent
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,10 +21,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 func plain() config.Config {
@@ -181,4 +190,159 @@ func TestBounded_one_client_cannot_take_all_connections(t *testing.T) {
 	require.NoError(t, first.Close())
 	dial("127.0.0.2")
 	<-accepted
+}
+
+// serveStatus makes the control socket of this machine's NB server return a captured status.
+func serveStatus(t *testing.T, captured string) (paths ovndb.Paths, server raft.ID) {
+	t.Helper()
+	text, err := os.ReadFile("../raft/testdata/cluster-status/" + captured + ".txt")
+	require.NoError(t, err)
+	status, err := raft.Parse(string(text))
+	require.NoError(t, err)
+	answer, err := json.Marshal(map[string]any{"id": 0, "result": string(text), "error": nil})
+	require.NoError(t, err)
+	paths = ovndb.Paths{Run: t.TempDir()}
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", paths.Control(ovndb.NB))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			_, _ = bufio.NewReader(c).ReadString('\n') // the question
+			_, _ = c.Write(answer)                     // a test that needs it fails if this fails
+			_ = c.Close()
+		}
+	}()
+	return paths, status.Server
+}
+
+// 003-5: a member that hears no other is cut off, although `_Server` still calls it connected, until it has a leader
+// again.
+func TestLeaderProbe_cut_off_until_leader(t *testing.T) {
+	t.Parallel()
+	a, _ := newTestAgent(t)
+	const elsewhere = "3f3b7992-b0a2-4380-8cf5-8bcd008cac5f"
+	ask := func(member raft.ID) error { return a.northbound.check(t.Context(), a, member) }
+	var server raft.ID
+	a.paths = ovndb.Paths{Run: t.TempDir()}
+	require.NoError(t, ask(elsewhere), "no server is here to be asked")
+	a.paths, server = serveStatus(t, "nb-follower-leader-unknown-voted-other")
+	require.NoError(t, ask(server), "an election")
+	a.paths, server = serveStatus(t, "nb-candidate-alone")
+	require.ErrorIs(t, ask(server), ovsdb.ErrNoLeader)
+	require.NoError(t, ask(elsewhere), "the member is another machine's")
+	require.NoError(t, ask(""), "it is none of a cluster")
+	a.paths, server = serveStatus(t, "nb-follower-leader-unknown-voted-other")
+	require.ErrorIs(t, ask(server), ovsdb.ErrNoLeader)
+	a.paths, server = serveStatus(t, "nb-3member-leader")
+	require.NoError(t, ask(server))
+}
+
+// Clients that write or read slowly, or send too much, are cut off.
+func TestAPI_slow_and_oversized_requests_are_cut_off(t *testing.T) {
+	t.Parallel()
+	a, _ := newTestAgent(t)
+	for i := range 100_000 { // more than the sockets' buffers take
+		a.gateways.report.orphans = append(a.gateways.report.orphans, finding.New(finding.CandidateUnknown, finding.Subject{Name: fmt.Sprint("c", i)}, finding.Args{Detail: strings.Repeat("x", 200)}))
+	}
+	a.gateways.report.seen = &observation{}
+	a.config.Listen, a.config.PeerListen = loopbacktest.Network(t)+".1:16401", ""
+	all, err := a.serve(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(all.close)
+	const patience = time.Minute
+	ask := func(t *testing.T, text string) net.Conn {
+		t.Helper()
+		c, err := (&net.Dialer{Timeout: patience}).DialContext(t.Context(), "tcp", a.config.Listen)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		require.NoError(t, c.SetDeadline(time.Now().Add(patience)))
+		_, err = fmt.Fprint(c, text)
+		require.NoError(t, err)
+		return c
+	}
+	t.Run("slow_writer", func(t *testing.T) {
+		t.Parallel()
+		begun := time.Now()
+		_, err := io.Copy(io.Discard, ask(t, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "))
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+		assert.GreaterOrEqual(t, time.Since(begun), headerTimeout)
+	})
+	t.Run("slow_reader", func(t *testing.T) {
+		t.Parallel()
+		c := ask(t, "GET /agent HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, poll.Wait(t.Context(), 2*writeTimeout))
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err == nil { // on a busy machine nothing was written in time
+			_, err = io.Copy(io.Discard, r.Body)
+			_ = r.Body.Close()
+		}
+		require.Error(t, err, "it gets the whole answer")
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+	})
+	t.Run("silent_client", func(t *testing.T) {
+		t.Parallel()
+		begun := time.Now()
+		c := ask(t, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		_, err := io.Copy(io.Discard, c)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, time.Since(begun), idleTimeout)
+		assert.Less(t, idleTimeout, 6*time.Second, "others wait for its place")
+	})
+	t.Run("oversized_header", func(t *testing.T) {
+		t.Parallel()
+		c := ask(t, "GET / HTTP/1.1\r\nHost: x\r\nX-Much: "+strings.Repeat("x", 4*maxHeaderBytes)+"\r\n\r\n")
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err)
+		defer r.Body.Close()
+		assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, r.StatusCode)
+	})
+}
+
+// Any user of the machine can take all connections of the API's address. The charm does not need them.
+func TestAsk_works_while_API_has_no_free_connection(t *testing.T) {
+	t.Parallel()
+	a, _ := newTestAgent(t)
+	dir := t.TempDir()
+	a.config.Listen, a.config.PeerListen, a.config.Socket = loopbacktest.Network(t)+".1:16401", "", filepath.Join(dir, "agent.sock")
+	file := filepath.Join(dir, "agent.json")
+	require.NoError(t, os.WriteFile(file, a.config.Render(), 0o600))
+	all, err := a.serve(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(all.close)
+	t.Cleanup(a.serveOperations(t.Context()))
+	for range maxConnectionsOfOne + 1 {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", a.config.Listen)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+	}
+	s, err := report.Ask(t.Context(), file)
+	require.NoError(t, err)
+	assert.Equal(t, "u/0", s.Unit)
+}
+
+// Any user of the machine can take the API's address while no agent runs.
+func TestServe_taken_address_is_reported_and_retried(t *testing.T) {
+	t.Parallel()
+	a, _ := newTestAgent(t)
+	network := loopbacktest.Network(t)
+	a.config.Listen, a.config.PeerListen = network+".1:16401", network+".1:16402"
+	squatter, err := new(net.ListenConfig).Listen(t.Context(), "tcp", a.config.Listen)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = squatter.Close() })
+	all, err := a.serve(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(all.close)
+	const patience, pause = time.Minute, 10 * time.Millisecond
+	require.Eventually(t, func() bool { return a.status().TakenAddress != "" }, patience, pause)
+	assert.Equal(t, "another program has "+a.config.Listen+"; look at: ss -ltnp", a.status().Problem())
+	require.NoError(t, squatter.Close())
+	require.Eventually(t, func() bool { return a.status().Problem() == "" }, patience, pause)
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", a.config.Listen)
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+
+	twin, _ := newTestAgent(t)
+	twin.config.Listen, twin.config.PeerListen = network+".1:26401", a.config.PeerListen
+	_, err = twin.serve(t.Context())
+	require.ErrorContains(t, err, "address already in use", "two processes of a unit must not act")
 }

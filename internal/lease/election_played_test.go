@@ -10,7 +10,6 @@ import (
 // These tests simulate agents, the store and the network in ticks of an eighth of the TTL: every pair of faults, of
 // each kind, beginning and duration, and random ones. A holder sends a guarded change in every tick, each arrives after
 // any delay, and the store takes it only if the record is still the sender's.
-// takes it only if the record is the sender's still.
 
 const (
 	ttl      = 8 * tick

@@ -7,11 +7,16 @@ import (
 	"fmt"
 	"log/slog"
 	"os/exec"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -126,4 +131,120 @@ func (u *realUnit) nbctl(args ...string) {
 
 func kickNB(id raft.ID) KickRequest {
 	return KickRequest{IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: string(id)}}, Confirmed: true}
+}
+
+// The agent of a unit that goes hands over first: afterwards its member of the database is gone, and
+// it could not write any more that another unit may act.
+func TestAgentIsStoppedWhileItsUnitIsAMemberStill(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 3, ovndb.NB)
+	leaver := units[2]
+	members := -1
+	leaver.BeforeLeaving = func(ctx context.Context) {
+		if members >= 0 { // it is stopped twice at most
+			return
+		}
+		members = 0
+		if s, err := leaver.Control.Status(ctx, ovndb.NB); err == nil && s.HasLeader() {
+			members = len(s.Servers)
+		}
+	}
+	_, err := leaver.Stop(t.Context(), going(leaver, units...), observe.Cache{})
+	require.NoError(t, err)
+	assert.Equal(t, 3, members)
+}
+
+// R1, R9, on real servers: the file of the server has the other members and their addresses
+// that is down, for `stop` has no relation to learn it from.
+func TestStopOfAServerThatIsDownAsksTheOthersWhetherTheyAreAMajority(t *testing.T) {
+	for name, c := range map[string]struct {
+		members int
+		// more are down besides the one that goes.
+		more    int
+		refused finding.Tally
+	}{
+		"one of two":                       {2, 0, finding.Tally{Up: 1, Members: 2}},
+		"one of three":                     {3, 0, finding.Tally{}},
+		"one of three, another one is off": {3, 1, finding.Tally{Up: 1, Members: 3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			units := realCluster(t, c.members, ovndb.NB)
+			going := units[len(units)-1]
+			m := model(going, units...)
+			m.Goal[going.Env.Unit] = juju.UnitGoal{Status: "dying"}
+			for _, u := range units[len(units)-1-c.more:] {
+				u.kill(ovndb.NB)
+			}
+			_, err := going.Stop(t.Context(), m, observe.Cache{})
+			if c.refused.Members == 0 {
+				require.NoError(t, err)
+				return
+			}
+			assert.Equal(t, []string{"nb SERVER_NEEDED"}, findingtest.Codes(err))
+			assert.Equal(t, c.refused, finding.Reasons(err)[0].Args.After)
+		})
+	}
+}
+
+// R1 holds for now: sb is judged before nb is kicked and proved, which takes up to
+// 10 s and three election timers, and is not judged again just before its own kick.
+// Here a member of sb dies in between; the kick of a live one then loses its quorum.
+func TestR1SecondDatabaseIsJudgedJustBeforeItsKick(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
+	m := model(units[0], units...)
+	units[0].Progress = func(_ context.Context, text string) {
+		if strings.HasPrefix(text, "nb: kicking") {
+			units[1].kill(ovndb.SB)
+			units[0].until(ovndb.SB, func(s raft.Status) bool { return len((raft.View{Status: s}).Peers()) == 3 && s.HasLeader() })
+		}
+	}
+	results, err := units[0].Kick(t.Context(), m, KickRequest{Confirmed: true, Permit: raft.PermitForce, IDs: map[ovndb.Database]raft.IDArgument{
+		ovndb.NB: {Text: string(units[2].id(ovndb.NB))}, ovndb.SB: {Text: string(units[2].id(ovndb.SB))},
+	}})
+	require.NoError(t, err)
+	require.Len(t, results, 2)
+	t.Log(results[0], results[1])
+	assert.Equal(t, Removed, results[0].Outcome)
+	assert.Equal(t, Refused, results[1].Outcome)
+	s, err := units[0].Control.Status(t.Context(), ovndb.SB)
+	require.NoError(t, err)
+	assert.Len(t, s.Servers, 3)
+	assert.True(t, s.HasLeader(), "sb still has its quorum: two of three are up")
+}
+
+// Two of four, one of them the leader, leave at once. Both may: the second waits
+// for the election that the first one causes. And each has its record, though the
+// member through which the first writes its own may be the second, as it goes.
+func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 4, ovndb.NB, ovndb.SB)
+	going := []*realUnit{units[0], units[3]}
+	ids := map[ovndb.Database][]raft.ID{}
+	for _, d := range ovndb.Databases() {
+		ids[d] = []raft.ID{units[0].id(d), units[3].id(d)}
+	}
+	failures := make([]error, len(going))
+	var wg sync.WaitGroup
+	for i, u := range going {
+		m := model(u, units...)
+		for _, g := range going {
+			m.Goal[g.Env.Unit] = juju.UnitGoal{Status: "dying"}
+		}
+		wg.Go(func() { _, failures[i] = u.Stop(t.Context(), m, observe.Cache{}) })
+	}
+	wg.Wait()
+	for _, err := range failures {
+		assert.NoError(t, err)
+	}
+	for _, d := range ovndb.Databases() {
+		// A follower reads what has come to it so far.
+		assert.EventuallyWithT(t, func(c *assert.CollectT) {
+			records, err := units[1].observer.ReadRemovals(t.Context(), d, "unix:"+units[1].Control.Paths.Socket(d))
+			require.NoError(c, err)
+			for _, id := range ids[d] {
+				assert.Contains(c, records, id, d)
+			}
+		}, 5*time.Second, 20*time.Millisecond)
+	}
 }

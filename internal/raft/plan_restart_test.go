@@ -169,3 +169,121 @@ func TestRestart_sole_member(t *testing.T) {
 		assert.Nil(t, PlanRestart(Change{Database: ovndb.NB, View: viewOf(leader, []bool{up})}).Refusal)
 	}
 }
+
+// R5: a removal that was begun earlier may or may not be carried out. A change is
+// allowed only if the quorum outlives every way in which they can end.
+func TestR5_pending_changes_count_at_worst(t *testing.T) {
+	t.Parallel()
+	everyView(5, func(v View, leader int, up []bool) {
+		n := len(up)
+		if leader > 1 || leader == noLeader || !up[leader] || 2*count(up) <= n || n == 1 {
+			return
+		}
+		for target := range n {
+			for pending := range 1 << n {
+				want := true
+				for going := range 1 << n {
+					if going&^pending == 0 && going&(1<<target) == 0 {
+						want = want && survives(up, target, going)
+					}
+				}
+				var ids []ID
+				for i, isPending := range pattern(pending, n) {
+					if isPending {
+						ids = append(ids, memberID(i))
+					}
+				}
+				c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Permit: PermitForce, Pending: ids}
+				plan := PlanLeave(c)
+				require.Equal(t, want, plan.Refusal == nil, "target %d, pending %b of %v", target, pending, up)
+				if !want {
+					require.Equal(t, finding.QuorumWouldBeLost, plan.Refusal.Code)
+				}
+			}
+		}
+	})
+}
+
+// R5: a leader that adds a member and loses the leadership shows it as being added for as
+// long as it runs. Found by the soak: such a unit could never be removed.
+func TestR5_phases_count_on_leader_only(t *testing.T) {
+	t.Parallel()
+	for leader, want := range map[int]finding.Code{0: finding.ChangePending, 1: ""} {
+		for _, phase := range []Phase{AddingCommitting, RemovingPhase} {
+			v := viewOf(leader, allUp(4))
+			v.Status.Servers[3].Phase = phase
+			c := Change{Database: ovndb.NB, View: v, Target: string(memberID(0)), Permit: PermitForce}
+			assert.Equal(t, want, reason(PlanLeave(c)), "leader %d, %s", leader, phase)
+			c.Target = string(memberID(2))
+			assert.Equal(t, want, reason(PlanKick(c)), "leader %d, %s", leader, phase)
+			assert.Equal(t, want, reason(PlanRestart(c)), "leader %d, %s", leader, phase)
+		}
+	}
+}
+
+// survives reports whether a majority is up of those that neither are the target nor
+// among the bits of going.
+func survives(up []bool, target, going int) bool {
+	members, alive := 0, 0
+	for i, isUp := range up {
+		if i == target || going&(1<<i) != 0 {
+			continue
+		}
+		members++
+		if isUp {
+			alive++
+		}
+	}
+	return 2*alive > members
+}
+
+// The measured case of R5: each of two leaves passes alone.
+func TestR5_four_members_one_down_two_leave(t *testing.T) {
+	t.Parallel()
+	for leader := range 3 {
+		v := viewOf(leader, allUp(4, 3))
+		first := Change{Database: ovndb.NB, View: v, Target: string(memberID(0))}
+		require.Nil(t, PlanLeave(first).Refusal)
+
+		second := first
+		second.Pending = []ID{memberID(1)}
+		plan := PlanLeave(second)
+		require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
+		assert.Equal(t, "error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=1 of 2 up, 2 needed Member=a000 at tcp:10.0.0.0:6643 "+
+			"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_FOLLOW", brief(plan))
+		assert.Equal(t, Quorum{Members: 3, Up: 2}, plan.After, "what is shown is the change itself")
+
+		// The one that has begun may continue, and no other member blocks it.
+		own := first
+		own.Pending = []ID{memberID(0)}
+		require.Nil(t, PlanLeave(own).Refusal)
+	}
+}
+
+// R5: a member that leaves by itself blocks no other.
+func TestR5_down_target_is_no_blocker(t *testing.T) {
+	t.Parallel()
+	c := Change{
+		Database: ovndb.NB, View: viewOf(0, allUp(5, 3, 4)), Target: string(memberID(4)), Pending: []ID{memberID(1), memberID(2)},
+	}
+	c.View.Names = []ID{memberID(4)}
+	plan := PlanKick(c)
+	require.Equal(t, finding.QuorumWouldBeLost, reason(plan))
+	assert.Equal(t, finding.RemovalMayFollow, plan.Refusal.Causes[0].Code)
+	require.Len(t, plan.Blockers, 1)
+	assert.Equal(t, memberAddress(3), plan.Blockers[0].Address)
+}
+
+// R5: a removal that is in the log, but not committed, may be undone by the next
+// leader. Then there is one member more, and it is down.
+func TestR5_uncommitted_removal_may_be_undone(t *testing.T) {
+	t.Parallel()
+	c := Change{Database: ovndb.NB, View: viewOf(0, allUp(4, 3)), Target: string(memberID(0)), Pending: []ID{memberID(4)}}
+	require.Nil(t, PlanLeave(c).Refusal, "all is committed: 2 of 3 remain")
+	c.View.Status.NotCommitted = 1
+	plan := PlanLeave(c)
+	assert.Equal(t, "error QUORUM_WOULD_BE_LOST nb Count=3 Total=4 After=2 of 4 up, 3 needed Member=a000 at tcp:10.0.0.0:6643 "+
+		"Down=[a003 at tcp:10.0.0.3:6643] <- info REMOVAL_MAY_BE_UNDONE", brief(plan))
+	c.Pending = nil
+	assert.Nil(t, PlanLeave(c).Refusal, "under load something is never committed")
+}

@@ -168,3 +168,96 @@ func TestR2_sole_member(t *testing.T) {
 		assert.NotNil(t, PlanKick(c).Refusal, file)
 	}
 }
+
+// R1: a member may be stopped for long if those that remain up are a majority of the configuration as it is.
+func TestR1_stop_matches_formula(t *testing.T) {
+	t.Parallel()
+	permitted := 0
+	everyView(largest, func(v View, leader int, up []bool) {
+		n := len(up)
+		for target := range n {
+			led := leader != noLeader && up[leader]
+			remain := count(up, target)
+			want := finding.Code("")
+			switch {
+			case n == 1:
+				want = finding.SoleMember
+			case !led, 2*count(up) <= n:
+				want = finding.NoQuorum
+			case 2*remain <= n:
+				want = finding.QuorumWouldBeLost
+			}
+			plan := PlanStop(Change{Database: ovndb.NB, View: v, Target: string(memberID(target))})
+			if got := reason(plan); got != want {
+				require.Failf(t, "wrong verdict", "%v, leader %d, target %d: %q instead of %q", up, leader, target, got, want)
+			}
+			if want == "" {
+				require.Equal(t, Quorum{Members: n, Up: remain}, plan.After)
+				permitted++
+			}
+		}
+	})
+	require.Positive(t, permitted)
+}
+
+// R3: of two members that share four digits, the one that is named is judged, and
+// the other one is counted.
+func TestR3_plan_with_shared_digits(t *testing.T) {
+	t.Parallel()
+	v, answering, silent := twins(3)
+	plan := PlanKick(Change{Database: ovndb.NB, View: v, Target: string(silent)})
+	require.Nil(t, plan.Refusal)
+	assert.Equal(t, memberAddress(2), plan.Target.Address)
+	assert.Equal(t, Quorum{Members: 4, Up: 3}, plan.Before)
+	assert.Equal(t, Quorum{Members: 3, Up: 3}, plan.After)
+
+	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: string(answering)})
+	require.Equal(t, finding.MemberIsLive, reason(plan), "it is not judged as the other, which is down")
+	assert.Equal(t, answering, plan.Target.ID)
+
+	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: answering.Short(), Permit: PermitForce})
+	assert.Equal(t, "error MEMBER_AMBIGUOUS nb Value=a001 Count=2 Members=[a001 at tcp:10.0.0.1:6643 a001 at tcp:10.0.0.2:6643]", brief(plan))
+	assert.Empty(t, plan.Target)
+}
+
+// R1: nor does a member that shares the four digits of this server take its place
+// when it leaves.
+func TestR1_own_leave(t *testing.T) {
+	t.Parallel()
+	for _, leader := range []int{0, 2} { // 1 is dead: leaving would lose the quorum
+		for _, swapped := range []bool{false, true} {
+			v := viewOf(leader, allUp(3, 1))
+			rows := v.Status.Servers
+			rows[1].Short = memberID(0).Short()
+			if swapped {
+				rows[0], rows[1] = rows[1], rows[0]
+			}
+			plan := PlanLeave(Change{Database: ovndb.NB, View: v, Target: string(v.Status.Server)})
+			assert.True(t, plan.Target.Self)
+			assert.Equal(t, finding.QuorumWouldBeLost, reason(plan))
+		}
+	}
+}
+
+// The kick was resolved by what the server knows, and is judged by what the others
+// have answered besides.
+func TestR3_target_with_longer_ID(t *testing.T) {
+	t.Parallel()
+	v := viewOf(1, allUp(5))
+	r, ok := Resolve(IDArgument{Text: memberID(2).Short()}, View{Status: v.Status}.Peers())
+	require.True(t, ok)
+	require.Len(t, r.Peers, 1)
+	require.Empty(t, r.Peers[0].ID)
+	plan := PlanKick(Change{Database: ovndb.NB, View: v, Target: r.Peers[0].Longest()})
+	assert.Equal(t, memberID(2), plan.Target.ID)
+	assert.Equal(t, finding.MemberIsLive, reason(plan))
+}
+
+func TestNobodyIsNotPlannedToGo(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"", "beef", string(memberID(5)), memberAddress(1), "A001", " a001"} {
+		c := Change{Database: ovndb.NB, View: viewOf(0, allUp(5)), Target: target, Permit: PermitForce}
+		assert.NotNil(t, PlanLeave(c).Refusal, "%q", target)
+		assert.NotNil(t, PlanKick(c).Refusal, "%q", target)
+	}
+}

@@ -2,10 +2,12 @@ package raft
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // look is one status of a remaining member, and the result.
@@ -136,4 +138,118 @@ func TestR6ProofIsOfOneMember(t *testing.T) {
 			assert.Equal(t, tt.want, tt.proof.Observe(tt.status))
 		})
 	}
+}
+
+func shownBy(term, end, notCommitted uint64, servers ...string) Status {
+	s := Status{State: ClusterMember, Role: Follower, Leader: "aaaa", Term: term, Log: Log{1, end}, NotCommitted: notCommitted}
+	for _, short := range servers {
+		s.Servers = append(s.Servers, Member{Short: short, Address: "tcp:" + short})
+	}
+	return s
+}
+
+// R6: the rows of a status are those of its newest entry, committed or not.
+func TestConfigurationWatcher(t *testing.T) {
+	leaderless := shownBy(1, 10, 0, "aaaa", "bbbb")
+	leaderless.Leader = UnknownRef
+	cut := shownBy(1, 10, 0, "aaaa", "bbbb")
+	cut.State = Disconnected
+	removing := shownBy(1, 10, 0, "aaaa", "bbbb")
+	removing.Removing = []Pending{{Short: "cccc"}}
+	tests := map[string]struct {
+		seen   []Status
+		proved bool
+	}{
+		"all is committed":                {[]Status{shownBy(1, 10, 0, "aaaa", "bbbb")}, true},
+		"the newest entry is not":         {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb")}, false},
+		"it is later":                     {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(1, 10, 0, "aaaa", "bbbb")}, true},
+		"others are on their way by then": {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(1, 14, 3, "aaaa", "bbbb")}, true},
+		"no leader":                       {[]Status{leaderless, leaderless}, false},
+		"cut off":                         {[]Status{cut, cut}, false},
+		"removal_in_progress":             {[]Status{removing}, false},
+		"it is undone":                    {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 10, 0, "aaaa", "bbbb", "cccc")}, false},
+		"new_term_restarts":               {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 12, 2, "aaaa", "bbbb")}, false},
+	}
+	for name, test := range tests {
+		var p ConfigurationWatcher
+		proved := false
+		for _, s := range test.seen {
+			proved = p.Observe(s)
+		}
+		assert.Equal(t, test.proved, proved, name)
+	}
+}
+
+// replica is a small model of one server's log: the configuration after each entry, how many are committed, and whether
+// there is a leader.
+type replica struct {
+	// member is, for each entry, whether the target is a member after it.
+	member    []bool
+	committed int
+	term      uint64
+	led       bool
+	// seen is false from the loss of an entry until the log was read again. Meanwhile no unit removes the target again:
+	// that unit would hold the lock (R5).
+	seen bool
+}
+
+func (r *replica) status() Status {
+	s := viewOf(1, allUp(2)).Status
+	if r.isMember() {
+		s = viewOf(1, allUp(3)).Status
+	}
+	if !r.led {
+		s.Role, s.Leader = Candidate, UnknownRef
+	}
+	s.Log = Log{Start: 2, End: 2 + uint64(len(r.member))}
+	s.Term = r.term
+	s.NotCommitted = uint64(len(r.member) - r.committed)
+	return s
+}
+
+func (r *replica) isMember() bool { return r.member[len(r.member)-1] }
+
+// R6: for any change of the log between two observations, a removal reported as proved is committed; and a committed
+// one is proved in the end.
+func TestR6_proof_for_every_log(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r := &replica{member: []bool{true}, committed: 1, led: true, seen: true}
+		p := RemovalWatcher{Target: memberID(2).Short(), Address: memberAddress(2)}
+		t.Repeat(map[string]func(*rapid.T){
+			"a write": func(t *rapid.T) {
+				more := rapid.IntRange(1, 4).Draw(t, "entries")
+				r.member = append(r.member, slices.Repeat([]bool{r.isMember()}, more)...)
+			},
+			"the target is removed": func(t *rapid.T) {
+				if !r.isMember() || !r.seen || !r.led {
+					t.Skip("no leader, or nothing to remove")
+				}
+				r.member = append(r.member, false)
+			},
+			"entries are committed": func(t *rapid.T) {
+				r.committed = rapid.IntRange(r.committed, len(r.member)).Draw(t, "committed")
+			},
+			"the leader is lost": func(*rapid.T) { r.led = false },
+			"a leader is elected": func(t *rapid.T) {
+				kept := rapid.IntRange(r.committed, len(r.member)).Draw(t, "entries that the leader has")
+				r.seen = r.seen && kept == len(r.member)
+				r.member = append(r.member[:kept], r.member[kept-1]) // a leader begins with an entry of its own
+				r.led, r.term = true, r.term+1
+			},
+			"observe": func(t *rapid.T) {
+				r.seen = true
+				if p.Observe(r.status()) {
+					require.False(t, r.member[r.committed-1], "it is still a member by what is committed")
+				}
+			},
+		})
+		// In the end there is a leader, and writes continue. Then two observations suffice.
+		r.led = true
+		removed := !r.isMember()
+		p.Observe(r.status())
+		r.committed = len(r.member)
+		r.member = append(r.member, r.isMember())
+		require.Equal(t, removed, p.Observe(r.status()))
+	})
 }

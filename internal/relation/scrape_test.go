@@ -3,6 +3,7 @@ package relation_test
 import (
 	"encoding/json"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -71,4 +72,73 @@ func TestScrapeDatabag_withdrawn(t *testing.T) {
 	assert.NotEqual(t, "[]", app["scrape_jobs"], "other units may have it")
 	app, _ = relation.ScrapeDatabag(topology, false, netip.Addr{}, relation.AlertRules{})
 	assert.Equal(t, map[string]string{"scrape_jobs": "[]", "scrape_metadata": "", "alert_rules": ""}, app)
+}
+
+// CosAgentProviderUnitData requires these keys with these types: null is refused for a list or an object.
+func TestCOSAgentDatabag_required_keys(t *testing.T) {
+	t.Parallel()
+	databag := relation.COSAgentDatabag(topology, true, 16401, rulesFor(t, topology), rulesFor(t, topology), []string{"AAAA"})
+	require.Len(t, databag, 1)
+	var config map[string]any
+	require.NoError(t, json.Unmarshal([]byte(databag["config"]), &config))
+	for _, list := range []string{"dashboards", "metrics_scrape_jobs", "log_slots", "tracing_protocols"} {
+		assert.IsType(t, []any{}, config[list], list)
+	}
+	for _, object := range []string{"metrics_alert_rules", "log_alert_rules"} {
+		assert.IsType(t, map[string]any{}, config[object], object)
+	}
+	assert.Equal(t, []any{"AAAA"}, config["dashboards"])
+	jobs, err := json.Marshal(config["metrics_scrape_jobs"])
+	require.NoError(t, err)
+	assert.JSONEq(t, `[{"job_name": "ovn_ovn-exporter", "metrics_path": "/metrics", "static_configs": [{"targets": ["localhost:9476"]}]},
+		{"job_name": "ovn_ovn-central-agent", "metrics_path": "/metrics", "static_configs": [{"targets": ["localhost:16401"]}]}]`, string(jobs))
+	rules, err := json.Marshal(config["metrics_alert_rules"])
+	require.NoError(t, err)
+	assert.Contains(t, string(rules), `"alert":"A"`)
+	assert.Equal(t, config["metrics_alert_rules"], config["log_alert_rules"], "both as given")
+}
+
+func TestCOSAgentDatabag_without_exporter(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentDatabag(topology, false, 0, rulesFor(t, topology), rulesFor(t, topology), []string{"AAAA"}))
+}
+
+func TestMonitorsDatabag_as_charm_helpers(t *testing.T) {
+	t.Parallel()
+	databag := relation.MonitorsDatabag([]string{"ovn-northd", "check_ovn_certs"})
+	assert.Equal(t, "True", databag["primary"])
+	assert.JSONEq(t, `{"monitors": {"remote": {"nrpe": {
+		"check_ovn_certs": {"command": "check_check_ovn_certs"}, "ovn-northd": {"command": "check_ovn-northd"}}}}}`, databag["monitors"])
+	assert.Equal(t, databag, relation.MonitorsDatabag([]string{"check_ovn_certs", "ovn-northd"}), "the order makes no change")
+	assert.Empty(t, relation.MonitorsDatabag(nil)["monitors"])
+	assert.Contains(t, relation.MonitorsDatabag(nil), "monitors", "what was published is taken back")
+}
+
+func TestParseNagiosHost(t *testing.T) {
+	t.Parallel()
+	for title, c := range map[string]struct {
+		context string
+		bag     map[string]string
+		want    relation.NagiosHost
+	}{
+		"by nrpe":             {"juju", map[string]string{"nagios_hostname": "net-node1"}, relation.NagiosHost{Host: "net-node1", Unit: "ovn-central/0"}},
+		"by nrpe, in context": {"juju", map[string]string{"nagios_hostname": "n", "nagios_host_context": "prod"}, relation.NagiosHost{Host: "n", Unit: "prod:ovn-central/0"}},
+		"before nrpe has":     {"juju", nil, relation.NagiosHost{Host: "juju-ovn-central-0", Unit: "ovn-central/0"}},
+		"without a context":   {"", nil, relation.NagiosHost{Host: "ovn-central-0", Unit: "ovn-central/0"}},
+	} {
+		host, err := relation.ParseNagiosHost("ovn-central/0", c.context, c.bag)
+		require.NoError(t, err, title)
+		assert.Equal(t, c.want, host, title)
+	}
+}
+
+// The checks are files that root's programs read.
+func TestParseNagiosHost_unsafe_names(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"x/../../../../../etc/rsyslog.d/evil", "a\ncommand[x]=/bin/sh", "a b", "\x1b[2J", "é", strings.Repeat("a", 200)} {
+		host, err := relation.ParseNagiosHost("ovn-central/0", "juju", map[string]string{"nagios_hostname": value, "nagios_host_context": value})
+		require.ErrorContains(t, err, "nrpe's unit publishes nagios_hostname ")
+		require.ErrorContains(t, err, "nrpe's unit publishes nagios_host_context ")
+		assert.Equal(t, relation.NagiosHost{Host: "juju-ovn-central-0", Unit: "ovn-central/0"}, host)
+	}
 }

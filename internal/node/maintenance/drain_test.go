@@ -1,6 +1,8 @@
 package maintenance_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -150,4 +152,201 @@ func TestMembersThatADrainHasFoundAreKept(t *testing.T) {
 	assert.Equal(t, []maintenance.Member{found, sb}, n.Carried())
 	n.Members = nil
 	assert.Equal(t, []maintenance.Member{nb, sb}, n.Carried())
+}
+
+// world simulates what a drain sees and does.
+type world struct {
+	now  time.Time
+	seen maintenance.Sight
+	// moved is what a move leaves; nil leaves all as it is, and moves nothing.
+	moved                *maintenance.Progress
+	moves, asked, synced int
+	fails                error
+}
+
+func (w *world) Now() time.Time { return w.now }
+
+func (w *world) Look(context.Context) (maintenance.Sight, error) { return w.seen, w.fails }
+
+func (w *world) Move(context.Context) (maintenance.Sight, bool, error) {
+	w.moves++
+	if w.moved == nil {
+		return w.seen, false, nil
+	}
+	w.seen.Progress = *w.moved
+	return w.seen, true, nil
+}
+
+func (w *world) Ask(context.Context) error {
+	w.asked++
+	w.seen.Asked++
+	return nil
+}
+
+func (w *world) Sync(context.Context) error {
+	w.synced++
+	return nil
+}
+
+// step makes a step of a drain at a time after its beginning.
+func (w *world) step(t *testing.T, d *maintenance.Drainer, after time.Duration) (outcome maintenance.Outcome, line string) {
+	t.Helper()
+	w.now = at.Add(after)
+	outcome, line, _, err := d.Step(t.Context(), w)
+	assert.ErrorIs(t, err, w.fails)
+	return outcome, line
+}
+
+func TestDrainer_command_moves_at_once_and_proves(t *testing.T) {
+	t.Parallel()
+	w := &world{seen: maintenance.Sight{Progress: moving, Claims: maintenance.Claims{Hosts: map[string]string{"a": "c2"}, Asked: 7, Followed: 7}}, moved: &settles}
+	d := maintenance.Drainer{Limits: maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}, Begun: at, Own: true}
+	_, line := w.step(t, &d, 0)
+	assert.Equal(t, "gateway 2", line)
+	assert.Equal(t, 1, w.moves)
+	w.seen.Progress = maintenance.Progress{}
+	outcome, _ := w.step(t, &d, time.Second)
+	assert.Equal(t, maintenance.GoOn, outcome)
+	assert.Equal(t, 1, w.asked)
+	assert.True(t, d.Progress.Unproved)
+	w.seen.Hosts = map[string]string{"a": "c3"} // it may have been asked before it had claimed the gateway
+	w.seen.Followed = w.seen.Asked
+	w.step(t, &d, 2*time.Second)
+	assert.Equal(t, 2, w.asked)
+	w.seen.Followed = w.seen.Asked
+	d.Cleared(at.Add(time.Second))
+	outcome, _ = w.step(t, &d, 4*time.Second)
+	assert.Equal(t, maintenance.Drained, outcome)
+	assert.Equal(t, 2, w.asked)
+	assert.Equal(t, 1, w.moves)
+
+	w.seen.Progress = stuck // it came back before that was settled
+	w.step(t, &d, 5*time.Second)
+	w.seen.Progress = maintenance.Progress{}
+	w.step(t, &d, 6*time.Second)
+	assert.True(t, d.Progress.Unproved)
+}
+
+func TestDrainer_agent_leaves_time_to_command(t *testing.T) {
+	t.Parallel()
+	w := &world{seen: maintenance.Sight{Progress: moving}}
+	var d maintenance.Drainer
+	for second := range 25 {
+		w.step(t, &d, time.Duration(second)*time.Second)
+	}
+	assert.Equal(t, 2, w.moves)
+}
+
+func TestDrainer_gateway_unbound_for_long_asks_and_moves(t *testing.T) {
+	t.Parallel()
+	for _, own := range []bool{false, true} {
+		w := &world{seen: maintenance.Sight{Progress: maintenance.Progress{Unbound: []string{"lrp-1"}}}}
+		d := maintenance.Drainer{Own: own}
+		for second := range 25 {
+			w.step(t, &d, time.Duration(second)*time.Second)
+		}
+		assert.Equal(t, 2, w.synced, "at 5 s and at 15 s")
+		assert.Equal(t, 2, w.moves)
+	}
+}
+
+func TestDrainer_error_ends_only_at_timeout(t *testing.T) {
+	t.Parallel()
+	w := &world{seen: maintenance.Sight{Progress: settles}}
+	d := maintenance.Drainer{Limits: maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}, Begun: at, Own: true}
+	w.step(t, &d, 0)
+	w.fails = errors.New("no connection")
+	outcome, line := w.step(t, &d, 59*time.Minute)
+	assert.Equal(t, maintenance.GoOn, outcome)
+	assert.Empty(t, line)
+	assert.True(t, d.Stalled(w.now))
+	outcome, _ = w.step(t, &d, time.Hour)
+	assert.Equal(t, maintenance.TimeOver, outcome)
+	assert.Equal(t, settles, d.Progress)
+}
+
+func TestDrainer_force_waits_for_no_port(t *testing.T) {
+	t.Parallel()
+	w := &world{seen: maintenance.Sight{Progress: maintenance.Progress{Holds: []maintenance.Hold{{Name: maintenance.HoldCompute, Count: 2, Derived: true}}}}}
+	d := maintenance.Drainer{Limits: maintenance.Limits{Timeout: time.Hour}, Begun: at, Own: true, Force: true}
+	w.step(t, &d, 0)
+	outcome, _ := w.step(t, &d, maintenance.SettledFor)
+	assert.Equal(t, maintenance.Drained, outcome)
+}
+
+// A look is how many gateways are left at a second, and whether the agent is to continue then.
+type look struct {
+	at, left int
+	due      bool
+}
+
+func TestDrainIsGoneOnWithWhereNothingElseDoes(t *testing.T) {
+	t.Parallel()
+	for name, looks := range map[string][]look{
+		"its command gets on":             {{0, 300, false}, {9, 200, false}, {18, 100, false}, {27, 0, false}},
+		"its command died":                {{0, 300, false}, {5, 200, false}, {14, 200, false}, {15, 200, true}, {16, 0, false}},
+		"Neutron chooses the node again":  {{0, 3, false}, {2, 0, false}, {100, 1, true}, {101, 0, false}, {102, 2, true}},
+		"what was done did not help":      {{0, 1, false}, {10, 1, true}, {11, 1, false}, {20, 1, true}},
+		"there was nothing to do at all":  {{0, 0, false}, {1, 0, false}},
+		"Neutron puts more there at once": {{0, 3, false}, {5, 4, false}, {10, 4, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var w world
+			var d maintenance.Drainer
+			for _, l := range looks {
+				moves := w.moves
+				w.seen.Left = l.left
+				w.step(t, &d, time.Duration(l.at)*time.Second)
+				assert.Equal(t, l.due, w.moves > moves, "at %d", l.at)
+			}
+		})
+	}
+}
+
+func TestDrainWithoutProgressHasStalled(t *testing.T) {
+	t.Parallel()
+	w := world{seen: maintenance.Sight{Progress: maintenance.Progress{Left: 3}}}
+	var d maintenance.Drainer
+	w.step(t, &d, 0)
+	assert.False(t, d.Stalled(at.Add(299*time.Second)))
+	assert.True(t, d.Stalled(at.Add(300*time.Second)))
+	w.seen.Left = 2
+	w.step(t, &d, 301*time.Second)
+	assert.False(t, d.Stalled(at.Add(302*time.Second)))
+	w.seen.Left = 0
+	w.step(t, &d, 303*time.Second)
+	assert.False(t, d.Stalled(at.Add(time.Hour)), "a node that is empty")
+}
+
+func TestDrainThatIsNotProvedForLongHasStalled(t *testing.T) {
+	t.Parallel()
+	w := world{seen: maintenance.Sight{Claims: maintenance.Claims{Hosts: map[string]string{"a": "c2"}}}}
+	var d maintenance.Drainer
+	w.step(t, &d, 0)
+	assert.False(t, d.Progress.Done())
+	assert.Equal(t, "nothing is left, not proved yet", d.Progress.Text())
+	assert.False(t, d.Stalled(at.Add(299*time.Second)))
+	assert.True(t, d.Stalled(at.Add(300*time.Second)))
+}
+
+// Gateways are on no chassis for a while whenever they move: only if that lasts, a sign of life is asked for, and
+// more and more rarely.
+func TestDrainLooksWhichChassisLiveWhereGatewaysStayUnbound(t *testing.T) {
+	t.Parallel()
+	var w world
+	var d maintenance.Drainer
+	var asked []int
+	for second := range 3600 {
+		w.seen.Unbound = []string{"lrp-1"}
+		if second == 4 {
+			w.seen.Unbound = nil
+		}
+		synced := w.synced
+		w.step(t, &d, time.Duration(second)*time.Second)
+		if w.synced > synced {
+			asked = append(asked, second)
+		}
+	}
+	assert.Equal(t, []int{10, 20, 40, 80, 160, 320, 640, 1240, 1840, 2440, 3040}, asked)
 }

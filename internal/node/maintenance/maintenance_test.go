@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -230,4 +231,118 @@ func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
 	assert.False(t, nb.Healthy(0))
 	assert.False(t, maintenance.AllHealthy(nil, 0), "nothing is known")
 	assert.Equal(t, answer.ClusterNotAccessible, maintenance.ClusterHealth(nil, 0).Reason)
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	nodes := maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{
+		{Name: "one.example", Hostname: "one.example"}, {Name: "two.example"}, {Name: "three.example", Hostname: "four.example"},
+	}}})
+	for typed, chassis := range map[string]string{
+		"one": "one.example", "two.example": "two.example", "two": "two.example", "four": "three.example", "three": "",
+	} {
+		n, refused := maintenance.Resolve(nodes, typed)
+		assert.Equal(t, chassis, n.Chassis, typed)
+		assert.Equal(t, chassis == "", refused != nil, typed)
+	}
+}
+
+const hostile = "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0"
+
+// Any client of NB may write these records. The texts that are read from them are clean (R18).
+func FuzzParseRecords(f *testing.F) {
+	note := `{"by":"\u001b[2Jx","reason":"` + strings.Repeat("r", 90_000) + `","hostname":"` + strings.Repeat("h", 110_000) + `","members":[{"database":"a\n","id":"b\r","address":"c\u0000"}]}`
+	for _, key := range []string{"maintenance/c1", "maintenance/" + hostile, "hold/c1/" + hostile, "hold/" + hostile + "/a", "hold/c1/", "hold/", "drain/c1", "drain/" + hostile, "drain/" + strings.Repeat("c", 300)} {
+		f.Add("ovn-central:"+key, note, `["a\u001b"]`)
+		f.Add("ovn-central:"+key, "garbage", "garbage")
+	}
+	f.Fuzz(func(t *testing.T, key, value, hosted string) {
+		ids := map[string]string{key: value}
+		if chassis, is := strings.CutPrefix(key, "ovn-central:maintenance/"); is {
+			ids["ovn-central:maintenance-by/"+chassis], ids["ovn-central:maintenance-hosts/"+chassis] = value, hosted
+		}
+		r, cleaned := maintenance.ParseRecords(ids), maintenance.ParseRecords(ids)
+		foreign.Texts(&cleaned)
+		assert.Equal(t, r, cleaned)
+		for _, n := range maintenance.Nodes(maintenance.Seen{Records: r}) {
+			assert.True(t, foreign.IsName(n.Name()))
+			assert.True(t, foreign.IsName(n.Chassis))
+		}
+		for _, holds := range r.Holds {
+			for _, h := range holds {
+				assert.True(t, foreign.IsName(h.Name+h.By+h.Hostname) || len(h.Name+h.By+h.Hostname) > foreign.MaxName)
+			}
+		}
+	})
+}
+
+// A hold keeps a node whatever it is called, and is ended by the key that it has.
+func TestHoldIsReleasedByTheNameThatIsShown(t *testing.T) {
+	t.Parallel()
+	name := strings.ReplaceAll(hostile, "/", "_") // what is before the last slash is the chassis
+	key := "ovn-central:hold/c1/" + name
+	r := maintenance.ParseRecords(map[string]string{key: `{"by":"x"}`})
+	require.Len(t, r.Holds["c1"], 1)
+	h := r.Holds["c1"][0]
+	assert.Equal(t, foreign.Name(name), h.Name)
+	assert.Equal(t, []string{key}, maintenance.Release("c1", h).Drop)
+	assert.Contains(t, maintenance.Erase("c1", r).Drop, key)
+}
+
+// What is typed for a node means that node alone, and is not a flag.
+func TestWhatIsTypedForANodeIsNoClaimOfAnotherAndNoFlag(t *testing.T) {
+	t.Parallel()
+	var chassis []schedule.Chassis
+	for name, host := range map[string]string{"c1": "gw.maas", "evil": "gw", "c2": "--yes", "-x": "", "c3": "chassis:c1", "c4": "c5", "c5": "c4", "c6": "two.maas", "c7": "two.lab", "c8": "$(id)"} {
+		chassis = append(chassis, schedule.Chassis{Name: name, Hostname: host})
+	}
+	for _, n := range maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: chassis}}) {
+		found, refused := maintenance.Resolve(maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: chassis}}), n.Typed())
+		require.Nil(t, refused, "%s: %s", n.Chassis, n.Typed())
+		assert.Equal(t, n.Chassis, found.Chassis)
+		assert.False(t, strings.HasPrefix(n.Typed(), "-"), n.Typed())
+	}
+}
+
+func TestNodeIsUnreachableOnlyWhereThatIsProved(t *testing.T) {
+	t.Parallel()
+	// Each look is at a second: nb_cfg of the node, and that of another; 7 was asked for.
+	type seen struct {
+		at, its, other int64
+		verdict        maintenance.Verdict
+	}
+	for name, looks := range map[string][]seen{
+		"it follows nothing for 180 s":               {{0, 5, 6, maintenance.Undecided}, {179, 5, 7, maintenance.Undecided}, {180, 5, 7, maintenance.Unreachable}},
+		"it follows late":                            {{0, 5, 7, maintenance.Undecided}, {170, 7, 7, maintenance.Reachable}},
+		"it follows at once":                         {{0, 7, 7, maintenance.Reachable}},
+		"it is slow, and behind":                     {{0, 5, 7, maintenance.Undecided}, {170, 6, 7, maintenance.Reachable}},
+		"it began anew":                              {{0, 5, 7, maintenance.Undecided}, {170, 0, 7, maintenance.Reachable}},
+		"no other follows either":                    {{0, 5, 5, maintenance.Undecided}, {180, 5, 5, maintenance.Unprovable}},
+		"it has no row to follow with":               {{0, -1, 7, maintenance.Unprovable}},
+		"its row is gone":                            {{0, 5, 7, maintenance.Undecided}, {170, -1, 7, maintenance.Unprovable}},
+		"it is ahead, and followed before":           {{0, 9, 7, maintenance.Undecided}, {180, 9, 7, maintenance.Unreachable}},
+		"the other is ahead, and followed before":    {{0, 5, 9, maintenance.Undecided}, {180, 5, 9, maintenance.Unprovable}},
+		"the other has followed, and more was asked": {{0, 5, 7, maintenance.Undecided}, {180, 5, 6, maintenance.Unreachable}},
+		"there is no other that could be told":       {{0, 5, -1, maintenance.Undecided}, {180, 5, -1, maintenance.Unreachable}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := maintenance.Silence{Chassis: "c1"}
+			for _, l := range looks {
+				signs := []maintenance.Sign{
+					{Chassis: "c1", Known: l.its >= 0, Follows: l.its, Responds: l.its == 7}, {Chassis: "c2", Known: l.other >= 0, Follows: l.other, Responds: l.other == 7},
+				}
+				assert.Equal(t, l.verdict, s.Observe(signs, time.Unix(l.at, 0)), "at %d", l.at)
+			}
+		})
+	}
+}
+
+func TestForceConcernsOnlyWhatPortsHold(t *testing.T) {
+	t.Parallel()
+	all := []maintenance.Hold{
+		{Name: maintenance.HoldCompute, Count: 2, Derived: true}, {Name: maintenance.HoldMember, Count: 1, Derived: true}, {Name: "ovn-bgp-agent", Count: 1},
+	}
+	assert.Equal(t, all[:1], maintenance.PortHolds(all))
+	assert.Equal(t, all[1:], maintenance.WithoutPorts(all))
 }
