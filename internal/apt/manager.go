@@ -99,7 +99,8 @@ func (m *Manager) Adopt(ctx context.Context, sources string) (version ovndb.Vers
 	return version, complete, section.Set(m.State, last)
 }
 
-// The services stay masked: the packages would start them, and they would create databases of their own.
+// Install installs the packages, and leaves the services masked: the packages would start them, and they would
+// create databases of their own.
 func (m *Manager) Install(ctx context.Context, s Snapshot) error {
 	m.installed = nil
 	last := section.Get(m.State)

@@ -141,8 +141,10 @@ func (n Nagios) checks(c Checks) (checks []check, missing error) {
 		return checks, ErrNoPlugin
 	}
 	for _, service := range c.Services {
-		checks = append(checks, check{name: service, description: "process check {" + c.Unit + "}",
-			command: plugin + " " + service})
+		checks = append(checks, check{
+			name: service, description: "process check {" + c.Unit + "}",
+			command: plugin + " " + service,
+		})
 	}
 	return checks, nil
 }

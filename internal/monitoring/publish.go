@@ -20,8 +20,10 @@ import (
 const charmName = "ovn-central"
 
 func (m *Manager) topology() relation.Topology {
-	return relation.Topology{Model: m.Env.ModelName, ModelUUID: m.Env.ModelUUID, App: m.Env.App, Unit: m.Env.Unit,
-		Charm: charmName}
+	return relation.Topology{
+		Model: m.Env.ModelName, ModelUUID: m.Env.ModelUUID, App: m.Env.App, Unit: m.Env.Unit,
+		Charm: charmName,
+	}
 }
 
 // own returns rules for this application only.

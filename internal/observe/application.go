@@ -67,8 +67,10 @@ type Peer struct {
 // readApplication asks Juju. If the peer relation is gone or a call fails, this unit's cache replaces the answer:
 // `stop` and reports may not depend on a relation (R9). All other decisions check Unread first.
 func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache Cache) Application {
-	m := Application{Unit: env.Unit, Version: env.Version, Charm: version.Known(), Peers: map[string]Peer{},
-		Published: relation.UnitIdentities{}, History: cache.History}
+	m := Application{
+		Unit: env.Unit, Version: env.Version, Charm: version.Known(), Peers: map[string]Peer{},
+		Published: relation.UnitIdentities{}, History: cache.History,
+	}
 	note := func(err error) {
 		if err != nil {
 			m.Problems = append(m.Problems, finding.New(finding.JujuUnread, finding.Subject{},

@@ -216,8 +216,8 @@ func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 }
 
 // RemovedBefore reports whether the history has the server as removed.
-func (m Cache) RemovedBefore(d ovndb.Database, id raft.ID) bool {
-	known, found := m.History[d][id]
+func (c Cache) RemovedBefore(d ovndb.Database, id raft.ID) bool {
+	known, found := c.History[d][id]
 	return found && !known.Removed.IsZero()
 }
 

@@ -73,8 +73,10 @@ const mostUnread = 32 << 20
 // files it reads what was appended, up to a limit, and it calls no member stale.
 func (s *Observer) ReportRemembered(ctx context.Context) Report {
 	cache := s.loadCache(ctx)
-	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places,
-		Former: cache.Former}
+	m := Application{
+		Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places,
+		Former: cache.Former,
+	}
 	seen := map[ovndb.Database]Cluster{}
 	for d, server := range s.ObserveServers(ctx) {
 		c, ok := s.cluster(ctx, server)

@@ -31,8 +31,10 @@ func (s *Observer) QuorumWithout(
 	}
 	asked := raft.Status{}
 	for id, address := range members {
-		asked.Servers = append(asked.Servers, raft.Member{Short: id.Short(), Address: address,
-			Self: id == file.Server || address == ""})
+		asked.Servers = append(asked.Servers, raft.Member{
+			Short: id.Short(), Address: address,
+			Self: id == file.Server || address == "",
+		})
 	}
 	answers := s.Probe(ctx, ServerState{Database: d, Status: asked})
 	gone := func(id raft.ID) bool { return cache.RemovedBefore(d, id) }

@@ -69,8 +69,10 @@ func (c Certificates) reissue() []finding.Remedy {
 	if c.Provider == "" {
 		return nil
 	}
-	return []finding.Remedy{finding.Do(command.Command{Unit: unitname.Application(c.Provider) + "/leader",
-		Action: "reissue-certificates"})}
+	return []finding.Remedy{finding.Do(command.Command{
+		Unit:   unitname.Application(c.Provider) + "/leader",
+		Action: "reissue-certificates",
+	})}
 }
 
 // certifies reports whether the unit uses certificates. Juju removes the relations of a unit that is being removed

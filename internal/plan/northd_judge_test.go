@@ -41,11 +41,13 @@ func TestJudgeNorthd(t *testing.T) {
 		"own has ended, another stood by":   {says(u0, ovndb.NorthdDown), []plan.NorthdReport{says(u1, ovndb.NorthdStandby)}, active(u0, true), plan.Northd{Standby: true}},
 		"own has ended, no other stood by":  {says(u0, ovndb.NorthdDown), []plan.NorthdReport{says(u1, "")}, active(u0, true), none(noon, false)},
 		"a peer's hangs": {
-			says(u0, ovndb.NorthdStandby), []plan.NorthdReport{{Unit: u1, Known: true, Up: true, Health: ovndb.NorthdUnresponsive}},
-			active(u1, true), plan.Northd{Found: plan.NorthdNone, Since: noon, Asked: noon, Hangs: u1},
+			says(u0, ovndb.NorthdStandby),
+			[]plan.NorthdReport{{Unit: u1, Known: true, Up: true, Health: ovndb.NorthdUnresponsive}},
+			active(u1, true),
+			plan.Northd{Found: plan.NorthdNone, Since: noon, Asked: noon, Hangs: u1},
 		},
-		"a peer can't be read":              {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{{Unit: u1}, says(u2, "")}, none(earlier, false), plan.Northd{}},
-		"a report that does not count":      {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{{Unit: u1, Health: ovndb.NorthdActive}}, plan.Northd{}, plan.Northd{}},
+		"a peer can't be read":         {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{{Unit: u1}, says(u2, "")}, none(earlier, false), plan.Northd{}},
+		"a report that does not count": {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{{Unit: u1, Health: ovndb.NorthdActive}}, plan.Northd{}, plan.Northd{}},
 	} {
 		assert.Equal(t, c.want, plan.JudgeNorthd(noon, time.Minute, c.own, c.peers, c.before), name)
 	}

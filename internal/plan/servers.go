@@ -168,8 +168,10 @@ func (v *view) join() Step {
 
 // isUnasked reports whether nothing is known of the server.
 func (v *view) isUnasked() bool {
-	known := []ovndb.Condition{ovndb.Serving, ovndb.Absent, ovndb.Down, ovndb.Left, ovndb.Failed, ovndb.Standalone,
-		ovndb.Hung}
+	known := []ovndb.Condition{
+		ovndb.Serving, ovndb.Absent, ovndb.Down, ovndb.Left, ovndb.Failed, ovndb.Standalone,
+		ovndb.Hung,
+	}
 	return !slices.Contains(known, v.x.Condition)
 }
 

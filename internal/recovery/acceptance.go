@@ -50,8 +50,10 @@ func (s State) asking() bool {
 
 // Accept is this unit's acceptance, as Juju's leader, of a unit's request.
 func (s State) Accept(unit string) Acceptance {
-	return Acceptance{Cluster: s.Cluster, Unit: unit, Asked: s.standing()[unit].Asked, By: s.Unit,
-		At: s.Now.UTC().Round(0)}
+	return Acceptance{
+		Cluster: s.Cluster, Unit: unit, Asked: s.standing()[unit].Asked, By: s.Unit,
+		At: s.Now.UTC().Round(0),
+	}
 }
 
 // accepted returns the request that is accepted and not over; is reports whether there is one.

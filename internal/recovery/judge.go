@@ -101,8 +101,10 @@ func (s State) hasNothing(r Request) (f finding.Finding) {
 	case s.Own == nil:
 		return s.finds(finding.RecoveryNoCopy, "", finding.Args{Cluster: s.Cluster.Brief()}, elsewhere)
 	case r.Backup == "" && len(s.Members) == 0 && s.Own.Damage == "":
-		return s.finds(finding.RecoveryNoCopy, "", finding.Args{Cluster: s.Cluster.Brief(),
-			Detail: "its server has not joined: its copy is empty"}, elsewhere)
+		return s.finds(finding.RecoveryNoCopy, "", finding.Args{
+			Cluster: s.Cluster.Brief(),
+			Detail:  "its server has not joined: its copy is empty",
+		}, elsewhere)
 	}
 	return f
 }

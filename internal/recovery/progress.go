@@ -14,8 +14,10 @@ func (s State) Progress() (said []finding.Statement) {
 	accepted, _, is := s.accepted(all)
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
 		r := all[unit]
-		one := s.says(finding.RecoverAsked, finding.Args{Unit: unit, Time: r.Asked, Path: r.Backup, Units: r.GivenUp,
-			Cluster: r.New.Brief()})
+		one := s.says(finding.RecoverAsked, finding.Args{
+			Unit: unit, Time: r.Asked, Path: r.Backup, Units: r.GivenUp,
+			Cluster: r.New.Brief(),
+		})
 		if r.Backup != "" {
 			one.Line = finding.RestoreAsked
 		}

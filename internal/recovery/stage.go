@@ -57,12 +57,18 @@ const (
 // transitions are the stages that follow a stage. An event without an entry changes nothing.
 var transitions = map[Stage]map[event]Stage{
 	Idle: {eventAsk: Requested},
-	Requested: {eventAsk: Requested, eventAccept: Accepted, eventWithdraw: Withdrawn, eventPlace: Placed,
-		eventOvertake: Overtaken, eventTakeBack: Idle},
-	Accepted: {eventAsk: Requested, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed,
-		eventOvertake: Overtaken, eventTakeBack: Idle},
-	Made: {eventAsk: Made, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken,
-		eventTakeBack: Idle},
+	Requested: {
+		eventAsk: Requested, eventAccept: Accepted, eventWithdraw: Withdrawn, eventPlace: Placed,
+		eventOvertake: Overtaken, eventTakeBack: Idle,
+	},
+	Accepted: {
+		eventAsk: Requested, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed,
+		eventOvertake: Overtaken, eventTakeBack: Idle,
+	},
+	Made: {
+		eventAsk: Made, eventMake: Made, eventWithdraw: Withdrawn, eventPlace: Placed, eventOvertake: Overtaken,
+		eventTakeBack: Idle,
+	},
 	Withdrawn: {eventAsk: Requested, eventLead: Idle},
 	Placed:    {eventAsk: Requested, eventLead: Served, eventOvertake: Overtaken, eventForget: Idle},
 	Served:    {eventAsk: Requested, eventUnlead: Placed, eventOvertake: Overtaken, eventForget: Idle},

@@ -32,8 +32,10 @@ type Topology struct {
 
 // labels are the labels shared by all units of the application.
 func (t Topology) labels() map[string]string {
-	return map[string]string{"juju_model": t.Model, "juju_model_uuid": t.ModelUUID, "juju_application": t.App,
-		"juju_charm": t.Charm}
+	return map[string]string{
+		"juju_model": t.Model, "juju_model_uuid": t.ModelUUID, "juju_application": t.App,
+		"juju_charm": t.Charm,
+	}
 }
 
 // AlertRules are groups of alert rules, as Prometheus reads them.
@@ -127,8 +129,10 @@ func ScrapeDatabag(t Topology, wanted bool, address netip.Addr, rules AlertRules
 	if !wanted {
 		return map[string]string{keyScrapeJobs: "[]", keyScrapeMetadata: "", keyAlertRules: ""}, unit
 	}
-	metadata := map[string]string{"model": t.Model, "model_uuid": t.ModelUUID, "application": t.App, "unit": t.Unit,
-		"charm_name": t.Charm}
+	metadata := map[string]string{
+		"model": t.Model, "model_uuid": t.ModelUUID, "application": t.App, "unit": t.Unit,
+		"charm_name": t.Charm,
+	}
 	return map[string]string{
 		keyScrapeJobs:     marshal([]scrapeJob{job(exporterJob, "*:"+exporterPort)}),
 		keyScrapeMetadata: marshal(metadata), keyAlertRules: marshal(rules),

@@ -292,8 +292,10 @@ func (c Clusters) Settings() map[string]string {
 // there are no clusters. A cluster that is listed as superseded by itself is ignored: units would move away the files
 // that are being served.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
-	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{},
-		CreatedBy: foreign.Name(settings[keyCreatedBy])}
+	c = Clusters{
+		IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{},
+		CreatedBy: foreign.Name(settings[keyCreatedBy]),
+	}
 	for _, d := range ovndb.Databases() {
 		for text := range strings.SplitSeq(settings[keySuperseded(d)], ",") {
 			if id, ok := raft.ParseID(text); ok {

@@ -33,14 +33,17 @@ func TestWhatIsWrongWithTheStateIsFound(t *testing.T) {
 		want    string
 	}{
 		"nothing is bound": {
-			both, []schedule.Group{hostedIn("physnet1", 0, "c1", "c2")}, schedule.Options{},
+			both,
+			[]schedule.Group{hostedIn("physnet1", 0, "c1", "c2")},
+			schedule.Options{},
 			"warning NO_GATEWAY_BOUND Count=2 Total=2 Detail=gateways: 1, external ports: 0",
 		},
 		"no chassis responds":          {[]schedule.Chassis{silent}, []schedule.Group{good}, schedule.Options{}, "warning NO_CHASSIS_RESPONDS Total=1"},
 		"a gateway without candidates": {both, []schedule.Group{good, hostedIn("physnet1", 0)}, schedule.Options{}, "warning GATEWAY_WITHOUT_CANDIDATE " + name},
 		"no chassis may be a candidate": {
 			[]schedule.Chassis{chassis("c1", "physnet2"), unmarked},
-			[]schedule.Group{active(hostedIn("physnet2", 1, "c1"), "c1"), hostedIn("physnet1", 0)}, schedule.Options{},
+			[]schedule.Group{active(hostedIn("physnet2", 1, "c1"), "c1"), hostedIn("physnet1", 0)},
+			schedule.Options{},
 			"warning GATEWAY_WITHOUT_CANDIDATE " + name + " Detail=no chassis is eligible: 1 × it has no enable-chassis-as-gw; 1 × it is not connected to physnet1",
 		},
 		"two candidates of one priority": {both, []schedule.Group{tied}, schedule.Options{}, "info CANDIDATES_TIED " + name + " Other=c1 Value=c2 Count=1"},
