@@ -126,7 +126,7 @@ func ParseSettings(config map[string]any) (Settings, error) {
 		AutoRestarts:    p.yes(OptionAutoRestarts, true),
 		ExporterChannel: p.channel(OptionExporter),
 		StatusFormat:    p.oneOf(OptionStatusFormat, "text", "text", "yaml", "json"),
-		NagiosContext:   p.form(OptionNagiosContext, IsNagiosName, "letters, digits, \".\", \"_\" and \"-\""),
+		NagiosContext:   p.form(OptionNagiosContext, isNagiosName, "letters, digits, \".\", \"_\" and \"-\""),
 		NagiosServiceGroups: p.form(OptionNagiosServiceGroups, nagiosNames.MatchString,
 			"names of letters, digits, \".\", \"_\" and \"-\", separated by commas"),
 		Agent: AgentSettings{
@@ -171,8 +171,8 @@ var (
 	nagiosNames = regexp.MustCompile(`^[A-Za-z0-9._-]+( *, *[A-Za-z0-9._-]+)*$`)
 )
 
-// IsNagiosName reports whether a name is safe in a file's name and in a line that Nagios reads.
-func IsNagiosName(name string) bool { return len(name) <= 128 && nagiosName.MatchString(name) }
+// isNagiosName reports whether a name is safe in a file's name and in a line that Nagios reads.
+func isNagiosName(name string) bool { return len(name) <= 128 && nagiosName.MatchString(name) }
 
 // Options of the agent: if one is invalid, the agent keeps its previous configuration.
 const (

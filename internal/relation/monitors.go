@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
-
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
 // The keys on [NRPE]. Source: contrib/charmsupport/nrpe.py of charm-helpers, and
@@ -25,13 +24,18 @@ type NagiosHost struct {
 	Host, Unit string
 }
 
+// nagiosName matches the characters that are safe in a file's name and in a line that Nagios reads.
+var nagiosName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+func isNagiosName(name string) bool { return len(name) <= 128 && nagiosName.MatchString(name) }
+
 // ParseNagiosHost parses what nrpe's charm has published. If that has no host name, it is made of context, the option
 // nagios_context, and the unit's name. Malformed names are left out and reported by err; the host is usable anyway.
 func ParseNagiosHost(unit, context string, databag map[string]string) (h NagiosHost, err error) {
 	var ignored []string
 	published := func(key string) string {
 		value := databag[key]
-		if value != "" && !plan.IsNagiosName(value) {
+		if value != "" && !isNagiosName(value) {
 			ignored = append(ignored, fmt.Sprintf("nrpe's unit publishes %s %.60q, which is no name: it is ignored", key, value))
 			return ""
 		}
