@@ -33,6 +33,7 @@ func okTo(judge judge) func(context.Context, Unit, params) (results, error) {
 		if len(a.Lines) > 0 {
 			found["arithmetic"] = lines(a.Lines)
 		}
+		found.list("next", present.Ways(u.Env.Version, a.Down))
 		if a.Against == nil {
 			return found, nil
 		}

@@ -16,6 +16,8 @@ type Answer struct {
 	Lines []string
 	// Against is why it may not be done; nil if it may.
 	Against *finding.Finding
+	// Down has the members of a unit that does not answer, with what to do: it can't leave by itself.
+	Down []finding.Finding
 }
 
 // OKToStop judges that a unit goes down.
@@ -25,7 +27,11 @@ func OKToStop(r observe.Report, unit string) (Answer, error) {
 
 // OKToRemove judges that a unit is removed and leaves.
 func OKToRemove(r observe.Report, unit string) (Answer, error) {
-	return answer(r, unit, finding.RemovalUnsafe, raft.PlanLeave)
+	a, err := answer(r, unit, finding.RemovalUnsafe, raft.PlanLeave)
+	if _, up := memberOf(r, unit); !up && a.Against == nil {
+		a.Down = slices.DeleteFunc(down(r), func(f finding.Finding) bool { return f.Args.Unit != unit })
+	}
+	return a, err
 }
 
 func answer(r observe.Report, unit string, code finding.Code, judge func(raft.Change) raft.Plan) (a Answer, err error) {

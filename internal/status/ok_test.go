@@ -42,6 +42,8 @@ func TestOKTo(t *testing.T) {
 			assert.Equal(t, c.stop, stop.Against == nil)
 			assert.Equal(t, c.remove, remove.Against == nil)
 			assert.Len(t, stop.Lines, c.lines)
+			assert.Empty(t, stop.Down)
+			assert.Equal(t, c.unit == "ovn-central/2", len(remove.Down) > 0, "only a dead unit can't leave by itself")
 			if !c.stop {
 				assert.Equal(t, finding.StopUnsafe, stop.Against.Code)
 				assert.Len(t, stop.Against.Remedies, c.remedies)
