@@ -93,7 +93,7 @@ var recoveryEntries = []Entry{
 	},
 	{
 		Code: RecoveryMayReturn, Severity: Error, Kind: Database,
-		Line:    "nothing shows that the server of {units} stays off",
+		Line:    "cannot confirm that the server of {units} stays off",
 		Meaning: "The unit is being removed, or is gone. If its server came back, it could vote in the old cluster.",
 		Do: "Wait for a removal that makes progress. Otherwise power off its machine and run the printed command; " +
 			"the removal continues after the recovery.",
@@ -216,7 +216,7 @@ var recoveryEntries = []Entry{
 	},
 	{
 		Code: RecoveryNotStopped, Severity: Waiting, Kind: Unit, For: waitsOn,
-		Line: "recovery on {unit}: {name} must stop its server",
+		Line: "recovery on {unit}: {name} stops its server in its next hook",
 		Meaning: "The new cluster is made once no server of the old one runs. Each unit stops its own in its next hook; " +
 			"one whose file lacks entries writes it again first.",
 		Do: lostForGood,

@@ -162,13 +162,13 @@ func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
 	assert.Equal(t, Make, s.Next().Action)
 	plan := finding.Statements(s.Judge(asked).Plan)
 	assert.Contains(t, plan, "nb: copy of ovn-central/4: term 2, index 7, as last reported; its server does not answer; given up")
-	assert.Contains(t, plan, "nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known")
+	assert.Contains(t, plan, "nb: an unknown number of changes may be lost: 2 of 3 copies are given up")
 
 	asked = givingUp(1, 2)
 	s.Peers[2].Copy.Stopped = true
 	s = s.accepts(0)
 	assert.Equal(t, Make, s.Next().Action)
-	assert.Contains(t, finding.Statements(s.Judge(asked).Plan), "nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known")
+	assert.Contains(t, finding.Statements(s.Judge(asked).Plan), "nb: an unknown number of changes may be lost: 2 of 3 copies are given up")
 	s.Peers[2].Copy.Index = 11
 	assert.Equal(t, finding.RecoveryNewerData, s.Judge(asked).Refusals[0].Code)
 	s.Peers[2].Dying = true

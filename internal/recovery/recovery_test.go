@@ -214,7 +214,7 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	v := s.Judge(givingUp(2, 3))
 	assert.Empty(t, v.Refusals)
 	assert.Equal(t, []string{mustStop(" Detail=record 7", "ovn-central/2,ovn-central/3,ovn-central/1")}, briefs(v.Waiting))
-	assert.Contains(t, finding.Statements(v.Plan), "nb: changes are lost that are stored only on the 3 of 4 members that are given up or whose copies are not known yet; how many is not known")
+	assert.Contains(t, finding.Statements(v.Plan), "nb: an unknown number of changes may be lost: 3 of 4 copies are given up or not known yet")
 	assert.Contains(t, finding.Statements(v.Plan), "nb: ovn-central/1 rename their files and join it")
 
 	whole := s.publishes(Copy{Term: 2, Index: 10, Stopped: true}).Judge(givingUp(2, 3))
@@ -262,7 +262,7 @@ func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testi
 		"nb: a new cluster is made of the file of ovn-central/0 (term 2, index 10) and replaces " + string(old),
 		"nb: ovn-central/1, ovn-central/2 must never serve the old cluster again: power off their machines, or remove them; a unit that comes back renames its file",
 		"nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had term 3, index 40 when it last reported",
-		"nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known",
+		"nb: an unknown number of changes may be lost: 2 of 3 copies are given up",
 	}, finding.Statements(v.Plan))
 	led := of(3).publishes(Copy{Term: 2, Index: 10, HasRaftLeader: true}).Judge(forced(1, 2))
 	assert.Empty(t, led.Refusals)
