@@ -30,8 +30,8 @@ codes: the alert of ` + "`NO_QUORUM` is `OVNCentralNoQuorum`" + `.
 | warning | It needs an operator's attention, while the unit works. |
 | info | It is worth knowing. |
 
-*Quiet* findings are not in the status line. If one has no "Do", nothing has to be done. Some findings are less, or
-more, severe than this page says, by what else is known. Words in capitals are names and numbers of the finding.
+*Quiet* findings are not in the status line. If one has no "Do", nothing has to be done. A finding can be less or
+more severe than this page says if other facts are known. Words in capitals are names and numbers of the finding.
 ` + "`nb: `, `sb: ` or `nb, sb: `" + ` precede a line that is about databases.
 `
 
