@@ -204,7 +204,7 @@ func TestMetrics_lint_and_reference(t *testing.T) {
 
 	reference, err := os.ReadFile("../../docs/reference/monitoring.md")
 	require.NoError(t, err)
-	call, named := regexp.MustCompile(`\b(gauge|counter)\(`), regexp.MustCompile(`\b(?:gauge|counter)\(\s*"(ovn_central_[a-z_]+)",\s+(?:"[^"]+"\s+\+\s+)*"[^"]+\.",\s`)
+	call, named := regexp.MustCompile(`\b(gauge|counter)\(`), regexp.MustCompile(`\b(?:gauge|counter)\(\s*"(ovn_central_[a-z_]+)",\s+(?:"[^"]+"\s*\+\s*)*"[^"]+\.",\s`)
 	for _, file := range []string{"metrics.go", "servers.go"} {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)

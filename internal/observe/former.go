@@ -15,12 +15,12 @@ type FormerServer struct {
 }
 
 // leftBehind returns the servers that the unit of this cache had, or had found.
-func (m Cache) leftBehind() map[ovndb.Database]FormerServer {
+func (c Cache) leftBehind() map[ovndb.Database]FormerServer {
 	all := map[ovndb.Database]FormerServer{}
-	maps.Copy(all, m.Former)
-	for d, id := range m.Published[m.Unit] {
+	maps.Copy(all, c.Former)
+	for d, id := range c.Published[c.Unit] {
 		if id.Server != "" {
-			all[d] = FormerServer{Unit: m.Unit, Server: id.Server}
+			all[d] = FormerServer{Unit: c.Unit, Server: id.Server}
 		}
 	}
 	if len(all) == 0 {
