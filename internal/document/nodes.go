@@ -47,17 +47,7 @@ func beside(r maintenance.Report) string {
 			fmt.Fprintf(&b, "%s: %s %s\n", n.Name(), state(n), n.Drain.Note.Text())
 		}
 		if len(r.Nodes)+r.Omitted == 1 {
-			for _, h := range n.Holds {
-				fmt.Fprintf(&b, "hold %s: %s\n", h.Name, h.Detail(r.At, time.Time{}))
-			}
-			for _, name := range n.Pinned {
-				fmt.Fprintf(&b, "pinned to it: %s\n", name)
-			}
-			for _, name := range n.Lost {
-				fmt.Fprintf(&b, "without a chassis if it stops: %s\n", name)
-			}
-			b.WriteString(more("", n.OmittedPinned, "pinned to it") + more("", n.OmittedHolds, "holds") +
-				more("", n.OmittedLost, "gateways without a chassis if it stops"))
+			b.WriteString(details(n, r.At))
 		}
 		if n.Next != "" {
 			fmt.Fprintf(&b, "next: %s\n", n.Next)
@@ -67,6 +57,22 @@ func beside(r maintenance.Report) string {
 		fmt.Fprintf(&b, "units of this application may be on more nodes: %s\n", what)
 	}
 	return b.String()
+}
+
+// details are what only the document of a single node has.
+func details(n maintenance.Node, now time.Time) string {
+	var b strings.Builder
+	for _, h := range n.Holds {
+		fmt.Fprintf(&b, "hold %s: %s\n", h.Name, h.Detail(now, time.Time{}))
+	}
+	for _, name := range n.Pinned {
+		fmt.Fprintf(&b, "pinned to it: %s\n", name)
+	}
+	for _, name := range n.Lost {
+		fmt.Fprintf(&b, "without a chassis if it stops: %s\n", name)
+	}
+	return b.String() + more("", n.OmittedPinned, "pinned to it") + more("", n.OmittedHolds, "holds") +
+		more("", n.OmittedLost, "gateways without a chassis if it stops")
 }
 
 // state says in a word whether the node is in use.

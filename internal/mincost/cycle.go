@@ -50,39 +50,51 @@ func (a *Assignment) Optimize() {
 // predecessors after each pass (Cherkassky, Goldberg: Negative-cycle detection algorithms, Mathematical Programming 85,
 // 1999). The node after the slots is the sink: an edge to it adds a unit to a slot, an edge from it removes one.
 func (a *Assignment) findNegativeCycle(g *residualGraph, w weights) (cycle, bool) {
-	sink := g.slots
-	dist, pred := make([]int64, sink+1), make([]int, sink+1)
-	for i := range pred {
-		pred[i] = None
-	}
-	changed := false
-	relax := func(from, to int, cost int64) {
-		if dist[from]+cost < dist[to] {
-			dist[to], pred[to], changed = dist[from]+cost, from, true
-		}
+	p := paths{dist: make([]int64, g.slots+1), pred: make([]int, g.slots+1)}
+	for i := range p.pred {
+		p.pred[i] = None
 	}
 	for {
-		changed = false
-		for s, load := range a.load {
-			if len(g.next[s]) > 0 {
-				relax(sink, s, -w.squares*lastUnit(load))
-			}
-		}
-		for s := range a.load {
-			for _, t := range g.next[s] {
-				relax(s, t, w.moves*int64(g.cost[s*g.slots+t]))
-			}
-		}
-		for s, load := range a.load {
-			relax(s, sink, w.squares*nextUnit(load))
-		}
-		if !changed {
+		if !a.pass(g, w, &p) {
 			return cycle{}, false
 		}
-		if nodes := predecessorCycle(pred); nodes != nil {
+		if nodes := predecessorCycle(p.pred); nodes != nil {
 			return a.newCycle(g, nodes), true
 		}
 	}
+}
+
+// paths are the cheapest paths that were found: their costs, and the predecessor of each node.
+type paths struct {
+	dist    []int64
+	pred    []int
+	changed bool
+}
+
+func (p *paths) relax(from, to int, cost int64) {
+	if p.dist[from]+cost < p.dist[to] {
+		p.dist[to], p.pred[to], p.changed = p.dist[from]+cost, from, true
+	}
+}
+
+// pass looks at each edge once, and reports whether a path is cheaper now.
+func (a *Assignment) pass(g *residualGraph, w weights, p *paths) bool {
+	sink := g.slots
+	p.changed = false
+	for s, load := range a.load {
+		if len(g.next[s]) > 0 {
+			p.relax(sink, s, -w.squares*lastUnit(load))
+		}
+	}
+	for s := range a.load {
+		for _, t := range g.next[s] {
+			p.relax(s, t, w.moves*int64(g.cost[s*g.slots+t]))
+		}
+	}
+	for s, load := range a.load {
+		p.relax(s, sink, w.squares*nextUnit(load))
+	}
+	return p.changed
 }
 
 // lastUnit is the share of a load's last unit in its square, nextUnit that of one more.

@@ -32,25 +32,28 @@ func (a *Assignment) rebuildEdges(g *residualGraph, from int) {
 		g.cost[from*g.slots+to] = absent
 	}
 	g.next[from] = g.next[from][:0]
-	jobs := a.problem.Jobs
 	a.visit++
 	for _, away := range []bool{true, false} {
-		for _, i := range a.at[from] {
-			j := jobs[i]
-			if (j.Current != from) != away {
-				continue
-			}
-			if away && j.Current != None {
-				g.add(from, j.Current, -1, i)
-			}
-			if j.Class == None || a.visited[j.Class] == a.visit {
-				continue
-			}
-			a.visited[j.Class] = a.visit
-			for _, to := range a.problem.Classes[j.Class] {
-				g.add(from, to, j.cost(from, to), i)
+		for _, job := range a.at[from] {
+			if (a.problem.Jobs[job].Current != from) == away {
+				a.addEdges(g, from, job)
 			}
 		}
+	}
+}
+
+// addEdges adds the edges of a job: to its current slot, and to those of its class if that was not visited yet.
+func (a *Assignment) addEdges(g *residualGraph, from, job int) {
+	j := a.problem.Jobs[job]
+	if j.Current != from && j.Current != None {
+		g.add(from, j.Current, -1, job)
+	}
+	if j.Class == None || a.visited[j.Class] == a.visit {
+		return
+	}
+	a.visited[j.Class] = a.visit
+	for _, to := range a.problem.Classes[j.Class] {
+		g.add(from, to, j.cost(from, to), job)
 	}
 }
 

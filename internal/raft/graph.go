@@ -29,12 +29,7 @@ type Graph struct {
 // system; without it, none counts.
 func (s Status) Graph(reached []string) Graph {
 	g := Graph{Self: -1}
-	unnamed, broken := false, false
-	for _, c := range s.Connections {
-		if c.Peer == unnamedPeer && !c.Incoming {
-			unnamed, broken = unnamed || c.Up, broken || !c.Up
-		}
-	}
+	unnamed, broken := s.unnamed(true), s.unnamed(false)
 	// One connection leads to an address, even if a new member has that of a stale one.
 	named := map[string]bool{}
 	to := map[string]bool{}
@@ -62,13 +57,13 @@ func (s Status) Graph(reached []string) Graph {
 const unnamedPeer = "0000"
 
 // AmbiguousLinks reports whether the status alone does not show which members have a connection ([Status.Graph]).
-func (s Status) AmbiguousLinks() bool {
-	unnamed := func(up bool) bool {
-		return slices.ContainsFunc(s.Connections, func(c Connection) bool {
-			return !c.Incoming && c.Peer == unnamedPeer && c.Up == up
-		})
-	}
-	return unnamed(true) && unnamed(false)
+func (s Status) AmbiguousLinks() bool { return s.unnamed(true) && s.unnamed(false) }
+
+// unnamed reports whether a connection that is up, or one that is not, leads to a member whose ID is not known.
+func (s Status) unnamed(up bool) bool {
+	return slices.ContainsFunc(s.Connections, func(c Connection) bool {
+		return !c.Incoming && c.Peer == unnamedPeer && c.Up == up
+	})
 }
 
 // twoWay reports whether two members can connect to each other. Between two other members that is unknown: they count

@@ -216,30 +216,8 @@ func (v View) Peers() []Peer {
 	links := v.Status.Graph(v.Reached).Links
 	for i, m := range v.Status.Servers {
 		p := Peer{Member: m, ID: v.fullID(m), Link: links[i]}
-		switch {
-		case m.Self:
-			p.ID = v.Status.Server
-			p.Up = v.Status.HasLeader()
-			if !p.Up {
-				p.Why = "it has no leader"
-			}
-		case v.Status.Role == Leader:
-			p.assessAsLeader(v)
-		default:
-			p.assessAsFollower(v)
-		}
-		if p.Up && !m.Self && p.isAny(v.Down) {
-			p.Up, p.Noted, p.Why = false, true,
-				"its unit has recorded that it stops this server, and not yet that the server runs again"
-		}
-		p.Leaving = p.isAny(v.Leaving)
-		if p.isAny(v.Lost) {
-			p.Noted = p.Noted || p.Up
-			p.Up, p.Why = false, "its file lacks entries of its log"
-		}
-		if m.Self && v.Full && p.Up {
-			p.Up, p.Noted, p.Why = false, true, "its disk is full"
-		}
+		p.assess(v)
+		p.consider(v)
 		peers = append(peers, p)
 	}
 	graph, serves := graphOf(peers)
@@ -249,6 +227,38 @@ func (v View) Peers() []Peer {
 		}
 	}
 	return peers
+}
+
+// assess finds out whether the member is up, by what this unit's server shows and by the probes.
+func (p *Peer) assess(v View) {
+	switch {
+	case p.Self:
+		p.ID = v.Status.Server
+		p.Up = v.Status.HasLeader()
+		if !p.Up {
+			p.Why = "it has no leader"
+		}
+	case v.Status.Role == Leader:
+		p.assessAsLeader(v)
+	default:
+		p.assessAsFollower(v)
+	}
+}
+
+// consider takes into account what is recorded of the member.
+func (p *Peer) consider(v View) {
+	if p.Up && !p.Self && p.isAny(v.Down) {
+		p.Up, p.Noted, p.Why = false, true,
+			"its unit has recorded that it stops this server, and not yet that the server runs again"
+	}
+	p.Leaving = p.isAny(v.Leaving)
+	if p.isAny(v.Lost) {
+		p.Noted = p.Noted || p.Up
+		p.Up, p.Why = false, "its file lacks entries of its log"
+	}
+	if p.Self && v.Full && p.Up {
+		p.Up, p.Noted, p.Why = false, true, "its disk is full"
+	}
 }
 
 func (p *Peer) assessAsLeader(v View) {

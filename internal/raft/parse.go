@@ -126,16 +126,22 @@ func (p *parser) readKnown(line string) (known bool, err error) {
 		}
 		return true, f.read(&p.status, value)
 	}
+	err = p.misplaced(line)
+	return err != nil, err
+}
+
+// misplaced returns an error if the line is one of those that come earlier.
+func (p *parser) misplaced(line string) error {
 	for i, f := range statusLines[:p.next] {
 		switch {
 		case f.key == "" || !strings.HasPrefix(line, f.key):
 		case p.seen&(1<<i) != 0 && !f.many:
-			return true, errors.New("duplicate line")
+			return errors.New("duplicate line")
 		default:
-			return true, errors.New("out of order")
+			return errors.New("out of order")
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // missing returns the first line before statusLines[end] that is always printed and was not read.

@@ -215,10 +215,10 @@ func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, t
 
 // read applies all complete records from Offset on.
 func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err error) {
-	if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
-		return false, fmt.Errorf("cannot read the log: %w", err)
-	}
 	r := bufio.NewReaderSize(file, 256<<10)
+	if err := s.rewind(file, r); err != nil {
+		return false, err
+	}
 	for s.Damage == "" {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -230,10 +230,9 @@ func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err 
 				return true, failed
 			}
 			// The record may be complete by now. It must be, since another one follows it.
-			if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
-				return false, fmt.Errorf("cannot read the log: %w", err)
+			if err := s.rewind(file, r); err != nil {
+				return false, err
 			}
-			r.Reset(file)
 			rec, err = readRecord(r)
 		}
 		switch {
@@ -245,13 +244,27 @@ func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err 
 		case err != nil:
 			return false, fmt.Errorf("cannot read the log: %w", err)
 		}
-		s.apply(rec)
-		if s.seen != nil && s.Damage == "" {
-			s.seen(s.Offset, rec)
-		}
-		s.Offset += rec.size
+		s.accept(rec)
 	}
 	return false, nil
+}
+
+// rewind lets r read from Offset on.
+func (s *logScan) rewind(file io.ReadSeeker, r *bufio.Reader) error {
+	if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
+		return fmt.Errorf("cannot read the log: %w", err)
+	}
+	r.Reset(file)
+	return nil
+}
+
+// accept applies a complete record.
+func (s *logScan) accept(r logRecord) {
+	s.apply(r)
+	if s.seen != nil && s.Damage == "" {
+		s.seen(s.Offset, r)
+	}
+	s.Offset += r.size
 }
 
 // followed reports whether another record begins after the one at offset. JSON texts in

@@ -72,20 +72,11 @@ func (c *Client) read() (err error) {
 	from := &bounded{c: c}
 	messages := json.NewDecoder(from)
 	for {
-		var m message
-		if err := messages.Decode(&m); err != nil {
-			_, syntax := errors.AsType[*json.SyntaxError](err)
-			if _, kind := errors.AsType[*json.UnmarshalTypeError](err); syntax || kind {
-				err = fmt.Errorf("%w: %w", errMessage, err)
-			}
+		m, err := receive(messages)
+		if err != nil {
 			return err
 		}
 		from.begin = messages.InputOffset()
-		for _, part := range []*json.RawMessage{m.Params, m.ID, m.Result, m.Error} {
-			if part != nil && deep(*part) {
-				return fmt.Errorf("%w: it nests deeper than %d", errMessage, maxDepth)
-			}
-		}
 		if m.Method != "" {
 			err = c.handle(m)
 		} else {
@@ -95,6 +86,23 @@ func (c *Client) read() (err error) {
 			return err
 		}
 	}
+}
+
+// receive reads one message.
+func receive(messages *json.Decoder) (m message, err error) {
+	if err := messages.Decode(&m); err != nil {
+		_, syntax := errors.AsType[*json.SyntaxError](err)
+		if _, kind := errors.AsType[*json.UnmarshalTypeError](err); syntax || kind {
+			err = fmt.Errorf("%w: %w", errMessage, err)
+		}
+		return m, err
+	}
+	for _, part := range []*json.RawMessage{m.Params, m.ID, m.Result, m.Error} {
+		if part != nil && deep(*part) {
+			return m, fmt.Errorf("%w: it nests deeper than %d", errMessage, maxDepth)
+		}
+	}
+	return m, nil
 }
 
 // deep reports whether JSON nests deeper than maxDepth. libovsdb decodes nested values

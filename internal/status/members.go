@@ -73,19 +73,23 @@ func leaves(r observe.Report) (all []finding.Finding) {
 // refusedLeaves judges the leave of another unit in both databases.
 func refusedLeaves(r observe.Report, unit string) (refused []raft.Plan) {
 	for _, c := range r.Clusters {
-		for _, row := range c.Rows {
-			if row.Owner.Unit != unit {
-				continue
-			}
-			if plan := raft.PlanLeave(raft.Change{
-				Database: c.Database, View: c.View,
-				Target: row.Longest(),
-			}); plan.Refusal != nil {
+		for _, plan := range plans(c, unit, raft.PlanLeave) {
+			if plan.Refusal != nil {
 				refused = append(refused, plan)
 			}
 		}
 	}
 	return refused
+}
+
+// plans are those of a change of each of a unit's members in a cluster.
+func plans(c observe.Cluster, unit string, judge func(raft.Change) raft.Plan) (all []raft.Plan) {
+	for _, row := range c.Rows {
+		if row.Owner.Unit == unit {
+			all = append(all, judge(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()}))
+		}
+	}
+	return all
 }
 
 // reasons are why changes are refused.
@@ -143,31 +147,39 @@ func oddMembers(r observe.Report) (all []finding.Finding) {
 		if c.Condition != ovndb.Serving {
 			continue
 		}
-		add := func(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
-			f := finding.Of(code, c.Database, args, remedies...)
-			f.Subject.Name = name
-			all = append(all, f)
-		}
 		for _, row := range c.Rows {
-			name := Describe(r.Application, c.Database, row.Peer)
-			if owner := wrongDatabase(r, c.Database, row); owner != "" {
-				add(finding.WrongDatabase, name, finding.Args{Value: owner}, removeWrong(r, c, row)...)
-			}
-			if row.Extra != "" {
-				add(finding.UnknownText, name, finding.Args{Value: fmt.Sprintf("%q", row.Extra)})
-			}
-			for _, other := range c.Rows {
-				if other.Address == row.Address && other.Short < row.Short {
-					add(finding.SameAddress, Describe(r.Application, c.Database, other.Peer)+" and "+name,
-						finding.Args{Address: row.Address})
-				}
-			}
+			all = append(all, oddMember(r, c, row)...)
 		}
 		for _, line := range c.Status.Unknown {
-			add(finding.UnknownText, "", finding.Args{Value: fmt.Sprintf("%q", line.Text)})
+			args := finding.Args{Value: fmt.Sprintf("%q", line.Text)}
+			all = append(all, finding.Of(finding.UnknownText, c.Database, args))
 		}
 		if n := len(c.Rows); c.Status.State != raft.JoiningCluster && (n < 3 || n%2 == 0) {
-			add(finding.FewMembers, "", finding.Args{Count: n, Total: max(0, (n-1)/2)})
+			args := finding.Args{Count: n, Total: max(0, (n-1)/2)}
+			all = append(all, finding.Of(finding.FewMembers, c.Database, args))
+		}
+	}
+	return all
+}
+
+// oddMember finds what is strange about one member.
+func oddMember(r observe.Report, c observe.Cluster, row observe.Row) (all []finding.Finding) {
+	name := Describe(r.Application, c.Database, row.Peer)
+	add := func(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
+		f := finding.Of(code, c.Database, args, remedies...)
+		f.Subject.Name = name
+		all = append(all, f)
+	}
+	if owner := wrongDatabase(r, c.Database, row); owner != "" {
+		add(finding.WrongDatabase, name, finding.Args{Value: owner}, removeWrong(r, c, row)...)
+	}
+	if row.Extra != "" {
+		add(finding.UnknownText, name, finding.Args{Value: fmt.Sprintf("%q", row.Extra)})
+	}
+	for _, other := range c.Rows {
+		if other.Address == row.Address && other.Short < row.Short {
+			add(finding.SameAddress, Describe(r.Application, c.Database, other.Peer)+" and "+name,
+				finding.Args{Address: row.Address})
 		}
 	}
 	return all
@@ -213,11 +225,13 @@ func replacesItself(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// closedPorts finds which units can't connect to which, and at which ports, as far as this unit's servers show it.
-// What is down is not among them.
-func closedPorts(r observe.Report) (all []finding.Finding) {
+// pair is two units, of which one can't connect to the other.
+type pair struct{ from, to string }
+
+// unconnected are the ports at which units can't connect to others, as far as this unit's servers show it. What is down
+// is not among them.
+func unconnected(r observe.Report) map[pair][]string {
 	m := r.Application
-	type pair struct{ from, to string }
 	ports := map[pair][]string{}
 	add := func(from, to, address string) {
 		ports[pair{from, to}] = append(ports[pair{from, to}], ovndb.PortOf(address))
@@ -236,6 +250,12 @@ func closedPorts(r observe.Report) (all []finding.Finding) {
 			}
 		}
 	}
+	return ports
+}
+
+// closedPorts finds which units can't connect to which, and at which ports.
+func closedPorts(r observe.Report) (all []finding.Finding) {
+	ports := unconnected(r)
 	pairs := slices.SortedFunc(maps.Keys(ports), func(a, b pair) int {
 		return cmp.Or(unitname.Compare(a.to, b.to), unitname.Compare(a.from, b.from))
 	})

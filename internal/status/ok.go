@@ -48,11 +48,7 @@ func answer(r observe.Report, unit string, code finding.Code, judge func(raft.Ch
 			ways = []finding.Remedy{finding.ByHand(finding.AskAnother)}
 			continue
 		}
-		for _, row := range c.Rows {
-			if row.Owner.Unit != unit {
-				continue
-			}
-			plan := judge(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()})
+		for _, plan := range plans(c, unit, judge) {
 			if plan.Refusal != nil {
 				refused = append(refused, plan)
 				continue

@@ -121,16 +121,21 @@ func quorum(r observe.Report) (all []finding.Finding) {
 		case unjudged:
 			all = append(all, finding.Of(finding.PeersUnknown, c.Database, finding.Args{}))
 		case noQuorum:
-			silent := silent(c, m)
-			text := fmt.Sprintf("%d of %d members answer", n-len(silent), n)
-			if len(silent) > 0 {
-				text += "; none from " + strings.Join(silent, ", ")
-			}
-			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: text},
+			all = append(all, finding.Of(finding.NoQuorum, c.Database, finding.Args{Detail: answersText(c, m)},
 				finding.Do(recoveryPlanCommand(m, viewsOf(r)))))
 		}
 	}
 	return all
+}
+
+// answersText tells how many members answer, and which don't.
+func answersText(c observe.Cluster, m observe.Application) string {
+	n, silent := len(c.Rows), silent(c, m)
+	text := fmt.Sprintf("%d of %d members answer", n-len(silent), n)
+	if len(silent) > 0 {
+		text += "; none from " + strings.Join(silent, ", ")
+	}
+	return text
 }
 
 // silent names the members that do not answer: by their units, if these are known.

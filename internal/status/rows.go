@@ -19,16 +19,7 @@ const unknown = "?"
 func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 	m := r.Application
 	at := map[string]int{}
-	none := present.Row{Address: unknown, NB: "-", SB: "-", Northd: unknown}
-	judged := 0
-	for _, c := range r.Clusters {
-		if healthOf(c, m) == working {
-			judged++
-		}
-		if !c.Member() {
-			*cell(&none, c.Database) = unknown
-		}
-	}
+	none, judged := emptyRow(r)
 	var rows []present.Row
 	row := func(name string) *present.Row {
 		i, found := at[name]
@@ -51,10 +42,7 @@ func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 			continue
 		}
 		for _, member := range c.Rows {
-			name := cmp.Or(member.Owner.Unit, member.Short+" (unknown unit)")
-			if member.Owner.Unit == "" && member.Owner.Was != "" {
-				name = "(was " + member.Owner.Was + ")"
-			}
+			name := rowName(member)
 			x := row(name)
 			x.Address = ovndb.HostOf(member.Address)
 			*cell(x, c.Database) = role(c, member, healthOf(c, m) == working)
@@ -65,16 +53,7 @@ func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 	}
 	for i := range rows {
 		x := &rows[i]
-		switch n := up[x.Unit]; {
-		case n == len(ovndb.Databases()):
-			x.Up = "yes"
-		case x.Unit != m.Unit && judged < len(ovndb.Databases()): // this unit may be the one that is cut off
-			x.Up = unknown
-		case n > 0:
-			x.Up = "half"
-		default:
-			x.Up = "no"
-		}
+		x.Up = upWord(up[x.Unit], x.Unit == m.Unit || judged == len(ovndb.Databases()))
 		switch {
 		case x.Unit == m.Unit:
 			x.Northd = northdWord(northd)
@@ -83,6 +62,41 @@ func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 		}
 	}
 	return rows
+}
+
+// emptyRow is the row of a unit without a member, and judged how many clusters this unit sees at work.
+func emptyRow(r observe.Report) (row present.Row, judged int) {
+	row = present.Row{Address: unknown, NB: "-", SB: "-", Northd: unknown}
+	for _, c := range r.Clusters {
+		if healthOf(c, r.Application) == working {
+			judged++
+		}
+		if !c.Member() {
+			*cell(&row, c.Database) = unknown
+		}
+	}
+	return row, judged
+}
+
+// rowName is a member's unit, or what else it is known by.
+func rowName(member observe.Row) string {
+	if member.Owner.Unit == "" && member.Owner.Was != "" {
+		return "(was " + member.Owner.Was + ")"
+	}
+	return cmp.Or(member.Owner.Unit, member.Short+" (unknown unit)")
+}
+
+// upWord tells whether a unit's members are up. If it is not judged, this unit may be the one that is cut off.
+func upWord(up int, judged bool) string {
+	switch {
+	case up == len(ovndb.Databases()):
+		return "yes"
+	case !judged:
+		return unknown
+	case up > 0:
+		return "half"
+	}
+	return "no"
 }
 
 // northdWord is how an ovn-northd is, in a word or two.

@@ -98,14 +98,7 @@ func checkTime(what string, c *x509.Certificate, now time.Time) *Problem {
 // checkTrust finds the CA that signed the leaf. It is as strict as the servers: the chain has to end at a self-signed
 // certificate and to be complete in the CA file, regardless of the certificate's own file.
 func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) (*x509.Certificate, *Problem) {
-	roots, between := x509.NewCertPool(), x509.NewCertPool()
-	for _, a := range authorities {
-		if selfSigned(a) {
-			roots.AddCert(a)
-		} else {
-			between.AddCert(a)
-		}
-	}
+	roots, between := pools(authorities)
 	var issuer *x509.Certificate
 	for _, use := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
 		chains, err := leaf.Verify(x509.VerifyOptions{
@@ -128,6 +121,19 @@ func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now tim
 		issuer = chains[0][min(1, len(chains[0])-1)]
 	}
 	return issuer, nil
+}
+
+// pools are the self-signed certificates and the others.
+func pools(authorities []*x509.Certificate) (roots, between *x509.CertPool) {
+	roots, between = x509.NewCertPool(), x509.NewCertPool()
+	for _, a := range authorities {
+		if selfSigned(a) {
+			roots.AddCert(a)
+		} else {
+			between.AddCert(a)
+		}
+	}
+	return roots, between
 }
 
 func selfSigned(c *x509.Certificate) bool {

@@ -99,22 +99,29 @@ func (c Config) Check() error {
 	if ip, err := address(c.Listen); err != nil || !ip.IsLoopback() {
 		return fmt.Errorf("listen %q is not an address and port of the loopback, such as 127.0.0.1:%d", c.Listen, DefaultPort)
 	}
-	for i, peer := range slices.Concat([]string{c.PeerListen}, c.Peers) {
-		option := "peer"
-		if i == 0 {
-			option = "peer-listen"
+	if err := c.checkPeer("peer-listen", c.PeerListen); err != nil {
+		return err
+	}
+	for _, peer := range c.Peers {
+		if err := c.checkPeer("peer", peer); err != nil {
+			return err
 		}
-		if peer == "" {
-			continue
-		}
-		ip, err := address(peer)
-		switch {
-		case err != nil || ip.IsUnspecified():
-			return fmt.Errorf("%s %q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", option,
-				peer, peerPort)
-		case !c.Secure() && !ip.IsLoopback():
-			return fmt.Errorf("%s %q is not on the loopback: it needs private-key, certificate and ca-cert", option, peer)
-		}
+	}
+	return nil
+}
+
+// checkPeer returns what is wrong with an address for peers, if it is given.
+func (c Config) checkPeer(option, peer string) error {
+	if peer == "" {
+		return nil
+	}
+	ip, err := address(peer)
+	switch {
+	case err != nil || ip.IsUnspecified():
+		return fmt.Errorf("%s %q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", option,
+			peer, peerPort)
+	case !c.Secure() && !ip.IsLoopback():
+		return fmt.Errorf("%s %q is not on the loopback: it needs private-key, certificate and ca-cert", option, peer)
 	}
 	return nil
 }
