@@ -109,7 +109,7 @@ func writeStandalone(ctx context.Context, file io.ReaderAt, parts []part, to str
 		case i == 0 && schema == nil:
 			return errors.New("it has no data yet: its server has not joined")
 		case schema != nil && transaction != nil: // the whole database in this schema
-			err = startAnew(ctx, out, schema)
+			err = replaceContents(ctx, out, schema)
 		case schema != nil: // Open vSwitch 3.2 or later converts the data (parse_txn() in ovsdb/ovsdb-server.c)
 			out, err = convertFile(ctx, out, schema, convert)
 		}
@@ -123,8 +123,8 @@ func writeStandalone(ctx context.Context, file io.ReaderAt, parts []part, to str
 	return nil
 }
 
-// startAnew replaces the file's contents with a schema.
-func startAnew(ctx context.Context, file *os.File, schema *io.SectionReader) error {
+// replaceContents replaces the file's contents with a schema.
+func replaceContents(ctx context.Context, file *os.File, schema *io.SectionReader) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}

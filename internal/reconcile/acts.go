@@ -5,11 +5,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// shownDrains is how many drains the status names.
+// shownDrains is the number of drains that the status names.
 const shownDrains = 3
 
-// acting is the status's part about the unit that acts: the drains that have stalled and need an
-// operator, and the texts that it acts and which drains run.
+// acting returns the status's part about the acting unit: the stalled drains, which need an operator, and texts
+// about the running ones.
 func acting(s report.Status) (stalled []finding.Finding, runs []string) {
 	if !s.Acts {
 		return nil, nil

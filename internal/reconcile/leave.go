@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// PrepareToLeave does in the `stop` of a unit what comes before its servers leave. While its `stop` fails no other hook
-// runs. It returns what a recovery waits for; it refuses as [steps.Unit.PutAwaySuperseded] does.
+// PrepareToLeave does, in the `stop` of a unit, what must precede the leave of its servers. While `stop` fails, no
+// other hook runs. It returns what a recovery waits for, and refuses as [steps.Unit.PutAwaySuperseded] does.
 func (u *Reconciler) PrepareToLeave(
 	ctx context.Context, snapshot observe.Snapshot,
 ) (after observe.Snapshot, waiting []string, err error) {
@@ -31,8 +31,8 @@ func (u *Reconciler) PrepareToLeave(
 	return snapshot, waiting, err
 }
 
-// finishRecoveries does what [plan.Decide] leaves to a unit that is being removed, if a recovery is under way. It
-// returns what is waited for. If Juju does not tell all that is needed, nothing is done: `stop` needs no relation.
+// finishRecoveries makes the steps of a recovery that [plan.Decide] leaves to a unit that is being removed. It
+// returns what they wait for. If Juju does not answer, it does nothing: `stop` needs no relation.
 func (u *Reconciler) finishRecoveries(
 	ctx context.Context, r *record, snapshot observe.Snapshot,
 ) (after observe.Snapshot, waiting []string) {
@@ -58,9 +58,9 @@ func (u *Reconciler) finishRecoveries(
 	return o.Snapshot.Snapshot, waiting
 }
 
-// resumeToLeave starts the servers of a paused unit that is being removed while others stay: a server that doesn't run
-// can't leave, and a removal is to leave no member behind (R9). It is one attempt, within a bounded time; what a server
-// is then is judged as ever.
+// resumeToLeave starts the servers of a paused unit that is being removed while others stay: a stopped server can't
+// leave, and a removal must leave no member behind (R9). It is one attempt, within a bounded time; afterwards the
+// servers are judged as usual.
 func (u *Reconciler) resumeToLeave(ctx context.Context, r *record, snapshot observe.Snapshot) observe.Snapshot {
 	r.Paused = false
 	if err := r.Save(); err != nil {
@@ -84,8 +84,8 @@ func (u *Reconciler) resumeToLeave(ctx context.Context, r *record, snapshot obse
 	return u.Observer.Refresh(ctx, snapshot)
 }
 
-// HaltAgent stops the agent, so that another unit's takes over at once. If it can't be stopped, that comes later: the
-// others see that this unit doesn't act.
+// HaltAgent stops the agent, so that another unit's agent takes over at once. If that fails, the takeover comes
+// later, when the others see that this unit doesn't act.
 func (u *Reconciler) HaltAgent(ctx context.Context) {
 	r, err := u.loadRecord()
 	if err == nil {
@@ -96,8 +96,8 @@ func (u *Reconciler) HaltAgent(ctx context.Context) {
 	}
 }
 
-// Admit lets the other units in, beside those that may connect already: while this unit waits to leave with the only
-// copy, no hook of it but `stop` sees those that come to take it over. Which clients there are it can't know any more.
+// Admit lets the other units connect, in addition to those that may connect already. While this unit waits to leave
+// with the only copy, its only hook is `stop`, which must let new units in. The clients are not known there.
 func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 	peers := m.PeerAddresses()
 	if len(peers) == 0 {
@@ -109,9 +109,9 @@ func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 	}
 }
 
-// Remove takes from the machine what would hinder, or endanger, a unit that comes after: the key, the package sources,
-// the firewall's rules, the options of the services, which stay masked, what this one remembers, a cluster that was
-// never put into its place. The databases' files were put away by `stop`.
+// Remove removes from the machine what would endanger a later unit: the key, the package sources, the firewall's
+// rules, the options of the services, which stay masked, this unit's state, and a cluster that was never put in
+// place. `stop` has put the databases' files away.
 func (u *Reconciler) Remove(ctx context.Context) error {
 	r, err := u.loadRecord()
 	if err != nil {

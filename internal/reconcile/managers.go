@@ -23,8 +23,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// managers are the owners of a unit's concerns that no step changes. Each has a section of the unit's state, and lives
-// for one hook.
+// managers are the owners of a unit's concerns that no step changes. Each has a section of the unit's state, and is
+// used during one hook.
 type managers struct {
 	publish    *publish.Manager
 	monitoring *monitoring.Manager
@@ -45,7 +45,7 @@ func (u *Reconciler) managers(s *unitstate.State) managers {
 	}
 }
 
-// steps are made with the other managers.
+// steps need the other managers.
 func (u *Reconciler) steps(s *unitstate.State, save func() error) *steps.Unit {
 	return &steps.Unit{
 		Machine: u.Machine, Juju: u.Tools, Observer: u.Observer, Members: u.Members, Paths: u.Paths, Save: save,
@@ -63,15 +63,15 @@ func (u *Reconciler) steps(s *unitstate.State, save func() error) *steps.Unit {
 	}
 }
 
-// with has a manager ensure its concern.
+// with binds a manager's Ensure to its snapshot.
 func with[S any](
 	ensure func(context.Context, S) ([]finding.Finding, error), s S,
 ) func(context.Context) ([]finding.Finding, error) {
 	return func(ctx context.Context) ([]finding.Finding, error) { return ensure(ctx, s) }
 }
 
-// ensure has each manager keep its concern, and collects what they find. A unit that is being removed keeps its agent
-// and its backups until it leaves.
+// ensure calls each manager and collects the findings. A unit that is being removed keeps its agent and its backups
+// until it leaves.
 func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 	all := []func(context.Context) ([]finding.Finding, error){
 		with(r.publish.Ensure, u.publishSnapshot(r, *o)), r.Certificates.Ensure,
@@ -103,7 +103,7 @@ func (u *Reconciler) ensure(ctx context.Context, r *record, o *Result) error {
 	return nil
 }
 
-// look collects what the managers find without changing anything.
+// look collects the managers' findings and changes nothing.
 func (u *Reconciler) look(ctx context.Context, r *record, o *Result) {
 	u.collect(ctx, r, o, append(r.backups.Look(ctx, u.backupsSnapshot(*o)), r.Packages.Findings()...))
 }
@@ -115,7 +115,7 @@ func (u *Reconciler) collect(ctx context.Context, r *record, o *Result, found []
 }
 
 func (u *Reconciler) publishSnapshot(r *record, o Result) publish.Snapshot {
-	// Juju drops the version that a hook has set that fails.
+	// Juju discards the version that a failing hook has set.
 	events := []juju.Event{juju.Start, juju.ConfigChanged, juju.UpgradeCharm, juju.LeaderElected}
 	s := publish.Snapshot{
 		Snapshot: o.Snapshot.Snapshot, Report: o.Report, State: o.State, Ready: o.Decision.Ready, Thorough: o.Thorough,
@@ -149,7 +149,7 @@ func (u *Reconciler) monitoringSnapshot(r *record, o Result) monitoring.Snapshot
 	return s
 }
 
-// agentOptions are the options of the agent. With an invalid one it continues as it was configured before.
+// agentOptions returns the options of the agent. If one is invalid, the agent keeps its configuration.
 var agentOptions = []string{
 	plan.OptionAgentMode, plan.OptionLeaseTTL, plan.OptionAgentPort, plan.OptionHoldDown, plan.OptionNeutronGateways,
 	plan.OptionCordonNew,

@@ -7,15 +7,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Plan determines the unit's state, as [Reconciler.Reconcile] does in `update-status`, and makes no step: for actions
-// that show it, or have changed what its status reports. What is seen of the clusters is there with an error too, which
-// is one of Juju's tools, or of what is on the machine.
+// Plan determines the unit's state, as [Reconciler.Reconcile] does in `update-status`, and makes no step. It is for
+// actions that show the state, or have changed what the status reports. With an error, which is one of Juju's tools
+// or of the machine, the result still has what was seen of the clusters.
 //
-// The firewall is not asked: a report has nothing of it but what went wrong the last time.
+// The firewall is not asked: only its last failure is reported.
 func (u *Reconciler) Plan(ctx context.Context) (Result, error) { return u.preview(ctx, false) }
 
-// Look is Plan for an action that only shows it. It asks for no network while the unit's servers are at one of the
-// machine's addresses: Juju could only tell that it would choose another one today, which the unit's status does.
+// Look is Plan for an action that only shows the state. If the unit's servers are at one of the machine's
+// addresses, it does not ask Juju for the network: Juju could only add that it would choose another address today,
+// which the unit's status reports.
 func (u *Reconciler) Look(ctx context.Context) (Result, error) { return u.preview(ctx, true) }
 
 func (u *Reconciler) preview(ctx context.Context, looks bool) (o Result, err error) {
@@ -35,7 +36,7 @@ func (u *Reconciler) preview(ctx context.Context, looks bool) (o Result, err err
 	return o, u.decide(ctx, r, &o)
 }
 
-// Northd is how this unit's ovn-northd is; the zero value if that was not found out.
+// Northd returns the state of this unit's ovn-northd; the zero value if it is unknown.
 func (o Result) Northd() ovndb.NorthdHealth {
 	if o.State.NorthdHeld && o.State.Northd == ovndb.NorthdDown {
 		return ovndb.NorthdHeld
@@ -43,5 +44,5 @@ func (o Result) Northd() ovndb.NorthdHealth {
 	return o.State.Northd
 }
 
-// Agent is what this unit's agent says; the zero value if it was not asked, or does not answer.
+// Agent returns the report of this unit's agent; the zero value if it does not answer.
 func (o Result) Agent() report.Status { return o.agent }

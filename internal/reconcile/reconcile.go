@@ -1,6 +1,6 @@
 // Package reconcile brings a unit to its wanted state, and keeps it there. It observes Juju and the machine, lets
-// package plan decide, makes the step, and observes again, until no step is left or the unit has to wait. Then it has
-// each manager ensure its concern, and sets the status.
+// package plan decide, makes the step, and observes again, until no step is left or the unit has to wait. Then it
+// calls each manager, and sets the status.
 package reconcile
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Reconciler brings one unit to its wanted state.
 type Reconciler struct {
-	// Machine is the one that Observer looks at and that Members changes.
+	// Machine is what Observer observes and Members changes.
 	*observe.Machine
 	Tools    *juju.Tools
 	Observer *observe.Observer
@@ -34,36 +34,36 @@ type Reconciler struct {
 	Packages apt.Packages
 	Firewall firewall.Firewall
 	Policy   apt.Policy
-	// Monitoring is what watches the unit.
+	// Monitoring installs the checks and the exporter.
 	Monitoring monitoring.Machine
-	// Program is the file of the program that runs; the agent runs a copy of it. Empty: there
-	// is no agent.
+	// Program is the file of the running program, which the agent runs as a copy. If it is empty, the unit has no
+	// agent.
 	Program string
-	// OS is what the machine runs; sources of packages depend on it.
+	// OS is the machine's system, on which sources of packages depend.
 	OS apt.OS
 }
 
-// Result is what a unit came to.
+// Result is the outcome of one reconcile.
 type Result struct {
 	steps.Snapshot
 	Decision plan.Decision
-	// Failure is the step that could not be made, if one could not.
+	// Failure is the error of the step that failed; nil if none did.
 	Failure error
-	// managed is what the managers have found.
+	// managed has the findings of the managers.
 	managed []finding.Finding
-	// agent is what the unit's agent reports.
+	// agent is the report of the unit's agent.
 	agent report.Status
-	// backupAge is how old the newest backup is.
+	// backupAge is the age of the newest backup.
 	backupAge string
 }
 
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty machine to a member.
 const maxSteps = 60
 
-// Reconcile takes the unit as far as it can get now. Unless thorough is set, as in `update-status`, Juju is asked only
-// for what may have changed without a hook of its own; the rest is remembered. The error is one of Juju's tools, and
-// then nothing was done: unread data can't be told from missing data, and Juju soon tries again. A step that can't be
-// made is in the result.
+// Reconcile makes all steps that are possible now. If thorough is false, it asks Juju only for data that change without
+// a hook of their own, and takes the rest from memory. It returns an error if a tool of Juju fails, and then has done
+// nothing: unread data can't be distinguished from missing data, and Juju soon tries again. The error of a step is in
+// the result.
 func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, error) {
 	_, o, err := u.reconcile(ctx, thorough)
 	return o, err
@@ -106,8 +106,8 @@ func (u *Reconciler) reconcile(ctx context.Context, thorough bool) (*record, Res
 	return r, o, nil
 }
 
-// converge decides, makes the step, and observes again, until no step is left, or none that changes anything. It
-// reports whether it has made any.
+// converge decides, makes the step, and observes again, until no step is left or the next one would be repeated. It
+// reports whether it made a step.
 func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (changed bool, err error) {
 	var made []plan.Step
 	for {
@@ -119,7 +119,7 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 		r.Recovery.Observed(o.State)
 		step := o.Decision.Step
 		if step == nil || slices.ContainsFunc(made, step.Same) {
-			return len(made) > 0, nil // a step that changed nothing would change nothing again
+			return len(made) > 0, nil // the step changed nothing: to repeat it is useless
 		}
 		if len(made) == maxSteps {
 			return false, fmt.Errorf("cannot settle: after %d steps the next is %q", maxSteps, step)
@@ -139,7 +139,7 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 	}
 }
 
-// decide plans by what was observed, and changes nothing.
+// decide plans the next step, and changes nothing.
 func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err error) {
 	if o.State, err = r.Look(ctx, o.Snapshot); err != nil {
 		return err
@@ -149,9 +149,9 @@ func (u *Reconciler) decide(ctx context.Context, r *record, o *Result) (err erro
 	return nil
 }
 
-// goesWithout notes that a step could not be made, and reports whether others can be made without it: the unit
-// continues with the packages that it has after newer ones could not be had, for a server that is down, and for all
-// that must not wait for an interrupted upgrade.
+// goesWithout records that a step failed, and reports whether other steps can be made without it. If newer packages
+// can't be fetched, the unit continues with the installed ones to start a server that is down, and if an upgrade was
+// interrupted.
 func (u *Reconciler) goesWithout(ctx context.Context, r *record, o *Result, step plan.Step, err error) bool {
 	if errors.Is(err, jujuleader.ErrLater) {
 		later := finding.New(finding.ClustersAwaited, finding.Subject{}, finding.Args{Value: err.Error()})
@@ -170,20 +170,20 @@ func (u *Reconciler) goesWithout(ctx context.Context, r *record, o *Result, step
 	return true
 }
 
-// settled reports whether nothing is left to do, to repair or to wait for: only then may the next hook ask Juju for
+// settled reports whether nothing is left to do, to repair or to wait for. Only then the next hook may ask Juju for
 // less.
 func (o Result) settled() bool {
 	d, c := o.Decision, o.State.Certificates
 	return d.Step == nil && o.Failure == nil && d.Ready && d.Settled() && !c.Drifted() && !c.Awaited()
 }
 
-// adopt notes what was there before this charm: then nothing that runs may change because the charm has. What a unit
-// that was removed by force has begun is not continued.
+// adopt records what was installed before this charm, so that the change of charms restarts nothing. It discards what
+// a force-removed unit has begun.
 func (u *Reconciler) adopt(ctx context.Context, r *record, settings plan.Settings) error {
 	if r.Known {
 		return nil
 	}
-	// Of this unit's own only one can be there that it has claimed, if its record was lost.
+	// If this unit's record was lost, a staged file is its own only if the file's ID was claimed.
 	if err := r.Recovery.PutAwayStaged(ctx, r.Leader.Clusters.IDs); err != nil {
 		return err
 	}
@@ -199,13 +199,13 @@ func (u *Reconciler) adopt(ctx context.Context, r *record, settings plan.Setting
 	if version.OVN == "" {
 		return nil
 	}
-	// One that dpkg was killed at is there too: its services may run, and it is finished next.
+	// A half-configured package counts as installed: its services may run, and the next step completes it.
 	for _, service := range plan.RestartOrder() {
-		// Which ovsdb-server runs is asked of it: it may be older than what is installed.
+		// The running ovsdb-server may be older than the installed one; it is asked for its version elsewhere.
 		r.Restarts.Started(service, ovndb.Version{OVN: version.OVN})
 	}
 	if !complete {
-		r.Restarts.Due(ovndb.Northd, "an upgrade of the packages was cut off") // what runs may be of those before
+		r.Restarts.Due(ovndb.Northd, "an upgrade of the packages was cut off") // the old version may still run
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// record is what is remembered of the unit, by the managers that have the sections of its state.
+// record is the unit's stored state, with the managers that own its sections.
 type record struct {
 	// state has all sections.
 	state *unitstate.State
@@ -26,7 +26,7 @@ type record struct {
 
 var section = unitstate.NewSection[kept]("unit")
 
-// kept is what an operator has asked of the unit, and what the last hook came to.
+// kept is what an operator has asked of the unit, and the outcome of the last hook.
 type kept struct {
 	// Known is false until the first hook of this charm on the machine.
 	Known bool `json:"known,omitempty"`
@@ -38,12 +38,13 @@ type kept struct {
 	Settled bool `json:"settled,omitempty"`
 }
 
-// recordFile is not the cache of package observe: that is lost without harm, while a unit that is paused must stay so.
+// recordFile is separate from the cache of package observe. The cache can be lost without harm, while a paused unit
+// must stay paused.
 const recordFile = "ovn-central-operator.unit.json"
 
 func (u *Reconciler) recordPath() string { return filepath.Join(u.Paths.DB, recordFile) }
 
-// loadRecord reads the record. If it can't be read, it is a new one.
+// loadRecord reads the record; if it can't be read, it returns an empty one.
 func (u *Reconciler) loadRecord() (*record, error) {
 	s, err := unitstate.Open(u.recordPath(), u.Log)
 	if whose := s.Owner(); whose.Unit != "" && !u.Env.Is(whose.Unit, whose.Model) {
@@ -68,22 +69,22 @@ func (u *Reconciler) saveRecord(r *record) error {
 	return errors.Join(section.Set(s, r.kept), r.Recovery.Store(), s.Save(whose))
 }
 
-// save saves the record. A unit that can't do that continues.
+// save saves the record. A failure is only logged.
 func (u *Reconciler) save(ctx context.Context, r *record) {
 	if err := u.saveRecord(r); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
 	}
 }
 
-// Operate is for what an operator asks of the unit's services.
+// Operate returns the operations on the unit's services that an operator asks for.
 func (u *Reconciler) Operate() (operate.Unit, error) {
 	r, err := u.loadRecord()
 	return operate.Unit{Unit: r.Unit, Asked: &r.Asked, Agent: r.agent, Tools: u.Tools}, err
 }
 
-// ForgetFormer removes what a unit of the same name remembered on this machine: Juju 4 numbers the units of an
-// application that is deployed again from 0 (juju#21441), and runs no hook remove of one that is removed by force. It
-// is for the hook install, whose own earlier tries it leaves.
+// ForgetFormer removes the state of an earlier unit of the same name on this machine: Juju 4 numbers the units of
+// an application that is deployed again from 0 (juju#21441), and runs no hook remove for a unit that is removed by
+// force. It is for the hook install, and keeps the state of that hook's own earlier attempts.
 func (u *Reconciler) ForgetFormer(ctx context.Context) error {
 	r, err := u.loadRecord()
 	if err == nil && r.state.Owner().Installing {

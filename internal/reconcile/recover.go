@@ -6,8 +6,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/restore"
 )
 
-// Recovery is for what an operator asks of recoveries on this unit. after becomes what the unit came to, if anything
-// was begun.
+// Recovery returns the operations on recoveries that an operator asks for. If one begins, after receives the
+// outcome of the reconcile that follows.
 func (u *Reconciler) Recovery(after *Result) restore.Operation {
 	return restore.Operation{
 		Look: u.judging, Progress: u.Members.Progress,
@@ -19,7 +19,7 @@ func (u *Reconciler) Recovery(after *Result) restore.Operation {
 	}
 }
 
-// judging determines what is known of the unit and of both databases for the judgement of a recovery.
+// judging returns the state of the unit and of both databases, as the judgement of a recovery needs it.
 func (u *Reconciler) judging(ctx context.Context) (found restore.Seen, err error) {
 	r, err := u.loadRecord()
 	if err != nil {

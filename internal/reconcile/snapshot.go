@@ -14,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
-// askJuju completes a snapshot of the unit's servers and the application by what else Juju knows. If it is not
-// thorough, relations other than the peers' are left out, and what the Juju leader has published is what it was.
+// askJuju adds to a snapshot of servers and application what else Juju knows. If it is not thorough, it reads only
+// the peer relation, and takes from memory what the Juju leader has published.
 func (u *Reconciler) askJuju(ctx context.Context, r *record, o *steps.Snapshot) error {
 	m, x := o.Application, &o.Known
 	if m.Unread != nil {
@@ -61,8 +61,8 @@ func (u *Reconciler) askJuju(ctx context.Context, r *record, o *steps.Snapshot) 
 	return err
 }
 
-// leaderless reports whether what is only to be shown is the same on Juju's leader as elsewhere: the clusters exist,
-// both servers are members that know a leader, and no recovery was asked for.
+// leaderless reports whether the state to show is the same on Juju's leader as elsewhere: the clusters exist, both
+// servers are members that know a leader, and no recovery was asked for.
 func leaderless(r *record, o steps.Snapshot) bool {
 	if !o.Looks || o.Thorough || r.Recovery.Requested() || len(r.Recovery.Held) > 0 {
 		return false
@@ -75,7 +75,7 @@ func leaderless(r *record, o steps.Snapshot) bool {
 	return !o.Application.RequestsRecovery()
 }
 
-// parse parses the options. Each that can't be used is named with its reason.
+// parse parses the options. It names each invalid one with the reason.
 func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]string) {
 	invalid := map[string]string{}
 	s, err := plan.ParseSettings(config)

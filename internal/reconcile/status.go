@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
-// Status is the unit's workload status: one word and one line.
+// Status returns the unit's workload status: one word and one line.
 func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	var tail []string
 	if !o.State.Paused {
@@ -27,14 +27,14 @@ func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	return present.Workload(u.Env.Version, u.Findings(o), tail...)
 }
 
-// saveFindings keeps what was found, with the times since when.
+// saveFindings stores the findings, each with the time when it was first seen.
 func (u *Reconciler) saveFindings(ctx context.Context, o Result) {
 	if err := present.Save(u.Paths.Findings(), present.Documents(u.Env.Version, u.Findings(o))); err != nil {
 		u.Log.WarnContext(ctx, "cannot keep the findings for the agent; continuing", "error", err)
 	}
 }
 
-// Findings is all that is wrong, as this unit sees it, the most important first.
+// Findings returns all findings that this unit sees, the most important first.
 func (u *Reconciler) Findings(o Result) []finding.Finding {
 	before, err := present.Load(u.Paths.Findings())
 	if err != nil {
@@ -43,7 +43,7 @@ func (u *Reconciler) Findings(o Result) []finding.Finding {
 	return present.Dated(u.found(o), before, u.Now())
 }
 
-// lastFound reports whether the last hook has found it.
+// lastFound reports whether the last hook had the finding.
 func (u *Reconciler) lastFound(code finding.Code) bool {
 	docs, err := present.Load(u.Paths.Findings())
 	return err != nil || slices.ContainsFunc(docs, func(d present.Document) bool { return d.Code == string(code) })
@@ -76,7 +76,7 @@ func (u *Reconciler) found(o Result) []finding.Finding {
 	return slices.Concat(all, o.managed, stalled)
 }
 
-// pressing reports whether something keeps the unit from working, or is waited for. An option that can't be used does
+// pressing reports whether a finding keeps the unit from working, or is waited for. An invalid option does
 // not: only what depends on it waits.
 func pressing(all []finding.Finding) bool {
 	return slices.ContainsFunc(all, func(f finding.Finding) bool {
@@ -84,8 +84,8 @@ func pressing(all []finding.Finding) bool {
 	})
 }
 
-// clusters is what is wrong with the clusters. What this unit itself waits for may well be why, and says more: then
-// only a lost quorum that both servers see counts.
+// clusters returns the findings about the clusters. What this unit itself waits for is probably their cause, and
+// more precise: then only a lost quorum that both servers see counts.
 func clusters(o Result, waits bool) []finding.Finding {
 	found := status.Clusters(o.Report)
 	if !waits {
@@ -111,8 +111,8 @@ func serves(o Result) bool {
 	return true
 }
 
-// busy reports whether an error only means that another unit has its turn, or that this one has to wait for a quorum:
-// it is tried again.
+// busy reports whether an error only means that another unit has its turn, or that this unit must wait for a
+// quorum. The next hook tries again.
 func busy(err error) bool {
 	waits := func(target error) bool { return errors.Is(err, target) }
 	return errors.As(err, new(*finding.RefusedError)) || slices.ContainsFunc([]error{

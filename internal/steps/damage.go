@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// rewriteFile has a server whose file lacks entries rewrite it. If it can't, the next decision says so.
+// rewriteFile makes a server rewrite its file that lacks entries. If it can't, the next decision reports that.
 func (u *Unit) rewriteFile(ctx context.Context, db ovndb.Database) error {
 	err := u.Members.RewriteFile(ctx, db)
 	damaged := (*membership.DamagedFileError)(nil)
@@ -28,7 +28,7 @@ func (u *Unit) rewriteFile(ctx context.Context, db ovndb.Database) error {
 	return nil
 }
 
-// PublishDamage publishes for the other units which servers' files lack entries, and which no longer do.
+// PublishDamage publishes to the other units which servers' files lack entries.
 func (u *Unit) PublishDamage(ctx context.Context, o Snapshot) {
 	for _, c := range o.Report.Clusters {
 		l := o.Servers[c.Database]
@@ -47,10 +47,9 @@ func (u *Unit) PublishDamage(ctx context.Context, o Snapshot) {
 	}
 }
 
-// TrimMemory has servers that don't do it by themselves give memory back after each
-// compaction. A server that was started since forgets it, and can't be asked: so each hook does it.
-// One that did not report its version yet waits for the hook in
-// which it does ([restarts.Manager.Complete]). A failure fails no hook.
+// TrimMemory makes servers that don't do it by themselves return memory after each compaction. A restarted server
+// forgets the setting and can't be asked for it, so each hook sets it. A server that has not reported its version
+// yet waits for the hook in which it does ([restarts.Manager.Complete]). A failure fails no hook.
 func (u *Unit) TrimMemory(ctx context.Context, servers map[ovndb.Database]observe.ServerState) {
 	for _, db := range ovndb.Databases() {
 		runs, _ := u.Restarts.Runs(ovndb.ServiceOf(db))

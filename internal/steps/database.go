@@ -44,7 +44,7 @@ func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (pla
 	return x, err
 }
 
-// lookAtData adds the state of the data of a member that knows a leader.
+// lookAtData adds the state of the data of a member that has a leader.
 func (u *Unit) lookAtData(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) error {
 	term := uint64(0)
 	if x.IsRaftLeader() {
@@ -72,7 +72,7 @@ func (u *Unit) lookAtData(ctx context.Context, o Snapshot, db ovndb.Database, x 
 	return nil
 }
 
-// lookAtConversion adds what the leader has to know before it converts the schema.
+// lookAtConversion adds what the leader must know before it converts the schema.
 func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, installed ovndb.Version, x *plan.Database) {
 	var err error
 	log := u.Log.With("database", db.Short())
@@ -85,8 +85,8 @@ func (u *Unit) lookAtConversion(ctx context.Context, db ovndb.Database, installe
 	}
 }
 
-// lookAtClientPorts determines whether clients are served at this unit's address, and whether they may do more than
-// their role there.
+// lookAtClientPorts reports whether clients can connect at this unit's address, and whether they have more rights
+// than their role.
 func (u *Unit) lookAtClientPorts(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) {
 	own, ports := o.Addresses.Own, ovndb.ClientPorts(db)
 	if !own.IsValid() {
@@ -108,7 +108,7 @@ func (u *Unit) lookAtClientPorts(ctx context.Context, o Snapshot, db ovndb.Datab
 	}
 }
 
-// lookAtFiles adds what the files of a server that could not be asked contain, and why it may not be started.
+// lookAtFiles adds the contents of the files of servers that could not be asked, and why they may not be started.
 func (u *Unit) lookAtFiles(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) error {
 	staged, err := u.Files.Staged(ctx, db)
 	if err != nil {
@@ -136,7 +136,7 @@ func (u *Unit) lookAtFiles(ctx context.Context, o Snapshot, db ovndb.Database, x
 	return nil
 }
 
-// lookAtFile adds what the file of a server that is down, or has failed, contains.
+// lookAtFile adds the contents of the file of a server that is down or has failed.
 func (u *Unit) lookAtFile(ctx context.Context, o Snapshot, db ovndb.Database, x *plan.Database) (err error) {
 	l, f := o.Servers[db], &x.File
 	if l.Condition == ovndb.Down {
@@ -166,8 +166,7 @@ func (u *Unit) lookAtFile(ctx context.Context, o Snapshot, db ovndb.Database, x 
 	return nil
 }
 
-// tooNew reports whether a server that is down has ended because it is older than its file, and would again: it is the
-// installed one.
+// tooNew reports whether a server is down because it is older than its file, and the installed one is no newer.
 func (u *Unit) tooNew(ctx context.Context, db ovndb.Database) bool {
 	installed, _, err := u.Packages.Installed(ctx)
 	if runs, started := u.Restarts.Runs(ovndb.ServiceOf(db)); err == nil && started && !runs.Is(installed) {

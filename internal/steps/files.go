@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// defaults compares the file that the services are started with.
+// defaults compares the file of the services' options with the wanted one.
 func (u *Unit) defaults(a observe.Addresses) (plan.Drift, error) {
 	return drift(a, u.Paths.Defaults(), u.wantedDefaults(a).Render, systemd.NeedsRestart)
 }
@@ -40,12 +40,11 @@ func drift(
 	return plan.Drifted, nil
 }
 
-// wantedDefaults name the unit itself as the remote to join through. If there
-// is a database file ovn-ctl ignores it, and otherwise the start fails:
-// ovsdb-tool refuses to join a server to itself. With no remote ovn-ctl would make
-// a new cluster then, and with another unit's it would join without looking at
-// the cluster's ID. If there is a database file, the address is the one in it, also if the machine has lost it:
-// a restart would not change the member's.
+// wantedDefaults names the unit itself as the remote to join. If there is a database file, ovn-ctl ignores the
+// remote; otherwise the start fails, since ovsdb-tool refuses to join a server to itself. Without a remote ovn-ctl
+// would create a cluster, and with another unit's address it would join without checking the cluster's ID. The
+// address is the one in the database file, if there is one, even if the machine has lost it: a restart would not
+// change the member's address.
 func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	own := a.Own
 	if a.Member.IsValid() {
@@ -54,7 +53,7 @@ func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	return systemd.Defaults{Local: own, Remote: own, Credentials: u.Paths.Credentials()}
 }
 
-// writeDefaults writes the file that the services are started with. drift is what [Unit.defaults] has found.
+// writeDefaults writes the file of the services' options. drift is the result of [Unit.defaults].
 func (u *Unit) writeDefaults(
 	a observe.Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState,
 ) error {
@@ -64,7 +63,7 @@ func (u *Unit) writeDefaults(
 				u.Restarts.Due(ovndb.ServiceOf(db), "options changed")
 			}
 		}
-		// Before the file is, otherwise a killed hook forgets it.
+		// Record the restart before writing the file: a hook that is killed must not lose it.
 		if err := u.Save(); err != nil {
 			return err
 		}
@@ -72,16 +71,15 @@ func (u *Unit) writeDefaults(
 	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(a).Render(), 0o644)
 }
 
-// northdParams compares the file that ovn-northd is started with.
+// northdParams compares the file of ovn-northd's arguments with the wanted one.
 func (u *Unit) northdParams(a observe.Addresses, snapshot observe.Snapshot) (plan.Drift, error) {
 	return drift(a, u.Paths.NorthdParams(), u.wantedNorthd(a, snapshot).Render, systemd.NorthdNeedsRestart)
 }
 
-// wantedNorthd are all units that have servers, in the order of their addresses,
-// so that it changes only when they do: those that publish so, and all members, whether
-// or not their unit is still known. One that is being removed may lead for as long as its
-// `stop` is refused, and ovn-northd works with leaders only; one that the charm
-// before this one still runs publishes nothing of its servers.
+// wantedNorthd returns the arguments with all units that have servers, in the order of their addresses: the units
+// that publish a server, and all members, even of unknown units. A unit that is being removed may have the leader
+// for as long as its `stop` is refused, and ovn-northd needs the leaders; a unit that still runs the Python charm
+// publishes no servers.
 func (u *Unit) wantedNorthd(a observe.Addresses, snapshot observe.Snapshot) systemd.NorthdParams {
 	m, addresses := snapshot.Application, []netip.Addr{a.Own}
 	for _, unit := range m.Others() {
@@ -94,7 +92,8 @@ func (u *Unit) wantedNorthd(a observe.Addresses, snapshot observe.Snapshot) syst
 	return systemd.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Paths.Credentials()}
 }
 
-// writeNorthdParams writes the file that ovn-northd is started with. restart is set if it runs and must be restarted.
+// writeNorthdParams writes the file of ovn-northd's arguments. restart is set if a running ovn-northd must be
+// restarted.
 func (u *Unit) writeNorthdParams(a observe.Addresses, snapshot observe.Snapshot, restart bool) error {
 	if restart {
 		u.Restarts.Due(ovndb.Northd, "units have come or gone")

@@ -10,15 +10,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// listeners are the wanted rows of Connection. They serve IPv6 if any unit has such an address: the rows are those of
-// all units.
+// listeners returns the wanted rows of Connection, which all units share. They serve IPv6 if any unit has such an
+// address.
 func (o Snapshot) listeners(db ovndb.Database) []ovsdb.Connection {
 	units := append(o.Application.PeerAddresses(), o.Addresses.Own)
 	return ovsdb.WantedConnections(db, o.Known.Settings.InactivityProbe, slices.ContainsFunc(units, netip.Addr.Is6))
 }
 
-// compareListeners compares the rows of a database with those wanted, and finds those without TLS. If they can't be
-// read, they are left alone.
+// compareListeners compares the rows of a database with the wanted ones, and finds those without TLS. Rows that
+// can't be read are left alone.
 func (u *Unit) compareListeners(ctx context.Context, o Snapshot, db ovndb.Database) (plan.Drift, []plan.Listener) {
 	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
 	if err != nil {
@@ -37,7 +37,7 @@ func (u *Unit) compareListeners(ctx context.Context, o Snapshot, db ovndb.Databa
 	return plan.Drifted, exposed
 }
 
-// ensureListeners makes the rows of a database as wanted.
+// ensureListeners writes the wanted rows of a database.
 func (u *Unit) ensureListeners(ctx context.Context, o Snapshot, db ovndb.Database) error {
 	_, err := u.Dialer.EnsureConnections(ctx, db, o.listeners(db), "unix:"+u.Paths.Socket(db))
 	return err

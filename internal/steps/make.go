@@ -116,8 +116,8 @@ func (u *Unit) Make(ctx context.Context, o Snapshot, s plan.Step) error {
 	return do(u, ctx, o, s)
 }
 
-// convert brings a database to the schema of the packages. It compares once more right before: what a killed hook has
-// begun may have ended since.
+// convert converts a database to the schema of the packages. It compares once more right before, since the
+// conversion of a killed hook may have ended meanwhile.
 func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
 	db := s.Database
 	u.Schemas.Forget(db)
@@ -134,8 +134,8 @@ func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
 	return u.Members.Convert(ctx, o.Application, db, o.State.Packages.Version.String(), s.Timer)
 }
 
-// installCertificate writes the certificates' files, under the lock of both databases if the servers are members: no
-// other unit's server may be down meanwhile.
+// installCertificate writes the certificates' files. If the servers are members, it holds the locks of both
+// databases, so that no other unit's server is down meanwhile.
 func (u *Unit) installCertificate(ctx context.Context, o Snapshot, s plan.Step) error {
 	locked := true
 	var served []ovndb.Database
@@ -168,8 +168,8 @@ func (u *Unit) claim(ctx context.Context, o Snapshot, s plan.Step) error {
 	return u.Leader.Claim(ctx, s.IDs, by)
 }
 
-// discard puts away a staged cluster. This unit's claim of it is withdrawn first, in its record, and so with the end of
-// this hook or of a later one: the unit that claims clusters now waits for it.
+// discard puts away a staged cluster. It first withdraws this unit's claim, in its record; the claim is published
+// as withdrawn when this hook or a later one ends. The unit that claims clusters waits for that.
 func (u *Unit) discard(_ context.Context, o Snapshot, s plan.Step) error {
 	staged := o.State.Databases[s.Database].Staged
 	if s.Database == ovndb.NB && staged == o.State.Claim && staged != "" {

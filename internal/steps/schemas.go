@@ -10,38 +10,38 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Schemas compares the databases' schemas with those of the packages. It lives for one hook.
+// Schemas compares the databases' schemas with those of the packages. It is used during one hook.
 type Schemas struct {
 	// NeedsConversion asks the server and reads the packages' schema.
 	NeedsConversion func(ctx context.Context, db ovndb.Database) (bool, error)
 	State           *unitstate.State
 	Log             *slog.Logger
-	// found is what was found in this hook.
+	// found has the results of this hook.
 	found map[ovndb.Database]plan.Drift
 }
 
-// keptSchemas is what is remembered of the databases' schemas.
+// keptSchemas is the stored state.
 type keptSchemas struct {
-	// Compared is for which packages, and which term of this unit's own, the schema of
-	// each database was last found to be the packages' or a newer one.
+	// Compared has, for each database, the packages and the term of this unit's own leadership for which the
+	// schema was last found to be current.
 	Compared map[ovndb.Database]string `json:"compared,omitempty"`
 }
 
 var schemas = unitstate.NewSection[keptSchemas]("schemas")
 
-// Forget has the schema of the databases compared again, in this hook.
+// Forget makes this hook compare the schemas again.
 func (m *Schemas) Forget(databases ...ovndb.Database) {
 	for _, db := range databases {
 		delete(m.found, db)
 	}
 }
 
-// Drift compares the schema of a database with that of the installed packages. If that
-// fails, it is left alone.
+// Drift compares the schema of a database with that of the installed packages. If that fails, it reports no
+// difference.
 //
-// The result is remembered for as long as the packages stay the same: only they
-// bring a newer schema. A member looks again when it becomes the leader, in this term, since then it is the
-// one that converts; and as the leader in each thorough hook. term is 0 if it isn't the leader.
+// The result is stored for as long as the packages stay the same: only they bring a newer schema. A member compares
+// again in each term in which it is the leader, since the leader converts, and as the leader in each thorough hook.
+// term is 0 if it isn't the leader.
 func (m *Schemas) Drift(
 	ctx context.Context, db ovndb.Database, installed ovndb.Version, term uint64, thorough bool,
 ) plan.Drift {

@@ -10,25 +10,26 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// Snapshot is what Juju and the machine have shown. A step does not change it: the unit is observed again after it.
+// Snapshot is the state of Juju and the machine. A step does not change it: the unit is observed again after the
+// step.
 type Snapshot struct {
 	observe.Snapshot
 	Report    observe.Report
 	Addresses observe.Addresses
-	// Known is the part of a decision's input that needs no look at the machine, State all of it.
+	// Known is the part of a decision's input that needs no look at the machine; State is the whole input.
 	Known, State plan.State
-	// Clients are the relations to applications that use the databases; known only if Thorough is set.
+	// Clients are the relations to applications that use the databases. They are known only if Thorough is set.
 	Clients []observe.Client
-	// Thorough is set if Juju is asked for everything, Looks if only the state is to be shown, Preview if no step is made.
+	// Thorough makes Juju answer everything. Looks is set if the state is only shown, Preview if no step is made.
 	Thorough, Looks, Preview bool
 }
 
-// Usable reports whether all of the options are valid.
+// Usable reports whether all options are valid.
 func (o Snapshot) Usable(options ...string) bool {
 	return !slices.ContainsFunc(options, func(option string) bool { return o.Known.Invalid[option] != "" })
 }
 
-// Packages are for the manager of the packages.
+// Packages returns the input of the packages' manager.
 func (o Snapshot) Packages() apt.Snapshot {
 	settings := o.Known.Settings
 	s := apt.Snapshot{

@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// Look returns the input of a decision: what is known, and what the machine shows.
+// Look returns the input of a decision.
 func (u *Unit) Look(ctx context.Context, o Snapshot) (s plan.State, err error) {
 	s = o.Known
 	u.Recovery.See(u.Leader.Clusters)
@@ -82,7 +82,7 @@ func (u *Unit) services(ctx context.Context) (map[ovndb.Service]plan.ServiceStat
 	return all, nil
 }
 
-// refused is why recoveries that were requested on this unit were withdrawn.
+// refused returns why recoveries that were requested on this unit were withdrawn.
 func (u *Unit) refused(s plan.State) map[ovndb.Database]finding.Finding {
 	all := map[ovndb.Database]finding.Finding{}
 	for db, a := range u.Recovery.Attempts {
@@ -93,7 +93,7 @@ func (u *Unit) refused(s plan.State) map[ovndb.Database]finding.Finding {
 	return all
 }
 
-// Peers are the other units that exist, as they publish themselves.
+// Peers returns the other units that exist, as they publish themselves.
 func (u *Unit) Peers(ctx context.Context, m observe.Application) []plan.Peer {
 	var peers []plan.Peer
 	for _, unit := range m.Others() {

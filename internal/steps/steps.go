@@ -1,4 +1,4 @@
-// Package steps looks at a unit, and makes the step that package plan chooses.
+// Package steps observes a unit for a decision, and makes the step that package plan chooses.
 package steps
 
 import (
@@ -33,7 +33,7 @@ type Juju interface {
 	StatusSet(ctx context.Context, word juju.StatusWord, message string) error
 }
 
-// Unit is the unit whose steps are made, with the managers that have a part in them. It lives for one hook.
+// Unit is the unit whose steps are made, with the managers that take part in them. It is used during one hook.
 type Unit struct {
 	*observe.Machine
 	Juju         Juju
@@ -49,33 +49,31 @@ type Unit struct {
 	Recovery     *restore.Unit
 	// Save writes the unit's state to the disk.
 	Save func() error
-	// unmended is why a server could not rewrite its file in this hook.
+	// unmended has the reasons why servers could not rewrite their files in this hook.
 	unmended map[ovndb.Database]string
 }
 
-// Waits for the effects of a step. All end early, and none is relied on: the next
-// hook looks again.
+// Limits of waits for the effects of a step. No step relies on them: the next hook observes again.
 const (
-	// joinPatience is how long a server that was started may take to become a
-	// member; it takes 50 ms, and longer if the database is large.
+	// joinPatience bounds the time until a started server is a member; it takes 50 ms, and longer if the database
+	// is large.
 	joinPatience = 30 * time.Second
-	// leaderConnectionPatience is the same for one that this hook did not start, and is a
-	// member that its leader has yet to reach.
+	// leaderConnectionPatience bounds the time until the leader has connected to a member that this hook did not
+	// start.
 	leaderConnectionPatience = 12 * time.Second
-	// restartPatience is the same for a member that was restarted, during which no
-	// other unit may have its turn.
+	// restartPatience bounds the time until a restarted server is a member again. Other units must wait meanwhile.
 	restartPatience = 2 * time.Minute
-	// northdPatience is the same for ovn-northd, which connects within milliseconds.
+	// northdPatience bounds the time until ovn-northd is connected, which takes milliseconds.
 	northdPatience = 3 * time.Second
-	// northdReturns is the same for one that has found no server, and waits up to 8 s before
-	// it tries again (max_backoff in OVS's lib/reconnect.c).
+	// northdReturns is the same for an ovn-northd that found no server: it waits up to 8 s before it tries again
+	// (max_backoff in OVS's lib/reconnect.c).
 	northdReturns = 10 * time.Second
-	// timerPatience is the same for a change of the election timer, which is
-	// committed like any other entry; a large database adds to it.
+	// timerPatience bounds the time until a change of the election timer is committed; a large database adds to
+	// it.
 	timerPatience = 2 * time.Second
-	// lockPatience is how long an ovn-northd that has both databases takes to get the lock, if no other has it.
+	// lockPatience bounds the time until an ovn-northd with both databases gets the lock, if no other has it.
 	lockPatience = time.Second
-	// pollInterval is the time between two looks.
+	// pollInterval is the time between two checks.
 	pollInterval = 25 * time.Millisecond
 )
 
@@ -86,13 +84,13 @@ func await(ctx context.Context, patience time.Duration, look func() error) error
 	return poll.Until(ctx, pollInterval, look)
 }
 
-// archive puts away the file of a server that is no member, and keeps the service from starting without it: it would
-// create a new cluster.
+// archive puts away the file of a server that is not a member, and masks the service: it would create a new
+// cluster.
 func (u *Unit) archive(ctx context.Context, l observe.ServerState) error {
 	db := l.Database
 	service := ovndb.ServiceOf(db)
 	if len(u.Leader.Clusters.Superseded[db]) > 0 {
-		// It takes the new cluster, whose log begins again, for one with old data.
+		// The cache would mistake the new cluster, whose log begins again, for one with old data.
 		if err := u.Services.Stop(ctx, ovndb.Northd); err != nil {
 			return err
 		}
@@ -116,9 +114,9 @@ func (u *Unit) archive(ctx context.Context, l observe.ServerState) error {
 	return nil
 }
 
-// start starts services at the same time; the failure of one does not hinder the others. They run the installed
-// version. Of one that never ran that is noted before: it may do so although its start took too long, and a hook that
-// is killed meanwhile notes nothing afterwards.
+// start starts services at the same time; the failure of one does not stop the others. They run the installed
+// version. The version of a service that never ran is recorded before the start: the start may succeed after its
+// time is over, and a killed hook records nothing afterwards.
 func (u *Unit) start(ctx context.Context, services []ovndb.Service) error {
 	installed, _, err := u.Packages.Installed(ctx)
 	if err != nil {
@@ -177,8 +175,8 @@ func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 	return nil
 }
 
-// awaitMember waits until a server that was started is a member. One that the start guard has kept from starting is not
-// waited for.
+// awaitMember waits until a started server is a member. It does not wait for a server that the start guard has
+// stopped.
 func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time.Duration) error {
 	refused, err := observe.RefusedStart(u.Paths, db)
 	if err != nil {
@@ -192,9 +190,9 @@ func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time
 	return err
 }
 
-// Restart restarts a service, which then runs the installed version; a database's server under the lock, after a
-// judgement, and it ends when the server is back. Another process may have changed the packages since they were looked
-// at.
+// Restart restarts a service, which then runs the installed version. A database's server is judged and restarted
+// under the lock, and Restart returns when the server is back. Another process may have changed the packages since
+// they were observed.
 func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, service ovndb.Service) error {
 	installed, _, err := u.Packages.Packages.Installed(ctx)
 	if err != nil {
@@ -243,11 +241,11 @@ func (u *Unit) restartServer(ctx context.Context, snapshot observe.Snapshot, db 
 	return u.Members.WithLock(ctx, snapshot.Application, db, true, restart)
 }
 
-// ErrNotRemoved is returned if a member that a unit asked to have removed was not: the next hook tries again.
+// ErrNotRemoved is returned if the removal of a member that its unit asked for failed; the next hook tries again.
 var ErrNotRemoved = errors.New("not removed")
 
-// removeMember kicks the member of a unit that asks for it, with all that a kick takes: its judgement, the lock, the
-// proof.
+// removeMember kicks the member of a unit that asks for it, with the judgement, the lock and the proof of every
+// kick.
 func (u *Unit) removeMember(ctx context.Context, m observe.Application, s plan.Step) error {
 	results, err := u.Members.Kick(ctx, m, membership.KickRequest{
 		IDs:       map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}},
@@ -282,8 +280,7 @@ func (u *Unit) setTimer(ctx context.Context, db ovndb.Database, to time.Duration
 	return nil
 }
 
-// awaitNorthd gives an ovn-northd that was started, or has found no server, the time that
-// it takes to have both databases.
+// awaitNorthd waits until an ovn-northd that was started, or that found no server, has both databases.
 func (u *Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
 	err := await(ctx, patience, func() error {
 		connected, err := u.Control.NorthdConnected(ctx)
@@ -304,9 +301,9 @@ func (u *Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
 	})
 }
 
-// AwaitServers gives the servers of a machine that has just been turned on the time to read
-// their files, and to hear their leaders: their state would otherwise be the unit's status until the next hook. It is
-// for the hooks that run then, since some stay so for as long as another server has their address. It reports whether
+// AwaitServers gives the servers of a machine that has just booted the time to read their files and to find their
+// leaders; otherwise the unit's status would show that they start until the next hook. It is for the first hooks
+// after a boot, since a server stays in that state for as long as another one has its address. It reports whether
 // it has waited.
 func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]observe.ServerState) (awaited bool) {
 	var wg sync.WaitGroup

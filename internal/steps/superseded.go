@@ -17,9 +17,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
-// PutAwaySuperseded puts away what a unit that is being removed has of clusters that were replaced: the other units
-// have no need of it, and while the unit's `stop` fails no other hook runs, in which [plan.Decide] has that done. It
-// refuses, with a [*finding.RefusedError], if the new cluster is not in its place yet.
+// PutAwaySuperseded puts away the replaced clusters of a unit that is being removed. The other units don't need
+// them, and no other hook, in which [plan.Decide] would do that, runs while `stop` fails. It returns a
+// [*finding.RefusedError] if the new cluster is not in place yet.
 func (u *Unit) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot) (observe.Snapshot, error) {
 	unread := u.Leader.ReadForStop(ctx, snapshot.Application)
 	if refused := u.refuseUnplaced(ctx, snapshot.Application, unread); refused != nil {
@@ -46,8 +46,8 @@ func (u *Unit) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot)
 	return snapshot, nil
 }
 
-// refuseUnplaced refuses to go while units stay and the new cluster's file is still to be put in its place here: its
-// data are nowhere else (R9). If Juju could not be asked, so may be those of one that was created for a request.
+// refuseUnplaced refuses to leave while units stay and the new cluster's file is not in place: its data exist
+// nowhere else (R9). If Juju could not be asked, that may be true of a cluster that was created for a request.
 func (u *Unit) refuseUnplaced(ctx context.Context, m observe.Application, unread bool) error {
 	if !m.OthersStay() {
 		return nil
@@ -68,8 +68,8 @@ func (u *Unit) refuseUnplaced(ctx context.Context, m observe.Application, unread
 	return finding.Refuse(reasons, resume, finding.ByHand(finding.AwaitJoin), membership.TakeTheCopy(m))
 }
 
-// superseded reports whether another cluster has replaced this unit's own. If Juju can't be asked, the other units'
-// servers are.
+// superseded reports whether another cluster has replaced this unit's own. If Juju can't be asked, it asks the
+// other units' servers.
 func (u *Unit) superseded(ctx context.Context, db ovndb.Database, own raft.ID, unread bool) bool {
 	if slices.Contains(u.Leader.Clusters.Superseded[db], own) {
 		return true
@@ -85,8 +85,8 @@ func (u *Unit) superseded(ctx context.Context, db ovndb.Database, own raft.ID, u
 	return reason != ""
 }
 
-// supersededDrift compares the replaced clusters in this unit's server with those that the application knows. If the
-// server can't be read, nothing changes. Without a recovery there is nothing to read.
+// supersededDrift compares the replaced clusters that this unit's server lists with those that the application
+// knows. If the server can't be read, it reports no difference.
 func (u *Unit) supersededDrift(ctx context.Context, db ovndb.Database) plan.Drift {
 	drift := plan.InSync
 	if len(u.Leader.Clusters.Superseded) == 0 {
@@ -103,7 +103,7 @@ func (u *Unit) supersededDrift(ctx context.Context, db ovndb.Database) plan.Drif
 	return drift
 }
 
-// noteSuperseded writes what the database lacks of that.
+// noteSuperseded writes the replaced clusters that the database lacks.
 func (u *Unit) noteSuperseded(ctx context.Context, db ovndb.Database) error {
 	err := u.onSuperseded(ctx, db, func(ctx context.Context, global *ovsdb.Global, lacks map[string]string) error {
 		return global.Put(ctx, lacks)
@@ -114,8 +114,8 @@ func (u *Unit) noteSuperseded(ctx context.Context, db ovndb.Database) error {
 	return nil
 }
 
-// onSuperseded calls do with what external_ids of NB_Global or SB_Global on this unit's server lack of the replaced
-// clusters, if they lack anything.
+// onSuperseded calls do with the replaced clusters that external_ids of NB_Global or SB_Global lacks on this unit's
+// server, if there are any.
 func (u *Unit) onSuperseded(
 	ctx context.Context, db ovndb.Database, do func(context.Context, *ovsdb.Global, map[string]string) error,
 ) error {
