@@ -84,8 +84,8 @@ RACE := ./internal/agent/... ./internal/lease/... ./internal/membership/... ./in
 test-integration: $(TOOLS)/gotestsum ## everything on real servers; what is concurrent with the race detector; needs root; 25 minutes
 	tests/install-deps
 	CGO_ENABLED=1 $(call gotest,$(RACE) ./tests/agent/... ./tests/harness/...,-race -tags programs -count=1 -p 2 -parallel 5)
-	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 4)
-	$(call gotest,./tests/dataplane/...,-count=1 -parallel 5)
+	$(call gotest,./tests/integration/...,-count=1 -p 2 -parallel 3)
+	$(call gotest,./tests/dataplane/...,-count=1 -parallel 3)
 
 test-system: $(TOOLS)/gotestsum charm release ## machines, Juju's own code, disasters, large databases, exploration; needs root; hours, by hand
 	tests/install-deps ovn machines browser neutron
