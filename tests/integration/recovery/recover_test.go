@@ -42,7 +42,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	assert.Equal(t, "juju run "+before.Name()+" recover "+lost+" i-really-mean-it=true", lastLine(shown["next"]))
 	t.Log(shown["plan"])
 	assert.Contains(t, shown["plan"], "a new cluster is made of the file of "+before.Name())
-	assert.Contains(t, shown["plan"], "changes that only the 2 of 3 members")
+	assert.Contains(t, shown["plan"], "2 of 3 copies are given up")
 	assert.True(t, before.Running(lab.NB), "nothing was done")
 
 	unconfirmed, _ := m.RefusedRecovery(before, "recover", lost).Find(finding.Unconfirmed, "")
