@@ -230,7 +230,7 @@ func TestLeaderProbe_cut_off_until_leader(t *testing.T) {
 	a.paths, server = serveStatus(t, "nb-candidate-alone")
 	require.ErrorIs(t, ask(server), ovsdb.ErrNoLeader)
 	require.NoError(t, ask(elsewhere), "the member is another machine's")
-	require.NoError(t, ask(""), "it is none of a cluster")
+	require.NoError(t, ask(""), "it is not in a cluster")
 	a.paths, server = serveStatus(t, "nb-follower-leader-unknown-voted-other")
 	require.ErrorIs(t, ask(server), ovsdb.ErrNoLeader)
 	a.paths, server = serveStatus(t, "nb-3member-leader")

@@ -106,12 +106,12 @@ func TestEligibility_needs_working_northd(t *testing.T) {
 		go a.clusters.run(ctx)
 		synctest.Wait()
 		assert.Empty(t, a.status().Northd, "one look may have met an election")
-		time.Sleep(clusterPause) // of the bubble's clock
+		time.Sleep(clusterPause) // advances the clock of the synctest bubble only
 		synctest.Wait()
 		assert.Equal(t, "this unit's ovn-northd: does not answer", a.status().Northd)
 		assert.Contains(t, document.Agent(a.status()), "ovn-northd: does not answer: this unit does not act")
 		health.Store(ovndb.NorthdStandby)
-		time.Sleep(clusterPause) // of the bubble's clock
+		time.Sleep(clusterPause) // advances the clock of the synctest bubble only
 		synctest.Wait()
 		assert.Empty(t, a.status().Northd)
 		cancel()
@@ -152,7 +152,7 @@ func TestPublishDamage_once_per_state(t *testing.T) {
 		after := func(observations int, wanted int) {
 			t.Helper()
 			for range observations {
-				time.Sleep(clusterPause) // of the bubble's clock: it takes no time
+				time.Sleep(clusterPause) // advances the clock of the synctest bubble only
 			}
 			synctest.Wait()
 			mu.Lock()

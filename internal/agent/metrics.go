@@ -186,7 +186,7 @@ func (m metrics) sendUnit(gauge send) {
 		oneIf(err != nil || found.Failure != ""))
 	if !found.Newest.IsZero() {
 		gauge("ovn_central_backup_newest_timestamp_seconds", "When the newest backup of this unit was taken, "+
-			"in seconds since 1970; absent if there is none.", seconds(found.Newest))
+			"in seconds since 1970; absent if there is no backup.", seconds(found.Newest))
 	}
 }
 

@@ -32,7 +32,7 @@ func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
 			continue
 		}
 		gauge("ovn_central_database_file_bytes", "Size of the database file of this machine's server; "+
-			"absent if there is none.", float64(file.Size), "database", db.Short())
+			"absent if there is no file.", float64(file.Size), "database", db.Short())
 		gauge("ovn_central_database_file_grown_bytes", "By how much the file has grown since it was last compacted.",
 			float64(file.Grown()), "database", db.Short())
 		now := wall()

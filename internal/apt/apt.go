@@ -106,7 +106,7 @@ func (p Packages) quietly(ctx context.Context, command ...string) error {
 	return &aptError{problems(failed), err}
 }
 
-// problems returns the lines in which apt and dpkg report errors, or the whole output if there are none.
+// problems returns the lines in which apt and dpkg report errors, or the whole output if no line does.
 func problems(failed *run.Error) string {
 	var lines []string
 	for line := range strings.Lines(failed.Stderr) {

@@ -30,7 +30,7 @@ type Source struct {
 
 // SourceError is returned for a value of `source` that can't be used on this machine.
 type SourceError struct {
-	// Value is the option's value, without passwords and keys; Text is what is wrong and what is allowed.
+	// Value is the option's value, without passwords and keys; Text is the reason, and the allowed values.
 	Value, Text string
 }
 

@@ -188,7 +188,7 @@ func fillWith(t *testing.T, path, schema string, size int) {
 }
 
 // A file each of whose records is whole, and on which no server could be started with all of it,
-// becomes no backup: the copy is loaded, and what is wrong with it is said.
+// becomes no backup: the copy is loaded, and its fault is reported.
 func TestCopyThatNoServerCouldLoadIsNoBackup(t *testing.T) {
 	s := large(t, 1)
 	file, err := os.OpenFile(s.Files.Paths.File(ovndb.NB), os.O_APPEND|os.O_WRONLY, 0)

@@ -26,10 +26,10 @@ func TestBackupWhoseFilesAreNoFilesIsRefused(t *testing.T) {
 		put  func(path string) error
 		says string
 	}{
-		"a pipe that nobody writes to": {func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no regular file"},
-		"a link":                       {func(path string) error { return os.Symlink(other, path) }, "is a link"},
-		"a folder":                     {func(path string) error { return os.Mkdir(path, 0o700) }, "is no regular file"},
-		"a device":                     {func(path string) error { return os.Symlink("/dev/zero", path) }, "is a link"},
+		"a pipe without a writer": {func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is no regular file"},
+		"a link":                  {func(path string) error { return os.Symlink(other, path) }, "is a link"},
+		"a folder":                {func(path string) error { return os.Mkdir(path, 0o700) }, "is no regular file"},
+		"a device":                {func(path string) error { return os.Symlink("/dev/zero", path) }, "is a link"},
 	} {
 		for _, file := range []string{manifestName, "ovnnb_db.db.gz"} {
 			dir := whole(t)

@@ -113,7 +113,7 @@ func (l *lockedBuffer) String() string {
 
 func TestReassure(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // each Sleep moves the bubble's clock and takes no time
+	synctest.Test(t, func(t *testing.T) { // Sleep only advances the clock of the synctest bubble
 		var stderr, out lockedBuffer
 		say, end := reassure(&stderr, &out, "asking")
 		time.Sleep(patience - time.Millisecond)

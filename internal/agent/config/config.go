@@ -110,7 +110,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// checkPeer returns what is wrong with an address for peers, if it is given.
+// checkPeer returns an error if an address for peers is invalid. An empty one is valid.
 func (c Config) checkPeer(option, peer string) error {
 	if peer == "" {
 		return nil
