@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,64 +39,6 @@ func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) 
 	assert.NotContains(t, c.Schemas(leader, u), lab.NewerSchema)
 	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
 	c.Tick("both databases are of the newer schema", func() bool { return c.Converted(leader, u) && c.AllActive() })
-}
-
-// A unit that is off counts: what it comes back with may not be able to use a database
-// that was converted meanwhile. When it is back it is upgraded, and then they are.
-func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	order := followersFirst(c.Leaders(), units)
-	others, away := order[:2], order[2]
-	c.OfferUpgrade(units...)
-	mend := breakApt(t, away)
-	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
-	c.Tick("the others run the newer version", func() bool {
-		return slices.Equal(labtest.Versions(others), []string{"99.1.0-1"}) && !slices.ContainsFunc(others, func(u *lab.Unit) bool { return c.HasFinding(u, finding.RestartDue, "") })
-	})
-	require.NoError(t, away.PowerOff())
-	c.Tick("the others say what they wait for", func() bool {
-		return !slices.ContainsFunc(others, func(u *lab.Unit) bool {
-			waits, _ := c.Findings(u).Find(finding.SchemaOlder, "")
-			return !strings.Contains(waits.Message, away.Name())
-		})
-	})
-	assert.NotContains(t, c.Schemas(others...), lab.NewerSchema)
-
-	mend()
-	require.NoError(t, away.PowerOn(t.Context()))
-	require.NoError(t, c.Settle(t.Context()))
-	c.Tick("both databases are of the newer schema, on all units", func() bool { return c.Converted(units...) && c.AllActive() })
-	assert.Equal(t, []string{"99.1.0-1"}, labtest.Versions(units))
-	c.RequireOneCluster(units...)
-}
-
-func TestServerThatIsDownIsUpgradedBeforeItIsStarted(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 1, lab.Options{})
-	u := units[0]
-	require.NoError(t, u.Stop(t.Context(), lab.SB))
-	called := labtest.RecordCalls(units...)
-	c.Offer("99.1.0-1", units...)
-
-	// A source that is not in reach does not keep a server from what it can do.
-	mend := breakApt(t, u)
-	require.NoError(t, c.Configure(t.Context(), labtest.Archive(1)))
-	c.Says(u, "blocked", "cannot upgrade")
-	require.True(t, u.Running(lab.SB))
-	mend()
-
-	require.NoError(t, u.Stop(t.Context(), lab.SB))
-	before := len(called(u.Name() + " "))
-	c.RunUpdateStatus(u)
-	calls := called(u.Name() + " ")[before:]
-	upgrade := slices.IndexFunc(calls, func(call string) bool { return strings.Contains(call, "--only-upgrade") })
-	start := slices.IndexFunc(calls, func(call string) bool {
-		return strings.HasSuffix(call, "systemctl start ovn-ovsdb-server-sb")
-	})
-	require.NotEqual(t, -1, upgrade, "%q", calls)
-	assert.Greater(t, start, upgrade)
-	c.Tick("it works", c.AllActive)
 }
 
 // convertByNewer appends to a unit's file what a leader of OVS 3.2 or later stores when

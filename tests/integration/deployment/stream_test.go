@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -80,14 +78,4 @@ func bracketed(address string) string {
 		return "[" + address + "]"
 	}
 	return address
-}
-
-// requireKicked waits until a unit sees that these servers are no members.
-func (c *cloud) requireKicked(u *lab.Unit, servers map[string]string) {
-	c.T.Helper()
-	for _, db := range lab.Databases {
-		require.Eventually(c.T, func() bool {
-			return !slices.ContainsFunc(c.Raft(u, db).Servers, func(m raft.Member) bool { return m.Short == servers[string(db)][:4] })
-		}, labtest.Patience, 50*time.Millisecond, "%s: %s is no member", db, servers[string(db)])
-	}
 }

@@ -22,3 +22,9 @@ func deployed(t *testing.T, n int, o lab.Options) (*cloud, []*lab.Unit) {
 	m, units := labtest.Fresh(t, n, o)
 	return &cloud{m}, units
 }
+
+// run runs a subtest on the same units.
+func (c *cloud) run(name string, test func(*cloud)) {
+	c.T.Helper()
+	c.Run(name, func(m *labtest.Model) { test(&cloud{m}) })
+}

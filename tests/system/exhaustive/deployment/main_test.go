@@ -1,5 +1,5 @@
-// Package deployment kills hooks at every call, plays orders of events, tells the life of an application, and has a real
-// Prometheus read its metrics: what takes too long for tests/integration.
+// Package deployment kills hooks at every call, plays orders of events, upgrades packages, starts units on machines that
+// something else has used, and has a real Prometheus read metrics: what takes too long for tests/integration.
 package deployment
 
 import (

@@ -3,12 +3,15 @@ package deployment
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -22,6 +25,16 @@ func (c *cloud) requireRejoined(u *lab.Unit, before map[string]string, times int
 	for db, id := range c.ServerIDs(u) {
 		assert.NotEqual(c.T, before[db], id, "a server that was removed can't come back under its ID")
 		assert.Len(c.T, c.PutAway(u, lab.DB(db)), times)
+	}
+}
+
+// requireKicked waits until a unit sees that these servers are no members.
+func (c *cloud) requireKicked(u *lab.Unit, servers map[string]string) {
+	c.T.Helper()
+	for _, db := range lab.Databases {
+		require.Eventually(c.T, func() bool {
+			return !slices.ContainsFunc(c.Raft(u, db).Servers, func(m raft.Member) bool { return m.Short == servers[string(db)][:4] })
+		}, labtest.Patience, 50*time.Millisecond, "%s: %s is no member", db, servers[string(db)])
 	}
 }
 
