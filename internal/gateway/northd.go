@@ -75,7 +75,9 @@ func (s *Service) awaitNorthd(ctx context.Context, gateways int, ask func(*ovsdb
 	defer cancel()
 	begun := s.Now()
 	err := s.With(ctx, func(g *ovsdb.Gateways) error { return ask(g, patience, s.waiting(ctx, begun)) })
-	if err != nil && patience.Err() != nil {
+	// A write to the server ends at the deadline, which can be a moment before the context does.
+	deadline, _ := patience.Deadline()
+	if err != nil && (patience.Err() != nil || time.Until(deadline) <= 0) {
 		until := "within " + bound.Round(time.Second).String()
 		if ctx.Err() != nil {
 			until = fmt.Sprintf("in time (%v)", context.Cause(ctx))
