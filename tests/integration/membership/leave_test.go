@@ -3,7 +3,6 @@ package membership
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -129,76 +128,4 @@ func TestOnlyCopyIsNotTakenAway(t *testing.T) {
 			require.NoError(t, m.Settle(t.Context())) // its hooks, before it is removed in the next one
 		})
 	}
-}
-
-// A unit that is merely cut off is kicked from the other side, as its refusal
-// says; then its own leave ends by the record that the kick has left.
-func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	m.MakeOneLeader()
-	u := m.Followers()[0]
-	rest := append(m.Followers()[1:], m.LeaderOf(lab.NB))
-	for _, db := range lab.Databases {
-		for _, other := range rest {
-			require.NoError(t, other.Hang(db)) // u hears no member, as if its network were gone
-		}
-	}
-	m.Eventually("a server without leader", func() bool {
-		s, err := m.RaftStatus(u, lab.NB)
-		return err == nil && !s.HasLeader()
-	})
-	said := m.RefuseRemoval(u)
-	for _, db := range lab.Databases {
-		require.NoError(t, u.Hang(db))
-		for _, other := range rest {
-			require.NoError(t, other.Resume(db))
-		}
-	}
-	for _, db := range lab.Databases {
-		m.Eventually("a leader on the other side", func() bool {
-			s, err := m.RaftStatus(m.LeaderOf(db), db)
-			return err == nil && s.Role == "leader"
-		})
-	}
-	m.RequireDown(u)
-	for _, line := range strings.Split(said, "\n") {
-		if _, command, found := strings.Cut(line, "this unit is cut off: "); found {
-			r := m.Type(strings.TrimSpace(command))
-			assert.Equal(t, "completed", r.Status, r.Message)
-		}
-	}
-	for _, db := range lab.Databases {
-		require.NoError(t, u.Resume(db))
-	}
-	_, err := m.RetryUntil(t.Context(), u)
-	require.NoError(t, err)
-	m.RequireMembers(rest...)
-	left := m.PutAway(u)
-	assert.Len(t, left, 2)
-}
-
-// R0: a hung peer stays in Connections for many seconds, and its kernel still
-// accepts connections. Only the missing answer shows it.
-func TestPeerThatHangsIsSeenThoughItStandsInConnections(t *testing.T) {
-	m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: 4 * time.Second})
-	m.MakeOneLeader()
-	followers := m.Followers()
-	hung, u := followers[0], followers[1]
-	for _, db := range lab.Databases {
-		require.NoError(t, hung.Hang(db))
-	}
-	s := m.Raft(u, lab.NB)
-	stands := false
-	for _, c := range s.Connections {
-		stands = stands || c.Up && c.Incoming && c.Peer == m.ShortID(hung, lab.NB)
-	}
-	require.True(t, stands, "the premise: it still stands in Connections")
-	said := m.RefuseRemoval(u)
-	assert.Contains(t, said, "down: "+m.ShortID(hung, lab.NB))
-	for _, db := range lab.Databases {
-		require.NoError(t, hung.Resume(db))
-	}
-	_, err := m.RetryUntil(t.Context(), u)
-	require.NoError(t, err)
-	m.RequireMembers(hung, m.LeaderOf(lab.NB))
 }

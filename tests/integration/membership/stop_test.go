@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
@@ -70,52 +68,6 @@ func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
 	m.RequireWritable()
 }
 
-// R1, R9: where the others are a majority without it, a server that can't be told to leave
-// is stopped, and its process is seen to be gone; it stays behind like that of a machine
-// that has died. Of a unit of which the other database is served, nothing is touched.
-func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testing.T) {
-	m := labtest.Deploy(t, 4)
-	m.Run("both databases", func(m *labtest.Model) {
-		t := m.T
-		m.MakeOneLeader()
-		u, survivor := m.LeaderOf(lab.NB), m.Followers()[0]
-		pids := map[lab.DB]int{}
-		for _, db := range lab.Databases {
-			pid, err := u.ServerPID(db)
-			require.NoError(t, err)
-			pids[db] = pid
-		}
-		w := m.StartWriter(t.Context(), 0)
-		_, err := u.Exec(t.Context(), "sh", "-c", "rm -rf "+u.RunDir()+"/*")
-		require.NoError(t, err)
-		require.NoError(t, m.BeginRemoval(t.Context(), u))
-		m.Remove(u)
-		for db, pid := range pids {
-			assert.NoDirExists(t, filepath.Join("/proc", strconv.Itoa(pid)), "its %s server", db)
-		}
-		m.Eventually("what it left behind is seen", func() bool {
-			require.NoError(t, m.UpdateStatus(t.Context()))
-			return slices.Contains(m.NextCommands(survivor), "juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true")
-		})
-		assert.Equal(t, "completed", m.Type("juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true").Status)
-		m.RequireMembers(m.Remaining()...)
-		m.RequireWritable()
-		m.Verify(w)
-	})
-	m.Run("one database is served", func(m *labtest.Model) {
-		t := m.T
-		m.MakeOneLeader()
-		u, leader := m.Followers()[0], m.LeaderOf(lab.NB)
-		require.NoError(t, os.Remove(u.Ctl(lab.NB)))
-		assert.Contains(t, m.RefuseRemoval(u), "which runs without its control socket")
-		for _, db := range lab.Databases {
-			s := m.Raft(leader, db)
-			assert.Len(t, s.Servers, 3)
-			assert.True(t, u.Running(db))
-		}
-	})
-}
-
 // R1, R9: of two the other could commit nothing any more, not even the removal. What is
 // printed starts the servers, and the unit then leaves.
 func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
@@ -137,44 +89,6 @@ func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
 	m.RequireWritable()
 }
 
-// R9: what a pause has stopped is started, so that the unit leaves no member behind; here the others are no
-// majority without it.
-func TestPausedUnitThatIsRemovedLeaves(t *testing.T) {
-	m := labtest.Deploy(t, 2)
-	u := m.Followers()[0]
-	m.Act(u, "pause")
-	require.NoError(t, m.BeginRemoval(t.Context(), u))
-	m.Remove(u)
-	m.RequireMembers(m.Remaining()...)
-	m.RequireWritable()
-}
-
-// R6, R9: a leave that can't end fails the hook at its deadline, and the next try
-// waits on for the same leave.
-func TestLeaveThatIsPendingIsAwaitedByTheRetry(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	u := m.MakeOneLeader()
-	others := m.Followers()
-	// The quorum goes just after it was judged, when the leave has been sent.
-	u.OnCall(func(call string) {
-		if strings.Contains(call, "cluster/leave OVN_Northbound") {
-			for _, other := range others {
-				assert.NoError(t, other.Hang(lab.NB))
-			}
-		}
-	})
-	said := m.RefuseRemoval(u)
-	u.OnCall(nil)
-	assert.Contains(t, said, "has not left within")
-	assert.Equal(t, raft.LeavingCluster, m.Raft(u, lab.NB).State)
-	for _, other := range others {
-		require.NoError(t, other.Resume(lab.NB))
-	}
-	_, err := m.RetryUntil(t.Context(), u)
-	require.NoError(t, err)
-	m.RequireMembers(others...)
-}
-
 // R5: the holder is gone for good; another takes over after its deadline.
 func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
@@ -190,28 +104,4 @@ func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
 	assert.Greater(t, time.Since(start), 10*time.Second, "the holder's time is respected")
 	assert.Len(t, m.MemberIDs(m.LeaderOf(lab.NB), lab.NB), 3)
 	m.RequireWritable()
-}
-
-// A tool of Juju that fails once the servers are stopped leaves no status that says all is well.
-func TestPauseThatCannotTellItsPeersIsShown(t *testing.T) {
-	m := labtest.Deploy(t, 1)
-	u := m.LeaderOf(lab.NB)
-	u.OnTool(func(call string) error {
-		if strings.HasPrefix(call, "relation-get ") && !u.Running(lab.NB) && !u.Running(lab.SB) {
-			return errors.New("connection is shut down")
-		}
-		return nil
-	})
-	r, err := m.RunAction(t.Context(), u, "pause")
-	require.NoError(t, err)
-	assert.Equal(t, "failed", r.Status)
-	assert.Contains(t, r.Message, "the unit is paused, and could not tell its peers: ")
-	assert.Equal(t, "maintenance", u.Workload().Status)
-	assert.Contains(t, u.Workload().Message, "juju run "+u.Name()+" resume")
-
-	u.OnTool(nil)
-	m.Finds(u, finding.Paused, "")
-	assert.Equal(t, []string{"juju run " + u.Name() + " resume"}, m.NextCommands(u))
-	m.Act(u, "resume")
-	assert.Equal(t, "active", u.Workload().Status)
 }

@@ -47,13 +47,3 @@ func TestDataOfANewerSchemaAreRefusedBeforeAnyServerIsStopped(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, copies, "what was looked at is gone")
 }
-
-// A new cluster takes space beside the old file. Where it is missing, no unit stops its server.
-func TestRecoveryThatTheDiskHasNoSpaceForIsRefusedBeforeAnyServerIsStopped(t *testing.T) {
-	m := labtest.Deploy(t, 1)
-	u, _ := addOnSmallDisk(m)
-	dir := m.Act(m.Deployed[0], "backup")["backup"]
-	assert.True(t, m.RefusedRecovery(u, "restore", "from="+dir, "i-really-mean-it=true").Has(finding.RecoveryDataUnusable, "nb"))
-	m.Lose(m.Deployed[0])
-	assert.True(t, m.RefusedRecovery(u, "recover", "give-up="+m.Deployed[0].Name(), "i-really-mean-it=true").Has(finding.RecoveryDataUnusable, "nb"))
-}

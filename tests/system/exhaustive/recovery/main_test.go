@@ -1,4 +1,4 @@
-// Package recovery kills recoveries at every call, and has units return at every moment of one.
+// Package recovery kills recoveries at every call, has units return at every moment of one, and fails disks.
 package recovery
 
 import (

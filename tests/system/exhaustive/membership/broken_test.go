@@ -1,0 +1,41 @@
+package membership
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// R9: a unit whose agent has restarted is not waited for by Juju 4 once its peer
+// relation is broken: so that hook is refused, and keeps the unit and its vote.
+func TestUnitWhoseAgentHasRestartedWaitsInTheBrokenHook(t *testing.T) {
+	ways := lab.Ways{PeersStay: true, NoLeaderSettings: true, GoneAfter: 10 * time.Second}
+	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: "4.0.15", Ways: &ways})
+	m.MakeOneLeader()
+	off, u := m.Followers()[0], m.Followers()[1]
+	survivor := m.LeaderOf(lab.NB)
+	u.RestartAgent()
+	m.PowerOff(off)
+	m.RequireDown(off)
+	said := m.HookFailed(m.RemoveUnit(t.Context(), u, lab.RemoveOptions{}), "ovsdb-peer-relation-broken")
+	assert.Contains(t, said, labtest.QuorumLost(2, 3, 1, 2))
+	assert.False(t, u.Removed())
+	assert.NotContains(t, strings.Join(u.Hooks(), "\n"), "stop")
+	for _, db := range lab.Databases {
+		assert.True(t, u.Running(db), "%s: it goes on voting", db)
+	}
+	m.RequireWritable()
+
+	require.NoError(t, off.PowerOn(t.Context()))
+	_, err := m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	assert.True(t, u.Removed())
+	m.RequireMembers(survivor, off)
+	m.RequirePutAway(u)
+}

@@ -1,0 +1,211 @@
+package recovery
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
+)
+
+// R0: a write that fails once is not tried again, whatever failed it: the disk, a file system that was made read-only, a
+// quota. The leader gives the database up; a hook mends it without a loss.
+func TestLeaderWhoseWriteFailedOnceIsAMemberAgainAfterAHook(t *testing.T) {
+	m := labtest.Deploy(t, 3)
+	u := m.LeaderOf(lab.NB)
+	var endpoints, written []string
+	for _, o := range m.Deployed {
+		endpoints = append(endpoints, o.Client(lab.NB))
+	}
+	write := func(name string) {
+		written = append(written, name)
+		m.Eventually("a write that is done", func() bool {
+			_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--db="+strings.Join(endpoints, ","), "--may-exist", "ls-add", name)
+			return err == nil
+		})
+	}
+	write("before")
+	end := m.FailOnce(u, "write", "EIO")
+	write("failed")
+	end()
+	for n := range 3 {
+		write(fmt.Sprintf("later-%d", n))
+	}
+	require.Equal(t, raft.Failed, m.Raft(u, lab.NB).State, "the premise")
+	m.Eventually("active again", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+		return u.Workload().Status == "active"
+	})
+	_, err := u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
+	require.NoError(t, err)
+	require.NoError(t, u.Kill(lab.NB))
+	require.NoError(t, u.Start(t.Context(), lab.NB))
+	m.RequireMembers(m.Deployed...)
+	for _, name := range written {
+		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=10", "--no-leader-only", "--db="+u.Client(lab.NB), "get", "Logical_Switch", name, "name")
+		assert.NoError(t, err, "acknowledged, and read from the one whose write had failed")
+	}
+}
+
+// addOnSmallDisk adds a unit whose databases are on a disk of their own, and
+// returns what fills it.
+func addOnSmallDisk(m *labtest.Model) (u *lab.Unit, fill func()) {
+	m.T.Helper()
+	if os.Getuid() != 0 {
+		m.T.Skip("only root can mount the disk that is to be full")
+	}
+	u = m.AddSilent()
+	require.NoError(m.T, syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size=1m"))
+	m.T.Cleanup(func() { assert.NoError(m.T, syscall.Unmount(u.DBDir(), syscall.MNT_DETACH)) })
+	require.NoError(m.T, u.JoinDatabases(m.T.Context()))
+	require.NoError(m.T, m.Settle(m.T.Context()))
+	m.Deployed = append(m.Deployed, u)
+	return u, func() {
+		filler, err := os.Create(filepath.Join(u.DBDir(), "filler"))
+		require.NoError(m.T, err)
+		for err == nil {
+			_, err = filler.Write(make([]byte, 512))
+		}
+		require.ErrorIs(m.T, err, syscall.ENOSPC)
+		require.NoError(m.T, filler.Close())
+	}
+}
+
+// failLeader has a unit lead the Northbound database until its full disk has made its server give
+// that up. The others continue.
+func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
+	m.T.Helper()
+	m.MakeLeader(failed, lab.NB)
+	fill()
+	m.Eventually("a leader that has given up", func() bool {
+		if m.Raft(failed, lab.NB).Role != raft.Leader { // an election on a busy machine
+			m.MakeLeader(failed, lab.NB)
+		}
+		_, _ = m.Deployed[0].Exec(m.T.Context(), "ovn-nbctl", "--timeout=1", "--db="+failed.Client(lab.NB),
+			"create", "DNS", "external_ids:long="+strings.Repeat("x", 8192))
+		s := m.Raft(failed, lab.NB)
+		return s.State == raft.Failed
+	})
+	m.Eventually("another leader", func() bool {
+		s, err := m.RaftStatus(m.Deployed[0], lab.NB)
+		return err == nil && s.HasLeader() && string(s.Leader) != m.ShortID(failed, lab.NB)
+	})
+	return func() { require.NoError(m.T, os.Remove(filepath.Join(failed.DBDir(), "filler"))) }
+}
+
+// A leader that can't write what a client wants gives the database up, again and again.
+func TestLeaderThatCouldNotWrite(t *testing.T) {
+	m := labtest.Deploy(t, 2)
+	failed, fill := addOnSmallDisk(m)
+
+	// R0: a leader that can't write what a client wants gives the database up, and continues
+	// to call itself the leader. It refuses to compact its file and to leave; its own unit
+	// is not deceived, and restarts it.
+	m.Run("is started anew once there is space", func(m *labtest.Model) {
+		t := m.T
+		free := failLeader(m, failed, fill)
+		s := m.Raft(failed, lab.NB)
+		require.Equal(t, raft.Leader, s.Role, "the premise")
+		_, err := failed.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", "OVN_Northbound")
+		require.ErrorContains(t, err, "cannot store a snapshot following failure", "the premise")
+		before := m.ServerID(failed, lab.NB)
+
+		require.NoError(t, m.UpdateStatus(t.Context()))
+		assert.Equal(t, "blocked", failed.Workload().Status)
+		m.Finds(failed, finding.DiskFull, "")
+		assert.Contains(t, m.Act(failed, "cluster-status")["ovnnb"], "has given up the database")
+		for _, u := range m.Deployed[:2] {
+			m.Finds(u, finding.MemberDown, "nb "+failed.Name())
+		}
+
+		free()
+		m.Eventually("a member again", func() bool {
+			require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+			return failed.Workload().Status == "active"
+		})
+		assert.Equal(t, before, m.ServerID(failed, lab.NB), "the same server")
+		m.RequireMembers(m.Deployed...)
+		m.RequireWritable()
+	})
+
+	// Where its file lacks entries that it may have acknowledged, no server is started on it
+	// as if nothing were missing: it is kicked, and joins as a new one.
+	m.Run("joins again if its file lacks entries", func(m *labtest.Model) {
+		t := m.T
+		free := failLeader(m, failed, fill)
+		before := m.ServerID(failed, lab.NB)
+		free()
+		takeLast(t, failed.DBFile(lab.NB))
+		require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+		assert.Equal(t, "blocked", failed.Workload().Status)
+		m.Finds(failed, finding.FileUnusable, "nb")
+		command := m.NextCommands(failed)[0]
+		assert.Contains(t, failed.Workload().Message, command)
+		assert.Equal(t, "completed", m.Type(command).Status, command)
+		m.Eventually("a member again", func() bool {
+			require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+			return failed.Workload().Status == "active"
+		})
+		assert.NotEqual(t, before, m.ServerID(failed, lab.NB))
+		m.RequireMembers(m.Deployed...)
+		m.RequireWritable()
+	})
+
+	// The unit can be removed all the same: what it leaves behind is kicked as printed.
+	m.Run("does not keep its unit from being removed", func(m *labtest.Model) {
+		t := m.T
+		failLeader(m, failed, fill)
+		if err := m.RemoveUnit(t.Context(), failed, lab.RemoveOptions{}); err != nil {
+			// The server of sb, on the same full disk, has given up in the middle of its leave: Juju tries again.
+			require.NoError(t, m.Resolved(t.Context(), failed, false))
+		}
+		require.True(t, failed.Removed())
+		stays := m.Deployed[0]
+		m.Eventually("a stale member", func() bool {
+			require.NoError(t, m.UpdateStatus(t.Context()))
+			return m.HasFinding(stays, finding.StaleMember, failed.Name())
+		})
+		command := m.NextCommands(stays)[0]
+		assert.NotContains(t, command, "force=true")
+		assert.Equal(t, "completed", m.Type(command).Status, command)
+		m.RequireMembers(m.Deployed[:2]...)
+	})
+}
+
+// takeLast takes the last entry out of a database's file, as a write that failed does
+// which nothing followed.
+func takeLast(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const mark = "OVSDB CLUSTER "
+	records := strings.Split(string(text), mark)
+	last := slices.IndexFunc(records, func(r string) bool { return strings.Contains(r, `"index":`) })
+	for i, r := range records {
+		if strings.Contains(r, `"index":`) {
+			last = i
+		}
+	}
+	require.Positive(t, last)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(slices.Delete(records, last, len(records)), mark)), 0o600))
+}
+
+// A new cluster takes space beside the old file. Where it is missing, no unit stops its server.
+func TestRecoveryThatTheDiskHasNoSpaceForIsRefusedBeforeAnyServerIsStopped(t *testing.T) {
+	m := labtest.Deploy(t, 1)
+	u, _ := addOnSmallDisk(m)
+	dir := m.Act(m.Deployed[0], "backup")["backup"]
+	assert.True(t, m.RefusedRecovery(u, "restore", "from="+dir, "i-really-mean-it=true").Has(finding.RecoveryDataUnusable, "nb"))
+	m.Lose(m.Deployed[0])
+	assert.True(t, m.RefusedRecovery(u, "recover", "give-up="+m.Deployed[0].Name(), "i-really-mean-it=true").Has(finding.RecoveryDataUnusable, "nb"))
+}
