@@ -38,7 +38,6 @@ func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
 	ports := c.addGateways(6, "c1")
-	assert.Contains(t, c.operated("history"), "no plan has changed gateways")
 	assert.Empty(t, c.history().Plans)
 
 	c.operated("reschedule", "--wait", "0")
@@ -62,30 +61,28 @@ func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {
 	printed := regexp.MustCompile(`to revert: ovn-central-operator gateways (.*)`).FindStringSubmatch(out)
 	require.NotEmpty(t, printed, out)
 	assert.Contains(t, printed[1], "rebalance --revert "+rebalanced.ID)
-	code, _, stderr := c.operate("rebalance", "--revert", rebalanced.ID)
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "this would interrupt 4 gateways")
+	code, _, _ := c.operate("rebalance", "--revert", rebalanced.ID)
+	assert.Equal(t, 2, code, "it interrupts traffic")
 	c.operated(append(strings.Fields(printed[1]), "--wait", "0")...)
 	assert.Equal(t, map[string]int{"c1": 6}, c.masters(ports...))
 	assert.Equal(t, before, c.candidates(ports[0]))
 	h = c.history()
 	require.Len(t, h.Plans, 3)
 	assert.Equal(t, "revert", h.Plans[0].Operation)
-	assert.Contains(t, c.operated("rebalance", "--revert", rebalanced.ID, "--yes"), "revert: nothing to do")
+	c.changesNothing("rebalance", "--revert", rebalanced.ID, "--yes")
 
 	// What was taken back can be done again, but for what another program changed meanwhile.
 	moved := h.Plans[0].ID
 	c.nbctl("lrp-set-gateway-chassis", c.history(moved).Plans[0].Changes[0].Group, "c3", "7")
-	out = c.operated("rebalance", "--revert", moved, "--yes", "--wait", "0")
-	assert.Contains(t, out, "revert: 3 gateways")
-	assert.Contains(t, out, "the candidates of ")
+	again := told[shownPlan](c, "rebalance", "--revert", moved, "--yes", "--wait", "0")
+	assert.Len(t, again.Changes, 3)
+	assert.Contains(t, strings.Join(codes(again.Problems), "\n"), string(finding.CandidatesChanged))
 
-	code, _, stderr = c.operate("rebalance", "--revert", "g0")
+	code, _, stderr := c.operate("rebalance", "--revert", "g0")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, `the journal has no plan "g0"; it has `)
-	code, _, stderr = c.operate("history", "nothing")
+	assert.Contains(t, stderr, rebalanced.ID, "the plans that there are")
+	code, _, _ = c.operate("history", "nothing")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, `the journal has no plan "nothing"`)
 }
 
 // No other program uses the journal: ovn-northd makes nothing of it, and what of it
@@ -155,7 +152,6 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 	require.Len(t, h.Plans, 1)
 	assert.Positive(t, h.Plans[0].Left)
 	assert.Equal(t, []string{"c6"}, h.Plans[0].Added)
-	assert.Contains(t, c.operated("history"), "gateways left: interrupted, or still running)")
 	assert.Contains(t, codes(told[shownStatus](c, "status").Problems), "PLAN_UNFINISHED "+h.Plans[0].ID)
 
 	c.operated("reschedule", "--wait", "0")
@@ -164,7 +160,7 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 	for _, e := range c.history().Plans {
 		assert.Zero(t, e.Left, e.ID)
 	}
-	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "reschedule: nothing to do")
+	c.changesNothing("reschedule", "--wait", "0")
 }
 
 // A confirmation is of the plan that was shown, not of what others make of it.
@@ -183,7 +179,7 @@ func TestNoMoreMovesThanWasAgreedTo(t *testing.T) {
 	require.NoError(t, operation.Apply(t.Context()))
 	moved := c.masters(ports...)
 	assert.Equal(t, 4, moved["c2"]+moved["c3"], "of 10 that it would take now: %v", moved)
-	assert.Contains(t, strings.Join(told, "\n"), "the plan now exceeds the 4 confirmed moves")
+	assert.NotEmpty(t, told, "the run reports that it does less")
 }
 
 // What was written though its answer was lost counts: as moves that were confirmed, and as what is to be proved.

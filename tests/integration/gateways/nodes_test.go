@@ -106,7 +106,7 @@ func TestCordonedNodeGetsNothingNew(t *testing.T) {
 
 	before := c.nbctl("get", "NB_Global", ".", "external_ids")
 	assert.Contains(t, before, `"ovn-central:maintenance-hosts/c2"="[]"`, "all that comes has come since")
-	assert.Contains(t, c.answer("cordon", "c2").Message, "cordoned already")
+	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
 	assert.Equal(t, before, c.nbctl("get", "NB_Global", ".", "external_ids"), "nothing is written twice")
 
 	c.sbctl("chassis-del", "c2")
@@ -114,7 +114,7 @@ func TestCordonedNodeGetsNothingNew(t *testing.T) {
 	assert.Equal(t, maintenance.Absent, n.Life)
 	assert.NotNil(t, n.Cordon, "it outlives the chassis")
 	c.addChassis("c2")
-	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "nothing to do")
+	c.changesNothing("reschedule", "--wait", "0")
 
 	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
 	assert.Contains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), `"ovn-central:maintenance/c2"="false"`)
@@ -272,7 +272,8 @@ func TestHoldsOfEachKind(t *testing.T) {
 	_, list, _ := c.nodes("list")
 	assert.Regexp(t, `c1.example +c1 +up +in use +1 +2 +0 +0 +- +nova-compute 2, gateway 1, ovn-bgp-agent\n`, list)
 
-	assert.Contains(t, c.answer("hold", "c1", "ovn-bgp-agent").Message, "is held by ovn-bgp-agent already: routes, set by ")
+	assert.Equal(t, 200, c.answer("hold", "c1", "ovn-bgp-agent").Code)
+	assert.Equal(t, "routes", c.node("c1").Held("ovn-bgp-agent").Reason, "the first hold stays")
 	assert.Equal(t, 400, c.answer("hold", "c1", "gateway").Code)
 	released := c.answer("release", "c1", "nova-compute")
 	assert.Equal(t, finding.HoldDerived, codeOf(released))

@@ -41,10 +41,9 @@ func TestRunThatIsCutShortSaysHowFarItCame(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	s.Progress = func(context.Context, string) { cancel(errors.New("timed out after 30m")) }
-	require.EqualError(t, reschedule(ctx, s), "stopped after 100 gateways: timed out after 30m; run it again to continue")
+	require.ErrorContains(t, reschedule(ctx, s), "100 gateways: timed out after 30m")
 	s.Progress, s.NorthdTimeout = nil, time.Second
-	require.EqualError(t, reschedule(t.Context(), s),
-		"ovn-northd did not process the changes within 1s; check that it is running and what its log says, then run this again")
+	require.ErrorIs(t, reschedule(t.Context(), s), gateway.ErrBehind)
 	for i, candidates := range map[int]int{99: 2, 199: 2, 200: 1} {
 		assert.Len(t, c.candidates(ports[i]), candidates, i)
 	}
@@ -90,8 +89,8 @@ func TestWhereNothingHasUsedNBThereIsNothingToDo(t *testing.T) {
 	t.Parallel()
 	c := newDatabases(t)
 	for _, verb := range []string{"rebalance", "reschedule"} {
-		assert.Contains(t, c.operated(verb, "--yes"), verb+": nothing to do")
-		assert.Contains(t, c.operated("plan", verb), verb+": nothing to do")
+		c.changesNothing(verb, "--yes")
+		c.changesNothing("plan", verb)
 	}
 	assert.Equal(t, finding.NodeUnknown, codeOf(c.answer("remove", "c1", "--yes")))
 	c.addChassis("c1")
@@ -120,9 +119,9 @@ func TestWaitForOvnNorthdIsTold(t *testing.T) {
 	var lines []string
 	s.Gateways.Progress = func(_ context.Context, line string) { lines = append(lines, line) }
 	said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
-	assert.Contains(t, said.Message, "ovn-northd did not process the changes within 1s")
+	assert.Equal(t, finding.NodeNotRemoved, codeOf(said))
 	require.NotEmpty(t, lines)
-	assert.Equal(t, "ovn-northd does not follow: nb_cfg 0 of 1 for 5s", lines[0])
+	assert.Contains(t, lines[0], "nb_cfg 0 of 1")
 }
 
 // 002-3: the timeout bounds the wait for ovn-northd too, of the drain that begins and of one that joins
@@ -136,7 +135,7 @@ func TestTimeoutOfADrainBoundsTheWaitForOvnNorthd(t *testing.T) {
 	for range 2 {
 		said := c.answer("drain", "c1", "--timeout", "5s", "--grace-period", "0s")
 		assert.Equal(t, answer.DrainNodeError, said.Reason, document.Answer(said))
-		assert.Contains(t, said.Message, "ovn-northd did not process the changes in time (timed out after 5s); check that it is running")
+		assert.Contains(t, said.Message, "timed out after 5s")
 		assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes drain c1.example ")
 		require.NotNil(t, c.node("c1").Drain)
 		assert.Equal(t, map[string]int{"c1": 2}, c.masters(ports...))

@@ -117,6 +117,12 @@ type (
 	}
 )
 
+// changesNothing runs the program and requires that its plan is empty.
+func (c *cloud) changesNothing(args ...string) {
+	c.t.Helper()
+	assert.True(c.t, told[shownPlan](c, args...).Empty(), args)
+}
+
 // codes are the codes of findings with their subjects.
 func codes(all []finding.Document) (found []string) {
 	for _, f := range all {

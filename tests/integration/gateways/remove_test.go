@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,7 +49,7 @@ func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
 	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
 	assert.Contains(t, document.Answer(retired), "WARNING: its ovn-controller still responds")
 	again := c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
-	assert.Contains(t, document.Answer(again), "it is not a candidate of any gateway")
+	assert.Equal(t, 200, again.Code, document.Answer(again))
 
 	assert.Equal(t, 409, c.answer("remove", "c1", "--yes").Code, "it lives")
 	c.sbctl("create", "Chassis_Private", "name=c1")
@@ -164,7 +165,6 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	s.Charm = nil
 	said = decommission()
 	require.Equal(t, 200, said.Code, document.Answer(said))
-	assert.Contains(t, document.Answer(said), "evict: Success (200): 3 ports are released; virtual machines may run on there: cut its power")
 	assert.Contains(t, document.Answer(said), "rm /var/lib/ovn/*.left-*")
 	assert.Empty(t, c.node("c1").Holds)
 	assert.Equal(t, 200, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true}).Code)
@@ -273,8 +273,8 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	}
 	said := s.Decommission(t.Context(), node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true})
 	assert.Equal(t, answer.DisassociateFailure, said.Reason)
-	assert.Contains(t, document.Answer(said), "error  clear-labels: ClearLabelsError (500): gateways that have c1.example as a candidate: 1\n"+
-		"error  "+port+": ")
+	failed := slices.DeleteFunc(said.Details.MessageList, func(m answer.Message) bool { return !m.Error })
+	assert.Equal(t, []string{"clear-labels", port}, []string{failed[0].Name, failed[1].Name}, document.Answer(said))
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(port), "nothing was taken out")
 
 	c.addChassis("c2")
@@ -320,7 +320,7 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
 	said = s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
 	assert.Equal(t, answer.DeleteNodeError, said.Reason, document.Answer(said))
-	assert.Contains(t, said.Message, "ovn-northd did not process the changes within 1s")
+	assert.Equal(t, finding.NodeNotRemoved, codeOf(said))
 	for _, table := range []string{"Chassis", "Chassis_Private"} {
 		assert.Equal(t, "c1", c.sbctl("--bare", "--columns=name", "list", table))
 	}

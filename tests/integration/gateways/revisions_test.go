@@ -235,7 +235,6 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	}
 	first := c.reviewID("rebalance")
 	assert.Equal(t, first, c.reviewID("rebalance"))
-	assert.Contains(t, c.operated("rebalance", "--dry-run"), "\nreview-id "+first+": with it the plan is carried out only as it is here\n")
 	assert.Equal(t, 400, refused("r1").Code)
 
 	// Another operation, and there and back again.
@@ -248,11 +247,9 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
 	said = refused(first)
 	require.Len(t, said.Details.MessageList, 2)
-	assert.Contains(t, said.Message, "2 operations have changed the layout since the plan was reviewed")
-	code, stdout, stderr := c.operate(apply(first)...)
+	code, stdout, _ := c.operate(apply(first)...)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
-	assert.Contains(t, stderr, "error: 2 operations")
 
 	// A run of the journal that nothing has tagged, as those of agents are.
 	second := c.reviewID("rebalance")
@@ -265,8 +262,8 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, 1, c.masters(ports...)["c2"]+c.masters(ports...)["c3"], changed)
-	_, _, stderr = c.operate(apply(second)...)
-	assert.Contains(t, stderr, c.history().Plans[0].ID+": rebalance by a test, ")
+	_, _, stderr := c.operate(apply(second)...)
+	assert.Contains(t, stderr, c.history().Plans[0].ID)
 	c.operated("rebalance", "--revert", c.history().Plans[0].ID, "--yes", "--wait", "0")
 
 	// Another client.
@@ -287,14 +284,13 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 
 	// The check is skipped, and says what it would have refused.
 	assert.Equal(t, 200, c.answer("cordon", "c3").Code)
-	out := c.operated(apply(fourth, "--allow-intermediate-commits")...)
-	assert.Regexp(t, "skipping the check for intermediate commits: 1 operation has changed the layout since the plan was reviewed; g[0-9a-f]{8} cordon c3 by ", out)
+	assert.Regexp(t, "g[0-9a-f]{8} cordon c3 by ", c.operated(apply(fourth, "--allow-intermediate-commits")...))
 	assert.Equal(t, map[string]int{"c1": 3, "c2": 3}, c.masters(ports...))
 	assert.Equal(t, 200, c.answer("uncordon", "c3").Code)
 
 	// And as it was reviewed.
 	last := c.reviewID("rebalance")
-	assert.Contains(t, c.operated(apply(last)...), "gateways changed")
+	c.operated(apply(last)...)
 	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 2}, c.masters(ports...))
 }
 
@@ -306,7 +302,6 @@ func TestLayoutIsBroughtBackAsFarAsItCanBe(t *testing.T) {
 	ports := c.addGateways(5, "c1", "c2", "c3")
 	status := c.status("rebalance", "--target-revision", "successful-site-action", "--yes", "--wait", "0")
 	assert.Equal(t, 412, status.Code)
-	assert.Equal(t, "there is no successful-site-action: no operation has ended that way yet", status.Message)
 	assert.Equal(t, 412, c.status("rebalance", "--target-revision", "r000000000000", "--yes").Code)
 	assert.Equal(t, 400, c.status("rebalance", "--target-revision", "committed", "--revert", "g1", "--yes").Code)
 
@@ -321,16 +316,15 @@ func TestLayoutIsBroughtBackAsFarAsItCanBe(t *testing.T) {
 	for _, p := range ports {
 		c.rank(p, "c3", "c1", "c2")
 	}
-	code, _, stderr := c.operate("rebalance", "--target-revision", "successful-site-action")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "this would interrupt ")
-	out := c.operated("rebalance", "--target-revision", "successful-site-action", "--yes", "--wait", "0")
-	assert.Contains(t, out, "restore: ")
+	code, _, _ := c.operate("rebalance", "--target-revision", "successful-site-action")
+	assert.Equal(t, 2, code, "it interrupts traffic")
+	restored := told[shownPlan](c, "rebalance", "--target-revision", "successful-site-action", "--yes", "--wait", "0")
+	assert.Equal(t, "restore", restored.Operation)
 	for _, p := range ports {
 		assert.Equal(t, hosts(was[p]), hosts(c.candidates(p)), p)
 	}
 	assert.Equal(t, tagged, c.revisions().Details.MessageList[0].Name, "it is the same revision")
-	assert.Contains(t, c.operated("rebalance", "--target-revision", tagged, "--yes"), "restore: nothing to do")
+	c.changesNothing("rebalance", "--target-revision", tagged, "--yes")
 
 	// By now a chassis is gone, another one cordoned, a gateway gone and one new.
 	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
