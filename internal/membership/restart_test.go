@@ -260,7 +260,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	id, m := gone.id(ovndb.NB), model(units[0], units...)
 	delete(m.Goal, gone.Env.Unit)
 	delete(m.Published, gone.Env.Unit)
-	require.False(t, gone.observer.WasRemoved(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{}))
+	require.False(t, gone.observer.RemovedElsewhere(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{}))
 	gone.kill(ovndb.NB)
 	require.Eventually(t, func() bool { // until it counts as down
 		results, err := units[0].Kick(t.Context(), m, kickNB(id))
@@ -269,7 +269,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	}, 20*time.Second, 100*time.Millisecond)
 	gone.again(ovndb.NB)
 	require.Eventually(t, func() bool {
-		return gone.observer.WasRemoved(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{})
+		return gone.observer.RemovedElsewhere(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{})
 	}, 20*time.Second, 50*time.Millisecond)
 	_, err := gone.observer.AwaitMember(t.Context(), ovndb.NB, 500*time.Millisecond)
 	require.ErrorContains(t, err, "nb: this unit's server is not a working member after 500ms: ")

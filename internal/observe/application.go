@@ -365,3 +365,14 @@ func (m Application) Names(d ovndb.Database) []raft.ID {
 	slices.Sort(names)
 	return names
 }
+
+// OtherCharms are the versions of the charm that other units publish, without this unit's own.
+func (m Application) OtherCharms() (all []string) {
+	for _, unit := range m.Others() {
+		if charm := m.Peers[unit].State.Charm; charm != "" && charm != m.Charm {
+			all = append(all, charm)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -76,7 +76,7 @@ func (s *Observer) CachePath() string { return filepath.Join(s.Control.Paths.DB,
 
 // loadCache reads the unit's cache. An unreadable one is dropped and logged: nothing depends on it.
 func (s *Observer) loadCache(ctx context.Context) Cache {
-	m := Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
+	var m Cache
 	text, err := os.ReadFile(s.CachePath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return m
@@ -86,15 +86,12 @@ func (s *Observer) loadCache(ctx context.Context) Cache {
 	}
 	if err != nil {
 		s.Log.WarnContext(ctx, "cannot read this unit's cache; continuing without it", "path", s.CachePath(), "error", err)
-		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
+		return Cache{}
 	}
 	if m.Unit != "" && !s.Env.Is(m.Unit, m.Model) {
 		s.Log.InfoContext(ctx, "ignoring the cache of another unit that was on this machine before",
 			"unit", m.Unit, "model", m.Model)
-		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}, Former: m.leftBehind()}
-	}
-	if m.Configurations == nil {
-		m.Configurations = map[ovndb.Database]relation.Configuration{}
+		return Cache{Former: m.leftBehind()}
 	}
 	return m
 }
@@ -116,20 +113,28 @@ func (s *Observer) saveCache(m Cache) error {
 }
 
 // identities returns what this unit should publish, from the servers that answer and the files of the others. A failure
-// of one database does not hide the other. A server that has left has no identity.
-func (s *Observer) identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
+// of one database does not hide the other. A server that has left has no identity. One whose file can't be read keeps
+// the identity that was published last, even after a kick, until the file is moved away.
+func (s *Observer) identities(
+	ctx context.Context, servers map[ovndb.Database]ServerState, cache Cache,
+) relation.Identities {
 	own := relation.Identities{}
 	for d, l := range servers {
-		if l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable {
+		unread := l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable
+		if unread {
 			l.File, l.FileErr = s.Files.Inspect(ctx, d)
 		}
-		switch id := l.Identity(); {
-		case l.Condition == ovndb.Serving:
-			own[d] = id
-		case l.FileErr != nil:
+		if l.FileErr != nil {
 			s.Log.WarnContext(ctx, "cannot find the server's identity", "database", d.Short(), "error", l.FileErr)
-		case l.File.Exists && l.File.Clustered && !l.File.Left && id.Server != "":
+			unread = true
+		}
+		id, known := l.Identity(), cache.Published[s.Env.Unit][d]
+		inFile := l.FileErr == nil && l.File.Exists && l.File.Clustered && !l.File.Left && id.Server != ""
+		switch {
+		case l.Condition == ovndb.Serving, inFile:
 			own[d] = id
+		case unread && known.Server != "":
+			own[d] = known
 		}
 	}
 	return own
@@ -139,11 +144,12 @@ func (s *Observer) identities(ctx context.Context, servers map[ovndb.Database]Se
 // members.
 func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
 	next := Cache{
-		History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations),
+		History: m.History, Published: m.Published, Configurations: map[ovndb.Database]relation.Configuration{},
 		Departed: departed(cache, *m, s.Now()), Places: places(cache, *m),
 		Inconsistent: inconsistent(cache.Inconsistent, servers), Joins: joins(cache.Joins, servers, s.Now()),
 		Former: formerServers(cache.Former, *m, servers),
 	}
+	maps.Copy(next.Configurations, cache.Configurations)
 	m.Places, m.Former = next.Places, next.Former
 	m.Departed, m.DepartedEarlier = nil, slices.Sorted(maps.Keys(next.Departed))
 	for _, unit := range m.DepartedEarlier {
@@ -168,7 +174,7 @@ func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Da
 	return next
 }
 
-// addSince adds to what this unit publishes since when its servers are members.
+// addSince adds to this unit's identities the indexes since which its servers are members.
 func (c Cache) addSince(m *Application) {
 	own := maps.Clone(m.Published[m.Unit])
 	for d, id := range own {
@@ -209,16 +215,12 @@ func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 			all[unit] = at
 		}
 	}
-	if len(all) == 0 {
-		return nil
-	}
 	return all
 }
 
 // RemovedBefore reports whether the history has the server as removed.
 func (c Cache) RemovedBefore(d ovndb.Database, id raft.ID) bool {
-	known, found := c.History[d][id]
-	return found && !known.Removed.IsZero()
+	return !c.History[d][id].Removed.IsZero()
 }
 
 // OtherAddresses lists the addresses of the other members of a status.
@@ -238,18 +240,5 @@ func (s *Observer) ForgetServers(ctx context.Context, cache Cache, own relation.
 	cache.Published[s.Env.Unit] = own
 	if err := s.saveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
-	}
-}
-
-// keepIdentities keeps the published identity of a server whose file can't be read, as long as the file exists: the
-// server is a member, and this unit's.
-func keepIdentities(own relation.Identities, unit string, servers map[ovndb.Database]ServerState, cache Cache) {
-	for d, l := range servers {
-		if own[d].Server != "" || l.FileErr == nil && l.Condition != ovndb.Hung && l.Condition != ovndb.Unreadable {
-			continue
-		}
-		if known := cache.Published[unit][d]; known.Server != "" {
-			own[d] = known // until the file is moved away, even after a kick
-		}
 	}
 }

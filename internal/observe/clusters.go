@@ -115,24 +115,23 @@ func (s *Observer) checkFile(ctx context.Context, c *Cluster) {
 
 // clusters observes both clusters at the same time, without the members' owners.
 func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]Cluster {
-	var (
-		mu  sync.Mutex
-		wg  sync.WaitGroup
-		all = map[ovndb.Database]Cluster{}
-	)
-	for _, d := range ovndb.Databases() {
-		wg.Go(func() {
-			c, ok := s.cluster(ctx, servers[d])
-			if ok {
-				s.checkFile(ctx, &c)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			all[d] = c
-		})
-	}
+	return both(func(d ovndb.Database) Cluster {
+		c, ok := s.cluster(ctx, servers[d])
+		if ok {
+			s.checkFile(ctx, &c)
+		}
+		return c
+	})
+}
+
+// both calls observe for both databases at the same time.
+func both[T any](observe func(ovndb.Database) T) map[ovndb.Database]T {
+	var nb, sb T
+	var wg sync.WaitGroup
+	wg.Go(func() { nb = observe(ovndb.NB) })
+	wg.Go(func() { sb = observe(ovndb.SB) })
 	wg.Wait()
-	return all
+	return map[ovndb.Database]T{ovndb.NB: nb, ovndb.SB: sb}
 }
 
 // report adds the members' owners.

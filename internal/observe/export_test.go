@@ -12,7 +12,7 @@ var ChangedBy = changedBy
 
 // Identities are what the unit publishes about its servers.
 func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
-	return s.identities(ctx, servers)
+	return s.identities(ctx, servers, Cache{})
 }
 
 // LoadCache reads the unit's cache.

@@ -23,9 +23,6 @@ func (c Cache) leftBehind() map[ovndb.Database]FormerServer {
 			all[d] = FormerServer{Unit: c.Unit, Server: id.Server}
 		}
 	}
-	if len(all) == 0 {
-		return nil
-	}
 	return all
 }
 
@@ -43,9 +40,6 @@ func formerServers(
 		if !gone && !(l.MemberWithLeader() && m.sharesCluster(d, id.Cluster)) {
 			all[d] = former
 		}
-	}
-	if len(all) == 0 {
-		return nil
 	}
 	return all
 }

@@ -52,8 +52,5 @@ func inconsistent(
 			all[d] = l.Status.Server
 		}
 	}
-	if len(all) == 0 {
-		return nil
-	}
 	return all
 }

@@ -67,8 +67,5 @@ func joins(
 			all[d] = next
 		}
 	}
-	if len(all) == 0 {
-		return nil
-	}
 	return all
 }

@@ -22,19 +22,19 @@ func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.
 	if id == "" {
 		return false
 	}
-	if cache.RemovedBefore(d, id) {
-		return true
-	}
 	var addresses []string
 	for _, address := range m.PeerAddresses() {
 		addresses = append(addresses, ovndb.RaftAddress(d, address.String()))
 	}
-	return s.removedBy(ctx, d, id, addresses)
+	return s.removed(ctx, d, id, cache, addresses)
 }
 
-// removedBy reports whether any member at the addresses has a record that the server was removed. All are asked at the
-// same time: each machine that is off takes the whole [ProbeTimeout], and without a quorum most are off.
-func (s *Observer) removedBy(ctx context.Context, d ovndb.Database, id raft.ID, addresses []string) bool {
+// removed reports whether the cache, or any member at the addresses, has a record that the server was removed. All are
+// asked at the same time: each machine that is off takes the whole [ProbeTimeout], and without a quorum most are off.
+func (s *Observer) removed(ctx context.Context, d ovndb.Database, id raft.ID, cache Cache, addresses []string) bool {
+	if cache.RemovedBefore(d, id) {
+		return true
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := make(chan bool, len(addresses))
@@ -82,21 +82,12 @@ func RemovedServers(ids map[string]string) map[raft.ID]string {
 	return all
 }
 
-// RemovedElsewhere reports whether the others have removed this unit's server while it was down or cut off. The server
-// itself can't know: it waits for a leader for ever. The source is the record in the database, read from any member
-// that answers, or this unit's cache.
+// RemovedElsewhere reports whether the other members have removed this unit's server while it was down or cut off. The
+// server itself can't know: it waits for a leader for ever. The source is the record in the database, read from any
+// member that answers, or this unit's cache.
 func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
 	if l.Status.MemberWithLeader() {
 		return false
 	}
-	if cache.RemovedBefore(l.Database, l.Status.Server) {
-		return true
-	}
-	return s.removedBy(ctx, l.Database, l.Status.Server, OtherAddresses(l.Status))
-}
-
-// WasRemoved reports whether the remaining members are known to have removed this unit's server. The server itself
-// can't know if it was down then: it waits for a leader for ever.
-func (s *Observer) WasRemoved(ctx context.Context, l ServerState, cache Cache) bool {
-	return l.Member() && s.RemovedElsewhere(ctx, l, cache)
+	return s.removed(ctx, l.Database, l.Status.Server, cache, OtherAddresses(l.Status))
 }

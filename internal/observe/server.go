@@ -194,21 +194,7 @@ func (s *Observer) ObserveServersWithin(ctx context.Context, timeout time.Durati
 
 // ObserveServers observes both databases at the same time.
 func (s *Observer) ObserveServers(ctx context.Context) map[ovndb.Database]ServerState {
-	var (
-		mu  sync.Mutex
-		wg  sync.WaitGroup
-		all = map[ovndb.Database]ServerState{}
-	)
-	for _, d := range ovndb.Databases() {
-		wg.Go(func() {
-			l := s.ObserveServer(ctx, d)
-			mu.Lock()
-			defer mu.Unlock()
-			all[d] = l
-		})
-	}
-	wg.Wait()
-	return all
+	return both(func(d ovndb.Database) ServerState { return s.ObserveServer(ctx, d) })
 }
 
 // lagInterval and lagTimeout are how often and how long a leader is asked again until its connected members have stored

@@ -53,36 +53,29 @@ func (s *Observer) observe(
 	var (
 		cache   = s.loadCache(ctx)
 		servers map[ovndb.Database]ServerState
-		own     relation.Identities
 		wg      sync.WaitGroup
 	)
 	wg.Go(func() {
 		servers = s.ObserveServers(ctx)
-		wg.Go(func() { further(servers) })
-		own = s.identities(ctx, servers)
-		keepIdentities(own, s.Env.Unit, servers, cache)
+		further(servers)
 	})
 	application := readApplication(ctx, tools, s.Env, cache)
 	wg.Wait()
-	application.publish(own)
-	cache = s.updateCache(cache, &application, servers)
-	if err := s.saveCache(cache); err != nil {
-		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
-	}
-	return Snapshot{Servers: servers, Own: application.Published[application.Unit], Application: application, Cache: cache}
+	return s.snapshot(ctx, cache, application, servers)
 }
 
 // Refresh observes the unit's servers again and keeps Juju's data.
 func (s *Observer) Refresh(ctx context.Context, before Snapshot) Snapshot {
-	after := before
-	after.Servers = s.ObserveServers(ctx)
-	own := s.identities(ctx, after.Servers)
-	keepIdentities(own, s.Env.Unit, after.Servers, before.Cache)
-	after.Application.publish(own)
-	after.Cache = s.updateCache(before.Cache, &after.Application, after.Servers)
-	after.Own = after.Application.Published[after.Application.Unit]
-	if err := s.saveCache(after.Cache); err != nil {
+	return s.snapshot(ctx, before.Cache, before.Application, s.ObserveServers(ctx))
+}
+
+func (s *Observer) snapshot(
+	ctx context.Context, cache Cache, m Application, servers map[ovndb.Database]ServerState,
+) Snapshot {
+	m.publish(s.identities(ctx, servers, cache))
+	cache = s.updateCache(cache, &m, servers)
+	if err := s.saveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
 	}
-	return after
+	return Snapshot{Servers: servers, Own: m.Published[m.Unit], Application: m, Cache: cache}
 }

@@ -35,7 +35,7 @@ func (u *Unit) database(ctx context.Context, o Snapshot, db ovndb.Database) (pla
 	}
 	switch {
 	case !x.Status.HasLeader():
-		x.Removed = u.Observer.WasRemoved(ctx, l, o.Cache)
+		x.Removed = l.Member() && u.Observer.RemovedElsewhere(ctx, l, o.Cache)
 	case x.Status.State == raft.JoiningCluster: // it knows the leader, and has no data yet
 	case x.Inconsistent != "": // it may answer no client, and what it would answer is not the cluster's
 	default:
