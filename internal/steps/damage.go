@@ -12,12 +12,14 @@ import (
 )
 
 // rewriteFile makes a server rewrite its file that lacks entries. If it can't, the next decision reports that.
-func (u *Unit) rewriteFile(ctx context.Context, db ovndb.Database) error {
+func (u *Unit) rewriteFile(ctx context.Context, _ Snapshot, s plan.Step) error {
+	db := s.Database
 	err := u.Members.RewriteFile(ctx, db)
 	damaged := (*membership.DamagedFileError)(nil)
 	if err == nil {
 		return u.Members.PublishDamage(ctx, u.Observer.ObserveServer(ctx, db), "")
-	} else if !errors.As(err, &damaged) {
+	}
+	if !errors.As(err, &damaged) {
 		return err
 	}
 	u.Log.ErrorContext(ctx, "the server's file lacks entries", "database", db.Short(), "error", err)
@@ -33,7 +35,7 @@ func (u *Unit) PublishDamage(ctx context.Context, o Snapshot) {
 	for _, c := range o.Report.Clusters {
 		l := o.Servers[c.Database]
 		found, observed := o.State.Databases[c.Database]
-		if !observed { // the damage of a database that was not looked at stays published
+		if !observed { // its damage stays published
 			continue
 		}
 		lost, published := found.Damage, c.Condition == ovndb.Serving && slices.Contains(c.View.Lost, c.Status.Server)

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net/netip"
@@ -53,53 +54,50 @@ func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	return systemd.Defaults{Local: own, Remote: own, Credentials: u.Paths.Credentials()}
 }
 
-// writeDefaults writes the file of the services' options. drift is the result of [Unit.defaults].
-func (u *Unit) writeDefaults(
-	a observe.Addresses, drift plan.Drift, servers map[ovndb.Database]observe.ServerState,
-) error {
-	if drift == plan.NeedsRestart {
+// writeDefaults writes the file of the services' options.
+func (u *Unit) writeDefaults(_ context.Context, o Snapshot, _ plan.Step) error {
+	if o.State.Defaults == plan.NeedsRestart {
 		for _, db := range ovndb.Databases() {
-			if servers[db].Condition == ovndb.Serving {
+			if o.Servers[db].Condition == ovndb.Serving {
 				u.Restarts.Due(ovndb.ServiceOf(db), "options changed")
 			}
 		}
-		// Record the restart before writing the file: a hook that is killed must not lose it.
+		// The restart is recorded before the file is written: a hook that is killed must not lose it.
 		if err := u.Save(); err != nil {
 			return err
 		}
 	}
-	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(a).Render(), 0o644)
+	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(o.Addresses).Render(), 0o644)
 }
 
 // northdParams compares the file of ovn-northd's arguments with the wanted one.
-func (u *Unit) northdParams(a observe.Addresses, snapshot observe.Snapshot) (plan.Drift, error) {
-	return drift(a, u.Paths.NorthdParams(), u.wantedNorthd(a, snapshot).Render, systemd.NorthdNeedsRestart)
+func (u *Unit) northdParams(o Snapshot) (plan.Drift, error) {
+	return drift(o.Addresses, u.Paths.NorthdParams(), u.wantedNorthd(o).Render, systemd.NorthdNeedsRestart)
 }
 
 // wantedNorthd returns the arguments with all units that have servers, in the order of their addresses: the units
 // that publish a server, and all members, even of unknown units. A unit that is being removed may have the leader
 // for as long as its `stop` is refused, and ovn-northd needs the leaders; a unit that still runs the Python charm
 // publishes no servers.
-func (u *Unit) wantedNorthd(a observe.Addresses, snapshot observe.Snapshot) systemd.NorthdParams {
-	m, addresses := snapshot.Application, []netip.Addr{a.Own}
+func (u *Unit) wantedNorthd(o Snapshot) systemd.NorthdParams {
+	m, addresses := o.Application, []netip.Addr{o.Addresses.Own}
 	for _, unit := range m.Others() {
 		if address := m.Peers[unit].State.Address; address.IsValid() && m.Published[unit].Complete() {
 			addresses = append(addresses, address)
 		}
 	}
-	addresses = append(addresses, snapshot.MemberAddresses()...)
+	addresses = append(addresses, o.MemberAddresses()...)
 	slices.SortFunc(addresses, netip.Addr.Compare)
 	return systemd.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Paths.Credentials()}
 }
 
-// writeNorthdParams writes the file of ovn-northd's arguments. restart is set if a running ovn-northd must be
-// restarted.
-func (u *Unit) writeNorthdParams(a observe.Addresses, snapshot observe.Snapshot, restart bool) error {
-	if restart {
+// writeNorthdParams writes the file of ovn-northd's arguments.
+func (u *Unit) writeNorthdParams(_ context.Context, o Snapshot, _ plan.Step) error {
+	if o.State.Services[ovndb.Northd].Active && o.State.NorthdParams == plan.NeedsRestart {
 		u.Restarts.Due(ovndb.Northd, "units have come or gone")
 		if err := u.Save(); err != nil {
 			return err
 		}
 	}
-	return atomicfile.Write(u.Paths.NorthdParams(), u.wantedNorthd(a, snapshot).Render(), 0o644)
+	return atomicfile.Write(u.Paths.NorthdParams(), u.wantedNorthd(o).Render(), 0o644)
 }

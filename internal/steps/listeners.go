@@ -38,7 +38,8 @@ func (u *Unit) compareListeners(ctx context.Context, o Snapshot, db ovndb.Databa
 }
 
 // ensureListeners writes the wanted rows of a database.
-func (u *Unit) ensureListeners(ctx context.Context, o Snapshot, db ovndb.Database) error {
+func (u *Unit) ensureListeners(ctx context.Context, o Snapshot, s plan.Step) error {
+	db := s.Database
 	_, err := u.Dialer.EnsureConnections(ctx, db, o.listeners(db), "unix:"+u.Paths.Socket(db))
 	return err
 }

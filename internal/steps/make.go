@@ -12,10 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-type function func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error
-
 // functions make the steps.
-var functions = map[plan.Kind]function{
+var functions = map[plan.Kind]func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error{
 	plan.Install: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
 		u.Schemas.Forget(ovndb.Databases()...)
 		return u.Packages.Install(ctx, o.Packages())
@@ -25,35 +23,21 @@ var functions = map[plan.Kind]function{
 		return u.Packages.Upgrade(ctx, o.Packages())
 	},
 	plan.TrustCA: (*Unit).installCertificate, plan.InstallCertificate: (*Unit).installCertificate,
-	plan.DropCAs: (*Unit).installCertificate,
-	plan.WriteDefaults: func(u *Unit, _ context.Context, o Snapshot, _ plan.Step) error {
-		return u.writeDefaults(o.Addresses, o.State.Defaults, o.Servers)
-	},
-	plan.WriteNorthdParams: func(u *Unit, _ context.Context, o Snapshot, _ plan.Step) error {
-		restart := o.State.Services[ovndb.Northd].Active && o.State.NorthdParams == plan.NeedsRestart
-		return u.writeNorthdParams(o.Addresses, o.Snapshot, restart)
-	},
+	plan.DropCAs:       (*Unit).installCertificate,
+	plan.WriteDefaults: (*Unit).writeDefaults, plan.WriteNorthdParams: (*Unit).writeNorthdParams,
 	plan.ConfigureFirewall: func(u *Unit, ctx context.Context, o Snapshot, _ plan.Step) error {
 		_, err := u.Firewall.Ensure(ctx, o.firewall())
 		return err
 	},
-	plan.ConfigureListeners: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
-		return u.ensureListeners(ctx, o, s.Database)
-	},
-	plan.Start: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error { return u.start(ctx, s.Services) },
+	plan.ConfigureListeners: (*Unit).ensureListeners,
+	plan.Start:              func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error { return u.start(ctx, s.Services) },
 	plan.Restart: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
 		return u.Restart(ctx, o.Snapshot, s.Service)
 	},
 	plan.ArchiveFile: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
 		return u.archive(ctx, o.Servers[s.Database])
 	},
-	plan.RewriteFile: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
-		return u.rewriteFile(ctx, s.Database)
-	},
-	plan.ConvertSchema: (*Unit).convert,
-	plan.SetElectionTimer: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
-		return u.setTimer(ctx, s.Database, s.Timer)
-	},
+	plan.RewriteFile: (*Unit).rewriteFile, plan.ConvertSchema: (*Unit).convert, plan.SetElectionTimer: (*Unit).setTimer,
 	plan.Leave: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
 		return u.Members.LeaveRemoved(ctx, o.Application, o.Servers[s.Database])
 	},
@@ -95,12 +79,7 @@ var functions = map[plan.Kind]function{
 		}
 		return u.Leader.Supersede(ctx, s.Database, s.Cluster, s.Unit)
 	},
-	plan.NoteSuperseded: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
-		return u.noteSuperseded(ctx, s.Database)
-	},
-	plan.RemoveDamaged: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
-		return u.removeMember(ctx, o.Application, s)
-	},
+	plan.NoteSuperseded: (*Unit).noteSuperseded, plan.RemoveDamaged: (*Unit).removeMember,
 	plan.WithdrawRequest: func(u *Unit, _ context.Context, _ Snapshot, s plan.Step) error {
 		u.Recovery.Note(s.Database, u.Recovery.Attempts[s.Database].Withdraws(s.Why))
 		return nil
@@ -116,8 +95,8 @@ func (u *Unit) Make(ctx context.Context, o Snapshot, s plan.Step) error {
 	return do(u, ctx, o, s)
 }
 
-// convert converts a database to the schema of the packages. It compares once more right before, since the
-// conversion of a killed hook may have ended meanwhile.
+// convert converts a database to the schema of the packages. It compares once more right before, since the conversion
+// that a killed hook began may have ended.
 func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
 	db := s.Database
 	u.Schemas.Forget(db)
@@ -135,7 +114,7 @@ func (u *Unit) convert(ctx context.Context, o Snapshot, s plan.Step) error {
 }
 
 // installCertificate writes the certificates' files. If the servers are members, it holds the locks of both
-// databases, so that no other unit's server is down meanwhile.
+// databases, so that no other unit's server is down at the same time.
 func (u *Unit) installCertificate(ctx context.Context, o Snapshot, s plan.Step) error {
 	locked := true
 	var served []ovndb.Database
@@ -149,7 +128,7 @@ func (u *Unit) installCertificate(ctx context.Context, o Snapshot, s plan.Step) 
 		return u.Certificates.Install(ctx, s.Kind, o.Addresses.Own, served)
 	}
 	if !locked {
-		return install(ctx, nil) // nothing is lost that way, and maybe everything won
+		return install(ctx, nil) // no member is at risk, and the certificate may be what keeps them apart
 	}
 	return u.Members.WithLocks(ctx, o.Application, ovndb.Databases(), false, install)
 }
@@ -168,8 +147,8 @@ func (u *Unit) claim(ctx context.Context, o Snapshot, s plan.Step) error {
 	return u.Leader.Claim(ctx, s.IDs, by)
 }
 
-// discard puts away a staged cluster. It first withdraws this unit's claim, in its record; the claim is published
-// as withdrawn when this hook or a later one ends. The unit that claims clusters waits for that.
+// discard puts away a staged cluster. It first records that this unit's claim is withdrawn, which is published when
+// this hook or a later one ends. The unit that claims clusters waits for that.
 func (u *Unit) discard(_ context.Context, o Snapshot, s plan.Step) error {
 	staged := o.State.Databases[s.Database].Staged
 	if s.Database == ovndb.NB && staged == o.State.Claim && staged != "" {

@@ -32,7 +32,7 @@ func (u *Unit) Look(ctx context.Context, o Snapshot) (s plan.State, err error) {
 	if s.Disk, err = machine.DiskProblem(u.Paths); err != nil {
 		return s, err
 	}
-	if version.OVN == "" { // what dpkg was only interrupted at is there, and its servers may run
+	if version.OVN == "" { // half-configured packages have a version, and their servers may run
 		s.Pending = u.Restarts.Planned(ctx, version, nil, s.NorthdHeld)
 		return s, nil
 	}
@@ -54,7 +54,7 @@ func (u *Unit) Look(ctx context.Context, o Snapshot) (s plan.State, err error) {
 		return s, err
 	}
 	s.Refused = u.refused(s)
-	if s.NorthdParams, err = u.northdParams(o.Addresses, o.Snapshot); err != nil {
+	if s.NorthdParams, err = u.northdParams(o); err != nil {
 		return s, err
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +21,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/restarts"
 	"github.com/ovn-central/ovn-central-operator/internal/restore"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
@@ -77,13 +75,6 @@ const (
 	pollInterval = 25 * time.Millisecond
 )
 
-// await is [poll.Until] with a time limit.
-func await(ctx context.Context, patience time.Duration, look func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	return poll.Until(ctx, pollInterval, look)
-}
-
 // archive puts away the file of a server that is not a member, and masks the service: it would create a new
 // cluster.
 func (u *Unit) archive(ctx context.Context, l observe.ServerState) error {
@@ -114,9 +105,9 @@ func (u *Unit) archive(ctx context.Context, l observe.ServerState) error {
 	return nil
 }
 
-// start starts services at the same time; the failure of one does not stop the others. They run the installed
-// version. The version of a service that never ran is recorded before the start: the start may succeed after its
-// time is over, and a killed hook records nothing afterwards.
+// start starts services at the same time; the failure of one does not stop the others. They run the installed version.
+// The version of a service that never ran is recorded before the start: the start may succeed after its timeout, and a
+// killed hook records nothing afterwards.
 func (u *Unit) start(ctx context.Context, services []ovndb.Service) error {
 	installed, _, err := u.Packages.Installed(ctx)
 	if err != nil {
@@ -154,9 +145,9 @@ func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 			return err
 		}
 	}
-	i := slices.IndexFunc(ovndb.Databases(), func(db ovndb.Database) bool { return ovndb.ServiceOf(db) == service })
-	if i >= 0 { // only this start shows whether the start guard refuses it
-		if err := startguard.Forget(u.Paths, ovndb.Databases()[i]); err != nil {
+	db, isServer := databaseOf(service)
+	if isServer { // only this start shows whether the start guard refuses it
+		if err := startguard.Forget(u.Paths, db); err != nil {
 			return err
 		}
 	}
@@ -166,13 +157,22 @@ func (u *Unit) StartOne(ctx context.Context, service ovndb.Service) error {
 	if service == ovndb.Northd {
 		u.awaitNorthd(ctx, northdPatience)
 	}
-	if i >= 0 {
-		if err := u.awaitMember(ctx, ovndb.Databases()[i], joinPatience); err != nil {
-			u.Log.InfoContext(ctx, "the server is not a working member yet",
-				"database", ovndb.Databases()[i].Short(), "error", err)
+	if isServer {
+		if err := u.awaitMember(ctx, db, joinPatience); err != nil {
+			u.Log.InfoContext(ctx, "the server is not a working member yet", "database", db.Short(), "error", err)
 		}
 	}
 	return nil
+}
+
+// databaseOf returns the database whose server the service is; ok is false for a service that is no server.
+func databaseOf(service ovndb.Service) (db ovndb.Database, ok bool) {
+	for _, db := range ovndb.Databases() {
+		if ovndb.ServiceOf(db) == service {
+			return db, true
+		}
+	}
+	return "", false
 }
 
 // awaitMember waits until a started server is a member. It does not wait for a server that the start guard has
@@ -186,7 +186,7 @@ func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time
 	if refused.Reason != "" {
 		return fmt.Errorf("%s: the start guard keeps the server from starting: %s", db.Short(), refused.Reason)
 	}
-	_, err = u.Observer.AwaitMember(ctx, db, raft.Patience(patience, raftfile.Size(u.Paths.File(db))))
+	_, err = u.Observer.AwaitMember(ctx, db, u.Patience(db, patience))
 	return err
 }
 
@@ -209,10 +209,7 @@ func (u *Unit) Restart(ctx context.Context, snapshot observe.Snapshot, service o
 		u.awaitNorthd(ctx, northdPatience)
 		return nil
 	}
-	for _, db := range ovndb.Databases() {
-		if ovndb.ServiceOf(db) != service {
-			continue
-		}
+	if db, isServer := databaseOf(service); isServer {
 		if err := u.restartServer(ctx, snapshot, db); err != nil {
 			return err
 		}
@@ -246,8 +243,8 @@ var ErrNotRemoved = errors.New("not removed")
 
 // removeMember kicks the member of a unit that asks for it, with the judgement, the lock and the proof of every
 // kick.
-func (u *Unit) removeMember(ctx context.Context, m observe.Application, s plan.Step) error {
-	results, err := u.Members.Kick(ctx, m, membership.KickRequest{
+func (u *Unit) removeMember(ctx context.Context, o Snapshot, s plan.Step) error {
+	results, err := u.Members.Kick(ctx, o.Application, membership.KickRequest{
 		IDs:       map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}},
 		Confirmed: true, Permit: raft.PermitForce,
 	})
@@ -263,41 +260,33 @@ func (u *Unit) removeMember(ctx context.Context, m observe.Application, s plan.S
 }
 
 // setTimer changes the election timer of a database.
-func (u *Unit) setTimer(ctx context.Context, db ovndb.Database, to time.Duration) error {
+func (u *Unit) setTimer(ctx context.Context, _ Snapshot, s plan.Step) error {
+	db, to := s.Database, s.Timer
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
 	}
-	err := await(ctx, raft.Patience(timerPatience, raftfile.Size(u.Paths.File(db))), func() error {
+	changed := poll.Await(ctx, u.Patience(db, timerPatience), pollInterval, nil, func() bool {
 		l := u.Observer.ObserveServer(ctx, db)
-		if l.Condition == ovndb.Serving && l.Status.ElectionTimer == to {
-			return nil
-		}
-		return fmt.Errorf("%s: the election timer is not %s yet", db.Short(), to)
+		return l.Condition == ovndb.Serving && l.Status.ElectionTimer == to
 	})
-	if err != nil {
-		u.Log.InfoContext(ctx, "the election timer is not changed yet", "database", db.Short(), "error", err)
+	if !changed {
+		u.Log.InfoContext(ctx, "the election timer is not changed yet", "database", db.Short())
 	}
 	return nil
 }
 
 // awaitNorthd waits until an ovn-northd that was started, or that found no server, has both databases.
 func (u *Unit) awaitNorthd(ctx context.Context, patience time.Duration) {
-	err := await(ctx, patience, func() error {
+	if !poll.Await(ctx, patience, pollInterval, nil, func() bool {
 		connected, err := u.Control.NorthdConnected(ctx)
-		if err == nil && !connected {
-			err = errors.New("ovn-northd is not connected to both databases yet")
-		}
-		return err
-	})
-	if err != nil {
-		u.Log.InfoContext(ctx, "ovn-northd is not connected to both databases yet", "error", err)
+		return err == nil && connected
+	}) {
+		u.Log.InfoContext(ctx, "ovn-northd is not connected to both databases yet")
 		return
 	}
-	_ = await(ctx, lockPatience, func() error { // it is active right away if no other has the lock
-		if state, err := u.Control.NorthdStatus(ctx); err != nil || state != ovsctl.NorthdActive {
-			return errors.New("it stands by")
-		}
-		return nil
+	poll.Await(ctx, lockPatience, pollInterval, nil, func() bool { // it is active at once if no other has the lock
+		state, err := u.Control.NorthdStatus(ctx)
+		return err == nil && state == ovsctl.NorthdActive
 	})
 }
 
@@ -311,7 +300,7 @@ func (u *Unit) AwaitServers(ctx context.Context, servers map[ovndb.Database]obse
 		patience := leaderConnectionPatience
 		switch l := servers[db]; {
 		case l.Starting:
-			patience = raft.Patience(joinPatience, raftfile.Size(u.Paths.File(db)))
+			patience = u.Patience(db, joinPatience)
 		case !l.LeaderUnreachable():
 			continue
 		}

@@ -197,8 +197,12 @@ func TestDefaults(t *testing.T) {
 	own, other := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.9")
 	assert.Empty(t, compare(observe.Addresses{}), "its address is unknown")
 	assert.Equal(t, plan.Drifted, compare(observe.Addresses{Own: own}), "there is no file yet")
-	serving := map[ovndb.Database]observe.ServerState{ovndb.NB: {Condition: ovndb.Serving}}
-	require.NoError(t, u.writeDefaults(observe.Addresses{Own: own}, plan.Drifted, serving))
+	defaults := func(own netip.Addr, drift plan.Drift) Snapshot {
+		o := Snapshot{Addresses: observe.Addresses{Own: own}, State: plan.State{Defaults: drift}}
+		o.Servers = map[ovndb.Database]observe.ServerState{ovndb.NB: {Condition: ovndb.Serving}}
+		return o
+	}
+	require.NoError(t, u.writeDefaults(t.Context(), defaults(own, plan.Drifted), plan.Step{}))
 	assert.Equal(t, plan.InSync, compare(observe.Addresses{Own: own}))
 	assert.Equal(t, plan.InSync, compare(observe.Addresses{Own: other, Member: own}))
 	due, err := u.Restarts.Pending(ovndb.Version{})
@@ -206,7 +210,7 @@ func TestDefaults(t *testing.T) {
 	assert.Empty(t, due)
 
 	u.Save = func() error { return os.ErrPermission }
-	require.ErrorIs(t, u.writeDefaults(observe.Addresses{Own: other}, plan.NeedsRestart, serving), os.ErrPermission)
+	require.ErrorIs(t, u.writeDefaults(t.Context(), defaults(other, plan.NeedsRestart), plan.Step{}), os.ErrPermission)
 	assert.Equal(t, plan.InSync, compare(observe.Addresses{Own: own}), "it is not changed before the restart is noted")
 	due, err = u.Restarts.Pending(ovndb.Version{})
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ func (u *Unit) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot)
 		l := snapshot.Servers[db]
 		own := l.Identity().Cluster
 		if l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable {
-			own, _ = raftfile.Cluster(ctx, u.Paths, db) // what can't be read is not put away
+			own, _ = raftfile.Cluster(ctx, u.Paths, db) // an unreadable file is not put away
 		}
 		if own == "" || !u.superseded(ctx, db, own, unread) {
 			continue
@@ -88,46 +88,41 @@ func (u *Unit) superseded(ctx context.Context, db ovndb.Database, own raft.ID, u
 // supersededDrift compares the replaced clusters that this unit's server lists with those that the application
 // knows. If the server can't be read, it reports no difference.
 func (u *Unit) supersededDrift(ctx context.Context, db ovndb.Database) plan.Drift {
-	drift := plan.InSync
 	if len(u.Leader.Clusters.Superseded) == 0 {
-		return drift
+		return plan.InSync
 	}
-	err := u.onSuperseded(ctx, db, func(context.Context, *ovsdb.Global, map[string]string) error {
-		drift = plan.Drifted
-		return nil
-	})
-	if err != nil {
+	drifted, err := u.syncSuperseded(ctx, db, false)
+	switch {
+	case err != nil:
 		u.Log.WarnContext(ctx, "cannot read which clusters were replaced", "database", db.Short(), "error", err)
 		return ""
+	case drifted:
+		return plan.Drifted
 	}
-	return drift
+	return plan.InSync
 }
 
 // noteSuperseded writes the replaced clusters that the database lacks.
-func (u *Unit) noteSuperseded(ctx context.Context, db ovndb.Database) error {
-	err := u.onSuperseded(ctx, db, func(ctx context.Context, global *ovsdb.Global, lacks map[string]string) error {
-		return global.Put(ctx, lacks)
-	})
-	if err != nil {
-		return fmt.Errorf("cannot note the replaced clusters in %s: %w", db, err)
+func (u *Unit) noteSuperseded(ctx context.Context, _ Snapshot, s plan.Step) error {
+	if _, err := u.syncSuperseded(ctx, s.Database, true); err != nil {
+		return fmt.Errorf("cannot note the replaced clusters in %s: %w", s.Database, err)
 	}
 	return nil
 }
 
-// onSuperseded calls do with the replaced clusters that external_ids of NB_Global or SB_Global lacks on this unit's
-// server, if there are any.
-func (u *Unit) onSuperseded(
-	ctx context.Context, db ovndb.Database, do func(context.Context, *ovsdb.Global, map[string]string) error,
-) error {
+// syncSuperseded reports whether external_ids of NB_Global or SB_Global on this unit's server lacks replaced clusters.
+// If write is set, it adds them.
+func (u *Unit) syncSuperseded(ctx context.Context, db ovndb.Database, write bool) (lacked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, u.StorePatience(db))
 	defer cancel()
 	socket := []string{"unix:" + u.Paths.Socket(db)}
-	return u.Dialer.WithGlobal(ctx, db, socket, func(global *ovsdb.Global, ids map[string]string) error {
+	err = u.Dialer.WithGlobal(ctx, db, socket, func(global *ovsdb.Global, ids map[string]string) error {
 		c := u.Leader.Clusters
 		lacks := observe.SupersededDrift(db, c.IDs, c.Superseded, ids)
-		if len(lacks) == 0 {
-			return nil
+		if lacked = len(lacks) > 0; lacked && write {
+			return global.Put(ctx, lacks)
 		}
-		return do(ctx, global, lacks)
+		return nil
 	})
+	return lacked, err
 }
