@@ -1,5 +1,5 @@
-// Package jujuleader reads and publishes what Juju's leader decides for all units: which clusters are the
-// application's, and which recoveries are carried out.
+// Package jujuleader reads and publishes the decisions of Juju's leader for all units: the application's clusters, and the
+// accepted recoveries.
 package jujuleader
 
 import (
@@ -26,7 +26,7 @@ type Juju interface {
 	RelationSetApp(ctx context.Context, id string, values map[string]string) error
 }
 
-// Manager reads what Juju's leader has published, and publishes as the leader. It lives for one hook.
+// Manager reads the data that Juju's leader has published, and publishes as the leader. It is used during one hook.
 type Manager struct {
 	Juju  Juju
 	Unit  string
@@ -34,34 +34,34 @@ type Manager struct {
 	State *unitstate.State
 	Log   *slog.Logger
 	published
-	// Leads is what Juju has last said; false also once it has refused what only the leader may.
+	// Leads is Juju's last answer; it is false, too, once Juju has refused a leader's write.
 	Leads bool
-	// asked is when Juju said that, before the published data were read.
+	// asked is the time of that answer, before the published data were read.
 	asked time.Time
-	// relations are the IDs of the relation of the units.
+	// relations are the IDs of the peer relation.
 	relations []string
 }
 
-// published is what Juju's leader has published, and what this unit has since.
+// published has the data that Juju's leader has published, and those that this unit has written since.
 type published struct {
 	Clusters relation.Clusters
 	// Problem is what is wrong with the clusters' IDs.
 	Problem string
-	// Accepted are the recoveries that are carried out.
+	// Accepted are the accepted recoveries.
 	Accepted map[ovndb.Database]recovery.Acceptance
-	// Migrated reports whether only the units' records have the clusters' IDs: Juju has no leader settings any more,
-	// and the application's data don't have them yet.
+	// Migrated reports whether only the units' records have the clusters' IDs: Juju no longer has leader settings, and
+	// the application's data don't have them yet.
 	Migrated bool
-	// Blind reports whether the data could not be read in this hook, so that they are those from before. Unrelated
-	// reports whether there are none from before either.
+	// Blind reports whether the data could not be read in this hook; then they are the remembered ones. Unrelated reports
+	// whether none are remembered.
 	Blind, Unrelated bool
 }
 
-// kept is what is remembered of the application's clusters.
+// kept is the stored state.
 type kept struct {
 	// LeaderSettings are the settings of the Juju leader, as last read.
 	LeaderSettings map[string]string `json:"leader-settings,omitempty"`
-	// Withdrawn is the Northbound cluster that this unit has claimed and put away since.
+	// Withdrawn is the Northbound cluster that this unit has claimed and then put away.
 	Withdrawn raft.ID `json:"withdrawn,omitempty"`
 }
 
@@ -73,10 +73,10 @@ func (m *Manager) remember(settings map[string]string) {
 	_ = section.Set(m.State, k) // texts only
 }
 
-// Withdrawn is the Northbound cluster that this unit has claimed and put away since.
+// Withdrawn is the Northbound cluster that this unit has claimed and then put away.
 func (m *Manager) Withdrawn() raft.ID { return section.Get(m.State).Withdrawn }
 
-// Withdraw remembers that this unit has put away a cluster that it has claimed.
+// Withdraw records that this unit has put away a cluster that it has claimed.
 func (m *Manager) Withdraw(cluster raft.ID) {
 	k := section.Get(m.State)
 	k.Withdrawn = cluster
@@ -90,7 +90,7 @@ func (m *Manager) Ask(ctx context.Context) (err error) {
 	return err
 }
 
-// Read reads what the leader has published, after [Manager.Ask]. It is what it was if thorough is not set.
+// Read reads the leader's published data. Call [Manager.Ask] first. Unless thorough is set, it uses the remembered ones.
 func (m *Manager) Read(ctx context.Context, a observe.Application, thorough bool) error {
 	m.relations, m.published = a.Relations, published{}
 	settings, err := m.settings(ctx, a.AppData, thorough)
@@ -123,7 +123,7 @@ func (m *Manager) ReadForStop(ctx context.Context, a observe.Application) (unrea
 	return m.Blind
 }
 
-// settings are what the leader has published; the remembered ones if they are not asked for, or can't be read.
+// settings returns the leader's published data; the remembered ones unless thorough is set, or if they can't be read.
 func (m *Manager) settings(ctx context.Context, data relation.Data, thorough bool) (map[string]string, error) {
 	remembered := section.Get(m.State).LeaderSettings
 	if !thorough && len(remembered) > 0 {
@@ -133,13 +133,12 @@ func (m *Manager) settings(ctx context.Context, data relation.Data, thorough boo
 	if !errors.Is(err, juju.ErrNoTool) {
 		return settings, err
 	}
-	// Juju 4 has no leader settings any more. Without the relation there is nothing to be read, which doesn't tell what
-	// exists.
+	// Juju 4 has no leader settings. Without the relation no data can be read, which does not mean that none exist.
 	if data.Unread() {
 		m.Blind, m.Unrelated = true, len(remembered) == 0
 		return remembered, nil
 	}
-	// A model that was migrated from Juju 3 has lost them, and its clusters are there.
+	// A model that was migrated from Juju 3 has lost its settings, but still has its clusters.
 	clusters, problems := relation.ParseClusters(data.Values())
 	if len(clusters.IDs) == 0 && len(problems) == 0 && len(remembered) > 0 {
 		m.Migrated = true
@@ -148,7 +147,7 @@ func (m *Manager) settings(ctx context.Context, data relation.Data, thorough boo
 	return data.Values(), nil
 }
 
-// parse parses the settings. Damaged ones must not look as if there were no clusters: the leader would create new ones.
+// parse parses the settings. Damaged ones must not look like missing ones: the leader would create new clusters.
 func (m *Manager) parse(settings map[string]string) {
 	clusters, problems := relation.ParseClusters(settings)
 	m.Clusters, m.Accepted, m.Problem = clusters, relation.ParseAccepted(settings), ""

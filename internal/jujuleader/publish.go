@@ -13,9 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// leadership is how long Juju keeps a unit the leader after it has said so (is-leader in Juju's reference of hook
-// tools: 30 s), less a margin. The settings are read once a hook: after that time another leader may have claimed its
-// own clusters.
+// leadership is how long a unit stays the leader after Juju has confirmed it (30 s by Juju's reference of is-leader), less
+// a margin. The settings are read once a hook: after that time another leader may have claimed its own clusters.
 const leadership = 20 * time.Second
 
 var (
@@ -27,11 +26,11 @@ var (
 
 func (m *Manager) stale() bool { return m.Now().After(m.asked.Add(leadership)) }
 
-// Confirm returns an error unless this unit is Juju's leader and has been since the published data were read: call it
-// right before what follows from these is written. A step may take as long as a database is large, so after the time in
-// which Juju promises the leadership it is asked again. It reads the settings once a hook, and again after a write; so
-// one that never changes is written first. If the others are as they were, none has led meanwhile and published
-// anything. Juju 4 has none to be read again: there the next hook continues.
+// Confirm returns an error unless this unit is Juju's leader and has been since the published data were read. Call it
+// right before a write that depends on these data. A step on a large database may outlast the time for which Juju
+// guarantees the leadership; then Confirm asks again. Juju reads the settings once a hook, and again after a write, so
+// Confirm first writes one that never changes. If the others are unchanged, no other leader has published anything.
+// Juju 4 has no settings to read again: there the next hook continues.
 func (m *Manager) Confirm(ctx context.Context) error {
 	if !m.stale() {
 		return nil
@@ -66,8 +65,8 @@ func (m *Manager) Confirm(ctx context.Context) error {
 	return nil
 }
 
-// Claim publishes the IDs of the application's first clusters, which a unit has created. It is for the leader, and what
-// it has written is there even if this hook fails.
+// Claim publishes the IDs of the application's first clusters, which a unit has created. It is for the leader. Leader
+// settings stay written even if this hook fails.
 func (m *Manager) Claim(ctx context.Context, ids map[ovndb.Database]raft.ID, by string) error {
 	if m.stale() {
 		return ErrStale
@@ -75,31 +74,28 @@ func (m *Manager) Claim(ctx context.Context, ids map[ovndb.Database]raft.ID, by 
 	return m.publish(ctx, relation.Clusters{IDs: ids, Superseded: m.Clusters.Superseded, CreatedBy: by})
 }
 
-// Supersede puts a unit's new cluster in the place of the old one, for all units. Call [Manager.Confirm] first.
+// Supersede publishes that a unit's new cluster replaces the old one. Call [Manager.Confirm] first.
 func (m *Manager) Supersede(ctx context.Context, db ovndb.Database, cluster raft.ID, by string) error {
 	return m.publish(ctx, m.Clusters.Supersede(db, cluster, by))
 }
 
-// publish publishes the clusters. Without leader settings they become the application's data: Juju writes these when
-// the hook has ended well, and only of the leader. So nothing may run on them before a later hook has read them.
+// publish publishes the clusters. Without leader settings they become the application's data, which Juju writes only for
+// the leader, after the hook has succeeded. So nothing may depend on them before a later hook has read them.
 func (m *Manager) publish(ctx context.Context, c relation.Clusters) error {
-	settings := c.Settings()
-	after := m.published
-	after.Clusters = c
-	if later, err := m.set(ctx, settings, after); err != nil || !later {
-		return err
-	}
+	settings, claimed, after := c.Settings(), c.Settings(), m.published
 	if c.CreatedBy == m.Unit {
-		maps.Copy(settings, relation.Claim(m.Unit, c.IDs[ovndb.NB]))
+		maps.Copy(claimed, relation.Claim(m.Unit, c.IDs[ovndb.NB]))
 	}
-	if err := m.setApplicationData(ctx, settings); err != nil {
+	after.Clusters = c
+	later, err := m.set(ctx, settings, claimed, after)
+	if !later || err != nil {
 		return err
 	}
-	m.Migrated = false // those from before must not be written over them
+	m.Migrated = false // the remembered IDs must not overwrite the new ones
 	return ErrLater
 }
 
-// Accept publishes that a recovery is carried out.
+// Accept publishes an accepted recovery.
 func (m *Manager) Accept(ctx context.Context, db ovndb.Database, accepted recovery.Acceptance) error {
 	if err := m.Confirm(ctx); err != nil {
 		return err
@@ -108,11 +104,7 @@ func (m *Manager) Accept(ctx context.Context, db ovndb.Database, accepted recove
 	after := m.published
 	after.Accepted = maps.Clone(m.Accepted)
 	after.Accepted[db] = accepted
-	later, err := m.set(ctx, settings, after)
-	if err != nil || !later {
-		return err
-	}
-	if err := m.setApplicationData(ctx, settings); err != nil {
+	if later, err := m.set(ctx, settings, settings, after); !later || err != nil {
 		return err
 	}
 	m.published = after
@@ -120,15 +112,23 @@ func (m *Manager) Accept(ctx context.Context, db ovndb.Database, accepted recove
 	return nil
 }
 
-// set writes leader settings, after which the published data are those. A unit that is not the leader any more writes
-// nothing: another one leads by now, and publishes its own. later reports whether Juju has no leader settings.
-func (m *Manager) set(ctx context.Context, settings map[string]string, after published) (later bool, err error) {
+// set writes leader settings, after which the published data are after. A unit that no longer leads writes nothing:
+// another one leads, and publishes its own. If Juju has no leader settings, set writes the application's data instead,
+// and later is true.
+func (m *Manager) set(
+	ctx context.Context, settings, applicationData map[string]string, after published,
+) (later bool, err error) {
 	err = m.Juju.LeaderSet(ctx, settings)
 	switch {
 	case errors.Is(err, juju.ErrNotLeader):
 		m.Leads = false
 		return false, nil
 	case errors.Is(err, juju.ErrNoTool):
+		for _, id := range m.relations {
+			if err := m.Juju.RelationSetApp(ctx, id, applicationData); err != nil {
+				return true, err
+			}
+		}
 		return true, nil
 	case err != nil:
 		return false, err
@@ -136,14 +136,4 @@ func (m *Manager) set(ctx context.Context, settings map[string]string, after pub
 	m.published = after
 	m.remember(after.asSettings())
 	return false, nil
-}
-
-// setApplicationData writes the application's data on the relation of the units.
-func (m *Manager) setApplicationData(ctx context.Context, settings map[string]string) error {
-	for _, id := range m.relations {
-		if err := m.Juju.RelationSetApp(ctx, id, settings); err != nil {
-			return err
-		}
-	}
-	return nil
 }
