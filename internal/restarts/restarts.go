@@ -1,5 +1,5 @@
-// Package restarts keeps which versions a unit's services run, and which of their restarts are due: of an upgrade, of a
-// changed option, and those that packages were refused.
+// Package restarts records which versions a unit's services run, and which restarts are due: for an upgrade, for a changed
+// option, and those that were refused to packages.
 package restarts
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Refusals are the notes of restarts that packages were refused, each by the file that notes it.
+// Refusals are the notes on restarts that were refused to packages, by the path of the note.
 type Refusals interface {
 	Deferred() (map[string]ovndb.Service, error)
 	Forget(notes map[string]ovndb.Service) error
@@ -33,14 +33,14 @@ type Manager struct {
 	Log      *slog.Logger
 }
 
-// kept is what is remembered of the services.
+// kept is the stored state.
 type kept struct {
 	// Pending are the restarts that are due, each with its reason.
 	Pending map[ovndb.Service]string `json:"pending,omitempty"`
 	// Running is the version that each service was started with.
 	Running map[ovndb.Service]ovndb.Version `json:"running,omitempty"`
-	// Invocations are those under which systemd ran each service when it was last seen. A service lacks one if a restart
-	// was noted since, which may have come after the service's start.
+	// Invocations are systemd's invocation IDs of the services when they were last seen. A service has none if a restart
+	// was noted since, perhaps after the service's start.
 	Invocations map[ovndb.Service]string `json:"invocations,omitempty"`
 }
 
@@ -61,13 +61,13 @@ func (m *Manager) get() kept {
 
 func (m *Manager) set(k kept) { _ = section.Set(m.State, k) } // texts only
 
-// Runs is the version that a service was started with; false if it never was.
-func (m *Manager) Runs(service ovndb.Service) (ovndb.Version, bool) {
-	version, started := section.Get(m.State).Running[service]
+// Runs returns the version that a service was started with; started is false if it never was.
+func (m *Manager) Runs(service ovndb.Service) (version ovndb.Version, started bool) {
+	version, started = section.Get(m.State).Running[service]
 	return version, started
 }
 
-// Started notes that a service runs the installed version.
+// Started records that a service runs the installed version.
 func (m *Manager) Started(service ovndb.Service, installed ovndb.Version) {
 	k := m.get()
 	k.started(service, installed)
@@ -79,7 +79,7 @@ func (k kept) started(service ovndb.Service, installed ovndb.Version) {
 	delete(k.Pending, service)
 }
 
-// Due notes that a service is to be restarted.
+// Due records that a service must be restarted.
 func (m *Manager) Due(service ovndb.Service, reason string) {
 	k := m.get()
 	k.due(service, reason)
@@ -96,8 +96,8 @@ func (k kept) due(service ovndb.Service, reason string) {
 // packageUpdate is the reason that charm-helpers' policy-rc.d gives (policy_rc_d_script.py).
 const packageUpdate = "Package update"
 
-// KeepRefused notes the restarts that packages were refused, before their own notes are removed: save writes the state
-// to the disk, so that a hook that is killed in between loses no restart.
+// KeepRefused records the restarts that were refused to packages, and then removes their notes. save writes the state to
+// the disk before that, so that a killed hook loses no restart.
 func (m *Manager) KeepRefused(ctx context.Context, save func() error) {
 	refused, err := m.Refusals.Deferred()
 	if err == nil && len(refused) > 0 {
@@ -115,7 +115,7 @@ func (m *Manager) KeepRefused(ctx context.Context, save func() error) {
 	}
 }
 
-// withRefused adds restarts that packages were refused to those that are due.
+// withRefused adds restarts that were refused to packages to those that are due.
 func withRefused(pending map[ovndb.Service]string, refused map[string]ovndb.Service) map[ovndb.Service]string {
 	all := maps.Clone(pending)
 	for _, service := range refused {
@@ -131,8 +131,8 @@ func withRefused(pending map[ovndb.Service]string, refused map[string]ovndb.Serv
 	return all
 }
 
-// pending are the restarts that are due: those that were noted, and those of services that run another version than is
-// installed, whatever installed it.
+// pending returns the restarts that are due: those that were noted, and those of services that run another version than
+// the installed one.
 func (k kept) pending(installed ovndb.Version) map[ovndb.Service]string {
 	all := maps.Clone(k.Pending)
 	for service, running := range k.Running {
@@ -143,14 +143,14 @@ func (k kept) pending(installed ovndb.Version) map[ovndb.Service]string {
 	return all
 }
 
-// Pending are the restarts that are due, each with its reason, also those that packages were refused.
+// Pending returns the restarts that are due, each with its reason, including those that were refused to packages.
 func (m *Manager) Pending(installed ovndb.Version) (map[ovndb.Service]string, error) {
 	refused, err := m.Refusals.Deferred()
 	return withRefused(m.get().pending(installed), refused), err
 }
 
-// Planned are the restarts to be made, without those that others have made since the services were last seen. If
-// northdHeld is set, ovn-northd is not restarted.
+// Planned returns the restarts to make, without those that happened since the services were last seen. If northdHeld is
+// set, ovn-northd is not restarted.
 func (m *Manager) Planned(
 	ctx context.Context, installed ovndb.Version, services map[ovndb.Service]plan.ServiceState, northdHeld bool,
 ) map[ovndb.Service]string {
@@ -170,8 +170,8 @@ func (m *Manager) Planned(
 	return all
 }
 
-// restarted are the services that were started again since they were last seen, by a reboot, systemd or an operator,
-// and run what is installed: their restarts are no longer due.
+// restarted returns the services that were started since they were last seen, by a reboot, systemd or an operator, and run
+// the installed program: their restarts are no longer due.
 func (k kept) restarted(services map[ovndb.Service]plan.ServiceState) (all []ovndb.Service) {
 	for _, service := range plan.RestartOrder() {
 		x, seen := services[service], k.Invocations[service]
@@ -182,7 +182,7 @@ func (k kept) restarted(services map[ovndb.Service]plan.ServiceState) (all []ovn
 	return all
 }
 
-// Seen notes these restarts, and under which invocations the services run now.
+// Seen records the restarts that have happened, and the services' invocation IDs.
 func (m *Manager) Seen(services map[ovndb.Service]plan.ServiceState, installed ovndb.Version) {
 	if installed.OVN == "" {
 		return
@@ -199,8 +199,8 @@ func (m *Manager) Seen(services map[ovndb.Service]plan.ServiceState, installed o
 	m.set(k)
 }
 
-// Running are the versions that this unit's services run, each once, first those that a restart ends; none while one of
-// its servers was never started.
+// Running returns the versions that this unit's services run, each once, the installed one last; none while one of its
+// servers was never started.
 func (m *Manager) Running(installed ovndb.Version) (all []ovndb.Version) {
 	k := m.get()
 	for _, service := range plan.RestartOrder() {
@@ -212,22 +212,15 @@ func (m *Manager) Running(installed ovndb.Version) (all []ovndb.Version) {
 			all = append(all, version)
 		}
 	}
-	slices.SortFunc(all, func(a, b ovndb.Version) int {
-		switch {
-		case a == b:
-			return 0
-		case a == installed:
-			return 1
-		case b == installed:
-			return -1
-		}
-		return strings.Compare(a.String(), b.String())
-	})
+	slices.SortFunc(all, func(a, b ovndb.Version) int { return strings.Compare(a.String(), b.String()) })
+	if i := slices.Index(all, installed); i >= 0 {
+		all = append(slices.Delete(all, i, i+1), installed)
+	}
 	return all
 }
 
-// Complete finds out which Open vSwitch the services run whose version lacks it: the servers report it, without the
-// packages' revision. ovn-northd has its own in itself.
+// Complete adds the version of Open vSwitch to the services whose recorded version lacks it: the servers report it,
+// without the package's revision. ovn-northd contains the installed one.
 func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
 	k := m.get()
 	for service, version := range k.Running {
@@ -240,7 +233,7 @@ func (m *Manager) Complete(ctx context.Context, installed ovndb.Version) {
 				m.Log.InfoContext(ctx, "cannot tell which Open vSwitch runs", "service", service, "error", err)
 				continue
 			}
-			// A snapshot of what was to become a release reports the one before it.
+			// A snapshot before a release reports the version of the release before it.
 			if was := ovndb.Upstream(installed.OVS); runs != was && !strings.Contains(was, "~") {
 				version.OVS = runs
 			}
