@@ -1,5 +1,5 @@
-// Package backuptimer has systemd make backups at an interval, and tells what is wrong with them. The
-// databases don't depend on it.
+// Package backuptimer has systemd make backups at an interval, and reports what is wrong with them. The databases don't
+// depend on it.
 package backuptimer
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Services are those of systemd that the manager needs.
+// Services are the calls of systemd that the manager needs.
 type Services interface {
 	Reload(ctx context.Context) error
 	Start(ctx context.Context, services ...ovndb.Service) error
@@ -37,33 +37,33 @@ type Manager struct {
 	Services Services
 	State    *unitstate.State
 	Log      *slog.Logger
-	// age is how old the newest backup was when it was last looked for.
+	// age describes the age of the newest backup, as last observed.
 	age string
 }
 
-// Snapshot is what the timer follows from.
+// Snapshot determines the timer.
 type Snapshot struct {
-	// Interval is the time from one backup to the next, in whole hours; 0 makes none. Keep is how many are kept.
+	// Interval is the time from one backup to the next, in whole hours; 0 disables backups. Keep is how many are kept.
 	Interval time.Duration
 	Keep     int
 	// Ready is set if the unit's servers are members.
 	Ready bool
-	// Thorough is set if the machine is to be looked at, though the options are as they were.
+	// Thorough compares the machine even if the options have not changed.
 	Thorough bool
 	Now      time.Time
 }
 
-// kept is what is remembered of the timer.
+// kept is the stored state.
 type kept struct {
-	// Set is what the timer was last told: a digest. Since is when.
+	// Set is the digest of the timer's files as last applied, Since the time of that.
 	Set   string    `json:"set,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 }
 
 var section = unitstate.NewSection[kept]("backup-timer")
 
-// Ensure has systemd make backups as often as the option says, once the unit's servers are members, and finds what
-// is wrong with the timer and the backups. The error is the context's.
+// Ensure has systemd make backups at the option's interval, once the unit's servers are members, and finds what is wrong
+// with the timer and the backups. The error is the context's.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last, err := section.Get(m.State), error(nil)
 	switch {
@@ -84,7 +84,7 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return m.judge(ctx, s), nil
 }
 
-// Look finds what is wrong with the backups that are there, if the timer was set.
+// Look finds what is wrong with the existing backups, if the timer was set.
 func (m *Manager) Look(ctx context.Context, s Snapshot) []finding.Finding {
 	if section.Get(m.State).Set == "" {
 		return nil
@@ -92,7 +92,7 @@ func (m *Manager) Look(ctx context.Context, s Snapshot) []finding.Finding {
 	return m.judge(ctx, s)
 }
 
-// Age returns how old the newest backup was when it was last looked for, for the status; empty if it says nothing.
+// Age describes the age of the newest backup, as last observed, for the status; it may be empty.
 func (m *Manager) Age() string { return m.age }
 
 func (m *Manager) judge(ctx context.Context, s Snapshot) []finding.Finding {
@@ -118,7 +118,7 @@ func firstLine(err error) string {
 	return line
 }
 
-// set sets the timer if it differs from the option, which a thorough look finds out.
+// set sets the timer if the option has changed; if s is thorough, also if the machine's files differ.
 func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
 	if _, err := os.Stat(m.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {
 		return nil // it is copied by this hook or the next
@@ -128,6 +128,7 @@ func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
 	if set == last.Set && !s.Thorough {
 		return nil
 	}
+	fresh := set != last.Set
 	changed, err := atomicfile.WriteIfChanged(m.Paths.BackupUnit(), unit, 0o644)
 	if err != nil {
 		return err
@@ -136,7 +137,15 @@ func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
 	if err != nil {
 		return err
 	}
-	if changed || timed || set != last.Set {
+	if err := m.start(ctx, changed || timed || fresh, timed || fresh); err != nil || !fresh {
+		return err
+	}
+	return section.Set(m.State, kept{Set: set, Since: s.Now.UTC().Truncate(time.Second)})
+}
+
+// start starts the timer; reload reports whether a file has changed, restart whether the timer's own has.
+func (m *Manager) start(ctx context.Context, reload, restart bool) error {
+	if reload {
 		if err := m.Services.Reload(ctx); err != nil {
 			return err
 		}
@@ -144,15 +153,10 @@ func (m *Manager) set(ctx context.Context, s Snapshot, last kept) error {
 			return err
 		}
 	}
-	if timed || set != last.Set {
-		err = m.Services.Restart(ctx, ovndb.BackupTimer)
-	} else {
-		err = m.Services.Start(ctx, ovndb.BackupTimer)
+	if restart {
+		return m.Services.Restart(ctx, ovndb.BackupTimer)
 	}
-	if err == nil && set != last.Set {
-		err = section.Set(m.State, kept{Set: set, Since: s.Now.UTC().Truncate(time.Second)})
-	}
-	return err
+	return m.Services.Start(ctx, ovndb.BackupTimer)
 }
 
 // Remove takes the timer from the machine; the backups stay.
@@ -162,16 +166,13 @@ func (m *Manager) Remove(ctx context.Context) error {
 	}
 	err := errors.Join(m.Services.Stop(ctx, ovndb.BackupTimer), m.Services.Disable(ctx, ovndb.BackupTimer))
 	for _, path := range []string{m.Paths.BackupUnit(), m.Paths.BackupTimer()} {
-		if gone := os.Remove(path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
+		err = errors.Join(err, atomicfile.Remove(path))
 	}
 	return errors.Join(err, m.Services.Reload(ctx))
 }
 
-// service makes one backup (systemd.service(5)). It runs as root, since the servers'
-// sockets and files are root's. It can't write to /usr, /boot, /etc and the users' homes
-// (systemd.exec(5), ProtectSystem and ProtectHome).
+// service makes one backup (systemd.service(5)). It runs as root, the owner of the servers' sockets and files, and can't
+// write to /usr, /boot, /etc and the users' homes (systemd.exec(5), ProtectSystem and ProtectHome).
 func (m *Manager) service(s Snapshot) string {
 	return strings.NewReplacer(
 		"PROGRAM", m.Paths.AgentProgram(), "UNIT", m.Unit, "KEEP", fmt.Sprint(s.Keep),
@@ -192,9 +193,8 @@ PrivateTmp=yes
 `)
 }
 
-// timer starts it some minutes after it is set or the machine has started, and then at
-// the interval (systemd.timer(5)); units that were set at the same time do so at times of
-// their own.
+// timer starts the service some minutes after the timer is set or the machine has booted, and then at the interval
+// (systemd.timer(5)). The random delay spreads the backups of units that were set at the same time.
 func timer(s Snapshot) string {
 	spread := min(s.Interval/10, 30*time.Minute)
 	return strings.NewReplacer(
