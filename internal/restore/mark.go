@@ -2,7 +2,6 @@ package restore
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -33,13 +32,17 @@ func newMark(unit string, r recovery.Request, at time.Time) mark {
 	return mark{Unit: unit, At: at.UTC().Truncate(time.Second), Cluster: r.Cluster, Backup: r.Backup, GivenUp: r.GivenUp}
 }
 
-// operation returns the transaction, for ovsdb-tool(1), that writes the mark.
-func (m mark) operation(db ovndb.Database) string {
-	value, _ := json.Marshal(m)              // texts and a time only
-	quoted, _ := json.Marshal(string(value)) // a text
-	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[`+
-		`["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%s]]]]]}]`,
-		db, db.GlobalTable(), markKey, markKey, quoted)
+// transaction returns the transaction, for ovsdb-tool(1), that writes the mark and the replaced clusters.
+func (m mark) transaction(db ovndb.Database, superseded []raft.ID) string {
+	value, _ := json.Marshal(m) // texts and a time only
+	keys := []string{markKey, observe.SupersededKey}
+	pairs := [][]string{{markKey, string(value)}, {observe.SupersededKey, observe.FormatIDs(superseded)}}
+	text, _ := json.Marshal([]any{db, map[string]any{
+		"op": "mutate", "table": db.GlobalTable(), "where": []any{}, "mutations": []any{
+			[]any{"external_ids", "delete", []any{"set", keys}}, []any{"external_ids", "insert", []any{"map", pairs}},
+		},
+	}})
+	return string(text)
 }
 
 // parseMark reads the mark from external_ids. found is false if there is none. The texts are cleaned, since any client

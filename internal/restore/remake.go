@@ -11,7 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
-	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
 // Stop stops the server of a database for the request of a unit, and ovn-northd with it, which would take a new cluster
@@ -44,10 +43,7 @@ func (u *Unit) Remake(
 	contents := u.standalone(db)
 	defer os.Remove(contents)
 	err := u.contents(ctx, request, db, contents, func(ctx context.Context, path string) (string, error) {
-		if _, err := u.Files.Change(ctx, path, newMark(u.Env.Unit, request, u.Now()).operation(db)); err != nil {
-			return "", err
-		}
-		return u.Files.Change(ctx, path, startguard.Record(db, superseded))
+		return u.Files.Change(ctx, path, newMark(u.Env.Unit, request, u.Now()).transaction(db, superseded))
 	})
 	switch {
 	case err != nil && (ctx.Err() != nil || run.Terminated(err)):

@@ -21,7 +21,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
@@ -49,11 +48,11 @@ type Guard struct {
 	Dialer *ovsdb.Dialer
 }
 
-// Start is Check for systemd, right before a start. A refusal is recorded, so that the unit's hooks show the reason and
-// don't wait for the server ([observe.RefusedStart]).
+// Start is [Guard.Check] for systemd, right before a start. It records a refusal, so that the unit's hooks show the
+// reason and don't wait for the server ([observe.RefusedStart]).
 func (g Guard) Start(ctx context.Context, db ovndb.Database) (reason string, err error) {
 	forgotten := Forget(g.Paths, db)
-	refused, err := g.check(ctx, db)
+	refused, err := g.Check(ctx, db)
 	if refused.Reason != "" {
 		err = errors.Join(err, note(g.Paths, db, refused))
 	}
@@ -62,7 +61,7 @@ func (g Guard) Start(ctx context.Context, db ovndb.Database) (reason string, err
 
 // Forget removes the record of a refused start.
 func Forget(p ovndb.Paths, db ovndb.Database) error {
-	if err := os.Remove(p.StartRefusal(db)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Remove(p.StartRefusal(db)); err != nil {
 		return fmt.Errorf("cannot remove the note on a refused start: %w", err)
 	}
 	return nil
@@ -83,14 +82,9 @@ func note(p ovndb.Paths, db ovndb.Database, refused observe.Refusal) error {
 	return nil
 }
 
-// Check is why the server of a database may not start; empty if it may. The error is what could not be determined; then
-// it may start, too.
-func (g Guard) Check(ctx context.Context, db ovndb.Database) (reason string, err error) {
-	refused, err := g.check(ctx, db)
-	return refused.Reason, err
-}
-
-func (g Guard) check(ctx context.Context, db ovndb.Database) (refused observe.Refusal, err error) {
+// Check judges a start of the server of a database. It may start if the result has no reason, also after an error, which
+// tells what could not be determined.
+func (g Guard) Check(ctx context.Context, db ovndb.Database) (refused observe.Refusal, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	text, err := os.ReadFile(g.Paths.StartGuard())
@@ -141,9 +135,9 @@ func (g Guard) ask(ctx context.Context, peers []string) (map[ovndb.Database][]re
 	return all, failures
 }
 
-// askOne asks until this machine has a network: it may just have booted.
-func (g Guard) askOne(ctx context.Context, db ovndb.Database,
-	peer string,
+// askOne asks one server. It retries until this machine has a network, since it may just have booted.
+func (g Guard) askOne(
+	ctx context.Context, db ovndb.Database, peer string,
 ) (map[ovndb.Database][]recovery.Answer, error) {
 	endpoints := ovsdb.Endpoints(db, ovndb.RaftAddress(db, peer))
 	for {
@@ -154,7 +148,7 @@ func (g Guard) askOne(ctx context.Context, db ovndb.Database,
 			ids, err := global.Read(ctx)
 			var server ovsdb.ServerState
 			if len(observe.SupersededClusters(ids)) > 0 {
-				server, err = g.Dialer.Server(ctx, db, endpoints...) // answers without their cluster are believed, too
+				server, err = g.Dialer.Server(ctx, db, endpoints...) // without its cluster the answer counts, too
 			}
 			return observe.SupersededAnswers(peer, db, server.Cluster, ids), err
 		case !errors.Is(err, syscall.ENETUNREACH) || poll.Wait(ctx, networkPoll) != nil:
@@ -216,12 +210,4 @@ func remove(p ovndb.Paths) (reload bool, err error) {
 		err = errors.Join(err, Forget(p, db))
 	}
 	return reload, err
-}
-
-// Record is the operation that records in a database which clusters it replaces.
-func Record(db ovndb.Database, clusters []raft.ID) string {
-	value := observe.FormatIDs(clusters)
-	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[`+
-		`["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%q]]]]]}]`,
-		db, db.GlobalTable(), observe.SupersededKey, observe.SupersededKey, value)
 }

@@ -77,12 +77,12 @@ func (u *Unit) superseded(ctx context.Context, db ovndb.Database, own raft.ID, u
 	if !unread {
 		return false
 	}
-	reason, err := startguard.Guard{Paths: u.Paths, Dialer: u.Dialer}.Check(ctx, db)
-	if reason == "" && err != nil {
+	refused, err := startguard.Guard{Paths: u.Paths, Dialer: u.Dialer}.Check(ctx, db)
+	if refused.Reason == "" && err != nil {
 		u.Log.InfoContext(ctx, "cannot find out whether the server's cluster was given up",
 			"database", db.Short(), "error", err)
 	}
-	return reason != ""
+	return refused.Reason != ""
 }
 
 // supersededDrift compares the replaced clusters that this unit's server lists with those that the application
