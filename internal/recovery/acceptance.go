@@ -12,20 +12,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Acceptance is what Juju's leader publishes of the one request for a database that is carried out.
+// Acceptance is published by Juju's leader for the one request for a database that is carried out.
 type Acceptance struct {
-	// Cluster is the one that is given up; with any other as the application's, the acceptance is over.
+	// Cluster is the old cluster. The acceptance is over once the application has another one.
 	Cluster raft.ID `json:"cluster"`
-	// Unit and Asked say which request it is.
+	// Unit and Asked identify the request.
 	Unit  string    `json:"unit"`
 	Asked time.Time `json:"asked"`
-	// By is the leader, and At when it has accepted, or last asked whether the unit is there, by its clock: the unit
-	// answers with the acceptance.
+	// By is the leader. At is the time, by its clock, at which it accepted the request, or last asked the unit to answer.
+	// The unit answers with the acceptance.
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-// request names the request that is accepted; empty for none.
+// request identifies the accepted request; empty if none is.
 func (a Acceptance) request() string {
 	if a.Unit == "" {
 		return ""
@@ -37,18 +37,18 @@ func (a Acceptance) same(o Acceptance) bool {
 	return a.Cluster == o.Cluster && a.request() == o.request() && a.By == o.By && a.At.Equal(o.At)
 }
 
-// answerAge is for how long an answer counts, by the clock of the unit that has asked. It is
-// two intervals of update-status, 5 minutes each: hooks that a change of a relation's data
-// calls for come within seconds, and one that copies a large database may take minutes.
+// answerAge is how long an answer counts, by the clock of the unit that asked. It is two intervals of update-status, 5
+// minutes each: hooks after a change of relation data run within seconds, but a hook that copies a large database may
+// take minutes.
 const answerAge = 10 * time.Minute
 
-// asking reports whether this unit has asked, and not too long ago for answers to count.
+// asking reports whether this unit has asked recently enough for answers to count.
 func (s State) asking() bool {
 	age := s.Now.Sub(s.Accepted.At)
 	return s.Accepted.By == s.Unit && age >= 0 && age <= answerAge
 }
 
-// Accept is this unit's acceptance, as Juju's leader, of a unit's request.
+// Accept returns this unit's acceptance, as Juju's leader, of a unit's request.
 func (s State) Accept(unit string) Acceptance {
 	return Acceptance{
 		Cluster: s.Cluster, Unit: unit, Asked: s.standing()[unit].Asked, By: s.Unit,
@@ -56,7 +56,7 @@ func (s State) Accept(unit string) Acceptance {
 	}
 }
 
-// accepted returns the request that is accepted and not over; is reports whether there is one.
+// accepted returns the accepted request, unless it is over; is reports whether there is one.
 func (s State) accepted(all map[string]Request) (unit string, r Request, is bool) {
 	unit = s.Accepted.Unit
 	r, is = all[unit]
@@ -69,9 +69,9 @@ func (s State) Accepts() bool {
 	return is && unit == s.Unit
 }
 
-// toAccept is the unit whose request this unit, as Juju's leader, has to accept: of several the one that was asked
-// first; in the place of an accepted one only one that gives up its unit; or the accepted one, to ask again whether its
-// unit is there. None is accepted while a unit that it does not give up is being removed (R21).
+// toAccept returns the unit whose request this unit, as Juju's leader, must accept: the oldest one, or one that gives
+// up the unit of the accepted one, or the accepted one again, to ask its unit for an answer. A request is not accepted
+// while a unit is being removed that it does not give up (R21).
 func (s State) toAccept(all map[string]Request) string {
 	accepted, r, is := s.accepted(all)
 	p := s.peer(s.Accepted.Unit)
@@ -89,22 +89,22 @@ func (s State) toAccept(all map[string]Request) string {
 	return ""
 }
 
-// replaces reports whether the request o of a unit goes before r, which is accepted of another one: an operator has
-// said that that one is lost. Of two that give each other up the later one counts.
+// replaces reports whether the request o of a unit replaces r, the accepted one: o gives up the unit of r. Of two
+// requests that give up each other's unit the later one counts.
 func (s State) replaces(unit string, o Request, accepted string, r Request) bool {
 	return s.givesUp(o, accepted) && (!s.givesUp(r, unit) || o.Asked.After(r.Asked))
 }
 
-// inOrder are the units with requests, in the order in which these were asked for.
+// inOrder returns the units in the order of their requests.
 func inOrder(all map[string]Request) []string {
 	return slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		return cmp.Or(all[a].Asked.Compare(all[b].Asked), unitname.Compare(a, b))
 	})
 }
 
-// Before returns the finding that the request of another unit goes before r, which an operator asks for on this
-// unit, and whether there is such a request. A request whose unit r gives up doesn't count. Without an accepted
-// request, none goes before r if this unit has one already: Juju's leader then accepts one of them.
+// Before returns the finding that another unit's request precedes r, an operator's request on this unit; is reports
+// whether there is one. A request whose unit r gives up doesn't count. If none is accepted and this unit already has a
+// request, none precedes r: Juju's leader then accepts one of them.
 func (s State) Before(r Request) (f finding.Finding, is bool) {
 	all := s.standing()
 	unit, _, accepted := s.accepted(all)
@@ -117,8 +117,8 @@ func (s State) Before(r Request) (f finding.Finding, is bool) {
 	return f, false
 }
 
-// AskedAt is when a request is asked for, by this unit's clock, and after those that it may have to replace. One that
-// is typed again is the same, unless another was accepted meanwhile.
+// AskedAt returns the time of a new request, by this unit's clock, but later than all requests that it may have to
+// replace. A repeated request keeps its time, unless another one was accepted since.
 func (s State) AskedAt(backup string) time.Time {
 	all := s.standing()
 	unit, _, accepted := s.accepted(all)
@@ -134,8 +134,8 @@ func (s State) AskedAt(backup string) time.Time {
 	return at
 }
 
-// Answer returns this unit's request as it is published: with an answer to the unit that has accepted it, if the
-// file of the new cluster is still beside this unit's file, or is yet to be made.
+// Answer returns this unit's request as it is published: with an answer to its acceptance, if the new cluster is not
+// made yet, or its file still exists.
 func (s State) Answer(r Request) Request {
 	r.Heard = Acceptance{}
 	if s.Accepts() && (r.New == "" || r.New == s.Staged) {
@@ -144,8 +144,8 @@ func (s State) Answer(r Request) Request {
 	return r
 }
 
-// Publishes returns this unit's copy as it is published; nil if it has none. The last entry of a copy that has a leader
-// is left out: each write would cause a hook on all other units, and their data a hook on this one.
+// Publishes returns this unit's copy as it is published; nil if it has none. A copy with a leader is published without
+// its last entry: otherwise each write would cause a hook on all other units.
 func (s State) Publishes() *Copy {
 	if s.Own == nil {
 		return nil
@@ -160,7 +160,7 @@ func (s State) Publishes() *Copy {
 	return &own
 }
 
-// request names the accepted request, if it is of this cluster.
+// request identifies the accepted request, if it is for this cluster.
 func (s State) request() string {
 	if s.Accepted.Cluster != s.Cluster {
 		return ""
@@ -168,15 +168,15 @@ func (s State) request() string {
 	return s.Accepted.request()
 }
 
-// mayPublish reports whether this unit, as Juju's leader, puts the new cluster of a unit's request in the place of the
-// old one.
+// mayPublish reports whether this unit, as Juju's leader, may replace the old cluster by the new one of a unit's
+// request.
 func (s State) mayPublish(unit string, r Request) bool {
 	return r.New != "" && s.newClusterConfirmed(unit, r) && s.unitStillVoting(r) == "" && s.unitAhead(unit, r) == "" &&
 		len(s.Serving)+len(s.leaving(r)) == 0
 }
 
-// unitAhead is a unit that has said since the new cluster was made of a unit's copy that its own goes further, or that
-// it has a leader: a majority that was given up, and came back, may have stored more. It is empty if there is none.
+// unitAhead returns a unit that has published a newer copy, or a leader, after the new cluster was made of another
+// unit's copy; empty if there is none. A majority that was given up may have come back and stored more.
 func (s State) unitAhead(unit string, r Request) string {
 	made := s.copyOf(unit)
 	if made == nil || r.Backup != "" {
@@ -191,9 +191,9 @@ func (s State) unitAhead(unit string, r Request) string {
 	return ""
 }
 
-// newClusterConfirmed reports whether a unit is seen to have the new cluster that it has made, which has no
-// other member. What it has published outlives its machine and its disk: so its machine has to
-// answer now, and a hook of it must have answered, not long ago, that the file is there.
+// newClusterConfirmed reports whether a unit still has the new cluster that it has made, which has no other member.
+// Published data outlive a machine and its disk, so the machine must answer now, and one of the unit's hooks must have
+// confirmed recently that the file exists.
 func (s State) newClusterConfirmed(unit string, r Request) bool {
 	if unit == s.Unit {
 		return s.Staged == r.New
@@ -202,9 +202,8 @@ func (s State) newClusterConfirmed(unit string, r Request) bool {
 	return p != nil && p.Reached && s.asking() && r.Heard.same(s.Accepted)
 }
 
-// unitStillVoting is a unit whose server the request does not give up and that may run, though it was
-// stopped when the new cluster was made: it may have stored more since. It is empty where there
-// is none.
+// unitStillVoting returns a unit that the request does not give up and whose server may run; empty if there is none.
+// The server was stopped when the new cluster was made, but may have stored more since.
 func (s State) unitStillVoting(r Request) string {
 	units := []string{s.Unit}
 	for _, p := range s.Peers {
@@ -220,7 +219,7 @@ func (s State) unitStillVoting(r Request) string {
 	return ""
 }
 
-// leaving are the units that are being removed and that the request does not give up.
+// leaving returns the units that are being removed and that the request does not give up.
 func (s State) leaving(r Request) (units []string) {
 	if s.Dying && !s.givesUp(r, s.Unit) {
 		units = append(units, s.Unit)
@@ -233,7 +232,7 @@ func (s State) leaving(r Request) (units []string) {
 	return units
 }
 
-// waitsFor is what this unit, whose server is stopped for the request of a unit, waits for.
+// waitsFor returns why this unit waits, whose server is stopped for a unit's request.
 func (s State) waitsFor(unit string, r Request) finding.Finding {
 	args := finding.Args{Unit: unit}
 	switch {
@@ -260,8 +259,8 @@ func (s State) waitsFor(unit string, r Request) finding.Finding {
 	return f
 }
 
-// unheard is the way out if Juju's leader may not hear of a recovery: without the peer relation a unit whose removal
-// waits hears of none, and leads for as long as its agent lives.
+// unheard is the way out if Juju's leader may not see the request: a unit whose removal waits has no peer relation any
+// more, and remains the leader while its agent runs.
 func (s State) unheard() []finding.Remedy {
 	i := slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Dying })
 	if i < 0 || s.JujuLeader {
@@ -270,8 +269,8 @@ func (s State) unheard() []finding.Remedy {
 	return []finding.Remedy{finding.If(finding.IfThisLasts, command.Resolved(s.Peers[i].Unit, true))}
 }
 
-// unaccepted is what this unit's request waits for before it is accepted. If the machine of Juju's leader is off, Juju
-// elects another unit within a minute or two, whose next hook accepts it.
+// unaccepted returns why this unit's request is not accepted yet. If the machine of Juju's leader is off, Juju elects
+// another unit within a minute or two, whose next hook accepts it.
 func (s State) unaccepted() finding.Finding {
 	f := s.finds(finding.RecoveryNotAccepted, "", finding.Args{Unit: s.Unit}, s.unheard()...)
 	if len(f.Remedies) == 0 {

@@ -8,11 +8,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// end is how far a copy goes, for people.
+// end formats the last entry of a copy for people.
 func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.Index) }
 
-// copies are what is known of the copies that there are, a statement for each: which could not
-// be asked, and, if each was, whose is the newest.
+// copies returns a statement about each copy. The newest is marked only if all are known.
 func (s State) copies(r Request) (all []finding.Statement) {
 	judged, newest := s.inOrder(), s.newest()
 	for _, m := range judged {
@@ -40,7 +39,7 @@ func (s State) copies(r Request) (all []finding.Statement) {
 	return all
 }
 
-// newest is the newest of all copies; nil if one of them could not be asked.
+// newest returns the newest of all copies; nil if one is unknown.
 func (s State) newest() *Copy {
 	newest := s.Own
 	for _, m := range s.inOrder() {
@@ -55,7 +54,7 @@ func (s State) newest() *Copy {
 	return newest
 }
 
-// about is what to add to how far a member's copy goes.
+// about returns the additions to the statement about a member's copy.
 func (s State) about(m Member, c Copy, newest *Copy) (more []finding.Line) {
 	if newest != nil && !newest.newer(c) {
 		more = append(more, finding.AddNewest)
@@ -69,7 +68,7 @@ func (s State) about(m Member, c Copy, newest *Copy) (more []finding.Line) {
 	return more
 }
 
-// forced returns what is lost of units that are given up though they had more.
+// forced returns the losses of data that units had which are given up by force.
 func (s State) forced(r Request) (all []finding.Statement) {
 	for _, m := range s.inOrder() {
 		c := s.copyOf(m.Unit)
@@ -86,7 +85,7 @@ func (s State) forced(r Request) (all []finding.Statement) {
 	return all
 }
 
-// givesUp reports whether the request names a unit, or a member that it has.
+// givesUp reports whether the request names the unit, or one of its members.
 func (s State) givesUp(r Request, unit string) bool {
 	return slices.Contains(r.GivenUp, unit) || slices.ContainsFunc(s.Members,
 		func(m Member) bool { return m.Unit == unit && r.givesUp(m) })

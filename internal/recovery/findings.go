@@ -10,15 +10,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// finds is a finding about the database, and about what name names.
+// finds returns a finding about the database and the named unit, member or address.
 func (s State) finds(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) finding.Finding {
 	f := finding.Of(code, s.Database, args, remedies...)
 	f.Subject.Name = name
 	return f
 }
 
-// Command is the command that asks for the request on a unit, for one database or, if there are more or none, for all.
-// The flags are parameters that are true.
+// Command returns the command for the request on a unit. It names a database if there is exactly one. The flags are
+// parameters with the value true.
 func (r Request) Command(unit string, databases []ovndb.Database, flags ...string) command.Command {
 	c := command.Command{Unit: unit, Action: "recover"}
 	add := func(key, value string) { c.Params = append(c.Params, command.Param{Key: key, Value: value}) }
@@ -41,8 +41,8 @@ func (r Request) Command(unit string, databases []ovndb.Database, flags ...strin
 	return c
 }
 
-// plans is the command that plans the request on a unit. A recovery is of all databases that have no leader there, so
-// that one command is right for both.
+// plans returns the command for a dry run of the request on a unit. A recovery includes all databases that have no
+// leader there, so one command is right for both.
 func (s State) plans(r Request, unit string) command.Command {
 	if r.Backup == "" {
 		return r.Command(unit, nil, dryRun)
@@ -52,17 +52,18 @@ func (s State) plans(r Request, unit string) command.Command {
 
 const dryRun = "dry-run"
 
-// Without is a command that gives up units, under the condition that they are lost.
+// Without returns the remedy of a command that gives up units, under the condition that they are lost.
 func Without(c command.Command, units ...string) finding.Remedy {
 	return finding.If(finding.IfOff, c).For(strings.Join(units, ", "))
 }
 
-// without is the way out if units are lost: the request of the unit asked, which gives them up besides.
+// without returns the way out if units are lost: the request on the unit asked, which also gives them up.
 func (s State) without(r Request, asked string, units ...string) finding.Remedy {
 	return Without(s.plans(r.Repeated(units, false), asked), units...)
 }
 
-// instead is the way out if a unit is lost that was asked: a recovery here. The backup of a restore is on its machine.
+// instead returns the way out if the unit of a request is lost: a recovery here, since the backup of a restore is on
+// that unit's machine.
 func (s State) instead(r Request, asked string) (remedies []finding.Remedy) {
 	if asked == s.Unit {
 		return nil
@@ -73,7 +74,8 @@ func (s State) instead(r Request, asked string) (remedies []finding.Remedy) {
 	return []finding.Remedy{s.without(r, s.Unit, asked)}
 }
 
-// lacks adds a member that the request can't do without until it gives it up. One finding names all of the same code.
+// lacks adds a refusal for a member that the request needs unless it gives it up. One finding names all members with
+// the same code and subject.
 func (v *Verdict) lacks(f finding.Finding, m Member) {
 	giveUp := m.Unit
 	if giveUp == "" {
@@ -89,11 +91,11 @@ func (v *Verdict) lacks(f finding.Finding, m Member) {
 	v.Refusals = append(v.Refusals, f)
 }
 
-// Lacking are the units, and the IDs of members whose unit is not known, without which a request can be made only if it
-// gives them up. There are none if giving up does not help.
+// Lacking returns the units, and IDs of members of unknown units, that a request must give up to pass the refusal. It
+// is empty if giving up does not help.
 func Lacking(refusal finding.Finding) []string { return refusal.Args.Units }
 
-// withWays adds to what is lacking the ways out: starting it, and the command that gives up all of it.
+// withWays adds the ways out to the refusals that giving up helps against; the command gives up all of their units.
 func (v *Verdict) withWays(again func(units []string) finding.Remedy) {
 	var all []string
 	for _, f := range v.Refusals {
@@ -106,7 +108,7 @@ func (v *Verdict) withWays(again func(units []string) finding.Remedy) {
 	}
 }
 
-// Ways are the ways out of what is lacking, the last of which is the command that does without it.
+// Ways returns the ways out of a refusal that giving up helps against, the last of which is without.
 func Ways(lacking finding.Finding, without finding.Remedy) []finding.Remedy {
 	if lacking.Code == finding.RecoveryNotReported {
 		return []finding.Remedy{finding.ByHand(finding.StartMachine).For(strings.Join(Lacking(lacking), ", ")), without}
@@ -114,9 +116,8 @@ func Ways(lacking finding.Finding, without finding.Remedy) []finding.Remedy {
 	return []finding.Remedy{without}
 }
 
-// ahead returns why the recovery can't be made here of a unit that had newer data, or a leader,
-// when it was last heard. One that is lost can't take that back, so there is a way past it; of a leader it is printed
-// only to an operator who gives that unit up.
+// ahead refuses a recovery here because a member's unit last published newer data, or a leader. A lost unit can't
+// correct that, so force permits it; for a leader that way is printed only to an operator who gives the unit up.
 func (s State) ahead(r Request, m Member, c Copy) finding.Finding {
 	f := s.finds(finding.RecoveryHasQuorum, m.Unit, finding.Args{})
 	if !c.HasRaftLeader {
@@ -125,7 +126,7 @@ func (s State) ahead(r Request, m Member, c Copy) finding.Finding {
 	}
 	switch leaves := s.dying(m.Unit); {
 	case c.HasRaftLeader:
-	case leaves && m.Answers: // it makes no new cluster
+	case leaves && m.Answers: // a unit that is being removed makes no new cluster
 		f.Remedies = []finding.Remedy{
 			finding.Do(command.Command{Unit: m.Unit, Action: "backup"}), finding.ByHand(finding.RestoreHere).For(m.Unit),
 		}

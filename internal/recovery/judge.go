@@ -13,15 +13,15 @@ import (
 
 // Verdict is the judgement of a request.
 type Verdict struct {
-	// Refusals are why it can't be done, each with its ways out.
+	// Refusals are the reasons against it, each with its ways out.
 	Refusals []finding.Finding
-	// Waiting is what has to come first, and comes by itself.
+	// Waiting are events that must come first, and come by themselves.
 	Waiting []finding.Finding
-	// Plan is what will be done, and what is lost.
+	// Plan states what will be done, and what is lost.
 	Plan []finding.Statement
 }
 
-// Judge returns why a request r of this unit is refused, what it waits for, and what it would do.
+// Judge judges a request of this unit.
 func (s State) Judge(r Request) Verdict {
 	if f := s.hasNothing(r); f.Code != "" {
 		return Verdict{Refusals: []finding.Finding{f}}
@@ -42,14 +42,14 @@ func (s State) Judge(r Request) Verdict {
 	return j.Verdict
 }
 
-// judging is a judgement of a request, member by member.
+// judging judges a request, member by member.
 type judging struct {
 	s State
 	r Request
 	Verdict
 	// looked counts the copies that are compared before the new cluster is made.
 	looked int
-	// joining are the units that will join the new cluster, away the names of members that are given up.
+	// joining are the units that will join the new cluster, away the names of given up members.
 	joining, away []string
 }
 
@@ -72,13 +72,13 @@ func (j *judging) joins(m Member) bool {
 	case damaged && s.final(m, *copied):
 		j.lacks(s.finds(finding.RecoveryCopyDamaged, m.Unit, finding.Args{Detail: copied.Damage}), m)
 		return false
-	case copied != nil && copied.Stopped && !s.dying(m.Unit): // else it may have been started since, and can't say so
+	case copied != nil && copied.Stopped && !s.dying(m.Unit): // a dying unit may have started it since
 	case copied == nil && r.Backup == "" && stays:
 		j.lacks(s.finds(finding.RecoveryNotReported, "", finding.Args{}), m)
 		return false
 	case stays:
 		j.Waiting = append(j.Waiting, s.mustStop(r, s.Unit, m.Unit))
-		if damaged { // how far it goes is known then
+		if damaged { // its last entry is known once it has stopped
 			j.Waiting[len(j.Waiting)-1].Args.Detail = copied.Damage
 			return true
 		}
@@ -86,13 +86,13 @@ func (j *judging) joins(m Member) bool {
 		j.lacks(s.finds(finding.RecoveryMayReturn, "", finding.Args{}), m)
 		return false
 	}
-	if m.ID != "" { // else no majority counts it
+	if m.ID != "" { // otherwise it is no member, and no majority counts it
 		j.looked++
 	}
 	return true
 }
 
-// hasNothing is the refusal of a unit that has nothing to make a new cluster of, or that has none to replace.
+// hasNothing refuses a request if this unit has no data for a new cluster, or if there is no old one.
 func (s State) hasNothing(r Request) (f finding.Finding) {
 	elsewhere := finding.ByHand(finding.RunElsewhere)
 	switch {
@@ -109,7 +109,7 @@ func (s State) hasNothing(r Request) (f finding.Finding) {
 	return f
 }
 
-// refuseHere returns why a request of this unit is refused whatever the other units have.
+// refuseHere returns the refusals of a request of this unit that don't depend on the other units' copies.
 func (s State) refuseHere(r Request) (all []finding.Finding) {
 	refuse := func(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
 		all = append(all, s.finds(code, name, args, remedies...))
@@ -122,8 +122,8 @@ func (s State) refuseHere(r Request) (all []finding.Finding) {
 		refuse(finding.RecoveryCopyDamaged, s.Unit, finding.Args{Detail: s.Own.Damage}, finding.ByHand(finding.RunElsewhere))
 	}
 	if len(s.Serving) > 0 && r.Backup == "" {
-		// A server calls itself connected for up to twice its election timer, of 60 s at most, after
-		// it has lost its leader (raft_is_connected() in ovsdb/raft.c).
+		// After the loss of its leader a server calls itself connected for up to twice its election timer, which is 60 s
+		// at most (raft_is_connected() in ovsdb/raft.c).
 		refuse(finding.RecoveryHasQuorum, strings.Join(s.Serving, ", "), finding.Args{})
 	}
 	if r.Force && len(r.GivenUp) == 0 {
@@ -132,22 +132,27 @@ func (s State) refuseHere(r Request) (all []finding.Finding) {
 	return all
 }
 
-// mustStop is what the request of a unit waits for: the server of another one.
+// mustStop returns that the request of the unit asked waits until another unit's server is stopped. While that server
+// answers, its machine is on, and its next hook stops it; only afterwards may the unit be given up.
 func (s State) mustStop(r Request, asked, unit string) finding.Finding {
-	return s.finds(finding.RecoveryNotStopped, unit, finding.Args{Unit: asked}, s.without(r, asked, unit))
+	remedy := s.without(r, asked, unit)
+	if slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == unit && m.Answers }) {
+		remedy = finding.ByHand(finding.AwaitHook).For(unit)
+	}
+	return s.finds(finding.RecoveryNotStopped, unit, finding.Args{Unit: asked}, remedy)
 }
 
-// inOrder are the members and units that are judged, in the order of the units.
+// inOrder returns the judged members and units in the order of the units.
 func (s State) inOrder() []Member {
 	return slices.SortedFunc(slices.Values(s.judged()), func(a, b Member) int {
 		return cmp.Or(unitname.Compare(a.Unit, b.Unit), cmp.Compare(a.ID, b.ID))
 	})
 }
 
-// final reports whether nothing more comes of a member's copy: its server is off, and writes it no
-// more. Before that of this unit is off, no other one can have been stopped for its request, whose
-// unit has yet to publish what it has written last. Of what is no member by this unit's file it is
-// not known whether it answers.
+// final reports whether a member's published copy is its last one, since its server is off. While this unit's own
+// server runs, a member that does not answer was not stopped for this request; afterwards it may have been, and its
+// unit may not have published its last entry yet. Whether a unit's server answers is known only of members by this
+// unit's file.
 func (s State) final(m Member, c Copy) bool {
 	return c.Stopped || m.ID != "" && !m.Answers && !s.Own.Stopped
 }
@@ -157,7 +162,7 @@ func (s State) says(line finding.Line, args finding.Args) finding.Statement {
 	return finding.Statement{Database: s.Database, Line: line, Args: args}
 }
 
-// plan returns what will be done.
+// plan states what will be done, and what is lost.
 func (s State) plan(r Request, looked int, joining, away []string) []finding.Statement {
 	n, args := len(s.Members), finding.Args{Unit: s.Unit, Value: s.Own.end(), Path: r.Backup, Cluster: string(s.Cluster)}
 	all, made := s.copies(r), finding.MadeOfFile
@@ -196,8 +201,8 @@ func (s State) givenUp(r Request) (n int) {
 	return n
 }
 
-// surelyComplete reports whether, of n members, the newest of so many copies has every entry
-// that was ever committed: a majority has each, and any majority has one of these.
+// surelyComplete reports whether the newest of so many copies, of n members, has every committed entry: a majority has
+// each entry, and every majority includes one of these copies.
 func surelyComplete(n, copies int) bool { return copies+n/2+1 > n }
 
 func (m Member) name() string {
@@ -219,8 +224,8 @@ func (r Request) givesUp(m Member) bool {
 	})
 }
 
-// Named returns the names of units and members as a request gives them up. An ID that Juju took for a
-// number becomes the ID of the member that the number can mean, if there is only one.
+// Named returns the typed names of units and members as a request gives them up. An ID that Juju took for a number
+// becomes the ID of the only member that the number can mean, if there is one.
 func (s State) Named(typed []raft.IDArgument) []string {
 	peers := make([]raft.Peer, len(s.Members))
 	for i, m := range s.Members {
@@ -237,9 +242,8 @@ func (s State) Named(typed []raft.IDArgument) []string {
 	return names
 }
 
-// WithUnits adds to what the request gives up the units all of whose members it names by
-// their identities: once there is a new cluster, these say nothing any more of what may be
-// missing from it, nor do requests of units say which members they have.
+// WithUnits adds to a request's names the units of which it names all members by their identities: once there is a new
+// cluster, the identities of the old one no longer tell which units may be missing.
 func (s State) WithUnits(r Request) Request {
 	given, kept := map[string]bool{}, map[string]bool{}
 	for _, m := range s.Members {
@@ -258,8 +262,7 @@ func (s State) WithUnits(r Request) Request {
 	return r
 }
 
-// Repeated is a request whose new cluster is made, with what the command that is typed again
-// gives up: units may have been lost since.
+// Repeated returns the request with more given up units: a command may be repeated because units were lost since.
 func (r Request) Repeated(givenUp []string, force bool) Request {
 	r.GivenUp, r.Force = slices.Clone(r.GivenUp), r.Force || force
 	for _, name := range givenUp {
@@ -270,8 +273,8 @@ func (r Request) Repeated(givenUp []string, force bool) Request {
 	return r
 }
 
-// Unknown are the names that the request gives up and that neither a member has nor a unit that
-// publishes a copy or is being removed.
+// Unknown returns the names in the request that belong neither to a member, nor to a unit that publishes a copy or is
+// being removed.
 func (s State) Unknown(r Request) []string {
 	return slices.DeleteFunc(slices.Clone(r.GivenUp), func(name string) bool {
 		if p := s.peer(name); p != nil && p.Dying {

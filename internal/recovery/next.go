@@ -6,53 +6,50 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Action is what this unit does next.
+// Action is the action of a [Step].
 type Action string
 
-// The actions. Each may be interrupted anywhere, and made again.
+// The actions. Each may be interrupted anywhere, and repeated. Only Juju's leader does Accept and Publish.
 const (
-	// None: there is nothing to do.
 	None Action = ""
 	// Stop stops this unit's server, and keeps it from being started.
 	Stop Action = "stop"
 	// Make makes the new cluster beside the file.
 	Make Action = "make"
-	// Accept publishes that a request is accepted, and asks its unit whether it is there. Only where this unit
-	// leads.
+	// Accept publishes the acceptance of a request, which asks its unit for an answer.
 	Accept Action = "accept"
-	// Publish puts the ID of the new cluster in the place of the old one. Only where
-	// this unit leads.
+	// Publish replaces the ID of the old cluster by that of the new one.
 	Publish Action = "publish"
 	// Withdraw ends this unit's own request.
 	Withdraw Action = "withdraw"
-	// Release ends that this unit's server was stopped for a request.
+	// Release permits this unit's server to start again.
 	Release Action = "release"
 )
 
-// Step is what this unit does next for one database.
+// Step is this unit's next step for one database.
 type Step struct {
 	Action Action
-	// For is the unit whose request it is for.
+	// For is the unit with the request.
 	For string
 	// New is the cluster of a Publish.
 	New raft.ID
 	// Held reports whether the server must stay off; then nothing else is done about the database.
 	Held bool
-	// Why is why a request is withdrawn, or what the unit waits for while the server is held.
+	// Why is why a request is withdrawn, or why the unit waits.
 	Why finding.Finding
 }
 
-// Waits is what the step waits for; is reports whether that must be shown.
+// Waits returns why the unit waits; is reports whether that must be shown.
 func (s Step) Waits() (f finding.Finding, is bool) {
 	return s.Why, s.Held || s.Action == None && s.Why.Code != ""
 }
 
-// Next is this unit's next step for the database. Nothing is done for a request that is not accepted, or of a unit
-// whose data could not be read; what was stopped for it stays so.
+// Next returns this unit's next step for the database. A request that is not accepted, or that could not be read,
+// causes no step; servers that were stopped for it stay stopped.
 func (s State) Next() Step {
 	all := s.standing()
 	own, asked := all[s.Unit]
-	if asked && s.Dying { // the other units take it for over, too
+	if asked && s.Dying { // the other units ignore its request, too
 		return s.withdraw(s.finds(finding.RecoveryDying, "", finding.Args{}))
 	}
 	unit, r, accepted := s.accepted(all)
@@ -75,18 +72,18 @@ func (s State) Next() Step {
 	case !accepted:
 		return s.release()
 	case s.Own == nil:
-		return Step{} // no member of it: nothing here can vote
+		return Step{} // no server here can vote
 	case s.Own.Stopped:
 		return s.hold(unit, Step{Why: s.waitsFor(unit, r)})
 	case s.Dying:
-		return Step{} // that unit waits for none that is being removed
+		return Step{} // recoveries don't wait for a unit that is being removed
 	case s.Own.HasRaftLeader && r.Backup == "":
-		return Step{} // that unit learns of it, and withdraws
+		return Step{} // the unit with the request will see the leader, and withdraw
 	}
 	return Step{Action: Stop, For: unit}
 }
 
-// release ends that this unit's server is stopped, once no request is accepted.
+// release permits this unit's server to start, since no request is accepted.
 func (s State) release() Step {
 	if s.HeldFor == "" {
 		return Step{}
@@ -103,7 +100,7 @@ func (s State) release() Step {
 	return Step{Action: Release, For: s.HeldFor}
 }
 
-// await is the next step for this unit's own request r before it is accepted.
+// await returns the next step for this unit's own request before it is accepted.
 func (s State) await(r Request) Step {
 	if v := s.Judge(r); len(v.Refusals) > 0 {
 		return s.withdraw(v.Refusals[0])
@@ -114,7 +111,7 @@ func (s State) await(r Request) Step {
 	return s.hold(s.Unit, Step{Why: s.unaccepted()})
 }
 
-// carryOut is the next step for this unit's own request, which is accepted.
+// carryOut returns the next step for this unit's own accepted request.
 func (s State) carryOut(r Request) Step {
 	switch {
 	case r.New != "" && len(s.Serving) > 0 && r.Backup == "":
@@ -141,14 +138,14 @@ func (s State) withdraw(why finding.Finding) Step {
 	return Step{Action: Withdraw, For: s.Unit, Why: why}
 }
 
-// goesFirst is the finding that the request of another unit goes before this unit's, with how to withdraw that one.
+// goesFirst returns the finding that another unit's request precedes this unit's, with the command that withdraws it.
 func (s State) goesFirst(r Request, unit string) finding.Finding {
 	takeBack := command.Command{Unit: unit, Action: "recover", Params: []command.Param{{Key: "withdraw", Value: "true"}}}
 	return s.finds(finding.RecoveryRunsElsewhere, "", finding.Args{Unit: unit}, finding.If(finding.ToRunInstead, takeBack),
 		s.without(r, s.Unit, unit))
 }
 
-// hold keeps this unit's server off, whatever the step is.
+// hold returns the step with this unit's server kept off.
 func (s State) hold(unit string, step Step) Step {
 	step.For = unit
 	step.Held = s.Own == nil || s.Own.Stopped

@@ -7,8 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Progress returns how far each unfinished recovery or restore of the database is, by what this unit knows
-// of all units.
+// Progress states the progress of each unfinished recovery or restore of the database.
 func (s State) Progress() (said []finding.Statement) {
 	all := s.standing()
 	accepted, _, is := s.accepted(all)

@@ -10,22 +10,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Proof is what was seen of a new cluster that has taken the old one's place: a write that
-// it has acknowledged, read back from the server of each unit.
+// Proof is the proof that a new cluster serves: a write that it acknowledged, read back from each unit's server.
 type Proof struct {
 	Database ovndb.Database
-	// Unserved is true if nothing was written, since this unit's server is not yet a member that knows a leader.
+	// Unserved reports whether nothing was written, since this unit's server is not yet a member that knows a leader.
 	Unserved bool
 	// Failure is why the write was not acknowledged.
 	Failure string
-	// Units are all of the model but those that are being removed.
+	// Units are the units of the model, without those that are being removed.
 	Units []UnitProof
 }
 
 // UnitProof is one unit's part of a [Proof].
 type UnitProof struct {
 	Unit string
-	// GivenUp reports whether the request gives the unit up, and so doesn't wait for it.
+	// GivenUp reports whether the request gives the unit up.
 	GivenUp bool
 	// Member reports whether its server is in the configuration of the new cluster.
 	Member bool
@@ -33,12 +32,11 @@ type UnitProof struct {
 	Failure string
 }
 
-// Complete reports whether every unit that was not given up has the write. A unit that was given
-// up may be off for good; if it has returned, it counts.
+// Complete reports whether every unit has the write. A unit that was given up counts only if it has returned.
 func (p Proof) Complete() bool { return len(p.Broken(""))+len(p.awaited()) == 0 }
 
-// Broken are problems that do not end by themselves, as the unit own sees them. Starting a member that may be lost
-// comes first, so the way out is the plan of a kick.
+// Broken returns problems that do not end by themselves, as the unit own sees them. A member that may be lost should be
+// started first, so the other way out is the dry run of a kick.
 func (p Proof) Broken(own string) (all []finding.Finding) {
 	found := State{Database: p.Database}.finds
 	if p.Failure != "" {
@@ -61,7 +59,7 @@ func (p Proof) Broken(own string) (all []finding.Finding) {
 	return all
 }
 
-// awaited are what comes by itself.
+// awaited returns problems that end by themselves.
 func (p Proof) awaited() (all []finding.Finding) {
 	found := State{Database: p.Database}.finds
 	if p.Unserved {
@@ -76,10 +74,10 @@ func (p Proof) awaited() (all []finding.Finding) {
 	return all
 }
 
-// Findings are all that keeps it from being complete.
+// Findings returns all reasons why the proof is not complete.
 func (p Proof) Findings(own string) []finding.Finding { return append(p.Broken(own), p.awaited()...) }
 
-// Proved returns what was proved for each unit.
+// Proved states what was proved for each unit.
 func (p Proof) Proved() (all []finding.Statement) {
 	for _, u := range p.Units {
 		one := finding.Statement{Database: p.Database, Args: finding.Args{Unit: u.Unit}}
@@ -98,11 +96,11 @@ func (p Proof) Proved() (all []finding.Statement) {
 	return all
 }
 
-// fullCluster is how many members a cluster is to have at the least.
+// fullCluster is the least number of members that a cluster should have.
 const fullCluster = 3
 
-// Proved returns the finding that all proofs are complete, with what the operator has left to do: remove and replace
-// the units that were given up, and reset clients, which would take the new log for old data (ovsdb_cs in OVS).
+// Proved returns the finding that all proofs are complete, with the operator's remaining tasks: to remove and replace
+// the units that were given up, and to reset clients, which would take the new log for old data (ovsdb_cs in OVS).
 func Proved(own string, proofs []Proof) finding.Finding {
 	var gone []string
 	members := math.MaxInt

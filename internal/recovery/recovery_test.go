@@ -202,10 +202,11 @@ func TestRefusals(t *testing.T) {
 	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(givingUp(1, 2)).Refusals)
 }
 
-// mustStop is what a request of unit 0 that gives up others waits for.
-func mustStop(args, units string) string {
-	return "waiting RECOVERY_NOT_STOPPED nb ovn-central/1 Unit=ovn-central/0" + args + " " + again(units, "ovn-central/1")
-}
+// waits is the finding that a request of unit 0 waits for unit 1.
+const waits = "waiting RECOVERY_NOT_STOPPED nb ovn-central/1 Unit=ovn-central/0"
+
+// mustStop is the same with the command that gives units up.
+func mustStop(args, units string) string { return waits + args + " " + again(units, "ovn-central/1") }
 
 // A server whose file lacks entries has acknowledged them: how far its copy goes is known once it
 // has written its file again, and before that nothing is said to be kept.
@@ -213,7 +214,8 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).answers(1)
 	v := s.Judge(givingUp(2, 3))
 	assert.Empty(t, v.Refusals)
-	assert.Equal(t, []string{mustStop(" Detail=record 7", "ovn-central/2,ovn-central/3,ovn-central/1")}, briefs(v.Waiting))
+	const await = " -> " + string(finding.AwaitHook) + " {unit=ovn-central/1}"
+	assert.Equal(t, []string{waits + " Detail=record 7" + await}, briefs(v.Waiting))
 	assert.Contains(t, finding.Statements(v.Plan), "nb: an unknown number of changes may be lost: 3 of 4 copies are given up or not known yet")
 	assert.Contains(t, finding.Statements(v.Plan), "nb: ovn-central/1 rename their files and join it")
 
@@ -222,6 +224,8 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	assert.Contains(t, finding.Statements(whole.Plan), "nb: nothing that was acknowledged is lost: 2 of 4 copies are compared, and a majority had each change")
 	restored := givingUp(2, 3)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
+	assert.Equal(t, []string{waits + await}, briefs(s.Judge(restored).Waiting), "its machine is on: it is not given up")
+	s.Members[1].Answers = false
 	assert.Equal(t, []string{strings.Replace(mustStop("", "ovn-central/2,ovn-central/3,ovn-central/1"), "recover ", "restore from="+restored.Backup+" database=nb ", 1)},
 		briefs(s.Judge(restored).Waiting))
 }

@@ -5,18 +5,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Stage is how far this unit's last recovery or restore of a database has come.
+// Stage is the stage of this unit's last recovery or restore of a database.
 type Stage string
 
 // The stages.
 const (
-	// Idle: none was asked for, or what was lost is back.
+	// Idle: none was requested, or the lost quorum is back.
 	Idle Stage = ""
 	// Requested: an operator has asked for it, and Juju's leader has yet to accept it.
 	Requested Stage = "requested"
-	// Accepted: Juju's leader has accepted it, and all units stop their servers for it.
+	// Accepted: Juju's leader has accepted it, and all units stop their servers.
 	Accepted Stage = "accepted"
-	// Made: its new cluster is made, and not published.
+	// Made: its new cluster is made, but not published.
 	Made Stage = "made"
 	// Withdrawn: it is over, and the old cluster stays.
 	Withdrawn Stage = "withdrawn"
@@ -24,37 +24,28 @@ const (
 	Placed Stage = "placed"
 	// Served: the new cluster has a leader here, or this unit has no copy of it yet.
 	Served Stage = "served"
-	// Overtaken: another cluster than the new one is the application's.
+	// Overtaken: the application has another cluster than the new one.
 	Overtaken Stage = "overtaken"
 )
 
-// event is what takes a recovery from one stage to another.
+// event moves a recovery from one stage to another.
 type event string
 
-// The events.
+// The events. The methods of [Attempt] explain them.
 const (
-	// eventAsk: an operator asks for it on this unit.
-	eventAsk event = "ask"
-	// eventAccept: Juju's leader has accepted it.
-	eventAccept event = "accept"
-	// eventMake: this unit has made the new cluster.
-	eventMake event = "make"
-	// eventWithdraw: it can't be done, or another one is accepted.
+	eventAsk      event = "ask"
+	eventAccept   event = "accept"
+	eventMake     event = "make"
 	eventWithdraw event = "withdraw"
-	// eventPlace: its new cluster is the application's.
-	eventPlace event = "place"
-	// eventOvertake: another cluster is the application's.
+	eventPlace    event = "place"
 	eventOvertake event = "overtake"
-	// eventLead: the server here has a leader; eventUnlead: it has none.
-	eventLead   event = "lead"
-	eventUnlead event = "unlead"
-	// eventTakeBack: an operator withdraws it.
+	eventLead     event = "lead"
+	eventUnlead   event = "unlead"
 	eventTakeBack event = "take back"
-	// eventForget: an operator permits to replace the cluster once more.
-	eventForget event = "forget"
+	eventForget   event = "forget"
 )
 
-// transitions are the stages that follow a stage. An event without an entry changes nothing.
+// transitions has the next stage by stage and event. An event without an entry changes nothing.
 var transitions = map[Stage]map[event]Stage{
 	Idle: {eventAsk: Requested},
 	Requested: {
@@ -75,17 +66,17 @@ var transitions = map[Stage]map[event]Stage{
 	Overtaken: {eventAsk: Requested, eventForget: Idle},
 }
 
-// Attempt is this unit's last recovery or restore of a database, and what came of it.
+// Attempt is this unit's last recovery or restore of a database, and its outcome.
 type Attempt struct {
 	Stage Stage `json:"stage,omitempty"`
-	// Request is what was asked for. Its New is the cluster that was made for it; once a recovery's old cluster was
-	// replaced, the one that replaced it, whichever unit had the newest copy.
+	// Request is the operator's request. Its New is the cluster that was made for it. After the old cluster of a recovery
+	// was replaced, it is the cluster that replaced it, whichever unit made that one.
 	Request Request `json:"request,omitzero"`
 	// Why is why it was withdrawn.
 	Why finding.Finding `json:"why,omitzero"`
 }
 
-// on is the attempt after an event.
+// on returns the attempt after an event.
 func (a Attempt) on(what event) Attempt {
 	next, is := transitions[a.Stage][what]
 	switch {
@@ -98,7 +89,7 @@ func (a Attempt) on(what event) Attempt {
 	return a
 }
 
-// Pending reports whether the request is not over: the old cluster was not replaced, and the request was not withdrawn.
+// Pending reports whether the request is neither carried out nor withdrawn.
 func (a Attempt) Pending() bool {
 	return a.Stage == Requested || a.Stage == Accepted || a.Stage == Made
 }
@@ -108,7 +99,7 @@ func (a Attempt) Replaced() bool {
 	return a.Stage == Placed || a.Stage == Served || a.Stage == Overtaken
 }
 
-// Of reports whether the old cluster was replaced after a request for the same data, and whose cluster it is by now.
+// Of returns the stage if the old cluster was replaced after a request for the same data; otherwise Idle.
 func (a Attempt) Of(backup string) Stage {
 	if a.Replaced() && a.Request.Backup == backup {
 		return a.Stage
@@ -116,38 +107,39 @@ func (a Attempt) Of(backup string) Stage {
 	return Idle
 }
 
-// AskFor is the attempt once an operator has asked for a request.
+// AskFor returns the attempt after an operator's request.
 func (a Attempt) AskFor(r Request) Attempt {
 	a = a.on(eventAsk)
 	a.Request, a.Why = r, finding.Finding{}
 	return a
 }
 
-// Accept is the attempt once Juju's leader has accepted it.
+// Accept returns the attempt after Juju's leader has accepted it.
 func (a Attempt) Accept() Attempt { return a.on(eventAccept) }
 
-// TakeBack is the attempt once an operator withdraws it.
+// TakeBack returns the attempt after an operator has withdrawn it.
 func (a Attempt) TakeBack() Attempt { return a.on(eventTakeBack) }
 
-// Forget is the attempt once an operator permits to replace its cluster once more.
+// Forget returns the attempt after an operator has permitted to replace its cluster once more.
 func (a Attempt) Forget() Attempt { return a.on(eventForget) }
 
-// Makes is the attempt once its new cluster is made.
+// Makes returns the attempt after its new cluster was made.
 func (a Attempt) Makes(cluster raft.ID) Attempt {
 	a = a.on(eventMake)
 	a.Request.New = cluster
 	return a
 }
 
-// Withdraws is the attempt once it is withdrawn, for a reason. A new cluster that was made for it stays beside the
-// file: the Juju leader may be publishing its ID in this moment. The next one that is made, or published, replaces it.
+// Withdraws returns the attempt after it was withdrawn, because it can't be done or another one is accepted. Its new
+// cluster stays beside the file: Juju's leader may be publishing its ID right now. The next one that is made, or
+// published, replaces it.
 func (a Attempt) Withdraws(why finding.Finding) Attempt {
 	a = a.on(eventWithdraw)
 	a.Why = why
 	return a
 }
 
-// Seen is the attempt by what the application's cluster is; an empty one is not known.
+// Seen returns the attempt given the application's cluster, empty if unknown.
 func (a Attempt) Seen(cluster raft.ID) Attempt {
 	switch {
 	case cluster == "" || cluster == a.Request.Cluster:
@@ -161,7 +153,7 @@ func (a Attempt) Seen(cluster raft.ID) Attempt {
 	return a.on(eventOvertake)
 }
 
-// Led is the attempt by whether the server here has a leader of the application's cluster.
+// Led returns the attempt given whether the server here has a leader of the application's cluster.
 func (a Attempt) Led(led bool) Attempt {
 	if led {
 		return a.on(eventLead)

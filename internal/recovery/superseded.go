@@ -11,16 +11,15 @@ import (
 type Answer struct {
 	// Address is the server's.
 	Address string
-	// Cluster is the one that it serves; empty if that is not known.
+	// Cluster is the cluster that it serves; empty if unknown.
 	Cluster raft.ID
-	// Supersedes are the IDs of the clusters that its own cluster has replaced.
+	// Supersedes are the clusters that its cluster has replaced.
 	Supersedes []raft.ID
 }
 
-// Superseded returns why a server of the cluster own must not be started: another unit's
-// server serves a cluster that has replaced it. The statement is the zero value if no answer reports that. A server
-// that did not answer doesn't count, and neither does one of the cluster own itself: no cluster replaces
-// itself.
+// Superseded returns why a server of the cluster own must not be started: another unit's server serves a cluster that
+// has replaced it. It is the zero value if no answer reports that. An answer of the cluster own itself doesn't count:
+// no cluster replaces itself.
 func Superseded(own raft.ID, answers []Answer) finding.Statement {
 	for _, a := range answers {
 		if own != "" && a.Cluster != own && slices.Contains(a.Supersedes, own) {
