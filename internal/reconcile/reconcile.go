@@ -125,7 +125,7 @@ func (u *Reconciler) converge(ctx context.Context, r *record, o *Result) (change
 			return false, fmt.Errorf("cannot settle: after %d steps the next is %q", maxSteps, step)
 		}
 		made = append(made, *step)
-		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // for people: the steps of a hook
+		u.Members.Progress(ctx, step.String())
 		err := r.Make(ctx, o.Snapshot, *step)
 		u.save(ctx, r)
 		switch {
