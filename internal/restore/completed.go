@@ -11,15 +11,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
+// The flags of commands: planned of a dry run, confirmed of one that acts.
 const (
-	// planned is the flag of a command that only plans.
-	planned = "dry-run"
-	// confirmed is the flag of one that acts.
+	planned   = "dry-run"
 	confirmed = "i-really-mean-it"
 )
 
-// judge judges what is asked for, also by what the disk and the packages permit, and completes the command as
-// it was typed. What is lacking, or not confirmed, refuses all but a dry run.
+// judge judges a request, including the space on the disk and the packages, and completes the typed command. A missing
+// unit or confirmation refuses all but a dry run.
 func (u *Unit) judge(
 	ctx context.Context, request, typed Request, state plan.State, found *Found,
 ) (asked map[ovndb.Database]recovery.Request, refusals []finding.Finding) {
@@ -33,8 +32,7 @@ func (u *Unit) judge(
 		refusals = u.refuseDying(state)
 	}
 	if len(refusals) == 0 && len(j.lacking) == 0 && len(j.asked) > 0 {
-		u.Members.Progress(ctx, "checking the data and the space on the disk")
-		refusals = u.refuseContents(ctx, j.asked)
+		u.telling(ctx, "checking the data and the space on the disk", func() { refusals = u.refuseContents(ctx, j.asked) })
 	}
 	switch {
 	case len(refusals) > 0:
@@ -57,7 +55,7 @@ func (u *Unit) judge(
 	return j.asked, nil
 }
 
-// completed is the command as it was typed, with all that it gives up, under the condition that this is lost.
+// completed returns the typed command with all given up units, under the condition that they are lost.
 func (u *Unit) completed(typed Request, j judgement, flag string) finding.Remedy {
 	c := typed.command(u.Env.Unit, j.giveUp, flag)
 	if len(j.giveUp) == 0 {
@@ -66,7 +64,7 @@ func (u *Unit) completed(typed Request, j judgement, flag string) finding.Remedy
 	return recovery.Without(c, j.giveUp...)
 }
 
-// nameOf is what is given up as it can be typed again: Juju may have taken the ID of a member for a number.
+// nameOf returns a given up name in a form that can be typed again: Juju may have taken a member's ID for a number.
 func nameOf(given raft.IDArgument, states map[ovndb.Database]recovery.State) string {
 	for _, db := range ovndb.Databases() {
 		if names := states[db].Named([]raft.IDArgument{given}); names[0] != given.Text {

@@ -18,12 +18,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// standalone returns the path of the contents of a new cluster, until it is made.
+// standalone returns the path of a new cluster's contents, which exist until it is made.
 func (u *Unit) standalone(db ovndb.Database) string { return u.Files.Paths.File(db) + ".standalone" }
 
-// PutAwayStaged puts away the files of new clusters beside the databases' files, but those of the clusters
-// in but, and removes the contents that new clusters were to be made of. A recovery that was withdrawn
-// leaves its new cluster behind, with all data: another application would take it for one that it has made.
+// PutAwayStaged puts away the files of new clusters beside the databases' files, except those of the clusters in but,
+// and removes the contents of clusters that were not made. A withdrawn recovery leaves its new cluster behind, with all
+// data: another application would take it for its own.
 func (u *Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID) (failures error) {
 	for _, db := range ovndb.Databases() {
 		failures = errors.Join(failures, remove(u.standalone(db)))
@@ -36,20 +36,20 @@ func (u *Unit) PutAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID
 		}
 		path, err := u.Files.ArchiveStaged(db, u.Now())
 		if failures = errors.Join(failures, err); err == nil {
-			u.Log.InfoContext(ctx, "a new cluster's file that was not put into its place was put away",
+			u.Log.InfoContext(ctx, "the unused file of a new cluster was put away",
 				"database", db.Short(), "path", path)
 		}
 	}
 	return failures
 }
 
-// trials is where what new clusters are to be made of is tried: a disk, and not the folder of the databases,
-// whose servers may be serving.
+// trials is the directory in which contents of new clusters are tried. It is not the databases' directory: a server
+// that still serves must not run out of space.
 const trials = "/var/tmp"
 
-// refuseContents returns why no new clusters could be made for these requests, before any unit
-// has stopped a server for them: what they are made of is written elsewhere, loaded, and removed. It
-// takes as long as [Unit.contents] does, which looks again once the servers are off.
+// refuseContents returns why no new clusters could be made for these requests, before any unit has stopped its server:
+// it writes the contents to another directory, loads and removes them. It takes as long as [Unit.contents], which
+// checks again once the servers are off.
 func (u *Unit) refuseContents(
 	ctx context.Context, asked map[ovndb.Database]recovery.Request,
 ) (refusals []finding.Finding) {
@@ -61,7 +61,7 @@ func (u *Unit) refuseContents(
 	var sizes []int64
 	for db, q := range asked {
 		if q.New != "" {
-			continue // it is made
+			continue // already made
 		}
 		size, err := u.contentsSize(q, db)
 		if err == nil {
@@ -80,15 +80,14 @@ func (u *Unit) refuseContents(
 	return refusals
 }
 
-// unusable is the finding that no new cluster can be made of the data.
+// unusable returns the finding that no new cluster can be made of the data.
 func unusable(why error, databases ...ovndb.Database) finding.Finding {
 	line, _, _ := strings.Cut(why.Error(), "\n")
 	return finding.New(finding.RecoveryDataUnusable, finding.Subject{Databases: databases}, finding.Args{Value: line})
 }
 
-// tryContents returns why no new cluster could be made of contents of that size, which it writes to the file to
-// and loads. If the disk has no room for them there, it only reads a backup, and trusts its manifest for the
-// schema.
+// tryContents returns why no new cluster could be made of contents of that size, in bytes, which it writes to the file
+// to and loads. Without room for them there, it only reads a backup, and takes the schema from its manifest.
 func (u *Unit) tryContents(
 	ctx context.Context, request recovery.Request, db ovndb.Database, size int64, to string,
 ) error {
@@ -96,10 +95,11 @@ func (u *Unit) tryContents(
 		return err
 	}
 	if room(filepath.Dir(to), size) == nil {
-		return errors.Join(u.contents(ctx, request, db, to, u.load(db)), remove(to))
+		load := func(ctx context.Context, path string) (string, error) { return u.Files.Load(ctx, db, path) }
+		return errors.Join(u.contents(ctx, request, db, to, load), remove(to))
 	}
-	u.Log.InfoContext(ctx, "what the new cluster is to be made of is not loaded before the servers stop: no room",
-		"database", db.Short(), "folder", trials)
+	u.Log.InfoContext(ctx, "no room to load the new cluster's contents before the servers stop",
+		"database", db.Short(), "directory", trials)
 	if request.Backup == "" {
 		return nil
 	}
@@ -117,15 +117,9 @@ func (u *Unit) tryContents(
 	return u.schemaFits(db, x.Schema)
 }
 
-// load is what reads the contents of a new cluster as a server does, and says which version their
-// schema has.
-func (u *Unit) load(db ovndb.Database) func(ctx context.Context, path string) (schema string, err error) {
-	return func(ctx context.Context, path string) (string, error) { return u.Files.Load(ctx, db, path) }
-}
-
-// contents writes what the new cluster is made of to a file, and sees that a server of
-// these packages can be started on it. A program loads it once, by what is given: that takes
-// half a minute for 300 MiB, and several times as long on a busy machine.
+// contents writes the contents of a new cluster to a file, and checks that a server of these packages can start on it.
+// load loads the file once, as a server does, and returns the version of its schema. That takes half a minute for 300
+// MiB, and several times as long on a busy machine.
 func (u *Unit) contents(
 	ctx context.Context, request recovery.Request, db ovndb.Database, to string,
 	load func(ctx context.Context, path string) (schema string, err error),
@@ -157,7 +151,7 @@ func (u *Unit) contents(
 	return u.schemaFits(db, schema)
 }
 
-// schemaFits returns why a server of these packages could not serve a database of that schema.
+// schemaFits returns why a server of these packages could not serve a database with that schema.
 func (u *Unit) schemaFits(db ovndb.Database, schema string) error {
 	brought, err := u.Files.SchemaVersion(db)
 	if err != nil {
@@ -171,7 +165,7 @@ func (u *Unit) schemaFits(db ovndb.Database, schema string) error {
 	return err
 }
 
-// contentsSize is about that of what a new cluster is made of, in bytes.
+// contentsSize estimates the size of a new cluster's contents, in bytes.
 func (u *Unit) contentsSize(request recovery.Request, db ovndb.Database) (int64, error) {
 	if request.Backup == "" {
 		return raftfile.Size(u.Files.Paths.File(db)), nil
@@ -184,7 +178,7 @@ func (u *Unit) contentsSize(request recovery.Request, db ovndb.Database) (int64,
 	return x.Size, err
 }
 
-// room returns why there is not enough space in a folder for new clusters of contents of these sizes.
+// room returns why a directory lacks space for new clusters with contents of these sizes, in bytes.
 func room(dir string, sizes ...int64) error {
 	free, err := machine.FreeSpace(dir)
 	if err != nil {
@@ -193,8 +187,8 @@ func room(dir string, sizes ...int64) error {
 	return checkSpace(dir, free, sizes...)
 }
 
-// checkSpace returns why so much free space, in bytes, is too little: each new cluster is
-// kept beside the existing file, and one at a time beside the contents that it is made of.
+// checkSpace returns why free, in bytes, is too little: each new cluster is kept beside the existing file, and one at a
+// time beside its contents.
 func checkSpace(dir string, free int64, sizes ...int64) error {
 	if need := machine.CopySpace(sizes...) + spareSpace; free < need {
 		return fmt.Errorf("the disk of %s has %d MiB free, and it takes %d; make space", dir, free>>20, need>>20)
@@ -202,13 +196,13 @@ func checkSpace(dir string, free int64, sizes ...int64) error {
 	return nil
 }
 
-// spareSpace is what is left free, in bytes, beside the copies of the database.
+// spareSpace is the space, in bytes, that must remain free.
 const spareSpace = 16 << 20
 
-// remove removes a file, if there is one.
+// remove removes a file, if it exists.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("cannot remove what a new cluster was to be made of: %w", err)
+		return fmt.Errorf("cannot remove the contents of a new cluster: %w", err)
 	}
 	return nil
 }

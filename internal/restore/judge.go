@@ -13,10 +13,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Request is what an operator asks for.
+// Request is the command of an operator.
 type Request struct {
-	// Databases are those that are meant; none is all that know no leader here, and with
-	// a Backup both.
+	// Databases are the named databases. None means all that know no leader here, or with a Backup both.
 	Databases []ovndb.Database
 	// GivenUp are names of units, or IDs of members.
 	GivenUp []raft.IDArgument
@@ -24,11 +23,11 @@ type Request struct {
 	Force bool
 	// Backup is the directory of a backup; empty recovers from this unit's file.
 	Backup string
-	// Again permits to replace once more what an earlier request of this unit has replaced.
+	// Again permits to replace a cluster that an earlier request of this unit has made.
 	Again bool
 	// Withdraw ends the requests of this unit whose new cluster is not published yet.
 	Withdraw bool
-	// Confirmed is i-really-mean-it; DryRun judges and shows, and changes nothing.
+	// Confirmed is i-really-mean-it. DryRun changes nothing.
 	Confirmed, DryRun bool
 }
 
@@ -36,15 +35,15 @@ type Request struct {
 type Found struct {
 	// Plan is as in [recovery.Verdict].
 	Plan []finding.Statement
-	// Findings are what is lacking or waited for, and what came of it, with what to type next.
+	// Findings are problems, waits and results, with the next commands.
 	Findings []finding.Finding
-	// Begun reports whether the unit has changed, so that its status has to be set.
+	// Begun reports whether the unit has changed, so that its status must be set.
 	Begun bool
-	// Proofs are for databases of which a new member has joined.
+	// Proofs are those of databases that a new member has joined.
 	Proofs []recovery.Proof
 }
 
-// command is the command as it was typed, with the names that it gives up and with flags.
+// command returns the typed command with these given up names and flags.
 func (r Request) command(unit string, giveUp []string, flags ...string) command.Command {
 	if r.Again {
 		flags = append([]string{"again"}, flags...)
@@ -52,7 +51,7 @@ func (r Request) command(unit string, giveUp []string, flags ...string) command.
 	return recovery.Request{GivenUp: giveUp, Force: r.Force, Backup: r.Backup}.Command(unit, r.Databases, flags...)
 }
 
-// againCommand is the command that plans to make new clusters once more.
+// againCommand returns the dry run that makes new clusters once more.
 func (r Request) againCommand(unit string, states map[ovndb.Database]recovery.State) command.Command {
 	var names []string
 	for _, given := range r.GivenUp {
@@ -62,18 +61,18 @@ func (r Request) againCommand(unit string, states map[ovndb.Database]recovery.St
 	return r.command(unit, names, planned)
 }
 
-// judgement is what is found of a request for all of its databases.
+// judgement is the judgement of a request for all its databases.
 type judgement struct {
 	asked map[ovndb.Database]recovery.Request
-	// refusals are but those that end once what they name is given up: these are lacking.
+	// lacking are the refusals that giving up their units ends, refusals all others.
 	refusals, lacking []finding.Finding
-	// giveUp are the units, and IDs of members, that the request gives up or would have to give up, in their order.
+	// giveUp are the units, and IDs of members, that the request gives up or would have to give up, in order.
 	giveUp []string
-	// unknown counts the databases in which a name means nothing.
+	// unknown counts by name the databases that don't know it.
 	unknown map[string]int
 }
 
-// judgeAll judges what is asked for of each database; found gets what is planned and waited for.
+// judgeAll judges a request for each database; it adds plans and waits to found.
 func (u *Unit) judgeAll(request Request, states map[ovndb.Database]recovery.State, found *Found) judgement {
 	j := judgement{asked: map[ovndb.Database]recovery.Request{}, unknown: map[string]int{}}
 	for _, db := range request.Databases {
@@ -84,7 +83,7 @@ func (u *Unit) judgeAll(request Request, states map[ovndb.Database]recovery.Stat
 			args := finding.Args{Cluster: string(before.Cluster)}
 			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyReplaced, Args: args})
 			continue
-		case recovery.Placed: // only a dry run comes here
+		case recovery.Placed: // a dry run; any other is refused earlier
 			args := finding.Args{Time: before.Asked}
 			found.Plan = append(found.Plan, finding.Statement{Database: db, Line: finding.AlreadyMade, Args: args})
 		}
@@ -105,19 +104,19 @@ func (u *Unit) judgeAll(request Request, states map[ovndb.Database]recovery.Stat
 	return j
 }
 
-// judge judges what is asked for of the database of a state.
+// judge judges a request for the database of a state.
 func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 	db := state.Database
 	q := recovery.Request{
 		Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup,
 	}
 	if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {
-		if made.Backup != request.Backup { // what is published then is not what was typed
+		if made.Backup != request.Backup { // its cluster would be published, not the typed one
 			goOn := recovery.Request{Backup: made.Backup}.Command(state.Unit, []ovndb.Database{db}, confirmed)
 			j.refusals = append(j.refusals, finding.Of(finding.RecoveryUnderWay, db, finding.Args{}, finding.Do(goOn)))
 			return
 		}
-		// It may be published: it continues as it was asked for, without what was lost since.
+		// It may be published, so it continues, and also gives up the units that were lost since.
 		q = made.Repeated(q.GivenUp, q.Force)
 	}
 	q.Asked = state.AskedAt(q.Backup)
@@ -135,14 +134,15 @@ func (j *judgement) judge(request Request, state recovery.State, found *Found) {
 		}
 	}
 	for _, name := range state.Unknown(q) {
-		if state.Request == nil || !slices.Contains(state.Request.GivenUp, name) { // else its unit was removed since
+		// The unit of a name in the pending request may have been removed since.
+		if state.Request == nil || !slices.Contains(state.Request.GivenUp, name) {
 			j.unknown[name]++
 		}
 	}
 	j.asked[db] = state.WithUnits(q)
 }
 
-// Forget forgets that the databases of a request were replaced before.
+// Forget permits to replace the clusters of the request's databases once more.
 func (k *Kept) Forget(request Request) {
 	for _, db := range ovndb.Databases() {
 		if len(request.Databases) == 0 || slices.Contains(request.Databases, db) {
@@ -154,9 +154,9 @@ func (k *Kept) Forget(request Request) {
 	}
 }
 
-// Done returns a finding for each database for which the same request has come about, and its cluster is served.
-// It refuses a request that has come about but whose cluster is not served any more: to do it again is a decision that
-// a person must type (R19): the command again.
+// Done returns a finding for each database whose cluster the same request has replaced, and whose new cluster is
+// served. If that is no longer served, it refuses the request: a person must decide to repeat it (R19), by the command
+// again.
 func (k *Kept) Done(
 	request Request, states map[ovndb.Database]recovery.State, again command.Command,
 ) (done, refusals []finding.Finding) {
@@ -189,18 +189,16 @@ func (k *Kept) Done(
 	return done, refusals
 }
 
-// refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other
-// unit stops its server for it. Which of those that stay is lost is not known here.
+// refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other unit stops
+// its server for it. Which of the staying units are lost is not known here.
 func (u *Unit) refuseDying(s plan.State) []finding.Finding {
 	if !s.Dying {
 		return nil
 	}
 	where := finding.RestoreAnew
 	for _, state := range s.Recovery {
-		if slices.ContainsFunc(state.Peers, func(p recovery.Peer) bool {
-			return !p.Dying && p.Copy != nil &&
-				p.Copy.Cluster == state.Cluster
-		}) {
+		stays := func(p recovery.Peer) bool { return !p.Dying && p.Copy != nil && p.Copy.Cluster == state.Cluster }
+		if slices.ContainsFunc(state.Peers, stays) {
 			where = finding.RestoreThere
 		}
 	}

@@ -1,5 +1,5 @@
-// Package restore carries out what an operator requests if a database is lost: recoveries and restores, new servers in
-// place of those that can't be started, and the proofs that they serve. Package recovery decides.
+// Package restore carries out an operator's recoveries and restores, replaces servers that can't be started, and proves
+// that the new clusters and servers serve. Package recovery decides.
 package restore
 
 import (
@@ -12,28 +12,27 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Kept is what is remembered of recoveries, restores and joins in their place.
+// Kept is the stored state of recoveries, restores and rejoins.
 type Kept struct {
-	// Attempts are the last recovery or restore of each database that this unit was asked for. Held is the unit for
-	// whose request a server was stopped.
+	// Attempts are the last recovery or restore of each database that was requested on this unit. Held are the units for
+	// whose requests this unit's servers were stopped.
 	Attempts map[ovndb.Database]recovery.Attempt `json:"attempts,omitempty"`
 	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
 	// Restored are the backups that were restored.
 	Restored map[ovndb.Database][]restored `json:"restored,omitempty"`
 	// Rejoin are the servers that other units are asked to remove.
 	Rejoin map[ovndb.Database]raft.ID `json:"rejoin,omitempty"`
-	// Rejoined are those in whose place new ones have joined: the same action, run again,
-	// proves that they serve.
+	// Rejoined are replaced servers. The same action, run again, proves that the new ones serve.
 	Rejoined map[ovndb.Database]raft.ID `json:"rejoined,omitempty"`
 }
 
-// restored is a backup that was restored, and when that was asked for.
+// restored is a backup that was restored, and the time of the request.
 type restored struct {
 	Backup string    `json:"backup"`
 	At     time.Time `json:"at"`
 }
 
-// Note notes how far this unit's recovery of a database is.
+// Note records this unit's recovery of a database.
 func (k *Kept) Note(db ovndb.Database, a recovery.Attempt) {
 	if k.Attempts == nil {
 		k.Attempts = map[ovndb.Database]recovery.Attempt{}
@@ -43,8 +42,8 @@ func (k *Kept) Note(db ovndb.Database, a recovery.Attempt) {
 	}
 }
 
-// Request returns this unit's request for a database, and whether it is pending.
-func (k *Kept) Request(db ovndb.Database) (request recovery.Request, is bool) {
+// Request returns this unit's request for a database; pending reports whether it is not over.
+func (k *Kept) Request(db ovndb.Database) (request recovery.Request, pending bool) {
 	a := k.Attempts[db]
 	return a.Request, a.Pending()
 }
@@ -59,7 +58,7 @@ func (k *Kept) Requested() bool {
 	return false
 }
 
-// See ends the requests whose cluster was replaced, and remembers what came of them.
+// See ends the requests whose cluster was replaced, and records their outcome.
 func (k *Kept) See(c relation.Clusters) {
 	for db, a := range k.Attempts {
 		after := a.Seen(c.IDs[db])
@@ -70,10 +69,10 @@ func (k *Kept) See(c relation.Clusters) {
 	}
 }
 
-// maxRestored is how many restores of a database are remembered.
+// maxRestored limits the remembered restores of a database.
 const maxRestored = 20
 
-// noteRestored remembers that a backup was restored, so that the same command does not do it once more.
+// noteRestored records that a backup was restored, so that the same command does not restore it again.
 func (k *Kept) noteRestored(db ovndb.Database, q recovery.Request) {
 	if k.Restored == nil {
 		k.Restored = map[ovndb.Database][]restored{}
@@ -83,7 +82,8 @@ func (k *Kept) noteRestored(db ovndb.Database, q recovery.Request) {
 	k.Restored[db] = all[max(0, len(all)-maxRestored):]
 }
 
-// Databases are those of a request; if it names none, those without a leader and those that the same request has made.
+// Databases returns the databases of a request. If it names none, they are those without a leader, and those whose
+// cluster the same request has made.
 func (k *Kept) Databases(request Request, states map[ovndb.Database]recovery.State) []ovndb.Database {
 	if len(request.Databases) > 0 {
 		return request.Databases
@@ -97,7 +97,7 @@ func (k *Kept) Databases(request Request, states map[ovndb.Database]recovery.Sta
 	return all
 }
 
-// Answered are this unit's requests as published to its peers.
+// Answered returns this unit's pending requests as they are published.
 func (k *Kept) Answered(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Request {
 	all := map[ovndb.Database]recovery.Request{}
 	for db := range k.Attempts {
@@ -108,8 +108,8 @@ func (k *Kept) Answered(states map[ovndb.Database]recovery.State) map[ovndb.Data
 	return all
 }
 
-// joinedAnew remembers that this unit's server is a member again: in the place of the one that
-// was to be removed, unless that one could be started after all.
+// joinedAnew records that this unit's server is a member again. It has replaced the server that was to be removed,
+// unless that one could be started after all.
 func (k *Kept) joinedAnew(db ovndb.Database, server raft.ID) {
 	old := k.Rejoin[db]
 	delete(k.Rejoin, db)
@@ -122,8 +122,8 @@ func (k *Kept) joinedAnew(db ovndb.Database, server raft.ID) {
 	k.Rejoined[db] = old
 }
 
-// gaveUp reports whether a request that has come about gives up what is named. An identity belongs to no member
-// once its cluster was given up, and the command that names it continues with the other database.
+// gaveUp reports whether a finished request gave up the name. An identity belongs to no member once its cluster was
+// replaced, but the command that names it may continue with the other database.
 func (k *Kept) gaveUp(name raft.IDArgument) bool {
 	var peers []raft.Peer
 	for _, a := range k.Attempts {
@@ -141,19 +141,19 @@ func (k *Kept) gaveUp(name raft.IDArgument) bool {
 	return len(found.Peers) > 0
 }
 
-// stage is how far what is asked for is, if the old cluster was replaced for it. A server that was started and knows no
-// leader may have lost its quorum once more.
+// stage returns the stage of a request for which the old cluster was replaced; otherwise [recovery.Idle]. A server that
+// runs and knows no leader may have lost its quorum once more.
 func (k *Kept) stage(request Request, state recovery.State, db ovndb.Database) recovery.Stage {
 	return k.Attempts[db].Seen(state.Cluster).Led(state.Own == nil || state.Own.HasRaftLeader).Of(request.Backup)
 }
 
-// starts reports whether what is asked for has come about, and its new cluster may not have been started here yet.
+// starts reports whether the request's new cluster is published, and may not have been started here yet.
 func (k *Kept) starts(request Request, state recovery.State, db ovndb.Database) bool {
 	stage := k.stage(request, state, db)
 	return stage == recovery.Placed || stage == recovery.Served && state.Own == nil
 }
 
-// withoutRaftLeader are the databases whose server here knows no leader, or all.
+// withoutRaftLeader returns the databases whose server here knows no leader; with all, every known database.
 func withoutRaftLeader(states map[ovndb.Database]recovery.State, all bool) (databases []ovndb.Database) {
 	for _, db := range ovndb.Databases() {
 		if s, known := states[db]; known && (all || s.Own != nil && !s.Own.HasRaftLeader) {

@@ -14,7 +14,7 @@ import (
 
 const markKey = observe.RecoveryKey
 
-// mark is the value of [markKey]. It is in the new cluster from its first entry on, so that each unit can read it.
+// mark is the value of [markKey]. The new cluster has it from its first entry on, so each unit can read it.
 type mark struct {
 	// Unit made the cluster, At by its clock.
 	Unit string    `json:"unit"`
@@ -55,7 +55,7 @@ func parseMark(ids map[string]string) (m mark, found bool) {
 	return m, true
 }
 
-// says is how the cluster came about.
+// says states how the cluster was made.
 func (m mark) says(db ovndb.Database, cluster raft.ID) finding.Statement {
 	s := finding.Statement{Database: db, Line: finding.Recovered, Args: finding.Args{
 		Unit: m.Unit, Time: m.At, Path: m.Backup, Cluster: cluster.Brief(), Other: m.Cluster.Brief(),

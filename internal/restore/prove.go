@@ -18,21 +18,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// proofKey, with the unit's name, is the key of external_ids in NB_Global and SB_Global that
-// is written to prove that a new cluster serves, and taken away again.
+// proofKey with a unit's name behind it is the key in external_ids of NB_Global and SB_Global that proves that a new
+// cluster serves: it is written, read and deleted.
 const proofKey = "ovn-central:recovery-proof/"
 
 const (
-	// acknowledgement is how long a write may take: some elections at the default timer.
+	// acknowledgement limits a write: it allows for some elections at the default timer.
 	acknowledgement = 30 * time.Second
-	// readBack is how long another server may lag behind what was acknowledged, and readPoll
-	// how often it is asked.
+	// readBack is how long another server may lag behind an acknowledged write, readPoll the interval of reads.
 	readBack = 10 * time.Second
 	readPoll = 100 * time.Millisecond
 )
 
-// prove writes to each database whose new cluster has replaced the one of a request, and reads that back from every
-// unit's server. Both at the same time.
+// prove writes to the new cluster of each request, both at the same time, and reads the value back from every unit's
+// server.
 func (u *Unit) prove(ctx context.Context, s plan.State, requests map[ovndb.Database]recovery.Request) []recovery.Proof {
 	var wg sync.WaitGroup
 	found := map[ovndb.Database]*recovery.Proof{}
@@ -91,7 +90,7 @@ func (u *Unit) proveOne(ctx context.Context, s plan.State, request recovery.Requ
 	wg.Wait()
 }
 
-// unitProofs are the units in order, before anything is read from their servers.
+// unitProofs returns the units in order, before anything is read from their servers.
 func unitProofs(
 	status raft.Status, db ovndb.Database, addresses map[string]string, request recovery.Request,
 ) (all []recovery.UnitProof) {
@@ -120,7 +119,7 @@ func (u *Unit) writeProof(ctx context.Context, db ovndb.Database, address, key, 
 	})
 }
 
-// readProof asks one server, whether or not it leads.
+// readProof reads from one server, whether or not it leads.
 func (u *Unit) readProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readBack, fmt.Errorf("not seen within %s", readBack))
 	defer cancel()
@@ -133,12 +132,12 @@ func (u *Unit) readProof(ctx context.Context, db ovndb.Database, address, key, v
 		})
 	})
 	if err != nil {
-		err = context.Cause(ctx) // whatever the last look said
+		err = context.Cause(ctx) // not the last read's error
 	}
 	return err
 }
 
-// dropProof removes the key, also if the time of the action is over.
+// dropProof removes the key, even if ctx has ended.
 func (u *Unit) dropProof(ctx context.Context, db ovndb.Database, address, key string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acknowledgement)
 	defer cancel()

@@ -13,25 +13,24 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// Operation is what an operator has typed on a unit.
+// Operation carries out an operator's command on a unit.
 type Operation struct {
-	// Look determines what is known of the unit and of both databases, for a judgement. Reconcile also takes the unit as
-	// far as it can get.
+	// Look observes the unit and both databases for a judgement. Reconcile also makes all steps that are possible now.
 	Look, Reconcile func(context.Context) (Seen, error)
-	// Progress tells the operator what is done.
+	// Progress shows the operator a line.
 	Progress func(ctx context.Context, text string)
 }
 
-// Seen is what is known of a unit.
+// Seen is an observed unit.
 type Seen struct {
 	*Unit
 	Snapshot observe.Snapshot
 	Plan     plan.State
 }
 
-// Recover creates new clusters of the data that this unit has, or of a backup. It plans, refuses, begins, and goes as
-// far as it can; all units continue in their hooks. Called again it continues too, and does nothing if all has come
-// about. If nothing was begun, the error is a [*finding.RefusedError].
+// Recover makes new clusters of this unit's data, or of a backup. It judges the request, records it, and makes all
+// steps that are possible now; all units continue in their hooks. The same command continues, too, and does nothing if
+// the new clusters are served. If nothing was begun, the error is a [*finding.RefusedError].
 func (o Operation) Recover(ctx context.Context, request Request) (found Found, err error) {
 	typed := request
 	o.Progress(ctx, "looking at this unit's servers and at what the other units have published")
@@ -76,7 +75,7 @@ func (o Operation) Recover(ctx context.Context, request Request) (found Found, e
 	return found, o.begin(ctx, u, request, asked, &found)
 }
 
-// continued continues an action that was killed after the new cluster replaced the old one. A server that it has not
+// continued continues an action that was killed after the new cluster replaced the old one: a server that was not
 // started yet has not lost a quorum.
 func (o Operation) continued(ctx context.Context, u Seen, request Request) (Seen, error) {
 	starts := func(db ovndb.Database) bool { return u.starts(request, u.Plan.Recovery[db], db) }
@@ -89,7 +88,7 @@ func (o Operation) continued(ctx context.Context, u Seen, request Request) (Seen
 	return o.Look(ctx)
 }
 
-// begin records what is asked for, and goes as far as it can.
+// begin records the requests, and makes all steps that are possible now.
 func (o Operation) begin(
 	ctx context.Context, u Seen, request Request, asked map[ovndb.Database]recovery.Request, found *Found,
 ) error {
@@ -115,7 +114,7 @@ func (o Operation) begin(
 	return finding.Refuse(reasons)
 }
 
-// saved saves what was recorded, and goes as far as the unit can.
+// saved saves the unit's state, and makes all steps that are possible now.
 func (o Operation) saved(ctx context.Context, u Seen, found *Found) (Seen, error) {
 	if err := u.Save(); err != nil {
 		return u, err
@@ -128,7 +127,8 @@ func (o Operation) saved(ctx context.Context, u Seen, found *Found) (Seen, error
 	return after, nil
 }
 
-// takeBack ends the requests of this unit. One whose new cluster is published in this moment comes about all the same.
+// takeBack ends the requests of this unit. One whose new cluster is being published right now is carried out
+// nevertheless.
 func (o Operation) takeBack(ctx context.Context, u Seen, request Request) (found Found, err error) {
 	for _, db := range ovndb.Databases() {
 		if q, is := u.Request(db); is && (len(request.Databases) == 0 || slices.Contains(request.Databases, db)) {

@@ -14,18 +14,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// RejoinRequest is what an operator asks for.
+// RejoinRequest is the command of an operator.
 type RejoinRequest struct {
-	// Databases are those that are meant; none is all whose file is damaged, or data differ.
+	// Databases are the named databases. None means all with a damaged file or other data than the cluster's.
 	Databases []ovndb.Database
 	// Confirmed and DryRun are as in [Request].
 	Confirmed, DryRun bool
 }
 
-// Rejoin has new servers join in the place of this unit's that can't be started any more, or have other data than the
-// cluster. It asks the unit that leads a database, or one that stays if that unit is being removed, to remove the old
-// one. That is done as by the action kick, if the others are a quorum without it (R1); then this unit puts the file
-// away and joins again. Called again once it has, it proves that the new one serves.
+// Rejoin replaces servers of this unit that can't be started any more, or whose data differ from the cluster's. It asks
+// the unit that leads a database, or a staying one if that unit is being removed, to remove the old server. That unit
+// does so as the action kick does, if the others are a quorum without it (R1). Then this unit puts the file away and
+// joins again. Called again after that, Rejoin proves that the new server serves.
 func (o Operation) Rejoin(ctx context.Context, request RejoinRequest) (found Found, err error) {
 	u, err := o.Look(ctx)
 	if err != nil {
@@ -46,15 +46,14 @@ func (o Operation) Rejoin(ctx context.Context, request RejoinRequest) (found Fou
 	if u.Kept.Rejoin == nil {
 		u.Kept.Rejoin = map[ovndb.Database]raft.ID{}
 	}
-	maps.Copy(u.Kept.Rejoin, asked) // what was asked for the other database continues
+	maps.Copy(u.Kept.Rejoin, asked) // an earlier request for the other database continues
 	if u, err = o.saved(ctx, u, &found); err != nil {
 		return found, err
 	}
 	return found, u.proveRejoined(ctx, joined, &found)
 }
 
-// judgeRejoin returns the servers to remove, those in whose place new ones have joined, and what is refused; found gets
-// what is planned.
+// judgeRejoin returns the servers to remove, the replaced ones, and the refusals; it adds the plan to found.
 func (u Seen) judgeRejoin(
 	ctx context.Context, request RejoinRequest, found *Found,
 ) (asked, joined map[ovndb.Database]raft.ID, refusals []finding.Finding) {
@@ -87,14 +86,14 @@ func (u Seen) judgeRejoin(
 	return asked, joined, refusals
 }
 
-// again is the command as it was typed, with a flag.
+// again returns the typed command with a flag.
 func (r RejoinRequest) again(unit, flag string) finding.Remedy {
 	c := recovery.Request{}.Command(unit, r.Databases, flag)
 	c.Action = "rejoin"
 	return finding.Do(c)
 }
 
-// remover is the line for the unit that will remove this unit's member.
+// remover returns the line that names the unit that will remove this unit's member.
 func remover(x plan.Database) finding.Line {
 	if x.IsRaftLeader() {
 		return finding.OthersRemove
@@ -102,7 +101,7 @@ func remover(x plan.Database) finding.Line {
 	return finding.LeaderRemoves
 }
 
-// proveRejoined proves that new members serve, and that the old ones are none any more.
+// proveRejoined proves that new members serve, and that the old ones were removed.
 func (u Seen) proveRejoined(ctx context.Context, joined map[ovndb.Database]raft.ID, found *Found) error {
 	requests, wrong := map[ovndb.Database]recovery.Request{}, []finding.Finding(nil)
 	for db, old := range joined {

@@ -13,9 +13,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Stop stops the server of a database for the request of a unit, and ovn-northd with it, which would take a new cluster
-// for one with old data. It stays masked, so that a reboot does not start it. A server whose file lacks entries
-// continues until it has rewritten it: it may be the only one that has them.
+// Stop stops the server of a database for the request of a unit, and ovn-northd, which would take a new cluster for one
+// with old data. The server stays masked, so that a reboot does not start it. A server whose file lacks entries first
+// rewrites it: no other one may have them.
 func (u *Unit) Stop(ctx context.Context, db ovndb.Database, unit string) error {
 	if err := u.Members.RewriteFile(ctx, db); err != nil {
 		return err
@@ -34,20 +34,24 @@ func (u *Unit) Stop(ctx context.Context, db ovndb.Database, unit string) error {
 	return u.Save()
 }
 
-// Remake creates the new cluster beside the file of the old one, and records its ID. The new cluster has superseded
-// those.
+// Remake creates the new cluster, which replaces the superseded ones, beside the old cluster's file, and records its
+// ID.
 func (u *Unit) Remake(
 	ctx context.Context, db ovndb.Database, address string, timer time.Duration, superseded []raft.ID,
 ) error {
 	request := u.Attempts[db].Request
 	contents := u.standalone(db)
 	defer os.Remove(contents)
-	err := u.contents(ctx, request, db, contents, func(ctx context.Context, path string) (string, error) {
+	mark := func(ctx context.Context, path string) (string, error) {
 		return u.Files.Change(ctx, path, newMark(u.Env.Unit, request, u.Now()).transaction(db, superseded))
+	}
+	var err error
+	u.telling(ctx, db.Short()+": loading the data of the new cluster", func() {
+		err = u.contents(ctx, request, db, contents, mark)
 	})
 	switch {
 	case err != nil && (ctx.Err() != nil || run.Terminated(err)):
-		return err // the hook ends, which is no fault of the data; the next one makes it again
+		return err // the hook was ended, and the data may be good: the next hook tries again
 	case err != nil:
 		u.Note(db, u.Attempts[db].Withdraws(unusable(err, db)))
 		return err
@@ -60,7 +64,7 @@ func (u *Unit) Remake(
 	return u.Save()
 }
 
-// MayReplace returns an error if a unit's new cluster must not replace the old one right now: that has a quorum again,
+// MayReplace returns an error if a unit's new cluster must not replace the old one now: the old one has a quorum again,
 // or the unit's machine doesn't answer.
 func (u *Unit) MayReplace(
 	ctx context.Context, snapshot observe.Snapshot, s plan.State, db ovndb.Database, unit string,

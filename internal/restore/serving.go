@@ -18,23 +18,23 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// answers are the addresses of servers of some clusters that answer clients, and those of them that are connected to a
-// leader.
+// answers are the addresses of servers of some clusters: those that answer clients, and of these those that are
+// connected to a leader. They count until the time until.
 type answers struct {
 	clusters             []raft.ID
 	until                time.Time
 	answering, connected []string
 }
 
-// answerAge is for how long answers count while a step is chosen. Servers are asked again right before a new cluster
-// replaces the old one.
+// answerAge is how long answers count for choosing a step. Servers are asked again right before a new cluster replaces
+// the old one.
 const answerAge = 10 * time.Second
 
 // answerTimeout is how long a server may take to report whether it is connected (R0).
 const answerTimeout = 2 * time.Second
 
-// ask asks the servers of clusters of each database, all at the same time, unless they have answered in this hook not
-// long ago: machines that are off take all of the time.
+// ask asks the servers of the wanted clusters, all at the same time, unless they have answered recently in this hook:
+// machines that are off use up the whole timeout.
 func (u *Unit) ask(ctx context.Context, snapshot observe.Snapshot, wanted map[ovndb.Database][]raft.ID) {
 	var wg sync.WaitGroup
 	asked := map[ovndb.Database]*answers{}
@@ -53,14 +53,14 @@ func (u *Unit) ask(ctx context.Context, snapshot observe.Snapshot, wanted map[ov
 	maps.Copy(u.served, asked)
 }
 
-// Rival is the address of a server of one of the clusters that is connected to a leader; empty if there is none.
+// Rival returns the address of a server of one of the clusters that is connected to a leader; empty if there is none.
 func (u *Unit) Rival(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) string {
 	u.ask(ctx, snapshot, map[ovndb.Database][]raft.ID{db: clusters})
 	return first(u.served[db].connected)
 }
 
-// askServers asks wherever a server of one of the clusters may be. Those that don't answer in time serve no client, as
-// far as can be seen from here.
+// askServers asks all addresses that a server of one of the clusters may have. A server that doesn't answer in time
+// counts as not serving.
 func (u *Unit) askServers(
 	ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID,
 ) answers {
@@ -92,20 +92,20 @@ func (u *Unit) askServers(
 	return all
 }
 
-// reached reports whether the machine at an address answers: if its server is stopped, it refuses the connection.
+// reached reports whether the machine at an address answers. With a stopped server it refuses the connection.
 func reached(ctx context.Context, address string, db ovndb.Database) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var dialer net.Dialer
 	c, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(ovndb.RaftPort(db)))))
 	if err == nil {
-		_ = c.Close() // nothing was said
+		_ = c.Close() // nothing was written
 	}
 	return err == nil || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// raftAddresses are those of present and former members of a database: by its status, by what Juju's leader has
-// published, and by the units' addresses.
+// raftAddresses returns the addresses of present and former members of a database: by its status, by the data of Juju's
+// leader, and by the units' addresses.
 func raftAddresses(snapshot observe.Snapshot, db ovndb.Database) []string {
 	m := snapshot.Application
 	all := slices.Clone(relation.ParseMembers(m.AppData.Values())[db])

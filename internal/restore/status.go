@@ -14,25 +14,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// Status is what a unit knows of the recoveries and restores of both databases.
+// Status is the state of the recoveries and restores of both databases, as a unit knows it.
 type Status struct {
-	// Made is how each served cluster came about, if a recovery or a restore created it.
+	// Made states how each served cluster was made, if by a recovery or a restore.
 	Made []finding.Statement
-	// Running are those that are not finished.
+	// Running states the progress of unfinished recoveries.
 	Running []finding.Statement
-	// Findings are what is waited for, what was withdrawn, and what of the proofs is not complete; or that all is proved.
+	// Findings are waits, withdrawals and incomplete proofs, or that everything is proved.
 	Findings []finding.Finding
-	// Proofs are of the new clusters, if none is running for the database.
+	// Proofs are the proofs of new clusters of databases without an unfinished recovery.
 	Proofs []recovery.Proof
-	// proved are the requests of these clusters.
+	// proved are the requests that made these clusters.
 	proved map[ovndb.Database]recovery.Request
 }
 
-// errNotProved is returned if a new cluster has replaced the old one and does not serve all units that are its members.
+// errNotProved is returned if a new cluster has replaced the old one, but not all of its members serve it.
 var errNotProved = errors.New("the new cluster is in place, but not every member serves it")
 
-// Status reports how far recoveries and restores are. Of a cluster that one of them created it proves that it serves:
-// it writes a key, reads it back from each unit, and deletes it. Nothing else is changed.
+// Status reports the progress of recoveries and restores. It proves that a cluster that one of them made serves: it
+// writes a key, reads it back from each unit, and deletes it. It changes nothing else.
 func (o Operation) Status(ctx context.Context) (Status, error) {
 	found := Status{proved: map[ovndb.Database]recovery.Request{}}
 	u, err := o.Look(ctx)
@@ -58,7 +58,7 @@ func (o Operation) Status(ctx context.Context) (Status, error) {
 	return found, nil
 }
 
-// add adds what the unit knows of a database.
+// add adds the state of a database.
 func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
 	state, attempt := u.Plan.Recovery[db], u.Attempts[db]
 	running := state.Progress()
@@ -88,7 +88,7 @@ func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
 	s.proved[db] = recovery.Request{GivenUp: givenUp}
 }
 
-// readMark reads how the cluster that this unit's server serves was created.
+// readMark reads the mark of the cluster that this unit's server serves.
 func (u Seen) readMark(ctx context.Context, db ovndb.Database) (m mark, found bool, err error) {
 	if u.Plan.Databases[db].Condition != ovndb.Serving {
 		return m, false, errors.New("it serves no database")

@@ -4,19 +4,22 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Unit is the unit that recoveries and restores are made on. It lives for one hook.
+// Unit carries out recoveries and restores on a unit. It is used during one hook.
 type Unit struct {
 	*observe.Machine
 	Members *membership.Changer
@@ -24,15 +27,33 @@ type Unit struct {
 	// Save writes the unit's state to the disk.
 	Save func() error
 	Kept
-	// Judging reports whether recoveries are judged, whether or not one was requested.
+	// Judging makes [Unit.States] ask for all databases, even without a request.
 	Judging bool
-	// served is what servers have answered in this hook.
+	// served has the answers of servers in this hook.
 	served map[ovndb.Database]*answers
 }
 
 var section = unitstate.NewSection[Kept]("recovery")
 
-// Load reads what is remembered, but withdrawals for reasons that this release does not know.
+// tellInterval is how often a long operation shows that it continues.
+const tellInterval = 5 * time.Second
+
+// telling shows the text to a person who waits, and repeats it while do runs: a large database takes minutes.
+func (u *Unit) telling(ctx context.Context, text string, do func()) {
+	u.Members.Progress(ctx, text)
+	runs, done := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for poll.Wait(runs, tellInterval) == nil {
+			u.Members.Progress(ctx, text)
+		}
+	})
+	do()
+	done()
+	wg.Wait()
+}
+
+// Load reads the stored state, without withdrawals for reasons that this release does not know.
 func (u *Unit) Load() *Unit {
 	u.Kept = section.Get(u.State)
 	maps.DeleteFunc(u.Attempts, func(_ ovndb.Database, a recovery.Attempt) bool {
@@ -41,10 +62,10 @@ func (u *Unit) Load() *Unit {
 	return u
 }
 
-// Store keeps what is remembered, on the disk once the unit's state is saved.
+// Store puts the state into the unit's, which must then be saved.
 func (u *Unit) Store() error { return section.Set(u.State, u.Kept) }
 
-// Observed ends what is over by what was observed.
+// Observed updates attempts and rejoins by an observation.
 func (u *Unit) Observed(s plan.State) {
 	for db, x := range s.Databases {
 		if s.Recovery[db].Accepts() {
@@ -53,7 +74,7 @@ func (u *Unit) Observed(s plan.State) {
 		if !x.MemberWithLeader() {
 			continue
 		}
-		if a := u.Attempts[db]; a.Stage == recovery.Withdrawn { // what was lost is back
+		if a := u.Attempts[db]; a.Stage == recovery.Withdrawn { // the quorum is back
 			u.Note(db, a.Led(true))
 		}
 		if x.Inconsistent == "" {
@@ -62,8 +83,8 @@ func (u *Unit) Observed(s plan.State) {
 	}
 }
 
-// Involved reports whether this unit may have a part in a recovery: it was asked for one or stopped for one, has made a
-// cluster, or another unit was asked.
+// Involved reports whether this unit may take part in a recovery: one was requested on any unit, or this unit has
+// stopped a server for one, or has made a new cluster.
 func (u *Unit) Involved(ctx context.Context, m observe.Application) bool {
 	for _, db := range ovndb.Databases() {
 		if staged, err := u.Files.Staged(ctx, db); err != nil || staged.Cluster != "" {
@@ -73,8 +94,8 @@ func (u *Unit) Involved(ctx context.Context, m observe.Application) bool {
 	return len(u.Held) > 0 || u.Requested() || m.RequestsRecovery()
 }
 
-// States are what is known of each database if it may matter: a recovery was requested on any unit, this unit's server
-// was stopped for one, or it knows no leader.
+// States returns the state of each database for which it matters: a recovery was requested on any unit, this unit's
+// server was stopped for one, or it knows no leader.
 func (u *Unit) States(
 	ctx context.Context, snapshot observe.Snapshot, s plan.State, accepted map[ovndb.Database]recovery.Acceptance,
 ) (map[ovndb.Database]recovery.State, error) {
@@ -101,7 +122,7 @@ func (u *Unit) States(
 			served = *u.served[db]
 		}
 		x := s.Databases[db]
-		// Its own server may call itself connected for a while without a leader, and whether it has one is known of it.
+		// This unit's own server may call itself connected for a while after it has lost its leader; its status is exact.
 		state.Serving = slices.DeleteFunc(slices.Clone(served.connected),
 			func(a string) bool { return a == x.Status.Address })
 		if err := u.ownCopy(ctx, &state, x, snapshot.Application, served.answering); err != nil {
@@ -112,7 +133,7 @@ func (u *Unit) States(
 	return all, nil
 }
 
-// request is this unit's pending request for a database; nil if it has none.
+// request returns this unit's pending request for a database; nil if it has none.
 func (u *Unit) request(db ovndb.Database) *recovery.Request {
 	if request, is := u.Request(db); is {
 		return &request
@@ -127,7 +148,7 @@ func (u *Unit) requested(s plan.State, db ovndb.Database) bool {
 	})
 }
 
-// peers are the other units. Juju's leader also looks for the machines of those that have made a new cluster.
+// peers returns the other units. Juju's leader also checks the machines of those that have made a new cluster.
 func peers(ctx context.Context, s plan.State, db ovndb.Database) (all []recovery.Peer) {
 	for _, p := range s.Peers {
 		peer := recovery.Peer{Unit: p.Unit, Dying: p.Dying, Read: p.Data != plan.Unread}
@@ -143,8 +164,8 @@ func peers(ctx context.Context, s plan.State, db ovndb.Database) (all []recovery
 	return all
 }
 
-// ownCopy determines how far this unit's copy goes, and which members its file has. Servers answer at the addresses
-// that are given.
+// ownCopy adds this unit's copy, and the members by its file, to the state. answering are the addresses at which
+// servers answer.
 func (u *Unit) ownCopy(
 	ctx context.Context, state *recovery.State, x plan.Database, m observe.Application, answering []string,
 ) error {
@@ -171,7 +192,7 @@ func (u *Unit) ownCopy(
 	return nil
 }
 
-// Copies are this unit's copies as they are published.
+// Copies returns this unit's copies as they are published.
 func Copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Copy {
 	all := map[ovndb.Database]recovery.Copy{}
 	for db, state := range states {
