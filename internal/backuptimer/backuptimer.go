@@ -62,8 +62,8 @@ type kept struct {
 
 var section = unitstate.NewSection[kept]("backup-timer")
 
-// Ensure has systemd make backups at the option's interval, once the unit's servers are members, and finds what is wrong
-// with the timer and the backups. The error is the context's.
+// Ensure has systemd make backups at the option's interval, once the unit's servers are members, and finds what is
+// wrong with the timer and the backups. The error is the context's.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last, err := section.Get(m.State), error(nil)
 	switch {
@@ -171,8 +171,8 @@ func (m *Manager) Remove(ctx context.Context) error {
 	return errors.Join(err, m.Services.Reload(ctx))
 }
 
-// service makes one backup (systemd.service(5)). It runs as root, the owner of the servers' sockets and files, and can't
-// write to /usr, /boot, /etc and the users' homes (systemd.exec(5), ProtectSystem and ProtectHome).
+// service makes one backup (systemd.service(5)). It runs as root, the owner of the servers' sockets and files, and
+// can't write to /usr, /boot, /etc and the users' homes (systemd.exec(5), ProtectSystem and ProtectHome).
 func (m *Manager) service(s Snapshot) string {
 	return strings.NewReplacer(
 		"PROGRAM", m.Paths.AgentProgram(), "UNIT", m.Unit, "KEEP", fmt.Sprint(s.Keep),
