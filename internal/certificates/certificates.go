@@ -1,5 +1,5 @@
-// Package certificates keeps a unit's certificate: it asks the provider for one, compares what is issued with the one
-// in use, and installs it under the running servers.
+// Package certificates maintains a unit's certificate: it requests one from the provider, compares the issued one with
+// the one in use, and installs it while the servers run.
 package certificates
 
 import (
@@ -32,7 +32,7 @@ type Juju interface {
 	RelationSet(ctx context.Context, id string, values map[string]string) error
 }
 
-// Manager keeps the certificate of a unit. It lives for one hook.
+// Manager maintains the certificate of a unit. It is used during one hook.
 type Manager struct {
 	Juju   Juju
 	Dialer Dialer
@@ -48,43 +48,43 @@ type Manager struct {
 	related bool
 	// provider is the unit that answered last, or is listed.
 	provider string
-	// relations are those to the provider, and published what this unit has asked for on each.
+	// relations are the relations to the provider, published this unit's data on each.
 	relations []string
 	published map[string]map[string]string
 	request   relation.CertificateRequest
-	// issued is the best answer; problem is what is wrong with the answers if there is none.
+	// issued is the best answer. If there is none, problem is what is wrong with the answers.
 	issued  *relation.Issued
 	problem string
 }
 
-// Snapshot is what the certificate follows from.
+// Snapshot determines the certificate.
 type Snapshot struct {
-	// Thorough is set if Juju is to be asked, though the certificate can be used.
+	// Thorough asks Juju even if the certificate is usable.
 	Thorough bool
 	// Providers are the units of the provider by goal-state, which lacks relations of other models' applications.
 	Providers map[string]juju.UnitGoal
-	// Addresses are those of all bindings, Hosts the machine's names. At the Primary ones this unit sends others to it.
+	// Addresses are those of all bindings, Primary the published ones. Hosts are the machine's names.
 	Addresses, Primary []netip.Addr
 	Hosts              []string
 }
 
-// kept is what is remembered of the relation to the provider.
+// kept is the stored state of the relation to the provider.
 type kept struct {
-	// Related reports whether there was one when it was last asked for.
+	// Related reports whether the relation existed when Juju was last asked.
 	Related bool `json:"related,omitempty"`
-	// Unrelated reports whether it was broken, and none has come since.
+	// Unrelated reports whether it was broken, and not added again.
 	Unrelated bool `json:"unrelated,omitempty"`
 }
 
 var section = unitstate.NewSection[kept]("certificates")
 
-// Observe reads what the provider has issued. The error is one of Juju's tools.
+// Observe reads the issued certificates. The error is one of Juju's tools.
 func (m *Manager) Observe(ctx context.Context, s Snapshot) error {
 	m.thorough, m.primary = s.Thorough, s.Primary
 	last := section.Get(m.State)
 	providers := slices.SortedFunc(maps.Keys(s.Providers), unitname.Compare)
 	listed := len(providers) > 0
-	// One that can't be used may have been spoiled on the disk only.
+	// An unusable certificate may be damaged only on the disk, so the provider's answer is read again.
 	if s.Thorough || (listed || last.Related) && !m.usable() {
 		if err := m.ask(ctx, s); err != nil {
 			return err
@@ -95,19 +95,18 @@ func (m *Manager) Observe(ctx context.Context, s Snapshot) error {
 		last.Unrelated = !last.Related && (last.Unrelated ||
 			strings.HasPrefix(m.Env.BrokenRelation(), relation.Certificates+":"))
 	}
-	if listed && m.provider == "" { // its answers were not read
+	if listed && m.provider == "" { // the answers were not read
 		m.provider = providers[len(providers)-1]
 	}
-	// goal-state has the relation before this unit is in it, and for seconds after it is out.
+	// goal-state has the relation before this unit enters it, and for seconds after it has left it.
 	m.related = len(m.relations) > 0 || last.Related || listed && !last.Unrelated
 	return section.Set(m.State, last)
 }
 
-// ask reads what the provider has issued for what this unit has
-// asked for. A request that still covers the address of each binding is kept as it is,
-// whichever charm made it: every other one would bring a new certificate. The Python charm
-// asked for the first ones alone (get_certificate_sans of charm-helpers), and further ones may come and
-// go, as a virtual address does. Names don't count: Open vSwitch looks at none (stream-ssl.c).
+// ask reads the provider's answers to this unit's request. A request that still covers the primary addresses stays
+// unchanged, whichever charm made it, since another one would cause a new certificate: the Python charm requested only
+// the first addresses (get_certificate_sans of charm-helpers), and further ones may come and go, such as a virtual
+// address. Names don't count: Open vSwitch checks none (stream-ssl.c).
 func (m *Manager) ask(ctx context.Context, s Snapshot) error {
 	ids, err := m.Juju.RelationIDs(ctx, relation.Certificates)
 	if err != nil {
@@ -134,9 +133,8 @@ func (m *Manager) ask(ctx context.Context, s Snapshot) error {
 	return nil
 }
 
-// readAnswers keeps the best answer of the units of one relation to the provider: one that can
-// be used, and of several the newest. A unit of vault that is down or sealed leaves its old answer
-// on the relation.
+// readAnswers keeps the best answer of the provider's units on one relation: the newest usable one. A unit of vault
+// that is down or sealed leaves its old answer on the relation.
 func (m *Manager) readAnswers(ctx context.Context, id string) error {
 	units, err := m.Juju.RelationUnits(ctx, id)
 	if err != nil && !errors.Is(err, juju.ErrNotFound) {
@@ -159,7 +157,7 @@ func (m *Manager) readAnswers(ctx context.Context, id string) error {
 	return nil
 }
 
-// preferred reports whether one answer is rather to be used than the other.
+// preferred reports whether an answer is better than another: usable, or newer.
 func (m *Manager) preferred(issued, other relation.Issued) bool {
 	names := tls.Names{Addresses: m.primary}
 	info, problem := tls.Check(credentialsOf(issued), names, m.Now())
@@ -170,7 +168,7 @@ func (m *Manager) preferred(issued, other relation.Issued) bool {
 	return info.NotBefore.After(than.NotBefore)
 }
 
-// Compare returns the certificate in use and the one that is issued, as a decision needs them.
+// Compare returns the certificate in use and the issued one.
 func (m *Manager) Compare() plan.Certificates {
 	c := plan.Certificates{Related: m.related, Provider: m.provider}
 	if used, err := m.credentials().Read(); err == nil {
@@ -186,7 +184,7 @@ func (m *Manager) Compare() plan.Certificates {
 	return c
 }
 
-// usable reports whether the certificate on the disk can be used.
+// usable reports whether the certificate on the disk is usable.
 func (m *Manager) usable() bool {
 	used, err := m.credentials().Read()
 	return err == nil && m.judge(used, nil).Problem == ""
@@ -209,8 +207,8 @@ func (m *Manager) judge(c tls.Credentials, addresses []netip.Addr) *plan.Certifi
 	return x
 }
 
-// Install makes a step with the issued certificate: it writes the files, under the servers that run, and returns once
-// those of the databases in served answer at the address with the new files.
+// Install writes the files for a step with the issued certificate, while the servers run. It returns when the servers
+// of the databases in served answer at the address with the new files.
 func (m *Manager) Install(ctx context.Context, kind plan.Kind, address netip.Addr, served []ovndb.Database) error {
 	issued := credentialsOf(*m.issued)
 	used, err := m.credentials().Read()
@@ -228,7 +226,7 @@ func (m *Manager) Install(ctx context.Context, kind plan.Kind, address netip.Add
 	if kind == plan.TrustCA {
 		next.Key, next.Certificate = used.Key, used.Certificate
 	}
-	// Newer packages leave it to systemd to make the directory.
+	// With newer packages systemd creates the directory.
 	if err := os.MkdirAll(m.Paths.Etc, 0o755); err != nil {
 		return err
 	}
@@ -239,8 +237,8 @@ func (m *Manager) Install(ctx context.Context, kind plan.Kind, address netip.Add
 	return m.awaitServed(ctx, address, served)
 }
 
-// Ensure asks the provider for a certificate, and keeps its files' modes. It finds nothing: the decision does. The
-// error is one of Juju's tools.
+// Ensure requests a certificate from the provider, and repairs the modes of the files. It has no findings; the decision
+// has. The error is one of Juju's tools.
 func (m *Manager) Ensure(ctx context.Context) ([]finding.Finding, error) {
 	if m.thorough {
 		for _, id := range m.relations {

@@ -20,16 +20,15 @@ type Dialer interface {
 }
 
 const (
-	// clientTimeout limits the look at one of this unit's own client ports.
+	// clientTimeout limits the check of one of this unit's own client ports.
 	clientTimeout = 2 * time.Second
-	// reloadPatience is how long servers may take to load new certificates, which they do within a turn of their main
-	// loop.
+	// reloadPatience is how long servers may take to load new certificates, which takes one turn of their main loop.
 	reloadPatience = 5 * time.Second
-	// pollInterval is the time between two looks.
+	// pollInterval is the time between two checks.
 	pollInterval = 25 * time.Millisecond
 )
 
-// Served returns nil if this unit's own client ports answer, over TLS: all of the database's if none is named.
+// Served returns nil if this unit's own client ports answer over TLS; without ports, all of the database's.
 func (m *Manager) Served(ctx context.Context, db ovndb.Database, address netip.Addr, ports ...uint16) error {
 	if len(ports) == 0 {
 		ports = ovndb.ClientPorts(db)
@@ -49,8 +48,8 @@ func (m *Manager) answers(ctx context.Context, db ovndb.Database, endpoint strin
 	return err
 }
 
-// Reload makes the server read its certificate again, and returns nil once it answers: one
-// that was started while the files were being replaced has none until then.
+// Reload makes the server read its certificate again, and returns nil once it answers. A server that was started while
+// the files were being replaced has no certificate until then.
 func (m *Manager) Reload(ctx context.Context, db ovndb.Database, address netip.Addr) error {
 	if err := m.credentials().Touch(); err != nil {
 		return err
