@@ -1,5 +1,5 @@
-// Package jujuleader reads and publishes the decisions of Juju's leader for all units: the application's clusters, and the
-// accepted recoveries.
+// Package jujuleader reads and publishes the decisions of Juju's leader for all units: the application's clusters, and
+// the accepted recoveries.
 package jujuleader
 
 import (
@@ -90,7 +90,8 @@ func (m *Manager) Ask(ctx context.Context) (err error) {
 	return err
 }
 
-// Read reads the leader's published data. Call [Manager.Ask] first. Unless thorough is set, it uses the remembered ones.
+// Read reads the leader's published data. Call [Manager.Ask] first. Unless thorough is set, it uses the remembered
+// ones.
 func (m *Manager) Read(ctx context.Context, a observe.Application, thorough bool) error {
 	m.relations, m.published = a.Relations, published{}
 	settings, err := m.settings(ctx, a.AppData, thorough)

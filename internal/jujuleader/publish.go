@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// leadership is how long a unit stays the leader after Juju has confirmed it (30 s by Juju's reference of is-leader), less
-// a margin. The settings are read once a hook: after that time another leader may have claimed its own clusters.
+// leadership is how long a unit stays the leader after Juju has confirmed it (30 s by Juju's reference of is-leader),
+// less a margin. The settings are read once a hook: after that time another leader may have claimed its own clusters.
 const leadership = 20 * time.Second
 
 var (
@@ -79,8 +79,8 @@ func (m *Manager) Supersede(ctx context.Context, db ovndb.Database, cluster raft
 	return m.publish(ctx, m.Clusters.Supersede(db, cluster, by))
 }
 
-// publish publishes the clusters. Without leader settings they become the application's data, which Juju writes only for
-// the leader, after the hook has succeeded. So nothing may depend on them before a later hook has read them.
+// publish publishes the clusters. Without leader settings they become the application's data, which Juju writes only
+// for the leader, after the hook has succeeded. So nothing may depend on them before a later hook has read them.
 func (m *Manager) publish(ctx context.Context, c relation.Clusters) error {
 	settings, claimed, after := c.Settings(), c.Settings(), m.published
 	if c.CreatedBy == m.Unit {
