@@ -1,5 +1,4 @@
-// Package operate does to a unit's services what an operator asks for: it pauses and resumes them, holds ovn-northd,
-// and restarts them.
+// Package operate carries out an operator's requests on a unit's services: pause, resume, hold of ovn-northd, restart.
 package operate
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/steps"
 )
 
-// Asked is what an operator has asked for, until the opposite is asked for.
+// Asked has an operator's lasting requests.
 type Asked struct {
 	Paused bool `json:"paused,omitempty"`
 	// NorthdHeld reports whether ovn-northd must not run here.
@@ -34,20 +33,20 @@ type Unit struct {
 	Tools *juju.Tools
 }
 
-// Services are all services of a unit.
+// Services returns all services of a unit.
 func Services() []ovndb.Service {
 	return append([]ovndb.Service{ovndb.Umbrella}, plan.RestartOrder()...)
 }
 
-// Pause stops the services until [Unit.Resume]; they don't start at boot either. The unit stays a member, so that the
-// others must be a majority without it: if they aren't, or it knows no leader, the error is a [*finding.RefusedError]
-// that names each database, and nothing was stopped. recovery permits a pause without a leader, with which the recovery
-// of a lost quorum begins.
+// Pause stops the services until [Unit.Resume]; they don't start at boot either. The unit stays a member, so the others
+// must be a majority without it. If they aren't, or the unit knows no leader, the error is a [*finding.RefusedError]
+// that names each database, and nothing was stopped. recovery permits a pause without a leader, the first step of the
+// recovery of a lost quorum.
 func (u Unit) Pause(ctx context.Context, recovery bool) error {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	var turns []ovndb.Database
 	for db, l := range snapshot.Servers {
-		// A server without a leader votes: it may be the one that elects one.
+		// A server without a leader can still vote in the next election.
 		if l.Member() && (l.Status.HasLeader() || !recovery) || l.Condition == ovndb.Unreadable {
 			turns = append(turns, db)
 		}
@@ -100,13 +99,13 @@ func (u Unit) HoldNorthd(ctx context.Context) error {
 	return u.stop(ctx, ovndb.Northd)
 }
 
-// ReleaseNorthd ends what [Unit.HoldNorthd] has begun. The service is started as the unit converges.
+// ReleaseNorthd ends [Unit.HoldNorthd]. The service is started as the unit converges.
 func (u Unit) ReleaseNorthd() error {
 	u.NorthdHeld = false
 	return u.Save()
 }
 
-// Deferred are the restarts that are held back, each with its reason, and why it can't be done yet.
+// Deferred returns the deferred restarts, each with its reason and obstacle.
 func (u Unit) Deferred(ctx context.Context) (map[ovndb.Service]string, error) {
 	version, _, err := u.Packages.Installed(ctx)
 	if err != nil {
@@ -135,8 +134,9 @@ func (u Unit) Deferred(ctx context.Context) (map[ovndb.Service]string, error) {
 // errNoService is returned for a name that is not one of the package's services.
 var errNoService = errors.New("no such service")
 
-// Restart restarts services one after the other, each as carefully as the unit itself would. Without names it restarts
-// those that are held back. It returns what it has restarted. What was stopped by a pause, or is held, is refused.
+// Restart restarts services one after the other, with the same checks as the unit's own restarts. Without names it
+// restarts the deferred ones. It returns the restarted services. It refuses services that a pause or a hold has
+// stopped.
 func (u Unit) Restart(ctx context.Context, names ...string) ([]ovndb.Service, error) {
 	u.Restarts.KeepRefused(ctx, u.Save)
 	pending, err := u.Deferred(ctx)
@@ -161,8 +161,8 @@ func (u Unit) Restart(ctx context.Context, names ...string) ([]ovndb.Service, er
 	return done, u.Save()
 }
 
-// restartTargets are the services that a restart is for: those that are named, by themselves or all together, or
-// without names those that are held back.
+// restartTargets returns the services to restart: the named ones, where the umbrella service names all, or without
+// names the deferred ones.
 func (a Asked) restartTargets(
 	unit string, pending map[ovndb.Service]string, names []string,
 ) (map[ovndb.Service]bool, error) {
@@ -194,7 +194,7 @@ func (a Asked) restartTargets(
 	return wanted, nil
 }
 
-// stopped refuses what an action ends.
+// stopped returns a refusal that the action ends.
 func stopped(code finding.Code, unit, action string) error {
 	end := finding.Do(command.Command{Unit: unit, Action: action})
 	return finding.Refuse([]finding.Finding{finding.New(code, finding.Subject{}, finding.Args{}, end)})
