@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Until calls look at intervals until it returns no error, or ctx ends; then it returns the last error of look.
+// Until calls look at intervals until it returns nil or ctx ends. It returns the last error of look.
 func Until(ctx context.Context, interval time.Duration, look func() error) error {
 	for {
 		if err := look(); err == nil || Wait(ctx, interval) != nil {
@@ -15,8 +15,8 @@ func Until(ctx context.Context, interval time.Duration, look func() error) error
 	}
 }
 
-// Await calls condition at intervals until it is true, and reports whether it was before the patience was over and
-// before ctx ended. It is called once in any case. Before each pause progress is called, unless that is nil.
+// Await calls condition at intervals, at least once, until it is true, the patience is over or ctx ends. It reports
+// whether the condition was true. It calls progress before each pause, unless progress is nil.
 func Await(ctx context.Context, patience, interval time.Duration, progress func(), condition func() bool) bool {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
