@@ -1,4 +1,4 @@
-// Package publish publishes what Juju, the other units and the clients need to know of a unit.
+// Package publish publishes a unit's data to Juju, the other units and the clients.
 package publish
 
 import (
@@ -29,26 +29,26 @@ type Juju interface {
 	ApplicationVersionSet(ctx context.Context, version string) error
 }
 
-// Manager publishes what others need to know of a unit.
+// Manager publishes a unit's data.
 type Manager struct {
 	Juju  Juju
 	State *unitstate.State
 	Log   *slog.Logger
 }
 
-// Snapshot is what is published, and what it follows from.
+// Snapshot has the published data, and their sources.
 type Snapshot struct {
 	observe.Snapshot
 	Report observe.Report
-	// State is what the last decision was made from, Ready whether the servers are members.
+	// State is the input of the last decision. Ready reports whether the servers are members.
 	State plan.State
 	Ready bool
-	// Thorough is set if all is published, though it was before.
+	// Thorough publishes unchanged data, too.
 	Thorough bool
-	// Version is set if Juju may have dropped the version that it has.
+	// Version reports whether Juju may have lost the version.
 	Version bool
-	// JujuLeader is set if this unit leads the application. Clusters are those of the application, which only units
-	// remember if Migrated is set.
+	// JujuLeader reports whether this unit is Juju's leader. Clusters are the application's; Migrated reports whether
+	// only the units' records have them.
 	JujuLeader bool
 	Clusters   relation.Clusters
 	Migrated   bool
@@ -57,7 +57,7 @@ type Snapshot struct {
 	Hostname string
 	// Running are the versions that its services run.
 	Running []ovndb.Version
-	// Withdrawn is the Northbound cluster that it has claimed and put away since.
+	// Withdrawn is the Northbound cluster that the unit has claimed and then put away.
 	Withdrawn raft.ID
 	// Recovery has the parts of the unit's data about recoveries.
 	Recovery relation.UnitState
@@ -65,14 +65,13 @@ type Snapshot struct {
 	Clients []string
 }
 
-// kept is what was published last.
+// kept has the last published data.
 type kept struct {
-	// Peers is the digest of what was last published to the peers in a thorough hook.
+	// Peers is the digest of the data that a thorough hook last published to the peers.
 	Peers string `json:"told,omitempty"`
-	// Clients is how many clients of each server the peers last read.
+	// Clients is the last published number of clients of each server.
 	Clients map[ovndb.Database]int `json:"clients,omitempty"`
-	// Addresses is the address that was last published on each client relation; Ports and
-	// Version what Juju got.
+	// Addresses are the last published addresses by client relation, Ports and Version the last ones set in Juju.
 	Addresses map[string]string `json:"published,omitempty"`
 	Ports     []int             `json:"ports,omitempty"`
 	Version   string            `json:"version,omitempty"`
@@ -80,7 +79,7 @@ type kept struct {
 
 var section = unitstate.NewSection[kept]("published")
 
-// Ensure publishes what has changed. It finds nothing; the error is one of Juju's tools.
+// Ensure publishes changed data. It has no findings; the error is one of Juju's tools.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last := section.Get(m.State)
 	for _, publish := range []func(context.Context, Snapshot, *kept) error{m.toPeers, m.toClients, m.toJuju} {
@@ -91,10 +90,9 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return nil, section.Set(m.State, last)
 }
 
-// toPeers writes this unit's data, and as the leader the history, to every
-// peer relation; and the clusters' IDs if only units remember them. Without a thorough look,
-// what was published before is not repeated; and nothing is remembered of it, since Juju
-// drops it if the hook fails after all.
+// toPeers writes this unit's data to every peer relation. The leader also writes the history, and the clusters' IDs if
+// only the units' records have them. Unless the hook is thorough, it doesn't repeat data, and doesn't record them as
+// published either, since Juju drops them if the hook fails.
 func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
 	databag, history := s.identities().Databag(), map[string]string(nil)
 	last.Clients = s.clients(last.Clients)
@@ -132,16 +130,15 @@ func (m *Manager) toPeers(ctx context.Context, s Snapshot, last *kept) error {
 	return nil
 }
 
-// toClients publishes this unit's address to the clients once its servers are
-// members, and again when it changes. It stays published when a server is down
-// for a while: clients have the other units', and try all.
+// toClients publishes this unit's address to the clients once its servers are members, and when it changes. The address
+// stays published while a server is down: clients try all units.
 func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
 	if !s.Ready {
 		return nil
 	}
 	address, relations := relation.FormatAddress(s.Address), s.Clients
 	if !s.Thorough {
-		// New relations have hooks of their own; what is left is a new address.
+		// New relations have thorough hooks of their own, so only a new address is left.
 		for id, before := range last.Addresses {
 			if before != address {
 				relations = append(relations, id)
@@ -162,9 +159,9 @@ func (m *Manager) toClients(ctx context.Context, s Snapshot, last *kept) error {
 	return nil
 }
 
-// toJuju opens the ports for clients in each thorough hook: Juju drops what it gets from a hook
-// that fails. It sets the version if Juju doesn't have it. Raft's ports are for the peers alone, and `juju expose` must
-// not open the port at which the Southbound database knows no roles.
+// toJuju opens the ports for clients in each thorough hook, since Juju drops the requests of a failed hook. It sets the
+// version if Juju doesn't have it. Raft's ports are for the peers alone, and `juju expose` must not open the port at
+// which the Southbound database knows no roles.
 func (m *Manager) toJuju(ctx context.Context, s Snapshot, last *kept) error {
 	if s.Ready {
 		ports := []int{int(ovndb.NorthboundPort), int(ovndb.SouthboundPort)}

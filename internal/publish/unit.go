@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// members are those of each database whose configuration this unit knows.
+// members returns the members of each database with a leader.
 func (s Snapshot) members() relation.Members {
 	all := relation.Members{}
 	for _, db := range ovndb.Databases() {
@@ -26,9 +26,9 @@ func (s Snapshot) members() relation.Members {
 	return all
 }
 
-// identities are those of this unit's servers. A database that was on the
-// machine before, of a cluster that is not the application's, is no unit's; and a
-// server that still joins can let no other join through it.
+// identities returns the identities of this unit's servers. An earlier database of the machine, of a cluster that is
+// not the application's, belongs to no unit. No server can join through one that is joining itself, so that has no
+// cluster.
 func (s Snapshot) identities() relation.Identities {
 	own := maps.Clone(s.Own)
 	for _, db := range ovndb.Databases() {
@@ -46,7 +46,7 @@ func (s Snapshot) identities() relation.Identities {
 	return own
 }
 
-// unit is what the other units read of this one, whose servers have these numbers of clients.
+// unit returns the data for the other units; clients are the numbers of the servers' clients.
 func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
 	d, x := s.Recovery, s.State
 	d.Address, d.Hostname, d.Source, d.Paused = s.Address, s.Hostname, x.Packages.Source, x.Paused
@@ -66,7 +66,7 @@ func (s Snapshot) unit(clients map[ovndb.Database]int) relation.UnitState {
 	return d
 }
 
-// northdHeard is when each other unit has asked how this unit's ovn-northd is, by what this hook has read.
+// northdHeard returns the times of the other units' questions about this unit's ovn-northd that this hook has read.
 func northdHeard(m observe.Application) map[string]time.Time {
 	heard := map[string]time.Time{}
 	for _, unit := range m.Others() {
@@ -77,7 +77,7 @@ func northdHeard(m observe.Application) map[string]time.Time {
 	return heard
 }
 
-// clients counts the clients of the servers that run; last is what the peers read last.
+// clients counts the clients of the running servers; last are the last published numbers.
 func (s Snapshot) clients(last map[ovndb.Database]int) map[ovndb.Database]int {
 	about := map[ovndb.Database]int{}
 	for _, c := range s.Report.Clusters {
