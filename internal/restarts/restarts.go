@@ -1,5 +1,5 @@
-// Package restarts records which versions a unit's services run, and which restarts are due: for an upgrade, for a changed
-// option, and those that were refused to packages.
+// Package restarts records which versions a unit's services run, and which restarts are due: for an upgrade, for a
+// changed option, and those that were refused to packages.
 package restarts
 
 import (
@@ -96,8 +96,8 @@ func (k kept) due(service ovndb.Service, reason string) {
 // packageUpdate is the reason that charm-helpers' policy-rc.d gives (policy_rc_d_script.py).
 const packageUpdate = "Package update"
 
-// KeepRefused records the restarts that were refused to packages, and then removes their notes. save writes the state to
-// the disk before that, so that a killed hook loses no restart.
+// KeepRefused records the restarts that were refused to packages, and then removes their notes. save writes the state
+// to the disk before that, so that a killed hook loses no restart.
 func (m *Manager) KeepRefused(ctx context.Context, save func() error) {
 	refused, err := m.Refusals.Deferred()
 	if err == nil && len(refused) > 0 {
@@ -170,8 +170,8 @@ func (m *Manager) Planned(
 	return all
 }
 
-// restarted returns the services that were started since they were last seen, by a reboot, systemd or an operator, and run
-// the installed program: their restarts are no longer due.
+// restarted returns the services that were started since they were last seen, by a reboot, systemd or an operator, and
+// run the installed program: their restarts are no longer due.
 func (k kept) restarted(services map[ovndb.Service]plan.ServiceState) (all []ovndb.Service) {
 	for _, service := range plan.RestartOrder() {
 		x, seen := services[service], k.Invocations[service]
