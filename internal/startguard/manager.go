@@ -13,27 +13,27 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Systemd reads the units of systemd again.
+// Systemd makes systemd read its units again.
 type Systemd interface {
 	Reload(ctx context.Context) error
 }
 
-// Manager keeps the guard installed on a unit's machine.
+// Manager installs the guard on a unit's machine.
 type Manager struct {
 	Paths   ovndb.Paths
 	Systemd Systemd
 	Log     *slog.Logger
 }
 
-// Snapshot is what the guard's configuration follows from.
+// Snapshot determines the guard's configuration.
 type Snapshot struct {
-	// Own is the unit's address. Peers are those of the other units, and of all members of both clusters.
+	// Own is the unit's address. Peers are the addresses of the other units, and of all members of both clusters.
 	Own   string
 	Peers []netip.Addr
 }
 
-// Ensure has systemd ask the other units' servers, before it starts one here, whether its cluster was given up in
-// a recovery. It takes the agent's program, and finds nothing: a unit without it is stopped by its next hook. The
+// Ensure makes systemd ask the other units' servers, before each start of a server here, whether its cluster was
+// replaced. That needs the agent's program; without it, the next hook stops such a server. Ensure has no findings. The
 // error is the context's.
 func (m Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	if _, err := os.Stat(m.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func (m Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, err
 	return nil, nil
 }
 
-// Remove takes the guard from the machine.
+// Remove removes the guard from the machine.
 func (m Manager) Remove(ctx context.Context) error {
 	reload, err := remove(m.Paths)
 	return m.reload(ctx, reload, err)

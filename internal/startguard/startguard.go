@@ -29,14 +29,14 @@ import (
 // server starts.
 const ExitRefused = 3
 
-// timeout limits everything before a start. A running server answers in milliseconds, and a stopped one's machine
-// refuses the connection at once; so only machines that are off or cut off use it up.
+// timeout limits the whole check. A running server answers in milliseconds, and the machine of a stopped one refuses
+// the connection at once, so only machines that are off or cut off use it up.
 const timeout = 4 * time.Second
 
 // networkPoll is how often it retries while this machine has no network.
 const networkPoll = 200 * time.Millisecond
 
-// Config is what the charm wrote in the unit's last hook.
+// Config is the guard's configuration, written by the unit's last hook.
 type Config struct {
 	// Peers are the addresses of the other units.
 	Peers []string `json:"peers"`
@@ -82,8 +82,8 @@ func note(p ovndb.Paths, db ovndb.Database, refused observe.Refusal) error {
 	return nil
 }
 
-// Check judges a start of the server of a database. It may start if the result has no reason, also after an error, which
-// tells what could not be determined.
+// Check judges a start of the server of a database. It may start if the result has no reason, also after an error,
+// which tells what could not be determined.
 func (g Guard) Check(ctx context.Context, db ovndb.Database) (refused observe.Refusal, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -105,7 +105,7 @@ func (g Guard) Check(ctx context.Context, db ovndb.Database) (refused observe.Re
 	answers, err := g.ask(ctx, c.Peers)
 	about := answers[db]
 	if other, unread := observe.RefusedStart(g.Paths, db.Other()); unread == nil {
-		about = append(about, other.Answers[db]...) // what the other server's guard has learned
+		about = append(about, other.Answers[db]...) // answers to the other server's guard
 	}
 	return observe.Refusal{Cluster: own, Reason: recovery.Superseded(own, about).String(), Answers: answers}, err
 }
@@ -157,8 +157,8 @@ func (g Guard) askOne(
 	}
 }
 
-// install writes the units to ask, and makes systemd ask them before each start. It reports whether systemd has to
-// reload its files.
+// install writes the configuration, and the drop-ins that run the guard before each start. reload reports whether
+// systemd must reload its files.
 func install(p ovndb.Paths, c Config) (reload bool, err error) {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -190,7 +190,7 @@ ExecCondition=/bin/sh -c 'PROGRAM start-guard DATABASE || test $$? -ne 3'
 `)
 }
 
-// remove removes what install has written. It reports whether systemd has to reload its files.
+// remove removes the files of install. reload reports whether systemd must reload its files.
 func remove(p ovndb.Paths) (reload bool, err error) {
 	paths := []string{p.StartGuard()}
 	for _, db := range ovndb.Databases() {
