@@ -30,7 +30,9 @@ var functions = map[plan.Kind]func(u *Unit, ctx context.Context, o Snapshot, s p
 		return err
 	},
 	plan.ConfigureListeners: (*Unit).ensureListeners,
-	plan.Start:              func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error { return u.start(ctx, s.Services) },
+	plan.Start: func(u *Unit, ctx context.Context, _ Snapshot, s plan.Step) error {
+		return u.start(ctx, s.Services)
+	},
 	plan.Restart: func(u *Unit, ctx context.Context, o Snapshot, s plan.Step) error {
 		return u.Restart(ctx, o.Snapshot, s.Service)
 	},
