@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 )
 
-// Digest returns 16 hex digits that differ if any of the parts does: what a section remembers of files that were set.
+// Digest returns 16 hex digits that differ if any of the parts does. Sections store it for files that were written.
 func Digest(parts ...[]byte) string {
 	sum := sha256.Sum256(bytes.Join(parts, []byte{0}))
 	return hex.EncodeToString(sum[:8])

@@ -1,7 +1,6 @@
-// Package unitstate keeps what a unit remembers of itself on its disk, beside the databases: what an
-// operator has asked of it, and what can't be seen from outside. It is one file, in which each owner has
-// a section with a type of its own. The package that has the [Section]
-// alone reads and writes it.
+// Package unitstate stores a unit's own state on its disk, beside the databases: an operator's requests, and facts that
+// can't be observed. It is one file, in which each owner has a section with a type of its own. Only the package that
+// has the [Section] reads and writes it.
 package unitstate
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// ownerSection is the section that says whose state it is.
+// ownerSection is the section of the [Owner].
 const ownerSection = "owner"
 
 // Owner is the unit whose state it is.
@@ -25,26 +24,25 @@ type Owner struct {
 	Unit string `json:"unit,omitempty"`
 	// Model is the UUID of the unit's model: the machine may have had another unit, which was removed by force.
 	Model string `json:"model,omitempty"`
-	// Installing is true if the hook install has written the file. If install runs on a machine whose file
-	// has it false, the file is of another unit with the same name.
+	// Installing reports whether the hook install has written the file. If install finds it false, the file is another
+	// unit's of the same name.
 	Installing bool `json:"installing,omitempty"`
 }
 
-// State is what a unit remembers.
+// State is the stored state of a unit.
 type State struct {
 	path     string
 	log      *slog.Logger
 	sections map[string]json.RawMessage
 }
 
-// Section is the part of the state that one owner has. Owners keep theirs to themselves.
+// Section is the part of the state that belongs to one package.
 type Section[T any] struct{ name string }
 
 // NewSection returns the section of that name.
 func NewSection[T any](name string) Section[T] { return Section[T]{name} }
 
-// Open reads the file path. With an error the state is that of a unit that remembers nothing. What can't be
-// read of a section is logged, and forgotten.
+// Open reads the file path. With an error, the state is empty. An unreadable section is logged and dropped.
 func Open(path string, log *slog.Logger) (*State, error) {
 	s := &State{path: path, log: log, sections: map[string]json.RawMessage{}}
 	text, err := os.ReadFile(path)
@@ -63,7 +61,7 @@ func Open(path string, log *slog.Logger) (*State, error) {
 	return s, err
 }
 
-// Owner returns whose state it is.
+// Owner returns the unit whose state it is.
 func (s *State) Owner() Owner { return owner.Get(s) }
 
 var owner = NewSection[Owner](ownerSection)
@@ -71,7 +69,7 @@ var owner = NewSection[Owner](ownerSection)
 // Forget empties the state.
 func (s *State) Forget() { clear(s.sections) }
 
-// Get returns what is kept in the section; its zero value if nothing is.
+// Get returns the content of the section; the zero value if there is none.
 func (x Section[T]) Get(s *State) (kept T) {
 	text, found := s.sections[x.name]
 	if !found {
@@ -85,7 +83,7 @@ func (x Section[T]) Get(s *State) (kept T) {
 	return kept
 }
 
-// Set keeps the section, on the disk from the next [State.Save] on. It fails for what JSON has no form for.
+// Set sets the content of the section; [State.Save] writes it to the disk. It fails if JSON can't encode it.
 func (x Section[T]) Set(s *State, kept T) error {
 	text, err := json.Marshal(kept)
 	if err != nil {
