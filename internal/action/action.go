@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
@@ -67,24 +66,16 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"reschedule-gateways": operateGateways((*gateway.Service).Reschedule),
 	"rebalance-gateways":  operateGateways((*gateway.Service).Rebalance),
 
-	"node-status": nodeStatus,
-	"cordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
-		return s.Cordon(ctx, p.node, p.reason)
-	}),
-	"uncordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
-		return s.Uncordon(ctx, p.node)
-	}),
-	"drain":          operateNode(drain),
-	"undrain":        operateNode(undrain),
-	"decommission":   operateNode(decommission),
-	"remove-node":    operateNode(removeNode),
+	"node-status":    nodeStatus,
+	"cordon":         operateNode((*node.Service).Cordon),
+	"uncordon":       operateNode((*node.Service).Uncordon),
+	"drain":          operateNode((*node.Service).Drain),
+	"undrain":        operateNode((*node.Service).Undrain),
+	"decommission":   operateNode((*node.Service).Decommission),
+	"remove-node":    operateNode((*node.Service).Remove),
+	"hold":           operateNode((*node.Service).Hold),
+	"release":        operateNode((*node.Service).Release),
 	"cluster-health": clusterHealth,
-	"hold": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
-		return s.Hold(ctx, p.node, p.name, p.reason)
-	}),
-	"release": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
-		return s.Release(ctx, p.node, p.name)
-	}),
 
 	"pause":                pause,
 	"resume":               resume,

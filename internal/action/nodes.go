@@ -32,99 +32,60 @@ func nodeStatus(ctx context.Context, u Unit, p params) (results, error) {
 
 // operateNode runs an operation on one node, which ends in an answer.
 func operateNode(
-	operate func(context.Context, *node.Service, nodeParams) answer.Status,
+	operate func(*node.Service, context.Context, node.Request) answer.Status,
 ) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
-		given, err := p.node()
+		given, format, err := p.node()
 		if err != nil {
 			return nil, err
 		}
 		s := u.nodes(ctx)
 		defer s.Close()
 		s.Gateways.Progress = u.Members.Progress
-		return answered(given.format, operate(ctx, s, given))
+		return answered(format, operate(s, ctx, given))
 	}
 }
 
-// nodeParams are the parameters of operations on nodes.
-type nodeParams struct {
-	node, name, reason, format string
-	dryRun                     bool
-	limits                     maintenance.Limits
-	wait                       time.Duration
-	// confirmed and what follows is for nodes that go for good.
-	confirmed            bool
-	clear, member, ready time.Duration
-	minMembers           int
-	force, dropFiles     bool
-}
-
-func (p params) node() (given nodeParams, err error) {
+// node reads the parameters of operations on nodes.
+func (p params) node() (given node.Request, format string, err error) {
 	var failures []error
-	for key, to := range map[string]*string{"node": &given.node, "name": &given.name, "reason": &given.reason} {
+	for key, to := range map[string]*string{"node": &given.Node, "name": &given.Hold, "reason": &given.Reason} {
 		value, err := p.text(key)
 		*to, failures = value, append(failures, err)
 	}
-	format, err := p.format()
-	given.format, failures = format, append(failures, err)
-	dryRun, err := p.flag("dry-run")
-	given.dryRun, failures = dryRun, append(failures, err)
+	format, err = p.format()
+	failures = append(failures, err)
+	preserve := true
+	flags := map[string]*bool{"dry-run": &given.DryRun, "i-really-mean-it": &given.Confirmed, "force": &given.Force}
+	if p["preserve-db"] != nil {
+		flags["preserve-db"] = &preserve
+	}
+	for key, to := range flags {
+		value, err := p.flag(key)
+		*to, failures = value, append(failures, err)
+	}
+	given.DropFiles = !preserve
 	seconds := func(key string, otherwise, most time.Duration) time.Duration {
 		n, err := p.number(key, int64(otherwise/time.Second), int64(most/time.Second))
 		failures = append(failures, err)
 		return time.Duration(n) * time.Second
 	}
-	given.limits.Timeout = seconds("timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
-	given.limits.Grace = seconds("grace-period", maintenance.GraceFor(given.limits.Timeout), maintenance.MaxTimeout)
-	given.wait = seconds("wait", gateway.DefaultWait, 10*time.Minute)
-	confirmed, err := p.flag("i-really-mean-it")
-	given.confirmed, failures = confirmed, append(failures, err)
-	force, err := p.flag("force")
-	given.force, failures = force, append(failures, err)
-	if _, named := p["preserve-db"]; named {
-		preserve, err := p.flag("preserve-db")
-		given.dropFiles, failures = !preserve, append(failures, err)
-	}
+	given.Limits.Timeout = seconds("timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
+	given.Limits.Grace = seconds("grace-period", maintenance.GraceFor(given.Limits.Timeout), maintenance.MaxTimeout)
+	given.Wait = seconds("wait", gateway.DefaultWait, 10*time.Minute)
 	if _, named := p["drain-node-timeout"]; named {
-		given.limits.Timeout = seconds("drain-node-timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
-		given.limits.Grace = maintenance.GraceFor(given.limits.Timeout)
+		given.Limits.Timeout = seconds("drain-node-timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
+		given.Limits.Grace = maintenance.GraceFor(given.Limits.Timeout)
 	}
-	given.limits.Grace = seconds("drain-node-grace-period", given.limits.Grace, maintenance.MaxTimeout)
-	given.clear = seconds("clear-labels-timeout", node.DefaultClearTimeout, maintenance.MaxTimeout)
-	given.member = seconds("remove-member-timeout",
+	given.Limits.Grace = seconds("drain-node-grace-period", given.Limits.Grace, maintenance.MaxTimeout)
+	given.Clear = seconds("clear-labels-timeout", node.DefaultClearTimeout, maintenance.MaxTimeout)
+	given.Member = seconds("remove-member-timeout",
 		seconds("remove-etcd-timeout", node.DefaultMemberTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
-	given.ready = seconds("cluster-ready-timeout",
+	given.Ready = seconds("cluster-ready-timeout",
 		seconds("etcd-ready-timeout", node.DefaultReadyTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
 	least, err := p.number("min-members", 0, 100)
-	given.minMembers, failures = int(least), append(failures, err)
-	return given, errors.Join(failures...)
-}
-
-// decommission retires a node.
-func decommission(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
-	return s.Decommission(ctx, p.decommission())
-}
-
-func (p nodeParams) decommission() node.DecommissionRequest {
-	return node.DecommissionRequest{
-		Node: p.node, Reason: p.reason, Drain: p.limits, Clear: p.clear, Member: p.member, Ready: p.ready,
-		MinMembers: p.minMembers, DryRun: p.dryRun, Confirmed: p.confirmed, Force: p.force, DropFiles: p.dropFiles,
-	}
-}
-
-// removeNode deletes a node that is dead.
-func removeNode(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
-	return s.Remove(ctx, node.RemoveRequest{Node: p.node, DryRun: p.dryRun, Confirmed: p.confirmed})
-}
-
-// drain empties a node.
-func drain(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
-	return s.Drain(ctx, node.DrainRequest{Node: p.node, Reason: p.reason, Limits: p.limits, DryRun: p.dryRun})
-}
-
-// undrain puts a node back.
-func undrain(ctx context.Context, s *node.Service, p nodeParams) answer.Status {
-	return s.Undrain(ctx, p.node, p.wait, p.dryRun)
+	given.MinMembers, failures = int(least), append(failures, err)
+	return given, format, errors.Join(failures...)
 }
 
 // answered shows how an operation ended, and fails the action where it did not end well.

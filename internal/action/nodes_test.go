@@ -27,57 +27,57 @@ import (
 func TestParametersOfADecommissionAreRead(t *testing.T) {
 	t.Parallel()
 	seconds := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	standard := node.DecommissionRequest{
-		Node: "c1", Drain: maintenance.Limits{Timeout: seconds(3600), Grace: seconds(1800)}, Clear: seconds(1800), Member: seconds(1800), Ready: seconds(600),
+	standard := node.Request{
+		Node: "c1", Wait: time.Minute, Limits: maintenance.Limits{Timeout: seconds(3600), Grace: seconds(1800)}, Clear: seconds(1800), Member: seconds(1800), Ready: seconds(600),
 	}
 	for name, test := range map[string]struct {
 		given  params
-		differ func(*node.DecommissionRequest)
+		differ func(*node.Request)
 	}{
-		"defaults": {params{}, func(*node.DecommissionRequest) {}},
-		"its own names": {params{"clear-labels-timeout": json.Number("5"), "remove-member-timeout": json.Number("6"), "cluster-ready-timeout": json.Number("7")}, func(r *node.DecommissionRequest) {
+		"defaults": {params{}, func(*node.Request) {}},
+		"its own names": {params{"clear-labels-timeout": json.Number("5"), "remove-member-timeout": json.Number("6"), "cluster-ready-timeout": json.Number("7")}, func(r *node.Request) {
 			r.Clear, r.Member, r.Ready = seconds(5), seconds(6), seconds(7)
 		}},
-		"the specification's names": {params{"remove-etcd-timeout": json.Number("8"), "etcd-ready-timeout": json.Number("9")}, func(r *node.DecommissionRequest) {
+		"the specification's names": {params{"remove-etcd-timeout": json.Number("8"), "etcd-ready-timeout": json.Number("9")}, func(r *node.Request) {
 			r.Member, r.Ready = seconds(8), seconds(9)
 		}},
-		"its own before the specification's": {params{"remove-etcd-timeout": json.Number("8"), "remove-member-timeout": json.Number("6"), "etcd-ready-timeout": json.Number("9"), "cluster-ready-timeout": json.Number("7")}, func(r *node.DecommissionRequest) {
+		"its own before the specification's": {params{"remove-etcd-timeout": json.Number("8"), "remove-member-timeout": json.Number("6"), "etcd-ready-timeout": json.Number("9"), "cluster-ready-timeout": json.Number("7")}, func(r *node.Request) {
 			r.Member, r.Ready = seconds(6), seconds(7)
 		}},
-		"a shorter drain has a shorter grace period": {params{"drain-node-timeout": json.Number("100")}, func(r *node.DecommissionRequest) {
-			r.Drain = maintenance.Limits{Timeout: seconds(100), Grace: seconds(50)}
+		"a shorter drain has a shorter grace period": {params{"drain-node-timeout": json.Number("100")}, func(r *node.Request) {
+			r.Limits = maintenance.Limits{Timeout: seconds(100), Grace: seconds(50)}
 		}},
-		"both limits": {params{"drain-node-timeout": json.Number("100"), "drain-node-grace-period": json.Number("99")}, func(r *node.DecommissionRequest) {
-			r.Drain = maintenance.Limits{Timeout: seconds(100), Grace: seconds(99)}
+		"both limits": {params{"drain-node-timeout": json.Number("100"), "drain-node-grace-period": json.Number("99")}, func(r *node.Request) {
+			r.Limits = maintenance.Limits{Timeout: seconds(100), Grace: seconds(99)}
 		}},
-		"files are kept":    {params{"preserve-db": true}, func(*node.DecommissionRequest) {}},
-		"files are dropped": {params{"preserve-db": false}, func(r *node.DecommissionRequest) { r.DropFiles = true }},
-		"all else": {params{"min-members": json.Number("3"), "reason": " old ", "dry-run": true, "force": true, "i-really-mean-it": true}, func(r *node.DecommissionRequest) {
+		"files are kept":    {params{"preserve-db": true}, func(*node.Request) {}},
+		"files are dropped": {params{"preserve-db": false}, func(r *node.Request) { r.DropFiles = true }},
+		"all else": {params{"min-members": json.Number("3"), "reason": " old ", "dry-run": true, "force": true, "i-really-mean-it": true}, func(r *node.Request) {
 			r.MinMembers, r.Reason, r.DryRun, r.Force, r.Confirmed = 3, "old", true, true, true
 		}},
 	} {
 		want := standard
 		test.differ(&want)
 		test.given["node"] = "c1"
-		given, err := test.given.node()
+		given, _, err := test.given.node()
 		require.NoError(t, err, name)
-		assert.Equal(t, want, given.decommission(), name)
+		assert.Equal(t, want, given, name)
 	}
 }
 
 func TestParametersOfOperationsOnNodesAreRead(t *testing.T) {
 	t.Parallel()
-	given, err := params{
+	given, format, err := params{
 		"node": "c1", "name": "bgp", "reason": "x", "format": "json", "timeout": json.Number("60"), "grace-period": json.Number("0"), "wait": json.Number("0"),
 	}.node()
 	require.NoError(t, err)
-	assert.Equal(t, maintenance.Limits{Timeout: time.Minute}, given.limits)
-	assert.Equal(t, []string{"c1", "bgp", "x", "json"}, []string{given.node, given.name, given.reason, given.format})
-	assert.Zero(t, given.wait)
-	given, err = params{}.node()
+	assert.Equal(t, maintenance.Limits{Timeout: time.Minute}, given.Limits)
+	assert.Equal(t, []string{"c1", "bgp", "x", "json"}, []string{given.Node, given.Hold, given.Reason, format})
+	assert.Zero(t, given.Wait)
+	given, _, err = params{}.node()
 	require.NoError(t, err)
-	assert.Equal(t, maintenance.Limits{Timeout: maintenance.DefaultTimeout, Grace: maintenance.DefaultGrace}, given.limits)
-	assert.Equal(t, time.Minute, given.wait)
+	assert.Equal(t, maintenance.Limits{Timeout: maintenance.DefaultTimeout, Grace: maintenance.DefaultGrace}, given.Limits)
+	assert.Equal(t, time.Minute, given.Wait)
 
 	for key, value := range map[string]any{
 		"node": true, "name": true, "reason": []any{}, "format": false, "dry-run": "yes", "timeout": "1h", "grace-period": json.Number("-1"),
@@ -85,7 +85,7 @@ func TestParametersOfOperationsOnNodesAreRead(t *testing.T) {
 		"remove-member-timeout": true, "remove-etcd-timeout": true, "cluster-ready-timeout": true, "etcd-ready-timeout": true, "min-members": json.Number("101"),
 		"force": "true", "i-really-mean-it": json.Number("1"), "preserve-db": "no",
 	} {
-		_, err := params{key: value}.node()
+		_, _, err := params{key: value}.node()
 		require.ErrorContains(t, err, "parameter "+key+" can't be used", key)
 	}
 }

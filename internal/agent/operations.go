@@ -26,60 +26,39 @@ import (
 // maxOperations limits concurrent operations on nodes. Operations on one node are serialised through the database.
 const maxOperations = 8
 
-// operation carries out a request.
-type operation func(ctx context.Context, s *node.Service, id string) answer.Status
+// route is an operation, and how its request is parsed from the query.
+type route struct {
+	operate func(*node.Service, context.Context, node.Request) answer.Status
+	parse   func(*query, *node.Request)
+}
 
-// routes maps the paths of document 002 to functions that parse their query. The document's names with "etcd" are
-// accepted, too.
-func routes() map[string]func(*query) operation {
-	member := func(q *query) operation {
-		timeout := q.seconds(node.DefaultMemberTimeout, 0, "timeout")
-		return func(ctx context.Context, s *node.Service, id string) answer.Status {
-			return s.RemoveMember(ctx, id, timeout)
-		}
-	}
-	health := func(q *query) operation {
-		least := q.number("min-members", 100)
-		return func(ctx context.Context, s *node.Service, _ string) answer.Status {
-			return maintenance.ClusterHealth(s.Health(ctx), least)
-		}
-	}
-	return map[string]func(*query) operation{
-		"POST /nodes/{id}/drain": func(q *query) operation {
-			r := node.DrainRequest{Limits: q.limits("timeout", "grace-period")}
-			return func(ctx context.Context, s *node.Service, id string) answer.Status {
-				r.Node = id
-				return s.Drain(ctx, r)
-			}
-		},
-		"POST /nodes/{id}/clear-labels": func(q *query) operation {
-			timeout := q.seconds(node.DefaultClearTimeout, 1, "timeout")
-			return func(ctx context.Context, s *node.Service, id string) answer.Status {
-				return s.ClearLabels(ctx, id, timeout)
-			}
-		},
+// routes maps the paths of document 002 to operations. The document's names with "etcd" are accepted, too.
+func routes() map[string]route {
+	member := route{(*node.Service).RemoveMember, func(q *query, r *node.Request) {
+		r.Member = q.seconds(node.DefaultMemberTimeout, 0, "timeout")
+	}}
+	health := route{(*node.Service).ClusterHealth, func(q *query, r *node.Request) {
+		r.MinMembers = q.number("min-members", 100)
+	}}
+	return map[string]route{
+		"POST /nodes/{id}/drain": {(*node.Service).Drain, func(q *query, r *node.Request) {
+			r.Limits = q.limits("timeout", "grace-period")
+		}},
+		"POST /nodes/{id}/clear-labels": {(*node.Service).ClearLabels, func(q *query, r *node.Request) {
+			r.Clear = q.seconds(node.DefaultClearTimeout, 1, "timeout")
+		}},
 		"POST /nodes/{id}/remove-member": member,
 		"POST /nodes/{id}/remove-etcd":   member,
-		"POST /nodes/{id}/decommission": func(q *query) operation {
-			r := node.DecommissionRequest{
-				Drain:      q.limits("drain-node-timeout", "drain-node-grace-period"),
-				Clear:      q.seconds(node.DefaultClearTimeout, 1, "clear-labels-timeout"),
-				Member:     q.seconds(node.DefaultMemberTimeout, 0, "remove-member-timeout", "remove-etcd-timeout"),
-				Ready:      q.seconds(node.DefaultReadyTimeout, 0, "cluster-ready-timeout", "etcd-ready-timeout"),
-				MinMembers: q.number("min-members", 100), Force: q.flag("force"), Confirmed: true,
-			}
-			return func(ctx context.Context, s *node.Service, id string) answer.Status {
-				r.Node = id
-				return s.Decommission(ctx, r)
-			}
-		},
-		"POST /nodes/{id}/remove-from-cluster": func(*query) operation {
-			return func(ctx context.Context, s *node.Service, id string) answer.Status {
-				return s.Remove(ctx, node.RemoveRequest{Node: id, Confirmed: true})
-			}
-		},
-		"GET /cluster-health-statuses":      health,
-		"GET /etcd-cluster-health-statuses": health,
+		"POST /nodes/{id}/decommission": {(*node.Service).Decommission, func(q *query, r *node.Request) {
+			r.Limits = q.limits("drain-node-timeout", "drain-node-grace-period")
+			r.Clear = q.seconds(node.DefaultClearTimeout, 1, "clear-labels-timeout")
+			r.Member = q.seconds(node.DefaultMemberTimeout, 0, "remove-member-timeout", "remove-etcd-timeout")
+			r.Ready = q.seconds(node.DefaultReadyTimeout, 0, "cluster-ready-timeout", "etcd-ready-timeout")
+			r.MinMembers, r.Force = q.number("min-members", 100), q.flag("force")
+		}},
+		"POST /nodes/{id}/remove-from-cluster": {(*node.Service).Remove, func(*query, *node.Request) {}},
+		"GET /cluster-health-statuses":         health,
+		"GET /etcd-cluster-health-statuses":    health,
 	}
 }
 
@@ -98,8 +77,9 @@ func (o *operations) handler() http.Handler {
 	mux.HandleFunc("GET "+report.Path, func(w http.ResponseWriter, _ *http.Request) { respond(w, o.agent.status()) })
 	for pattern, route := range routes() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			request := node.Request{Node: r.PathValue("id"), Confirmed: true}
 			q := newQuery(r.URL.Query())
-			do := route(q)
+			route.parse(q, &request)
 			if wrong := q.wrong(); wrong != nil {
 				answerStatus(w, *wrong)
 				return
@@ -115,7 +95,7 @@ func (o *operations) handler() http.Handler {
 			defer cancel()
 			s := o.open()
 			defer s.Close()
-			answerStatus(w, do(ctx, s, r.PathValue("id")))
+			answerStatus(w, route.operate(s, ctx, request))
 		})
 	}
 	return mux

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,13 +21,7 @@ import (
 // nodeFlags are the flags of commands on nodes.
 type nodeFlags struct {
 	databaseFlags
-	reason string
-	limits maintenance.Limits
-	clear  time.Duration
-	wait   time.Duration
-	dryRun bool
-	yes    bool
-	force  bool
+	node.Request
 	// program is the text before a typed command.
 	program string
 }
@@ -51,29 +44,20 @@ that is the host name of another node, too. The databases are those that --nb an
 	f.add(c)
 	c.PersistentPreRunE = refuseEmpty
 	reason := func(c *cobra.Command) *cobra.Command {
-		c.Flags().StringVar(&f.reason, "reason", "", "why, for others to read")
+		c.Flags().StringVar(&f.Reason, "reason", "", "why, for others to read")
 		return c
 	}
 	c.AddCommand(
 		f.readOnly("list", "List every node: whether it responds, what it hosts, what holds it", cobra.NoArgs),
 		f.readOnly("show NODE", "Show one node, with all of its holds", cobra.ExactArgs(1)),
 		reason(f.operation("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", cobra.ExactArgs(1),
-			func(ctx context.Context, s *node.Service, args []string) answer.Status {
-				return s.Cordon(ctx, args[0], f.reason)
-			})),
+			(*node.Service).Cordon)),
 		f.operation("uncordon NODE", "Let a node take new gateways again", cobra.ExactArgs(1),
-			func(ctx context.Context, s *node.Service, args []string) answer.Status {
-				return s.Uncordon(ctx, args[0])
-			}),
+			(*node.Service).Uncordon),
 		reason(f.operation("hold NODE NAME", "Keep a node from being drained or removed until the hold is released",
-			cobra.ExactArgs(2),
-			func(ctx context.Context, s *node.Service, args []string) answer.Status {
-				return s.Hold(ctx, args[0], args[1], f.reason)
-			})),
+			cobra.ExactArgs(2), (*node.Service).Hold)),
 		f.operation("release NODE NAME", "Release a hold that was set", cobra.ExactArgs(2),
-			func(ctx context.Context, s *node.Service, args []string) answer.Status {
-				return s.Release(ctx, args[0], args[1])
-			}),
+			(*node.Service).Release),
 	)
 	c.AddCommand(f.drain(reason), f.undrain(), f.decommission(reason), f.remove())
 	return c
@@ -81,75 +65,63 @@ that is the host name of another node, too. The databases are those that --nb an
 
 // drain makes the command that empties a node.
 func (f *nodeFlags) drain(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
-	var c *cobra.Command
-	c = reason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
-		cobra.ExactArgs(1),
-		func(ctx context.Context, s *node.Service, args []string) answer.Status {
-			if !c.Flags().Changed("grace-period") {
-				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
-			}
-			return f.confirmed(maintenance.OperationDrain, args[0], func(dryRun bool) answer.Status {
-				return s.Drain(ctx, node.DrainRequest{Node: args[0], Reason: f.reason, Limits: f.limits, DryRun: dryRun})
-			})
-		}))
+	c := reason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
+		cobra.ExactArgs(1), f.confirmed(maintenance.OperationDrain, (*node.Service).Drain)))
 	f.addLimits(c)
 	f.addYes(c)
 	return c
 }
 
-// confirmed runs an operation that interrupts traffic. Without a confirmation it only shows what that would be.
-func (f *nodeFlags) confirmed(operation, name string, operate func(dryRun bool) answer.Status) answer.Status {
-	if f.dryRun || f.yes {
-		return operate(f.dryRun)
+// operation is an operation on a node.
+type operation func(*node.Service, context.Context, node.Request) answer.Status
+
+// confirmed is an operation that interrupts traffic. Without a confirmation it only shows what that would be.
+func (f *nodeFlags) confirmed(name string, operate operation) operation {
+	return func(s *node.Service, ctx context.Context, r node.Request) answer.Status {
+		if r.DryRun || r.Confirmed {
+			return operate(s, ctx, r)
+		}
+		r.DryRun = true
+		would := operate(s, ctx, r)
+		what, shown := strings.CutPrefix(would.Message, "dry run: ")
+		if !would.OK() || !shown { // refused, or there is nothing to do
+			return would
+		}
+		asked := answer.New(answer.BadRequest, what+"; this interrupts traffic: confirm it", would.Details.MessageList...)
+		asked.Metadata["finding"] = string(finding.Unconfirmed)
+		return asked.With(answer.Message{
+			Message: f.command(command.Command{Action: name, Params: []command.Param{{Key: "node", Value: r.Node}}}),
+			Kind:    answer.MessageNext, Name: name,
+		})
 	}
-	would := operate(true)
-	what, shown := strings.CutPrefix(would.Message, "dry run: ")
-	if !would.OK() || !shown { // refused, or there is nothing to do
-		return would
-	}
-	asked := answer.New(answer.BadRequest, what+"; this interrupts traffic: confirm it", would.Details.MessageList...)
-	asked.Metadata["finding"] = string(finding.Unconfirmed)
-	return asked.With(answer.Message{
-		Message: f.command(command.Command{Action: operation, Params: []command.Param{{Key: "node", Value: name}}}),
-		Kind:    answer.MessageNext, Name: operation,
-	})
 }
 
 // addYes adds the flag that confirms an operation.
 func (f *nodeFlags) addYes(c *cobra.Command) {
-	c.Flags().BoolVar(&f.yes, "yes", false, "confirm that traffic may be interrupted")
+	c.Flags().BoolVar(&f.Confirmed, "yes", false, "confirm that traffic may be interrupted")
 }
 
 // addLimits adds the flags of a drain.
 func (f *nodeFlags) addLimits(c *cobra.Command) {
-	secondsVar(c.Flags(), &f.limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
-	secondsVar(c.Flags(), &f.limits.Grace, "grace-period", maintenance.DefaultGrace,
+	secondsVar(c.Flags(), &f.Limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
+	secondsVar(c.Flags(), &f.Limits.Grace, "grace-period", maintenance.DefaultGrace,
 		"how long to wait for what holds the node to go away; less than timeout")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
+	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "only say what would be done")
 }
 
 // decommission makes the command that retires a node.
 func (f *nodeFlags) decommission(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
-	var c *cobra.Command
-	c = reason(f.operation("decommission NODE",
+	c := reason(f.operation("decommission NODE",
 		"Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
-		func(ctx context.Context, s *node.Service, args []string) answer.Status {
-			if !c.Flags().Changed("grace-period") {
-				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
-			}
-			return s.Decommission(ctx, node.DecommissionRequest{
-				Node: args[0], Reason: f.reason, Drain: f.limits, Clear: f.clear, DryRun: f.dryRun, Confirmed: f.yes,
-				Force: f.force,
-			})
-		}))
+		(*node.Service).Decommission))
 	c.Long = `Empty a node for good: drain it, and take it out of all lists of candidates.
 This command cannot tell which units of the charm are on its machine, nor the state
 of the clusters without them: where the charm is deployed, run its action decommission.`
 	f.addLimits(c)
-	secondsVar(c.Flags(), &f.clear, "clear-labels-timeout", node.DefaultClearTimeout,
+	secondsVar(c.Flags(), &f.Clear, "clear-labels-timeout", node.DefaultClearTimeout,
 		"how long to wait at most until it is out of the candidates")
-	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
-	c.Flags().BoolVar(&f.force, "force", false,
+	c.Flags().BoolVar(&f.Confirmed, "yes", false, "confirm it")
+	c.Flags().BoolVar(&f.Force, "force", false,
 		"where its ovn-controller is proved unreachable for 180 s: take its ports off it")
 	return c
 }
@@ -158,25 +130,19 @@ of the clusters without them: where the charm is deployed, run its action decomm
 func (f *nodeFlags) remove() *cobra.Command {
 	c := f.operation("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to",
 		cobra.ExactArgs(1),
-		func(ctx context.Context, s *node.Service, args []string) answer.Status {
-			return s.Remove(ctx, node.RemoveRequest{Node: args[0], DryRun: f.dryRun, Confirmed: f.yes})
-		})
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
-	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
+		(*node.Service).Remove)
+	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "only say what would be done")
+	c.Flags().BoolVar(&f.Confirmed, "yes", false, "confirm it")
 	return c
 }
 
 // undrain makes the command that makes a node usable again.
 func (f *nodeFlags) undrain() *cobra.Command {
 	c := f.operation("undrain NODE", "Put a node back: its gateways' ranks are as before the drain", cobra.ExactArgs(1),
-		func(ctx context.Context, s *node.Service, args []string) answer.Status {
-			return f.confirmed(maintenance.OperationUndrain, args[0], func(dryRun bool) answer.Status {
-				return s.Undrain(ctx, args[0], f.wait, dryRun)
-			})
-		})
-	secondsVar(c.Flags(), &f.wait, "wait", gateway.DefaultWait,
+		f.confirmed(maintenance.OperationUndrain, (*node.Service).Undrain))
+	secondsVar(c.Flags(), &f.Wait, "wait", gateway.DefaultWait,
 		"how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
+	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "only say what would be done")
 	f.addYes(c)
 	return c
 }
@@ -223,7 +189,7 @@ func (f *nodeFlags) readOnly(use, short string, args cobra.PositionalArgs) *cobr
 
 // operation makes a command that ends with an answer.
 func (f *nodeFlags) operation(use, short string, args cobra.PositionalArgs,
-	operate func(context.Context, *node.Service, []string) answer.Status,
+	operate operation,
 ) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Example: f.example(use), Args: args, ValidArgsFunction: f.completion(use),
@@ -234,7 +200,14 @@ func (f *nodeFlags) operation(use, short string, args cobra.PositionalArgs,
 			ctx, cancel := context.WithTimeoutCause(cmd.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
 			defer cancel()
 			s, end := f.service(cmd, f.progress(cmd))
-			status := operate(ctx, s, args)
+			r := f.Request
+			if r.Node = args[0]; len(args) > 1 {
+				r.Hold = args[1]
+			}
+			if !cmd.Flags().Changed("grace-period") {
+				r.Limits.Grace = maintenance.GraceFor(r.Limits.Timeout)
+			}
+			status := operate(s, ctx, r)
 			end()
 			return f.answer(cmd, status)
 		},

@@ -12,36 +12,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// Times of the steps of a decommission, as the specification has them by default.
+// Pauses between two looks at what a decommission waits for.
 const (
-	DefaultClearTimeout  = 1800 * time.Second
-	DefaultMemberTimeout = 1800 * time.Second
-	DefaultReadyTimeout  = 600 * time.Second
-
 	memberInterval = 5 * time.Second
 	readyInterval  = 30 * time.Second
 )
 
-// DecommissionRequest asks to decommission a node.
-type DecommissionRequest struct {
-	Node, Reason string
-	Drain        maintenance.Limits
-	// Clear, Member and Ready bound the other steps.
-	Clear, Member, Ready time.Duration
-	// MinMembers is how many members of each database must be up in the end; 0 is a majority.
-	MinMembers        int
-	DryRun, Confirmed bool
-	// Force is for a node that is proved unreachable: its ports are taken off it.
-	Force bool
-	// DropFiles makes the answer describe how to delete the files that a member leaves on the machine: nothing can
-	// delete them from elsewhere.
-	DropFiles bool
-}
-
 // Decommission empties a node for good: it drains the node, takes it out of all lists of candidates, and waits until
 // what the charm has on its machine has left. The clusters must be healthy without it, before and in the end. The
 // answer names each step that is done; the command can be run again after it was interrupted.
-func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answer.Status {
+func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 	x, n, refused := s.findIn(ctx, r.Node)
 	switch {
 	case refused != nil:
@@ -53,7 +33,7 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answe
 		return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{},
 			s.confirmed(maintenance.OperationDecommission, n)))
 	}
-	if wrong := r.Drain.Check(); wrong != nil {
+	if wrong := r.Limits.Check(); wrong != nil {
 		return *wrong
 	}
 	if refused := s.mayGo(ctx, n, x.charm.Unknown, r.MinMembers); refused != nil {
@@ -64,10 +44,8 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answe
 			return *refused
 		}
 	}
-	begun, status := s.beginDrain(ctx, DrainRequest{
-		Node: maintenance.ByChassis(n.Chassis), Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force,
-		retire: true,
-	})
+	r.Node, r.retire = maintenance.ByChassis(n.Chassis), true
+	begun, status := s.beginDrain(ctx, r)
 	if status != nil && (r.DryRun || status.Reason == answer.BadRequest || status.Reason == answer.Conflict) {
 		return *status
 	}
@@ -75,12 +53,12 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) answe
 		return s.decommission(ctx, r, n, *status)
 	}
 	return s.tagged(ctx, maintenance.OperationDecommission, n, func() answer.Status {
-		return s.decommission(ctx, r, n, s.await(ctx, begun, r.Drain, r.Force))
+		return s.decommission(ctx, r, n, s.await(ctx, begun, r))
 	})
 }
 
 // decommission takes the steps after the drain.
-func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n maintenance.Node,
+func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Node,
 	drained answer.Status,
 ) answer.Status {
 	var steps []answer.Message
@@ -121,8 +99,8 @@ func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n mai
 }
 
 // ClearLabels takes a drained node out of all lists of candidates: only that step of a decommission.
-func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Duration) answer.Status {
-	n, refused := s.find(ctx, id)
+func (s *Service) ClearLabels(ctx context.Context, r Request) answer.Status {
+	n, refused := s.find(ctx, r.Node)
 	switch {
 	case refused != nil:
 		return *refused
@@ -130,7 +108,7 @@ func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Durat
 		return s.refuse(answer.Conflict, about(n, finding.NodeNotDrained, finding.Args{},
 			s.way(maintenance.OperationDrain, n)))
 	}
-	return s.tagged(ctx, "clear-labels", n, func() answer.Status { return s.clear(ctx, n, timeout) })
+	return s.tagged(ctx, "clear-labels", n, func() answer.Status { return s.clear(ctx, n, r.Clear) })
 }
 
 // clear takes the node out of all lists of candidates.

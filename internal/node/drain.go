@@ -20,33 +20,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// DrainRequest asks for a drain.
-type DrainRequest struct {
-	Node, Reason string
-	Limits       maintenance.Limits
-	// DryRun only shows what would be done.
-	DryRun bool
-	// Force waits for no port: the node is proved unreachable, and would release none.
-	Force bool
-	// retire reports whether the drain is the first step of a decommission, which waits for the charm's units, too.
-	retire bool
-}
-
 // attempts is how often a drain is begun again because other clients cordon chassis meanwhile.
 const attempts = 20
 
 // Drain empties a node: it cordons the node, moves its gateways to others, and waits until nothing holds the node.
 // The intent is in the database, so the drain continues if the command ends, and a second command joins the drain.
-func (s *Service) Drain(ctx context.Context, r DrainRequest) answer.Status {
+func (s *Service) Drain(ctx context.Context, r Request) answer.Status {
+	r.Force = false // only a decommission proves that the node is unreachable
 	n, refused := s.beginDrain(ctx, r)
 	if refused != nil {
 		return *refused
 	}
-	return s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { return s.await(ctx, n, r.Limits, r.Force) })
+	return s.tagged(ctx, maintenance.OperationDrain, n, func() answer.Status { return s.await(ctx, n, r) })
 }
 
 // beginDrain begins a drain and records its intent in the database. The answer is nil if the intent is recorded.
-func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.Node, *answer.Status) {
+func (s *Service) beginDrain(ctx context.Context, r Request) (maintenance.Node, *answer.Status) {
 	ends := func(status answer.Status) (maintenance.Node, *answer.Status) {
 		return maintenance.Node{}, &status
 	}
@@ -74,7 +63,7 @@ func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.N
 
 // begin records the intent, unless it is recorded already, or the drain is refused or only shown. It asks every
 // ovn-controller for a sign of life before anything moves.
-func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node, status *answer.Status, err error) {
+func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, status *answer.Status, err error) {
 	x, err := s.observe(ctx)
 	if err != nil {
 		return n, nil, err
@@ -171,7 +160,7 @@ func blocked(findings []finding.Finding) (messages []answer.Message) {
 }
 
 // shown describes what a drain would do, and names each port and each hold that it would wait for.
-func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r DrainRequest) answer.Status {
+func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Request) answer.Status {
 	shown := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %s off %s and rank it last for %d",
 		schedule.Count(p.Cost.Interruptions, "gateway"), n.Name(), p.Cost.Gateways-p.Cost.Interruptions))
 	to := map[string]int{}
@@ -204,9 +193,9 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Drain
 }
 
 // await takes the steps of a drain until nothing holds the node, or a limit is reached.
-func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) answer.Status {
+func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answer.Status {
 	d := maintenance.Drainer{
-		Limits: l, Begun: s.Gateways.Now(), Own: true, Force: force,
+		Limits: r.Limits, Begun: s.Gateways.Now(), Own: true, Force: r.Force,
 		Unasked: s.Gateways.NorthdTimeout == 0,
 	}
 	do := &commanded{effects: effects{s: s, chassis: n.Chassis}, name: n.Name()}
@@ -226,7 +215,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 			return s.ended(n, outcome, d)
 		}
 		pause := pauseAfterStep(s.Gateways.Now().Sub(begun))
-		if err == nil && !force {
+		if err == nil && !r.Force {
 			err = do.rest(ctx, d.Progress, pause)
 			d.Cleared(do.since)
 		} else {

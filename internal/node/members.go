@@ -21,12 +21,12 @@ import (
 )
 
 // RemoveMember waits until what the charm has on a node's machine has left: only that step of a decommission.
-func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Duration) answer.Status {
-	n, refused := s.find(ctx, id)
+func (s *Service) RemoveMember(ctx context.Context, r Request) answer.Status {
+	n, refused := s.find(ctx, r.Node)
 	if refused != nil {
 		return *refused
 	}
-	return s.awaitMembers(ctx, n, timeout)
+	return s.awaitMembers(ctx, n, r.Member)
 }
 
 // Health is the state of both clusters, by what a unit has observed of them. A cluster that was not observed counts
@@ -230,6 +230,11 @@ func texts(all []answer.Message) string {
 		parts = append(parts, m.Message)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// ClusterHealth is the state of both clusters.
+func (s *Service) ClusterHealth(ctx context.Context, r Request) answer.Status {
+	return maintenance.ClusterHealth(s.Health(ctx), r.MinMembers)
 }
 
 // awaitReady waits until every database is healthy; members on the node's machine count for nothing.

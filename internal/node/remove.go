@@ -16,20 +16,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/shell"
 )
 
-// RemoveRequest asks to remove a node.
-type RemoveRequest struct {
-	Node string
-	// DryRun only shows what would be done; Confirmed allows it.
-	DryRun, Confirmed bool
-}
-
 // deadFor is how long an ovn-controller must not respond until it counts as dead: one that is only slow would make
 // its row again.
 const deadFor = 15 * time.Second
 
 // Remove deletes what SB has of a node, and all records of it, but only if it is dead, nothing holds it and no
 // gateway has it as a candidate (R13).
-func (s *Service) Remove(ctx context.Context, r RemoveRequest) answer.Status {
+func (s *Service) Remove(ctx context.Context, r Request) answer.Status {
 	id := r.Node
 	if !r.DryRun {
 		// Neither Juju nor ovn-northd is needed to find out whether the node exists.

@@ -223,12 +223,12 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *ans
 }
 
 // Cordon keeps new gateways from a node; what is there stays.
-func (s *Service) Cordon(ctx context.Context, id, reason string) answer.Status {
-	return again(func() (answer.Status, error) { return s.cordonOnce(ctx, id, reason) })
+func (s *Service) Cordon(ctx context.Context, r Request) answer.Status {
+	return again(func() (answer.Status, error) { return s.cordonOnce(ctx, r) })
 }
 
-func (s *Service) cordonOnce(ctx context.Context, id, reason string) (status answer.Status, err error) {
-	x, n, refused := s.findIn(ctx, id)
+func (s *Service) cordonOnce(ctx context.Context, r Request) (status answer.Status, err error) {
+	x, n, refused := s.findIn(ctx, r.Node)
 	switch {
 	case refused != nil:
 		return *refused, nil
@@ -241,7 +241,7 @@ func (s *Service) cordonOnce(ctx context.Context, id, reason string) (status ans
 	}
 	hosted := x.inventory.State.Mastered(n.Chassis)
 	if err := s.cordon(ctx, x, n.Chassis, true,
-		maintenance.CordonHosting(n.Chassis, s.note(n, reason), hosted)); err != nil {
+		maintenance.CordonHosting(n.Chassis, s.note(n, r.Reason), hosted)); err != nil {
 		return status, err
 	}
 	return answer.New(answer.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays",
@@ -249,12 +249,12 @@ func (s *Service) cordonOnce(ctx context.Context, id, reason string) (status ans
 }
 
 // Uncordon takes a cordon back. A node that is drained is put back by undrain.
-func (s *Service) Uncordon(ctx context.Context, id string) answer.Status {
-	return again(func() (answer.Status, error) { return s.uncordonOnce(ctx, id) })
+func (s *Service) Uncordon(ctx context.Context, r Request) answer.Status {
+	return again(func() (answer.Status, error) { return s.uncordonOnce(ctx, r) })
 }
 
-func (s *Service) uncordonOnce(ctx context.Context, id string) (status answer.Status, err error) {
-	x, n, refused := s.findIn(ctx, id)
+func (s *Service) uncordonOnce(ctx context.Context, r Request) (status answer.Status, err error) {
+	x, n, refused := s.findIn(ctx, r.Node)
 	switch {
 	case refused != nil:
 		return *refused, nil
@@ -271,11 +271,12 @@ func (s *Service) uncordonOnce(ctx context.Context, id string) (status answer.St
 }
 
 // Hold keeps a node from going, under a name, until it is released.
-func (s *Service) Hold(ctx context.Context, id, name, reason string) answer.Status {
+func (s *Service) Hold(ctx context.Context, r Request) answer.Status {
+	name := r.Hold
 	if wrong := maintenance.CheckHoldName(name); wrong != nil {
 		return *wrong
 	}
-	n, refused := s.find(ctx, id)
+	n, refused := s.find(ctx, r.Node)
 	if refused != nil {
 		return *refused
 	}
@@ -283,15 +284,16 @@ func (s *Service) Hold(ctx context.Context, id, name, reason string) answer.Stat
 		return answer.New(answer.Success, fmt.Sprintf("%s is held by %s already: %s", n.Name(), name,
 			h.Detail(s.Gateways.Now(), time.Time{})))
 	}
-	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.AddHold(n.Chassis, name, s.note(n, reason))); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.AddHold(n.Chassis, name, s.note(n, r.Reason))); err != nil {
 		return inaccessible(err)
 	}
 	return answer.New(answer.Success, fmt.Sprintf("%s is held by %s", n.Name(), name), s.next("release", n, "name", name))
 }
 
 // Release drops a hold that was set.
-func (s *Service) Release(ctx context.Context, id, name string) answer.Status {
-	n, refused := s.find(ctx, id)
+func (s *Service) Release(ctx context.Context, r Request) answer.Status {
+	name := r.Hold
+	n, refused := s.find(ctx, r.Node)
 	if refused != nil {
 		return *refused
 	}
@@ -355,7 +357,3 @@ func (s *Service) progress(ctx context.Context, format string, args ...any) {
 		s.Gateways.Progress(ctx, fmt.Sprintf(format, args...))
 	}
 }
-
-// Timeout bounds a command on nodes. An operation that takes longer is recorded in the database: the same command
-// joins it again.
-const Timeout = 3 * time.Hour

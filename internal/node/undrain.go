@@ -21,12 +21,8 @@ const stableFor = 5 * time.Second
 
 // Undrain puts a node back: the cordon ends, and the node gets the ranks from before its drain, if gateways and
 // candidates still exist. It waits for the node's ovn-controller first, and for the gateways afterwards.
-func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dryRun bool) answer.Status {
-	x, err := s.observe(ctx)
-	if err != nil {
-		return inaccessible(err)
-	}
-	n, refused := maintenance.Resolve(x.nodes, id)
+func (s *Service) Undrain(ctx context.Context, r Request) answer.Status {
+	x, n, refused := s.findIn(ctx, r.Node)
 	switch {
 	case refused != nil:
 		return *refused
@@ -34,7 +30,7 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 		return answer.New(answer.Success, n.Name()+" is not drained; it is cordoned", s.next("uncordon", n))
 	case n.Drain == nil:
 		return answer.New(answer.Success, n.Name()+" is not drained")
-	case dryRun:
+	case r.DryRun:
 		p, err := s.Gateways.PlanUndrain(ctx, x.inventory, n.Chassis)
 		if err != nil {
 			return inaccessible(err)
@@ -42,7 +38,7 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 		return answer.New(answer.Success, fmt.Sprintf("dry run: undrain would put back the ranks of %d gateways and "+
 			"interrupt %d for about a second each", len(p.Changes), p.Cost.Interruptions), blocked(p.Blocked)...)
 	}
-	x, n, refused = s.alive(ctx, n, wait)
+	x, n, refused = s.alive(ctx, n, r.Wait)
 	switch {
 	case refused != nil:
 		return *refused
@@ -61,7 +57,7 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 		}
 		record = maintenance.DrainPair(n.Chassis, begin.Set)
 	}
-	return s.tagged(ctx, "undrain", n, func() answer.Status { return s.undrain(ctx, n, record, wait) })
+	return s.tagged(ctx, "undrain", n, func() answer.Status { return s.undrain(ctx, n, record, r.Wait) })
 }
 
 // undrain puts the ranks of a node back, and ends the drain that has this record. If the node was cordoned or drained

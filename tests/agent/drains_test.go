@@ -126,7 +126,7 @@ func (p *plane) cordon(chassis string) {
 		Command:  func(c command.Command) string { return c.Action + " " + c.Params[0].Value },
 	}
 	defer s.Close()
-	said := s.Cordon(p.t.Context(), chassis, "new disk")
+	said := s.Cordon(p.t.Context(), node.Request{Node: chassis, Reason: "new disk"})
 	require.Equal(p.t, 200, said.Code, document.Answer(said))
 }
 

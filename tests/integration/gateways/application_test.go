@@ -113,7 +113,7 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	s := c.nodeService()
-	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
+	r := node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
 	for name, test := range map[string]struct {
 		application
 		least int
@@ -145,7 +145,7 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 		assert.Nil(t, c.node("c1").Cordon, name)
 	}
 	s.Charm = (&application{unread: errors.New("connection is shut down")}).charm
-	kept := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true, DryRun: true})
+	kept := s.Remove(t.Context(), node.Request{Node: "c1", Confirmed: true, DryRun: true})
 	assert.Equal(t, 409, kept.Code)
 	assert.True(t, slices.ContainsFunc(kept.Details.MessageList, func(m answer.Message) bool {
 		return m.Code == string(finding.MachineUnknown)
@@ -158,11 +158,11 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
+	r := node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
 	a := &application{units: []int{0, 1, 2, 3}, members: []int{0, 1, 2, 3}}
 	s := c.nodeService()
 	s.Charm, s.Health = a.charm, a.health
-	require.Equal(t, 409, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", DryRun: true}).Code)
+	require.Equal(t, 409, s.Remove(t.Context(), node.Request{Node: "c1", DryRun: true}).Code)
 
 	s.Unit = unitName(3)
 	assert.Equal(t, finding.NodeOfUnit, codeOf(s.Decommission(t.Context(), r)))
@@ -181,7 +181,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	assert.Equal(t, answer.DisassociateFailure, said.Reason)
 	assert.Contains(t, document.Answer(said), "member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is still a member, of no unit any more: "+
 		"run: kick sb-identity="+string(serverID(ovndb.SB, 3))+" nb-identity="+string(serverID(ovndb.NB, 3))+" i-really-mean-it=true")
-	assert.Equal(t, 409, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", DryRun: true}).Code, "it holds the node")
+	assert.Equal(t, 409, s.Remove(t.Context(), node.Request{Node: "c1", DryRun: true}).Code, "it holds the node")
 
 	a.members, a.down, a.uncommitted = []int{0, 1, 2}, nil, 3
 	said = s.Decommission(t.Context(), r)
@@ -215,7 +215,7 @@ func TestDecommissionEndsOnlyWithClustersThatAreWell(t *testing.T) {
 		s.Gateways.Progress = func(_ context.Context, line string) {
 			late = late || line == "decommission c1.example: remove-member: no unit of this application is on its machine, and no member of either cluster"
 		}
-		said := s.Decommission(t.Context(), node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Member: time.Minute, Confirmed: true})
+		said := s.Decommission(t.Context(), node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Member: time.Minute, Confirmed: true})
 		assert.Equal(t, answer.DisassociateFailure, said.Reason)
 		assert.Contains(t, document.Answer(said), "error  cluster-ready: ClusterNotAccessible (500): "+says)
 	}
@@ -237,7 +237,7 @@ func TestMemberThatIsConnectedToMayLeave(t *testing.T) {
 			a.units, a.members = []int{0, 1, 2}, []int{0, 1, 2}
 		}
 	}
-	said := s.RemoveMember(t.Context(), "c1", patience)
+	said := s.RemoveMember(t.Context(), node.Request{Node: "c1", Member: patience})
 	require.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Contains(t, said.Message, "ovn-central/3 has left; gone from the committed configuration: member aa03 of OVN_Northbound")
 	require.Len(t, told, 2)
@@ -255,7 +255,7 @@ func TestUnitThatLeavesWhileItIsWaitedForIsNamed(t *testing.T) {
 		assert.Contains(t, line, "waiting for what is on the machine of c1.example to leave: ovn-central/3 is still in the application, and on this machine by the tunnel address that the chassis claims: run: remove-unit ovn-central/3; ")
 		a.units, a.members = []int{0, 1, 2}, []int{0, 1, 2}
 	}
-	said := s.RemoveMember(t.Context(), "c1", time.Minute)
+	said := s.RemoveMember(t.Context(), node.Request{Node: "c1", Member: time.Minute})
 	require.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, "ovn-central/3 has left; gone from the committed configuration: member aa03 of OVN_Northbound at ssl:127.0.0.1:6643, member bb03 of OVN_Southbound at ssl:127.0.0.1:6644", said.Message)
 }

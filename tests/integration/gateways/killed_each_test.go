@@ -50,23 +50,23 @@ func (k *killing) service() *node.Service {
 type operation func(context.Context, *node.Service) answer.Status
 
 func (k *killing) drain(ctx context.Context, s *node.Service) answer.Status {
-	return s.Drain(ctx, node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour}})
+	return s.Drain(ctx, node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour}})
 }
 
 func (k *killing) undrain(ctx context.Context, s *node.Service) answer.Status {
-	return s.Undrain(ctx, "c1", 0, false)
+	return s.Undrain(ctx, node.Request{Node: "c1"})
 }
 
 func (k *killing) clearLabels(ctx context.Context, s *node.Service) answer.Status {
-	return s.ClearLabels(ctx, "c1", patience)
+	return s.ClearLabels(ctx, node.Request{Node: "c1", Clear: patience})
 }
 
 func (k *killing) decommission(ctx context.Context, s *node.Service) answer.Status {
-	return s.Decommission(ctx, node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour}, Clear: patience, Confirmed: true})
+	return s.Decommission(ctx, node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour}, Clear: patience, Confirmed: true})
 }
 
 func (k *killing) remove(ctx context.Context, s *node.Service) answer.Status {
-	return s.Remove(ctx, node.RemoveRequest{Node: "c1", Confirmed: true})
+	return s.Remove(ctx, node.Request{Node: "c1", Confirmed: true})
 }
 
 // agent makes steps of a drain that it finds, as the agent does; it does nothing if there is no drain.

@@ -172,8 +172,10 @@ func TestCordonHoldsForWhatIsBeingWritten(t *testing.T) {
 // A cordon is changed only as it was read: what comes between has it judged again.
 func TestCordonThatChangesAfterItWasReadIsJudgedAgain(t *testing.T) {
 	t.Parallel()
-	uncordon := func(s *node.Service) answer.Status { return s.Uncordon(context.Background(), "c1") }
-	cordon := func(s *node.Service) answer.Status { return s.Cordon(context.Background(), "c1", "disk") }
+	uncordon := func(s *node.Service) answer.Status { return s.Uncordon(context.Background(), node.Request{Node: "c1"}) }
+	cordon := func(s *node.Service) answer.Status {
+		return s.Cordon(context.Background(), node.Request{Node: "c1", Reason: "disk"})
+	}
 	for name, test := range map[string]struct {
 		before, between []string
 		do              func(*node.Service) answer.Status

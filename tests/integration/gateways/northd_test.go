@@ -118,7 +118,7 @@ func TestWaitForOvnNorthdIsTold(t *testing.T) {
 	}
 	var lines []string
 	s.Gateways.Progress = func(_ context.Context, line string) { lines = append(lines, line) }
-	said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+	said := s.Remove(t.Context(), node.Request{Node: "c1", Confirmed: true})
 	assert.Equal(t, finding.NodeNotRemoved, codeOf(said))
 	require.NotEmpty(t, lines)
 	assert.Contains(t, lines[0], "nb_cfg 0 of 1")

@@ -105,7 +105,7 @@ func TestR13NodeThatIsNeededAfterItWasJudgedIsNotRemoved(t *testing.T) {
 				}
 				return none
 			}
-			said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+			said := s.Remove(t.Context(), node.Request{Node: "c1", Confirmed: true})
 			assert.Equal(t, 409, said.Code, document.Answer(said))
 			assert.Equal(t, 2, looks, "it was judged again")
 			require.NotEmpty(t, said.Details.MessageList)
@@ -136,7 +136,7 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 		late = strings.Contains(line, ": clear-labels:")
 	}
 	t.Cleanup(s.Close)
-	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour}, Clear: time.Minute, Confirmed: true, Force: true, DropFiles: true}
+	r := node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour}, Clear: time.Minute, Confirmed: true, Force: true, DropFiles: true}
 	decommission := func() answer.Status { return s.Decommission(t.Context(), r) }
 	assert.Equal(t, finding.NothingForced, codeOf(decommission()))
 	c.bind("c1", "vm-1", "vm-2")
@@ -167,7 +167,7 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	require.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Contains(t, document.Answer(said), "rm /var/lib/ovn/*.left-*")
 	assert.Empty(t, c.node("c1").Holds)
-	assert.Equal(t, 200, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true}).Code)
+	assert.Equal(t, 200, s.Remove(t.Context(), node.Request{Node: "c1", Confirmed: true}).Code)
 }
 
 // R12: force takes ports off a node, and leaves no gateway without a chassis. That is said at once: not
@@ -185,7 +185,7 @@ func TestR12ForceLeavesNoGatewayWithoutAChassis(t *testing.T) {
 	s := c.nodeService()
 	s.Gateways.NorthdTimeout = patience
 	s.Gateways.Progress = func(_ context.Context, line string) { assert.NotContains(t, line, "waiting 180 s") }
-	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour, Grace: 30 * time.Minute}, Clear: time.Minute, Confirmed: true, Force: true}
+	r := node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour, Grace: 30 * time.Minute}, Clear: time.Minute, Confirmed: true, Force: true}
 	said := s.Decommission(t.Context(), r)
 	assert.Equal(t, answer.Conflict, said.Reason, document.Answer(said))
 	assert.Equal(t, finding.DrainBlocked, codeOf(said))
@@ -218,7 +218,7 @@ func TestNodeThatComesBackIsNotRemoved(t *testing.T) {
 	c.nbctl("--wait=sb", "sync")
 	s, ended := c.nodeService(), make(chan answer.Status)
 	go func() {
-		ended <- s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+		ended <- s.Remove(t.Context(), node.Request{Node: "c1", Confirmed: true})
 	}()
 	time.AfterFunc(3*time.Second, func() { c.follows("c1") })
 	said := <-ended
@@ -265,13 +265,13 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	c.addNetwork("physnet1")
 	port := c.addGateways(1, "c1", "c2")[0]
 	s := c.nodeService()
-	assert.Equal(t, finding.NodeNotDrained, codeOf(s.ClearLabels(t.Context(), "c1", time.Minute)))
+	assert.Equal(t, finding.NodeNotDrained, codeOf(s.ClearLabels(t.Context(), node.Request{Node: "c1", Clear: time.Minute})))
 	s.Gateways.Progress = func(_ context.Context, line string) {
 		if strings.HasPrefix(line, "decommission c1.example: drain: ") {
 			c.sbctl("chassis-del", "c2")
 		}
 	}
-	said := s.Decommission(t.Context(), node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true})
+	said := s.Decommission(t.Context(), node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true})
 	assert.Equal(t, answer.DisassociateFailure, said.Reason)
 	failed := slices.DeleteFunc(said.Details.MessageList, func(m answer.Message) bool { return !m.Error })
 	assert.Equal(t, []string{"clear-labels", port}, []string{failed[0].Name, failed[1].Name}, document.Answer(said))
@@ -279,7 +279,7 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 
 	c.addChassis("c2")
 	c.rank(port, "c1", "c2") // as Neutron does
-	said = s.ClearLabels(t.Context(), "c1", time.Minute)
+	said = s.ClearLabels(t.Context(), node.Request{Node: "c1", Clear: time.Minute})
 	assert.Equal(t, answer.ClearLabelsError, said.Reason)
 	assert.Equal(t, finding.StillCandidate, codeOf(said))
 	assert.Equal(t, 500, said.Code)
@@ -287,7 +287,7 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	assert.Len(t, c.candidates(port), 2)
 
 	require.Equal(t, 200, c.drain("c1").Code)
-	said = s.ClearLabels(t.Context(), "c1", time.Minute)
+	said = s.ClearLabels(t.Context(), node.Request{Node: "c1", Clear: time.Minute})
 	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
 }
@@ -310,7 +310,7 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 		c.sbctl("set", "Chassis_Private", "c1", fmt.Sprintf("nb_cfg=%d", looks))
 		return none
 	}
-	said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+	said := s.Remove(t.Context(), node.Request{Node: "c1", Confirmed: true})
 	assert.Equal(t, answer.DeleteNodeError, said.Reason, document.Answer(said))
 	assert.Equal(t, 500, said.Code)
 	assert.Equal(t, finding.NodeNotRemoved, codeOf(said))
@@ -318,7 +318,7 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 
 	s.Charm, s.Gateways.NorthdTimeout = nil, time.Second
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
-	said = s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+	said = s.Remove(t.Context(), node.Request{Node: "c1", Confirmed: true})
 	assert.Equal(t, answer.DeleteNodeError, said.Reason, document.Answer(said))
 	assert.Equal(t, finding.NodeNotRemoved, codeOf(said))
 	for _, table := range []string{"Chassis", "Chassis_Private"} {
@@ -328,5 +328,5 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 
 	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
 	s.Gateways.NorthdTimeout = patience
-	assert.Equal(t, 200, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true}).Code)
+	assert.Equal(t, 200, s.Remove(t.Context(), node.Request{Node: "c1", Confirmed: true}).Code)
 }

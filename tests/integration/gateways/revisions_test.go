@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
 )
 
 // revisions is how the command ended.
@@ -113,7 +114,7 @@ func TestOperationsThatRetireANodeTagTheirRevisions(t *testing.T) {
 	}
 	require.Equal(t, 400, decommission().Code, "not confirmed")
 	require.Equal(t, 409, c.answer("remove", "c1", "--yes").Code)
-	assert.Equal(t, 409, c.nodeService().ClearLabels(t.Context(), "c1", time.Minute).Code)
+	assert.Equal(t, 409, c.nodeService().ClearLabels(t.Context(), node.Request{Node: "c1", Clear: time.Minute}).Code)
 	assert.Empty(t, c.tags())
 
 	require.Equal(t, 200, c.answer("hold", "c1", "bgp").Code)
@@ -122,7 +123,7 @@ func TestOperationsThatRetireANodeTagTheirRevisions(t *testing.T) {
 	assert.Regexp(t, "^last-site-action: site-action-failure of g[0-9a-f]{8}, decommission c1, by ", c.tags()[0])
 
 	require.Equal(t, 200, c.answer("release", "c1", "bgp").Code)
-	cleared := c.nodeService().ClearLabels(t.Context(), "c1", time.Minute)
+	cleared := c.nodeService().ClearLabels(t.Context(), node.Request{Node: "c1", Clear: time.Minute})
 	require.Equal(t, 200, cleared.Code, document.Answer(cleared))
 	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, clear-labels c1, by ", c.tags()[0])
 	before := c.tags()

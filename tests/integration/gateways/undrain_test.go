@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
@@ -124,7 +125,7 @@ func TestUndrainThatOthersComeBetweenKeepsTheRanks(t *testing.T) {
 			}})
 			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
 			t.Cleanup(s.Close)
-			cut := s.Undrain(t.Context(), "c1", 0, false)
+			cut := s.Undrain(t.Context(), node.Request{Node: "c1"})
 			assert.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
 			assert.Equal(t, finding.UndrainUnfinished, codeOf(cut))
 			assert.Contains(t, cut.Message, test.why)
@@ -189,7 +190,7 @@ func TestNodeThatDiesBeforeItsUndrainHasEndedIsDrained(t *testing.T) {
 			}})
 			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
 			t.Cleanup(s.Close)
-			cut := s.Undrain(ctx, "c1", 0, false)
+			cut := s.Undrain(ctx, node.Request{Node: "c1"})
 			require.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
 			n := c.node("c1")
 			require.Equal(t, test.life, n.Life)

@@ -158,7 +158,7 @@ func (c *routed) drain() {
 	go func() { claimed <- c.playClaims(ctx, chassis) }()
 	s := &node.Service{Gateways: g, Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value }}
 	begun := time.Now()
-	said := s.Drain(c.b.Context(), node.DrainRequest{Node: chassis, Limits: maintenance.Limits{Timeout: northdPatience}})
+	said := s.Drain(c.b.Context(), node.Request{Node: chassis, Limits: maintenance.Limits{Timeout: northdPatience}})
 	took := time.Since(begun)
 	require.Equal(c.b, answer.Success, said.Reason, document.Answer(said))
 	require.NoError(c.b, <-claimed)
@@ -173,7 +173,7 @@ func (c *routed) drain() {
 	c.b.ReportMetric(float64(took)/float64(one), "drain-times-one-write")
 	c.b.ReportMetric(float64(took-maintenance.SettledFor)/float64(one), "drain-before-it-settles-times-one-write")
 
-	back := s.Undrain(c.b.Context(), chassis, 0, false)
+	back := s.Undrain(c.b.Context(), node.Request{Node: chassis})
 	require.Equal(c.b, answer.Success, back.Reason, document.Answer(back))
 	again, err := g.Observe(c.b.Context())
 	require.NoError(c.b, err)
