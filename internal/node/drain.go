@@ -183,7 +183,7 @@ func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Reque
 	}
 	for _, h := range n.Holds {
 		switch {
-		case h.Derived && h.Name != maintenance.HoldMember: // its ports are named above
+		case h.OfPorts(): // they are named above
 		case h.Derived && !r.retire: // its servers keep serving if the node is only rebooted
 		default:
 			waits(answer.MessageHold, h.Name, h.Detail(s.Gateways.Now(), time.Time{}))
@@ -202,12 +202,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 	for {
 		begun := s.Gateways.Now()
 		outcome, line, _, err := d.Step(ctx, do)
-		if line == "" && err != nil {
-			line = err.Error()
-		}
-		if line != "" && !do.asked { // that was announced
-			do.progress(ctx, line)
-		}
+		do.tell(ctx, line, err)
 		switch {
 		case err != nil && (outcome == maintenance.TimeOver || ctx.Err() != nil):
 			return s.unfinishedDrain(n, err.Error())

@@ -145,6 +145,16 @@ func (c *commanded) progress(ctx context.Context, line string) {
 	c.s.progress(ctx, "drain %s: %s", c.name, line)
 }
 
+// tell shows the progress of a step, or its error.
+func (c *commanded) tell(ctx context.Context, line string, err error) {
+	if line == "" && err != nil {
+		line = err.Error()
+	}
+	if line != "" && !c.asked { // Ask has shown it
+		c.progress(ctx, line)
+	}
+}
+
 // Sync also shows a person that it asks.
 func (c *commanded) Sync(ctx context.Context) error {
 	c.progress(ctx, "checking which chassis respond")

@@ -23,8 +23,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.S
 	refused := func(reason answer.Reason, code finding.Code, args finding.Args, details ...answer.Message) *answer.Status {
 		return new(s.refuse(reason, about(n, code, args, s.confirmed(maintenance.OperationDecommission, n)), details...))
 	}
-	held := maintenance.PortHolds(n.Holds)
-	if len(held) == 0 {
+	if !slices.ContainsFunc(n.Holds, maintenance.Hold.OfPorts) {
 		return refused(answer.Conflict, finding.NothingForced, finding.Args{})
 	}
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // it asks every ovn-controller for a sign of life
@@ -41,11 +40,28 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.S
 	if len(p.Blocked) > 0 { // nothing would come of it, however long it is waited for
 		return refused(answer.Conflict, finding.DrainBlocked, finding.Args{Count: len(p.Blocked)}, blocked(p.Blocked)...)
 	}
+	switch verdict, err := s.awaitVerdict(ctx, n); {
+	case err != nil:
+		return new(inaccessible(err))
+	case verdict == maintenance.Unreachable:
+		s.progress(ctx, "decommission %s: its ovn-controller is unreachable", n.Name())
+		return nil
+	case verdict == maintenance.Reachable:
+		return refused(answer.Conflict, finding.NodeResponds, finding.Args{})
+	case verdict == maintenance.Unprovable:
+		return refused(answer.Conflict, finding.SilenceUnproved, finding.Args{})
+	}
+	return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Args{Detail: context.Cause(ctx).Error()})
+}
+
+// awaitVerdict waits until it is known whether the node's ovn-controller can be reached. The verdict is
+// [maintenance.Undecided] if ctx ends before that.
+func (s *Service) awaitVerdict(ctx context.Context, n maintenance.Node) (verdict maintenance.Verdict, err error) {
 	proof, said := maintenance.Silence{Chassis: n.Chassis}, false
 	for {
 		sb, err := gateway.Ask(ctx, s.Gateways, (*ovsdb.Gateways).Southbound)
 		if err != nil {
-			return new(inaccessible(err))
+			return verdict, err
 		}
 		signs := make([]maintenance.Sign, 0, len(sb.Chassis))
 		for _, c := range sb.Chassis {
@@ -56,21 +72,13 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.S
 				})
 			}
 		}
-		switch proof.Observe(signs, s.Gateways.Now()) {
-		case maintenance.Unreachable:
-			s.progress(ctx, "decommission %s: its ovn-controller is unreachable", n.Name())
-			return nil
-		case maintenance.Reachable:
-			return refused(answer.Conflict, finding.NodeResponds, finding.Args{})
-		case maintenance.Unprovable:
-			return refused(answer.Conflict, finding.SilenceUnproved, finding.Args{})
-		}
-		if !said {
+		verdict = proof.Observe(signs, s.Gateways.Now())
+		if verdict == maintenance.Undecided && !said {
 			said = true
 			s.progress(ctx, "decommission %s: waiting 180 s to see whether its ovn-controller responds", n.Name())
 		}
-		if poll.Wait(ctx, silenceInterval) != nil {
-			return refused(answer.DisassociateFailure, finding.SilenceUnproved, finding.Args{Detail: context.Cause(ctx).Error()})
+		if verdict != maintenance.Undecided || poll.Wait(ctx, silenceInterval) != nil {
+			return verdict, nil
 		}
 	}
 }

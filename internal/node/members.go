@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -60,52 +59,58 @@ func member(d ovndb.Database, p raft.Peer, o observe.Owner) maintenance.Member {
 	}
 }
 
-// CharmOf is what a unit knows of the application, by what it has observed; hostname is that of its machine. The
-// machine of a unit, and the members, are unknown until they were read.
+// CharmOf is what a unit has observed of the application; hostname is that of its machine.
 func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerState,
 	hostname string,
 ) (c maintenance.Charm) {
 	if m.Unread != nil {
 		c.Unknown = append(c.Unknown, m.Unread.Error())
 	}
-	at := map[string][]string{}
 	for _, d := range ovndb.Databases() {
-		l, seen := servers[d]
-		if l.Condition != ovndb.Serving {
-			why := "it was not checked"
-			if seen {
-				why = l.Text()
-			}
-			c.Unknown = append(c.Unknown, fmt.Sprintf("members of %s: %s", d, why))
-			continue
-		}
-		for _, p := range (raft.View{Status: l.Status, Names: m.Names(d)}).Peers() {
-			one := member(d, p, m.Owner(d, p))
-			if p.Self {
-				one.Unit = m.Unit
-			}
-			c.Members = append(c.Members, one)
-			if one.Unit != "" {
-				at[one.Unit] = append(at[one.Unit], one.Host)
-			}
+		switch server, seen := servers[d]; {
+		case !seen:
+			c.Unknown = append(c.Unknown, fmt.Sprintf("members of %s: it was not checked", d))
+		case server.Condition != ovndb.Serving:
+			c.Unknown = append(c.Unknown, fmt.Sprintf("members of %s: %s", d, server.Text()))
+		default:
+			c.Members = append(c.Members, members(m, d, server)...)
 		}
 	}
 	for _, name := range slices.SortedFunc(slices.Values(append([]string{m.Unit}, m.Others()...)), unitname.Compare) {
-		u, where := maintenance.Unit{Name: name, Addresses: at[name]}, m.Places[name]
-		if where.Address != "" {
-			u.Addresses = append(u.Addresses, where.Address)
+		place := m.Places[name]
+		if name == m.Unit {
+			place.Hostname = hostname
 		}
-		if u.Hostname = where.Hostname; name == m.Unit {
-			u.Hostname = hostname
-		}
-		slices.Sort(u.Addresses)
-		u.Addresses = slices.Compact(u.Addresses)
-		if u.Hostname == "" {
-			c.Unknown = append(c.Unknown, name+" has not published the name of its machine")
-		}
-		c.Units = append(c.Units, u)
+		addUnit(&c, name, place)
 	}
 	return c
+}
+
+func addUnit(c *maintenance.Charm, name string, place observe.Place) {
+	if place.Hostname == "" {
+		c.Unknown = append(c.Unknown, name+" has not published the name of its machine")
+	}
+	c.Units = append(c.Units, maintenance.Unit{Name: name, Hostname: place.Hostname})
+	if place.Address != "" {
+		c.Add(name, place.Address)
+	}
+	for _, m := range c.Members {
+		if m.Unit == name {
+			c.Add(name, m.Host)
+		}
+	}
+}
+
+// members are the members of a database's cluster, by the status of this unit's server.
+func members(m observe.Application, d ovndb.Database, server observe.ServerState) (all []maintenance.Member) {
+	for _, p := range (raft.View{Status: server.Status, Names: m.Names(d)}).Peers() {
+		one := member(d, p, m.Owner(d, p))
+		if p.Self {
+			one.Unit = m.Unit
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // mayGo returns why a node may not be decommissioned, by what the clusters would be without what is on its machine
@@ -162,47 +167,54 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 		return answer.New(answer.Success,
 			"this command cannot tell which units are on its machine: where the charm is deployed, run its action")
 	}
-	begun, said := s.Gateways.Now(), ""
 	var departure maintenance.Departure
-	carried := map[string]bool{}
-	for {
-		var left []answer.Message
-		x, found, refused := s.findIn(ctx, maintenance.ByChassis(n.Chassis))
-		switch {
-		case refused == nil || refused.Reason == answer.NotFound: // the chassis may go meanwhile
-			if refused == nil {
-				n = found
-			}
-			units, members := x.charm.On(n)
-			for _, u := range units {
-				carried[u] = true
-			}
-			if n.Drain != nil {
-				members = append(members, n.Drain.Members...)
-			}
-			all := departure.Observe(units, members, x.charm.Claim(n), x.charm.Unknown, s.Health(ctx))
-			if len(all) == 0 {
-				return departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
-			}
-			for _, f := range all {
-				left = append(left, s.detail(answer.MessageHold, cmp.Or(f.Args.Member.ID, f.Subject.Name, "unknown"), f))
-			}
-		case refused.Reason == answer.ClusterNotAccessible: // the server that was connected to may be the one that leaves
-			f := finding.New(finding.MachineUnknown, finding.Subject{}, finding.Args{Detail: refused.Message})
-			left = []answer.Message{s.detail(answer.MessageStep, "unknown", f)}
-		default:
-			refused.Reason, refused.Code = answer.RemoveMemberError, answer.RemoveMemberError.Code()
-			return *refused
-		}
+	var left []answer.Message
+	var ended *answer.Status
+	said := ""
+	tell := func() {
 		if text := texts(left); text != said {
 			said = text
 			s.progress(ctx, "waiting for what is on the machine of %s to leave: %s", n.Name(), said)
 		}
-		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(memberInterval, timeout)) != nil {
-			return s.refuse(answer.RemoveMemberError,
-				about(n, finding.NodeInUse, finding.Args{Detail: fmt.Sprintf("after %s: %s", timeout, said)}), left...)
-		}
 	}
+	if !poll.Await(ctx, timeout, min(memberInterval, timeout), tell, func() bool {
+		left, ended = s.lookAtMembers(ctx, &n, &departure)
+		return ended != nil
+	}) {
+		detail := fmt.Sprintf("after %s: %s", timeout, texts(left))
+		return s.refuse(answer.RemoveMemberError, about(n, finding.NodeInUse, finding.Args{Detail: detail}), left...)
+	}
+	return *ended
+}
+
+// lookAtMembers returns what is left on the node's machine; ended is nil if anything is left or not known. It updates
+// the node.
+func (s *Service) lookAtMembers(ctx context.Context, n *maintenance.Node,
+	departure *maintenance.Departure,
+) (left []answer.Message, ended *answer.Status) {
+	x, found, refused := s.findIn(ctx, maintenance.ByChassis(n.Chassis))
+	switch {
+	case refused == nil:
+		*n = found
+	case refused.Reason == answer.ClusterNotAccessible: // the server that was connected to may be the one that leaves
+		f := finding.New(finding.MachineUnknown, finding.Subject{}, finding.Args{Detail: refused.Message})
+		return []answer.Message{s.detail(answer.MessageStep, "unknown", f)}, nil
+	case refused.Reason != answer.NotFound: // the chassis may be removed meanwhile
+		refused.Reason, refused.Code = answer.RemoveMemberError, answer.RemoveMemberError.Code()
+		return nil, refused
+	}
+	units, members := x.charm.On(*n)
+	if n.Drain != nil {
+		members = append(members, n.Drain.Members...)
+	}
+	all := departure.Observe(units, members, x.charm.Claim(*n), x.charm.Unknown, s.Health(ctx))
+	if len(all) == 0 {
+		return nil, new(departed(departure.Gone()))
+	}
+	for _, f := range all {
+		left = append(left, s.detail(answer.MessageHold, cmp.Or(f.Args.Member.ID, f.Subject.Name, "unknown"), f))
+	}
+	return left, nil
 }
 
 // departed is the answer that names what has left.

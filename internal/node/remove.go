@@ -23,46 +23,47 @@ const deadFor = 15 * time.Second
 // Remove deletes what SB has of a node, and all records of it, but only if it is dead, nothing holds it and no
 // gateway has it as a candidate (R13).
 func (s *Service) Remove(ctx context.Context, r Request) answer.Status {
-	id := r.Node
-	if !r.DryRun {
-		// Neither Juju nor ovn-northd is needed to find out whether the node exists.
-		named := &Service{Gateways: s.Gateways, Command: s.Command}
-		n, refused := named.find(ctx, r.Node)
+	if r.DryRun {
+		_, n, refused := s.removable(ctx, r)
 		if refused != nil {
 			return *refused
 		}
-		id = maintenance.ByChassis(n.Chassis)
-		if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
-			return answer.Of(answer.DeleteNodeError, about(n, finding.NodeNotRemoved, finding.Args{Detail: err.Error()}))
-		}
+		return answer.New(answer.Success, "dry run: "+n.Name()+" would be removed")
 	}
+	// Neither Juju nor ovn-northd is needed to find out whether the node exists.
+	n, refused := (&Service{Gateways: s.Gateways, Command: s.Command}).find(ctx, r.Node)
+	if refused != nil {
+		return *refused
+	}
+	r.Node = maintenance.ByChassis(n.Chassis)
+	if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
+		return s.notRemoved(n, err)
+	}
+	return s.removeOnceDead(ctx, r)
+}
+
+// notRemoved is the answer if a node could not be removed.
+func (s *Service) notRemoved(n maintenance.Node, err error, ways ...finding.Remedy) answer.Status {
+	f := about(n, finding.NodeNotRemoved, finding.Args{Detail: err.Error()}, ways...)
+	return s.refuse(answer.DeleteNodeError, f)
+}
+
+// removeOnceDead waits for [deadFor], unless the chassis is gone already, and removes the node. It judges the node
+// again before each attempt.
+func (s *Service) removeOnceDead(ctx context.Context, r Request) answer.Status {
 	begun, changed, said := s.Gateways.Now(), 0, false
 	for {
-		x, err := s.observe(ctx)
-		if err != nil {
-			return inaccessible(err)
-		}
-		n, refused := maintenance.Resolve(x.nodes, id)
-		if refused != nil {
-			return *refused
-		}
-		if refused := s.keeps(x, n); refused != nil {
-			return *refused
-		}
+		x, n, refused := s.removable(ctx, r)
 		switch {
-		case r.DryRun:
-			return answer.New(answer.Success, "dry run: "+n.Name()+" would be removed")
-		case !r.Confirmed:
-			return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{},
-				s.confirmed(maintenance.OperationRemove, n)))
+		case refused != nil:
+			return *refused
 		case n.Life == maintenance.Absent || s.Gateways.Now().Sub(begun) >= deadFor:
 			removed, err := s.remove(ctx, x, n)
 			if err == nil {
 				return s.tagged(ctx, maintenance.OperationRemove, n, func() answer.Status { return removed })
 			}
 			if changed++; !errors.Is(err, ovsdb.ErrChanged) || changed >= attempts {
-				return s.refuse(answer.DeleteNodeError,
-					about(n, finding.NodeNotRemoved, finding.Args{Detail: err.Error()}, s.confirmed(maintenance.OperationRemove, n)))
+				return s.notRemoved(n, err, s.confirmed(maintenance.OperationRemove, n))
 			}
 			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
 		case !said:
@@ -71,10 +72,22 @@ func (s *Service) Remove(ctx context.Context, r Request) answer.Status {
 				deadFor.Seconds())
 		}
 		if poll.Wait(ctx, time.Second) != nil {
-			return answer.Of(answer.DeleteNodeError,
-				about(n, finding.NodeNotRemoved, finding.Args{Detail: context.Cause(ctx).Error()}))
+			return s.notRemoved(n, context.Cause(ctx))
 		}
 	}
+}
+
+// removable finds the node that a request wants to remove; the answer is nil if it may be removed.
+func (s *Service) removable(ctx context.Context, r Request) (snapshot, maintenance.Node, *answer.Status) {
+	x, n, refused := s.findIn(ctx, r.Node)
+	if refused == nil {
+		refused = s.keeps(x, n)
+	}
+	if refused == nil && !r.DryRun && !r.Confirmed {
+		refused = new(s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{},
+			s.confirmed(maintenance.OperationRemove, n))))
+	}
+	return x, n, refused
 }
 
 // keeps returns why a node may not be removed; nil if it may (R13).

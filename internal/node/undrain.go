@@ -111,40 +111,39 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node,
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // after this, SB shows which ovn-controllers respond
 		return x, n, new(s.unfinished(n, err))
 	}
-	// The deadline of the wait for the node begins here: ovn-northd may have taken longer than that.
-	patience, cancel := context.WithTimeout(ctx, max(wait, stableFor)+stableFor)
-	defer cancel()
 	var since time.Time
 	said := maintenance.Life("")
-	for {
-		if x, found, refused = s.findIn(ctx, maintenance.ByChassis(n.Chassis)); refused != nil {
-			return x, n, refused
-		}
-		n = found
-		now := s.Gateways.Now()
+	tell := func() {
 		if n.Life != said && wait > 0 {
 			said = n.Life
 			s.progress(ctx, "undrain %s: its ovn-controller is %s; waiting until it has responded for %s", n.Name(), n.Life,
 				stableFor)
 		}
-		switch {
-		case n.Life != maintenance.Up:
+	}
+	// The wait for the node begins here: ovn-northd may have taken longer than that.
+	if poll.Await(ctx, max(wait, stableFor)+stableFor, time.Second, tell, func() bool {
+		if x, found, refused = s.findIn(ctx, maintenance.ByChassis(n.Chassis)); refused != nil {
+			return true
+		}
+		n = found
+		if n.Life != maintenance.Up {
 			since = time.Time{}
-		case since.IsZero():
+			return false
+		}
+		now := s.Gateways.Now()
+		if since.IsZero() {
 			since = now
 		}
-		if !since.IsZero() && (wait == 0 || now.Sub(since) >= stableFor) {
-			return x, n, nil
-		}
-		if poll.Wait(patience, time.Second) != nil {
-			f := about(n, finding.NodeSilent, finding.Args{Value: string(n.Life)}, s.way(maintenance.OperationUndrain, n))
-			if n.Life == maintenance.Up {
-				f.Args.Detail = fmt.Sprintf("it has not responded for %s yet", stableFor)
-			}
-			if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from it
-				f.Remedies = append(f.Remedies, s.way(maintenance.OperationDrain, n))
-			}
-			return x, n, new(s.refuse(answer.Conflict, f))
-		}
+		return wait == 0 || now.Sub(since) >= stableFor
+	}) {
+		return x, n, refused
 	}
+	f := about(n, finding.NodeSilent, finding.Args{Value: string(n.Life)}, s.way(maintenance.OperationUndrain, n))
+	if n.Life == maintenance.Up {
+		f.Args.Detail = fmt.Sprintf("it has not responded for %s yet", stableFor)
+	}
+	if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from it
+		f.Remedies = append(f.Remedies, s.way(maintenance.OperationDrain, n))
+	}
+	return x, n, new(s.refuse(answer.Conflict, f))
 }

@@ -87,7 +87,9 @@ func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
 	observe(nil, nil, nil, "error MEMBERS_UNREAD the databases")
 	observe(nil, []string{"Juju"}, health(13, 0), "error MACHINE_UNKNOWN Detail=Juju")
 	observe(nil, nil, health(13, 0))
-	assert.Equal(t, []string{"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643"}, d.Gone())
+	units, members := d.Gone()
+	assert.Equal(t, []string{"ovn-central/3"}, units)
+	assert.Equal(t, []string{"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643"}, members)
 }
 
 // 002-6: the node that goes counts for nothing.

@@ -12,6 +12,7 @@ import (
 // the committed configurations of both clusters (rule R6). Pass every look to [Departure.Observe], in the order of
 // time.
 type Departure struct {
+	units   []string
 	targets []*departing
 }
 
@@ -32,6 +33,7 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 	for _, what := range unknown {
 		say(finding.MachineUnknown, "", finding.Args{Detail: what})
 	}
+	d.units = append(d.units, units...)
 	for _, u := range units {
 		say(finding.UnitStays, u, finding.Args{Value: claim}, finding.Do(command.RemoveUnit(u)))
 	}
@@ -90,10 +92,10 @@ func (d DatabaseHealth) each(m Member) *MemberHealth {
 	return nil
 }
 
-// Gone are the members that were there, and are proved to have left once nothing is left.
-func (d *Departure) Gone() (all []string) {
+// Gone returns all units and members that were observed. Once nothing is left, all of them have left.
+func (d *Departure) Gone() (units, members []string) {
 	for _, t := range d.targets {
-		all = append(all, t.member.text())
+		members = append(members, t.member.text())
 	}
-	return all
+	return slices.Compact(slices.Sorted(slices.Values(d.units))), members
 }

@@ -2,6 +2,7 @@ package maintenance
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -134,7 +135,7 @@ func (d *Drainer) see(x Sight) {
 // of is the progress without the holds that the drain does not wait for.
 func (d *Drainer) of(x Sight) Progress {
 	if d.Force {
-		x.Holds = WithoutPorts(x.Holds)
+		x.Holds = slices.DeleteFunc(slices.Clone(x.Holds), Hold.OfPorts)
 	}
 	return x.Progress
 }

@@ -25,7 +25,7 @@ func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding
 		}
 	}
 	for _, b := range bound {
-		hold := holdOf(b.Type)
+		hold := holdOf[b.Type]
 		if b.Chassis != chassis || hold == "" {
 			continue
 		}

@@ -3,6 +3,7 @@ package maintenance
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -89,53 +90,40 @@ type Binding struct{ Port, Type, Chassis string }
 // examples is how many ports a hold names.
 const examples = 3
 
-// holdOf is the hold that a port of a type makes (Port_Binding in ovn-sb(5)); empty is none:
-// OVN makes ports of the other types itself, or on every chassis.
-func holdOf(kind string) string {
-	switch kind {
-	case "", "virtual":
-		return HoldCompute
-	case "chassisredirect", "l3gateway", "l2gateway", "vtep":
-		return HoldGateway
-	case "external":
-		return HoldExternal
-	}
-	return ""
+// holdOf has the hold that a port makes, by its type (Port_Binding in ovn-sb(5)). OVN makes ports of the other types
+// itself, or on every chassis.
+var holdOf = map[string]string{
+	"": HoldCompute, "virtual": HoldCompute,
+	"chassisredirect": HoldGateway, "l3gateway": HoldGateway, "l2gateway": HoldGateway, "vtep": HoldGateway,
+	"external": HoldExternal,
 }
 
 // OfGateway reports whether the port is a gateway, or goes where one is.
-func (b Binding) OfGateway() bool { return Hold{Name: holdOf(b.Type)}.OfGateways() }
+func (b Binding) OfGateway() bool { return Hold{Name: holdOf[b.Type]}.OfGateways() }
 
 // OfGateways reports whether the hold is of gateways, or of ports that go where gateways are.
 func (h Hold) OfGateways() bool { return h.Name == HoldGateway || h.Name == HoldExternal }
 
 // HoldTypes are the types of the ports that make holds.
-func HoldTypes() []string {
-	return []string{"", "virtual", "chassisredirect", "l3gateway", "l2gateway", "vtep", "external"}
-}
+func HoldTypes() []string { return slices.Sorted(maps.Keys(holdOf)) }
 
 // derive counts the holds that ports make, by chassis.
 func derive(bindings []Binding) map[string][]Hold {
-	ports := map[string]map[string][]string{}
-	for _, b := range bindings {
-		name := holdOf(b.Type)
-		if name == "" || b.Chassis == "" {
-			continue
-		}
-		if ports[b.Chassis] == nil {
-			ports[b.Chassis] = map[string][]string{}
-		}
-		ports[b.Chassis][name] = append(ports[b.Chassis][name], b.Port)
-	}
+	sorted := slices.SortedFunc(slices.Values(bindings), func(a, b Binding) int { return strings.Compare(a.Port, b.Port) })
 	all := map[string][]Hold{}
-	for chassis, kinds := range ports {
-		for _, name := range []string{HoldCompute, HoldGateway, HoldExternal} {
-			if some := kinds[name]; len(some) > 0 {
-				slices.Sort(some)
-				all[chassis] = append(all[chassis], Hold{
-					Name: name, Count: len(some), Derived: true,
-					Examples: some[:min(examples, len(some))],
-				})
+	for _, name := range []string{HoldCompute, HoldGateway, HoldExternal} {
+		for _, b := range sorted {
+			if holdOf[b.Type] != name || b.Chassis == "" {
+				continue
+			}
+			holds := all[b.Chassis]
+			if len(holds) == 0 || holds[len(holds)-1].Name != name {
+				holds = append(holds, Hold{Name: name, Derived: true})
+				all[b.Chassis] = holds
+			}
+			h := &holds[len(holds)-1]
+			if h.Count++; h.Count <= examples {
+				h.Examples = append(h.Examples, b.Port)
 			}
 		}
 	}

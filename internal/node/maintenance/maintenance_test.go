@@ -2,6 +2,7 @@ package maintenance_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -343,6 +344,5 @@ func TestForceConcernsOnlyWhatPortsHold(t *testing.T) {
 	all := []maintenance.Hold{
 		{Name: maintenance.HoldCompute, Count: 2, Derived: true}, {Name: maintenance.HoldMember, Count: 1, Derived: true}, {Name: "ovn-bgp-agent", Count: 1},
 	}
-	assert.Equal(t, all[:1], maintenance.PortHolds(all))
-	assert.Equal(t, all[1:], maintenance.WithoutPorts(all))
+	assert.Equal(t, all[1:], slices.DeleteFunc(slices.Clone(all), maintenance.Hold.OfPorts))
 }

@@ -276,16 +276,10 @@ func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	if id == "" {
 		return Node{}, invalid("node", "give its host name or the name of its chassis")
 	}
-	matching := func(is func(Node) bool) (some []Node) {
-		for _, n := range nodes {
-			if is(n) {
-				some = append(some, n)
-			}
-		}
-		return some
-	}
 	chassis, alone := strings.CutPrefix(id, chassisPrefix)
-	found := matching(func(n Node) bool { return n.Chassis == chassis || !alone && slices.Contains(n.called(), id) })
+	found := slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool {
+		return n.Chassis != chassis && (alone || !slices.Contains(n.called(), id))
+	})
 	switch len(found) {
 	case 1:
 		return found[0], nil

@@ -138,17 +138,11 @@ func (n Note) clean() Note {
 
 // chassis are the names that have records, sorted.
 func (r Records) chassis() []string {
-	all := map[string]bool{}
-	for name := range r.Cordons {
-		all[name] = true
-	}
-	for name := range r.Holds {
-		all[name] = true
-	}
-	for name := range r.Drains {
-		all[name] = true
-	}
-	return slices.Sorted(maps.Keys(all))
+	all := slices.Collect(maps.Keys(r.Cordons))
+	all = slices.AppendSeq(all, maps.Keys(r.Holds))
+	all = slices.AppendSeq(all, maps.Keys(r.Drains))
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // hostname is what the records call a chassis' host.

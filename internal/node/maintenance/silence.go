@@ -1,9 +1,6 @@
 package maintenance
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // unreachableFor is how long an ovn-controller must follow nothing after it was asked until it
 // counts as unreachable: one that is slow, or restarts, follows long before.
@@ -74,17 +71,6 @@ func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	return Unreachable
 }
 
-// WithoutPorts are the holds other than [PortHolds].
-func WithoutPorts(all []Hold) []Hold {
-	return slices.DeleteFunc(slices.Clone(all), func(h Hold) bool { return len(PortHolds([]Hold{h})) > 0 })
-}
-
-// PortHolds are the holds of ports that are bound to the node: a node that can't be reached releases none of them.
-func PortHolds(all []Hold) (some []Hold) {
-	for _, h := range all {
-		if h.Derived && h.Name != HoldMember {
-			some = append(some, h)
-		}
-	}
-	return some
-}
+// OfPorts reports whether the hold is of ports that are bound to the node: a node that can't be reached releases none
+// of them.
+func (h Hold) OfPorts() bool { return h.Derived && h.Name != HoldMember }
