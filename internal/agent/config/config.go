@@ -41,40 +41,43 @@ const (
 // peerPort is the usual port for the agents of other units.
 const peerPort = 16402
 
-// Config is an agent's configuration.
+// Config is an agent's configuration. The keys of its file are the names of the flags.
 type Config struct {
 	// Unit is the agent's name in the record, such as ovn-central/0.
-	Unit string
-	Mode Mode
+	Unit string `json:"unit"`
+	Mode Mode   `json:"mode"`
 	// NB and SB are the endpoints of the databases, best first.
-	NB, SB []string
+	NB []string `json:"nb"`
+	SB []string `json:"sb"`
 	// TTL is how long a holder may stay silent.
-	TTL time.Duration
+	TTL time.Duration `json:"-"`
 	// HoldDown is how long a chassis or a gateway must keep its state before the agent reacts to it.
-	HoldDown time.Duration
+	HoldDown time.Duration `json:"-"`
 	// NeutronGateways makes the agent schedule gateways that Neutron owns, too.
-	NeutronGateways bool
+	NeutronGateways bool `json:"schedule-neutron-gateways"`
 	// CordonNew makes the agent cordon each chassis that can host gateways for the first time.
-	CordonNew bool
+	CordonNew bool `json:"cordon-new-chassis"`
 	// Northd reports whether ovn-northd should run on this machine: the unit does not act while it does not work.
-	Northd bool
+	Northd bool `json:"northd"`
 	// Listen is the address for programs of this machine, on the loopback.
-	Listen string
+	Listen string `json:"listen"`
 	// PeerListen is the address for other agents. If it is empty, the agent never takes the record: others could not
 	// hear it.
-	PeerListen string
+	PeerListen string `json:"peer-listen"`
 	// Peers are the addresses of all other agents; an absent one counts as silent.
-	Peers []string
+	Peers []string `json:"peers"`
 	// Socket is the path at which root of this machine operates on nodes; empty if not served.
-	Socket string
+	Socket string `json:"socket"`
 	// Key, Certificate and CA are files for ssl: endpoints and for peers. Without them peers are asked without TLS, on
 	// the loopback only.
-	Key, Certificate, CA string
+	Key         string `json:"private-key"`
+	Certificate string `json:"certificate"`
+	CA          string `json:"ca-cert"`
 	// Backups is the directory of this machine's backups, BackupInterval the time between two; 0 if none are scheduled.
-	Backups        string
-	BackupInterval time.Duration
+	Backups        string        `json:"backups"`
+	BackupInterval time.Duration `json:"-"`
 	// Generation changes with the content of these files, which makes the agent read them again.
-	Generation string
+	Generation string `json:"generation"`
 }
 
 // Secure reports whether the agent has credentials.

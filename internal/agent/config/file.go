@@ -6,28 +6,15 @@ import (
 	"time"
 )
 
-// file is the configuration file's form: JSON, with the names of the flags.
+// file is the configuration file's form: its durations are texts such as 5s.
 type file struct {
-	Unit            string   `json:"unit"`
-	Mode            Mode     `json:"mode"`
-	NB              []string `json:"nb"`
-	SB              []string `json:"sb"`
-	TTL             span     `json:"lease-ttl"`
-	HoldDown        span     `json:"hold-down"`
-	NeutronGateways bool     `json:"schedule-neutron-gateways"`
-	CordonNew       bool     `json:"cordon-new-chassis"`
-	Northd          bool     `json:"northd"`
-	Listen          string   `json:"listen"`
-	PeerListen      string   `json:"peer-listen"`
-	Peers           []string `json:"peers"`
-	Socket          string   `json:"socket"`
-	Key             string   `json:"private-key"`
-	Certificate     string   `json:"certificate"`
-	CA              string   `json:"ca-cert"`
-	Backups         string   `json:"backups"`
-	BackupInterval  span     `json:"backup-interval"`
-	Generation      string   `json:"generation"`
+	Config
+	TTL            span `json:"lease-ttl"`
+	HoldDown       span `json:"hold-down"`
+	BackupInterval span `json:"backup-interval"`
 }
+
+func (c Config) file() file { return file{c, span(c.TTL), span(c.HoldDown), span(c.BackupInterval)} }
 
 // span is a duration such as 5s.
 type span time.Duration
@@ -44,29 +31,20 @@ func (s *span) UnmarshalText(text []byte) error {
 
 // Render returns the content of the file.
 func (c Config) Render() []byte {
-	text, _ := json.MarshalIndent(file{ // texts and numbers always marshal
-		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.CordonNew, c.Northd, c.Listen,
-		c.PeerListen, c.Peers,
-		c.Socket, c.Key, c.Certificate, c.CA, c.Backups, span(c.BackupInterval), c.Generation,
-	}, "", "  ")
+	text, _ := json.MarshalIndent(c.file(), "", "  ") // texts and numbers always marshal
 	return append(text, '\n')
 }
 
 // Parse parses the content of the file; absent keys are as in defaults. Unknown keys are ignored: a newer charm may
 // have written them. The error is that of the JSON text.
 func Parse(text []byte, defaults Config) (Config, error) {
-	d := defaults
-	f := file{
-		d.Unit, d.Mode, slices.Clone(d.NB), slices.Clone(d.SB), span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.CordonNew,
-		d.Northd, d.Listen, d.PeerListen, slices.Clone(d.Peers),
-		d.Socket, d.Key, d.Certificate, d.CA, d.Backups, span(d.BackupInterval), d.Generation,
-	} // cloned: Unmarshal writes into the elements of an existing slice
+	f := defaults.file()
+	// Unmarshal writes into the elements of an existing slice.
+	f.NB, f.SB, f.Peers = slices.Clone(f.NB), slices.Clone(f.SB), slices.Clone(f.Peers)
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, err
 	}
-	return Config{
-		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.CordonNew, f.Northd,
-		f.Listen, f.PeerListen, f.Peers,
-		f.Socket, f.Key, f.Certificate, f.CA, f.Backups, time.Duration(f.BackupInterval), f.Generation,
-	}, nil
+	c := f.Config
+	c.TTL, c.HoldDown, c.BackupInterval = time.Duration(f.TTL), time.Duration(f.HoldDown), time.Duration(f.BackupInterval)
+	return c, nil
 }
