@@ -154,30 +154,11 @@ type files struct {
 func (f files) digest() string { return unitstate.Digest(f.unit, f.settings) }
 
 func (m *Manager) start(ctx context.Context, want files, last *kept) error {
-	program, setup := want.program, want.digest()
-	_, missing := os.Stat(m.Paths.AgentProgram())
-	restart := program != last.Program || missing != nil
-	if restart {
-		if err := copyProgram(m.Program, m.Paths.AgentProgram()); err != nil {
-			return err
-		}
-	}
-	if err := os.MkdirAll(filepath.Dir(m.Paths.AgentUnit()), 0o755); err != nil {
-		return err
-	}
-	changed, err := atomicfile.WriteIfChanged(m.Paths.AgentUnit(), want.unit, 0o644)
+	setup := want.digest()
+	restart, err := m.install(ctx, want, *last)
 	if err != nil {
 		return err
 	}
-	if changed || setup != last.Setup {
-		if err := m.Services.Reload(ctx); err != nil {
-			return err
-		}
-		if err := m.Services.Enable(ctx, ovndb.Agent); err != nil {
-			return err
-		}
-	}
-	restart = restart || changed
 	told, err := atomicfile.WriteIfChanged(m.Paths.AgentConfig(), want.settings, 0o600)
 	if err != nil {
 		return err
@@ -191,9 +172,30 @@ func (m *Manager) start(ctx context.Context, want files, last *kept) error {
 		err = m.Services.HangUp(ctx, ovndb.Agent)
 	}
 	if err == nil {
-		last.Program, last.Setup = program, setup
+		last.Program, last.Setup = want.program, setup
 	}
 	return err
+}
+
+// install copies the program and writes the unit, and reports whether the agent has to restart for that.
+func (m *Manager) install(ctx context.Context, want files, last kept) (restart bool, err error) {
+	_, missing := os.Stat(m.Paths.AgentProgram())
+	if restart = want.program != last.Program || missing != nil; restart {
+		if err := copyProgram(m.Program, m.Paths.AgentProgram()); err != nil {
+			return false, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(m.Paths.AgentUnit()), 0o755); err != nil {
+		return false, err
+	}
+	changed, err := atomicfile.WriteIfChanged(m.Paths.AgentUnit(), want.unit, 0o644)
+	if err != nil || !changed && want.digest() == last.Setup {
+		return restart, err
+	}
+	if err := m.Services.Reload(ctx); err != nil {
+		return false, err
+	}
+	return restart || changed, m.Services.Enable(ctx, ovndb.Agent)
 }
 
 // Halt stops the agent; it doesn't start with the machine either.
