@@ -106,7 +106,6 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	defer servers.close()
-	defer a.serveOperations(ctx)()
 	// The goroutines that release the record outlive ctx until that is done.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -193,40 +192,42 @@ func (a *Agent) holds() bool {
 // ovn-northd works. The election itself sees whether the Northbound one has a leader.
 func (a *Agent) reportEligibility(ctx context.Context) {
 	var m *ovsdb.Member
-	defer func() {
-		if m != nil {
-			m.Close()
-		}
-	}()
 	for period := time.Duration(0); after(ctx, period); period = a.election.Beat() {
-		err := func() (err error) {
-			ctx, cancel := context.WithTimeout(ctx, a.config.TTL/2)
-			defer cancel()
-			if m == nil {
-				if m, err = a.dialer.Member(ctx, ovndb.SB, a.config.SB...); err != nil {
-					m = nil
-					return err
-				}
-			}
-			state, err := m.State(ctx)
-			switch {
-			case err != nil:
-				return err
-			case state.Clustered && !state.Connected:
-				return ovsdb.ErrNoLeader
-			}
-			return a.southbound.check(ctx, a, state.Server)
-		}()
-		if err != nil && m != nil { // the next connection may use another endpoint
-			m.Close()
-			m = nil
-		}
+		var err error
+		m, err = a.askSouthbound(ctx, m)
 		able := err == nil && a.clusters.northdError() == "" && a.live().Mode != config.Off && a.config.PeerListen != ""
 		a.updateElection(func(e *lease.Election, now time.Duration) {
 			e.SetEligible(able, now)
 			a.seen.southbound = err
 		})
 	}
+	if m != nil {
+		m.Close()
+	}
+}
+
+// askSouthbound returns why the Southbound database can't be used, and the connection for the next question. After an
+// error that is nil, since the next connection may use another endpoint.
+func (a *Agent) askSouthbound(ctx context.Context, m *ovsdb.Member) (_ *ovsdb.Member, err error) {
+	ctx, cancel := context.WithTimeout(ctx, a.config.TTL/2)
+	defer cancel()
+	if m == nil {
+		if m, err = a.dialer.Member(ctx, ovndb.SB, a.config.SB...); err != nil {
+			return nil, err
+		}
+	}
+	state, err := m.State(ctx)
+	if err == nil && state.Clustered && !state.Connected {
+		err = ovsdb.ErrNoLeader
+	}
+	if err == nil {
+		err = a.southbound.check(ctx, a, state.Server)
+	}
+	if err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
 }
 
 // after waits for the period and reports whether ctx is still alive.

@@ -309,7 +309,6 @@ func TestAsk_works_while_API_has_no_free_connection(t *testing.T) {
 	all, err := a.serve(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(all.close)
-	t.Cleanup(a.serveOperations(t.Context()))
 	for range maxConnectionsOfOne + 1 {
 		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", a.config.Listen)
 		require.NoError(t, err)

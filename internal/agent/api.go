@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // leasePath is the path at which one agent asks another.
@@ -31,9 +33,20 @@ const listenRetry = time.Second
 
 // servers are the agent's HTTP servers.
 type servers struct {
-	all  []*http.Server
-	end  context.CancelFunc
-	ends sync.WaitGroup
+	all    []*http.Server
+	socket string // that for root; empty if there is none
+	end    context.CancelFunc
+	ends   sync.WaitGroup
+}
+
+// add serves on the listener that listen returns; nil means that the agent ends.
+func (s *servers) add(one *http.Server, listen func() net.Listener) {
+	s.all = append(s.all, one)
+	s.ends.Go(func() {
+		if l := listen(); l != nil {
+			_ = one.Serve(l) // returns when it is closed
+		}
+	})
 }
 
 // close stops them, and returns when none listens.
@@ -43,62 +56,79 @@ func (s *servers) close() {
 		_ = one.Close()
 	}
 	s.ends.Wait()
+	_ = os.Remove(s.socket)
 }
 
-// serve listens at the address for this machine's programs, and at the one for peers.
+// server makes an HTTP server with the limits of a request.
+func (a *Agent) server(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+}
+
+// serve listens at the address for this machine's programs, at the one for peers, and on the socket for root.
 //
 // Any user's program can take the first address while no agent runs. Then the agent works without it, reports that, and
 // tries again. It does not work without the second: holding that address keeps another process of this unit from
 // acting.
 func (a *Agent) serve(ctx context.Context) (*servers, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &servers{end: cancel}
+	s := &servers{end: cancel, socket: a.config.Socket}
 	for _, at := range []string{a.config.Listen, a.config.PeerListen} {
 		if at == "" {
 			continue
 		}
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
+		l, err := a.listen(ctx, at)
 		taken := errors.Is(err, syscall.EADDRINUSE) && at == a.config.Listen
 		if err != nil && !taken {
 			s.close()
 			return nil, fmt.Errorf("cannot serve the API: %w", err)
 		}
-		one := &http.Server{
-			Handler: a.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout,
-			IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-			ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-		}
-		s.all = append(s.all, one)
-		s.ends.Go(func() {
+		s.add(a.server(a.handler()), func() net.Listener {
 			if taken {
-				l = a.awaitAddress(ctx, at, err)
+				return a.awaitAddress(ctx, at, err)
 			}
-			if l == nil {
-				return
-			}
-			l = newBounded(l)
-			if at == a.config.PeerListen && a.config.Secure() {
-				l = a.secured(l)
-			}
-			_ = one.Serve(l) // returns when it is closed
+			return l
 		})
 	}
+	a.serveOperations(ctx, s)
 	return s, nil
 }
 
+// listen listens at an address of the API.
+func (a *Agent) listen(ctx context.Context, at string) (net.Listener, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
+	if err != nil {
+		return nil, err
+	}
+	l = newBounded(l)
+	if at == a.config.PeerListen && a.config.Secure() {
+		l = a.secured(l)
+	}
+	return l, nil
+}
+
 // awaitAddress listens at the address for this machine's programs as soon as it is free; nil means that ctx is done.
-func (a *Agent) awaitAddress(ctx context.Context, at string, err error) (l net.Listener) {
+func (a *Agent) awaitAddress(ctx context.Context, at string, err error) net.Listener {
 	a.setTaken(at)
 	a.log.Error("another program has the address of the API for this machine's programs; "+
 		"what answers there is not the agent", "error", err)
-	for err != nil {
-		if !after(ctx, listenRetry) {
-			return nil
-		}
-		l, err = new(net.ListenConfig).Listen(ctx, "tcp", at)
+	l := listenAgain(ctx, func() (net.Listener, error) { return a.listen(ctx, at) })
+	if l != nil {
+		a.log.Info("the API for this machine's programs can be served again", "address", at)
+		a.setTaken("")
 	}
-	a.log.Info("the API for this machine's programs can be served again", "address", at)
-	a.setTaken("")
+	return l
+}
+
+// listenAgain calls listen until it succeeds; nil means that ctx is done.
+func listenAgain(ctx context.Context, listen func() (net.Listener, error)) (l net.Listener) {
+	_ = poll.Until(ctx, listenRetry, func() (err error) {
+		l, err = listen()
+		return err
+	})
 	return l
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -108,51 +107,26 @@ func answerStatus(w http.ResponseWriter, s answer.Status) {
 	_ = json.NewEncoder(w).Encode(s) // an error means that the client is gone
 }
 
-// serveOperations listens at the socket until end is called. It replaces a socket that an earlier process has left, and
-// returns after the first attempt. It repeats failed attempts, since the servers' directory may not exist before they
+// serveOperations adds the server of operations to s, and replaces a socket that an earlier process has left. It returns
+// after the first attempt to listen. It repeats failed attempts, since the servers' directory may not exist before they
 // start; the agent takes part meanwhile.
-func (a *Agent) serveOperations(ctx context.Context) (end func()) {
-	path := a.config.Socket
+func (a *Agent) serveOperations(ctx context.Context, s *servers) {
+	path := s.socket
 	if path == "" {
-		return func() {}
+		return
 	}
 	o := &operations{agent: a, running: make(chan struct{}, maxOperations), open: a.nodes}
-	// No ReadTimeout: net/http would end an operation that takes longer.
-	s := &http.Server{
-		Handler: o.handler(), ReadHeaderTimeout: headerTimeout, WriteTimeout: node.Timeout + time.Minute,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
+	server := a.server(o.handler())
+	server.ReadTimeout = 0 // net/http would end an operation that takes longer
+	server.WriteTimeout = node.Timeout + time.Minute
 	l, err := listenPrivately(ctx, path)
-	go func() {
-		defer close(ended)
-		if err != nil {
-			l = a.awaitSocket(ctx, path, err)
+	s.add(server, func() net.Listener {
+		if err == nil {
+			return l
 		}
-		if l != nil {
-			_ = s.Serve(l) // returns when it is closed
-		}
-	}()
-	return func() {
-		cancel()
-		_ = s.Close()
-		<-ended
-		_ = os.Remove(path)
-	}
-}
-
-// awaitSocket makes the socket as soon as possible; nil means that ctx is done.
-func (a *Agent) awaitSocket(ctx context.Context, path string, err error) (l net.Listener) {
-	a.log.Error("cannot serve operations on nodes yet", "error", err)
-	for err != nil {
-		if !after(ctx, listenRetry) {
-			return nil
-		}
-		l, err = listenPrivately(ctx, path)
-	}
-	return l
+		a.log.Error("cannot serve operations on nodes yet", "error", err)
+		return listenAgain(ctx, func() (net.Listener, error) { return listenPrivately(ctx, path) })
+	})
 }
 
 // listenPrivately makes a socket under a temporary name, and renames it once only the owner can open it.

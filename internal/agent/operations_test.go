@@ -149,8 +149,9 @@ func TestOperations_bounded(t *testing.T) {
 func TestServeOperations_waits_for_directory(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
-	a.config.Socket = filepath.Join(t.TempDir(), "ovn", "agent.sock")
-	end := a.serveOperations(t.Context())
+	a.config.Listen, a.config.PeerListen, a.config.Socket = "", "", filepath.Join(t.TempDir(), "ovn", "agent.sock")
+	all, err := a.serve(t.Context())
+	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Dir(a.config.Socket), 0o755))
 	require.Eventually(t, func() bool {
 		c, err := new(net.Dialer).DialContext(t.Context(), "unix", a.config.Socket)
@@ -162,9 +163,11 @@ func TestServeOperations_waits_for_directory(t *testing.T) {
 	about, err := os.Stat(a.config.Socket)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), about.Mode().Perm())
-	end()
+	all.close()
 	assert.NoFileExists(t, a.config.Socket)
 
 	a.config.Socket = filepath.Join(t.TempDir(), "never", "agent.sock")
-	a.serveOperations(t.Context())() // returns although there is no directory
+	all, err = a.serve(t.Context())
+	require.NoError(t, err)
+	all.close() // returns although there is no directory
 }

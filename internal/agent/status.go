@@ -39,26 +39,20 @@ type line struct {
 func (s *seen) update(e *lease.Election, known func(address string) bool, d lease.Decision,
 	now time.Duration,
 ) (lines []line) {
-	if r, ok := e.Holder(now); ok && (!s.known || r.Holder != s.holder || r.Term != s.term) {
-		if r.Holder != "" && r.Holder != s.last {
-			if s.last != "" {
-				s.changes++
-				s.previous = s.last
-			}
-			s.last = r.Holder
-		}
-		s.known, s.holder, s.address, s.term, s.since = true, r.Holder, r.Address, r.Term, now
-		lines = append(lines, line{"holder of the lease", []any{"holder", r.Holder, "term", r.Term, "address", r.Address}})
-		if e.HasNamesake() {
-			lines = append(lines, line{"another agent uses this unit's name, or this unit's address has changed; " +
-				"this agent acts only once the other one is silent", []any{"address", r.Address}})
-		}
-	}
+	add := func(message string, attributes ...any) { lines = append(lines, line{message, attributes}) }
 	if r, ok := e.Holder(now); ok {
+		if !s.known || r.Holder != s.holder || r.Term != s.term {
+			s.setHolder(r, now)
+			add("holder of the lease", "holder", r.Holder, "term", r.Term, "address", r.Address)
+			if e.HasNamesake() {
+				add("another agent uses this unit's name, or this unit's address has changed; "+
+					"this agent acts only once the other one is silent", "address", r.Address)
+			}
+		}
 		unknown := r.UnknownHolder(e.Unit, known)
 		if unknown != "" && unknown != s.unknownHolder {
-			lines = append(lines, line{"the lease names an agent that this one does not know; " +
-				"it is not asked, and counts as silent", []any{"holder", r.Holder, "address", r.Address}})
+			add("the lease names an agent that this one does not know; "+
+				"it is not asked, and counts as silent", "holder", r.Holder, "address", r.Address)
 		}
 		s.unknownHolder = unknown
 	}
@@ -68,24 +62,35 @@ func (s *seen) update(e *lease.Election, known func(address string) bool, d leas
 		if d.Acts {
 			text = "this unit acts"
 		}
-		lines = append(lines, line{text, []any{"term", s.term}})
+		add(text, "term", s.term)
 	}
 	for i, err := range []error{s.northbound, s.southbound} {
-		problem := ""
+		before, name := s.reported[i], []string{"Northbound", "Southbound"}[i]
+		s.reported[i] = ""
 		if err != nil {
-			problem = err.Error()
+			s.reported[i] = err.Error()
 		}
-		name := []string{"Northbound", "Southbound"}[i]
-		switch {
-		case problem == s.reported[i]:
-		case problem == "":
-			lines = append(lines, line{"database can be used again", []any{"database", name}})
+		switch problem := s.reported[i]; problem {
+		case before:
+		case "":
+			add("database can be used again", "database", name)
 		default:
-			lines = append(lines, line{"database can't be used", []any{"database", name, "error", problem}})
+			add("database can't be used", "database", name, "error", problem)
 		}
-		s.reported[i] = problem
 	}
 	return lines
+}
+
+// setHolder stores the holder of a record that was first seen now.
+func (s *seen) setHolder(r lease.Record, now time.Duration) {
+	if r.Holder != "" && r.Holder != s.last {
+		if s.last != "" {
+			s.changes++
+			s.previous = s.last
+		}
+		s.last = r.Holder
+	}
+	s.known, s.holder, s.address, s.term, s.since = true, r.Holder, r.Address, r.Term, now
 }
 
 // status is what the agent knows now.
