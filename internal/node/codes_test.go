@@ -1,0 +1,50 @@
+package node
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// firstCode is the code of the first detail of a refusal.
+func firstCode(t *testing.T, refused *answer.Status) finding.Code {
+	t.Helper()
+	require.NotNil(t, refused)
+	require.NotEmpty(t, refused.Details.MessageList)
+	return finding.Code(refused.Details.MessageList[0].Code)
+}
+
+func TestMayGo_too_few_members_stay(t *testing.T) {
+	t.Parallel()
+	leaves := maintenance.Member{Database: "OVN_Northbound", Short: "aa02"}
+	health := maintenance.DatabaseHealth{Name: "OVN_Northbound", Accessible: true, HasRaftLeader: true, Members: 3, Up: 3}
+	for _, short := range []string{"aa00", "aa01", "aa02"} {
+		member := maintenance.Member{Database: health.Name, Short: short}
+		health.Each = append(health.Each, maintenance.MemberHealth{Member: member, Up: true})
+	}
+	s := Service{
+		Health:  func(context.Context) []maintenance.DatabaseHealth { return []maintenance.DatabaseHealth{health} },
+		Command: func(command.Command) string { return "" },
+	}
+	n := maintenance.Node{Members: []maintenance.Member{leaves}}
+	assert.Nil(t, s.mayGo(t.Context(), n, nil, 2))
+	assert.Equal(t, finding.FewUpThen, firstCode(t, s.mayGo(t.Context(), n, nil, 3)))
+}
+
+func TestKeeps_candidate(t *testing.T) {
+	t.Parallel()
+	x := snapshot{inventory: &gateway.Inventory{State: schedule.State{
+		Groups: []schedule.Group{{Name: "lrp-1", Candidates: []schedule.Candidate{{Chassis: "c1"}}}},
+	}}}
+	refused := new(Service).keeps(x, maintenance.Node{Chassis: "c1", Life: maintenance.Absent})
+	assert.Equal(t, finding.NodeCandidate, firstCode(t, refused))
+}
