@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // D6: a person who waits hears of it.
@@ -39,4 +40,12 @@ func TestWaitForTheDataPlaneIsTold(t *testing.T) {
 			assert.Contains(t, line, step.told, "%s", step.after)
 		}
 	}
+}
+
+func TestUnresponsiveHosts(t *testing.T) {
+	t.Parallel()
+	s := Service{unresponsive: map[string]bool{"c1": false, "c2": true}}
+	changed := []schedule.Change{{Ports: []schedule.Port{{Name: "lrp-1"}, {Name: "lrp-2"}}}}
+	silent := s.unresponsiveHosts(changed, ovsdb.Southbound{Redirects: map[string]string{"cr-lrp-1": "c1", "cr-lrp-2": "c2"}})
+	assert.Equal(t, []finding.Finding{finding.About(finding.NewHostSilent, "c2", finding.Args{})}, silent)
 }
