@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
@@ -318,6 +319,17 @@ func TestClustersAreJudged(t *testing.T) {
 			assert.Equal(t, want, briefs(whatIsWrong(s.Report())))
 		})
 	}
+}
+
+func TestStale_refused_kick_is_a_cause(t *testing.T) {
+	t.Parallel()
+	s := observetest.JoinedBy4(t)
+	s.NB = observetest.Up("aa00", "aa04").Down("aa01")
+	stale := whatIsWrong(s.Report())[0]
+	require.Equal(t, finding.StaleMember, stale.Code)
+	require.Len(t, stale.Causes, 1)
+	assert.Equal(t, finding.KickRefused, stale.Causes[0].Code)
+	assert.True(t, finding.Has(stale.Causes[0].Causes, finding.QuorumWouldBeLost))
 }
 
 func TestNumberOfMembers(t *testing.T) {
