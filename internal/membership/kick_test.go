@@ -353,3 +353,19 @@ func TestR1ServersOfAClusterThatWasGivenUpAreNotCounted(t *testing.T) {
 	_, err := service.Stop(t.Context(), model, observe.Cache{})
 	require.Equal(t, finding.Tally{Members: 2}, finding.Reasons(err)[0].Args.After)
 }
+
+// R7: a kick whose lock can't be taken says that nothing was touched.
+func TestKick_lock_cannot_be_taken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := observetest.JoinedBy4(t)
+		s.NB = s.NB.Down("aa04")
+		request := nbKick("aa04")
+		request.DryRun, request.Confirmed = false, true
+		m := new(observetest.Machine)
+		results, err := on(s, m).Kick(t.Context(), s.Application(), request)
+		require.NoError(t, err)
+		require.Len(t, results, 1)
+		assert.True(t, finding.Has(results[0].Against, finding.ChangeFailed), results[0].Against)
+		assert.Empty(t, m.Told)
+	})
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -55,12 +56,13 @@ func TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo(t *testing.T) {
 		}
 	}}
 	request := KickRequest{Unit: gone.Env.Unit, Confirmed: true}
-	for _, try := range []string{"first", "second"} {
+	for try, code := range []finding.Code{finding.RemovalNotProved, finding.RemovalNotCommitted} {
 		results, err := u.Kick(t.Context(), m, request)
 		require.NoError(t, err)
 		require.Len(t, results, 2)
-		assert.Equal(t, Pending, results[0].Outcome, "%s try: %s", try, results[0])
-		assert.Equal(t, Untouched, results[1].Outcome, "%s try: %s", try, results[1])
+		assert.Equal(t, Pending, results[0].Outcome, "try %d: %s", try, results[0])
+		assert.True(t, finding.Has(results[0].Against, code), "try %d: %s", try, results[0])
+		assert.Equal(t, Untouched, results[1].Outcome, "try %d: %s", try, results[1])
 		nb, err := u.Control.Status(t.Context(), ovndb.NB)
 		require.NoError(t, err)
 		require.Len(t, nb.Servers, 2, "the premise: it is absent from the rows")
