@@ -12,13 +12,31 @@ type Entry struct {
 	Kind     Kind
 	// Line names the problem in at most 80 characters. Words in braces are arguments.
 	Line string
-	// Meaning explains the line, and Do what to do about it, for the page of findings. A refusal may need neither.
+	// Meaning explains the line, for the page of findings; it is empty if the line says all. Do is what to do about it;
+	// it is empty if nothing has to be done.
 	Meaning, Do string
 	// Quiet findings are listed, but not in the status line.
 	Quiet bool
 	// For is how long the finding lasts before the alert fires. It is 0 if there is no such alert, or if alerts.json
 	// has one on a metric.
 	For time.Duration
+}
+
+// entry is an entry with its line, its meaning and what to do. The last two may be empty.
+func entry(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
+	return Entry{Code: code, Severity: severity, Kind: kind, Line: line, Meaning: meaning, Do: do}
+}
+
+// alert is the entry with an alert that fires when the finding has lasted so long.
+func (e Entry) alert(after time.Duration) Entry {
+	e.For = after
+	return e
+}
+
+// quiet is the entry of findings that the status line leaves out.
+func (e Entry) quiet() Entry {
+	e.Quiet = true
+	return e
 }
 
 // catalogue has every code, in the order of importance among those of the same severity.

@@ -185,17 +185,10 @@ var gatewayEntries = []Entry{
 		"Nothing was changed.", "Confirm it."),
 }
 
-// aboutGateways is an entry about gateways or chassis. They are no concern of the unit that reports them, so that only
+// aboutGateways is an entry about gateways or chassis. They don't concern the unit that reports them, so that only
 // refusals are in its status line.
 func aboutGateways(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
-	return Entry{
-		Code: code, Severity: severity, Kind: kind, Quiet: severity < Waiting, Line: line, Meaning: meaning,
-		Do: do,
-	}
-}
-
-// alert is the entry with an alert that fires when the finding has lasted so long.
-func (e Entry) alert(after time.Duration) Entry {
-	e.For = after
+	e := entry(code, severity, kind, line, meaning, do)
+	e.Quiet = severity < Waiting
 	return e
 }

@@ -43,8 +43,9 @@ const (
 	LosesSinceBackup Line = "every change since the backup was taken is lost"
 	LosesNothing     Line = "nothing that was acknowledged is lost: {count} of {total} copies are compared, " +
 		"and a majority had each change"
-	LosesGivenUp      Line = "an unknown number of changes may be lost: {count} of {total} copies are given up"
-	LosesUnknown      Line = "an unknown number of changes may be lost: {count} of {total} copies are given up or not known yet"
+	LosesGivenUp Line = "an unknown number of changes may be lost: {count} of {total} copies are given up"
+	LosesUnknown Line = "an unknown number of changes may be lost: {count} of {total} copies are given up or " +
+		"not known yet"
 	BackupTaken       Line = "the backup was taken on {unit} at {time}, {duration} ago"
 	AlreadyReplaced   Line = "the new cluster has replaced {cluster}; nothing more is done"
 	AlreadyMade       Line = "this unit made this cluster at {time}; to make another one, add again=true"

@@ -15,42 +15,22 @@ const (
 // The lines of CertificatesMissing and CertificatesAwaited begin as the Python charm's, which
 // deployments wait for (states_to_check of its ovn_central.py).
 var certificateEntries = []Entry{
-	{
-		Code: CertificatesMissing, Severity: Error, Kind: Unit,
-		Line:    "'certificates' missing",
-		Meaning: "The application is related to no provider of certificates.",
-		Do:      "Relate it with the printed command. It names vault; use the application that your model has.",
-	},
-	{
-		Code: CertificateUnusable, Severity: Error, Kind: Unit, For: time.Minute,
-		Line:    "reissue the certificate",
-		Meaning: "The certificate has expired, or doesn't fit the unit, or can't be read.",
-		Do:      "Have the provider issue a new one (docs/how-to/rotate-certificates.md).",
-	},
-	{
-		Code: CertificateNewUnusable, Severity: Error, Kind: Unit,
-		Line:    "the new certificate can't be used; the old one stays in use",
-		Meaning: "The provider has issued a certificate that doesn't fit.",
-		Do:      "Have the provider issue another one.",
-	},
-	{
-		Code: CertificatesAwaited, Severity: Waiting, Kind: Unit, For: 15 * time.Minute,
-		Line:    "'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data",
-		Meaning: "The provider has not answered yet.",
-		Do:      "Look at the provider: vault has to be unsealed and authorized, and needs a root CA.",
-	},
-	{
-		Code: CertificateExpires, Severity: Warning, Kind: Unit, For: time.Minute,
-		Line:    "certificate expires on {date}",
-		Meaning: "Less than 30 days are left.",
-		Do:      "Have the provider issue a new one (docs/how-to/rotate-certificates.md).",
-	},
-	{
-		Code: CertificateChanges, Severity: Info, Kind: Unit,
-		Line:    "certificates: {value}",
-		Meaning: "A certificate is replaced in steps, so that no connection is refused on the way.",
-		Do:      "Nothing.",
-	},
+	entry(CertificatesMissing, Error, Unit, "'certificates' missing",
+		"The application is related to no provider of certificates.",
+		"Relate it with the printed command. It names vault; use the application that your model has."),
+	entry(CertificateUnusable, Error, Unit, "reissue the certificate",
+		"The certificate has expired, or doesn't fit the unit, or can't be read.",
+		"Have the provider issue a new one (docs/how-to/rotate-certificates.md).").alert(time.Minute),
+	entry(CertificateNewUnusable, Error, Unit, "the new certificate can't be used; the old one stays in use",
+		"The provider has issued a certificate that doesn't fit.", "Have the provider issue another one."),
+	entry(CertificatesAwaited, Waiting, Unit,
+		"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data",
+		"The provider has not answered yet.",
+		"Look at the provider: vault has to be unsealed and authorized, and needs a root CA.").alert(15 * time.Minute),
+	entry(CertificateExpires, Warning, Unit, "certificate expires on {date}", "Less than 30 days are left.",
+		"Have the provider issue a new one (docs/how-to/rotate-certificates.md).").alert(time.Minute),
+	entry(CertificateChanges, Info, Unit, "certificates: {value}",
+		"A certificate is replaced in steps, so that no connection is refused on the way.", ""),
 }
 
 // What concerns ovn-northd.
@@ -64,47 +44,23 @@ const (
 )
 
 var northdEntries = []Entry{
-	{
-		Code: NorthdNoneActive, Severity: Waiting, Kind: Application, For: 2 * time.Minute,
-		Line: "no ovn-northd is active",
-		Meaning: "Changes of the Northbound database do not reach the networks. " +
-			"After the active ovn-northd ends, another one takes over at once; after its machine ends, " +
-			"within the inactivity probe.",
-		Do: "Wait for the inactivity probe. If none takes over, restart the one that hangs in the table of " +
-			"`cluster-status`: `restart-services services=ovn-northd` on its unit.",
-	},
-	{
-		Code: NorthdHangs, Severity: Warning, Kind: Northd, For: time.Minute,
-		Line: "ovn-northd hangs",
-		Meaning: "This unit's ovn-northd does not answer. If it is the active one, " +
-			"no other takes over until its connection ends.",
-		Do: "Restart it with the printed command.",
-	},
-	{
-		Code: NorthdPaused, Severity: Warning, Kind: Northd, For: 15 * time.Minute,
-		Line:    "ovn-northd paused",
-		Meaning: "Something has paused this unit's ovn-northd.",
-		Do:      "Resume it with the printed command.",
-	},
-	{
-		Code: NorthdHeld, Severity: Info, Kind: Northd,
-		Line:    "ovn-northd is held",
-		Meaning: "An operator has run hold-northd.",
-		Do:      "Run release-northd when it may run again.",
-	},
-	{
-		Code: NorthdDown, Severity: Info, Kind: Northd, For: 15 * time.Minute,
-		Line:    "ovn-northd is not running here",
-		Meaning: "One active ovn-northd in the application is enough. The charm starts this one.",
-		Do:      "Nothing.",
-	},
-	{
-		Code: NorthdProbeOff, Severity: Warning, Kind: Option,
-		Line: "a dead ovn-northd keeps its lock",
-		Meaning: "The inactivity probe is 0, so the databases never notice a client that died without closing its " +
-			"connection, and no other ovn-northd becomes active.",
-		Do: "Set the option with the printed command.",
-	},
+	entry(NorthdNoneActive, Waiting, Application, "no ovn-northd is active",
+		"Changes of the Northbound database do not reach the networks. After the active ovn-northd ends, another one "+
+			"takes over at once; after its machine ends, within the inactivity probe.",
+		"Wait for the inactivity probe. If none takes over, restart the one that hangs in the table of "+
+			"`cluster-status`: `restart-services services=ovn-northd` on its unit.").alert(2 * time.Minute),
+	entry(NorthdHangs, Warning, Northd, "ovn-northd hangs",
+		"This unit's ovn-northd does not answer. If it is the active one, no other takes over until its connection "+
+			"ends.", "Restart it with the printed command.").alert(time.Minute),
+	entry(NorthdPaused, Warning, Northd, "ovn-northd paused", "Something has paused this unit's ovn-northd.",
+		"Resume it with the printed command.").alert(15 * time.Minute),
+	entry(NorthdHeld, Info, Northd, "ovn-northd is held", "An operator has run hold-northd.",
+		"Run release-northd when it may run again."),
+	entry(NorthdDown, Info, Northd, "ovn-northd is not running here",
+		"One active ovn-northd in the application is enough. The charm starts this one.", "").alert(15 * time.Minute),
+	entry(NorthdProbeOff, Warning, Option, "a dead ovn-northd keeps its lock",
+		"The inactivity probe is 0, so the databases never notice a client that died without closing its connection, "+
+			"and no other ovn-northd becomes active.", "Set the option with the printed command."),
 }
 
 // What else concerns a unit.
@@ -131,123 +87,55 @@ const (
 )
 
 var unitEntries = []Entry{
-	{
-		Code: StateUnknown, Severity: Error, Kind: Unit,
-		Line: "cannot find out the state of this unit",
-		Meaning: "A call of Juju has failed, or the charm could not read something on the machine. " +
-			"What is shown beside it may be incomplete.",
-		Do: "Follow the details, and ask again.",
-	},
-	{
-		Code: StepFailed, Severity: Error, Kind: Unit, For: 5 * time.Minute,
-		Line:    "{value}; Juju tries again by itself",
-		Meaning: "A step of the charm has failed. The next hook tries it again.",
-		Do:      "Look at the unit's log.",
-	},
-	{
-		Code: OptionInvalid, Severity: Error, Kind: Option,
-		Line:    "option {name} is {value}",
-		Meaning: "An option has a value that can't be used. Only what depends on it waits; the databases keep working.",
-		Do:      "Set the option to a value in its range, or reset it.",
-	},
-	{
-		Code: AddressUnknown, Severity: Waiting, Kind: Unit, For: 15 * time.Minute,
-		Line:    "no ovsdb-peer address",
-		Meaning: "Juju gives no address for the binding ovsdb-peer.",
-		Do:      "Look at the machine's networks in Juju with the printed command.",
-	},
-	{
-		Code: PackagesAwaited, Severity: Waiting, Kind: Unit,
-		Line:    "the packages are not installed until their source can be used",
-		Meaning: "The option `source` or `ovn-source` has a value that can't be used.",
-		Do:      "Set the option, or reset it.",
-	},
-	{
-		Code: ClientPortsClosed, Severity: Waiting, Kind: Unit, For: 5 * time.Minute,
-		Line:    "the client ports do not answer yet",
-		Meaning: "The servers are members, and don't serve clients at this unit's address yet.",
-		Do:      "Nothing. If it lasts, look at the server's log.",
-	},
-	{
-		Code: ApplicationRemoved, Severity: Waiting, Kind: Application,
-		Line:    "every unit is being removed",
-		Meaning: "No unit stays that could serve the databases. Their files stay on the machines.",
-		Do:      "Nothing.",
-	},
-	{
-		Code: Paused, Severity: Warning, Kind: Unit, For: 24 * time.Hour,
-		Line:    "paused",
-		Meaning: "An operator has paused the unit: its services are stopped.",
-		Do:      "Resume it with the printed command.",
-	},
-	{
-		Code: StepPostponed, Severity: Info, Kind: Unit,
-		Line:    "a step waits for its turn",
-		Meaning: "Another unit is changing a cluster, or the others would be no majority. The next hook tries again.",
-		Do:      "Nothing.",
-	},
-	{
-		Code: AgentFailed, Severity: Warning, Kind: Unit, For: 5 * time.Minute,
-		Line: "agent: {value}",
-		Meaning: "The unit's agent doesn't work as it should. The databases don't depend on it, " +
-			"and the agent of another unit acts.",
-		Do: "Look at the log of ovn-central-agent on the unit.",
-	},
-	{
-		Code: BackupOverdue, Severity: Warning, Kind: Unit,
-		Line:    "backup: {value}",
-		Meaning: "The unit's own backups are not as the option `backup-interval` wants them.",
-		Do:      "Run the action backup, and look at the log of ovn-central-backup on the unit.",
-	},
-	{
-		Code: FirewallFailed, Severity: Warning, Kind: Unit, For: 15 * time.Minute,
-		Line:    "the firewall is not configured",
-		Meaning: "Only TLS protects the databases.",
-		Do:      "Install ufw, or see why it fails.",
-	},
-	{
-		Code: PolicyFailed, Severity: Warning, Kind: Unit,
-		Line: "cannot keep packages from restarting services",
-		Meaning: "`enable-auto-restarts` is false, but packages ask another program than the charm's, " +
-			"so an upgrade of them restarts the services.",
-		Do: "Do what the details say.",
-	},
-	{
-		Code: DrainStalled, Severity: Warning, Kind: Unit,
-		Line:    "drain of {name} STALLED: {value}",
-		Meaning: "Nothing of what holds a node has gone for 5 minutes.",
-		Do:      "docs/how-to/take-a-node-out.md says what ends each hold.",
-	},
-	{
-		Code: ClockWrong, Severity: Warning, Kind: Unit,
-		Line:    "the clock of {name} differs from this unit's by {duration}",
-		Meaning: "The clocks of two units differ by more than the agents' lease allows for.",
-		Do:      "Set up time synchronization on that machine.",
-	},
-	{
-		Code: CharmVersionDiffers, Severity: Warning, Kind: Unit, For: 15 * time.Minute,
-		Line: "{name} runs another version of the charm",
-		Meaning: "The unit has run a hook since it has seen the version that the others run. " +
-			"Its agent was down during `juju refresh`: Juju 4 then leaves a unit on its old charm. " +
-			"A unit whose agent is still down is not named.",
-		Do: "Run the same `juju refresh` again while the agents of all units run. It restarts no server.",
-	},
-	{
-		Code: RestartsHeld, Severity: Info, Kind: Unit,
-		Line:    "restarts are held back",
-		Meaning: "`enable-auto-restarts` is false. show-deferred-events says why each service has to restart.",
-		Do:      "Run the printed command when the services may restart.",
-	},
-	{
-		Code: RestartDue, Severity: Info, Kind: Unit,
-		Line:    "restart due: {value}",
-		Meaning: "Over all units, one member of a database restarts at a time.",
-		Do:      "Nothing.",
-	},
-	{
-		Code: UpgradeWaits, Severity: Info, Kind: Unit,
-		Line:    "upgrade: waiting for {unit}, which upgrades first",
-		Meaning: "Units upgrade one after another, those that lead last.",
-		Do:      "Nothing.",
-	},
+	entry(StateUnknown, Error, Unit, "cannot find out the state of this unit",
+		"A call of Juju has failed, or the charm could not read something on the machine. What is shown beside it "+
+			"may be incomplete.", "Follow the details, and ask again."),
+	entry(StepFailed, Error, Unit, "{value}; Juju tries again by itself",
+		"A step of the charm has failed. The next hook tries it again.",
+		"Look at the unit's log.").alert(5 * time.Minute),
+	entry(OptionInvalid, Error, Option, "option {name} is {value}",
+		"An option has a value that can't be used. Only what depends on it waits; the databases keep working.",
+		"Set the option to a value in its range, or reset it."),
+	entry(AddressUnknown, Waiting, Unit, "no ovsdb-peer address", "Juju gives no address for the binding ovsdb-peer.",
+		"Look at the machine's networks in Juju with the printed command.").alert(15 * time.Minute),
+	entry(PackagesAwaited, Waiting, Unit, "the packages are not installed until their source can be used",
+		"The option `source` or `ovn-source` has a value that can't be used.", "Set the option, or reset it."),
+	entry(ClientPortsClosed, Waiting, Unit, "the client ports do not answer yet",
+		"The servers are members, and don't serve clients at this unit's address yet.",
+		"Nothing. If it lasts, look at the server's log.").alert(5 * time.Minute),
+	entry(ApplicationRemoved, Waiting, Application, "every unit is being removed",
+		"No unit stays that could serve the databases. Their files stay on the machines.", ""),
+	entry(Paused, Warning, Unit, "paused", "An operator has paused the unit: its services are stopped.",
+		"Resume it with the printed command.").alert(24 * time.Hour),
+	entry(StepPostponed, Info, Unit, "a step waits for its turn",
+		"Another unit is changing a cluster, or the others would be no majority. The next hook tries again.", ""),
+	entry(AgentFailed, Warning, Unit, "agent: {value}",
+		"The unit's agent doesn't work as it should. The databases don't depend on it, and the agent of another unit "+
+			"acts.", "Look at the log of ovn-central-agent on the unit.").alert(5 * time.Minute),
+	entry(BackupOverdue, Warning, Unit, "backup: {value}",
+		"The unit's own backups are not as the option `backup-interval` wants them.",
+		"Run the action backup, and look at the log of ovn-central-backup on the unit."),
+	entry(FirewallFailed, Warning, Unit, "the firewall is not configured", "Only TLS protects the databases.",
+		"Install ufw, or see why it fails.").alert(15 * time.Minute),
+	entry(PolicyFailed, Warning, Unit, "cannot keep packages from restarting services",
+		"`enable-auto-restarts` is false, but packages ask another program than the charm's, so an upgrade of them "+
+			"restarts the services.", "Do what the details say."),
+	entry(DrainStalled, Warning, Unit, "drain of {name} STALLED: {value}",
+		"Nothing of what holds a node has gone for 5 minutes.",
+		"docs/how-to/take-a-node-out.md says what ends each hold."),
+	entry(ClockWrong, Warning, Unit, "the clock of {name} differs from this unit's by {duration}",
+		"The clocks of two units differ by more than the agents' lease allows for.",
+		"Set up time synchronization on that machine."),
+	entry(CharmVersionDiffers, Warning, Unit, "{name} runs another version of the charm",
+		"The unit has run a hook since it has seen the version that the others run. Its agent was down during `juju "+
+			"refresh`: Juju 4 then leaves a unit on its old charm. A unit whose agent is still down is not named.",
+		"Run the same `juju refresh` again while the agents of all units run. It restarts no "+
+			"server.").alert(15 * time.Minute),
+	entry(RestartsHeld, Info, Unit, "restarts are held back",
+		"`enable-auto-restarts` is false. show-deferred-events says why each service has to restart.",
+		"Run the printed command when the services may restart."),
+	entry(RestartDue, Info, Unit, "restart due: {value}",
+		"Over all units, one member of a database restarts at a time.", ""),
+	entry(UpgradeWaits, Info, Unit, "upgrade: waiting for {unit}, which upgrades first",
+		"Units upgrade one after another, those that lead last.", ""),
 }
