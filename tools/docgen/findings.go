@@ -93,7 +93,7 @@ func writeFinding(out *strings.Builder, root string, e finding.Entry) {
 	if e.Meaning != "" {
 		fmt.Fprintf(out, "\n%s\n", linked(root, e.Meaning))
 	}
-	if e.Do != "Nothing." && e.Do != "" {
+	if e.Do != "" {
 		fmt.Fprintf(out, "\nDo: %s\n", linked(root, e.Do))
 	}
 }
