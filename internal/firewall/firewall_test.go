@@ -25,54 +25,32 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// ensure applies the rules, and shows that a second time changes nothing.
-func (m machine) ensure(t *testing.T, want firewall.Rules) firewall.Changes {
+// ensure applies the rules, and checks that a second call changes nothing.
+func (m machine) ensure(t *testing.T, want firewall.Rules) {
 	t.Helper()
-	done, err := m.firewall().Ensure(t.Context(), want)
+	require.NoError(t, m.firewall().Ensure(t.Context(), want))
+	drifted, err := m.firewall().Drifted(t.Context(), want)
 	require.NoError(t, err)
-	again, err := m.firewall().Ensure(t.Context(), want)
-	require.NoError(t, err)
-	assert.Empty(t, again, "the second time: %v", again)
-	return done
+	assert.False(t, drifted)
+	rules := m.rules(t)
+	require.NoError(t, m.firewall().Ensure(t.Context(), want))
+	assert.Equal(t, rules, m.rules(t))
 }
 
-// on is a machine whose firewall is switched on.
-func newProtected(t *testing.T) machine {
-	t.Helper()
-	m := newMachine(t)
-	changed, err := m.firewall().Initialize(t.Context())
-	require.NoError(t, err)
-	require.True(t, changed)
-	return m
-}
-
-var closedToAll = []string{
-	"6642/tcp ALLOW IN Anywhere # charm-ovn-central",
-	"6641/tcp REJECT IN Anywhere # charm-ovn-central",
-	"6643/tcp REJECT IN Anywhere # charm-ovn-central",
-	"6644/tcp REJECT IN Anywhere # charm-ovn-central",
-	"16402/tcp REJECT IN Anywhere # charm-ovn-central",
-	"16642/tcp REJECT IN Anywhere # charm-ovn-central",
-}
-
-var closedToAll6 = []string{
-	"6642/tcp (v6) ALLOW IN Anywhere (v6) # charm-ovn-central",
-	"6641/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
-	"6643/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
-	"6644/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
-	"16402/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
-	"16642/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
-}
-
-// around is what is there, with these rules for addresses before the rest.
+// around returns these rules for addresses, each followed by the rules for all addresses of its family.
 func around(v4, v6 []string) []string {
-	rules := append(append([]string{}, v4...), closedToAll...)
-	return append(append(rules, v6...), closedToAll6...)
+	rules := append(slices.Clone(v4), "6642/tcp ALLOW IN Anywhere # charm-ovn-central")
+	six := append(slices.Clone(v6), "6642/tcp (v6) ALLOW IN Anywhere (v6) # charm-ovn-central")
+	for _, port := range []string{"6641", "6643", "6644", "16402", "16642"} {
+		rules = append(rules, port+"/tcp REJECT IN Anywhere # charm-ovn-central")
+		six = append(six, port+"/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central")
+	}
+	return append(rules, six...)
 }
 
-func TestPortsAreForPeersAndClientsOnly(t *testing.T) {
+func TestEnsure_ports_are_for_peers_and_clients_only(t *testing.T) {
 	t.Parallel()
-	unit, others := newProtected(t), newMachine(t)
+	unit, others := newMachine(t), newMachine(t)
 	cable(t, unit, others, []string{"10.9.0.1/24", "fd09::1/64"},
 		[]string{"10.9.0.2/24", "10.9.0.3/24", "10.9.0.4/24", "fd09::2/64", "fd09::3/64", "fd09::4/64"})
 	ports := []int{6641, 6642, 6643, 6644, 16402, 16642, 22}
@@ -97,97 +75,73 @@ func TestPortsAreForPeersAndClientsOnly(t *testing.T) {
 	}
 }
 
-func TestMachineWithoutIPv6InUfwIsNotChangedTwice(t *testing.T) {
+func TestEnsure_without_IPv6_in_ufw_changes_nothing_twice(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.do(t, "cp /etc/default/ufw /mnt/x")
 	m.do(t, "sed -i s/IPV6=yes/IPV6=no/ /mnt/x")
 	m.do(t, "cp /mnt/x /etc/default/ufw")
-	_, err := m.firewall().Initialize(t.Context())
-	require.NoError(t, err)
 	m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2")})
-	drifted, err := m.firewall().Drifted(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2")})
-	require.NoError(t, err)
-	assert.False(t, drifted)
-	assert.Equal(t, append([]string{"6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central"}, closedToAll...), m.rules(t))
+	all := around([]string{"6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central"}, nil)
+	assert.Equal(t, all[:7], m.rules(t))
 }
 
-func TestRulesFollowThoseWhoMayConnect(t *testing.T) {
+func TestEnsure_rules_follow_the_addresses(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	f := m.firewall()
-	_, err := f.Ensure(t.Context(), firewall.Rules{})
+	_, err := f.Drifted(t.Context(), firewall.Rules{})
 	require.ErrorIs(t, err, firewall.ErrInactive)
-	_, err = f.Remove(t.Context())
-	require.ErrorIs(t, err, firewall.ErrInactive)
+	require.ErrorIs(t, f.Remove(t.Context()), firewall.ErrInactive)
+	require.ErrorIs(t, f.Admit(t.Context(), nil), firewall.ErrInactive)
 
 	// It is switched on once, and allows what no rule forbids.
 	for _, policy := range []string{"allow", "deny"} {
-		changed, err := f.Initialize(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, policy == "allow", changed)
+		m.ensure(t, firewall.Rules{})
 		assert.Contains(t, m.do(t, "ufw status verbose"), "Default: "+policy+" (incoming), allow (outgoing)")
 		m.do(t, "ufw default deny incoming") // the operator's choice
 	}
-	assert.Empty(t, m.rules(t))
-	m.ensure(t, firewall.Rules{})
 	assert.Equal(t, around(nil, nil), m.rules(t))
 
-	done := m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2", "fd00::2", "10.0.0.2"), Clients: addrs("10.0.0.9", "::ffff:10.0.0.8")})
-	assert.Equal(t, []string{
-		"prepend allow from 10.0.0.2 to any port 6641,6643,6644,16402,16642 proto tcp",
-		"prepend allow from 10.0.0.8 to any port 6641,16642 proto tcp",
-		"prepend allow from 10.0.0.9 to any port 6641,16642 proto tcp",
-		"prepend allow from fd00::2 to any port 6641,6643,6644,16402,16642 proto tcp",
-	}, done.Added)
-	assert.Empty(t, done.Deleted)
-	assert.Equal(t, around([]string{
+	m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2", "fd00::2", "10.0.0.2"), Clients: addrs("10.0.0.9", "::ffff:10.0.0.8")})
+	rules := around([]string{
 		"6641,16642/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
 		"6641,16642/tcp ALLOW IN 10.0.0.8 # charm-ovn-central",
 		"6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central",
-	}, []string{"6641,6643,6644,16402,16642/tcp ALLOW IN fd00::2 # charm-ovn-central"}), m.rules(t))
+	}, []string{"6641,6643,6644,16402,16642/tcp ALLOW IN fd00::2 # charm-ovn-central"})
+	assert.Equal(t, rules, m.rules(t))
 
-	// A unit that is being removed no longer knows which other units may connect.
-	done, err = f.Admit(t.Context(), addrs("10.0.0.2"))
-	require.NoError(t, err)
-	assert.Empty(t, done)
+	// A unit that is being removed does not know which other addresses may connect.
+	require.NoError(t, f.Admit(t.Context(), addrs("10.0.0.2")))
+	assert.Equal(t, rules, m.rules(t))
 
-	// A peer is gone, another is a client only, a client has become a peer.
-	done = m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.9"), Clients: addrs("10.0.0.2")})
-	assert.Len(t, done.Added, 2)
-	assert.ElementsMatch(t, []string{
-		"allow from 10.0.0.2 to any port 6641,6643,6644,16402,16642 proto tcp",
-		"allow from 10.0.0.8 to any port 6641,16642 proto tcp",
-		"allow from fd00::2 to any port 6641,6643,6644,16402,16642 proto tcp",
-	}, done.Deleted)
+	// A peer has gone, another is only a client now, and a client has become a peer.
+	m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.9"), Clients: addrs("10.0.0.2")})
 	want := []string{
 		"6643,6644,16402/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
 		"6641,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central",
 		"6641,16642/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
 	}
 	assert.Equal(t, around(want, nil), m.rules(t))
-	done, err = f.Admit(t.Context(), addrs("10.0.0.3"))
-	require.NoError(t, err)
-	assert.Len(t, done.Added, 1)
-	assert.Equal(t, around(append([]string{"6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.3 # charm-ovn-central"}, want...), nil), m.rules(t))
+	require.NoError(t, f.Admit(t.Context(), addrs("10.0.0.3")))
+	third := "6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.3 # charm-ovn-central"
+	assert.Equal(t, around(append([]string{third}, want...), nil), m.rules(t))
 
-	// What makes a rule void is seen and mended, and so is ufw that is off.
+	// A rule that another's makes void is moved to the front.
 	these := firewall.Rules{Clients: addrs("10.0.0.2")}
 	m.do(t, "ufw prepend deny from 10.0.0.2")
 	drifted, err := f.Drifted(t.Context(), these)
 	require.NoError(t, err)
 	assert.True(t, drifted)
-	done = m.ensure(t, these)
-	assert.Contains(t, done.Added, "prepend allow from 10.0.0.2 to any port 6641,16642 proto tcp", "it is moved to the front")
+	m.ensure(t, these)
 	assert.Equal(t, "6641,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central", m.rules(t)[0])
-	m.do(t, "ufw --force disable")
-	_, err = f.Drifted(t.Context(), these)
-	require.ErrorIs(t, err, firewall.ErrInactive)
 }
 
-func TestRulesOfOthersStay(t *testing.T) {
+func TestEnsure_and_Remove_keep_rules_of_others(t *testing.T) {
 	t.Parallel()
-	m := newProtected(t)
+	m := newMachine(t)
+	m.ensure(t, firewall.Rules{}) // switches ufw on
+	require.NoError(t, m.firewall().Remove(t.Context()))
 	for _, words := range []string{
 		"allow 22/tcp comment ssh", "deny out to 10.9.9.9", "allow from 10.0.0.0/24 to any port 6641 proto tcp",
 		"allow 6644/tcp comment mine", "allow in on lo to any port 6643 proto tcp comment charm-ovn-central",
@@ -197,35 +151,31 @@ func TestRulesOfOthersStay(t *testing.T) {
 	}
 	before := m.rules(t)
 	clients := firewall.Rules{Clients: addrs("10.0.0.2", "10.0.1.2", "10.0.1.3")}
-	_, err := m.firewall().Ensure(t.Context(), clients)
+	err := m.firewall().Ensure(t.Context(), clients)
 	require.ErrorContains(t, err, "cannot let 10.0.1.3 in beside a rule that is not the charm's; run: sudo ")
 	after := m.rules(t)
 	assert.Subset(t, after, before)
 	assert.Contains(t, after, "16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central", "the other port is open to it")
 	assert.Contains(t, after, "6641,16642/tcp ALLOW IN 10.0.1.2 # charm-ovn-central")
-	assert.NotContains(t, after, "6644/tcp REJECT IN Anywhere # charm-ovn-central", "it would take the place of another's")
+	assert.NotContains(t, after, "6644/tcp REJECT IN Anywhere # charm-ovn-central", "it would replace another's rule")
 
-	// What is printed ends it.
+	// The printed command ends the conflict.
 	_, command, _ := strings.Cut(err.Error(), "run: sudo ")
 	m.do(t, command)
 	m.ensure(t, clients)
 	assert.Equal(t, "6641,16642/tcp ALLOW IN 10.0.1.3 # charm-ovn-central", m.rules(t)[0])
 
-	done, err := m.firewall().Remove(t.Context())
-	require.NoError(t, err)
-	assert.Contains(t, done.Deleted[0], "reject", "nobody is locked out")
-	assert.ElementsMatch(t, slices.DeleteFunc(before, func(rule string) bool { return strings.Contains(rule, "10.0.1.3") }), m.rules(t))
-	done, err = m.firewall().Remove(t.Context())
-	require.NoError(t, err)
-	assert.Empty(t, done)
+	for range 2 {
+		require.NoError(t, m.firewall().Remove(t.Context()))
+		assert.ElementsMatch(t, slices.DeleteFunc(slices.Clone(before), func(rule string) bool { return strings.Contains(rule, "10.0.1.3") }), m.rules(t))
+	}
 	assert.Contains(t, m.do(t, "ufw status"), "Status: active")
 }
 
-// machine is a network of its own, and for ufw also the files in which it keeps its
-// rules: what a test does with the real ufw stays in it.
+// machine is a network namespace with its own files for ufw, so that a test's rules stay in it.
 type machine struct{ pid int }
 
-// private gives ufw files and a lock of its own, and the loopback an address.
+// private gives ufw its own files and lock, and an address to the loopback interface.
 const private = `set -eu
 mount -t tmpfs none /mnt
 cp -a /etc/ufw /mnt/ufw
@@ -236,8 +186,7 @@ mount -t tmpfs none /run
 ip link set lo up
 `
 
-// newMachine starts a machine that lasts as long as the test. Its ufw is as the
-// package has it: installed, and off.
+// newMachine starts a machine that lasts as long as the test. Its ufw is off, as after its installation.
 func newMachine(t *testing.T) machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -248,7 +197,7 @@ func newMachine(t *testing.T) machine {
 	}
 	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "sh", "-c", private+"echo ready\nexec cat")
 	cmd.Stderr = os.Stderr
-	// It ends with the test's program: its input does.
+	// It ends with the test's program, which closes its input.
 	_, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
@@ -272,7 +221,7 @@ func (m machine) Run(ctx context.Context, c run.Command) ([]byte, error) {
 
 func (m machine) firewall() firewall.Firewall { return firewall.Firewall{Runner: m} }
 
-// do runs a command of a person on the machine, and returns what it says.
+// do runs a person's command on the machine, and returns its output.
 func (m machine) do(t *testing.T, command string) string {
 	t.Helper()
 	words := strings.Fields(command)
@@ -283,7 +232,7 @@ func (m machine) do(t *testing.T, command string) string {
 	return string(out)
 }
 
-// rules are the lines of ufw's status, without numbers and columns.
+// rules returns the lines of ufw's status, without numbers and columns.
 func (m machine) rules(t *testing.T) []string {
 	t.Helper()
 	var rules []string
@@ -295,7 +244,7 @@ func (m machine) rules(t *testing.T) []string {
 	return rules
 }
 
-// cable joins two machines, and gives each its addresses.
+// cable connects two machines, and gives each its addresses.
 func cable(t *testing.T, a, b machine, forA, forB []string) {
 	t.Helper()
 	a.do(t, fmt.Sprintf("ip link add veth0 type veth peer name veth0 netns %d", b.pid))
@@ -304,14 +253,14 @@ func cable(t *testing.T, a, b machine, forA, forB []string) {
 		for _, address := range addresses {
 			words := "ip addr add " + address + " dev veth0"
 			if strings.Contains(address, ":") {
-				words += " nodad" // or it would be tried out for a second
+				words += " nodad" // otherwise the kernel probes it for a second
 			}
 			m.do(t, words)
 		}
 	}
 }
 
-// setns is the number of setns(2), which package syscall has for arm64 only.
+// setns is the number of setns(2), which package syscall has only for arm64.
 var setns = map[string]uintptr{"amd64": 308, "arm64": 268, "ppc64le": 350, "s390x": 339}[runtime.GOARCH]
 
 // on runs f with the network of the machine. The thread is not used again.
@@ -345,8 +294,7 @@ func (m machine) listen(t *testing.T, port int) {
 	})
 }
 
-// reaches reports whether a connection from one address to another succeeds. One
-// that is refused is so at once.
+// reaches reports whether a connection from one address to another succeeds.
 func (m machine) reaches(t *testing.T, from, to string, port int) (yes bool) {
 	t.Helper()
 	m.on(t, func() {
@@ -357,7 +305,7 @@ func (m machine) reaches(t *testing.T, from, to string, port int) (yes bool) {
 			_ = conn.Close()
 			yes = true
 		case !errors.Is(err, syscall.ECONNREFUSED):
-			t.Errorf("neither let in nor refused: %v", err)
+			t.Errorf("neither accepted nor refused: %v", err)
 		}
 	})
 	return yes

@@ -13,20 +13,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Manager keeps the firewall of a unit as the application needs it. It lives for one hook.
+// Manager keeps a unit's firewall as the application needs it. It is used during one hook.
 type Manager struct {
 	Firewall Firewall
 	State    *unitstate.State
 	Log      *slog.Logger
-	// ensured is set once the firewall was seen to in this hook.
+	// ensured is set once Ensure was called in this hook.
 	ensured bool
-	// drifted is, once the machine was asked, whether its rules are not those that were last set.
+	// drifted is the answer of Firewall.Drifted in this hook; nil before it was asked.
 	drifted *bool
 }
 
-// Snapshot is what the rules follow from.
+// Snapshot has the addresses from which the rules are made.
 type Snapshot struct {
-	// Thorough is set if Juju was asked for the clients. Otherwise they are those that were let in last.
+	// Thorough is set if Clients were read from Juju. Otherwise the clients of the last rules count.
 	Thorough bool
 	// Own is the unit's address. Peers are those of the other units, and of all members of both clusters: a peer
 	// that has departed may connect until it is gone from both.
@@ -34,21 +34,21 @@ type Snapshot struct {
 	Peers, Clients []netip.Addr
 }
 
-// kept is what is remembered of the firewall.
+// kept is the manager's stored state.
 type kept struct {
-	// Rules are the rules as they were last set.
+	// Rules are the last rules that were set, by Rules.format.
 	Rules string `json:"rules,omitempty"`
-	// Clients are the clients in them; nil is not known.
+	// Clients are the clients in them; nil if unknown.
 	Clients []netip.Addr `json:"clients"`
-	// Failure is why they could not be set the last time, for people.
+	// Failure is why the last attempt to set them failed, for people.
 	Failure string `json:"failure,omitempty"`
 }
 
 var section = unitstate.NewSection[kept]("firewall")
 
-// Due reports whether the firewall is to be set: other rules are wanted than were set last, or the machine has
-// others, or ufw was switched off. The machine is asked once. A ufw that did not work the last time is left alone
-// without a thorough look, until it is on.
+// Due reports whether Ensure has to be called: the wanted rules differ from the last ones, the machine's rules differ
+// from them, or ufw was switched off. It asks the machine once. After a failure it is false until ufw is on, unless the
+// snapshot is thorough.
 func (m *Manager) Due(ctx context.Context, s Snapshot) bool {
 	last := section.Get(m.State)
 	if m.ensured || !s.Thorough && last.Clients == nil {
@@ -74,16 +74,13 @@ func (m *Manager) Due(ctx context.Context, s Snapshot) bool {
 	return *m.drifted
 }
 
-// Ensure sets the firewall. If that can't be done, as in a container without its kernel modules, the finding is
-// that the unit's ports are open; the error is the context's.
+// Ensure sets the firewall's rules. A failure, as in a container without the kernel modules, is a finding: the unit's
+// ports are open. The error is the context's, or that of the stored state.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	m.ensured = true
 	last := section.Get(m.State)
 	want := s.rules(last)
-	_, err := m.Firewall.Initialize(ctx)
-	if err == nil {
-		_, err = m.Firewall.Ensure(ctx, want)
-	}
+	err := m.Firewall.Ensure(ctx, want)
 	last.Clients, last.Failure = append([]netip.Addr{}, want.Clients...), ""
 	switch {
 	case ctx.Err() != nil:
@@ -102,10 +99,10 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return m.Findings(), err
 }
 
-// Remove removes the rules. If ufw can't work, as in a container without its kernel modules, it never will:
-// the error is the context's.
+// Remove removes the rules. It ignores a failure of ufw, as in a container without the kernel modules. The error is the
+// context's.
 func (m *Manager) Remove(ctx context.Context) error {
-	_, err := m.Firewall.Remove(ctx)
+	err := m.Firewall.Remove(ctx)
 	switch {
 	case err == nil, errors.Is(err, ErrAbsent), errors.Is(err, ErrInactive):
 	case ctx.Err() != nil:
@@ -116,7 +113,7 @@ func (m *Manager) Remove(ctx context.Context) error {
 	return nil
 }
 
-// Findings returns what went wrong the last time.
+// Findings returns the failure of the last attempt.
 func (m *Manager) Findings() []finding.Finding {
 	failure := section.Get(m.State).Failure
 	if failure == "" {
@@ -125,7 +122,7 @@ func (m *Manager) Findings() []finding.Finding {
 	return []finding.Finding{finding.New(finding.FirewallFailed, finding.Subject{}, finding.Args{Detail: failure})}
 }
 
-// rules are the hosts that may connect to this unit's ports.
+// rules returns the rules for the snapshot.
 func (s Snapshot) rules(last kept) (all Rules) {
 	clients := s.Clients
 	if !s.Thorough {
@@ -139,5 +136,5 @@ func (s Snapshot) rules(last kept) (all Rules) {
 	return Rules{Peers: hosts(s.Peers), Clients: hosts(clients)}
 }
 
-// format is the form in which rules are remembered.
+// format returns the form in which rules are stored.
 func (r Rules) format() string { return fmt.Sprintf("peers %v, clients %v", r.Peers, r.Clients) }

@@ -25,7 +25,7 @@ func manager(t *testing.T, runner run.Runner, last kept) *Manager {
 	return &Manager{Firewall: Firewall{Runner: runner}, State: state, Log: slog.New(slog.DiscardHandler)}
 }
 
-// Most units run no hook but update-status for months. It looks once, and leaves a ufw alone that can't work.
+// For months most units run only update-status, which asks ufw once, and does not call a ufw that can't work.
 func TestDue(t *testing.T) {
 	t.Parallel()
 	clients := []netip.Addr{netip.MustParseAddr("192.0.2.7")}
@@ -69,7 +69,7 @@ func TestEnsure(t *testing.T) {
 		require.Len(t, found, 1)
 		assert.Equal(t, finding.FirewallFailed, found[0].Code)
 		assert.Equal(t, kept{Rules{Peers: []netip.Addr{peer}, Clients: []netip.Addr{client}}.format(), []netip.Addr{client}, found[0].Args.Detail}, section.Get(m.State))
-		assert.False(t, m.Due(t.Context(), s), "it was seen to in this hook")
+		assert.False(t, m.Due(t.Context(), s), "it was called in this hook")
 	})
 
 	t.Run("cancelled_hook_keeps_what_was", func(t *testing.T) {
@@ -98,7 +98,7 @@ func prefixes(texts ...string) []netip.Prefix {
 }
 
 // The texts are those of ufw 0.36.2 of Debian 12.
-func TestStatusOfUfwIsRead(t *testing.T) {
+func TestParseStatus(t *testing.T) {
 	t.Parallel()
 	net := prefixes("10.0.0.0/24", "10.0.0.1/32", "0.0.0.0/0", "fd00::1/128", "2001:db8:1111:2222:3333:4444:5555:6666/128", "::/0", "10.0.0.7/32")
 	wanted := []rule{
@@ -110,7 +110,7 @@ func TestStatusOfUfwIsRead(t *testing.T) {
 		{action: allow, from: net[1]},
 		{action: allow, ports: []uint16{6641, 6643, 6644, 16642}, from: net[4], ours: true},
 		{action: allow, ports: []uint16{6643}, from: net[3], ours: true},
-		// The charm's comment, but not in the charm's form: a person has written them.
+		// Rules with the charm's comment, but not in its form: a person has written them.
 		{action: allow, ports: []uint16{6643}, from: net[2]},
 		{action: allow, from: net[6]},
 		{action: reject, ports: []uint16{6641}, from: net[5], ours: true},
@@ -124,7 +124,7 @@ func TestStatusOfUfwIsRead(t *testing.T) {
 	assert.Equal(t, wanted, rules)
 }
 
-func TestStatusWithoutRules(t *testing.T) {
+func TestParseStatus_without_rules(t *testing.T) {
 	t.Parallel()
 	for text, wanted := range map[string]bool{"Status: active\n": true, "Status: inactive\n": false, "": false} {
 		active, rules := parseStatus(text)
@@ -143,11 +143,9 @@ func FuzzStatus(f *testing.F) {
 			require.True(t, r.from.IsValid())
 			require.NotEmpty(t, r.words())
 		}
-		// What is planned for them is all that is needed.
-		want := Rules{Peers: []netip.Addr{netip.MustParseAddr("10.0.0.1")}}
-		p := compare(rules, want)
+		p := compare(rules, Rules{Peers: []netip.Addr{netip.MustParseAddr("10.0.0.1")}})
 		for _, r := range append(p.misplaced, p.stale...) {
-			require.True(t, r.ours, "a rule of others is touched")
+			require.True(t, r.ours, "a rule of others would be deleted")
 		}
 	})
 }
@@ -157,8 +155,7 @@ var (
 	client = netip.MustParseAddr("10.0.0.9")
 )
 
-// A rule after one that makes it void is deleted and put in front. One of another's
-// is not deleted, for whatever it is there.
+// The charm's rule after one that makes it void is deleted and put in front; another's rule stays.
 func TestCompare_misplaced_rule_of_charm_is_deleted(t *testing.T) {
 	t.Parallel()
 	shut := rule{action: reject, ports: []uint16{6641, 16642}, from: anywhere4}
@@ -174,27 +171,20 @@ func TestCompare_misplaced_rule_of_charm_is_deleted(t *testing.T) {
 	assert.Equal(t, []rule{late}, compare([]rule{shut, late}, want).misplaced)
 }
 
-// What lets one address in does not shut the others out.
-func TestPortIsDecidedOnlyByARuleForAllAddresses(t *testing.T) {
+func TestCompare_rule_for_one_address_decides_no_port(t *testing.T) {
 	t.Parallel()
 	one := rule{action: allow, ports: peerPorts, from: netip.PrefixFrom(peer, 32), ours: true}
 	p := compare([]rule{one}, Rules{Peers: []netip.Addr{peer}})
 	assert.Empty(t, p.admit)
-	assert.Equal(t, peerPorts, p.closed)
-	assert.Equal(t, openPorts, p.open)
+	assert.Equal(t, forAll(), p.forAll)
 }
 
-// Ufw refuses an address with a zone, and would take 10.0.0.2 and ::ffff:10.0.0.2 for two.
-func TestAddressesAreGrantedInTheFormThatUfwHasThem(t *testing.T) {
+// ufw refuses an address with a zone, and would treat 10.0.0.2 and ::ffff:10.0.0.2 as two addresses.
+func TestGrants_have_the_address_without_zone_and_mapping(t *testing.T) {
 	t.Parallel()
-	same := func(text string) {
-		var from []netip.Addr
-		for _, g := range (Rules{Clients: []netip.Addr{netip.MustParseAddr(text)}}).grants() {
-			from = append(from, g.from)
+	for given, want := range map[string]string{"::ffff:10.0.0.2": "10.0.0.2", "fe80::2%eth0": "fe80::2"} {
+		for _, g := range (Rules{Clients: []netip.Addr{netip.MustParseAddr(given)}}).grants() {
+			assert.Equal(t, netip.MustParseAddr(want), g.from)
 		}
-		address := netip.MustParseAddr(map[string]string{"::ffff:10.0.0.2": "10.0.0.2", "fe80::2%eth0": "fe80::2"}[text])
-		assert.Equal(t, []netip.Addr{address, address}, from, text)
 	}
-	same("::ffff:10.0.0.2")
-	same("fe80::2%eth0")
 }

@@ -13,10 +13,9 @@ type changes struct {
 	// misplaced are our rules after another one that makes them void; each is removed and added, since ufw refuses to
 	// add an existing one.
 	misplaced []rule
-	// admit go before all others, then open and closed after them.
-	admit        []rule
-	open, closed []uint16
-	stale        []rule
+	// admit are put before all other rules, forAll after them.
+	admit, forAll []rule
+	stale         []rule
 }
 
 // compare plans the changes from the present to the wanted rules. Rules of others stay and count: if one admits an
@@ -45,22 +44,38 @@ func compare(have []rule, want Rules) changes {
 			p.misplaced = append(p.misplaced, kept[i])
 		}
 	}
-	p.open = undecided(kept, openPorts)
-	p.closed = undecided(kept, peerPorts)
+	p.forAll = slices.DeleteFunc(forAll(), func(r rule) bool {
+		return decided(kept, r.ports[0], anywhere4) && decided(kept, r.ports[0], anywhere6)
+	})
 	return p
+}
+
+// forAll returns the wanted rules for all addresses, each about one port.
+func forAll() (rules []rule) {
+	for _, port := range openPorts {
+		rules = append(rules, rule{action: allow, ports: []uint16{port}, from: anywhere4, ours: true})
+	}
+	for _, port := range peerPorts {
+		rules = append(rules, rule{action: reject, ports: []uint16{port}, from: anywhere4, ours: true})
+	}
+	return rules
+}
+
+// decided reports whether a rule for all addresses of a family names the port.
+func decided(rules []rule, port uint16, anywhere netip.Prefix) bool {
+	return slices.ContainsFunc(rules, func(r rule) bool { return r.from == anywhere && slices.Contains(r.ports, port) })
 }
 
 // wanted reports whether the charm would write this rule: it admits only granted addresses, and closes or opens only
 // the ports that it should.
 func (r rule) wanted(grants []grant) bool {
-	anywhere := r.from == anywhere4 || r.from == anywhere6
 	for _, port := range r.ports {
 		switch {
-		case anywhere && r.action == reject:
+		case r.forAny() && r.action == reject:
 			if !slices.Contains(peerPorts, port) {
 				return false
 			}
-		case anywhere && r.action == allow:
+		case r.forAny() && r.action == allow:
 			if !slices.Contains(openPorts, port) {
 				return false
 			}
@@ -75,44 +90,25 @@ func (r rule) same(other rule) bool {
 	return r.action == other.action && r.from == other.from && slices.Equal(r.ports, other.ports)
 }
 
-// admitted reports whether the first matching rule admits it, as ufw decides.
+// admitted reports whether the first matching rule, which decides for ufw, admits g.
 func admitted(rules []rule, g grant) bool {
-	for _, r := range rules {
-		if r.matches(g) {
-			return r.action == allow
-		}
-	}
-	return false
+	i := slices.IndexFunc(rules, func(r rule) bool { return r.matches(g) })
+	return i >= 0 && rules[i].action == allow
 }
 
-// undecided are the ports for which some family has no rule for all addresses.
-func undecided(rules []rule, ports []uint16) []uint16 {
-	four, six := undecidedIn(rules, ports, anywhere4), undecidedIn(rules, ports, anywhere6)
-	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool {
-		return !slices.Contains(four, port) && !slices.Contains(six, port)
-	})
-}
-
-// undecidedIn are those for which this family has none.
-func undecidedIn(rules []rule, ports []uint16, anywhere netip.Prefix) []uint16 {
-	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool {
-		return slices.ContainsFunc(rules, func(r rule) bool { return r.forAll(port, anywhere) })
-	})
-}
-
-// words are the rule as a person types it, without action and comment.
+// words returns the rule as a person types it, without the comment.
 func (r rule) words() []string {
+	words := []string{string(r.action)}
+	switch {
+	case r.forAny():
+	case r.from.IsSingleIP():
+		words = append(words, "from", r.from.Addr().String())
+	default:
+		words = append(words, "from", r.from.String())
+	}
 	var ports []string
 	for _, port := range r.ports {
 		ports = append(ports, fmt.Sprint(port))
 	}
-	words := []string{"to", "any", "port", strings.Join(ports, ","), "proto", "tcp"}
-	if r.from == anywhere4 || r.from == anywhere6 {
-		return words
-	}
-	from := r.from.String()
-	if r.from.IsSingleIP() {
-		from = r.from.Addr().String()
-	}
-	return append([]string{"from", from}, words...)
+	return append(words, "to", "any", "port", strings.Join(ports, ","), "proto", "tcp")
 }

@@ -3,6 +3,7 @@
 package firewall
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -37,7 +38,7 @@ type grant struct {
 	from netip.Addr
 }
 
-// grants are what the rules allow, by address and port in ascending order.
+// grants returns what the rules allow, by address and port in ascending order.
 func (r Rules) grants() []grant {
 	var all []grant
 	add := func(addrs []netip.Addr, ports []uint16) {
@@ -50,10 +51,7 @@ func (r Rules) grants() []grant {
 	add(r.Peers, peerPorts)
 	add(r.Clients, clientPorts)
 	slices.SortFunc(all, func(a, b grant) int {
-		if order := a.from.Compare(b.from); order != 0 {
-			return order
-		}
-		return int(a.port) - int(b.port)
+		return cmp.Or(a.from.Compare(b.from), cmp.Compare(a.port, b.port))
 	})
 	return slices.Compact(all)
 }

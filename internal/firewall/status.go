@@ -27,7 +27,7 @@ var (
 // rule is an ufw rule for incoming TCP connections to any address of the machine.
 type rule struct {
 	action action
-	// ports is nil if the rule is for all.
+	// ports is nil if the rule is for all ports.
 	ports []uint16
 	from  netip.Prefix
 	// ours is set for rules with our comment.
@@ -38,25 +38,21 @@ func (r rule) matches(g grant) bool {
 	return (r.ports == nil || slices.Contains(r.ports, g.port)) && r.from.Contains(g.from)
 }
 
-// forAll reports whether the rule names the port and applies to all addresses of a family.
-func (r rule) forAll(port uint16, anywhere netip.Prefix) bool {
-	return r.from == anywhere && slices.Contains(r.ports, port)
-}
+// forAny reports whether the rule applies to all addresses of a family.
+func (r rule) forAny() bool { return r.from.Bits() == 0 }
 
 // numbered is a line of `ufw status numbered`: number, to, action, from, comment.
 var numbered = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\[ *\d+\] (.+?) +(ALLOW|DENY|REJECT) IN +(.+?)(?: +# (.*))?$`)
 })
 
-// parseStatus parses the output of `ufw status numbered` (ufw/backend_iptables.py): the rules in their order of
-// evaluation. Rules of other forms (of another direction, protocol, interface or address) are left out: they are not
-// ours, and don't matter here.
+// parseStatus parses the output of `ufw status numbered` (ufw/backend_iptables.py) and returns the rules in their order
+// of evaluation. It omits rules for another direction, protocol, interface or address of this machine, which the charm
+// neither writes nor needs to know.
 func parseStatus(text string) (active bool, rules []rule) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \r\n")
-		if line == "Status: active" {
-			active = true
-		}
+		active = active || line == "Status: active"
 		fields := numbered().FindStringSubmatch(line)
 		if fields == nil {
 			continue

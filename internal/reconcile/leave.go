@@ -103,7 +103,7 @@ func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 	if len(peers) == 0 {
 		return
 	}
-	_, err := u.Firewall.Admit(ctx, peers)
+	err := u.Firewall.Admit(ctx, peers)
 	if err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
 		u.Log.WarnContext(ctx, "cannot let the other units in", "error", err)
 	}
