@@ -1,6 +1,7 @@
 package monitoring
 
 import (
+	_ "embed" // the panels
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -9,86 +10,72 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// Title and UID are those of the Python charm's dashboard: the observability stack shows one of a title and a uid.
+// Title and UID are those of the Python charm's dashboard, which this one replaces: the observability stack shows one
+// dashboard for each title and UID.
 const (
 	dashboardTitle = "Juju: OVN Central (OVSDB)"
 	dashboardUID   = "2242b26722e7d0026fb829afb49b23132ebffb47"
 )
 
-// selection is $S in an expression.
-const selection = `juju_model=~"$juju_model",juju_model_uuid=~"$juju_model_uuid",juju_application=~"$juju_application",juju_unit=~"$juju_unit"`
+// panelRows has the panels of the dashboard, in rows by subject. In its expressions $S stands for [selection].
+//
+//go:embed panels.json
+var panelRows []byte
+
+// selection matches the series that the dashboard's variables select.
+const selection = `juju_model=~"$juju_model",juju_model_uuid=~"$juju_model_uuid",` +
+	`juju_application=~"$juju_application",juju_unit=~"$juju_unit"`
 
 // findingsPage is the page that explains each finding.
 const findingsPage = "reference/findings.html"
 
-// Kinds of panels, as Grafana calls them.
-const (
-	stat     = "stat"
-	series   = "timeseries"
-	timeline = "state-timeline"
-	table    = "table"
-)
-
-// Colours.
-const (
-	red    = "red"
-	orange = "orange"
-	green  = "green"
-	blue   = "blue"
-)
-
-// day is in seconds.
-const day = 86400
-
 type (
-	// object is one of JSON.
+	// object is an object of JSON.
 	object map[string]any
 	row    struct {
-		title     string
-		collapsed bool
-		panels    []panel
+		Title     string
+		Collapsed bool
+		Panels    []panel
 	}
 	panel struct {
-		// about is its description, page the page of the documents that says what to do.
-		title, kind, unit, about, page string
-		queries                        []query
-		// values are shown instead of the numbers; names shows the legend instead of them.
-		values map[string]shown
-		names  bool
-		steps  []object
+		Title string
+		// Kind is stat, timeseries, state-timeline or table, and Unit a unit of Grafana.
+		Kind, Unit string
+		// About is the description, and Page the page of the documents with what to do.
+		About, Page string
+		Queries     []query
+		// Values are shown in place of numbers. Names shows the legend in their place.
+		Values map[string]shown
+		Names  bool
+		// Thresholds are bounds of colours: red below the first, green from the last one.
+		Thresholds []int
 	}
-	query struct{ expr, legend string }
-	shown struct{ text, color string }
+	query struct{ Expr, Legend string }
+	shown struct {
+		Text  string `json:"text"`
+		Color string `json:"color"`
+	}
 )
 
-var yesNo = map[string]shown{"0": {"no", red}, "1": {"yes", green}}
-
-// atLeast are the colours of numbers: red below the first bound, green from the last one.
-func atLeast(bounds ...int) []object {
-	steps := []object{{"color": red, "value": nil}}
-	for i, bound := range bounds {
-		color := orange
-		if i == len(bounds)-1 {
-			color = green
-		}
-		steps = append(steps, object{"color": color, "value": bound})
-	}
-	return steps
-}
-
-// Dashboards are the dashboards for Grafana in the form of the relation cos-agent: each as JSON, in the format of xz,
-// in base64. They are the same for every unit.
+// Dashboards returns the dashboards for Grafana in the form of the relation cos-agent: each as JSON, in the format of
+// xz, in base64. They are the same for every unit.
 func Dashboards() ([]string, error) {
-	small, err := json.Marshal(dashboard())
+	var rows []row
+	if err := json.Unmarshal(panelRows, &rows); err != nil {
+		return nil, fmt.Errorf("cannot read the dashboard's panels: %w", err)
+	}
+	small, err := json.Marshal(dashboard(rows))
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the dashboard: %w", err)
 	}
 	return []string{base64.StdEncoding.EncodeToString(xz(small))}, nil
 }
 
-// dashboard is that of [board], in Grafana's form.
-func dashboard() object {
-	variables := []object{{"name": "prometheusds", "label": "Prometheus", "type": "datasource", "query": "prometheus"}}
+// dashboard returns the rows in Grafana's form.
+func dashboard(rows []row) object {
+	variables := []object{{
+		"name": "prometheusds", "label": "Prometheus", "type": "datasource", "query": "prometheus",
+	}}
 	matchers := []string{}
 	for _, name := range []string{"juju_model", "juju_model_uuid", "juju_application", "juju_unit"} {
 		values := fmt.Sprintf("label_values(ovn_central_build_info{%s},%s)", strings.Join(matchers, ","), name)
@@ -100,9 +87,10 @@ func dashboard() object {
 		matchers = append(matchers, fmt.Sprintf(`%s=~"$%s"`, name, name))
 	}
 	return object{
-		"title": dashboardTitle, "uid": dashboardUID, "tags": []string{"charm: ovn-central"}, "schemaVersion": 38, "version": 2,
-		"editable": true, "refresh": "1m", "time": object{"from": "now-3h", "to": "now"}, "timezone": "",
-		"templating": object{"list": variables}, "panels": panels(),
+		"title": dashboardTitle, "uid": dashboardUID, "tags": []string{"charm: ovn-central"},
+		"schemaVersion": 38, "version": 2, "editable": true, "refresh": "1m",
+		"time": object{"from": "now-3h", "to": "now"}, "timezone": "",
+		"templating": object{"list": variables}, "panels": place(rows),
 		"links": []object{link("Findings", findingsPage), link("Alerts and metrics", "reference/monitoring.html")},
 	}
 }
@@ -113,70 +101,107 @@ func link(title, page string) object {
 	return object{"title": title, "type": "link", "url": version.Docs + page, "targetBlank": true, "icon": "doc"}
 }
 
-// width is of a panel, of the 24 columns that Grafana has; height is in its units.
+// width is that of a panel, of Grafana's 24 columns; height is in Grafana's units.
 const width, height = 8, 7
 
-// panels lays the board out: three panels beside each other.
-func panels() (all []object) {
-	id, y := 0, 0
-	place := func(x, w, h int) object { id++; return object{"x": x, "y": y, "w": w, "h": h} }
-	for _, r := range board {
-		title := object{"type": "row", "title": r.title, "collapsed": r.collapsed, "gridPos": place(0, 24, 1), "id": id, "panels": []object{}}
+// place puts three panels of a row beside each other.
+func place(rows []row) (all []object) {
+	y := 0
+	for _, r := range rows {
+		title := object{
+			"type": "row", "title": r.Title, "collapsed": r.Collapsed,
+			"gridPos": object{"x": 0, "y": y, "w": 24, "h": 1}, "panels": []object{},
+		}
+		all = append(all, title)
 		y++
 		var inside []object
-		for i, p := range r.panels {
+		for i, p := range r.Panels {
 			if i > 0 && i%3 == 0 {
 				y += height
 			}
 			drawn := p.draw()
-			drawn["gridPos"], drawn["id"] = place(i%3*width, width, height), id
+			drawn["gridPos"] = object{"x": i % 3 * width, "y": y, "w": width, "h": height}
 			inside = append(inside, drawn)
 		}
 		y += height
-		if all = append(all, title); r.collapsed {
+		if r.Collapsed {
 			title["panels"] = inside
-			continue
+		} else {
+			all = append(all, inside...)
 		}
-		all = append(all, inside...)
 	}
+	number(all, 0)
 	return all
 }
 
-// draw is the panel in Grafana's form, without its place.
+// number gives each panel an ID of its own, in order, and returns the last one.
+func number(panels []object, last int) int {
+	for _, p := range panels {
+		last++
+		p["id"] = last
+		if inside, is := p["panels"].([]object); is {
+			last = number(inside, last)
+		}
+	}
+	return last
+}
+
+// draw returns the panel in Grafana's form, without its place and ID.
 func (p panel) draw() object {
-	defaults, options, overrides, transformations := object{"unit": p.unit}, object{}, []object{}, []object{}
+	defaults, options := object{"unit": p.Unit}, object{}
+	overrides, transformations := []object{}, []object{}
 	var targets []object
-	for i, q := range p.queries {
-		target := object{"refId": string(rune('A' + i)), "datasource": source(), "expr": strings.ReplaceAll(q.expr, "$S", selection), "legendFormat": q.legend}
-		if p.kind == table {
+	for i, q := range p.Queries {
+		target := object{
+			"refId": string(rune('A' + i)), "datasource": source(),
+			"expr": strings.ReplaceAll(q.Expr, "$S", selection), "legendFormat": q.Legend,
+		}
+		if p.Kind == "table" {
 			target["format"], target["instant"] = "table", true
 		}
 		targets = append(targets, target)
 	}
-	if p.steps != nil {
-		defaults["thresholds"] = object{"mode": "absolute", "steps": p.steps}
+	if p.Thresholds != nil {
+		defaults["thresholds"] = object{"mode": "absolute", "steps": steps(p.Thresholds)}
 	}
-	if p.values != nil {
-		mapping := object{}
-		for value, s := range p.values {
-			mapping[value] = object{"text": s.text, "color": s.color}
-		}
-		defaults["mappings"] = []object{{"type": "value", "options": mapping}}
+	if p.Values != nil {
+		defaults["mappings"] = []object{{"type": "value", "options": p.Values}}
 	}
-	if p.names {
+	if p.Names {
 		options["textMode"] = "name"
 	}
-	if p.kind == table {
-		transformations = append(transformations, object{"id": "organize", "options": object{"excludeByName": object{"Time": true, "Value": true}}})
-		to := []object{{"title": "What it means, and what to do", "url": version.Docs + findingsPage + "#${__value.raw}", "targetBlank": true}}
-		overrides = append(overrides, object{"matcher": object{"id": "byName", "options": "code"}, "properties": []object{{"id": "links", "value": to}}})
+	if p.Kind == "table" {
+		excluded := object{"excludeByName": object{"Time": true, "Value": true}}
+		transformations = append(transformations, object{"id": "organize", "options": excluded})
+		to := object{
+			"title": "What it means, and what to do", "url": version.Docs + findingsPage + "#${__value.raw}",
+			"targetBlank": true,
+		}
+		overrides = append(overrides, object{
+			"matcher":    object{"id": "byName", "options": "code"},
+			"properties": []object{{"id": "links", "value": []object{to}}},
+		})
 	}
 	drawn := object{
-		"type": p.kind, "title": p.title, "description": p.about, "datasource": source(), "targets": targets, "options": options,
-		"fieldConfig": object{"defaults": defaults, "overrides": overrides}, "transformations": transformations,
+		"type": p.Kind, "title": p.Title, "description": p.About, "datasource": source(), "targets": targets,
+		"options": options, "transformations": transformations,
+		"fieldConfig": object{"defaults": defaults, "overrides": overrides},
 	}
-	if p.page != "" {
-		drawn["links"] = []object{link("What to do", p.page)}
+	if p.Page != "" {
+		drawn["links"] = []object{link("What to do", p.Page)}
 	}
 	return drawn
+}
+
+// steps returns thresholds in Grafana's form: red, orange between the bounds, and green.
+func steps(bounds []int) []object {
+	all := []object{{"color": "red", "value": nil}}
+	for i, bound := range bounds {
+		color := "orange"
+		if i == len(bounds)-1 {
+			color = "green"
+		}
+		all = append(all, object{"color": color, "value": bound})
+	}
+	return all
 }

@@ -15,8 +15,8 @@ import (
 // canonical/snap-prometheus-ovn-exporter packs it. It serves on port 9476.
 const snap = "prometheus-ovn-exporter"
 
-// Timeouts of snap. A call that only asks or switches takes a second; one that uses the store downloads about 10 MB,
-// and gives up after about a minute if it can't reach the store.
+// Timeouts of snap. A local call takes a second. A call to the store downloads about 10 MB, and fails after about a
+// minute if it can't reach the store.
 const (
 	snapTimeout  = 30 * time.Second
 	storeTimeout = 3 * time.Minute
@@ -36,7 +36,7 @@ var risks = []string{"stable", "candidate", "beta", "edge"}
 var ErrNoSnapd = errors.New("snapd is not installed, without which there is no exporter; " +
 	"set ovn-exporter-channel to \"\" to do without")
 
-// Channel is the risk of the option ovn-exporter-channel: the part after its last slash, or stable if it is empty.
+// Channel returns the risk of the option ovn-exporter-channel: the part after its last slash, or stable if it is empty.
 // Empty means no exporter. The previous charm read it in the same way.
 func Channel(option string) string {
 	if option == "" {
@@ -83,7 +83,7 @@ func (e Exporter) Ensure(ctx context.Context, channel string) (installed bool, e
 	return true, e.start(ctx)
 }
 
-// tracking is the snap's channel, such as latest/stable; a dash if it was installed from a file.
+// tracking returns the snap's channel, such as latest/stable; a dash if it was installed from a file.
 func (e Exporter) tracking(ctx context.Context) (channel string, installed bool, err error) {
 	rows, err := e.table(ctx, "list", snap)
 	if failed := (*run.Error)(nil); errors.As(err, &failed) &&
@@ -144,7 +144,7 @@ func (e Exporter) start(ctx context.Context) error {
 	return nil
 }
 
-// table is snap's output in columns, without their names.
+// table returns snap's output in columns, without their names.
 func (e Exporter) table(ctx context.Context, args ...string) ([][]string, error) {
 	out, err := e.snap(ctx, snapTimeout, args...)
 	if err != nil {
@@ -167,13 +167,12 @@ func (e Exporter) store(ctx context.Context, args ...string) error {
 func (e Exporter) snap(ctx context.Context, timeout time.Duration, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	command := run.Command{Name: "snap", Args: args}
-	out, err := e.Runner.Run(ctx, command)
+	out, err := e.Runner.Run(ctx, run.Command{Name: "snap", Args: args})
 	switch {
 	case run.Missing(err):
 		return nil, ErrNoSnapd
 	case err != nil:
-		return nil, fmt.Errorf("cannot run %s %s: %w", command.Name, args[0], err)
+		return nil, fmt.Errorf("cannot run snap %s: %w", args[0], err)
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package monitoring
 
 import (
+	_ "embed" // the rules
 	"fmt"
 	"strings"
 
@@ -9,13 +10,30 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
+// The rules for the exporter use the metrics of pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. There
+// cluster_status is 1 for "cluster member", and 0 for a member without contact to a quorum. cluster_peer_count and
+// cluster_peer_match_index are complete on the leader only; a follower counts its connections. pid is 0 if there is no
+// process, and then its database has no cluster_ metrics. ovn_up is 0 on every machine without Open vSwitch.
+var (
+	//go:embed alerts.json
+	alertRules []byte
+	//go:embed exporter-alerts.json
+	exporterAlertRules []byte
+	//go:embed log-alerts.json
+	logAlertRules []byte
+)
+
 // alertSeverities are the labels of alerts by the severity of a finding.
 var alertSeverities = map[finding.Severity]string{
 	finding.Error: "critical", finding.Waiting: "warning", finding.Warning: "warning", finding.Info: "info",
 }
 
-// findingAlerts are the alerts for lasting findings, one for each entry of the catalogue with a time for it. page is
-// the URL that explains a code.
+// findingExpr is the expression of the alert for a finding's code.
+const findingExpr = "max by (juju_model, juju_model_uuid, juju_application, juju_unit, subject) " +
+	`(ovn_central_finding{%%%%juju_topology%%%%,code="%s"}) > 0`
+
+// findingAlerts returns the alerts for lasting findings, one for each entry of the catalogue with a time for it. page
+// returns the URL that explains a code.
 func findingAlerts(page func(finding.Code) string) relation.AlertGroup {
 	g := relation.AlertGroup{Name: "findings"}
 	for _, e := range finding.Catalogue() {
@@ -24,7 +42,7 @@ func findingAlerts(page func(finding.Code) string) relation.AlertGroup {
 		}
 		g.Rules = append(g.Rules, relation.AlertRule{
 			Alert:  AlertName(e.Code),
-			Expr:   fmt.Sprintf(`max by (juju_model, juju_model_uuid, juju_application, juju_unit, subject) (ovn_central_finding{%%%%juju_topology%%%%,code="%s"}) > 0`, e.Code),
+			Expr:   fmt.Sprintf(findingExpr, e.Code),
 			For:    e.For.String(),
 			Labels: map[string]string{"severity": alertSeverities[e.Severity]},
 			Annotations: map[string]string{
@@ -38,7 +56,7 @@ func findingAlerts(page func(finding.Code) string) relation.AlertGroup {
 	return g
 }
 
-// AlertName is the name of the alert for a code: OVNCentralMemberDown for MEMBER_DOWN.
+// AlertName returns the name of the alert for a code: OVNCentralMemberDown for MEMBER_DOWN.
 func AlertName(code finding.Code) string {
 	name := "OVNCentral"
 	for word := range strings.SplitSeq(strings.ToLower(string(code)), "_") {
@@ -47,21 +65,21 @@ func AlertName(code finding.Code) string {
 	return name
 }
 
-// AlertRules are the alert rules for the agent's metrics, without what only a unit knows. page is the URL that explains
-// a finding's code.
+// AlertRules returns the alert rules for the agent's metrics, with placeholders for [relation.AlertRules.For]. page
+// returns the URL that explains a finding's code.
 func AlertRules(page func(finding.Code) string) (relation.AlertRules, error) {
 	all, err := parse(alertRules)
 	all.Groups = append(all.Groups, findingAlerts(page))
 	return all, err
 }
 
-// ExporterAlertRules are like [AlertRules], for the exporter's metrics.
+// ExporterAlertRules is like [AlertRules], for the exporter's metrics.
 func ExporterAlertRules() (relation.AlertRules, error) { return parse(exporterAlertRules) }
 
-// LogAlertRules are like [AlertRules], for Loki: they are about the logs of a model's machines.
+// LogAlertRules is like [AlertRules], for the logs of a model's machines in Loki.
 func LogAlertRules() (relation.AlertRules, error) { return parse(logAlertRules) }
 
-// parse reads rules with the URLs of pages in their texts.
+// parse parses rules, and replaces paths of pages in them by URLs.
 func parse(text []byte) (relation.AlertRules, error) {
 	return relation.ParseAlertRules([]byte(version.Linked(string(text))))
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// exporterRetry is how long the store is left alone after a failure: without a way to it, each try takes a minute or
-// more, and hooks wait for it.
+// exporterRetry is the time between attempts after a failure: if the store can't be reached, an attempt delays the hook
+// by a minute or more.
 const exporterRetry = time.Hour
 
 // Juju has the tools of Juju that the manager needs.
@@ -29,8 +29,8 @@ type Juju interface {
 	NetworkGet(ctx context.Context, endpoint, id string) (juju.Network, error)
 }
 
-// Manager keeps a unit's monitoring: the exporter, Nagios' checks, and what Prometheus and the observability stack
-// read. It lives for one hook.
+// Manager keeps a unit's monitoring: the exporter, Nagios' checks, and the data for Prometheus and the observability
+// stack. It is used during one hook.
 type Manager struct {
 	Machine Machine
 	Juju    Juju
@@ -40,11 +40,11 @@ type Manager struct {
 	Log     *slog.Logger
 }
 
-// Snapshot is what the monitoring follows from.
+// Snapshot has the state and the options for [Manager.Ensure].
 type Snapshot struct {
 	// Now is the time at which the hook began.
 	Now time.Time
-	// Thorough is set if Juju is to be asked for relations.
+	// Thorough permits questions to Juju about relations.
 	Thorough bool
 	// Ready is set if the unit's servers are members, Dying if the unit is being removed, JujuLeader if it leads the
 	// application.
@@ -52,11 +52,11 @@ type Snapshot struct {
 	// Address is the unit's.
 	Address     netip.Addr
 	Application observe.Application
-	// Exporter is the option for the exporter's channel. Unknown is set if it can't be read, which doesn't mean that no
-	// exporter is wanted.
+	// Exporter is the option for the exporter's channel. Unknown is set if the option can't be read; then nothing is
+	// changed.
 	Exporter string
 	Unknown  bool
-	// AgentPort is where the agent is to answer; 0 if its options are invalid: it keeps the port that it has.
+	// AgentPort is the agent's port by its options; 0 if these are invalid, so that the agent keeps its present port.
 	AgentPort uint16
 	// Nagios are the options for Nagios; nil if one is invalid.
 	Nagios *NagiosOptions
@@ -65,27 +65,27 @@ type Snapshot struct {
 // NagiosOptions are the options for Nagios.
 type NagiosOptions struct{ Context, ServiceGroups string }
 
-// kept is what is remembered of monitoring.
+// kept is the manager's stored state.
 type kept struct {
 	// Installed reports whether the exporter is on the machine.
 	Installed bool `json:"installed,omitempty"`
-	// Channel is the one that was tried last, Failed when that failed, Failure why.
+	// Channel is that of the last attempt, Failed the time if it failed, and Failure the reason.
 	Channel string    `json:"channel,omitempty"`
 	Failed  time.Time `json:"failed,omitzero"`
 	Failure string    `json:"failure,omitempty"`
-	// Problems are what was wrong the last time, for people.
+	// Problems are the errors of the last call of Ensure, for people.
 	Problems []string `json:"problems,omitempty"`
 }
 
 var section = unitstate.NewSection[kept]("monitoring")
 
-// due reports whether the exporter, having failed, is to be tried again.
+// due reports whether it is time for another attempt after a failure of the exporter.
 func (k kept) due(now time.Time) bool {
 	return !k.Failed.IsZero() && (now.Sub(k.Failed) >= exporterRetry || now.Before(k.Failed))
 }
 
-// Ensure keeps the unit's monitoring. It finds nothing, since the databases don't depend on it: a problem is logged
-// once. The error is the context's.
+// Ensure keeps the unit's monitoring. It logs a problem once and returns no findings, since the databases don't depend
+// on monitoring. The error is the context's, or that of the stored state.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last := section.Get(m.State)
 	if s.Unknown || !s.Thorough && !last.due(s.Now) {
@@ -110,7 +110,7 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return nil, section.Set(m.State, last)
 }
 
-// keepExporter installs the exporter once the databases are served, which come first.
+// keepExporter makes the exporter follow its option. It installs it only if the databases are served.
 func (m *Manager) keepExporter(ctx context.Context, s Snapshot, last *kept) (err error) {
 	channel := Channel(s.Exporter)
 	switch {

@@ -41,7 +41,7 @@ var leftovers = []string{
 // nrpeService is the service to restart after a change of commandsDir.
 const nrpeService = "nagios-nrpe-server"
 
-// serviceTimeout limits its restart, which takes less than a second.
+// serviceTimeout limits the restart of that service, which takes less than a second.
 const serviceTimeout = 30 * time.Second
 
 // ErrNoPlugin means that check_systemd.py of nrpe's charm is in none of the directories of plugins.
@@ -78,10 +78,10 @@ type Nagios struct {
 	Root string
 }
 
-// Ensure writes the missing or different plugin and commands of the checks, and only then restarts the NRPE server. It
-// returns the names of the checks, for [relation.MonitorsDatabag]; none, without an error, while the machine has no
-// NRPE. With [ErrNoPlugin] it returns the names of the checks that work nevertheless. If the restart after a write is
-// missed, nrpe's charm makes it, since it restarts the server at each new check.
+// Ensure writes the plugin and the commands of the checks, and restarts the NRPE server if they have changed. It
+// returns the names of the checks, for [relation.MonitorsDatabag]; none, without an error, if the machine has no NRPE.
+// With [ErrNoPlugin] it returns the names of the remaining checks. If the hook is killed before the restart, nrpe's
+// charm restarts the server, as it does after each new check.
 func (n Nagios) Ensure(ctx context.Context, c Checks) (names []string, err error) {
 	if !n.there(commandsDir) {
 		return nil, nil
@@ -131,19 +131,15 @@ func (n Nagios) checks(c Checks) (checks []check, missing error) {
 	}}
 	// First the directory of nrpe's charm, where programs expect it in the commands (test_nrpe_configured of
 	// zaza-openstack-tests).
-	var plugin string
-	for _, dir := range []string{pluginDir, "/usr/lib/nagios/plugins"} {
-		if found := n.path(dir, "check_systemd.py"); plugin == "" && n.there(filepath.Join(dir, "check_systemd.py")) {
-			plugin = found
-		}
-	}
-	if plugin == "" {
+	plugins := []string{pluginDir + "/check_systemd.py", "/usr/lib/nagios/plugins/check_systemd.py"}
+	i := slices.IndexFunc(plugins, n.there)
+	if i < 0 {
 		return checks, ErrNoPlugin
 	}
 	for _, service := range c.Services {
 		checks = append(checks, check{
 			name: service, description: "process check {" + c.Unit + "}",
-			command: plugin + " " + service,
+			command: n.path(plugins[i]) + " " + service,
 		})
 	}
 	return checks, nil

@@ -32,7 +32,8 @@ func (m *Manager) own(rules relation.AlertRules) relation.AlertRules {
 	return rules.For(m.topology(), m.Env.Version.Render(c))
 }
 
-// publishToPrometheus asks for the relations in any case: goal-state lacks those by an offer.
+// publishToPrometheus publishes for Prometheus. It always asks for the relations, since goal-state lacks those by an
+// offer.
 func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kept) error {
 	ids, err := m.relations(ctx, relation.Metrics)
 	if err != nil || len(ids) == 0 {
@@ -45,28 +46,34 @@ func (m *Manager) publishToPrometheus(ctx context.Context, s Snapshot, last *kep
 	for _, id := range ids {
 		var address netip.Addr
 		if last.Installed {
-			network, err := m.Juju.NetworkGet(ctx, relation.Metrics, id)
-			if err != nil {
+			if address, err = m.scrapeAddress(ctx, id, s); err != nil {
 				return err
 			}
-			offered := network.Ingress
-			if len(offered) == 0 {
-				offered = network.Bind
-			}
-			address, _ = network.Choose(offered, []netip.Addr{s.Address}, nil)
 		}
 		app, unit := relation.ScrapeDatabag(m.topology(), s.Exporter != "", address, m.own(rules))
-		if err := m.Juju.RelationSet(ctx, id, unit); err != nil {
-			return err
+		err = m.Juju.RelationSet(ctx, id, unit)
+		if err == nil && s.JujuLeader {
+			err = m.Juju.RelationSetApp(ctx, id, app)
 		}
-		if !s.JujuLeader {
-			continue
-		}
-		if err := m.Juju.RelationSetApp(ctx, id, app); err != nil && !errors.Is(err, juju.ErrNotLeader) {
+		if err != nil && !errors.Is(err, juju.ErrNotLeader) {
 			return err
 		}
 	}
 	return nil
+}
+
+// scrapeAddress returns the address at which Prometheus reaches this unit by a relation.
+func (m *Manager) scrapeAddress(ctx context.Context, id string, s Snapshot) (netip.Addr, error) {
+	network, err := m.Juju.NetworkGet(ctx, relation.Metrics, id)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	offered := network.Ingress
+	if len(offered) == 0 {
+		offered = network.Bind
+	}
+	address, _ := network.Choose(offered, []netip.Addr{s.Address}, nil)
+	return address, nil
 }
 
 // publishToAgent publishes for the observability stack's agent on the machine.
@@ -100,7 +107,7 @@ func (m *Manager) publishToAgent(ctx context.Context, s Snapshot, last *kept) er
 	return nil
 }
 
-// agentPort is where this unit's agent answers; 0 if it is not installed yet.
+// agentPort returns the port of this unit's agent; 0 if it is not installed yet.
 func (m *Manager) agentPort(s Snapshot) (uint16, error) {
 	text, err := os.ReadFile(m.Paths.AgentConfig())
 	switch {
@@ -120,8 +127,7 @@ func (m *Manager) agentPort(s Snapshot) (uint16, error) {
 	return at.Port(), nil
 }
 
-// keepChecks writes the checks once there is something that can be found running, and
-// removes them with the relation.
+// keepChecks writes the checks if the databases are served, and removes them with the relation.
 func (m *Manager) keepChecks(ctx context.Context, s Snapshot, _ *kept) error {
 	ids, err := m.subordinates(ctx, s, relation.NRPE)
 	if err != nil {
@@ -163,8 +169,8 @@ func (m *Manager) checks(host relation.NagiosHost, o NagiosOptions) Checks {
 	}
 }
 
-// subordinates are the relations of an endpoint to applications on the same machine. Goal-state always has those, so
-// that without one Juju is not asked.
+// subordinates returns the relations of an endpoint to applications on the same machine. Goal-state always has those,
+// so without one it does not ask Juju.
 func (m *Manager) subordinates(ctx context.Context, s Snapshot, endpoint string) ([]string, error) {
 	if s.Application.Goal != nil && len(s.Application.Remote[endpoint]) == 0 && m.Env.Relation != endpoint {
 		return nil, nil
@@ -177,8 +183,7 @@ func (m *Manager) relations(ctx context.Context, endpoint string) ([]string, err
 	return m.Env.Unbroken(ids), err
 }
 
-// remoteBag is what the one unit at the other end of a relation publishes; empty
-// while there is none.
+// remoteBag returns the data of the one unit at the other end of a relation; empty if there is none.
 func (m *Manager) remoteBag(ctx context.Context, id string) (map[string]string, error) {
 	units, err := m.Juju.RelationUnits(ctx, id)
 	if err != nil || len(units) == 0 {
