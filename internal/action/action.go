@@ -1,7 +1,5 @@
-// Package action is what Juju runs by the name of an action: it reads the
-// parameters, calls one service, and reports. A failure is said by action-fail
-// and an exit code of 0, since Juju drops the message of an action that exits
-// with another.
+// Package action runs actions for Juju: it reads the parameters, calls one service, and reports. It reports a failure
+// with action-fail and exit code 0: Juju drops the message of an action with another exit code.
 package action
 
 import (
@@ -10,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
@@ -21,10 +20,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// actionTimeout bounds a whole action, but for those that wait for a node.
+// actionTimeout limits an action, unless it waits for a node.
 const actionTimeout = 20 * time.Minute
 
-// timeout is that of one.
 func timeout(name string) time.Duration {
 	if name == "drain" || name == "decommission" {
 		return node.Timeout
@@ -32,17 +30,26 @@ func timeout(name string) time.Duration {
 	return actionTimeout
 }
 
-// Unit is the unit that actions run on, and what they alone need of it.
+// Unit is the unit that actions run on.
 type Unit struct {
 	*reconcile.Reconciler
 	// Backup makes copies of the databases.
 	Backup *backup.Service
 }
 
-// results are what an action hands to Juju.
+// results are an action's results for Juju.
 type results map[string]string
 
-var handlers = map[string]func(context.Context, Unit, params) (results, error){
+// list adds a result of lines, if there are any.
+func (r results) list(key string, all []string) {
+	if len(all) > 0 {
+		r[key] = lines(all)
+	}
+}
+
+type handler func(context.Context, Unit, *params) (results, error)
+
+var handlers = map[string]handler{
 	"agent-status":   agentStatus,
 	"cluster-status": clusterStatus,
 	"health":         health,
@@ -86,28 +93,28 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"show-deferred-events": showDeferredEvents,
 }
 
-// Names lists the actions that are handled, sorted.
+// Names are the known actions, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(handlers)) }
 
-// ErrUnknown is returned for an action that there is none of.
+// ErrUnknown is returned for an unknown action.
 var ErrUnknown = errors.New("unknown action")
 
-// Run runs an action. What it refuses or can't do is reported to Juju; an error
-// is returned only where Juju can't be told.
+// Run runs an action. It reports refusals and failures to Juju, and returns an error only if that fails.
 func Run(ctx context.Context, u Unit, name string) error {
 	handle, known := handlers[name]
 	if !known {
 		return fmt.Errorf("%w %q", ErrUnknown, name)
 	}
-	report := context.WithoutCancel(ctx) // also what was cut short is to be told
+	report := context.WithoutCancel(ctx) // an interrupted action reports, too
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout(name), fmt.Errorf("timed out after %s", timeout(name)))
 	defer cancel()
 	given, err := u.Tools.ActionParams(ctx)
 	if err != nil {
 		return err
 	}
-	found, failure := handle(ctx, u, params(given))
-	if found, err = u.withReasons(found, given["format"], failure); err != nil {
+	p := newParams(given)
+	found, failure := handle(ctx, u, p)
+	if found, err = u.withReasons(found, p, failure); err != nil {
 		failure = errors.Join(failure, err)
 	}
 	if len(found) > 0 {
@@ -121,16 +128,26 @@ func Run(ctx context.Context, u Unit, name string) error {
 	return nil
 }
 
-// withReasons adds the findings of a refusal for programs, if the format is theirs and the results have none.
-func (u Unit) withReasons(found results, format any, failure error) (results, error) {
+// withReasons adds the findings of a refusal for programs, if the results have no findings yet.
+func (u Unit) withReasons(found results, p *params, failure error) (results, error) {
 	reasons := finding.Reasons(failure)
-	if len(reasons) == 0 || found["findings"] != "" || format != "yaml" && format != "json" {
+	if len(reasons) == 0 || found["findings"] != "" {
 		return found, nil
 	}
-	text, err := rendered(fmt.Sprint(format), present.Documents(u.Env.Version, reasons), nil)
 	if found == nil {
 		found = results{}
 	}
-	found["findings"] = text
-	return found, err
+	return found, u.addFindings(found, p, reasons)
 }
+
+// addFindings adds findings for programs, if the results are for programs.
+func (u Unit) addFindings(found results, p *params, all []finding.Finding) (err error) {
+	if p.programs() {
+		found["findings"], err = rendered(p.format, present.Documents(u.Env.Version, all), nil)
+	}
+	return err
+}
+
+// lines is a result of whole lines. Juju's client folds a result without a newline at its end, and a folded command
+// can't be pasted.
+func lines(all []string) string { return strings.Join(all, "\n") + "\n" }

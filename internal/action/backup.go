@@ -3,9 +3,8 @@ package action
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -16,20 +15,12 @@ import (
 )
 
 // takeBackup copies both databases.
-func takeBackup(ctx context.Context, u Unit, p params) (results, error) {
-	dir, err := p.text("path")
-	if err != nil {
+func takeBackup(ctx context.Context, u Unit, p *params) (results, error) {
+	dir := cmp.Or(p.text("path"), u.Backup.Files.Paths.Backups)
+	keep, dryRun := int(p.number("keep", backup.DefaultKeep, 1, 1<<20)), p.flag("dry-run")
+	if err := p.err(); err != nil {
 		return nil, err
 	}
-	keep, err := p.count("keep", backup.DefaultKeep)
-	if err != nil {
-		return nil, err
-	}
-	dryRun, err := p.flag("dry-run")
-	if err != nil {
-		return nil, err
-	}
-	dir = cmp.Or(dir, u.Backup.Files.Paths.Backups)
 	if dryRun {
 		return planBackup(ctx, u, dir, keep)
 	}
@@ -47,21 +38,22 @@ func takeBackup(ctx context.Context, u Unit, p params) (results, error) {
 	return found, nil
 }
 
-// planBackup says what a backup would copy and remove.
+// planBackup shows what a backup would copy and remove.
 func planBackup(ctx context.Context, u Unit, dir string, keep int) (results, error) {
 	p, err := u.Backup.Plan(ctx, dir, keep)
 	if err != nil {
 		return nil, err
 	}
 	found := results{}
-	steps := []string{"copy both databases to a new directory in " + dir}
 	for _, x := range p.Databases {
 		found["ovn"+x.Name.Short()] = fmt.Sprintf("from the %s of member %s, cluster %s, term %d, index "+
 			"%d; its file has %d bytes",
 			x.Source, x.Server.Short(), x.Cluster, x.Term, x.Index, x.Size)
 	}
 	warn(found, p.Databases)
-	steps = append(steps, "load each copy, compress it and read it back")
+	steps := []string{
+		"copy both databases to a new directory in " + dir, "load each copy, compress it and read it back",
+	}
 	for _, path := range p.Removed {
 		steps = append(steps, "remove "+path)
 	}
@@ -70,25 +62,29 @@ func planBackup(ctx context.Context, u Unit, dir string, keep int) (results, err
 }
 
 // listBackups shows the backups on this machine.
-func listBackups(ctx context.Context, u Unit, p params) (results, error) {
-	dir, dirErr := p.text("path")
-	format, formatErr := p.format()
-	if err := errors.Join(dirErr, formatErr); err != nil {
+func listBackups(ctx context.Context, u Unit, p *params) (results, error) {
+	dir := p.text("path")
+	if dir != "" && !filepath.IsAbs(dir) {
+		p.refuse("path", "it takes an absolute path")
+	} else if _, err := os.Stat(dir); dir != "" && err != nil {
+		p.refuse("path", "cannot read it: "+err.Error())
+	}
+	if err := p.err(); err != nil {
 		return nil, err
 	}
-	if dir != "" && !filepath.IsAbs(dir) {
-		return nil, p.invalid("path", "it takes an absolute path")
-	}
-	all, err := u.Backup.List(ctx, cmp.Or(dir, u.Backup.Files.Paths.Backups))
+	dir = cmp.Or(dir, u.Backup.Files.Paths.Backups)
+	all, err := u.Backup.List(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	text, err := rendered(format, all, func(all []backup.Listed) string { return document.Backups(all, u.Backup.Now()) })
+	text, err := rendered(p.format, all, func(all []backup.Listed) string {
+		return document.Backups(dir, all, u.Backup.Now())
+	})
 	return results{"backups": text}, err
 }
 
 // noBackup refuses a restore from a path that is not a backup, and names the backup with the most similar path.
-func (u Unit) noBackup(ctx context.Context, p params, from string) error {
+func (u Unit) noBackup(ctx context.Context, p *params, from string) error {
 	all, err := u.Backup.List(ctx, u.Backup.Files.Paths.Backups)
 	if err != nil {
 		return err
@@ -106,7 +102,7 @@ func (u Unit) noBackup(ctx context.Context, p params, from string) error {
 		finding.Do(restore), finding.If(finding.ToSeeBackups, command.Command{Unit: u.Env.Unit, Action: "backups"}))
 }
 
-// warn adds a line for each copy that is not of what is served.
+// warn adds a line for each copy of a file without a server.
 func warn(found results, databases []backup.Database) {
 	for _, x := range databases {
 		if x.Source == backup.FromFile {
@@ -114,17 +110,4 @@ func warn(found results, databases []backup.Database) {
 				": this unit's server serves nothing; the copy is of its file, and other units may have newer data"})
 		}
 	}
-}
-
-// count reads a number of 1 or more.
-func (p params) count(key string, otherwise int) (int, error) {
-	switch v := p[key].(type) {
-	case nil:
-		return otherwise, nil
-	case json.Number:
-		if n, err := v.Int64(); err == nil && n >= 1 && n <= 1<<20 {
-			return int(n), nil
-		}
-	}
-	return 0, p.invalid(key, "it takes a number, 1 or more")
 }

@@ -18,20 +18,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// clusterStatus shows both clusters with the units of their members. Juju prints results in the order of their
-// names: the first one has what people need. In the formats for programs, each fact has a result of its own.
-func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
-	format, chosen, err := u.statusFormat(ctx, p)
-	if err != nil {
+// clusterStatus shows both clusters with the units of their members. Juju sorts results by name: the first one is for
+// people. In the formats for programs, each fact has a result of its own.
+func clusterStatus(ctx context.Context, u Unit, p *params) (results, error) {
+	chosen := u.statusFormat(ctx, p)
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	l := u.look(ctx)
 	screen := present.Screen(u.Env.Version, u.Env.Unit, l.rows, l.findings, l.summary)
 	found := results{"format": chosen, "at-a-glance": screen}
 	for _, c := range l.report.Clusters {
-		if found["ovn"+c.Database.Short()], err = shownCluster(format, c); err != nil {
+		text, err := shownCluster(p.format, c)
+		if err != nil {
 			return nil, err
 		}
+		found["ovn"+c.Database.Short()] = text
 	}
 	details := map[string][]string{
 		"clients": status.ClientCounts(l.report), "fault-tolerance": status.Tolerance(l.report),
@@ -40,27 +42,25 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if l.orphans != "" {
 		found["orphans"] = l.orphans
 	}
-	if format == "" || format == "text" { // all in one that comes after the clusters
+	if !p.programs() { // one result, which comes after the clusters
 		all := slices.Concat(l.servers, prefixed("clients of ", details["clients"]), prefixed("agents: ", l.lease))
 		details = map[string][]string{"servers": all}
-	} else if found["findings"], err = rendered(format, present.Documents(u.Env.Version, l.findings), nil); err != nil {
+	} else if err := u.addFindings(found, p, l.findings); err != nil {
 		return nil, err
 	}
 	for key, all := range details {
-		if len(all) > 0 {
-			found[key] = lines(all)
-		}
+		found.list(key, all)
 	}
-	return found, u.refuseIncomplete(format, l.report)
+	if p.programs() {
+		return found, u.refuseIncomplete(l.report)
+	}
+	return found, nil
 }
 
-// refuseIncomplete fails a report for programs if a database is not served: they look for a member's keys in each
-// document, and juju-verify ends without the unit's name if one is missing, but names a unit whose action has failed.
-// The Python charm fails, too. The results are there all the same.
-func (u Unit) refuseIncomplete(format string, report observe.Report) error {
-	if format == "" || format == "text" {
-		return nil
-	}
+// refuseIncomplete is the error of a report for programs if a database is not served. Programs look for a member's keys
+// in each document; juju-verify ends without the unit's name if one is missing, but names a unit whose action has failed.
+// The Python charm fails, too. The action has its results nevertheless.
+func (u Unit) refuseIncomplete(report observe.Report) error {
 	var missing []string
 	for _, c := range report.Clusters {
 		if c.Condition != ovndb.Serving {
@@ -77,7 +77,7 @@ func (u Unit) refuseIncomplete(format string, report observe.Report) error {
 		u.Env.Unit, strings.Join(missing, "; "), u.Env.Version.Render(text))
 }
 
-// look is one look at this unit and its clusters.
+// look is the state of this unit and its clusters at one moment.
 type look struct {
 	report                  observe.Report
 	findings                []finding.Finding
@@ -89,7 +89,7 @@ type look struct {
 func (u Unit) look(ctx context.Context) (l look) {
 	o, err := u.Reconciler.Look(ctx)
 	if err != nil {
-		u.Log.WarnContext(ctx, "cannot find out the state of this unit", "error", err)
+		u.Log.WarnContext(ctx, "cannot read the state of this unit", "error", err)
 		unknown := finding.New(finding.StateUnknown, finding.Subject{}, finding.Args{Detail: err.Error()})
 		l.findings = append(l.findings, unknown)
 	}
@@ -124,7 +124,7 @@ func prefixed(prefix string, all []string) []string {
 	return texts
 }
 
-// northd is how this unit's ovn-northd is. It is asked if the look at the unit has failed before that.
+// northd is the health of this unit's ovn-northd, even if the look at the unit has failed.
 func (u Unit) northd(ctx context.Context, o reconcile.Result) ovndb.NorthdHealth {
 	if found := o.Northd(); found != "" {
 		return found
@@ -136,7 +136,7 @@ func (u Unit) northd(ctx context.Context, o reconcile.Result) ovndb.NorthdHealth
 	return health
 }
 
-// agent is what the unit's agent says. It is asked, too, if the look at the unit has failed before that.
+// agent is the status of the unit's agent, even if the look at the unit has failed.
 func (u Unit) agent(ctx context.Context, o reconcile.Result) (s agentreport.Status, ok bool) {
 	if s = o.Agent(); s.Unit != "" {
 		return s, true
@@ -145,28 +145,24 @@ func (u Unit) agent(ctx context.Context, o reconcile.Result) (s agentreport.Stat
 	return s, err == nil
 }
 
-// statusFormat is how the clusters are to be shown, and how that was chosen: by the
-// action's own parameter, or by the option, since programs for the Python charm
-// expect a document and give no parameter.
-func (u Unit) statusFormat(ctx context.Context, p params) (format, chosen string, err error) {
-	if format, err = p.format(); err != nil || format != "" {
-		return format, format, err
+// statusFormat sets a missing format to the option's, since programs for the Python charm expect a document and give no
+// parameter. It returns the format for people.
+func (u Unit) statusFormat(ctx context.Context, p *params) string {
+	if p.format != "" {
+		return p.format
 	}
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read an option", "option", plan.OptionStatusFormat, "error", err)
 	}
-	s, _ := plan.ParseSettings(config) // what can't be used is in the unit's status
-	return s.StatusFormat, s.StatusFormat + " (option " + plan.OptionStatusFormat + ")", nil
+	s, _ := plan.ParseSettings(config) // errors are in the unit's status
+	p.format = s.StatusFormat
+	return s.StatusFormat + " (option " + plan.OptionStatusFormat + ")"
 }
 
-// lines is a result of whole lines. With the last one ended, Juju's client prints
-// them as they are; else it would fold them, and a folded command can't be pasted.
-func lines(all []string) string { return strings.Join(all, "\n") + "\n" }
-
-// shownCluster is a cluster in a form. Programs get a document of their own.
+// shownCluster formats a cluster. Programs get a document of their own.
 func shownCluster(format string, c observe.Cluster) (string, error) {
-	if format == "" || format == "text" {
+	if format == "text" {
 		return document.Cluster(c), nil
 	}
 	return rendered(format, status.ClusterDocument(c), nil)

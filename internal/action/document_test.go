@@ -174,9 +174,3 @@ func TestDocumentBeginsAsTheShippedCharmsDoes(t *testing.T) {
 		assert.Equal(t, shipped, keys[:len(shipped)], name)
 	}
 }
-
-func TestFormatThatIsNotGivenIsText(t *testing.T) {
-	text, err := shownCluster("", local(ovndb.NB, ovndb.Absent, nil))
-	require.NoError(t, err)
-	assert.Equal(t, "OVN_Northbound: there is no database file, and no server runs", text)
-}

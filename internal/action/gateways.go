@@ -2,7 +2,6 @@ package action
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -25,9 +24,9 @@ import (
 )
 
 // gatewayStatus shows how gateways are spread.
-func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
-	r, format, err := p.gateways()
-	if err != nil {
+func gatewayStatus(ctx context.Context, u Unit, p *params) (results, error) {
+	r := p.gateways()
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	s := u.gateways(ctx)
@@ -36,15 +35,14 @@ func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := shown(format, status, document.Gateways)
+	text, err := shown(p.format, status, document.Gateways)
 	return results{"gateways": text}, err
 }
 
-// gatewayHistory lists what was changed of gateways.
-func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
-	plan, planErr := p.text("plan")
-	format, formatErr := p.format()
-	if err := errors.Join(planErr, formatErr); err != nil {
+// gatewayHistory lists the changes of gateways.
+func gatewayHistory(ctx context.Context, u Unit, p *params) (results, error) {
+	plan := p.text("plan")
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	s := u.gateways(ctx)
@@ -53,33 +51,31 @@ func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := shown(format, history, document.History)
+	text, err := shown(p.format, history, document.History)
 	return results{"history": text}, err
 }
 
 // revisions lists layouts of gateways, or compares two.
-func revisions(ctx context.Context, u Unit, p params) (results, error) {
-	r, format, err := p.gateways()
-	base, baseErr := p.text("base")
-	diff, diffErr := p.text("diff")
-	plan, planErr := p.oneOf("plan", "rebalance", "reschedule")
-	if err := errors.Join(err, baseErr, diffErr, planErr); err != nil {
+func revisions(ctx context.Context, u Unit, p *params) (results, error) {
+	r := gateway.RevisionsRequest{
+		Base: journal.Version(p.text("base")), Diff: journal.Version(p.text("diff")),
+		Reschedule: p.oneOf("plan", "rebalance", "reschedule") == "reschedule", Options: p.gateways().Options,
+	}
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	s := u.gateways(ctx)
 	defer s.Close()
-	return answered(format, s.Revisions(ctx, gateway.RevisionsRequest{
-		Base: journal.Version(base), Diff: journal.Version(diff), Reschedule: plan == "reschedule", Options: r.Options,
-	}))
+	return answered(p.format, s.Revisions(ctx, r))
 }
 
 // operateGateways shows a plan for gateways, and carries it out.
 func operateGateways(
 	prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error),
-) func(context.Context, Unit, params) (results, error) {
-	return func(ctx context.Context, u Unit, p params) (results, error) {
-		r, format, err := p.gateways()
-		if err != nil {
+) handler {
+	return func(ctx context.Context, u Unit, p *params) (results, error) {
+		r := p.gateways()
+		if err := p.err(); err != nil {
 			return nil, err
 		}
 		found := results{}
@@ -92,7 +88,7 @@ func operateGateways(
 		}
 		operation, err := prepare(s, ctx, r)
 		if err == nil {
-			found["plan"], err = shown(format, operation.Plan, document.Plan)
+			found["plan"], err = shown(p.format, operation.Plan, document.Plan)
 		}
 		if err == nil {
 			err = operation.Apply(ctx)
@@ -104,7 +100,7 @@ func operateGateways(
 		var refused *answer.RefusedError
 		switch {
 		case errors.As(err, &refused):
-			shown, wrong := answered(format, refused.Status)
+			shown, wrong := answered(p.format, refused.Status)
 			found["status"], err = shown["status"], wrong
 		case finding.Has(finding.Reasons(err), finding.WouldInterrupt):
 			err = u.unconfirmed(finding.Reasons(err)[0], "rebalance-gateways", p, moving...)
@@ -116,7 +112,7 @@ func operateGateways(
 	}
 }
 
-// named are lines, as far as there is room.
+// named are as many lines as there is room for.
 func named(all []string) string {
 	var b strings.Builder
 	for i, line := range all {
@@ -129,7 +125,7 @@ func named(all []string) string {
 	return b.String()
 }
 
-// command is what a person types to run an action on this unit.
+// command is the command that runs an action on this unit.
 func (u Unit) command(action string, given ...command.Param) string {
 	return u.Env.Version.Render(command.Command{Unit: u.Env.Unit, Action: action, Params: given})
 }
@@ -139,12 +135,12 @@ var moving = []string{
 	"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits",
 }
 
-// again is the command that was given, as far as these parameters, with another one that is true.
-func (u Unit) again(action string, p params, keys []string, yes string) command.Command {
+// again is the given command with these of its parameters, and one that is true.
+func (u Unit) again(action string, p *params, keys []string, yes string) command.Command {
 	var given []command.Param
 	for _, key := range keys {
-		_, text := p[key].(string)
-		switch value := fmt.Sprint(p[key]); value {
+		_, text := p.given[key].(string)
+		switch value := fmt.Sprint(p.given[key]); value {
 		case "<nil>", "", "0", "false":
 		default:
 			given = append(given, command.Param{Key: key, Value: value, Text: text})
@@ -153,16 +149,15 @@ func (u Unit) again(action string, p params, keys []string, yes string) command.
 	return command.Command{Unit: u.Env.Unit, Action: action, Params: append(given, command.Param{Key: yes, Value: "true"})}
 }
 
-// unconfirmed is the refusal of a command that was not confirmed, with that command as it shows its plan and confirmed.
-func (u Unit) unconfirmed(why finding.Finding, action string, p params, keys ...string) error {
+// unconfirmed is the refusal of an unconfirmed command. Its remedies are the command as a dry run, and confirmed.
+func (u Unit) unconfirmed(why finding.Finding, action string, p *params, keys ...string) error {
 	why.Remedies = []finding.Remedy{
 		finding.Do(u.again(action, p, keys, "dry-run")), finding.Do(u.again(action, p, keys, "i-really-mean-it")),
 	}
 	return finding.Refuse([]finding.Finding{why})
 }
 
-// gateways asks this unit's own servers, and where these do not answer those of the
-// other members and units.
+// gateways uses this unit's servers, or if these do not answer those of the other members and units.
 func (u Unit) gateways(ctx context.Context) *gateway.Service {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	at := map[ovndb.Database][]string{}
@@ -187,7 +182,8 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 		Now: time.Now,
 		By:  fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID),
 		Undo: func(plan string) string {
-			return u.Env.Version.Render(u.again("rebalance-gateways", params{"revert": plan}, moving, "i-really-mean-it"))
+			return u.Env.Version.Render(u.again("rebalance-gateways",
+				newParams(map[string]any{"revert": plan}), moving, "i-really-mean-it"))
 		},
 		DryRun: func(operation string) string {
 			return u.command(operation+"-gateways", command.Param{Key: "dry-run", Value: "true"})
@@ -196,68 +192,33 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 }
 
 // gateways reads the parameters of an action on gateways.
-func (p params) gateways() (r gateway.Request, format string, err error) {
-	var failures []error
-	text := func(key string) string {
-		value, err := p.text(key)
-		failures = append(failures, err)
-		return value
-	}
-	flag := func(key string) bool {
-		value, err := p.flag(key)
-		failures = append(failures, err)
-		return value
-	}
-	number := func(key string, otherwise, largest int64) int64 {
-		value, err := p.number(key, otherwise, largest)
-		failures = append(failures, err)
-		return value
-	}
-	scheduler, err := p.oneOf("scheduler", string(schedule.LeastLoaded), string(schedule.Random))
-	failures = append(failures, err)
-	r = gateway.Request{
+func (p *params) gateways() gateway.Request {
+	return gateway.Request{
 		Options: schedule.Options{
-			Scheduler: schedule.Scheduler(scheduler), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
-			AllowNewCandidates: flag("allow-new-candidates"),
+			Scheduler:          schedule.Scheduler(p.oneOf("scheduler", string(schedule.LeastLoaded), string(schedule.Random))),
+			MaxMoves:           int(p.number("max-moves", 0, 0, math.MaxInt32)),
+			AllowNewCandidates: p.flag("allow-new-candidates"), Networks: p.words("network"),
 		},
-		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: text("revert"),
-		Target:   journal.Version(text("target-revision")),
-		ReviewID: text("review-id"), AllowIntermediate: flag("allow-intermediate-commits"), DryRun: flag("dry-run"),
-		Confirmed: flag("i-really-mean-it"),
-		Wait:      time.Duration(number("wait", int64(gateway.DefaultWait/time.Second), 600)) * time.Second,
+		Seed: uint64(p.number("seed", 1, 0, math.MaxInt64)), Revert: p.text("revert"), //nolint:gosec // not negative
+		Target:   journal.Version(p.text("target-revision")),
+		ReviewID: p.text("review-id"), AllowIntermediate: p.flag("allow-intermediate-commits"),
+		DryRun: p.flag("dry-run"), Confirmed: p.flag("i-really-mean-it"),
+		Wait: p.seconds("wait", gateway.DefaultWait, 10*time.Minute),
 	}
-	r.Options.Networks = strings.FieldsFunc(text("network"), func(r rune) bool { return r == ' ' || r == ',' })
-	format, err = p.format()
-	failures = append(failures, err)
-	return r, format, errors.Join(failures...)
 }
 
-// number reads a whole number from 0 up.
-func (p params) number(key string, otherwise, largest int64) (int64, error) {
-	if p[key] == nil {
-		return otherwise, nil
-	}
-	if n, ok := p[key].(json.Number); ok {
-		if value, err := n.Int64(); err == nil && value >= 0 && value <= largest {
-			return value, nil
-		}
-	}
-	return 0, p.invalid(key, fmt.Sprintf("it takes a whole number from 0 to %d", largest))
-}
-
-// presentable is what is shown of gateways and of the agent: wholly, or as much as there is room for.
+// presentable is a document that can be shortened.
 type presentable[T any] interface {
 	Shortened(most int) T
 }
 
-// room is how long one result may be: Juju takes little more in one argument
-// ([juju.MaxArgument]).
+// room is the longest result: Juju takes little more in one argument ([juju.MaxArgument]).
 const room = 100_000
 
-// mostEntries is how many entries of a list there may be room for: each takes more than 24 bytes.
+// mostEntries is the longest list that fits: each entry takes more than 24 bytes.
 const mostEntries = room / 24
 
-// shown is a document in the form that was asked for, with as much of it as Juju takes.
+// shown is a document in the requested format, with as much of it as Juju takes.
 func shown[T presentable[T]](format string, d T, text func(T) string) (string, error) {
 	whole, err := rendered(format, d, text)
 	if err != nil || len(whole) <= room {

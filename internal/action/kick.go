@@ -9,19 +9,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// kick removes what another unit left behind. The names of the two IDs differ
-// between the specification and the charm that this one replaces.
-func kick(name, sbKey, nbKey string) func(context.Context, Unit, params) (results, error) {
-	return func(ctx context.Context, u Unit, p params) (results, error) {
-		request, err := kickRequest(p, map[ovndb.Database]string{ovndb.SB: sbKey, ovndb.NB: nbKey})
-		if err != nil {
+// kick removes the members of a unit that is gone. The specification and the previous charm have different names for the
+// parameters of the two IDs.
+func kick(name, sbKey, nbKey string) handler {
+	return func(ctx context.Context, u Unit, p *params) (results, error) {
+		request := kickRequest(p, sbKey, nbKey)
+		if err := p.err(); err != nil {
 			return nil, err
 		}
 		snapshot := u.Observer.Observe(ctx, u.Tools)
 		outcomes, err := u.Members.Kick(ctx, snapshot.Application, request)
 		if reasons := finding.Reasons(err); finding.Has(reasons, finding.Unconfirmed) {
-			permits := []string{string(raft.PermitUnitInModel), string(raft.PermitForce)}
-			err = u.unconfirmed(reasons[0], name, p, append([]string{sbKey, nbKey, "unit"}, permits...)...)
+			err = u.unconfirmed(reasons[0], name, p, sbKey, nbKey, "unit",
+				string(raft.PermitUnitInModel), string(raft.PermitForce))
 		}
 		if err != nil {
 			return nil, refused(err)
@@ -30,63 +30,55 @@ func kick(name, sbKey, nbKey string) func(context.Context, Unit, params) (result
 		var against []finding.Finding
 		changed := false
 		for _, o := range outcomes {
-			said := []string{string(o.Outcome)}
-			if o.Text != "" {
-				said[0] += ": " + o.Text
-			}
-			for _, w := range o.Warnings {
-				said = append(said, "warning: "+w.Message())
-			}
-			found["ovn"+o.Database.Short()] = lines(said)
+			found["ovn"+o.Database.Short()] = lines(outcomeLines(o))
 			against = append(against, o.Against...)
-			changed = changed || !request.DryRun && o.Outcome != membership.Refused && o.Outcome != membership.Untouched
+			changed = changed || o.Outcome != membership.Refused && o.Outcome != membership.Untouched
 		}
-		if changed {
+		if changed && !request.DryRun {
 			u.refreshStatus(ctx)
 		}
 		return found, finding.Refuse(against)
 	}
 }
 
-// refreshStatus sets the unit's status again, without a step: its text about the members is outdated. If the state
-// can't be determined, the next hook does it.
+func outcomeLines(o membership.KickResult) []string {
+	said := []string{string(o.Outcome)}
+	if o.Text != "" {
+		said[0] += ": " + o.Text
+	}
+	for _, w := range o.Warnings {
+		said = append(said, "warning: "+w.Message())
+	}
+	return said
+}
+
+// refreshStatus sets the unit's status, whose text about the members is outdated, without a step. If that fails, the next
+// hook sets it.
 func (u Unit) refreshStatus(ctx context.Context) {
 	o, err := u.Reconciler.Plan(ctx)
 	if err == nil {
-		word, text := u.Reconciler.Status(o)
-		err = u.Tools.StatusSet(ctx, word, text)
+		_, err = u.setStatus(ctx, o)
 	}
 	if err != nil {
-		u.Log.WarnContext(ctx, "cannot set the unit's status after the kick; the next hook does", "error", err)
+		u.Log.WarnContext(ctx, "cannot set the unit's status after the kick; the next hook will", "error", err)
 	}
 }
 
-func kickRequest(p params, keys map[ovndb.Database]string) (r membership.KickRequest, err error) {
-	r.IDs = map[ovndb.Database]raft.IDArgument{}
-	for d, key := range keys {
-		id, given, err := p.identity(key)
-		if err != nil {
-			return r, err
-		}
-		if given {
-			r.IDs[d] = id
-		}
+func kickRequest(p *params, sbKey, nbKey string) membership.KickRequest {
+	r := membership.KickRequest{
+		IDs: map[ovndb.Database]raft.IDArgument{}, Unit: p.text("unit"), Confirmed: p.flag("i-really-mean-it"),
+		DryRun: p.flag("dry-run"),
 	}
-	if r.Unit, err = p.text("unit"); err != nil {
-		return r, err
+	if id, given := p.identity(nbKey); given {
+		r.IDs[ovndb.NB] = id
 	}
-	if r.Confirmed, err = p.flag("i-really-mean-it"); err != nil {
-		return r, err
+	if id, given := p.identity(sbKey); given {
+		r.IDs[ovndb.SB] = id
 	}
 	for _, permit := range []raft.Permit{raft.PermitUnitInModel, raft.PermitForce} {
-		given, err := p.flag(string(permit))
-		if err != nil {
-			return r, err
-		}
-		if given {
+		if p.flag(string(permit)) {
 			r.Permit = r.Permit.Stronger(permit)
 		}
 	}
-	r.DryRun, err = p.flag("dry-run")
-	return r, err
+	return r
 }

@@ -14,81 +14,62 @@ import (
 )
 
 // nodeStatus shows every node, or one.
-func nodeStatus(ctx context.Context, u Unit, p params) (results, error) {
-	id, idErr := p.text("node")
-	format, formatErr := p.format()
-	if err := errors.Join(idErr, formatErr); err != nil {
+func nodeStatus(ctx context.Context, u Unit, p *params) (results, error) {
+	id := p.text("node")
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	s := u.nodes(ctx)
 	defer s.Close()
 	report, refused := s.List(ctx, id)
 	if refused != nil {
-		return answered(format, *refused)
+		return answered(p.format, *refused)
 	}
-	text, err := shown(format, report, document.Nodes)
+	text, err := shown(p.format, report, document.Nodes)
 	return results{"nodes": text}, err
 }
 
 // operateNode runs an operation on one node, which ends in an answer.
 func operateNode(
 	operate func(*node.Service, context.Context, node.Request) answer.Status,
-) func(context.Context, Unit, params) (results, error) {
-	return func(ctx context.Context, u Unit, p params) (results, error) {
-		given, format, err := p.node()
-		if err != nil {
+) handler {
+	return func(ctx context.Context, u Unit, p *params) (results, error) {
+		given := p.node()
+		if err := p.err(); err != nil {
 			return nil, err
 		}
 		s := u.nodes(ctx)
 		defer s.Close()
 		s.Gateways.Progress = u.Members.Progress
-		return answered(format, operate(s, ctx, given))
+		return answered(p.format, operate(s, ctx, given))
 	}
 }
 
 // node reads the parameters of operations on nodes.
-func (p params) node() (given node.Request, format string, err error) {
-	var failures []error
-	for key, to := range map[string]*string{"node": &given.Node, "name": &given.Hold, "reason": &given.Reason} {
-		value, err := p.text(key)
-		*to, failures = value, append(failures, err)
+func (p *params) node() node.Request {
+	given := node.Request{
+		Node: p.text("node"), Hold: p.text("name"), Reason: p.text("reason"), DryRun: p.flag("dry-run"),
+		Confirmed: p.flag("i-really-mean-it"), Force: p.flag("force"),
+		DropFiles:  p.given["preserve-db"] != nil && !p.flag("preserve-db"),
+		MinMembers: int(p.number("min-members", 0, 0, 100)), Wait: p.seconds("wait", gateway.DefaultWait, 10*time.Minute),
 	}
-	format, err = p.format()
-	failures = append(failures, err)
-	preserve := true
-	flags := map[string]*bool{"dry-run": &given.DryRun, "i-really-mean-it": &given.Confirmed, "force": &given.Force}
-	if p["preserve-db"] != nil {
-		flags["preserve-db"] = &preserve
+	seconds := func(key string, otherwise time.Duration) time.Duration {
+		return p.seconds(key, otherwise, maintenance.MaxTimeout)
 	}
-	for key, to := range flags {
-		value, err := p.flag(key)
-		*to, failures = value, append(failures, err)
-	}
-	given.DropFiles = !preserve
-	seconds := func(key string, otherwise, most time.Duration) time.Duration {
-		n, err := p.number(key, int64(otherwise/time.Second), int64(most/time.Second))
-		failures = append(failures, err)
-		return time.Duration(n) * time.Second
-	}
-	given.Limits.Timeout = seconds("timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
-	given.Limits.Grace = seconds("grace-period", maintenance.GraceFor(given.Limits.Timeout), maintenance.MaxTimeout)
-	given.Wait = seconds("wait", gateway.DefaultWait, 10*time.Minute)
-	if _, named := p["drain-node-timeout"]; named {
-		given.Limits.Timeout = seconds("drain-node-timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
+	given.Limits.Timeout = seconds("timeout", maintenance.DefaultTimeout)
+	given.Limits.Grace = seconds("grace-period", maintenance.GraceFor(given.Limits.Timeout))
+	if p.given["drain-node-timeout"] != nil {
+		given.Limits.Timeout = seconds("drain-node-timeout", 0)
 		given.Limits.Grace = maintenance.GraceFor(given.Limits.Timeout)
 	}
-	given.Limits.Grace = seconds("drain-node-grace-period", given.Limits.Grace, maintenance.MaxTimeout)
-	given.Clear = seconds("clear-labels-timeout", node.DefaultClearTimeout, maintenance.MaxTimeout)
-	given.Member = seconds("remove-member-timeout",
-		seconds("remove-etcd-timeout", node.DefaultMemberTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
-	given.Ready = seconds("cluster-ready-timeout",
-		seconds("etcd-ready-timeout", node.DefaultReadyTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
-	least, err := p.number("min-members", 0, 100)
-	given.MinMembers, failures = int(least), append(failures, err)
-	return given, format, errors.Join(failures...)
+	given.Limits.Grace = seconds("drain-node-grace-period", given.Limits.Grace)
+	given.Clear = seconds("clear-labels-timeout", node.DefaultClearTimeout)
+	given.Member = seconds("remove-member-timeout", seconds("remove-etcd-timeout", node.DefaultMemberTimeout))
+	given.Ready = seconds("cluster-ready-timeout", seconds("etcd-ready-timeout", node.DefaultReadyTimeout))
+	return given
 }
 
-// answered shows how an operation ended, and fails the action where it did not end well.
+// answered shows the result of an operation, and fails the action if the operation failed.
 func answered(format string, status answer.Status) (results, error) {
 	text, err := shown(format, status, document.Answer)
 	if err == nil && !status.OK() {
@@ -97,7 +78,7 @@ func answered(format string, status answer.Status) (results, error) {
 	return results{"status": text}, err
 }
 
-// nodes works on nodes by this unit's servers, or by those of others.
+// nodes uses this unit's servers, or those of others.
 func (u Unit) nodes(ctx context.Context) *node.Service {
 	return &node.Service{
 		Gateways: u.gateways(ctx), Unit: u.Env.Unit, Charm: u.charm, Health: u.health, Command: u.Env.Version.Render,
@@ -115,18 +96,17 @@ func (u Unit) charm(ctx context.Context) maintenance.Charm {
 	return c
 }
 
-// health is how both clusters are, as this unit sees them.
+// health is the health of both clusters, as this unit sees them.
 func (u Unit) health(ctx context.Context) []maintenance.DatabaseHealth {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	return node.Health(u.Observer.Report(ctx, snapshot.Application, snapshot.Servers))
 }
 
-// clusterHealth is for programs that look at both clusters.
-func clusterHealth(ctx context.Context, u Unit, p params) (results, error) {
-	format, formatErr := p.format()
-	least, leastErr := p.number("min-members", 0, 100)
-	if err := errors.Join(formatErr, leastErr); err != nil {
+// clusterHealth reports the health of both clusters to programs.
+func clusterHealth(ctx context.Context, u Unit, p *params) (results, error) {
+	least := p.number("min-members", 0, 0, 100)
+	if err := p.err(); err != nil {
 		return nil, err
 	}
-	return answered(format, maintenance.ClusterHealth(u.health(ctx), int(least)))
+	return answered(p.format, maintenance.ClusterHealth(u.health(ctx), int(least)))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -31,51 +32,51 @@ func TestParametersOfADecommissionAreRead(t *testing.T) {
 		Node: "c1", Wait: time.Minute, Limits: maintenance.Limits{Timeout: seconds(3600), Grace: seconds(1800)}, Clear: seconds(1800), Member: seconds(1800), Ready: seconds(600),
 	}
 	for name, test := range map[string]struct {
-		given  params
+		given  map[string]any
 		differ func(*node.Request)
 	}{
-		"defaults": {params{}, func(*node.Request) {}},
-		"its own names": {params{"clear-labels-timeout": json.Number("5"), "remove-member-timeout": json.Number("6"), "cluster-ready-timeout": json.Number("7")}, func(r *node.Request) {
+		"defaults": {map[string]any{}, func(*node.Request) {}},
+		"its own names": {map[string]any{"clear-labels-timeout": json.Number("5"), "remove-member-timeout": json.Number("6"), "cluster-ready-timeout": json.Number("7")}, func(r *node.Request) {
 			r.Clear, r.Member, r.Ready = seconds(5), seconds(6), seconds(7)
 		}},
-		"the specification's names": {params{"remove-etcd-timeout": json.Number("8"), "etcd-ready-timeout": json.Number("9")}, func(r *node.Request) {
+		"the specification's names": {map[string]any{"remove-etcd-timeout": json.Number("8"), "etcd-ready-timeout": json.Number("9")}, func(r *node.Request) {
 			r.Member, r.Ready = seconds(8), seconds(9)
 		}},
-		"its own before the specification's": {params{"remove-etcd-timeout": json.Number("8"), "remove-member-timeout": json.Number("6"), "etcd-ready-timeout": json.Number("9"), "cluster-ready-timeout": json.Number("7")}, func(r *node.Request) {
+		"its own before the specification's": {map[string]any{"remove-etcd-timeout": json.Number("8"), "remove-member-timeout": json.Number("6"), "etcd-ready-timeout": json.Number("9"), "cluster-ready-timeout": json.Number("7")}, func(r *node.Request) {
 			r.Member, r.Ready = seconds(6), seconds(7)
 		}},
-		"a shorter drain has a shorter grace period": {params{"drain-node-timeout": json.Number("100")}, func(r *node.Request) {
+		"a shorter drain has a shorter grace period": {map[string]any{"drain-node-timeout": json.Number("100")}, func(r *node.Request) {
 			r.Limits = maintenance.Limits{Timeout: seconds(100), Grace: seconds(50)}
 		}},
-		"both limits": {params{"drain-node-timeout": json.Number("100"), "drain-node-grace-period": json.Number("99")}, func(r *node.Request) {
+		"both limits": {map[string]any{"drain-node-timeout": json.Number("100"), "drain-node-grace-period": json.Number("99")}, func(r *node.Request) {
 			r.Limits = maintenance.Limits{Timeout: seconds(100), Grace: seconds(99)}
 		}},
-		"files are kept":    {params{"preserve-db": true}, func(*node.Request) {}},
-		"files are dropped": {params{"preserve-db": false}, func(r *node.Request) { r.DropFiles = true }},
-		"all else": {params{"min-members": json.Number("3"), "reason": " old ", "dry-run": true, "force": true, "i-really-mean-it": true}, func(r *node.Request) {
+		"files are kept":    {map[string]any{"preserve-db": true}, func(*node.Request) {}},
+		"files are dropped": {map[string]any{"preserve-db": false}, func(r *node.Request) { r.DropFiles = true }},
+		"all else": {map[string]any{"min-members": json.Number("3"), "reason": " old ", "dry-run": true, "force": true, "i-really-mean-it": true}, func(r *node.Request) {
 			r.MinMembers, r.Reason, r.DryRun, r.Force, r.Confirmed = 3, "old", true, true, true
 		}},
 	} {
 		want := standard
 		test.differ(&want)
 		test.given["node"] = "c1"
-		given, _, err := test.given.node()
-		require.NoError(t, err, name)
-		assert.Equal(t, want, given, name)
+		p := newParams(test.given)
+		assert.Equal(t, want, p.node(), name)
+		require.NoError(t, p.err(), name)
 	}
 }
 
 func TestParametersOfOperationsOnNodesAreRead(t *testing.T) {
 	t.Parallel()
-	given, format, err := params{
+	p := newParams(map[string]any{
 		"node": "c1", "name": "bgp", "reason": "x", "format": "json", "timeout": json.Number("60"), "grace-period": json.Number("0"), "wait": json.Number("0"),
-	}.node()
-	require.NoError(t, err)
+	})
+	given := p.node()
+	require.NoError(t, p.err())
 	assert.Equal(t, maintenance.Limits{Timeout: time.Minute}, given.Limits)
-	assert.Equal(t, []string{"c1", "bgp", "x", "json"}, []string{given.Node, given.Hold, given.Reason, format})
+	assert.Equal(t, []string{"c1", "bgp", "x", "json"}, []string{given.Node, given.Hold, given.Reason, p.format})
 	assert.Zero(t, given.Wait)
-	given, _, err = params{}.node()
-	require.NoError(t, err)
+	given = newParams(nil).node()
 	assert.Equal(t, maintenance.Limits{Timeout: maintenance.DefaultTimeout, Grace: maintenance.DefaultGrace}, given.Limits)
 	assert.Equal(t, time.Minute, given.Wait)
 
@@ -85,26 +86,10 @@ func TestParametersOfOperationsOnNodesAreRead(t *testing.T) {
 		"remove-member-timeout": true, "remove-etcd-timeout": true, "cluster-ready-timeout": true, "etcd-ready-timeout": true, "min-members": json.Number("101"),
 		"force": "true", "i-really-mean-it": json.Number("1"), "preserve-db": "no",
 	} {
-		_, _, err := params{key: value}.node()
-		require.ErrorContains(t, err, "parameter "+key+" can't be used", key)
+		p := newParams(map[string]any{key: value})
+		p.node()
+		require.ErrorContains(t, p.err(), "parameter "+key+" can't be used", key)
 	}
-}
-
-// 002-13, 002-15.
-func TestParametersOfRevisionsAreRead(t *testing.T) {
-	t.Parallel()
-	r, _, err := params{"review-id": "v1", "target-revision": "last-site-action", "allow-intermediate-commits": true}.gateways()
-	require.NoError(t, err)
-	assert.Equal(t, "v1", r.ReviewID)
-	assert.Equal(t, journal.Last, r.Target)
-	assert.True(t, r.AllowIntermediate)
-	for key, value := range map[string]any{"review-id": true, "target-revision": true, "allow-intermediate-commits": "true"} {
-		_, _, err := params{key: value}.gateways()
-		require.ErrorContains(t, err, "parameter "+key+" can't be used")
-	}
-	u := unit(t, new(agent))
-	command := u.Env.Version.Render(u.again("rebalance-gateways", params{"review-id": "v1", "target-revision": "committed", "allow-intermediate-commits": true, "dry-run": true}, moving, "i-really-mean-it"))
-	assert.Equal(t, "juju run ovn-central/0 rebalance-gateways target-revision=committed review-id=v1 allow-intermediate-commits=true i-really-mean-it=true", command, "what confirms a plan asks for the same")
 }
 
 // What Juju does not tell is not taken for an answer.
@@ -121,44 +106,36 @@ func TestUnitsAreUnknownWhereJujuDoesNotAnswer(t *testing.T) {
 	assert.NotEmpty(t, c.Units[0].Hostname)
 }
 
-func TestParametersOfGatewaysAreRead(t *testing.T) {
-	r, format, err := params{
+// 002-13, 002-15. Juju checks most of the values, other clients may not.
+func TestParams_gateways(t *testing.T) {
+	given := map[string]any{
 		"network": "physnet1, physnet2", "max-moves": json.Number("3"), "seed": json.Number("7"), "wait": json.Number("5"),
-		"dry-run": true, "scheduler": "random", "format": "yaml",
-	}.gateways()
-	require.NoError(t, err)
-	assert.Equal(t, []string{"physnet1", "physnet2"}, r.Options.Networks)
-	assert.Equal(t, 3, r.Options.MaxMoves)
-	assert.Equal(t, schedule.Random, r.Options.Scheduler)
-	assert.Equal(t, uint64(7), r.Seed)
-	assert.Equal(t, 5*time.Second, r.Wait)
-	assert.True(t, r.DryRun)
-	assert.False(t, r.Confirmed)
-	assert.Equal(t, "yaml", format)
-
-	r, format, err = params{}.gateways()
-	require.NoError(t, err)
-	assert.Empty(t, r.Options.Networks)
-	assert.Equal(t, time.Minute, r.Wait)
-	assert.Empty(t, format)
-}
-
-// Juju checks most of this, other clients may not.
-func TestParametersOfGatewaysThatAreWrongAreNamed(t *testing.T) {
-	for want, p := range map[string]params{
-		"parameter max-moves can't be used (it is -1: it takes a whole number from 0 to 2147483647": {"max-moves": json.Number("-1")},
-		"parameter max-moves can't be used (it is 1.5: it takes a whole number":                     {"max-moves": json.Number("1.5")},
-		"parameter wait can't be used (it is 601: it takes a whole number from 0 to 600":            {"wait": json.Number("601")},
-		"parameter seed can't be used (it is \"many\": it takes a whole number":                     {"seed": "many"},
-		`parameter scheduler can't be used (it is "odd": it takes one of least-loaded, random)`:     {"scheduler": "odd"},
-		"parameter dry-run can't be used (it is \"yes\": it takes true or false":                    {"dry-run": "yes"},
-		"parameter network can't be used (it is true: it takes a text":                              {"network": true},
-	} {
-		_, _, err := p.gateways()
-		require.ErrorContains(t, err, want)
+		"dry-run": true, "scheduler": "random", "format": "yaml", "review-id": "v1", "target-revision": "last-site-action",
+		"allow-intermediate-commits": true,
 	}
-	_, err := params{"format": "xml"}.format()
-	require.ErrorContains(t, err, "parameter format can't be used")
+	p := newParams(given)
+	assert.Equal(t, gateway.Request{
+		Options: schedule.Options{Networks: []string{"physnet1", "physnet2"}, MaxMoves: 3, Scheduler: schedule.Random},
+		Seed:    7, Wait: 5 * time.Second, DryRun: true, ReviewID: "v1", Target: journal.Last, AllowIntermediate: true,
+	}, p.gateways())
+	require.NoError(t, p.err())
+	assert.Equal(t, "yaml", p.format)
+	u := unit(t, new(agent))
+	assert.Equal(t, "juju run ovn-central/0 rebalance-gateways network='physnet1, physnet2' max-moves=3 target-revision=last-site-action review-id=v1 allow-intermediate-commits=true i-really-mean-it=true",
+		u.Env.Version.Render(u.again("rebalance-gateways", p, moving, "i-really-mean-it")), "what confirms a plan asks for the same")
+	assert.Equal(t, gateway.Request{Seed: 1, Wait: time.Minute, Options: schedule.Options{Networks: []string{}}}, newParams(nil).gateways())
+
+	for key, values := range map[string][]any{
+		"max-moves": {json.Number("-1"), json.Number("1.5")}, "wait": {json.Number("601")}, "seed": {"many"}, "scheduler": {"odd"},
+		"dry-run": {"yes"}, "network": {true}, "format": {"xml", true}, "review-id": {true}, "target-revision": {true},
+		"allow-intermediate-commits": {"true"},
+	} {
+		for _, value := range values {
+			p := newParams(map[string]any{key: value})
+			p.gateways()
+			require.ErrorContains(t, p.err(), "parameter "+key+" can't be used")
+		}
+	}
 }
 
 func TestGateways_silent_databases_fail_in_one_line(t *testing.T) {

@@ -10,15 +10,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// judge judges a unit by what this unit sees of the clusters.
-type judge func(observe.Report, string) (status.Answer, error)
-
-// okTo is an action that answers whether something may be done with a unit now. If the answer is no, it fails, for
-// scripts.
-func okTo(judge judge) func(context.Context, Unit, params) (results, error) {
-	return func(ctx context.Context, u Unit, p params) (results, error) {
-		unit, err := p.text("unit")
-		if err != nil {
+// okTo is an action that reports whether something may be done with a unit now. For scripts, it fails if not.
+func okTo(judge func(observe.Report, string) (status.Answer, error)) handler {
+	return func(ctx context.Context, u Unit, p *params) (results, error) {
+		unit := p.text("unit")
+		if err := p.err(); err != nil {
 			return nil, err
 		}
 		snapshot, report := u.Observer.ObserveClusters(ctx, u.Tools)

@@ -4,20 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
 // pause stops the unit's services until resume.
-func pause(ctx context.Context, u Unit, p params) (results, error) {
-	recovery, err := p.flag("force")
-	if err != nil {
+func pause(ctx context.Context, u Unit, p *params) (results, error) {
+	recovery := p.flag("force")
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	o, err := u.Operate()
@@ -29,14 +29,14 @@ func pause(ctx context.Context, u Unit, p params) (results, error) {
 		return nil, fmt.Errorf("cannot pause: %w", err)
 	}
 	shown, err := u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
-	if err != nil { // otherwise its status would still show a healthy unit
+	if err != nil { // otherwise the status would still show a healthy unit
 		err = errors.Join(fmt.Errorf("the unit is paused, and could not tell its peers: %w", err), u.setPaused(ctx))
 	}
 	return shown, err
 }
 
-// resume starts again what pause has stopped.
-func resume(ctx context.Context, u Unit, _ params) (results, error) {
+// resume starts the services that pause has stopped.
+func resume(ctx context.Context, u Unit, _ *params) (results, error) {
 	o, err := u.Operate()
 	if err != nil {
 		return nil, err
@@ -51,21 +51,27 @@ func resume(ctx context.Context, u Unit, _ params) (results, error) {
 	return u.reconcile(ctx, "resumed")
 }
 
-// reconcile converges, so that the status and what is published follow.
+// reconcile updates the status and the published data after a change.
 func (u Unit) reconcile(ctx context.Context, done string) (results, error) {
 	o, err := u.Reconciler.Reconcile(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	word, text := u.Reconciler.Status(o)
-	if err := u.Tools.StatusSet(ctx, word, text); err != nil {
+	status, err := u.setStatus(ctx, o)
+	if err != nil {
 		return nil, err
 	}
-	return results{"result": done, "status": fmt.Sprintf("%s: %s", word, text)}, nil
+	return results{"result": done, "status": status}, nil
+}
+
+// setStatus sets and returns the status of a unit in a state.
+func (u Unit) setStatus(ctx context.Context, o reconcile.Result) (status string, err error) {
+	word, text := u.Reconciler.Status(o)
+	return fmt.Sprintf("%s: %s", word, text), u.Tools.StatusSet(ctx, word, text)
 }
 
 // holdNorthd keeps this unit's ovn-northd from running.
-func holdNorthd(ctx context.Context, u Unit, _ params) (results, error) {
+func holdNorthd(ctx context.Context, u Unit, _ *params) (results, error) {
 	o, err := u.Operate()
 	if err == nil {
 		err = o.HoldNorthd(ctx)
@@ -76,8 +82,8 @@ func holdNorthd(ctx context.Context, u Unit, _ params) (results, error) {
 	return u.reconcile(ctx, "ovn-northd is held here until action release-northd")
 }
 
-// releaseNorthd lets it run again.
-func releaseNorthd(ctx context.Context, u Unit, _ params) (results, error) {
+// releaseNorthd lets ovn-northd run again.
+func releaseNorthd(ctx context.Context, u Unit, _ *params) (results, error) {
 	o, err := u.Operate()
 	held := o.NorthdHeld
 	if err == nil {
@@ -92,17 +98,12 @@ func releaseNorthd(ctx context.Context, u Unit, _ params) (results, error) {
 	return u.reconcile(ctx, "released")
 }
 
-// restartServices restarts what is named, or what is held back.
-func restartServices(ctx context.Context, u Unit, p params) (results, error) {
-	deferred, err := p.flag("deferred-only")
-	if err != nil {
+// restartServices restarts the named services, or those whose restart is held back.
+func restartServices(ctx context.Context, u Unit, p *params) (results, error) {
+	deferred, names := p.flag("deferred-only"), p.words("services")
+	if err := p.err(); err != nil {
 		return nil, err
 	}
-	services, err := p.text("services")
-	if err != nil {
-		return nil, err
-	}
-	names := strings.FieldsFunc(services, func(r rune) bool { return r == ' ' || r == ',' })
 	if deferred == (len(names) > 0) {
 		return nil, errors.New("give either deferred-only=true, or services: ovn-ovsdb-server-nb, ovn-ovsdb-server-sb, " +
 			"ovn-northd, or ovn-central for all three")
@@ -110,7 +111,7 @@ func restartServices(ctx context.Context, u Unit, p params) (results, error) {
 	return u.restart(ctx, names)
 }
 
-func runDeferredHooks(ctx context.Context, u Unit, _ params) (results, error) {
+func runDeferredHooks(ctx context.Context, u Unit, _ *params) (results, error) {
 	return u.restart(ctx, nil)
 }
 
@@ -144,9 +145,8 @@ type deferredEvent struct {
 	Reason  string `json:"reason" yaml:"reason"`
 }
 
-// deferredDocument are those events as the Python charm shows them, which programs
-// read (show_deferred_events_action_helper of charm-helpers): of each restart one text,
-// with the second of the event, the service in 40 columns, and the reason. When is not
+// deferredDocument has those events in the Python charm's form, which programs read (show_deferred_events_action_helper of
+// charm-helpers): for each restart one text, with the time, the service in 40 columns, and the reason. The time is not
 // known here, and hooks are never held back.
 type deferredDocument struct {
 	Hooks    []string `yaml:"hooks"`
@@ -154,9 +154,8 @@ type deferredDocument struct {
 }
 
 // showDeferredEvents lists the restarts that are held back.
-func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) {
-	format, err := p.format()
-	if err != nil {
+func showDeferredEvents(ctx context.Context, u Unit, p *params) (results, error) {
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	o, err := u.Operate()
@@ -167,11 +166,11 @@ func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) 
 	if err != nil {
 		return nil, err
 	}
-	shown, err := deferredOutput(pending, format)
+	shown, err := deferredOutput(pending, p.format)
 	return results{"output": shown}, err
 }
 
-// deferredOutput are the restarts, each with its reason, in the form that is asked for.
+// deferredOutput formats the restarts, each with its reason.
 func deferredOutput(pending map[ovndb.Service]string, format string) (shown string, err error) {
 	events, text, document := []deferredEvent{}, []string{}, deferredDocument{[]string{}, []string{}}
 	for _, service := range plan.RestartOrder() {
@@ -181,7 +180,7 @@ func deferredOutput(pending map[ovndb.Service]string, format string) (shown stri
 			document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, service, reason))
 		}
 	}
-	// If all are to be restarted, programs look for the one that represents them.
+	// If all are to be restarted, programs look for the service that represents them.
 	if len(document.Restarts) == len(plan.RestartOrder()) {
 		document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, ovndb.Umbrella, events[0].Reason))
 	}
@@ -199,7 +198,7 @@ func deferredOutput(pending map[ovndb.Service]string, format string) (shown stri
 	return render.JSON(events)
 }
 
-// setPaused sets the status of a unit whose state could not be found out after the pause.
+// setPaused sets the status of a paused unit that can't read its state.
 func (u Unit) setPaused(ctx context.Context) error {
 	resume := finding.Do(command.Command{Unit: u.Env.Unit, Action: "resume"})
 	paused := finding.New(finding.Paused, finding.Subject{}, finding.Args{}, resume)

@@ -2,24 +2,47 @@ package action
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// params are an action's parameters. Juju has checked them against actions.yaml,
-// but other clients than its own may send what they like.
-type params map[string]any
+// params reads an action's parameters. Juju has checked them against actions.yaml, but other clients may send any value.
+// A method returns the zero value or the default if its parameter is missing or wrong; [params.err] refuses wrong ones.
+type params struct {
+	given map[string]any
+	// format is how results are shown: text, yaml, json, or empty if it is missing.
+	format string
+	wrong  []error
+}
+
+func newParams(given map[string]any) *params {
+	p := &params{given: given}
+	p.format = p.oneOf("format", "text", "yaml", "json")
+	return p
+}
+
+// programs reports whether the results are for programs.
+func (p *params) programs() bool { return p.format == "yaml" || p.format == "json" }
+
+// err is the refusal of all wrong parameters that were read.
+func (p *params) err() error { return errors.Join(p.wrong...) }
+
+// refuse records that a parameter is wrong, and what it takes.
+func (p *params) refuse(key, want string) { p.wrong = append(p.wrong, p.invalid(key, want)) }
 
 // invalid is the refusal of a parameter, with what it takes.
-func (p params) invalid(key, want string, ways ...finding.Remedy) error {
-	value := fmt.Sprint(p[key])
-	if text, ok := p[key].(string); ok {
+func (p *params) invalid(key, want string, ways ...finding.Remedy) error {
+	value := fmt.Sprint(p.given[key])
+	if text, ok := p.given[key].(string); ok {
 		value = strconv.Quote(text)
 	}
 	found := finding.New(finding.ParameterInvalid, finding.Subject{Name: key},
@@ -27,66 +50,93 @@ func (p params) invalid(key, want string, ways ...finding.Remedy) error {
 	return finding.Refuse([]finding.Finding{found})
 }
 
-// oneOf reads a text that has one of these values, or is not given.
-func (p params) oneOf(key string, values ...string) (string, error) {
-	text, err := p.text(key)
-	if err == nil && text != "" && !slices.Contains(values, text) {
-		err = p.invalid(key, "it takes one of "+strings.Join(values, ", "))
+// oneOf reads a text that has one of these values.
+func (p *params) oneOf(key string, values ...string) string {
+	text := p.text(key)
+	if text != "" && !slices.Contains(values, text) {
+		p.refuse(key, "it takes one of "+strings.Join(values, ", "))
+		return ""
 	}
-	return text, err
+	return text
 }
 
-// format is how results are shown.
-func (p params) format() (string, error) { return p.oneOf("format", "text", "yaml", "json") }
-
-func (p params) flag(key string) (bool, error) {
-	switch v := p[key].(type) {
-	case nil:
-		return false, nil
-	case bool:
-		return v, nil
+func (p *params) flag(key string) bool {
+	value, ok := p.given[key].(bool)
+	if !ok && p.given[key] != nil {
+		p.refuse(key, "it takes true or false")
 	}
-	return false, p.invalid(key, "it takes true or false")
+	return value
 }
 
-// text reads a text, which Juju may have taken for a number: as it writes that number then.
-func (p params) text(key string) (string, error) {
-	switch v := p[key].(type) {
+// text reads a text. If Juju has parsed it as a number, the text is Juju's form of that number.
+func (p *params) text(key string) string {
+	switch v := p.given[key].(type) {
 	case nil:
-		return "", nil
 	case string:
-		return strings.TrimSpace(v), nil
+		return strings.TrimSpace(v)
 	case json.Number:
-		return v.String(), nil
+		return v.String()
+	default:
+		p.refuse(key, "it takes a text")
 	}
-	return "", p.invalid(key, "it takes a text")
+	return ""
 }
 
-// identity reads a server ID, which Juju may have taken for a number.
-func (p params) identity(key string) (id raft.IDArgument, given bool, err error) {
-	switch v := p[key].(type) {
+// words reads texts that are separated by spaces or commas.
+func (p *params) words(key string) []string {
+	return strings.FieldsFunc(p.text(key), func(c rune) bool { return c == ' ' || c == ',' })
+}
+
+// number reads a whole number between two limits.
+func (p *params) number(key string, otherwise, least, most int64) int64 {
+	switch v := p.given[key].(type) {
 	case nil:
-		return raft.IDArgument{}, false, nil
+		return otherwise
+	case json.Number:
+		if n, err := v.Int64(); err == nil && n >= least && n <= most {
+			return n
+		}
+	}
+	p.refuse(key, fmt.Sprintf("it takes a whole number from %d to %d", least, most))
+	return 0
+}
+
+func (p *params) seconds(key string, otherwise, most time.Duration) time.Duration {
+	return time.Duration(p.number(key, int64(otherwise/time.Second), 0, int64(most/time.Second))) * time.Second
+}
+
+// identity reads a server ID, which Juju may have parsed as a number.
+func (p *params) identity(key string) (id raft.IDArgument, given bool) {
+	switch v := p.given[key].(type) {
+	case nil:
 	case string:
 		text := strings.TrimSpace(v)
-		return raft.IDArgument{Text: text}, text != "", nil
+		return raft.IDArgument{Text: text}, text != ""
 	case json.Number:
-		return raft.IDArgument{Text: v.String(), Number: true}, true, nil
+		return raft.IDArgument{Text: v.String(), Number: true}, true
+	default:
+		p.refuse(key, "it takes a server ID, at least the four digits that cluster-status shows")
 	}
-	return raft.IDArgument{}, false, p.invalid(key,
-		"it takes a server ID, at least the four digits that cluster-status shows")
+	return raft.IDArgument{}, false
 }
 
-// names reads names of units and server IDs, separated by spaces or commas; a single ID Juju may
-// have taken for a number.
-func (p params) names(key string) ([]raft.IDArgument, error) {
-	text, err := p.text(key)
-	if _, number := p[key].(json.Number); number {
-		return []raft.IDArgument{{Text: text, Number: true}}, nil
+// names reads names of units and server IDs, separated by spaces or commas. Juju may have parsed a single ID as a
+// number.
+func (p *params) names(key string) (all []raft.IDArgument) {
+	_, number := p.given[key].(json.Number)
+	for _, name := range p.words(key) {
+		all = append(all, raft.IDArgument{Text: name, Number: number})
 	}
-	var all []raft.IDArgument
-	for _, name := range strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == ',' }) {
-		all = append(all, raft.IDArgument{Text: name})
+	return all
+}
+
+// databases are the named one, or both if none is named.
+func (p *params) databases() []ovndb.Database {
+	name := p.text("database")
+	for _, db := range ovndb.Databases() {
+		if db.Short() == name {
+			return []ovndb.Database{db}
+		}
 	}
-	return all, err
+	return nil
 }

@@ -41,11 +41,12 @@ func TestIdentityAsJujuHandsItOver(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			id, given, err := params{"nb-identity": test.value}.identity("nb-identity")
+			p := newParams(map[string]any{"nb-identity": test.value})
+			id, given := p.identity("nb-identity")
 			if test.fails != "" {
-				require.ErrorContains(t, err, test.fails)
+				require.ErrorContains(t, p.err(), test.fails)
 			} else {
-				require.NoError(t, err)
+				require.NoError(t, p.err())
 			}
 			assert.Equal(t, test.id, id)
 			assert.Equal(t, test.given, given)
@@ -53,81 +54,69 @@ func TestIdentityAsJujuHandsItOver(t *testing.T) {
 	}
 }
 
-func TestFlagsAndTextsAreOfTheirType(t *testing.T) {
+func TestParams_type_is_checked(t *testing.T) {
 	t.Parallel()
-	p := params{"yes": true, "no": false, "text": " a b ", "number": json.Number("1"), "word": "true"}
-	for key, wanted := range map[string]bool{"yes": true, "no": false, "absent": false} {
-		got, err := p.flag(key)
-		require.NoError(t, err)
-		assert.Equal(t, wanted, got, key)
-	}
-	for _, key := range []string{"number", "word", "text"} {
-		got, err := p.flag(key)
-		require.ErrorContains(t, err, "it takes true or false", key)
-		assert.False(t, got)
-	}
-	for key, wanted := range map[string]string{"text": "a b", "number": "1", "absent": ""} {
-		got, err := p.text(key)
-		require.NoError(t, err)
-		assert.Equal(t, wanted, got)
-	}
-	_, err := p.text("yes")
-	require.ErrorContains(t, err, "it takes a text")
-}
-
-// juju run … give-up=3974 hands over a number: https://pkg.go.dev/github.com/juju/goyaml/v2.
-func TestNamesMayBeOneNumber(t *testing.T) {
-	t.Parallel()
-	p := params{"several": "ovn-central/1, 13e4  3974", "number": json.Number("3974"), "none": " ", "yes": true}
-	for key, wanted := range map[string][]raft.IDArgument{
+	p := newParams(map[string]any{
+		"yes": true, "no": false, "text": " a b ", "number": json.Number("1"),
+		"several": "ovn-central/1, 13e4  3974", "none": " ",
+	})
+	assert.True(t, p.flag("yes"))
+	assert.False(t, p.flag("no") || p.flag("absent"))
+	assert.Equal(t, []string{"a b", "1", ""}, []string{p.text("text"), p.text("number"), p.text("absent")})
+	// juju run … give-up=3974 hands over a number: https://pkg.go.dev/github.com/juju/goyaml/v2.
+	for key, want := range map[string][]raft.IDArgument{
 		"several": {{Text: "ovn-central/1"}, {Text: "13e4"}, {Text: "3974"}},
-		"number":  {{Text: "3974", Number: true}},
+		"number":  {{Text: "1", Number: true}},
 		"none":    nil,
 		"absent":  nil,
 	} {
-		got, err := p.names(key)
-		require.NoError(t, err)
-		assert.Equal(t, wanted, got, key)
+		assert.Equal(t, want, p.names(key), key)
 	}
-	_, err := p.names("yes")
-	require.ErrorContains(t, err, "it takes a text")
+	require.NoError(t, p.err())
+	for _, wrong := range []func(){
+		func() { assert.False(t, p.flag("number")) },
+		func() { assert.False(t, p.flag("text")) },
+		func() { assert.Empty(t, p.text("yes")) },
+		func() { assert.Empty(t, p.names("yes")) },
+		func() { assert.Zero(t, p.number("text", 1, 0, 9)) },
+		func() { assert.Zero(t, p.number("number", 5, 2, 9)) },
+	} {
+		p.wrong = nil
+		wrong()
+		reasons := finding.Reasons(p.err())
+		require.Len(t, reasons, 1)
+		assert.Equal(t, finding.ParameterInvalid, reasons[0].Code)
+	}
 }
 
-func TestKickRequestUnderBothNames(t *testing.T) {
+func TestKickRequest(t *testing.T) {
 	t.Parallel()
-	names := map[string]map[ovndb.Database]string{
-		"kick":         {ovndb.NB: "nb-identity", ovndb.SB: "sb-identity"},
-		"cluster-kick": {ovndb.NB: "nb-server-id", ovndb.SB: "sb-server-id"},
-	}
-	for action, keys := range names {
-		t.Run(action, func(t *testing.T) {
-			t.Parallel()
-			r, err := kickRequest(params{
-				keys[ovndb.NB]: "aa04", keys[ovndb.SB]: json.Number("3974"), "unit": "", "i-really-mean-it": true, "force": false, "dry-run": true,
-			}, keys)
-			require.NoError(t, err)
-			assert.Equal(t, membership.KickRequest{
+	for _, keys := range [][2]string{{"sb-identity", "nb-identity"}, {"sb-server-id", "nb-server-id"}} {
+		sb, nb := keys[0], keys[1]
+		for _, c := range []struct {
+			given map[string]any
+			want  membership.KickRequest
+		}{
+			{map[string]any{nb: "aa04", sb: json.Number("3974"), "unit": "", "i-really-mean-it": true, "force": false, "dry-run": true}, membership.KickRequest{
 				IDs:       map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: "aa04"}, ovndb.SB: {Text: "3974", Number: true}},
 				Confirmed: true, DryRun: true,
-			}, r)
-
-			r, err = kickRequest(params{"unit": "ovn-central/4", "force": true, keys[ovndb.NB]: ""}, keys)
-			require.NoError(t, err)
-			assert.Equal(t, membership.KickRequest{IDs: map[ovndb.Database]raft.IDArgument{}, Unit: "ovn-central/4", Permit: raft.PermitForce}, r)
-		})
+			}},
+			{map[string]any{"unit": "ovn-central/4", "force": true, nb: ""}, membership.KickRequest{
+				IDs: map[ovndb.Database]raft.IDArgument{}, Unit: "ovn-central/4", Permit: raft.PermitForce,
+			}},
+		} {
+			p := newParams(c.given)
+			assert.Equal(t, c.want, kickRequest(p, sb, nb))
+			require.NoError(t, p.err())
+		}
 	}
-}
-
-// A parameter that is not understood must not pass for one that was not given.
-func TestKickRequestOfTheWrongTypeIsRefused(t *testing.T) {
-	t.Parallel()
-	keys := map[ovndb.Database]string{ovndb.NB: "nb-identity", ovndb.SB: "sb-identity"}
 	for key, value := range map[string]any{
 		"nb-identity": true, "sb-identity": []any{}, "unit": true,
 		"i-really-mean-it": "true", "force": json.Number("1"), "dry-run": "yes",
 	} {
-		_, err := kickRequest(params{key: value}, keys)
-		require.ErrorContains(t, err, "parameter "+key+" can't be used")
+		p := newParams(map[string]any{key: value})
+		kickRequest(p, "sb-identity", "nb-identity")
+		require.ErrorContains(t, p.err(), "parameter "+key+" can't be used")
 	}
 }
 
@@ -170,7 +159,7 @@ func TestRestore_without_such_a_backup(t *testing.T) {
 	u.Backup = &backup.Service{Files: u.Files}
 	u.Backup.Files.Paths.Backups = dir
 	for _, from := range []string{"20261123T100000", dir + "/20261123T100001Z", near + "/manifest.json"} {
-		err := u.noBackup(t.Context(), params{"from": from}, from)
+		err := u.noBackup(t.Context(), newParams(map[string]any{"from": from}), from)
 		reasons := finding.Reasons(err)
 		require.Len(t, reasons, 1)
 		require.NotEmpty(t, reasons[0].Remedies)

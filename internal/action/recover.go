@@ -11,28 +11,27 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/restore"
 )
 
-// recoverQuorum makes new clusters of what this unit has.
-func recoverQuorum(ctx context.Context, u Unit, p params) (results, error) {
+// recoverQuorum makes new clusters of this unit's databases.
+func recoverQuorum(ctx context.Context, u Unit, p *params) (results, error) {
 	return u.recover(ctx, p, "")
 }
 
 // restoreBackup makes new clusters of a backup.
-func restoreBackup(ctx context.Context, u Unit, p params) (results, error) {
-	from, err := p.text("from")
-	if err != nil {
+func restoreBackup(ctx context.Context, u Unit, p *params) (results, error) {
+	from := p.text("from")
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	if !filepath.IsAbs(from) {
 		return nil, u.noBackup(ctx, p, from)
 	}
-	from = filepath.Clean(from) // by which a backup that was restored is known
+	from = filepath.Clean(from) // a restored backup is known by its path
 	shown, err := u.recover(ctx, p, from)
 	if _, missing := backup.Read(from); err != nil &&
 		(errors.Is(missing, fs.ErrNotExist) || errors.Is(missing, syscall.ENOTDIR)) {
@@ -41,32 +40,13 @@ func restoreBackup(ctx context.Context, u Unit, p params) (results, error) {
 	return shown, err
 }
 
-func (u Unit) recover(ctx context.Context, p params, from string) (results, error) {
-	r := restore.Request{Backup: from}
-	var err error
-	if r.Databases, err = p.databases(); err != nil {
-		return nil, err
+func (u Unit) recover(ctx context.Context, p *params, from string) (results, error) {
+	r := restore.Request{
+		Backup: from, Databases: p.databases(), GivenUp: p.names("give-up"), Force: p.flag("force"),
+		Confirmed: p.flag("i-really-mean-it"), DryRun: p.flag("dry-run"), Again: p.flag("again"),
+		Withdraw: p.flag("withdraw"),
 	}
-	if r.GivenUp, err = p.names("give-up"); err != nil {
-		return nil, err
-	}
-	if r.Force, err = p.flag("force"); err != nil {
-		return nil, err
-	}
-	if r.Confirmed, err = p.flag("i-really-mean-it"); err != nil {
-		return nil, err
-	}
-	if r.DryRun, err = p.flag("dry-run"); err != nil {
-		return nil, err
-	}
-	if r.Again, err = p.flag("again"); err != nil {
-		return nil, err
-	}
-	if r.Withdraw, err = p.flag("withdraw"); err != nil {
-		return nil, err
-	}
-	format, err := p.format()
-	if err != nil {
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	var after reconcile.Result
@@ -74,7 +54,7 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	failure := refused(err)
 	shown := results{}
 	shown.list("plan", finding.Statements(found.Plan))
-	var lacking, waiting, next []finding.Finding
+	var done, lacking, waiting, next []finding.Finding
 	for _, f := range found.Findings {
 		switch {
 		case f.Severity == finding.Waiting:
@@ -83,52 +63,37 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 		case f.Severity == finding.Error:
 			lacking = append(lacking, f)
 		case f.Code == finding.RecoveryDone:
-			shown["result"] = lines([]string{"nothing was done", f.Message()})
+			done = append(done, f)
 		}
 		next = append(next, f)
+	}
+	if len(done) > 0 {
+		shown["result"] = lines(append([]string{"nothing was done"}, present.Messages(done)...))
 	}
 	shown.list("lacking", present.Messages(lacking))
 	shown.list("next", present.Ways(u.Env.Version, next))
 	shown.list("waiting", present.Lines(u.Env.Version, waiting))
 	failure = errors.Join(failure, u.settle(ctx, shown, found, after))
-	return shown, errors.Join(failure, u.document(shown, format, found.Findings, failure))
+	return shown, errors.Join(failure, u.addFindings(shown, p, append(found.Findings, finding.Reasons(failure)...)))
 }
 
-// refused is an error that says first that nothing was done, if it is no other than a refusal.
+// refused adds to a refusal that nothing was done.
 func refused(err error) error {
-	if _, is := err.(*finding.RefusedError); is { //nolint:errorlint // one that is wrapped says what was done
+	if _, is := err.(*finding.RefusedError); is { //nolint:errorlint // a wrapped refusal came after a change
 		return fmt.Errorf("nothing was done: %w", err)
 	}
 	return err
 }
 
-// settle shows and sets the status of a unit that something was begun on.
-func (u Unit) settle(ctx context.Context, shown results, found restore.Found, after reconcile.Result) error {
-	if !found.Begun {
-		return nil
-	}
-	word, text := u.Reconciler.Status(after)
-	shown["status"] = fmt.Sprintf("%s: %s", word, text)
-	return u.Tools.StatusSet(ctx, word, text)
-}
-
-// document adds the findings for programs, and those that a failure is made of, if the format is theirs.
-func (u Unit) document(shown results, format string, all []finding.Finding, failure error) (err error) {
-	if format == "json" || format == "yaml" {
-		shown["findings"], err = rendered(format, present.Documents(u.Env.Version, append(all, finding.Reasons(failure)...)),
-			nil)
+// settle shows and sets the unit's status if the action has begun a change.
+func (u Unit) settle(ctx context.Context, shown results, found restore.Found, after reconcile.Result) (err error) {
+	if found.Begun {
+		shown["status"], err = u.setStatus(ctx, after)
 	}
 	return err
 }
 
-// list adds a result of lines, if there are any.
-func (r results) list(key string, all []string) {
-	if len(all) > 0 {
-		r[key] = lines(all)
-	}
-}
-
-// prove shows what was seen of clusters that were written to.
+// prove shows the proofs of clusters.
 func (u Unit) prove(shown results, proofs []recovery.Proof) {
 	var proof []string
 	for _, p := range proofs {
@@ -137,10 +102,9 @@ func (u Unit) prove(shown results, proofs []recovery.Proof) {
 	shown.list("proof", proof)
 }
 
-// recoveryStatus shows how far recoveries and restores are, and proves what they have made.
-func recoveryStatus(ctx context.Context, u Unit, p params) (results, error) {
-	format, err := p.format()
-	if err != nil {
+// recoveryStatus shows the progress of recoveries and restores, and proves the clusters that they have made.
+func recoveryStatus(ctx context.Context, u Unit, p *params) (results, error) {
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	found, failure := u.Reconciler.Recovery(nil).Status(ctx)
@@ -170,37 +134,15 @@ func recoveryStatus(ctx context.Context, u Unit, p params) (results, error) {
 	case len(found.Made)+len(withdrawn) == 0:
 		shown["recovery"] = "no recovery or restore has made these clusters, and none is running\n"
 	}
-	return shown, errors.Join(failure, u.document(shown, format, found.Findings, failure))
+	return shown, errors.Join(failure, u.addFindings(shown, p, append(found.Findings, finding.Reasons(failure)...)))
 }
 
-// databases are the named one, or both if none is named.
-func (p params) databases() ([]ovndb.Database, error) {
-	name, err := p.text("database")
-	for _, db := range ovndb.Databases() {
-		if db.Short() == name {
-			return []ovndb.Database{db}, err
-		}
+// rejoin makes a new server join in the place of one that can't start any more.
+func rejoin(ctx context.Context, u Unit, p *params) (results, error) {
+	r := restore.RejoinRequest{
+		Databases: p.databases(), Confirmed: p.flag("i-really-mean-it"), DryRun: p.flag("dry-run"),
 	}
-	return nil, err
-}
-
-// rejoin has a new server join in the place of one that can't be started any more.
-func rejoin(ctx context.Context, u Unit, p params) (results, error) {
-	var (
-		r   restore.RejoinRequest
-		err error
-	)
-	if r.Databases, err = p.databases(); err != nil {
-		return nil, err
-	}
-	if r.Confirmed, err = p.flag("i-really-mean-it"); err != nil {
-		return nil, err
-	}
-	if r.DryRun, err = p.flag("dry-run"); err != nil {
-		return nil, err
-	}
-	format, err := p.format()
-	if err != nil {
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	var after reconcile.Result
@@ -214,5 +156,5 @@ func rejoin(ctx context.Context, u Unit, p params) (results, error) {
 			"it writes to the database and reads that back from each unit"})
 	}
 	failure = errors.Join(failure, u.settle(ctx, shown, found, after))
-	return shown, errors.Join(failure, u.document(shown, format, nil, failure))
+	return shown, errors.Join(failure, u.addFindings(shown, p, finding.Reasons(failure)))
 }

@@ -208,7 +208,7 @@ func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 		}))
 	}))
 	require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
-	found, err := clusterStatus(t.Context(), u, params{"format": "json"})
+	found, err := clusterStatus(t.Context(), u, newParams(map[string]any{"format": "json"}))
 	require.ErrorContains(t, err, "sb: ", "only for the database that is not served")
 	var wrong []present.Document
 	for _, f := range findings(t, found) {
@@ -312,6 +312,7 @@ func TestRefusalForPrograms(t *testing.T) {
 		"bad number": {"gateway-status", map[string]any{"wait": json.Number("-1")}, finding.ParameterInvalid},
 		"no backup":  {"restore", map[string]any{"from": "20261123T100000Z"}, finding.ParameterInvalid},
 		"bad path":   {"backups", map[string]any{"path": "backups"}, finding.ParameterInvalid},
+		"no path":    {"backups", map[string]any{"path": "/nope"}, finding.ParameterInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.params["format"] = "json"
@@ -360,7 +361,7 @@ func TestActionThatCannotTellJujuIsAnError(t *testing.T) {
 }
 
 func TestActionThatIsCutShortTellsWhy(t *testing.T) {
-	handlers["wait"] = func(ctx context.Context, _ Unit, _ params) (results, error) {
+	handlers["wait"] = func(ctx context.Context, _ Unit, _ *params) (results, error) {
 		<-ctx.Done()
 		return results{"so-far": "100"}, context.Cause(ctx)
 	}

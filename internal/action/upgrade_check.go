@@ -14,25 +14,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// upgradeCheck says what an upgrade would bring, and what is to be done before.
-func upgradeCheck(ctx context.Context, u Unit, p params) (results, error) {
-	format, err := p.format()
-	if err != nil {
-		return nil, err
-	}
-	source, err := p.text("source")
-	if err != nil {
+// upgradeCheck shows what an upgrade would bring, and what to do first.
+func upgradeCheck(ctx context.Context, u Unit, p *params) (results, error) {
+	source := p.text("source")
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	found, err := u.checkUpgrade(ctx, source)
 	if err != nil {
 		return nil, err
 	}
-	text, err := rendered(format, found, document.Upgrade)
+	text, err := rendered(p.format, found, document.Upgrade)
 	return results{"upgrade": text}, err
 }
 
-// checkUpgrade returns what the packages of a source would bring; an empty one is that of the option. It changes nothing.
+// checkUpgrade returns what the packages of a source would bring; an empty source is the option's. It changes nothing.
 func (u Unit) checkUpgrade(ctx context.Context, source string) (plan.UpgradeReport, error) {
 	o, err := u.Plan(ctx)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Backups is a table of backups, for people, with what is wrong below it.
-func Backups(all []backup.Listed, now time.Time) string {
+// Backups is a table of the backups in a directory, with their problems below it.
+func Backups(dir string, all []backup.Listed, now time.Time) string {
 	if len(all) == 0 {
-		return "there are no backups\n"
+		return "there are no backups in " + dir + "\n"
 	}
 	var b, problems strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
