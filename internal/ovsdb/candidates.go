@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ovn-org/libovsdb/client"
@@ -101,7 +100,7 @@ func (g *Gateways) Close() {
 // NB_Global fits the guard; otherwise it writes nothing and returns [ErrChanged], or [ErrFenced]. After any other error
 // the result is unknown: read again.
 func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists ...Candidates) error {
-	_, err := g.write(ctx, notes, guard, nil, lists...)
+	_, err := g.write(ctx, guard, Amendment{Added: notes}, false, lists...)
 	return err
 }
 
@@ -110,56 +109,7 @@ func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists
 func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard,
 	lists ...Candidates,
 ) (asked int64, err error) {
-	results, err := g.write(ctx, notes, guard, signOfLife, lists...)
-	if err != nil {
-		return 0, err
-	}
-	return askedFor(results)
-}
-
-// write calls more, if not nil, to extend the transaction, with the UUID of the row of NB_Global.
-func (g *Gateways) write(ctx context.Context, notes []string, guard Guard, more func(uuid string) []ovsdb.Operation,
-	lists ...Candidates,
-) ([]ovsdb.OperationResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	ops, uuid := slices.Clone(g.fence), ""
-	if len(guard.Has)+len(guard.Lacks) > 0 || more != nil {
-		var err error
-		if uuid, err = g.global(ctx); err != nil {
-			return nil, fmt.Errorf("cannot write candidates: %w", err)
-		}
-		ops = append(ops, guard.operations(uuid)...)
-	}
-	ops = append(ops, amendedJournal(Amendment{Added: notes})...)
-	for n, x := range lists {
-		ops = append(ops, x.operations(n)...)
-	}
-	if more != nil {
-		ops = append(ops, more(uuid)...)
-	}
-	results, err := send(ctx, g.nb, ops...)
-	if err != nil {
-		return nil, fmt.Errorf("cannot write candidates: %w", err)
-	}
-	for i, r := range results {
-		switch r.Error {
-		case "":
-		case "timed out": // a wait failed
-			if i < len(g.fence) {
-				return nil, ErrFenced
-			}
-			return nil, ErrChanged
-		case "constraint violation":
-			if slices.ContainsFunc(lists, func(x Candidates) bool { return x.Holder == "" }) {
-				return nil, fmt.Errorf("%w: %s", ErrChanged, detail(r)) // a group of this name exists by now
-			}
-			fallthrough
-		default:
-			return nil, fmt.Errorf("cannot write candidates: %s", detail(r))
-		}
-	}
-	return results, nil
+	return g.write(ctx, guard, Amendment{Added: notes}, true, lists...)
 }
 
 // operations first wait, with timeout 0, for the rows to be unchanged.

@@ -1,7 +1,6 @@
 package ovsdb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,15 +55,10 @@ func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints .
 func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want []Connection,
 	endpoints ...string,
 ) (changed []string, err error) {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, defaultTimeout)
-		defer cancel()
-	}
-	for _, w := range want {
-		if w.Role != "" && db != ovndb.SB {
-			return nil, fmt.Errorf("cannot listen at %s as %s: %s has no roles", w.Target, w.Role, db)
-		}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if db != ovndb.SB && slices.ContainsFunc(want, func(w Connection) bool { return w.Role != "" }) {
+		return nil, fmt.Errorf("cannot listen: %s has no roles", db)
 	}
 	l, err := d.listeners(ctx, db, endpoints...)
 	if err != nil {
@@ -81,15 +75,12 @@ func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want 
 			slices.Sort(changed)
 			return slices.Compact(changed), nil
 		}
-		done, err := l.apply(ctx, state, plan)
-		if err != nil {
-			return nil, fmt.Errorf("cannot write the listeners of %s: %w", db, err)
-		}
-		if done {
+		err = l.apply(ctx, state, plan)
+		if err == nil {
 			changed = append(changed, plan.targets()...)
-			continue
-		}
-		if err := poll.Wait(ctx, conflictPause); err != nil {
+		} else if !errors.Is(err, ErrChanged) {
+			return nil, fmt.Errorf("cannot write the listeners of %s: %w", db, err)
+		} else if err := poll.Wait(ctx, conflictPause); err != nil {
 			return nil, fmt.Errorf("cannot write the listeners of %s, which others keep changing: %w", db, err)
 		}
 	}
@@ -143,7 +134,7 @@ func (l *listeners) read(ctx context.Context) (listenerState, error) {
 		}
 		state.rows = append(state.rows, Listener{Connection: c, UUID: found.uuid()})
 	}
-	slices.SortFunc(state.rows, func(a, b Listener) int { return cmp.Compare(a.Target, b.Target) })
+	slices.SortFunc(state.rows, byTarget)
 	return state, nil
 }
 
@@ -157,22 +148,13 @@ func probeOf(value any) time.Duration {
 	return time.Duration(min(max(ms, 0), longest)) * time.Millisecond
 }
 
-// apply commits the plan if the rows are unchanged, and reports whether they were.
-func (l *listeners) apply(ctx context.Context, state listenerState, p listenerPlan) (bool, error) {
-	results, err := send(ctx, l.client, l.operations(state, p)...)
-	if err != nil {
-		return false, err
+// apply commits the plan if the rows are unchanged; otherwise it returns [ErrChanged].
+func (l *listeners) apply(ctx context.Context, state listenerState, p listenerPlan) error {
+	results, err := commit(ctx, l.client, l.operations(state, p)...)
+	if i := failed(results); i >= 0 && results[i].Error == constraintViolation && state.global == "" {
+		return ErrChanged // another client has made the only row
 	}
-	for _, r := range results {
-		switch {
-		case r.Error == "":
-		case r.Error == "timed out", r.Error == "constraint violation" && state.global == "":
-			return false, nil // a wait failed, or a second only row
-		default:
-			return false, errors.New(detail(r))
-		}
-	}
-	return true, nil
+	return err
 }
 
 func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Operation {
@@ -209,7 +191,7 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 	})
 }
 
-// identity decides about a row. Its probe is not a part: any is overwritten.
+// identity has the columns that must be unchanged for a row to be changed.
 func (l *listeners) identity(c Connection) ovsdb.Row {
 	row := ovsdb.Row{targetField: c.Target}
 	if slices.Contains(l.columns, roleField) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cenkalti/rpc2"
 	"github.com/go-logr/logr"
+	"github.com/ovn-org/libovsdb/cache"
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
@@ -83,10 +84,19 @@ func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints .
 	return nil, errors.Join(failures...)
 }
 
+// bounded adds [defaultTimeout] to a context without a deadline.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, defaultTimeout)
+}
+
+// shareOf limits a context to its share of the remaining time.
 func shareOf(ctx context.Context, among int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return context.WithTimeout(ctx, defaultTimeout)
+		return bounded(ctx)
 	}
 	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(among))
 }
@@ -95,7 +105,7 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 	quiet := logr.Discard() // otherwise the library writes to stderr
 	options := []client.Option{client.WithEndpoint(endpoint), client.WithLogger(&quiet)}
 	if strings.HasPrefix(endpoint, "ssl:") {
-		config, err := d.tls()
+		config, err := d.ClientTLS()
 		if err != nil {
 			return nil, err
 		}
@@ -132,18 +142,38 @@ func connected(ctx context.Context, c client.Client) (err error) {
 	return c.Connect(ctx)
 }
 
-// recovered turns a panic into an error. The library also panics in the caller's goroutine, at answers that are not
-// those of a database; rpc2 recovers the others.
+// recovered turns a panic into an error. The library panics in the caller's goroutine if an answer is not a database's;
+// rpc2 recovers panics in other goroutines.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the server has answered wrongly: %v", p)
 	}
 }
 
-func monitor(ctx context.Context, c client.Client, options ...client.MonitorOption) (err error) {
+// monitor calls changed for each row that is added, updated or deleted; was or now is nil if there is no such row.
+func monitor(ctx context.Context, c client.Client, changed func(was, now model.Model),
+	options ...client.MonitorOption,
+) (err error) {
+	kept := c.Cache()
+	if kept == nil {
+		return errors.New("the connection is lost")
+	}
+	kept.AddEventHandler(&cache.EventHandlerFuncs{
+		AddFunc:    func(_ string, now model.Model) { changed(nil, now) },
+		UpdateFunc: func(_ string, was, now model.Model) { changed(was, now) },
+		DeleteFunc: func(_ string, was model.Model) { changed(was, nil) },
+	})
 	defer recovered(&err)
 	_, err = c.Monitor(ctx, c.NewMonitor(options...))
 	return err
+}
+
+// wake makes the next receive succeed; a channel has room for one value.
+func wake(changed chan<- struct{}) {
+	select {
+	case changed <- struct{}{}:
+	default: // already woken
+	}
 }
 
 // reworded is an error with another text.
@@ -156,13 +186,9 @@ func (e reworded) Error() string { return e.text }
 
 func (e reworded) Unwrap() error { return e.error }
 
-// ClientTLS is the TLS configuration towards servers of the unit's CA, with its own certificate. It is read again after
-// [Dialer.Forget].
-func (d *Dialer) ClientTLS() (*tls.Config, error) { return d.tls() }
-
 // ServerTLS is the TLS configuration for clients with a certificate of the unit's CA.
 func (d *Dialer) ServerTLS() (*tls.Config, error) {
-	c, err := d.tls()
+	c, err := d.ClientTLS()
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +198,10 @@ func (d *Dialer) ServerTLS() (*tls.Config, error) {
 	}, nil
 }
 
-// tls trusts what Open vSwitch trusts: a certificate of the CA with any name (ovsdb-server(1), "SSL/TLS options";
-// stream-ssl.c checks no name).
-func (d *Dialer) tls() (*tls.Config, error) {
+// ClientTLS is the TLS configuration for clients, with the unit's certificate. It is read again after [Dialer.Forget]. As
+// Open vSwitch, it trusts a certificate of the CA with any name (ovsdb-server(1), "SSL/TLS options"; stream-ssl.c checks
+// no name).
+func (d *Dialer) ClientTLS() (*tls.Config, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.config != nil {
@@ -213,11 +240,8 @@ func (d *Dialer) tls() (*tls.Config, error) {
 // send runs one transaction. Without a deadline in ctx it waits at most [defaultTimeout] for the results: a server that
 // hangs or has no quorum may never answer.
 func send(ctx context.Context, c client.Client, ops ...ovsdb.Operation) (results []ovsdb.OperationResult, err error) {
-	if _, bounded := ctx.Deadline(); !bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, defaultTimeout)
-		defer cancel()
-	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
 	defer recovered(&err)
 	results, err = c.Transact(ctx, ops...)
 	if err == nil && len(results) < len(ops) {

@@ -2,11 +2,9 @@ package ovsdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/ovn-org/libovsdb/cache"
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/model"
 
@@ -22,7 +20,7 @@ type Followed struct {
 	lost    map[ovndb.Database]<-chan struct{}
 }
 
-// firstMonitor limits the first answer of a monitor: with 10,000 routers it takes seconds.
+// firstMonitor limits the wait for the first answer of a monitor: with 10,000 routers it takes seconds.
 const firstMonitor = time.Minute
 
 // Follow connects to the first of the endpoints of each database that serves it, with one monitor each. The caller
@@ -42,7 +40,7 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 	return f, nil
 }
 
-// connectionPeriod is after how long a lost connection is noticed at most.
+// connectionPeriod is how long it takes at most to notice a lost connection.
 const connectionPeriod = time.Second
 
 // untilLost closes its channel once the connection is lost. The library reports that only to a goroutine that is
@@ -119,17 +117,7 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 	if err != nil {
 		return nil, err
 	}
-	kept := c.Cache()
-	if kept == nil {
-		c.Close()
-		return nil, errors.New("the connection is lost")
-	}
-	kept.AddEventHandler(&cache.EventHandlerFuncs{
-		AddFunc:    func(string, model.Model) { f.wake() },
-		UpdateFunc: func(string, model.Model, model.Model) { f.wake() },
-		DeleteFunc: func(string, model.Model) { f.wake() },
-	})
-	err = monitor(ctx, c, t.columns...)
+	err = monitor(ctx, c, func(model.Model, model.Model) { wake(f.changed) }, t.columns...)
 	if err == nil {
 		err = c.Echo(ctx) // the library keeps the last answer until the next one, so request a short one
 	}
@@ -138,13 +126,6 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 		return nil, fmt.Errorf("cannot follow %s: %w", db, err)
 	}
 	return c, nil
-}
-
-func (f *Followed) wake() {
-	select {
-	case f.changed <- struct{}{}:
-	default: // already woken
-	}
 }
 
 // Changed receives if data may have changed since the last read.

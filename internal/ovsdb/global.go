@@ -2,6 +2,7 @@ package ovsdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,18 +90,12 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 	if ids[key] != old {
 		return false, nil
 	}
-	results, err := send(ctx, g.client, swap(g.table, uuid, ids, key, next)...)
-	if err != nil {
+	results, err := commit(ctx, g.client, swap(g.table, uuid, ids, key, next)...)
+	switch i := failed(results); {
+	case errors.Is(err, ErrChanged), i >= 0 && results[i].Error == constraintViolation: // a second only row
+		return false, nil
+	case err != nil:
 		return false, fmt.Errorf("cannot write %s: %w", g.table, err)
-	}
-	for _, r := range results {
-		switch r.Error {
-		case "":
-		case "timed out", "constraint violation": // a wait failed; a second only row
-			return false, nil
-		default:
-			return false, fmt.Errorf("cannot write %s: %s", g.table, detail(r))
-		}
 	}
 	if uuid == "" {
 		return true, nil
@@ -152,8 +147,7 @@ func swap(table, uuid string, ids map[string]string, key, next string) (ops []ov
 	var gone []string
 	if old, there := ids[key]; there {
 		gone = []string{key}
-		ops = append(ops, fits(table, uuid, ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes,
-			pairs(map[string]string{key: old}))))
+		ops = append(ops, fits(table, uuid, includes(externalIDs, pairs(map[string]string{key: old}))))
 	}
 	return append(ops, amended(table, uuid, gone, put),
 		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: table, Where: at(uuid), Columns: []string{externalIDs}})

@@ -29,12 +29,8 @@ func noteRow(text string) ovsdb.Row {
 
 // Journal reads the texts of the journal, by the UUIDs of their rows.
 func (g *Gateways) Journal(ctx context.Context) (map[string]string, error) {
-	answers, err := read(ctx, g.nb, query{
-		noteTable,
-		[]string{externalIDs},
-		[]ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes,
-			pairs(map[string]string{noteKey: noteKind}))},
-	})
+	ours := includes(externalIDs, pairs(map[string]string{noteKey: noteKind}))
+	answers, err := read(ctx, g.nb, query{noteTable, []string{externalIDs}, []ovsdb.Condition{ours}})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the journal of gateways in %s: %w", ovndb.NB, err)
 	}

@@ -2,6 +2,7 @@ package ovsdb
 
 import (
 	"cmp"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -67,6 +68,7 @@ func (c Connection) probesAs(want Connection) bool {
 	return milliseconds(c.InactivityProbe) == milliseconds(want.InactivityProbe)
 }
 
+// milliseconds is -1 for [ProbeUnset].
 func milliseconds(probe time.Duration) int64 {
 	if probe < 0 {
 		return -1
@@ -82,6 +84,8 @@ type Listener struct {
 	Connection
 	UUID string
 }
+
+func byTarget(a, b Listener) int { return cmp.Compare(a.Target, b.Target) }
 
 // WithoutTLS reports whether another machine can connect without TLS, with every right on the database: the servers
 // listen at a ptcp target and connect to a tcp target. A malformed target does not count: no server opens it.
@@ -113,20 +117,15 @@ type listenerPlan struct {
 
 func (p listenerPlan) empty() bool { return len(p.insert)+len(p.drop)+len(p.probe) == 0 }
 
-// targets are those of all rows that the plan changes, sorted.
-func (p listenerPlan) targets() []string {
-	var all []string
+// targets are those of all rows that the plan changes.
+func (p listenerPlan) targets() (all []string) {
 	for _, c := range p.insert {
 		all = append(all, c.Target)
 	}
-	for _, row := range p.drop {
+	for _, row := range slices.AppendSeq(slices.Clone(p.drop), maps.Keys(p.probe)) {
 		all = append(all, row.Target)
 	}
-	for row := range p.probe {
-		all = append(all, row.Target)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
 // planListeners leaves unrelated rows alone. A row with another role, or for fewer addresses, is dropped, and the next
@@ -135,30 +134,21 @@ func (p listenerPlan) targets() []string {
 func planListeners(rows []Listener, want []Connection) listenerPlan {
 	p := listenerPlan{probe: map[Listener]time.Duration{}}
 	for _, w := range want {
-		var same []Listener
-		for _, row := range rows {
-			if row.listener() == w.listener() {
-				same = append(same, row)
-			}
-		}
-		if len(same) == 0 {
+		same := slices.DeleteFunc(slices.Clone(rows), func(row Listener) bool { return row.listener() != w.listener() })
+		slices.SortFunc(same, byTarget)
+		last := len(same) - 1
+		switch {
+		case last < 0:
 			p.insert = append(p.insert, w)
-			continue
-		}
-		if slices.ContainsFunc(same, func(row Listener) bool { return !row.serves(w) }) {
+		case slices.ContainsFunc(same, func(row Listener) bool { return !row.serves(w) }):
 			p.drop = append(p.drop, same...)
-			continue
-		}
-		// The schema makes targets unique: the others are different spellings of the same. The one for both families
-		// sorts last.
-		keep := slices.MaxFunc(same, func(a, b Listener) int { return cmp.Compare(a.Target, b.Target) })
-		for _, row := range same {
-			if row != keep {
-				p.drop = append(p.drop, row)
+		default:
+			// The schema makes targets unique: these are different spellings of the same. The one for both families is
+			// the last.
+			p.drop = append(p.drop, same[:last]...)
+			if !same[last].probesAs(w) {
+				p.probe[same[last]] = w.InactivityProbe
 			}
-		}
-		if !keep.probesAs(w) {
-			p.probe[keep] = w.InactivityProbe
 		}
 	}
 	return p

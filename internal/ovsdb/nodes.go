@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
@@ -22,11 +21,13 @@ type Guard struct {
 	NoCandidate string
 }
 
+func (g Guard) empty() bool { return len(g.Has)+len(g.Lacks) == 0 && g.NoCandidate == "" }
+
 // operations fail the transaction if the row of this UUID does not fit.
 func (g Guard) operations(uuid string) []ovsdb.Operation {
 	var conditions []ovsdb.Condition
 	if len(g.Has) > 0 {
-		conditions = append(conditions, ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, pairs(g.Has)))
+		conditions = append(conditions, includes(externalIDs, pairs(g.Has)))
 	}
 	if len(g.Lacks) > 0 {
 		conditions = append(conditions, ovsdb.NewCondition(externalIDs, ovsdb.ConditionExcludes, pairs(g.Lacks)))
@@ -34,7 +35,7 @@ func (g Guard) operations(uuid string) []ovsdb.Operation {
 	ops := []ovsdb.Operation{fits(ovndb.NB.GlobalTable(), uuid, conditions...)}
 	if g.NoCandidate != "" {
 		for _, table := range []string{"Gateway_Chassis", "HA_Chassis"} {
-			ops = append(ops, none(table, chassisColumn, ovsdb.NewCondition(chassisColumn, ovsdb.ConditionEqual, g.NoCandidate)))
+			ops = append(ops, none(table, chassisColumn, equals(chassisColumn, g.NoCandidate)))
 		}
 	}
 	return ops
@@ -73,49 +74,19 @@ type Amendment struct {
 }
 
 // AmendIDs makes an amendment in one transaction, if NB_Global fits the guard; otherwise it writes nothing and returns
-// [ErrChanged].
+// [ErrChanged], or [ErrFenced].
 func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, a Amendment) error {
-	_, err := g.amendIDs(ctx, guard, a, nil)
+	_, err := g.write(ctx, guard, a, false)
 	return err
 }
 
 // AmendIDsAndSync is [Gateways.AmendIDs] and [Gateways.SyncNorthd] in one transaction.
 func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, a Amendment, waiting Waiting) error {
-	results, err := g.amendIDs(ctx, guard, a, signOfLife)
-	if err != nil {
-		return err
-	}
-	asked, err := askedFor(results)
+	asked, err := g.write(ctx, guard, a, true)
 	if err != nil {
 		return err
 	}
 	return g.AwaitNorthd(ctx, asked, waiting)
-}
-
-// amendIDs calls more, if not nil, to extend the transaction, with the UUID of that row.
-func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment,
-	more func(uuid string) []ovsdb.Operation,
-) ([]ovsdb.OperationResult, error) {
-	uuid, err := g.global(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
-	}
-	ops := slices.Concat(g.fence, guard.operations(uuid))
-	if gone := append(slices.Sorted(maps.Keys(a.Put)), a.Drop...); len(gone) > 0 {
-		ops = append(ops, amended(ovndb.NB.GlobalTable(), uuid, gone, a.Put))
-	}
-	ops = append(ops, amendedJournal(a)...)
-	if more != nil {
-		ops = append(ops, more(uuid)...)
-	}
-	results, err := send(ctx, g.nb, ops...)
-	if err == nil {
-		err = judge(results)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
-	}
-	return results, nil
 }
 
 // BoundPort is a port that SB binds to a chassis; Port is for people.
@@ -132,7 +103,7 @@ type Occupied struct {
 // Occupied reads what is on a chassis; an empty name means all chassis.
 func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, error) {
 	fail := func(err error) (Occupied, error) {
-		return Occupied{}, fmt.Errorf("cannot look what is on chassis in SB: %w", err)
+		return Occupied{}, fmt.Errorf("cannot read what is on chassis in SB: %w", err)
 	}
 	where, names := []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionNotEqual, set([]ovsdb.UUID{}))},
 		map[string]string{}
@@ -164,7 +135,7 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 		if uuid == "" {
 			return o, nil // nothing is bound to a missing chassis
 		}
-		where = []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionIncludes, ovsdb.UUID{GoUUID: uuid})}
+		where = []ovsdb.Condition{includes("chassis", ovsdb.UUID{GoUUID: uuid})}
 	}
 	answers, err = read(ctx, g.sb, query{"Port_Binding", []string{"logical_port", "type", "chassis"}, where})
 	if err != nil {
@@ -187,14 +158,14 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 	name := was.Name
 	fail := func(err error) error { return fmt.Errorf("cannot remove chassis %s: %w", name, err) }
 	answers, err := read(ctx, g.sb,
-		query{"Chassis_Private", []string{"nb_cfg"}, named("name", name)},
-		query{"Chassis", []string{"name"}, named("name", name)})
+		query{"Chassis_Private", []string{"nb_cfg"}, []ovsdb.Condition{equals("name", name)}},
+		query{"Chassis", []string{"name"}, []ovsdb.Condition{equals("name", name)}})
 	if err != nil {
 		return fail(err)
 	}
 	var ops []ovsdb.Operation
 	if len(answers[0]) == 0 {
-		ops = append(ops, none("Chassis_Private", "name", named("name", name)...))
+		ops = append(ops, none("Chassis_Private", "name", equals("name", name)))
 	}
 	for _, r := range answers[0] {
 		follows := r.number("nb_cfg")
@@ -204,13 +175,13 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 		ops = append(ops, unchanged("Chassis_Private", r.uuid(), ovsdb.Row{"nb_cfg": follows}))
 	}
 	if len(answers[1]) == 0 { // ports are bound to a row
-		ops = append(ops, none("Chassis", "name", named("name", name)...))
+		ops = append(ops, none("Chassis", "name", equals("name", name)))
 	}
 	for _, r := range answers[1] {
 		ops = append(ops, unchanged("Chassis", r.uuid(), ovsdb.Row{"name": name}))
-		on := ovsdb.NewCondition("chassis", ovsdb.ConditionIncludes, ovsdb.UUID{GoUUID: r.uuid()})
+		on := includes("chassis", ovsdb.UUID{GoUUID: r.uuid()})
 		for _, kind := range types {
-			ops = append(ops, none("Port_Binding", "chassis", on, ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)))
+			ops = append(ops, none("Port_Binding", "chassis", on, equals("type", kind)))
 		}
 		ops = append(ops, none("HA_Chassis", "chassis", on), none("Gateway_Chassis", "chassis", on))
 	}
@@ -220,14 +191,10 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 		"Chassis_Template_Var": "chassis",
 	} {
 		if _, known := g.sb.Schema().Tables[table]; known {
-			ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: table, Where: named(column, name)})
+			ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: table, Where: []ovsdb.Condition{equals(column, name)}})
 		}
 	}
-	results, err := send(ctx, g.sb, ops...)
-	if err != nil {
-		return fail(err)
-	}
-	if err := judge(results); err != nil {
+	if _, err := commit(ctx, g.sb, ops...); err != nil {
 		return fail(err)
 	}
 	return nil
@@ -239,8 +206,8 @@ func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []str
 	fail := func(err error) (int, error) {
 		return 0, fmt.Errorf("cannot release the ports of chassis %s: %w", was.Name, err)
 	}
-	answers, err := read(ctx, g.sb, query{"Chassis_Private", nil, named("name", was.Name)},
-		query{"Chassis", nil, named("name", was.Name)})
+	answers, err := read(ctx, g.sb, query{"Chassis_Private", nil, []ovsdb.Condition{equals("name", was.Name)}},
+		query{"Chassis", nil, []ovsdb.Condition{equals("name", was.Name)}})
 	if err != nil {
 		return fail(err)
 	}
@@ -248,19 +215,16 @@ func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []str
 		return fail(ErrChanged)
 	}
 	ops := []ovsdb.Operation{unchanged("Chassis_Private", answers[0][0].uuid(), ovsdb.Row{configColumn: was.Follows})}
-	on := ovsdb.NewCondition("chassis", ovsdb.ConditionIncludes, ovsdb.UUID{GoUUID: answers[1][0].uuid()})
+	on := includes("chassis", ovsdb.UUID{GoUUID: answers[1][0].uuid()})
 	for _, kind := range types {
 		ops = append(ops, ovsdb.Operation{
 			Op: ovsdb.OperationUpdate, Table: "Port_Binding",
-			Where: []ovsdb.Condition{on, ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)},
+			Where: []ovsdb.Condition{on, equals("type", kind)},
 			Row:   ovsdb.Row{"chassis": set([]ovsdb.UUID{})},
 		})
 	}
-	results, err := send(ctx, g.sb, ops...)
+	results, err := commit(ctx, g.sb, ops...)
 	if err != nil {
-		return fail(err)
-	}
-	if err := judge(results); err != nil {
 		return fail(err)
 	}
 	for _, r := range results {
@@ -277,22 +241,4 @@ func none(table, column string, where ...ovsdb.Condition) ovsdb.Operation {
 		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: where,
 		Columns: []string{column}, Until: "!=", Rows: []ovsdb.Row{{column: where[0].Value}},
 	}
-}
-
-// judge returns the error of a transaction that begins with waits.
-func judge(results []ovsdb.OperationResult) error {
-	for _, r := range results {
-		switch r.Error {
-		case "":
-		case "timed out": // a wait failed
-			return ErrChanged
-		default:
-			return errors.New(detail(r))
-		}
-	}
-	return nil
-}
-
-func named(column, name string) []ovsdb.Condition {
-	return []ovsdb.Condition{ovsdb.NewCondition(column, ovsdb.ConditionEqual, name)}
 }

@@ -81,11 +81,8 @@ type HAChassisGroup struct {
 // Northbound reads NB. It works with every schema from OVN 20.12 on.
 func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	ofType := func(kind string) query {
-		return query{
-			"Logical_Switch_Port",
-			[]string{"name", "type", "options", "ha_chassis_group"},
-			[]ovsdb.Condition{ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)},
-		}
+		columns := []string{"name", "type", "options", "ha_chassis_group"}
+		return query{"Logical_Switch_Port", columns, []ovsdb.Condition{equals("type", kind)}}
 	}
 	answers, err := read(ctx, g.nb,
 		query{table: "NB_Global", columns: []string{"nb_cfg", externalIDs}},
@@ -96,11 +93,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		query{table: "HA_Chassis", columns: []string{"chassis_name", "priority"}},
 		query{table: "HA_Chassis_Group", columns: []string{"name", "ha_chassis", externalIDs}},
 		ofType("localnet"), ofType("router"), ofType("external"), ofType("l2gateway"), ofType("vtep"),
-		query{
-			"Logical_Switch_Port",
-			[]string{},
-			[]ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, gatewayOwner())},
-		},
+		query{table: "Logical_Switch_Port", where: []ovsdb.Condition{includes(externalIDs, gatewayOwner())}},
 	)
 	if err != nil {
 		return Northbound{}, fmt.Errorf("cannot look for gateways in NB: %w", err)

@@ -3,7 +3,6 @@ package ovsdb
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
@@ -30,15 +29,7 @@ func (g *Gateways) SyncNorthd(ctx context.Context, waiting Waiting) error {
 
 // AskNorthd is [Gateways.SyncNorthd] without the wait. It returns the nb_cfg for [Gateways.AwaitNorthd].
 func (g *Gateways) AskNorthd(ctx context.Context) (asked int64, err error) {
-	uuid, err := g.global(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
-	}
-	results, err := transact(ctx, g.nb, append(slices.Clone(g.fence), signOfLife(uuid)...)...)
-	if err != nil {
-		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
-	}
-	return askedFor(results)
+	return g.write(ctx, Guard{}, Amendment{}, true)
 }
 
 // signOfLife requests one, and makes the number to wait for the last result.
@@ -57,7 +48,7 @@ func signOfLife(uuid string) []ovsdb.Operation {
 func askedFor(results []ovsdb.OperationResult) (int64, error) {
 	last := results[len(results)-1].Rows
 	if len(last) != 1 {
-		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", ErrChanged)
+		return 0, ErrChanged
 	}
 	return row(last[0]).number(configColumn), nil
 }

@@ -1,9 +1,7 @@
 package ovsdb
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -36,14 +34,13 @@ func (d *Dialer) preferred(ctx context.Context, db ovndb.Database, endpoints []s
 		})
 	}
 	asked.Wait()
-	order := make([]int, len(endpoints))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
-	sorted := make([]string, len(endpoints))
-	for i, n := range order {
-		sorted[i] = endpoints[n]
+	var sorted []string
+	for rank := range 3 {
+		for i, endpoint := range endpoints {
+			if ranks[i] == rank {
+				sorted = append(sorted, endpoint)
+			}
+		}
 	}
 	return sorted
 }

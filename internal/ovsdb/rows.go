@@ -24,10 +24,8 @@ type query struct {
 // row is one row as it was read.
 type row ovsdb.Row
 
-// database connects to any server of a database, whatever its schema: what is not in
-// the schema is not asked for.
-//
-// Callers that read the schema need all of it; others name the tables that they use with [rpc2.Tables].
+// database connects to the first of the endpoints that serves a database. Callers that do not need the whole schema name
+// the tables that they use with [rpc2.Tables].
 func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...string) (client.Client, error) {
 	m, err := model.NewClientDBModel(string(db), map[string]model.Model{db.GlobalTable(): &globalRow{}})
 	if err != nil {
@@ -36,7 +34,7 @@ func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...s
 	return d.connect(ctx, m, endpoints...)
 }
 
-// database connects to any server of a database with any schema: missing tables and columns are not requested.
+// read reads rows in one transaction. It does not request tables and columns that are not in the server's schema.
 func read(ctx context.Context, c client.Client, queries ...query) ([][]row, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -59,7 +57,7 @@ func read(ctx context.Context, c client.Client, queries ...query) ([][]row, erro
 	}
 	results, err := transact(ctx, c, ops...)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %v: %w", slices.Sorted(maps.Keys(tables(queries))), err)
+		return nil, fmt.Errorf("cannot read %s: %w", queries[0].table, err)
 	}
 	for k, i := range asked {
 		for _, r := range results[k].Rows {
@@ -67,14 +65,6 @@ func read(ctx context.Context, c client.Client, queries ...query) ([][]row, erro
 		}
 	}
 	return answers, nil
-}
-
-func tables(queries []query) map[string]bool {
-	all := map[string]bool{}
-	for _, q := range queries {
-		all[q.table] = true
-	}
-	return all
 }
 
 func (r row) uuid() string { return r.reference("_uuid") }
@@ -186,5 +176,13 @@ func amended(table, uuid string, gone []string, put map[string]string) ovsdb.Ope
 }
 
 func at(uuid string) []ovsdb.Condition {
-	return []ovsdb.Condition{ovsdb.NewCondition("_uuid", ovsdb.ConditionEqual, ovsdb.UUID{GoUUID: uuid})}
+	return []ovsdb.Condition{equals("_uuid", ovsdb.UUID{GoUUID: uuid})}
+}
+
+func equals(column string, value any) ovsdb.Condition {
+	return ovsdb.NewCondition(column, ovsdb.ConditionEqual, value)
+}
+
+func includes(column string, value any) ovsdb.Condition {
+	return ovsdb.NewCondition(column, ovsdb.ConditionIncludes, value)
 }

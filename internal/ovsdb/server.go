@@ -16,17 +16,10 @@ import (
 // ErrNoDatabase is returned if a server answers but does not serve the database: it has left the cluster or was kicked.
 var ErrNoDatabase = errors.New("server does not serve the database")
 
-// serverRow is the part of table Database of `_Server` (ovsdb-server(5)) that
-// the product reads.
+// serverRow is a row of table Database of `_Server` (ovsdb-server(5)). The library needs one column at least.
 type serverRow struct {
-	UUID      string  `ovsdb:"_uuid"`
-	Name      string  `ovsdb:"name"`
-	Model     string  `ovsdb:"model"`
-	Connected bool    `ovsdb:"connected"`
-	Leader    bool    `ovsdb:"leader"`
-	CID       *string `ovsdb:"cid"`
-	SID       *string `ovsdb:"sid"`
-	Index     *int    `ovsdb:"index"`
+	UUID string `ovsdb:"_uuid"`
+	Name string `ovsdb:"name"`
 }
 
 // ServerState is a server's state of one database.
@@ -38,8 +31,8 @@ type ServerState struct {
 	Index uint64
 }
 
-// Server asks the server at the first endpoint that answers for its state. Errors are those of
-// [Dialer.Member] and [Member.State].
+// Server returns the state of the server at the first endpoint that answers. Errors are those of [Dialer.Member] and
+// [Member.State].
 func (d *Dialer) Server(ctx context.Context, db ovndb.Database, endpoints ...string) (ServerState, error) {
 	m, err := d.Member(ctx, db, endpoints...)
 	if err != nil {
@@ -55,8 +48,7 @@ type Member struct {
 	db     ovndb.Database
 }
 
-// Member connects to the first of the endpoints that answers. The caller closes the
-// connection.
+// Member connects to the first of the endpoints that answers. The caller closes the connection.
 func (d *Dialer) Member(ctx context.Context, db ovndb.Database, endpoints ...string) (*Member, error) {
 	m, err := model.NewClientDBModel("_Server", map[string]model.Model{"Database": &serverRow{}})
 	if err != nil {
@@ -76,7 +68,7 @@ func (m *Member) Close() { m.client.Close() }
 func (m *Member) State(ctx context.Context) (ServerState, error) {
 	results, err := transact(ctx, m.client, ovsdb.Operation{
 		Op: ovsdb.OperationSelect, Table: "Database",
-		Where:   []ovsdb.Condition{ovsdb.NewCondition("name", ovsdb.ConditionEqual, string(m.db))},
+		Where:   []ovsdb.Condition{equals("name", string(m.db))},
 		Columns: []string{"model", "connected", "leader", "cid", "sid", "index"},
 	})
 	if err != nil {

@@ -67,11 +67,7 @@ func (x ChassisRow) Remote() bool { return x.Config["is-remote"] == "true" }
 // Southbound reads SB. It works with every schema from OVN 20.12 on.
 func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 	ofType := func(kind string) query {
-		return query{
-			"Port_Binding",
-			[]string{"logical_port", "chassis"},
-			[]ovsdb.Condition{ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)},
-		}
+		return query{"Port_Binding", []string{"logical_port", "chassis"}, []ovsdb.Condition{equals("type", kind)}}
 	}
 	answers, err := read(ctx, g.sb,
 		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ovn-org/libovsdb/cache"
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/model"
 
@@ -68,28 +67,12 @@ func (d *Dialer) watchOne(ctx context.Context, db ovndb.Database, key, endpoint 
 
 // monitor makes changes of the key wake callers of [Watch.Changed]. The library's copy is not used.
 func (w *Watch) monitor(ctx context.Context) error {
-	c := w.global.client
-	kept := c.Cache()
-	if kept == nil {
-		return errors.New("the connection is lost")
-	}
-	kept.AddEventHandler(&cache.EventHandlerFuncs{
-		AddFunc:    func(_ string, now model.Model) { w.wake(nil, now) },
-		UpdateFunc: func(_ string, was, now model.Model) { w.wake(was, now) },
-		DeleteFunc: func(_ string, was model.Model) { w.wake(was, nil) },
-	})
 	row := new(globalRow)
-	return monitor(ctx, c, client.WithTable(row, &row.ExternalIDs))
-}
-
-func (w *Watch) wake(was, now model.Model) {
-	if w.value(was) == w.value(now) {
-		return
-	}
-	select {
-	case w.changed <- struct{}{}:
-	default: // already woken
-	}
+	return monitor(ctx, w.global.client, func(was, now model.Model) {
+		if w.value(was) != w.value(now) {
+			wake(w.changed)
+		}
+	}, client.WithTable(row, &row.ExternalIDs))
 }
 
 func (w *Watch) value(row model.Model) string {
