@@ -58,8 +58,8 @@ func clusterStatus(ctx context.Context, u Unit, p *params) (results, error) {
 }
 
 // refuseIncomplete is the error of a report for programs if a database is not served. Programs look for a member's keys
-// in each document; juju-verify ends without the unit's name if one is missing, but names a unit whose action has failed.
-// The Python charm fails, too. The action has its results nevertheless.
+// in each document; juju-verify ends without the unit's name if one is missing, but names a unit whose action has
+// failed. The Python charm fails, too. The action has its results nevertheless.
 func (u Unit) refuseIncomplete(report observe.Report) error {
 	var missing []string
 	for _, c := range report.Clusters {

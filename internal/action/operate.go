@@ -145,9 +145,9 @@ type deferredEvent struct {
 	Reason  string `json:"reason" yaml:"reason"`
 }
 
-// deferredDocument has those events in the Python charm's form, which programs read (show_deferred_events_action_helper of
-// charm-helpers): for each restart one text, with the time, the service in 40 columns, and the reason. The time is not
-// known here, and hooks are never held back.
+// deferredDocument has those events in the Python charm's form, which programs read (show_deferred_events_action_helper
+// of charm-helpers): for each restart one text, with the time, the service in 40 columns, and the reason. The time is
+// not known here, and hooks are never held back.
 type deferredDocument struct {
 	Hooks    []string `yaml:"hooks"`
 	Restarts []string `yaml:"restarts"`

@@ -15,8 +15,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// params reads an action's parameters. Juju has checked them against actions.yaml, but other clients may send any value.
-// A method returns the zero value or the default if its parameter is missing or wrong; [params.err] refuses wrong ones.
+// params reads an action's parameters. Juju has checked them against actions.yaml, but other clients may send any
+// value. A method returns the zero value or the default if its parameter is missing or wrong; [params.err] refuses
+// wrong ones.
 type params struct {
 	given map[string]any
 	// format is how results are shown: text, yaml, json, or empty if it is missing.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
@@ -24,19 +25,25 @@ import (
 type agentFlags struct {
 	config config.Config
 	file   string
-	nb, sb string
+}
+
+func newAgentFlags() *agentFlags {
+	return &agentFlags{config: config.Config{
+		Mode: config.Advise, TTL: config.DefaultTTL, HoldDown: config.DefaultHoldDown,
+		Listen: fmt.Sprintf("127.0.0.1:%d", config.DefaultPort),
+	}}
 }
 
 // newAgent is what systemd runs.
 func newAgent(getenv func(string) string, stderr io.Writer) *cobra.Command {
-	f := new(agentFlags)
+	f := newAgentFlags()
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Run the agent, which elects the one unit that acts and answers which it is",
-		Long: `Run the agent. The agents of all units elect the one unit that acts. Its name
-stands in the Northbound database, which is written only when another unit takes
-over; whether an agent is alive, the agents ask each other. An agent that is killed
-is replaced within 10 seconds, one that is stopped at once.
+		Long: `Run the agent. The agents of all units elect the one unit that acts. Its name is in
+the Northbound database, which is written only when another unit takes over; the
+agents ask each other whether they are alive. If an agent is killed, another one
+acts within 10 seconds; if it is stopped, at once.
 
 It serves a read-only API: /, /status, /metrics and /healthz. The charm runs it with
 --config; flags override the file. On SIGHUP it reads the file and its certificate
@@ -51,42 +58,61 @@ again.`,
 				slog.New(slog.NewTextHandler(stderr, nil)))
 		},
 	}
-	f.define(cmd)
+	f.define(cmd.Flags())
 	return cmd
 }
 
-func (f *agentFlags) define(cmd *cobra.Command) {
-	flags, c := cmd.Flags(), &f.config
+// define defines the flags. Their defaults are the present values.
+func (f *agentFlags) define(flags *pflag.FlagSet) {
+	c := &f.config
 	flags.StringVar(&f.file, "config", "", "JSON file, written by the charm, whose keys are the names of these flags")
-	flags.StringVar(&c.Unit, "unit", "", "name of this unit")
-	flags.StringVar(&f.nb, "nb", "",
+	flags.StringVar(&c.Unit, "unit", c.Unit, "name of this unit")
+	flags.StringSliceVar(&c.NB, "nb", c.NB,
 		"where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
-	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is")
-	flags.StringVar(&c.Key, "private-key", "", "key for ssl: and for other agents")
-	flags.StringVar(&c.Certificate, "certificate", "", "certificate for ssl: and for other agents")
-	flags.StringVar(&c.CA, "ca-cert", "", "certificate of the CA for ssl: and for other agents")
-	flags.StringVar((*string)(&c.Mode), "mode", string(config.Advise), "off: never act; advise: report only; on: act")
-	secondsVar(flags, &c.TTL, "lease-ttl", config.DefaultTTL,
+	flags.StringSliceVar(&c.SB, "sb", c.SB, "where the Southbound database is")
+	flags.StringVar(&c.Key, "private-key", c.Key, "key for ssl: and for other agents")
+	flags.StringVar(&c.Certificate, "certificate", c.Certificate, "certificate for ssl: and for other agents")
+	flags.StringVar(&c.CA, "ca-cert", c.CA, "certificate of the CA for ssl: and for other agents")
+	flags.StringVar((*string)(&c.Mode), "mode", string(c.Mode), "off: never act; advise: report only; on: act")
+	secondsVar(flags, &c.TTL, "lease-ttl", c.TTL,
 		"how long the unit that acts may be silent before another one takes over")
-	secondsVar(flags, &c.HoldDown, "hold-down", config.DefaultHoldDown,
+	secondsVar(flags, &c.HoldDown, "hold-down", c.HoldDown,
 		"how long a chassis or gateway must be unchanged before the agent acts on it")
-	flags.BoolVar(&c.NeutronGateways, "schedule-neutron-gateways", false, "act on gateways that Neutron owns, too")
-	flags.BoolVar(&c.CordonNew, "cordon-new-chassis", false,
+	flags.BoolVar(&c.NeutronGateways, "schedule-neutron-gateways", c.NeutronGateways,
+		"act on gateways that Neutron owns, too")
+	flags.BoolVar(&c.CordonNew, "cordon-new-chassis", c.CordonNew,
 		"with --mode on: cordon a chassis that can host gateways for the first time")
-	flags.BoolVar(&c.Northd, "northd", false, "an ovn-northd runs on this machine: act only while it works")
-	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort),
-		"address of the API for programs on this machine")
-	flags.StringVar(&c.PeerListen, "peer-listen", "",
+	flags.BoolVar(&c.Northd, "northd", c.Northd, "an ovn-northd runs on this machine: act only while it works")
+	flags.StringVar(&c.Listen, "listen", c.Listen, "address of the API for programs on this machine")
+	flags.StringVar(&c.PeerListen, "peer-listen", c.PeerListen,
 		"address at which other agents query this one; without it this unit never acts")
-	flags.StringVar(&c.Socket, "socket", "", "path of the Unix socket for operations on nodes; only its owner can open it")
-	flags.StringArrayVar(&c.Peers, "peer", nil, "address and port of another agent; may be repeated")
+	flags.StringVar(&c.Socket, "socket", c.Socket,
+		"path of the Unix socket for operations on nodes; only its owner can open it")
+	flags.StringArrayVar(&c.Peers, "peer", c.Peers, "address and port of another agent; may be repeated")
 }
 
-// load reads the configuration. It fails if that names no databases.
+// load reads the configuration of the file and the flags, and checks the databases.
 func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
-	c, err := f.read(cmd)
-	if err != nil {
-		return c, err
+	c := f.config
+	if f.file != "" {
+		text, err := os.ReadFile(f.file)
+		if err == nil {
+			c, err = config.Parse(text, c)
+		}
+		if err != nil {
+			return c, fmt.Errorf("cannot read the agent's configuration %s: %w", f.file, err)
+		}
+		// Typed flags override the file.
+		over, flags := agentFlags{config: c}, new(pflag.FlagSet)
+		over.define(flags)
+		cmd.Flags().Visit(func(typed *pflag.Flag) {
+			if err == nil {
+				err = setAs(flags.Lookup(typed.Name), typed)
+			}
+		})
+		if c = over.config; err != nil {
+			return c, err
+		}
 	}
 	databases := databaseFlags{
 		nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), output: "text",
@@ -95,44 +121,12 @@ func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
 	return c, databases.check()
 }
 
-// read returns the configuration of the file and the flags.
-func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
-	c, typed := f.config, cmd.Flags().Changed
-	c.NB, c.SB = strings.Split(f.nb, ","), strings.Split(f.sb, ",")
-	if f.file == "" {
-		return c, nil
+// setAs sets a flag to the value of another one.
+func setAs(flag, other *pflag.Flag) error {
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		return list.Replace(other.Value.(pflag.SliceValue).GetSlice()) //nolint:forcetypeassert // of one name and type
 	}
-	text, err := os.ReadFile(f.file)
-	if err != nil {
-		return c, fmt.Errorf("cannot read the agent's configuration: %w", err)
-	}
-	read, err := config.Parse(text, c)
-	if err != nil {
-		return c, fmt.Errorf("cannot read the agent's configuration %s: %w", f.file, err)
-	}
-	for flag, keep := range map[string]func(){
-		"unit":                      func() { read.Unit = c.Unit },
-		"nb":                        func() { read.NB = c.NB },
-		"sb":                        func() { read.SB = c.SB },
-		"private-key":               func() { read.Key = c.Key },
-		"certificate":               func() { read.Certificate = c.Certificate },
-		"ca-cert":                   func() { read.CA = c.CA },
-		"mode":                      func() { read.Mode = c.Mode },
-		"lease-ttl":                 func() { read.TTL = c.TTL },
-		"hold-down":                 func() { read.HoldDown = c.HoldDown },
-		"schedule-neutron-gateways": func() { read.NeutronGateways = c.NeutronGateways },
-		"cordon-new-chassis":        func() { read.CordonNew = c.CordonNew },
-		"northd":                    func() { read.Northd = c.Northd },
-		"socket":                    func() { read.Socket = c.Socket },
-		"listen":                    func() { read.Listen = c.Listen },
-		"peer-listen":               func() { read.PeerListen = c.PeerListen },
-		"peer":                      func() { read.Peers = c.Peers },
-	} {
-		if typed(flag) {
-			keep()
-		}
-	}
-	return read, nil
+	return flag.Value.Set(other.Value.String())
 }
 
 // runAgent runs agents one after the other until ctx is done: a change of what is fixed at the start needs a new agent.
@@ -144,7 +138,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 	hangups := make(chan os.Signal, 1) // never stopped: between two agents SIGHUP would end the process
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	var last *config.Config // with which it has run
+	var last *config.Config // with which the agent has run
 	for {
 		a, err := agent.New(c, paths, agent.Boottime, servers(c, paths, log), log)
 		if err != nil {

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // completionTimeout is how long a shell waits for values that are in the databases.
@@ -71,12 +74,9 @@ func (f *nodeFlags) names(ctx context.Context, cmd *cobra.Command) (all []string
 
 // plans are the plans of the history.
 func (f *gatewayFlags) plans(ctx context.Context, cmd *cobra.Command) (all []string) {
-	if f.complete() != nil {
-		return nil
-	}
-	s, end := f.service(cmd, io.Discard)
-	defer end()
-	history, _ := s.History(ctx, "")
+	history, _ := ask(ctx, cmd, f, func(ctx context.Context, s *gateway.Service) (gateway.History, error) {
+		return s.History(ctx, "")
+	})
 	for _, p := range history.Plans {
 		all = append(all, p.ID+"\t"+p.Operation+" "+p.At.Format(time.DateTime))
 	}
@@ -85,15 +85,9 @@ func (f *gatewayFlags) plans(ctx context.Context, cmd *cobra.Command) (all []str
 
 // networkNames are the provider networks.
 func (f *gatewayFlags) networkNames(ctx context.Context, cmd *cobra.Command) (all []string) {
-	networks := f.networks
-	f.networks = nil
-	defer func() { f.networks = networks }()
-	if f.complete() != nil {
-		return nil
-	}
-	s, end := f.service(cmd, io.Discard)
-	defer end()
-	status, _ := s.Status(ctx, f.request().Options)
+	status, _ := ask(ctx, cmd, f, func(ctx context.Context, s *gateway.Service) (schedule.Status, error) {
+		return s.Status(ctx, schedule.Options{})
+	})
 	for _, n := range status.Networks {
 		all = append(all, n.Name)
 	}

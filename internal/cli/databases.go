@@ -73,7 +73,7 @@ func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// complete sets defaults, as ovn-nbctl(8) and ovn-sbctl(8) do, and returns what is wrong with the flags.
+// complete sets defaults, as ovn-nbctl(8) and ovn-sbctl(8) do, and returns an error for wrong flags.
 func (f *databaseFlags) complete() error {
 	f.typed = [][2]string{{"--nb", f.nb}, {"--sb", f.sb}}
 	f.variables = map[string]string{}
@@ -109,13 +109,12 @@ func elsewhere(nb, sb string) string {
 	return "name databases that are not on this machine by " + strings.Join(ways, ", and ")
 }
 
-// check returns what is wrong with the flags.
+// check returns an error for wrong flags.
 func (f *databaseFlags) check() error {
 	for _, x := range [][2]string{{"--nb", f.nb}, {"--sb", f.sb}} {
 		switch flag, list := x[0], x[1]; {
 		case list == "":
-			return usageError{fmt.Errorf("%s is missing: it says where a database is, such as unix:/var/run/ovn/ovnnb_db.sock",
-				flag)}
+			return usageError{fmt.Errorf("%s is missing: a database such as unix:/var/run/ovn/ovnnb_db.sock", flag)}
 		case !endpoints(list):
 			return usageError{fmt.Errorf("%s %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, "+
 				"nor several of them with commas", cmp.Or(f.variables[flag], flag), list)}
@@ -130,17 +129,22 @@ func (f *databaseFlags) check() error {
 	return nil
 }
 
-// secure reports whether a database is asked with TLS.
+// secure reports whether a connection uses TLS.
 func (f *databaseFlags) secure() bool { return strings.Contains(f.nb+","+f.sb, "ssl:") }
 
-// readCredentials returns which of the files of TLS can't be used, by its flag.
-func (f *databaseFlags) readCredentials() error {
-	var contents [][]byte
-	for _, x := range [][2]string{
+// credentialFlags are the flags of the files of TLS, with their values.
+func (f *databaseFlags) credentialFlags() [][2]string {
+	return [][2]string{
 		{"--private-key", f.credentials.Key},
 		{"--certificate", f.credentials.Certificate},
 		{"--ca-cert", f.credentials.CA},
-	} {
+	}
+}
+
+// readCredentials checks the files of TLS. An error names the flag of the file.
+func (f *databaseFlags) readCredentials() error {
+	var contents [][]byte
+	for _, x := range f.credentialFlags() {
 		content, err := os.ReadFile(x[1])
 		if err != nil {
 			return usageError{fmt.Errorf("%s: %w", x[0], err)}
@@ -157,7 +161,7 @@ func (f *databaseFlags) readCredentials() error {
 	return nil
 }
 
-// endpoints reports whether a list looks like one of endpoints.
+// endpoints reports whether a text has the form of a list of endpoints.
 func endpoints(list string) bool {
 	return !slices.ContainsFunc(strings.Split(list, ","), func(e string) bool {
 		switch protocol, rest, _ := strings.Cut(e, ":"); protocol {
@@ -173,12 +177,7 @@ func endpoints(list string) bool {
 
 // words are the typed flags, for printed commands.
 func (f *databaseFlags) words() (words []string) {
-	credentials := [][2]string{
-		{"--private-key", f.credentials.Key},
-		{"--certificate", f.credentials.Certificate},
-		{"--ca-cert", f.credentials.CA},
-	}
-	for _, flag := range append(slices.Clone(f.typed), credentials...) {
+	for _, flag := range append(slices.Clone(f.typed), f.credentialFlags()...) {
 		if flag[1] != "" {
 			words = append(words, flag[0], flag[1])
 		}
@@ -189,7 +188,7 @@ func (f *databaseFlags) words() (words []string) {
 // typed formats a command; the program's name may have several words.
 func typed(program string, words []string) string { return program + " " + shell.Line(words...) }
 
-// service operates on the databases. Call end before anything else is printed, and in the end.
+// service operates on the databases. Call end before printing anything else, and when done.
 func (f *databaseFlags) service(cmd *cobra.Command, progress io.Writer) (s *gateway.Service, end func()) {
 	say, quiet := reassure(cmd.ErrOrStderr(), progress, "asking the databases at "+f.nb+" and "+f.sb)
 	s = &gateway.Service{
@@ -204,7 +203,7 @@ func (f *databaseFlags) service(cmd *cobra.Command, progress io.Writer) (s *gate
 	}
 }
 
-// progress is where lines of progress go: beside a document that a program reads.
+// progress is the writer for lines of progress: stderr if stdout has a document for a program.
 func (f *databaseFlags) progress(cmd *cobra.Command) io.Writer {
 	if f.output != "text" {
 		return cmd.ErrOrStderr()
@@ -253,7 +252,7 @@ func inTerminal(s answer.Status) string {
 // answer shows the result of an operation: failures, for people, on stderr.
 func (f *databaseFlags) answer(cmd *cobra.Command, status answer.Status) error {
 	if err := cmd.Context().Err(); err != nil && status.Reason == answer.ClusterNotAccessible {
-		return err // not what the interrupted question says
+		return err // the status only has the consequence of the interruption
 	}
 	out := cmd.OutOrStdout()
 	if !status.OK() && f.output == "text" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,20 +24,10 @@ import (
 // gatewaysTimeout limits a whole command on gateways.
 const gatewaysTimeout = 30 * time.Minute
 
-// gatewayFlags are options for making a plan.
+// gatewayFlags are the flags of commands on gateways.
 type gatewayFlags struct {
 	databaseFlags
-	wait         time.Duration
-	dryRun, yes  bool
-	networks     []string
-	maxMoves     int
-	scheduler    string
-	seed         uint64
-	allowNew     bool
-	revert       string
-	target       string
-	reviewID     string
-	intermediate bool
+	gateway.Request
 	// program is the text before a typed command.
 	program string
 	// drawn receives a plan to draw; nil draws none.
@@ -64,7 +55,8 @@ that --nb and --sb name, else in those of this machine.`,
 
 // addNetworks adds the flag that restricts a command to some provider networks.
 func (f *gatewayFlags) addNetworks(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; can be repeated")
+	c.Flags().StringArrayVar(&f.Options.Networks, "network", nil,
+		"only gateways of this provider network; can be repeated")
 	offer(c, "network", f.networkNames)
 }
 
@@ -72,26 +64,27 @@ func (f *gatewayFlags) addNetworks(c *cobra.Command) {
 func (f *gatewayFlags) addChange(c *cobra.Command) {
 	f.addNetworks(c)
 	flags := c.Flags()
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
-	flags.BoolVar(&f.yes, "yes", false, "confirm that gateways may be interrupted")
-	secondsVar(flags, &f.wait, "wait", gateway.DefaultWait,
+	flags.BoolVar(&f.DryRun, "dry-run", false, "show the plan and change nothing")
+	flags.BoolVar(&f.Confirmed, "yes", false, "confirm that gateways may be interrupted")
+	secondsVar(flags, &f.Wait, "wait", gateway.DefaultWait,
 		"how long to wait for gateways to be bound as expected; 0 skips verification")
-	flags.StringVar(&f.reviewID, "review-id", "", "carry out only the plan that a dry run showed with this ID")
-	flags.BoolVar(&f.intermediate, "allow-intermediate-commits", false,
+	flags.StringVar(&f.ReviewID, "review-id", "", "carry out only the plan that a dry run showed with this ID")
+	flags.BoolVar(&f.AllowIntermediate, "allow-intermediate-commits", false,
 		"skip the check of --review-id, and say what it would have refused")
 }
 
 // addScheduling adds the flags for a reschedule.
 func (f *gatewayFlags) addScheduling(flags *pflag.FlagSet) {
-	flags.StringVar(&f.scheduler, "scheduler", string(schedule.LeastLoaded),
+	flags.StringVar((*string)(&f.Options.Scheduler), "scheduler", string(schedule.LeastLoaded),
 		"scheduler for reschedule: least-loaded or random")
-	flags.Uint64Var(&f.seed, "seed", 1, "seed for the random scheduler; the same seed gives the same plan")
+	flags.Uint64Var(&f.Seed, "seed", 1, "seed for the random scheduler; the same seed gives the same plan")
 }
 
 // addMoving adds the flags for a rebalancing.
 func (f *gatewayFlags) addMoving(flags *pflag.FlagSet) {
-	flags.IntVar(&f.maxMoves, "max-moves", 0, "move at most this many gateways; 0 means no limit")
-	flags.BoolVar(&f.allowNew, "allow-new-candidates", false, "also move gateways to chassis that are not candidates yet")
+	flags.IntVar(&f.Options.MaxMoves, "max-moves", 0, "move at most this many gateways; 0 means no limit")
+	flags.BoolVar(&f.Options.AllowNewCandidates, "allow-new-candidates", false,
+		"also move gateways to chassis that are not candidates yet")
 }
 
 func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
@@ -104,17 +97,10 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 			"  " + f.program + " status --exit-code >/dev/null || echo look at the gateways",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.complete(); err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
-			defer cancel()
-			s, end := f.service(cmd, io.Discard)
-			status, err := s.Status(ctx, f.request().Options)
-			end()
-			if err == nil {
-				err = show(cmd.OutOrStdout(), f.output, status, document.Gateways)
-			}
+			status, err := report(cmd, f, document.Gateways,
+				func(ctx context.Context, s *gateway.Service) (schedule.Status, error) {
+					return s.Status(ctx, f.Options)
+				})
 			if err == nil && exitCode && len(status.Findings) > 0 {
 				err = shownError{errProblems}
 			}
@@ -157,8 +143,8 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 	}
 	f.addChange(c)
 	f.addMoving(c.Flags())
-	c.Flags().StringVar(&f.revert, "revert", "", "revert what this plan changed (see history)")
-	c.Flags().StringVar(&f.target, "target-revision", "",
+	c.Flags().StringVar(&f.Revert, "revert", "", "revert what this plan changed (see history)")
+	c.Flags().StringVar((*string)(&f.Target), "target-revision", "",
 		"bring back this layout: successful-site-action, last-site-action or an ID (see revisions)")
 	offer(c, "revert", f.plans)
 	offer(c, "target-revision", fixed(string(journal.Successful), string(journal.Last)))
@@ -174,30 +160,12 @@ func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 
 		ValidArgsFunction: first(f.plans),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.complete(); err != nil {
-				return err
-			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
-			defer cancel()
-			s, end := f.service(cmd, io.Discard)
-			history, err := s.History(ctx, strings.Join(args, ""))
-			end()
-			if err != nil {
-				return err
-			}
-			return show(cmd.OutOrStdout(), f.output, history, document.History)
+			_, err := report(cmd, f, document.History,
+				func(ctx context.Context, s *gateway.Service) (gateway.History, error) {
+					return s.History(ctx, strings.Join(args, ""))
+				})
+			return err
 		},
-	}
-}
-
-func (f *gatewayFlags) request() gateway.Request {
-	return gateway.Request{
-		Options: schedule.Options{
-			Scheduler: schedule.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves,
-			AllowNewCandidates: f.allowNew,
-		},
-		Target: journal.Version(f.target), ReviewID: f.reviewID, AllowIntermediate: f.intermediate,
-		Seed: f.seed, Revert: f.revert, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait,
 	}
 }
 
@@ -207,15 +175,40 @@ func (f *gatewayFlags) complete() error {
 		return err
 	}
 	switch {
-	case f.maxMoves < 0:
-		return usageError{fmt.Errorf("--max-moves %d is less than 0", f.maxMoves)}
-	case f.wait < 0:
-		return usageError{fmt.Errorf("--wait %s is less than 0", f.wait)}
-	case f.scheduler != "" && f.scheduler != string(schedule.LeastLoaded) && f.scheduler != string(schedule.Random):
-		return usageError{fmt.Errorf("--scheduler %q is neither %s nor %s", f.scheduler, schedule.LeastLoaded,
+	case f.Options.MaxMoves < 0:
+		return usageError{fmt.Errorf("--max-moves %d is less than 0", f.Options.MaxMoves)}
+	case f.Wait < 0:
+		return usageError{fmt.Errorf("--wait %s is less than 0", f.Wait)}
+	case !slices.Contains([]schedule.Scheduler{"", schedule.LeastLoaded, schedule.Random}, f.Options.Scheduler):
+		return usageError{fmt.Errorf("--scheduler %q is neither %s nor %s", f.Options.Scheduler, schedule.LeastLoaded,
 			schedule.Random)}
 	}
 	return nil
+}
+
+// ask reads the databases.
+func ask[T any](ctx context.Context, cmd *cobra.Command, f *gatewayFlags,
+	question func(context.Context, *gateway.Service) (T, error),
+) (answer T, err error) {
+	if err := f.complete(); err != nil {
+		return answer, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, gatewaysTimeout)
+	defer cancel()
+	s, end := f.service(cmd, io.Discard)
+	defer end()
+	return question(ctx, s)
+}
+
+// report shows a document about the databases.
+func report[T any](cmd *cobra.Command, f *gatewayFlags, text func(T) string,
+	question func(context.Context, *gateway.Service) (T, error),
+) (T, error) {
+	found, err := ask(cmd.Context(), cmd, f, question)
+	if err == nil {
+		err = show(cmd.OutOrStdout(), f.output, found, text)
+	}
+	return found, err
 }
 
 // run shows a plan and carries it out.
@@ -225,7 +218,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 	if err := f.complete(); err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("seed") && f.scheduler != string(schedule.Random) {
+	if cmd.Flags().Changed("seed") && f.Options.Scheduler != schedule.Random {
 		return usageError{fmt.Errorf("--seed is for --scheduler %s", schedule.Random)}
 	}
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout,
@@ -234,7 +227,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 	progress := f.progress(cmd)
 	s, end := f.service(cmd, progress)
 	defer end()
-	operation, err := prepare(s, ctx, f.request())
+	operation, err := prepare(s, ctx, f.Request)
 	if err == nil && f.drawn != nil {
 		err = f.drawn(operation.Plan)
 	}
@@ -251,7 +244,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command,
 	case errors.As(err, &refused):
 		return f.answer(cmd, refused.Status)
 	case finding.Has(finding.Reasons(err), finding.WouldInterrupt):
-		return usageError{fmt.Errorf("%w; confirm with --yes", err)}
+		return usageError{fmt.Errorf("%w; confirm with --yes: %s", err, f.again(cmd))}
 	case errors.As(err, &unproved) && !finding.Has(unproved.Findings, finding.NewHostSilent):
 		for _, line := range present.Messages(unproved.Findings) {
 			fmt.Fprintln(progress, line)
@@ -269,6 +262,21 @@ func (f *gatewayFlags) service(cmd *cobra.Command, progress io.Writer) (s *gatew
 		return typed(f.program, append(append([]string{operation}, f.words()...), "--dry-run"))
 	}
 	return s, end
+}
+
+// again is the typed command, with a confirmation.
+func (f *gatewayFlags) again(cmd *cobra.Command) string {
+	words := []string{cmd.Name()}
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			words = append(words, "--"+flag.Name+"="+value)
+		}
+	})
+	return typed(f.program, append(words, "--yes"))
 }
 
 // undo is the command that reverts a plan.

@@ -38,7 +38,7 @@ with their ranks before and after, and an arrow for each that moves.`,
 					return usageError{fmt.Errorf("plan %s takes --%s, not --%s", verb, strings.Join(flagsOf(own), " and --"), name)}
 				}
 			}
-			f.dryRun = true
+			f.DryRun = true
 			if cmd.Flags().Changed("picture") {
 				if strings.HasPrefix(file, "-") { // the text uses the standard output, or it is the next flag
 					return usageError{errors.New("--picture takes the name of a file, such as plan.svg")}
@@ -67,7 +67,7 @@ func flagsOf(add func(*gatewayFlags, *pflag.FlagSet)) (names []string) {
 func draw(file string, p schedule.Plan) error {
 	// A new file would replace a device or a pipe such as /dev/stdout.
 	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
-		return usageError{fmt.Errorf("--picture %q is there, and no regular file", file)}
+		return usageError{fmt.Errorf("--picture %q exists and is not a regular file", file)}
 	}
 	if _, err := atomicfile.WriteIfChanged(file, picture.SVG(p), 0o644); err != nil {
 		return fmt.Errorf("cannot draw the plan: %w", err)

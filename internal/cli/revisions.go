@@ -3,15 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
 )
 
-// newRevisions lists layouts, or compares two.
+// newRevisions makes the command that lists layouts, or compares two.
 func newRevisions(f *gatewayFlags) *cobra.Command {
 	var base, diff, plan string
 	c := &cobra.Command{
@@ -23,20 +23,18 @@ are cordoned. Without --base and --diff, revisions are listed.`,
 		Example: "  " + f.program + " revisions --base successful-site-action --diff committed",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.complete(); err != nil {
-				return err
-			}
 			if plan != "rebalance" && plan != "reschedule" {
 				return usageError{fmt.Errorf("--plan %q is neither rebalance nor reschedule", plan)}
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
-			defer cancel()
-			s, end := f.service(cmd, io.Discard)
-			found := s.Revisions(ctx, gateway.RevisionsRequest{
-				Base: journal.Version(base), Diff: journal.Version(diff), Reschedule: plan == "reschedule",
-				Options: f.request().Options,
+			found, err := ask(cmd.Context(), cmd, f, func(ctx context.Context, s *gateway.Service) (answer.Status, error) {
+				return s.Revisions(ctx, gateway.RevisionsRequest{
+					Base: journal.Version(base), Diff: journal.Version(diff), Reschedule: plan == "reschedule",
+					Options: f.Options,
+				}), nil
 			})
-			end()
+			if err != nil {
+				return err
+			}
 			return f.answer(cmd, found)
 		},
 	}

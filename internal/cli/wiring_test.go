@@ -138,8 +138,8 @@ func loaded(t *testing.T, file string, flags ...string) (config.Config, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "agent.json")
 	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
-	f, cmd := new(agentFlags), new(cobra.Command)
-	f.define(cmd)
+	f, cmd := newAgentFlags(), new(cobra.Command)
+	f.define(cmd.Flags())
 	require.NoError(t, cmd.ParseFlags(append(flags, "--config", path)))
 	return f.load(cmd)
 }

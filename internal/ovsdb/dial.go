@@ -198,9 +198,9 @@ func (d *Dialer) ServerTLS() (*tls.Config, error) {
 	}, nil
 }
 
-// ClientTLS is the TLS configuration for clients, with the unit's certificate. It is read again after [Dialer.Forget]. As
-// Open vSwitch, it trusts a certificate of the CA with any name (ovsdb-server(1), "SSL/TLS options"; stream-ssl.c checks
-// no name).
+// ClientTLS is the TLS configuration for clients, with the unit's certificate. It is read again after [Dialer.Forget].
+// As Open vSwitch, it trusts a certificate of the CA with any name (ovsdb-server(1), "SSL/TLS options"; stream-ssl.c
+// checks no name).
 func (d *Dialer) ClientTLS() (*tls.Config, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

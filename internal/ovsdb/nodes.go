@@ -191,7 +191,9 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 		"Chassis_Template_Var": "chassis",
 	} {
 		if _, known := g.sb.Schema().Tables[table]; known {
-			ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: table, Where: []ovsdb.Condition{equals(column, name)}})
+			ops = append(ops, ovsdb.Operation{
+				Op: ovsdb.OperationDelete, Table: table, Where: []ovsdb.Condition{equals(column, name)},
+			})
 		}
 	}
 	if _, err := commit(ctx, g.sb, ops...); err != nil {

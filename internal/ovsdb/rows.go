@@ -24,8 +24,8 @@ type query struct {
 // row is one row as it was read.
 type row ovsdb.Row
 
-// database connects to the first of the endpoints that serves a database. Callers that do not need the whole schema name
-// the tables that they use with [rpc2.Tables].
+// database connects to the first of the endpoints that serves a database. Callers that do not need the whole schema
+// name the tables that they use with [rpc2.Tables].
 func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...string) (client.Client, error) {
 	m, err := model.NewClientDBModel(string(db), map[string]model.Model{db.GlobalTable(): &globalRow{}})
 	if err != nil {
