@@ -114,9 +114,9 @@ func (d *draining) moveMasters() {
 			d.blockUnlessGone(g)
 			continue
 		}
-		isGone := func(name string) bool { return slices.Contains(g.gone, name) }
-		r := len(slices.DeleteFunc(slices.Clone(names[:at]), isGone))
 		g.order = slices.DeleteFunc(slices.Clone(g.was), func(c int) bool { return c == number })
+		isBehind := func(c int) bool { return !slices.Contains(names[:at], d.instance.chassis[c].Name) }
+		r := len(slices.DeleteFunc(slices.Clone(g.order), isBehind))
 		d.concerned[g] = true
 		if why := d.silentMaster(g); why != "" {
 			g.reasons[d.instance.chassis[g.order[0]].Name] = why

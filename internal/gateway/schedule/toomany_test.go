@@ -44,6 +44,15 @@ func TestChassisThatIsListedTwiceIsDroppedOnce(t *testing.T) {
 	assert.Empty(t, schedule.Reschedule(mended, schedule.Options{}).Changes)
 }
 
+func TestDrain_of_a_chassis_behind_one_that_is_listed_twice(t *testing.T) {
+	t.Parallel()
+	s := crowded(schedule.HAChassisGroup, "c2", "c1", "c1", "c1", "c2")
+	s.Chassis[0].Unresponsive = true
+	p := schedule.Drain(s, schedule.Options{}, "c2", nil)
+	require.Len(t, p.Changes, 1)
+	assert.Equal(t, []string{"c1", "c3", "c2"}, names(p.Changes[0].After))
+}
+
 // LP#2139143: a group grew beyond five candidates.
 func TestMoreThanFiveCandidatesAreFoundAndTheCommandKeepsTheHost(t *testing.T) {
 	t.Parallel()
