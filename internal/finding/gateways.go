@@ -57,6 +57,10 @@ const (
 	NewCandidateNeeded      Code = "NEW_CANDIDATE_NEEDED"
 	CordonKept              Code = "CORDON_KEPT"
 	WouldInterrupt          Code = "WOULD_INTERRUPT"
+	ReviewInvalid           Code = "REVIEW_INVALID"
+	OperationsSinceReview   Code = "OPERATIONS_SINCE_REVIEW"
+	PlanChanged             Code = "PLAN_CHANGED"
+	RevisionMissing         Code = "REVISION_MISSING"
 )
 
 var gatewayEntries = []Entry{
@@ -183,6 +187,16 @@ var gatewayEntries = []Entry{
 		"A layout brings back gateways, not cordons.", ""),
 	aboutGateways(WouldInterrupt, Error, Gateway, "this would interrupt {count} gateways for about a second each",
 		"Nothing was changed.", "Confirm it."),
+	aboutGateways(ReviewInvalid, Error, Gateway, "review-id {value} is not one that a dry run shows",
+		"Nothing was changed.", "Review the plan with a dry run."),
+	aboutGateways(OperationsSinceReview, Error, Gateway,
+		"operations that have changed the layout since the plan was reviewed: {count}",
+		"Nothing was changed.", "Review the plan again with a dry run, or allow intermediate commits."),
+	aboutGateways(PlanChanged, Error, Gateway, "the plan is another one now",
+		"Another client of the Northbound database, such as Neutron, has changed the layout since, or chassis or ports "+
+			"have changed. Nothing was changed.", "Review the plan again with a dry run, or allow intermediate commits."),
+	aboutGateways(RevisionMissing, Error, Gateway, "there is no {value}",
+		"The journal keeps the layouts of the last operations alone.", "List the revisions."),
 }
 
 // aboutGateways is an entry about gateways or chassis. They don't concern the unit that reports them, so that only

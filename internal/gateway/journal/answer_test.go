@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/journal"
@@ -26,14 +28,16 @@ func TestAnswersAboutRevisions(t *testing.T) {
 	end("g5c0f1b7e", "rebalance", "", "ubuntu@admin", at, journal.Succeeded, was)
 	end("g90a3d2e4", "drain", "c1", "ovn-central/1, action 12", at.Add(time.Hour), journal.Failed, now)
 	book := journal.Read(rows)
-	_, missing := journal.Read(nil).Layout(journal.Last)
+	_, err := journal.Read(nil).Layout(journal.Last)
+	var missing *answer.RefusedError
+	require.ErrorAs(t, err, &missing)
 	for name, status := range map[string]answer.Status{
 		"list":         book.List(now),
 		"empty":        journal.Read(nil).List(was),
 		"compare":      journal.Compare(journal.Successful, journal.Last, was, now),
 		"same":         journal.Compare(journal.Committed, journal.Last, now, now),
 		"intermediate": *book.CheckReview(review, now, schedule.Plan{}),
-		"missing":      answer.New(answer.PreconditionFailed, missing.Error()),
+		"missing":      missing.Status,
 	} {
 		goldentest.Equal(t, name+".txt", document.Answer(status))
 	}

@@ -184,20 +184,29 @@ func (d *desk) change(r *Run, operation, chassis string, before, after []schedul
 
 func hosted(by ...string) Layout { return Layout{Gateways: map[string][]string{"lrp-1": by}} }
 
+// refusal is the reason and the code of a refusal.
+func refusal(t *testing.T, err error) string {
+	t.Helper()
+	var refused *answer.RefusedError
+	require.ErrorAs(t, err, &refused)
+	return string(refused.Status.Reason) + " " + refused.Status.Metadata["finding"]
+}
+
 func TestVersionsNameWhatEndedLastAndWhatEndedWell(t *testing.T) {
 	t.Parallel()
 	d := &desk{rows: map[string]string{}}
 	layout := func(v Version) string {
 		l, err := Read(d.rows).Layout(v)
 		if err != nil {
-			return err.Error()
+			return refusal(t, err)
 		}
 		return strings.Join(l.Gateways["lrp-1"], " ")
 	}
-	assert.Equal(t, "there is no last-site-action: no operation has ended that way yet", layout(Last))
+	const missing = "PreconditionFailed REVISION_MISSING"
+	assert.Equal(t, missing, layout(Last))
 	require.True(t, d.tag("g1", Failed, hosted("a")))
 	assert.Equal(t, "a", layout(Last))
-	assert.Equal(t, "there is no successful-site-action: no operation has ended that way yet", layout(Successful))
+	assert.Equal(t, missing, layout(Successful))
 	require.True(t, d.tag("g2", Succeeded, hosted("a", "b")))
 	assert.False(t, d.tag("g3", Succeeded, hosted("a", "b")), "it stands there (R17)")
 	require.True(t, d.tag("g4", Failed, hosted("b")))
@@ -213,7 +222,7 @@ func TestVersionsNameWhatEndedLastAndWhatEndedWell(t *testing.T) {
 	assert.Equal(t, "last-site-action, successful-site-action", j.names(tagged[0]))
 	assert.Empty(t, j.names(tagged[1]))
 	assert.Equal(t, "b", layout(Version(hosted("b").id())))
-	assert.Equal(t, "there is no r0: none of the revisions that are kept has this ID", layout("r0"))
+	assert.Equal(t, missing, layout("r0"))
 }
 
 func TestWhatIsKeptIsBoundedAndTheVersionsAreKept(t *testing.T) {
@@ -253,10 +262,10 @@ func TestWhatIsKeptIsBoundedAndTheVersionsAreKept(t *testing.T) {
 
 func TestRevisionThatIsDamagedOrGoneIsMissing(t *testing.T) {
 	t.Parallel()
-	for why, harm := range map[string]func(*desk){
-		"no operation has ended that way yet": func(d *desk) { delete(d.rows, "1-0") },
-		"the layout of operation g1 is gone":  func(d *desk) { delete(d.rows, "1-1") },
-		"the layout of operation g1 is damaged": func(d *desk) {
+	for name, harm := range map[string]func(*desk){
+		"no tag": func(d *desk) { delete(d.rows, "1-0") },
+		"gone":   func(d *desk) { delete(d.rows, "1-1") },
+		"damaged": func(d *desk) {
 			d.rows["1-1"] = text(body{BodyID: hosted("a").bodyID(), Packed: hosted("b").pack()})
 		},
 	} {
@@ -264,7 +273,7 @@ func TestRevisionThatIsDamagedOrGoneIsMissing(t *testing.T) {
 		d.tag("g1", Succeeded, hosted("a"))
 		harm(d)
 		_, err := Read(d.rows).Layout(Successful)
-		assert.EqualError(t, err, "there is no successful-site-action: "+why)
+		assert.Equal(t, "PreconditionFailed REVISION_MISSING", refusal(t, err), name)
 	}
 }
 
@@ -279,8 +288,13 @@ func TestReviewNamesWhatHasComeInBetween(t *testing.T) {
 		if refused == nil {
 			return -1
 		}
-		assert.Equal(t, answer.Conflict, refused.Reason)
-		return len(refused.Details.MessageList)
+		operations = len(refused.Details.MessageList)
+		code := "PLAN_CHANGED"
+		if operations > 0 {
+			code = "OPERATIONS_SINCE_REVIEW"
+		}
+		assert.Equal(t, "Conflict "+code, refusal(t, &answer.RefusedError{Status: *refused}))
+		return operations
 	}
 	first := Read(d.rows).ReviewID(l, plan)
 	assert.Regexp(t, "^0-[0-9a-f]{12}$", first, "without any operation there is revision 0")
@@ -303,7 +317,8 @@ func TestReviewNamesWhatHasComeInBetween(t *testing.T) {
 	d.tag("g4", Succeeded, l.WithCordon("c1", true))
 	assert.Equal(t, 2, since(id, l, plan))
 	for _, wrong := range []string{"", "g1", "g1-", "-1", "g1-1-1"} {
-		assert.Equal(t, answer.BadRequest, Read(d.rows).CheckReview(wrong, l, plan).Reason, wrong)
+		refused := Read(d.rows).CheckReview(wrong, l, plan)
+		assert.Equal(t, "BadRequest REVIEW_INVALID", refusal(t, &answer.RefusedError{Status: *refused}), wrong)
 	}
 }
 

@@ -3,10 +3,12 @@ package journal
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -28,7 +30,8 @@ func (j Journal) ReviewID(l Layout, p schedule.Plan) string {
 func (j Journal) CheckReview(reviewID string, l Layout, p schedule.Plan) *answer.Status {
 	operation, hash, found := strings.Cut(reviewID, "-")
 	if !found || operation == "" || hash == "" || strings.Contains(hash, "-") {
-		return new(answer.New(answer.BadRequest, fmt.Sprintf("review-id %q is not one that a dry run shows", reviewID)))
+		invalid := finding.About(finding.ReviewInvalid, "", finding.Args{Value: strconv.Quote(reviewID)})
+		return new(answer.Of(answer.BadRequest, invalid))
 	}
 	var since []answer.Message
 	tagged := j.tagged()
@@ -44,15 +47,12 @@ func (j Journal) CheckReview(reviewID string, l Layout, p schedule.Plan) *answer
 		}
 	}
 	_, now, _ := strings.Cut(j.ReviewID(l, p), "-")
-	text := "the plan is another one now: another client of the Northbound database, such as Neutron, " +
-		"has changed the layout since, or chassis or ports have changed"
+	conflict := finding.About(finding.PlanChanged, "", finding.Args{})
 	switch {
-	case len(since) == 1:
-		text = "1 operation has changed the layout since the plan was reviewed"
-	case len(since) > 1:
-		text = fmt.Sprintf("%d operations have changed the layout since the plan was reviewed", len(since))
+	case len(since) > 0:
+		conflict = finding.About(finding.OperationsSinceReview, "", finding.Args{Count: len(since)})
 	case hash == now:
 		return nil
 	}
-	return new(answer.New(answer.Conflict, text, since...))
+	return new(answer.Of(answer.Conflict, conflict, since...))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
 )
 
@@ -63,7 +64,8 @@ func (e Entry) what() string { return strings.TrimSuffix(e.Operation+" "+e.Chass
 // Layout returns the layout of a version, or of a revision by its ID. It refuses one that is not kept.
 func (j Journal) Layout(v Version) (Layout, error) {
 	missing := func(why string) (Layout, error) {
-		return Layout{}, answer.Refuse(answer.PreconditionFailed, "there is no %s: %s", v, why)
+		f := finding.About(finding.RevisionMissing, "", finding.Args{Value: string(v), Detail: why})
+		return Layout{}, &answer.RefusedError{Status: answer.Of(answer.PreconditionFailed, f)}
 	}
 	e := j.named(v)
 	switch {

@@ -248,6 +248,7 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
 	said = refused(first)
 	require.Len(t, said.Details.MessageList, 2)
+	assert.Equal(t, "OPERATIONS_SINCE_REVIEW", said.Metadata["finding"])
 	code, stdout, _ := c.operate(apply(first)...)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
@@ -273,14 +274,14 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	c.rank(ports[4], "c1", "c3", "c2")
 	said = refused(third)
 	assert.Equal(t, 409, said.Code)
-	assert.Contains(t, said.Message, "another client of the Northbound database")
+	assert.Equal(t, "PLAN_CHANGED", said.Metadata["finding"])
 
 	// The layout is the same, but not what may host it.
 	fourth := c.reviewID("rebalance")
 	c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet2:br-ex")
 	said = refused(fourth)
 	assert.Equal(t, 409, said.Code)
-	assert.Contains(t, said.Message, "the plan is another one now")
+	assert.Equal(t, "PLAN_CHANGED", said.Metadata["finding"])
 	c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet1:br-ex")
 
 	// The check is skipped, and says what it would have refused.
@@ -303,6 +304,7 @@ func TestLayoutIsBroughtBackAsFarAsItCanBe(t *testing.T) {
 	ports := c.addGateways(5, "c1", "c2", "c3")
 	status := c.status("rebalance", "--target-revision", "successful-site-action", "--yes", "--wait", "0")
 	assert.Equal(t, 412, status.Code)
+	assert.Equal(t, "REVISION_MISSING", status.Metadata["finding"])
 	assert.Equal(t, 412, c.status("rebalance", "--target-revision", "r000000000000", "--yes").Code)
 	assert.Equal(t, 400, c.status("rebalance", "--target-revision", "committed", "--revert", "g1", "--yes").Code)
 
