@@ -89,16 +89,35 @@ func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbou
 }
 
 // verify waits until every port of the changes has been active where it should be for [stableFor]. When the time is
-// over, it returns the ports that are not, unless another client has changed them since. A server that is lost
-// meanwhile is only a delay.
-func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait time.Duration) ([]finding.Finding, error) {
+// over, it returns the ports that are not, unless another client has changed them since.
+func (s *Service) verify(
+	ctx context.Context, changed []schedule.Change, wait time.Duration,
+) ([]finding.Finding, error) {
+	missing, err := s.awaitStable(ctx, wait, func() ([]finding.Finding, error) {
+		sb, err := Ask(ctx, s, (*ovsdb.Gateways).Southbound)
+		return s.misplaced(changed, sb), err
+	})
+	if err != nil || len(missing) == 0 || finding.Has(missing, finding.BindingsUnsettled) {
+		return missing, err
+	}
+	inventory, err := s.Observe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.misplaced(inventory.stillApplied(changed), inventory.SB), nil
+}
+
+// awaitStable waits until look has found nothing for [stableFor]. When the time is over, it returns what look found
+// last. An error, as of a server that is lost, is only a delay.
+func (s *Service) awaitStable(
+	ctx context.Context, wait time.Duration, look func() ([]finding.Finding, error),
+) ([]finding.Finding, error) {
 	patience, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var since time.Time
 	progress := waited{begun: s.Now()}
 	for {
-		sb, err := Ask(ctx, s, (*ovsdb.Gateways).Southbound)
-		missing := s.misplaced(changed, sb)
+		missing, err := look()
 		if line := progress.next(missing, err, s.Now()); line != "" {
 			s.progress(ctx, line)
 		}
@@ -110,19 +129,13 @@ func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait ti
 		case s.Now().Sub(since) >= stableFor:
 			return nil, nil
 		}
-		switch {
-		case poll.Wait(patience, pollInterval) == nil:
-		case err == nil && len(missing) == 0:
-			return []finding.Finding{finding.About(finding.BindingsUnsettled, "", finding.Args{Duration: stableFor})}, nil
-		case err == nil:
-			inventory, err := s.Observe(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return s.misplaced(inventory.stillApplied(changed), inventory.SB), nil
-		default:
-			return nil, err
+		if poll.Wait(patience, pollInterval) == nil {
+			continue
 		}
+		if err == nil && len(missing) == 0 {
+			missing = []finding.Finding{finding.About(finding.BindingsUnsettled, "", finding.Args{Duration: stableFor})}
+		}
+		return missing, err
 	}
 }
 

@@ -6,11 +6,29 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
+
+func TestCodes_of_operations_that_are_refused_or_unproved(t *testing.T) {
+	t.Parallel()
+	changed := []schedule.Change{{
+		Group: "lrp-1", Ports: []schedule.Port{{Name: "lrp-1"}}, After: []schedule.Candidate{{Chassis: "c1", Priority: 1}},
+		Interrupts: true,
+	}}
+	s := &Service{Now: time.Now}
+	o := Operation{service: s, Plan: schedule.Plan{Changes: changed, Cost: schedule.Cost{Interruptions: 1}}}
+	assert.Equal(t, []string{"error WOULD_INTERRUPT Count=1"}, findingtest.All(finding.Reasons(o.Apply(t.Context()))))
+	assert.Equal(t, []string{"warning BINDING_MISSING lrp-1"}, findingtest.All(s.misplaced(changed, ovsdb.Southbound{})))
+
+	unsettled, err := s.awaitStable(t.Context(), time.Millisecond, func() ([]finding.Finding, error) { return nil, nil })
+	require.NoError(t, err)
+	assert.Equal(t, []string{"info BINDINGS_UNSETTLED Duration=3s"}, findingtest.All(unsettled))
+}
 
 // D6: a person who waits hears of it.
 func TestWaitForTheDataPlaneIsTold(t *testing.T) {
