@@ -48,3 +48,10 @@ func TestKeeps_candidate(t *testing.T) {
 	refused := new(Service).keeps(x, maintenance.Node{Chassis: "c1", Life: maintenance.Absent})
 	assert.Equal(t, finding.NodeCandidate, firstCode(t, refused))
 }
+
+func TestRefusals_have_codes(t *testing.T) {
+	t.Parallel()
+	undone := new(Service).ended(maintenance.Node{}, maintenance.GivenUp, maintenance.Drainer{})
+	assert.Equal(t, "DRAIN_UNDONE", undone.Metadata["finding"])
+	assert.Equal(t, "CORDONS_CONTENDED", contended().Metadata["finding"])
+}
