@@ -169,7 +169,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	s.Unit = unitName(0)
 	said := s.Decommission(t.Context(), r)
 	assert.Equal(t, answer.DisassociateFailure, said.Reason)
-	assert.Equal(t, finding.NodeInUse, codeOf(s.RemoveMember(t.Context(), "c1", 0)))
+	assert.Equal(t, finding.NodeInUse, codeOf(s.RemoveMember(t.Context(), node.Request{Node: "c1"})))
 	assert.Contains(t, document.Answer(said), "error  remove-member: RemoveMemberError (500): units or members on the machine of c1.example have not left (after 0s: "+
 		"ovn-central/3 is still in the application, and on this machine by the tunnel address that the chassis claims: run: remove-unit ovn-central/3; "+
 		"member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is still a member, of ovn-central/3; ")
