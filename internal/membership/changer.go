@@ -11,6 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
@@ -24,7 +25,6 @@ type Observer interface {
 	RemovedElsewhere(context.Context, observe.ServerState, observe.Cache) bool
 	MissingEntries(context.Context, observe.ServerState) (string, error)
 	Probe(context.Context, observe.ServerState) []raft.ProbeResult
-	ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error)
 	QuorumWithout(ctx context.Context, m observe.Application, cache observe.Cache, l observe.ServerState,
 		end raftfile.End) (q raft.Quorum, removed bool)
 	CountClients() (map[ovndb.Database]ovndb.Clients, error)
@@ -53,6 +53,42 @@ const (
 	// goalInterval is how often Juju is asked, in a wait, which units are to stay.
 	goalInterval = 2 * time.Second
 )
+
+// progressSince returns a function that tells a person who waits what happens, each [tellInterval] after last.
+func (s *Changer) progressSince(last time.Time) func(ctx context.Context, text string) {
+	return func(ctx context.Context, text string) {
+		if now := s.Now(); now.After(last.Add(tellInterval)) {
+			last = now
+			s.Progress(ctx, text)
+		}
+	}
+}
+
+// socket is where this unit's server of the database is reached.
+func (s *Changer) socket(d ovndb.Database) string { return "unix:" + s.Control.Paths.Socket(d) }
+
+// withGlobal connects to the first endpoint that serves the database, reads external_ids of its Global row, and calls
+// do with them. All of it is limited to twice the time of one write.
+func (s *Changer) withGlobal(ctx context.Context, d ovndb.Database, endpoints []string,
+	do func(ctx context.Context, g *ovsdb.Global, ids map[string]string) error,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*s.StorePatience(d))
+	defer cancel()
+	return s.Dialer.WithGlobal(ctx, d, endpoints, func(g *ovsdb.Global, ids map[string]string) error {
+		return do(ctx, g, ids)
+	})
+}
+
+// externalIDs reads external_ids of the Global row from this unit's own server.
+func (s *Changer) externalIDs(ctx context.Context, d ovndb.Database) (ids map[string]string, err error) {
+	err = s.withGlobal(ctx, d, []string{s.socket(d)}, func(_ context.Context, _ *ovsdb.Global,
+		read map[string]string,
+	) error {
+		ids = read
+		return nil
+	})
+	return ids, err
+}
 
 func (s *Changer) beforeLeaving(ctx context.Context) {
 	if s.BeforeLeaving != nil {

@@ -22,7 +22,7 @@ const clientsInterval = 250 * time.Millisecond
 // would fetch it once more from the remaining server. Locks are renewed meanwhile.
 func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew func(context.Context) error) error {
 	patience := s.Patience(db, clientsPatience)
-	until, told := s.Now().Add(patience), time.Time{}
+	until, progress := s.Now().Add(patience), s.progressSince(time.Time{})
 	for looks := []ovndb.Clients{}; ; {
 		clients, err := s.Observer.CountClients()
 		if err != nil {
@@ -38,9 +38,8 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew fun
 			s.Log.InfoContext(ctx, "not waiting for clients any longer", "state", waits, "waited", patience.String())
 			return nil
 		}
-		if len(looks) > plan.SettledObservations && s.Now().Sub(told) >= tellInterval {
-			told = s.Now()
-			s.Progress(ctx, fmt.Sprintf("%s; waiting until they are served, for at most %s", waits, patience))
+		if len(looks) > plan.SettledObservations {
+			progress(ctx, fmt.Sprintf("%s; waiting until they are served, for at most %s", waits, patience))
 		}
 		if err := poll.Wait(ctx, clientsInterval); err != nil {
 			return err

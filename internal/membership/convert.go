@@ -24,49 +24,26 @@ const conversionKey = "ovn-central:conversion"
 
 const conversionUnit = " ms, "
 
-// TriedConversion is the election timer at which any unit has last begun to convert the
-// database to the schema of that version of the packages; 0 if none has.
-func (s *Changer) TriedConversion(ctx context.Context, d ovndb.Database, version string) (time.Duration, error) {
-	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
-	if err != nil {
-		return 0, fmt.Errorf("cannot read whether %s was converted: %w", d, err)
-	}
-	defer global.Close()
-	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
-	defer cancel()
-	ids, err := global.Read(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("cannot read whether %s was converted: %w", d, err)
-	}
-	millis, of, _ := strings.Cut(ids[conversionKey], conversionUnit)
-	if n, err := strconv.Atoi(millis); err == nil && of == version {
-		return time.Duration(n) * time.Millisecond, nil
-	}
-	return 0, nil
-}
-
-func (s *Changer) noteConversion(ctx context.Context, d ovndb.Database, version string, timer time.Duration) error {
-	return s.onConversion(ctx, d, func(ctx context.Context, g *ovsdb.Global) error {
-		return g.Put(ctx, map[string]string{conversionKey: fmt.Sprint(timer.Milliseconds(), conversionUnit, version)})
+// TriedConversion returns the election timer at which any unit has last begun to convert the database to the schema of
+// that version of the packages; 0 if none has.
+func (s *Changer) TriedConversion(ctx context.Context, d ovndb.Database, version string) (timer time.Duration,
+	err error,
+) {
+	err = s.onConversion(ctx, d, func(_ context.Context, _ *ovsdb.Global, ids map[string]string) error {
+		millis, of, _ := strings.Cut(ids[conversionKey], conversionUnit)
+		if n, err := strconv.Atoi(millis); err == nil && of == version {
+			timer = time.Duration(n) * time.Millisecond
+		}
+		return nil
 	})
-}
-
-func (s *Changer) dropConversion(ctx context.Context, d ovndb.Database) error {
-	return s.onConversion(ctx, d, func(ctx context.Context, g *ovsdb.Global) error { return g.Drop(ctx, conversionKey) })
+	return timer, err
 }
 
 func (s *Changer) onConversion(ctx context.Context, d ovndb.Database,
-	write func(context.Context, *ovsdb.Global) error,
+	do func(context.Context, *ovsdb.Global, map[string]string) error,
 ) error {
-	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
-	if err != nil {
-		return fmt.Errorf("cannot note the conversion of %s: %w", d, err)
-	}
-	defer global.Close()
-	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
-	defer cancel()
-	if err := write(ctx, global); err != nil {
-		return fmt.Errorf("cannot note the conversion of %s: %w", d, err)
+	if err := s.withGlobal(ctx, d, []string{s.socket(d)}, do); err != nil {
+		return fmt.Errorf("cannot read or record the conversion of %s: %w", d, err)
 	}
 	return nil
 }
@@ -104,7 +81,10 @@ func (s *Changer) convert(ctx context.Context, d ovndb.Database, version string,
 	if begun.Role != raft.Leader {
 		return fmt.Errorf("cannot convert %s: %w", d, ErrRaftLeaderLost)
 	}
-	if err := s.noteConversion(ctx, d, version, timer); err != nil {
+	err = s.onConversion(ctx, d, func(ctx context.Context, g *ovsdb.Global, _ map[string]string) error {
+		return g.Put(ctx, map[string]string{conversionKey: fmt.Sprint(timer.Milliseconds(), conversionUnit, version)})
+	})
+	if err != nil {
 		return err
 	}
 	leading, lost := context.WithCancelCause(ctx)
@@ -123,9 +103,10 @@ func (s *Changer) convert(ctx context.Context, d ovndb.Database, version string,
 	case errors.Is(context.Cause(leading), ErrRaftLeaderLost):
 		err = fmt.Errorf("cannot convert %s: %w", d, ErrRaftLeaderLost)
 	case ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded): // the time was not why
-		if dropped := s.dropConversion(ctx, d); dropped != nil {
-			err = errors.Join(err, dropped)
-		}
+		err = errors.Join(err, s.onConversion(ctx, d,
+			func(ctx context.Context, g *ovsdb.Global, _ map[string]string) error {
+				return g.Drop(ctx, conversionKey)
+			}))
 	}
 	lost(nil)
 	watch.Wait()

@@ -17,41 +17,29 @@ func (s *Changer) PublishDamage(ctx context.Context, l observe.ServerState, lost
 	if !l.Member() || !l.Status.HasLeader() {
 		return nil
 	}
-	endpoints := [][]string{{"unix:" + s.Control.Paths.Socket(l.Database)}}
+	endpoints := [][]string{{s.socket(l.Database)}}
 	for _, address := range observe.OtherAddresses(l.Status) {
 		endpoints = append(endpoints, ovsdb.Endpoints(l.Database, address))
 	}
+	key := observe.DamagedPrefix + string(l.Status.Server)
 	var err error
 	for _, e := range endpoints {
-		if err = s.publishDamage(ctx, l, lost, e); err == nil {
+		err = s.withGlobal(ctx, l.Database, e, func(limited context.Context, g *ovsdb.Global, ids map[string]string) error {
+			switch _, told := ids[key]; {
+			case told == (lost != ""):
+				return nil
+			case lost != "":
+				text := fmt.Sprintf("%s, %s: %s", s.Env.Unit, s.Now().UTC().Format(time.RFC3339), lost)
+				return g.Put(limited, map[string]string{key: text})
+			}
+			if damage, err := s.Files.Damaged(ctx, l.Database); err != nil || damage != "" {
+				return err
+			}
+			return g.Drop(limited, key)
+		})
+		if err == nil {
 			return nil
 		}
 	}
 	return fmt.Errorf("cannot record for the other units how this unit's server of %s is: %w", l.Database, err)
-}
-
-func (s *Changer) publishDamage(ctx context.Context, l observe.ServerState, lost string, endpoints []string) error {
-	d, key := l.Database, observe.DamagedPrefix+string(l.Status.Server)
-	global, err := s.Global(ctx, d, endpoints...)
-	if err != nil {
-		return err
-	}
-	defer global.Close()
-	limited, cancel := context.WithTimeout(ctx, s.StorePatience(d))
-	defer cancel()
-	ids, err := global.Read(limited)
-	if err != nil {
-		return err
-	}
-	switch _, told := ids[key]; {
-	case told == (lost != ""):
-		return nil
-	case lost != "":
-		text := fmt.Sprintf("%s, %s: %s", s.Env.Unit, s.Now().UTC().Format(time.RFC3339), lost)
-		return global.Put(limited, map[string]string{key: text})
-	}
-	if damage, err := s.Files.Damaged(ctx, d); err != nil || damage != "" {
-		return err
-	}
-	return global.Drop(limited, key)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -21,34 +22,28 @@ func (s *Changer) ClearEndedIntents(ctx context.Context) {
 }
 
 func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error {
-	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
-	if err != nil {
+	return s.withGlobal(ctx, d, []string{s.socket(d)}, func(ctx context.Context, g *ovsdb.Global,
+		ids map[string]string,
+	) error {
+		record, err := lease.Parse(ids[observe.LockKey])
+		if err != nil || record.Holder != "" || len(record.Intents) == 0 {
+			return err
+		}
+		l := s.Observer.ObserveServer(ctx, d)
+		if !l.MemberWithLeader() {
+			return nil
+		}
+		gone, _ := s.provenRemoved(ctx, d, record, ids, map[string]*raft.RemovalWatcher{})
+		next, changed := record.WithoutEnded(lease.LiveOwner{
+			Unit: s.Env.Unit, Server: string(l.Status.Server), Gone: gone, Now: s.Now(),
+		})
+		if !changed {
+			return nil
+		}
+		if err := s.recordRemovals(ctx, d, g, s.unrecorded(record, ids, gone)); err != nil {
+			return err
+		}
+		_, err = g.Swap(ctx, observe.LockKey, ids[observe.LockKey], next.String())
 		return err
-	}
-	defer global.Close()
-	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
-	defer cancel()
-	ids, err := global.Read(ctx)
-	if err != nil {
-		return err
-	}
-	record, err := lease.Parse(ids[observe.LockKey])
-	if err != nil || record.Holder != "" || len(record.Intents) == 0 {
-		return err
-	}
-	l := s.Observer.ObserveServer(ctx, d)
-	if !l.MemberWithLeader() {
-		return nil
-	}
-	k := &lock{changer: s, database: d}
-	gone, _ := k.provenRemoved(ctx, record, ids, map[string]*raft.RemovalWatcher{})
-	next, changed := record.WithoutEnded(lease.LiveOwner{
-		Unit: s.Env.Unit, Server: string(l.Status.Server), Gone: gone,
-		Now: s.Now(),
 	})
-	if !changed {
-		return nil
-	}
-	_, err = global.Swap(ctx, observe.LockKey, ids[observe.LockKey], next.String())
-	return err
 }

@@ -106,7 +106,7 @@ func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
 	_, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(target.id(ovndb.NB)))
 	require.NoError(t, err)
 	defer cancel()
-	held.release(t.Context(), nil)
+	held.release(t.Context(), nil, nil)
 
 	require.NoError(t, holder.WithLock(t.Context(), m, ovndb.NB, true, func(ctx context.Context, gate Gate) error {
 		require.NoError(t, kicker.Control.Kick(ctx, ovndb.NB, string(target.id(ovndb.NB))))
@@ -198,5 +198,5 @@ func TestNotedLeaveIsSeenByTheOthers(t *testing.T) {
 	view, err := a.observer.View(t.Context(), a.observer.ObserveServer(t.Context(), ovndb.NB), nil)
 	require.NoError(t, err)
 	assert.Equal(t, []raft.ID{b.id(ovndb.NB)}, view.Leaving)
-	held.release(t.Context(), nil)
+	held.release(t.Context(), nil, nil)
 }

@@ -277,43 +277,42 @@ func (k *kickOperation) pending(reason string) {
 		finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit)), finding.ByHand(finding.RunAgain)))
 }
 
-// await watches this unit's own server until the removal is proved (rule R6). It
-// returns why it gave up, or nothing.
+// await watches this unit's own server until the removal is proved (rule R6). It returns why it gave up, or nothing.
 func (k *kickOperation) await(ctx context.Context) (reason string) {
 	s, d := k.changer, k.server.Database
 	proof := raft.RemovalWatcher{Target: k.target.Short, Address: k.target.Address}
-	timeout := k.changer.Patience(k.server.Database, kickTimeout(k.server.Status.ElectionTimer))
-	held := true
-	for begun, told := s.Now(), s.Now(); ; {
-		status, err := s.Control.Status(ctx, d)
-		if err == nil && proof.Observe(status) {
-			return ""
+	timeout := s.Patience(d, kickTimeout(k.server.Status.ElectionTimer))
+	progress, lost := s.progressSince(s.Now()), false
+	done := poll.Await(ctx, timeout, observe.PollInterval, func() {
+		progress(ctx, fmt.Sprintf("%s: waiting, %s", d.Short(), reason))
+		if lost {
+			return
 		}
+		if err := k.lock.renew(ctx); err != nil {
+			lost = true
+			s.Log.WarnContext(ctx, "cannot keep the lock during the kick", "database", d.Short(), "error", err)
+		}
+	}, func() bool {
+		status, err := s.Control.Status(ctx, d)
 		switch {
 		case err != nil:
 			reason = err.Error()
+		case proof.Observe(status):
+			return true
 		case proof.Absent():
 			reason = "its removal is not committed"
 		default:
 			reason = "it still is in the configuration"
 		}
-		if s.Now().After(begun.Add(timeout)) {
-			return fmt.Sprintf("after %s %s", timeout, reason)
-		}
-		if s.Now().After(told.Add(tellInterval)) {
-			told = s.Now()
-			s.Progress(ctx, fmt.Sprintf("%s: waiting, %s", d.Short(), reason))
-		}
-		if held {
-			if err := k.lock.renew(ctx); err != nil {
-				held = false
-				s.Log.WarnContext(ctx, "cannot keep the lock during the kick", "database", d.Short(), "error", err)
-			}
-		}
-		if err := poll.Wait(ctx, observe.PollInterval); err != nil {
-			return err.Error()
-		}
+		return false
+	})
+	switch {
+	case done:
+		return ""
+	case ctx.Err() != nil:
+		return ctx.Err().Error()
 	}
+	return fmt.Sprintf("after %s %s", timeout, reason)
 }
 
 // longest is the target's ID in the longest known form: the
@@ -326,15 +325,11 @@ func (k *kickOperation) longest() raft.ID {
 }
 
 func (k *kickOperation) release(ctx context.Context) {
-	if k.lock == nil {
-		return
-	}
 	removed := map[raft.ID]string{}
 	if k.removed != "" {
 		removed[k.longest()] = k.removed
 	}
-	k.lock.releaseWith(ctx, removed, func(m lease.Intent) bool {
+	k.lock.release(ctx, removed, func(m lease.Intent) bool {
 		return k.withdrawn && m.Kind == lease.Kick && m.ID == k.target.Longest()
 	})
-	k.lock = nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -176,28 +177,35 @@ func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 	k.withhold(Pending, finding.Of(finding.RemovalNotCommitted, d, finding.Args{}, finding.ByHand(finding.RunAgain)))
 }
 
-// knownAsRemoved reports whether a record tells that the server once was a member:
-// that of a removal, or that a unit had it that has none or another one now.
+// knownAsRemoved reports whether the server is known to have been a member.
 func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgument) bool {
-	d := k.server.Database
-	var former []raft.ID
-	for _, id := range k.application.Names(d) {
-		if !k.application.IsPublished(d, id) { // else it has yet to join
-			former = append(former, id)
-		}
+	s, d := k.changer, k.server.Database
+	ids, err := s.externalIDs(ctx, d)
+	if err != nil {
+		s.Log.InfoContext(ctx, "cannot read which servers were removed", "database", d.Short(), "error", err)
 	}
-	endpoint := "unix:" + k.changer.Control.Paths.Socket(d)
-	if ids, err := k.changer.Observer.ReadRemovals(ctx, d, endpoint); err == nil {
-		for id := range ids {
-			former = append(former, id)
-		}
-	}
-	var peers []raft.Peer
-	for _, id := range former {
-		peers = append(peers, raft.Peer{ID: id, Member: raft.Member{Short: id.Short()}})
-	}
-	r, _ := raft.Resolve(given, peers)
+	r, _ := raft.Resolve(given, formerMembers(k.application, d, ids))
 	return len(r.Peers) > 0
+}
+
+// formerMembers are servers that were members, if the configuration lacks them: those in the history, but for servers
+// that have yet to join, and in ids, the external_ids of the database, those with a record of their removal or an
+// intent in the lock. The record may come seconds after the removal, the intent is there before it.
+func formerMembers(m observe.Application, d ovndb.Database, ids map[string]string) (former []raft.Peer) {
+	add := func(id raft.ID) { former = append(former, raft.Peer{ID: id, Member: raft.Member{Short: id.Short()}}) }
+	for _, id := range m.Names(d) {
+		if !m.IsPublished(d, id) {
+			add(id)
+		}
+	}
+	for id := range observe.RemovedServers(ids) {
+		add(id)
+	}
+	record, _ := lease.Parse(ids[observe.LockKey]) // a damaged one has no intents
+	for _, i := range record.Intents {
+		add(raft.ID(i.ID))
+	}
+	return former
 }
 
 // evaluate applies the rules to a resolved kick. Its result then is a refusal, or

@@ -123,10 +123,7 @@ func TestDamageIsPublishedThroughAnotherMember(t *testing.T) {
 // noted returns what the database records about all units.
 func (u *realUnit) noted() map[string]string {
 	u.t.Helper()
-	global, err := u.Global(u.t.Context(), ovndb.NB, "unix:"+u.Control.Paths.Socket(ovndb.NB))
-	require.NoError(u.t, err)
-	defer global.Close()
-	ids, err := global.Read(u.t.Context())
+	ids, err := u.externalIDs(u.t.Context(), ovndb.NB)
 	require.NoError(u.t, err)
 	return ids
 }
@@ -170,7 +167,7 @@ func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *test
 	assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)))
 
 	held.held = lease.Held{Record: a.record(), Written: a.Now()} // it continues, and sees that its time is over
-	held.releaseWith(t.Context(), nil, func(lease.Intent) bool { return true })
+	held.release(t.Context(), nil, func(lease.Intent) bool { return true })
 	require.Empty(t, a.record().Intents)
 	c.Now = time.Now
 	// systemd reports that it has stopped the service; the process is not systemd's here.

@@ -141,38 +141,8 @@ func (d *leaveOperation) act(ctx context.Context) error {
 	case d.server.Status.State == raft.LeavingCluster:
 		s.Progress(ctx, db.Short()+": waiting for the leave that began earlier")
 	default:
-		// Look again, just before what can't be taken back.
-		if err := d.refresh(ctx); err != nil || d.result.Gone {
+		if err := d.begin(ctx); err != nil || d.result.Gone {
 			return err
-		}
-		reasons, err := d.evaluate(ctx)
-		if err != nil {
-			return err
-		}
-		if len(reasons) > 0 {
-			return finding.Refuse(reasons, waysToLeave(d.application, d)...)
-		}
-		for _, w := range d.plan.Warnings {
-			s.Log.WarnContext(ctx, "the leave is permitted with a warning", "warning", w.Message())
-		}
-		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.server.Status.Server.Short(),
-			d.server.Status.Role))
-		limited, cancel, err := d.lock.recordIntent(ctx, lease.Leave, string(d.server.Status.Server))
-		if err != nil {
-			return err
-		}
-		defer cancel()
-		d.begun = true
-		switch err := s.Control.Leave(limited, db); {
-		case notSent(err):
-			d.begun = false
-			return err
-		case errors.Is(err, ovsctl.ErrHung):
-			d.queued = true
-			s.Progress(ctx, db.Short()+": the server does not answer; it leaves when it does")
-		case err != nil && !errors.Is(err, ovsctl.ErrLeaving) && !errors.Is(err, ovsctl.ErrUnknownCluster):
-			return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again",
-				d.server.Status.Server.Short(), err)}
 		}
 	}
 	d.begun = true
@@ -181,6 +151,43 @@ func (d *leaveOperation) act(ctx context.Context) error {
 		return err
 	}
 	d.result = LeaveResult{Database: db, Gone: true, Text: "left the cluster as " + d.server.Status.Server.Short()}
+	return nil
+}
+
+// begin judges the leave once more, just before what can't be taken back, and tells the server to leave.
+func (d *leaveOperation) begin(ctx context.Context) error {
+	s, db := d.changer, d.server.Database
+	if err := d.refresh(ctx); err != nil || d.result.Gone {
+		return err
+	}
+	reasons, err := d.evaluate(ctx)
+	if err != nil {
+		return err
+	}
+	if len(reasons) > 0 {
+		return finding.Refuse(reasons, waysToLeave(d.application, d)...)
+	}
+	for _, w := range d.plan.Warnings {
+		s.Log.WarnContext(ctx, "the leave is permitted with a warning", "warning", w.Message())
+	}
+	short := d.server.Status.Server.Short()
+	s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), short, d.server.Status.Role))
+	limited, cancel, err := d.lock.recordIntent(ctx, lease.Leave, string(d.server.Status.Server))
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	d.begun = true
+	switch err := s.Control.Leave(limited, db); {
+	case notSent(err):
+		d.begun = false
+		return err
+	case errors.Is(err, ovsctl.ErrHung):
+		d.queued = true
+		s.Progress(ctx, db.Short()+": the server does not answer; it leaves when it does")
+	case err != nil && !errors.Is(err, ovsctl.ErrLeaving) && !errors.Is(err, ovsctl.ErrUnknownCluster):
+		return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again", short, err)}
+	}
 	return nil
 }
 
@@ -246,17 +253,13 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 // release gives the lock back. After a leave it does so through the remaining members, which proves that they store
 // what is written.
 func (d *leaveOperation) release(ctx context.Context) {
-	if d.lock == nil {
-		return
-	}
 	s, removed := d.changer, map[raft.ID]string{}
-	if d.result.Gone {
+	if d.lock != nil && d.result.Gone {
 		removed[d.server.Status.Server] = s.removedText(d.application.Unit, "gone")
 		if err := d.lock.switchEndpoints(ctx, observe.OtherAddresses(d.server.Status)); err != nil {
 			s.Log.WarnContext(ctx, "cannot reach a remaining member after the leave", "database", d.server.Database.Short(),
 				"error", err)
 		}
 	}
-	d.lock.release(ctx, removed)
-	d.lock = nil
+	d.lock.release(ctx, removed, nil)
 }

@@ -57,80 +57,102 @@ type lock struct {
 	held   lease.Held
 }
 
-// lock takes the lock of a database, through the unit's own server. It waits
-// while another unit holds it, until that unit releases it, the change that it
-// was taken for is seen to be done, or its time is over. interrupted is asked
-// during the wait and ends it with an error.
+// lock takes the lock of a database through the unit's own server.
 func (s *Changer) lock(ctx context.Context, l observe.ServerState,
 	interrupted func(context.Context) error,
 ) (*lock, error) {
-	global, err := s.Global(ctx, l.Database, "unix:"+s.Control.Paths.Socket(l.Database))
-	if err != nil {
-		return nil, fmt.Errorf("cannot take the lock of %s: %w", l.Database, err)
-	}
-	k := &lock{changer: s, database: l.Database, global: global, server: l.Status.Server}
-	if err := k.take(ctx, l.Status, interrupted); err != nil {
-		global.Close()
+	k := &lock{changer: s, database: l.Database, server: l.Status.Server}
+	if err := k.takeThrough(ctx, []string{s.socket(l.Database)}, l.Status, interrupted); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
+// takeThrough connects to the first endpoint that serves the database, and takes the lock once it is free. It calls
+// interrupted while it waits, and ends with its error.
+func (k *lock) takeThrough(ctx context.Context, endpoints []string, status raft.Status,
+	interrupted func(context.Context) error,
+) (err error) {
+	if k.global, err = k.changer.Global(ctx, k.database, endpoints...); err != nil {
+		return fmt.Errorf("cannot take the lock of %s: %w", k.database, err)
+	}
+	if err = k.take(ctx, status, interrupted); err != nil {
+		k.global.Close()
+	}
+	return err
+}
+
 func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(context.Context) error) error {
-	var watch lease.Watch
-	ttl := k.changer.lockTTL(k.database, status.ElectionTimer)
-	begun, proofs := k.changer.Now(), map[string]*raft.RemovalWatcher{}
-	var until, told time.Time
+	s := k.changer
+	t := attempt{
+		lock: k, ttl: s.lockTTL(k.database, status.ElectionTimer), leads: status.Role == raft.Leader,
+		begun: s.Now(), proofs: map[string]*raft.RemovalWatcher{},
+	}
+	progress, until := s.progressSince(time.Time{}), time.Time{}
 	for {
-		ids, value, record, err := k.read(ctx)
+		taken, err := t.take(ctx)
 		if err != nil {
 			return fmt.Errorf("cannot take the lock of %s: %w", k.database, err)
 		}
-		remaining := watch.Observe(value, k.changer.Now())
+		if taken {
+			return nil
+		}
 		if until.IsZero() {
 			// Long enough to see one dead holder's time pass, and then a living one's.
-			until = k.changer.Now().Add(max(remaining, ttl) + ttl)
+			until = s.Now().Add(max(t.remaining, t.ttl) + t.ttl)
 		}
-		gone, ending := k.provenRemoved(ctx, record, ids, proofs)
-		if ending && k.changer.Now().Before(begun.Add(endingTimeout)) {
-			if err := poll.Wait(ctx, observe.PollInterval); err != nil {
-				return busy(k.database, record.Holder)
-			}
-			continue
+		if s.Now().After(until) {
+			return busy(k.database, t.record.Holder)
 		}
-		free := remaining == 0 ||
-			record.Holder == k.changer.Env.Unit || // of an earlier hook, cut off: Juju runs one at a time
-			record.HolderIsDone(gone)
-		if free {
-			next := record.Taken(k.changer.Env.Unit, ttl)
-			next.Intents = record.UnfinishedIntents(gone)
-			if status.Role == raft.Leader {
-				next = next.Padded() // a member without space on its disk lags behind in the judgement that follows
-			}
-			ok, err := k.swap(ctx, value, next)
-			if err != nil {
-				return fmt.Errorf("cannot take the lock of %s: %w", k.database, err)
-			}
-			if ok {
-				return nil
-			}
-		}
-		if k.changer.Now().After(until) {
-			return busy(k.database, record.Holder)
-		}
-		if now := k.changer.Now(); now.After(told.Add(tellInterval)) {
-			told = now
-			k.changer.Progress(ctx,
-				fmt.Sprintf("%s: waiting for %s to release the lock; the lock expires in %s unless that unit renews it",
-					k.database.Short(), record.Holder, remaining.Round(time.Second)))
+		if t.remaining > 0 {
+			progress(ctx, fmt.Sprintf("%s: waiting for %s to release the lock; the lock expires in %s unless that unit renews it",
+				k.database.Short(), t.record.Holder, t.remaining.Round(time.Second)))
 		}
 		if err := interrupted(ctx); err != nil {
 			return err
 		}
 		if err := poll.Wait(ctx, lockInterval); err != nil {
-			return busy(k.database, record.Holder)
+			return busy(k.database, t.record.Holder)
 		}
 	}
+}
+
+// attempt is the state of a unit that waits for a lock.
+type attempt struct {
+	*lock
+	ttl    time.Duration
+	leads  bool
+	begun  time.Time
+	watch  lease.Watch
+	proofs map[string]*raft.RemovalWatcher
+	// record is the value that was read last, remaining how much longer it must stay unchanged until it expires.
+	record    lease.Record
+	remaining time.Duration
+}
+
+// take reads the lock, and takes it if it is free: no unit holds it, it has expired, an earlier hook of this unit held
+// it, or it was taken for removals that are proved to be done.
+func (t *attempt) take(ctx context.Context) (taken bool, err error) {
+	s := t.changer
+	ids, value, record, err := t.read(ctx)
+	if err != nil {
+		return false, err
+	}
+	t.record, t.remaining = record, t.watch.Observe(value, s.Now())
+	gone, ending := s.provenRemoved(ctx, t.database, record, ids, t.proofs)
+	if ending && s.Now().Before(t.begun.Add(endingTimeout)) ||
+		t.remaining > 0 && record.Holder != s.Env.Unit && !record.HolderIsDone(gone) {
+		return false, nil
+	}
+	if err := s.recordRemovals(ctx, t.database, t.global, s.unrecorded(record, ids, gone)); err != nil {
+		return false, err
+	}
+	next := record.Taken(s.Env.Unit, t.ttl)
+	next.Intents = record.UnfinishedIntents(gone)
+	if t.leads {
+		next = next.Padded() // a member without space on its disk lags behind in the judgement that follows
+	}
+	return t.swap(ctx, value, next)
 }
 
 func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r lease.Record, err error) {
@@ -150,7 +172,7 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 
 // provenRemoved reports which of the servers that the record's intents name are proved to be no longer members.
 // ending reports whether the entry that removes one of them is not seen committed yet, which is worth another look.
-func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string]string,
+func (s *Changer) provenRemoved(ctx context.Context, d ovndb.Database, r lease.Record, ids map[string]string,
 	proofs map[string]*raft.RemovalWatcher,
 ) (gone func(string) bool, ending bool) {
 	known := map[string]bool{}
@@ -159,7 +181,7 @@ func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string
 		return gone, false
 	}
 	removed := observe.RemovedServers(ids)
-	status, err := k.changer.Control.Status(ctx, k.database)
+	status, err := s.Control.Status(ctx, d)
 	for _, m := range r.Intents {
 		for _, id := range []string{m.ID, m.From} {
 			if id == "" {
@@ -173,6 +195,38 @@ func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string
 		}
 	}
 	return gone, ending
+}
+
+// unrecorded are the removals in r that are proved and have no record in ids, with the texts to record. An intent to
+// remove a server is dropped only if there is a record: either shows that the server was a member.
+func (s *Changer) unrecorded(r lease.Record, ids map[string]string, gone func(string) bool) map[raft.ID]string {
+	removed, texts := observe.RemovedServers(ids), map[raft.ID]string{}
+	for _, m := range r.Intents {
+		id, full := raft.ParseID(m.ID)
+		if full && removed[id] == "" && gone(m.ID) && (m.Kind == lease.Leave || m.Kind == lease.Kick) {
+			texts[id] = s.removedText("", "gone")
+		}
+	}
+	return texts
+}
+
+// recordRemovals records which servers were removed.
+func (s *Changer) recordRemovals(ctx context.Context, d ovndb.Database, g *ovsdb.Global,
+	texts map[raft.ID]string,
+) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
+	defer cancel()
+	records := map[string]string{}
+	for id, text := range texts {
+		records[observe.RemovedPrefix+string(id)] = text
+	}
+	if err := g.Put(ctx, records); err != nil {
+		return fmt.Errorf("cannot record the removal: %w", err)
+	}
+	return nil
 }
 
 // swap writes the record if the store still has old. A failure of the call is
@@ -216,15 +270,13 @@ func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
 	return ids
 }
 
-// recordIntent notes that a change of the server id is about to begin. It proves, by a write, that the lock is still
-// this unit's and that a majority stores it. The context that it returns ends when it is too late to begin; so does a
-// command with that context, even if this process is stopped. A process that was stopped and continues finds the
-// context ended.
+// recordIntent records that a change of the server id is about to begin. The write proves that the lock is still this
+// unit's and that a majority stores the intent. The context that it returns ends when it is too late to begin, and with
+// it a command, even if this process is stopped and continues.
 func (k *lock) recordIntent(ctx context.Context, kind lease.Kind,
 	id string,
 ) (context.Context, context.CancelFunc, error) {
-	mark := lease.Intent{ID: id, Kind: kind, By: k.changer.Env.Unit, From: string(k.server)}
-	if err := k.renewTo(ctx, k.held.WithIntent(mark)); err != nil {
+	if err := k.renewTo(ctx, k.held.WithIntent(k.intent(kind, id))); err != nil {
 		return nil, nil, err
 	}
 	until, err := k.mayAct()
@@ -233,6 +285,10 @@ func (k *lock) recordIntent(ctx context.Context, kind lease.Kind,
 	}
 	limited, cancel := context.WithDeadline(ctx, until)
 	return limited, cancel, nil
+}
+
+func (k *lock) intent(kind lease.Kind, id string) lease.Intent {
+	return lease.Intent{ID: id, Kind: kind, By: k.changer.Env.Unit, From: string(k.server)}
 }
 
 // mayAct is called right before what can't be taken back. It returns the time until which that may begin.
@@ -268,14 +324,13 @@ func (k *lock) renewTo(ctx context.Context, next lease.Record) error {
 	return nil
 }
 
-// release gives the lock up, and records what was removed under it. The record is not bound to the lock: once the
-// removal is seen by all, another unit may have taken it. If the lock can't be released, it ends by itself.
-func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
-	k.releaseWith(ctx, removed, func(lease.Intent) bool { return false })
-}
-
-// releaseWith also takes back this unit's own intents for which over returns true.
-func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) {
+// release gives the lock up and records what was removed under it; a nil lock it ignores. The records are not bound to
+// the lock: once all see the removal, another unit may have taken it. release also drops this unit's own intents for
+// which over returns true; over may be nil. A lock that can't be released expires by itself.
+func (k *lock) release(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) {
+	if k == nil {
+		return
+	}
 	defer func() { k.global.Close() }()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.changer.StorePatience(k.database))
 	defer cancel()
@@ -293,22 +348,22 @@ func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over
 }
 
 func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) error {
-	records := map[string]string{}
-	for id, text := range removed {
-		records[observe.RemovedPrefix+string(id)] = text
-	}
-	if len(records) > 0 {
-		ctx, cancel := context.WithTimeout(ctx, k.changer.StorePatience(k.database))
-		defer cancel()
-		if err := k.global.Put(ctx, records); err != nil {
-			return fmt.Errorf("cannot record the removal: %w", err)
-		}
+	if err := k.changer.recordRemovals(ctx, k.database, k.global, removed); err != nil {
+		return err
 	}
 	next := k.held.WithoutIntents(func(m lease.Intent) bool {
-		return removed[raft.ID(m.ID)] != "" || m.By == k.changer.Env.Unit && over(m)
+		return removed[raft.ID(m.ID)] != "" || over != nil && m.By == k.changer.Env.Unit && over(m)
 	}).Released()
 	_, err := k.swap(ctx, k.held.String(), next)
 	return err
+}
+
+// releaseDown is [lock.release] after this unit's server was to be taken down. ended reports whether it was not begun,
+// or the server is back or down for good.
+func (k *lock) releaseDown(ctx context.Context, ended bool) {
+	k.release(ctx, nil, func(m lease.Intent) bool {
+		return ended && m.Kind == lease.Down && m.ID == string(k.server)
+	})
 }
 
 // switchEndpoints lets the lock be kept and released through other members: this unit's own

@@ -81,14 +81,20 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 	for _, u := range units[:2] {
 		u.until(ovndb.NB, func(s raft.Status) bool { return len(s.Servers) == 2 && s.NotCommitted == 0 })
 	}
+	results, err := b.Kick(t.Context(), model(b, a, b), kickNB(dead))
+	require.NoError(t, err)
+	assert.Equal(t, AlreadyGone, results[0].Outcome, "the intent shows that it was a member: %v", results[0].Against)
+
 	taken, err := b.lock(t.Context(), local(b), none) // at once: nothing is pending any more
 	require.NoError(t, err)
-	held.release(t.Context(), map[raft.ID]string{dead: a.removedText("ovn-central/2", "kicked")})
-	taken.release(t.Context(), nil)
-
-	records, err := a.observer.ReadRemovals(t.Context(), ovndb.NB, "unix:"+a.Control.Paths.Socket(ovndb.NB))
+	require.Empty(t, taken.held.Intents)
+	results, err = b.Kick(t.Context(), model(b, a, b), kickNB(dead))
 	require.NoError(t, err)
-	assert.Contains(t, records, dead)
+	assert.Equal(t, AlreadyGone, results[0].Outcome, "the record shows it: %v", results[0].Against)
+	held.release(t.Context(), map[raft.ID]string{dead: a.removedText("ovn-central/2", "kicked")}, nil)
+	taken.release(t.Context(), nil, nil)
+
+	assert.Contains(t, observe.RemovedServers(a.noted()), dead)
 }
 
 // Progress is an exec of juju-log or action-log: four a second for as long as
@@ -100,7 +106,7 @@ func TestWaitForALockIsToldNowAndThen(t *testing.T) {
 	none := func(context.Context) error { return nil }
 	held, err := units[0].lock(t.Context(), local(units[0]), none)
 	require.NoError(t, err)
-	t.Cleanup(func() { held.release(context.Background(), nil) })
+	t.Cleanup(func() { held.release(context.Background(), nil, nil) })
 	var told atomic.Int32
 	units[1].Progress = func(context.Context, string) { told.Add(1) }
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)

@@ -240,8 +240,9 @@ func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
 	for _, d := range ovndb.Databases() {
 		// A follower reads what has come to it so far.
 		assert.EventuallyWithT(t, func(c *assert.CollectT) {
-			records, err := units[1].observer.ReadRemovals(t.Context(), d, "unix:"+units[1].Control.Paths.Socket(d))
+			noted, err := units[1].externalIDs(t.Context(), d)
 			require.NoError(c, err)
+			records := observe.RemovedServers(noted)
 			for _, id := range ids[d] {
 				assert.Contains(c, records, id, d)
 			}

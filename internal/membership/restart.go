@@ -119,7 +119,7 @@ func (o *restartOperation) runUnder(ctx context.Context, servers []*lockedServer
 
 func (o *restartOperation) release(ctx context.Context) {
 	for _, r := range o.servers {
-		r.release(ctx)
+		r.lock.releaseDown(ctx, r.done || !r.begun)
 	}
 }
 
@@ -203,12 +203,9 @@ func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate)
 		if err := k.switchEndpoints(ctx, observe.OtherAddresses(r.server.Status)); err != nil {
 			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", k.database, err)
 		}
-		next = k.held.WithIntent(lease.Intent{
-			ID: string(k.server), Kind: lease.Down, By: r.changer.Env.Unit,
-			From: string(k.server),
-		})
+		next = k.held.WithIntent(k.intent(lease.Down, string(k.server)))
 	} else {
-		k.others = []string{"unix:" + r.changer.Control.Paths.Socket(k.database)} // a conversion drops its clients
+		k.others = []string{r.changer.socket(k.database)} // a conversion drops its clients
 	}
 	if err := k.renewTo(ctx, next); err != nil { // it is still this unit's
 		return err
@@ -222,16 +219,6 @@ func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate)
 	})
 	r.done = err == nil
 	return err
-}
-
-// release takes back what was noted, unless the server may not be back.
-func (r *lockedServer) release(ctx context.Context) {
-	if k := r.lock; k != nil {
-		ended := r.done || !r.begun
-		k.releaseWith(ctx, nil, func(m lease.Intent) bool {
-			return ended && m.Kind == lease.Down && m.ID == string(k.server)
-		})
-	}
 }
 
 // Gate is called right before a server is taken down: a process that was stopped meanwhile may have lost the lock. It

@@ -37,12 +37,7 @@ func (u *realUnit) restart(ctx context.Context, d ovndb.Database) error {
 // record is nb's lock as a unit's own server has it.
 func (u *realUnit) record() lease.Record {
 	u.t.Helper()
-	global, err := u.Global(u.t.Context(), ovndb.NB, "unix:"+u.Control.Paths.Socket(ovndb.NB))
-	require.NoError(u.t, err)
-	defer global.Close()
-	ids, err := global.Read(u.t.Context())
-	require.NoError(u.t, err)
-	r, err := lease.Parse(ids[observe.LockKey])
+	r, err := lease.Parse(u.noted()[observe.LockKey])
 	require.NoError(u.t, err)
 	return r
 }

@@ -120,13 +120,8 @@ func (h *haltOperation) takeLock(ctx context.Context) error {
 			others = append(others, ovsdb.Endpoints(db, address)...)
 		}
 	}
-	global, err := s.Global(ctx, db, others...)
-	if err != nil {
-		return fmt.Errorf("cannot take the lock of %s: %w", db, err)
-	}
-	k := &lock{changer: s, database: db, global: global, others: others, server: h.server.File.Server}
-	if err := k.take(ctx, raft.Status{}, s.abortIfTearingDown(h.application)); err != nil {
-		global.Close()
+	k := &lock{changer: s, database: db, others: others, server: h.server.File.Server}
+	if err := k.takeThrough(ctx, others, raft.Status{}, s.abortIfTearingDown(h.application)); err != nil {
 		return err
 	}
 	h.lock = k
@@ -167,14 +162,4 @@ func (h *haltOperation) act(ctx context.Context) error {
 	return nil
 }
 
-// release takes back what was noted, unless the server may still be on its way down.
-func (h *haltOperation) release(ctx context.Context) {
-	if h.lock == nil {
-		return
-	}
-	ended := h.done || !h.begun
-	h.lock.releaseWith(ctx, nil, func(m lease.Intent) bool {
-		return ended && m.Kind == lease.Down && m.ID == string(h.server.File.Server)
-	})
-	h.lock = nil
-}
+func (h *haltOperation) release(ctx context.Context) { h.lock.releaseDown(ctx, h.done || !h.begun) }

@@ -40,7 +40,7 @@ func (s *Observer) removed(ctx context.Context, d ovndb.Database, id raft.ID, ca
 	answers := make(chan bool, len(addresses))
 	for _, address := range addresses {
 		go func() {
-			removed, err := s.ReadRemovals(ctx, d, ovsdb.Endpoints(d, address)...)
+			removed, err := s.readRemovals(ctx, d, ovsdb.Endpoints(d, address)...)
 			answers <- err == nil && removed[id] != ""
 		}()
 	}
@@ -52,8 +52,8 @@ func (s *Observer) removed(ctx context.Context, d ovndb.Database, id raft.ID, ca
 	return false
 }
 
-// ReadRemovals reads the records of removals from the first endpoint that serves the database.
-func (s *Observer) ReadRemovals(
+// readRemovals reads the records of removals from the first endpoint that serves the database.
+func (s *Observer) readRemovals(
 	ctx context.Context, d ovndb.Database, endpoints ...string,
 ) (map[raft.ID]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)

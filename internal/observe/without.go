@@ -39,7 +39,7 @@ func (s *Observer) QuorumWithout(
 	answers := s.Probe(ctx, ServerState{Database: d, Status: asked})
 	gone := func(id raft.ID) bool { return cache.RemovedBefore(d, id) }
 	for _, a := range answers {
-		if records, err := s.ReadRemovals(ctx, d, ovsdb.Endpoints(d, a.Address)...); err == nil {
+		if records, err := s.readRemovals(ctx, d, ovsdb.Endpoints(d, a.Address)...); err == nil {
 			gone = func(id raft.ID) bool { return cache.RemovedBefore(d, id) || records[id] != "" }
 			break
 		}
