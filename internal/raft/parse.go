@@ -80,7 +80,7 @@ func (p *parser) read(line string) error {
 		return errors.New("holds a control character: the text is foreign")
 	}
 	if p.number == 1 {
-		if !isNick(line) {
+		if !IsIdentity(line) {
 			return errors.New("not the four hex digits of a server: the text is truncated or foreign")
 		}
 		p.status.Nick = line

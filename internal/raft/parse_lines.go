@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // statusLine is one kind of line: its beginning and the parser of the rest.
@@ -20,10 +21,7 @@ type statusLine struct {
 // statusLines are the lines after the first one, in the order in which
 // raft_unixctl_status() in ovsdb/raft.c prints them, OVS 2.16 to 3.6.
 var statusLines = []statusLine{
-	{key: "Name:", always: true, read: func(s *Status, v string) (err error) {
-		s.Name, err = readWord(v)
-		return err
-	}},
+	{key: "Name:", always: true, read: func(s *Status, v string) error { return into(&s.Name, v, readWord) }},
 	{key: "Cluster ID:", always: true, read: readCluster},
 	{key: "Server ID:", always: true, read: func(s *Status, v string) (err error) {
 		if s.Server, err = readID(v); err == nil && s.Server.Short() != s.Nick {
@@ -31,59 +29,39 @@ var statusLines = []statusLine{
 		}
 		return err
 	}},
-	{key: "Address:", always: true, read: func(s *Status, v string) (err error) {
-		s.Address, err = readAddress(v)
-		return err
-	}},
+	{key: "Address:", always: true, read: func(s *Status, v string) error { return into(&s.Address, v, readAddress) }},
 	{key: "Status:", always: true, read: func(s *Status, v string) (err error) {
 		s.State, err = readOneOf(v, ClusterMember, JoiningCluster, LeavingCluster, LeftCluster, Failed, Disconnected)
 		return err
 	}},
 	{key: "Remotes for joining:", read: readRemotes},
-	{key: "Adding server ", many: true, read: func(s *Status, v string) error {
-		return readPending(&s.Adding, v)
-	}},
-	{key: "Removing server ", many: true, read: func(s *Status, v string) error {
-		return readPending(&s.Removing, v)
-	}},
+	{key: "Adding server ", many: true, read: func(s *Status, v string) error { return readPending(&s.Adding, v) }},
+	{key: "Removing server ", many: true, read: func(s *Status, v string) error { return readPending(&s.Removing, v) }},
 	{key: "Role:", always: true, read: func(s *Status, v string) (err error) {
 		s.Role, err = readOneOf(v, Leader, Candidate, Follower)
 		return err
 	}},
-	{key: "Term:", always: true, read: func(s *Status, v string) (err error) {
-		s.Term, err = readNumber(v)
-		return err
-	}},
-	{key: "Leader:", always: true, read: func(s *Status, v string) (err error) {
-		s.Leader, err = readRef(v)
-		return err
-	}},
-	{key: "Vote:", always: true, read: func(s *Status, v string) (err error) {
-		s.Vote, err = readRef(v)
-		return err
-	}},
+	{key: "Term:", always: true, read: func(s *Status, v string) error { return into(&s.Term, v, readNumber) }},
+	{key: "Leader:", always: true, read: func(s *Status, v string) error { return into(&s.Leader, v, readRef) }},
+	{key: "Vote:", always: true, read: func(s *Status, v string) error { return into(&s.Vote, v, readRef) }},
 	{key: "", always: true, read: func(*Status, string) error { return nil }},
 	{key: "Last Election started ", read: readElection},
 	{key: "Last Election won:", read: func(s *Status, v string) error {
-		ago, err := readAgo(v)
-		s.Won = &ago
-		return err
+		s.Won = new(time.Duration)
+		return into(s.Won, v, readAgo)
 	}},
 	{key: "Election timer:", always: true, read: readElectionTimer},
 	{key: "Log:", always: true, read: readLog},
-	{key: "Entries not yet committed:", always: true, read: func(s *Status, v string) (err error) {
-		s.NotCommitted, err = readNumber(v)
-		return err
+	{key: "Entries not yet committed:", always: true, read: func(s *Status, v string) error {
+		return into(&s.NotCommitted, v, readNumber)
 	}},
-	{key: "Entries not yet applied:", always: true, read: func(s *Status, v string) (err error) {
-		s.NotApplied, err = readNumber(v)
-		return err
+	{key: "Entries not yet applied:", always: true, read: func(s *Status, v string) error {
+		return into(&s.NotApplied, v, readNumber)
 	}},
 	{key: "Connections:", always: true, read: readConnections},
 	{key: "Disconnections:", read: func(s *Status, v string) error {
-		n, err := readNumber(v)
-		s.Disconnections = &n
-		return err
+		s.Disconnections = new(uint64)
+		return into(s.Disconnections, v, readNumber)
 	}},
 	{key: "Servers:", always: true, read: func(_ *Status, v string) error {
 		if v != "" {
@@ -91,6 +69,12 @@ var statusLines = []statusLine{
 		}
 		return nil
 	}},
+}
+
+// into sets a field to what read makes of v.
+func into[T any](field *T, v string, read func(string) (T, error)) (err error) {
+	*field, err = read(v)
+	return err
 }
 
 // value is the text after the key: after a colon either nothing, or one space and something.

@@ -17,7 +17,7 @@ func readServer(v string) (head serverHead, rest string, err error) {
 	nick, v, _ := strings.Cut(v, " (")
 	short, v, _ := strings.Cut(v, " at ")
 	address, rest, ok := strings.Cut(v, ")")
-	if !ok || !isNick(nick) || !isNick(short) {
+	if !ok || !IsIdentity(nick) || !IsIdentity(short) {
 		return head, "", errors.New("not \"NICK (SHORT at ADDRESS)\"")
 	}
 	if nick != short {
@@ -64,7 +64,7 @@ func cutPhase(v string) (phase Phase, rest string) {
 func (m *Member) cutVote(v string) (rest string) {
 	text, ok := strings.CutPrefix(v, " (voted for ")
 	nick, rest, closed := strings.Cut(text, ")")
-	if !ok || !closed || !isNick(nick) {
+	if !ok || !closed || !IsIdentity(nick) {
 		return v
 	}
 	m.VotedFor = nick

@@ -61,7 +61,7 @@ func readOneOf[T ~string](v string, values ...T) (T, error) {
 }
 
 func readRef(v string) (Ref, error) {
-	if r := Ref(v); r == Self || r == UnknownRef || isNick(v) {
+	if r := Ref(v); r == Self || r == UnknownRef || IsIdentity(v) {
 		return r, nil
 	}
 	return "", errors.New("not \"self\", \"unknown\" or four hex digits")
@@ -71,7 +71,7 @@ func readRef(v string) (Ref, error) {
 func readID(v string) (ID, error) {
 	short, rest, _ := strings.Cut(v, " (")
 	id, ok := strings.CutSuffix(rest, ")")
-	if !ok || !isNick(short) || !isUUID(id) {
+	if !ok || !IsIdentity(short) || !isUUID(id) {
 		return "", errors.New("not \"XXXX (UUID)\" in lower-case hex digits")
 	}
 	if id[:4] != short {
@@ -114,7 +114,7 @@ func readConnection(item string) (Connection, error) {
 	if !incoming {
 		peer, ok = strings.CutPrefix(arrow, "->")
 	}
-	if !ok || !isNick(peer) {
+	if !ok || !IsIdentity(peer) {
 		return Connection{}, fmt.Errorf("%q is not a connection", shorten(item))
 	}
 	return Connection{Peer: peer, Incoming: incoming, Up: !down}, nil
@@ -128,8 +128,18 @@ func cutAround(v, before, after string) (inside string, ok bool) {
 	return inside, ok
 }
 
-// isNick matches SID_FMT of ovsdb/raft-private.h, which raft_address_to_nickname() uses for every address but "unix:".
-func isNick(v string) bool { return len(v) == 4 && isHex(v) }
+// IsIdentity reports whether text has the form of an identity: four hex digits in lower case. That is SID_FMT of
+// ovsdb/raft-private.h, which raft_address_to_nickname() uses for every address but "unix:".
+func IsIdentity(text string) bool { return len(text) == 4 && isHex(text) }
+
+// ParseID parses a full ID: 36 characters in lower case. ok is false for anything else, including the all-zero ID of a
+// server without an ID.
+func ParseID(text string) (id ID, ok bool) {
+	if !isUUID(text) || text == "00000000-0000-0000-0000-000000000000" {
+		return "", false
+	}
+	return ID(text), true
+}
 
 // isUUID matches UUID_FMT of lib/uuid.h.
 func isUUID(v string) bool {

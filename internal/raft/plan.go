@@ -70,10 +70,10 @@ type Plan struct {
 	Warnings []finding.Finding
 }
 
-// PlanLeave judges the leave of a member: this server's own, or, to say what another
-// unit waits for, another's (rules R1, R2, R5, R11).
+// PlanLeave judges the leave of a member: this server's own or, to explain what another unit waits for, another's
+// (rules R1, R2, R5, R11).
 func PlanLeave(c Change) Plan {
-	return c.finish(c.begin())
+	return c.finish(c.begin(), goes)
 }
 
 // PlanKick judges a kick of another member (rules R1 to R5, R11). The target is
@@ -90,7 +90,7 @@ func PlanKick(c Change) Plan {
 	case t.Runs() && c.Permit != PermitForce:
 		plan.refuse(finding.MemberIsLive, finding.Args{Member: t.server()})
 	}
-	return c.finish(plan)
+	return c.finish(plan, goes)
 }
 
 // begin finds the target and judges what holds for every change: this server
@@ -127,46 +127,67 @@ func (c Change) targets() []Peer {
 	return matching(c.Target, c.View.Peers())
 }
 
+// departure is what happens to the target: it goes for good, stops, or restarts at once. Unless it goes, it stays a
+// member.
+type departure int
+
+const (
+	goes departure = iota
+	stops
+	restarts
+)
+
 // finish applies R1, R5 and R11 to a plan that no other rule refuses.
-func (c Change) finish(plan Plan) Plan {
+func (c Change) finish(plan Plan, how departure) Plan {
 	peers := c.View.Peers()
 	isTarget := func(p Peer) bool { return plan.Target.Short != "" && p.Member.same(plan.Target.Member) }
-	plan.After = quorumOf(peers, isTarget, nil)
+	after := func(affected func(Peer) bool) Quorum {
+		if how != goes {
+			return quorumOf(peers, nil, affected)
+		}
+		return quorumOf(peers, affected, nil)
+	}
+	plan.After = after(isTarget)
 	if !c.View.LeaderUp() {
 		plan.After.Up = 0 // nothing is known from here
+	}
+	if plan.Refusal == nil {
+		c.refusePending(&plan)
 	}
 	if plan.Refusal != nil {
 		return plan
 	}
-	if c.refusePending(&plan); plan.Refusal != nil {
-		return plan
-	}
-	worst := c.worst(peers, isTarget)
+	// Every pending change may end in the way that is worse for the quorum: a member that is up goes, one that is down
+	// stays, and one that is absent by an entry that is not committed comes back.
+	worst := after(func(p Peer) bool { return isTarget(p) || (p.Up || p.OneWay) && p.isAny(c.Pending) })
+	worst.Members += c.mayComeBack(peers)
 	switch {
 	case !c.View.working().Holds():
 		plan.refuseWithoutMajority()
+	case how == restarts && worst.Members == 2 && worst.Up == 1: // neither of two can restart without a standstill
 	case !worst.Holds():
 		plan.refuseForQuorum(worst, peers, isTarget)
-		switch {
-		case worst.Members > plan.After.Members:
-			plan.Refusal.Causes = []finding.Finding{finding.New(finding.RemovalMayBeUndone, finding.Subject{}, finding.Args{})}
-		case worst != plan.After:
-			plan.Refusal.Causes = []finding.Finding{finding.New(finding.RemovalMayFollow, finding.Subject{}, finding.Args{})}
-		}
-	default:
-		plan.warn()
+	}
+	if how == goes {
+		plan.explain(worst)
 	}
 	return plan
 }
 
-// worst is the configuration after the change, were every change that is pending
-// to end in the way that is worse for the quorum: a member that is up goes, one
-// that is down stays, and one that is absent by an entry that is not committed
-// comes back.
-func (c Change) worst(peers []Peer, isTarget func(Peer) bool) Quorum {
-	q := quorumOf(peers, func(p Peer) bool { return isTarget(p) || (p.Up || p.OneWay) && p.isAny(c.Pending) }, nil)
-	q.Members += c.mayComeBack(peers)
-	return q
+// explain adds to a plan by which a member goes for good the causes of its refusal, or warnings.
+func (p *Plan) explain(worst Quorum) {
+	cause := finding.RemovalMayFollow
+	if worst.Members > p.After.Members {
+		cause = finding.RemovalMayBeUndone
+	}
+	n := p.After.Members
+	switch {
+	case p.Refusal == nil && (n < 3 || n%2 == 0):
+		p.Warnings = append(p.Warnings, finding.Of(finding.FewWouldStay, p.Database,
+			finding.Args{Count: n, Total: (n - 1) / 2}))
+	case p.Refusal != nil && p.Refusal.Code == finding.QuorumWouldBeLost && worst != p.After:
+		p.Refusal.Causes = []finding.Finding{finding.New(cause, finding.Subject{}, finding.Args{})}
+	}
 }
 
 // mayComeBack counts the pending members that are absent by an entry that is not
@@ -181,13 +202,6 @@ func (c Change) mayComeBack(peers []Peer) (n int) {
 		}
 	}
 	return n
-}
-
-func (p *Plan) warn() {
-	if n := p.After.Members; n < 3 || n%2 == 0 {
-		p.Warnings = append(p.Warnings, finding.Of(finding.FewWouldStay, p.Database,
-			finding.Args{Count: n, Total: (n - 1) / 2}))
-	}
 }
 
 // refusePending refuses while the server itself has another change under way. A server

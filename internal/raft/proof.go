@@ -2,40 +2,47 @@ package raft
 
 import "slices"
 
-// RemovalWatcher determines when a removal is committed (R6). A member's absence from Servers proves nothing: the rows
-// are those of the newest log entry, committed or not. So it records where the log ended when the member was first
-// absent, and waits until everything before that is committed.
+// commitWatcher determines when what a status shows is committed: the rows are those of the newest entry, committed or
+// not. So it records where the log ended in the first status, and waits until everything before that is committed.
+type commitWatcher struct {
+	noted     bool
+	end, term uint64
+}
+
+// observe takes the next status of a working member. shown reports whether it still shows what is watched.
+func (w *commitWatcher) observe(s Status, shown bool) bool {
+	w.noted = w.noted && shown
+	if !shown || !s.MemberWithLeader() {
+		return false
+	}
+	if !w.noted || s.Log.End < w.end || s.Term != w.term {
+		*w = commitWatcher{true, s.Log.End, s.Term}
+	}
+	return s.Committed()+1 >= w.end
+}
+
+// RemovalWatcher determines when a removal is committed (R6).
 type RemovalWatcher struct {
 	// Target is the four digits of the removed member, Address its address: another member may share one of them. An
 	// empty Address matches any.
 	Target, Address string
-	// missing is the newest status' result; noted, end and term are from the first status of a working member without
-	// the target.
-	missing, noted bool
-	end, term      uint64
+	// missing reports whether the last status lacks the target.
+	missing bool
+	commit  commitWatcher
 }
 
 // Observe takes the status of a remaining member and reports whether it proves the removal.
 func (p *RemovalWatcher) Observe(s Status) bool {
 	p.missing = p.isAbsent(s)
-	p.noted = p.noted && p.missing
-	if !p.missing || !s.MemberWithLeader() {
-		return false
-	}
-	if !p.noted || s.Log.End < p.end || s.Term != p.term {
-		p.noted, p.end, p.term = true, s.Log.End, s.Term
-	}
-	return s.Committed()+1 >= p.end
+	return p.commit.observe(s, p.missing)
 }
 
 // ConfigurationWatcher determines when the members that a server first showed are known to be those of a committed
 // entry.
 type ConfigurationWatcher struct {
-	servers    []string
-	begun      bool
-	noted      bool
-	end, term  uint64
-	superseded bool
+	servers           []string
+	begun, superseded bool
+	commit            commitWatcher
 }
 
 // Observe takes the status of a member and reports whether it proves that. After the server has shown other members,
@@ -49,14 +56,7 @@ func (p *ConfigurationWatcher) Observe(s Status) bool {
 		p.begun, p.servers = true, servers
 	}
 	p.superseded = p.superseded || !slices.Equal(servers, p.servers)
-	if p.superseded || !s.MemberWithLeader() || len(s.Removing) > 0 {
-		p.noted = false
-		return false
-	}
-	if !p.noted || s.Log.End < p.end || s.Term != p.term {
-		p.noted, p.end, p.term = true, s.Log.End, s.Term
-	}
-	return s.Committed()+1 >= p.end
+	return p.commit.observe(s, !p.superseded && len(s.Removing) == 0 && s.MemberWithLeader())
 }
 
 // Absent reports whether the member was missing in the last status.
