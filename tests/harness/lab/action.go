@@ -19,7 +19,7 @@ type ActionResult struct {
 	ID string
 	// Status is completed or failed.
 	Status string
-	// Message is that of action-fail, or "exit status N" where the action exited so:
+	// Message is that of action-fail, or "exit status N" if the action exited so:
 	// Juju then drops what action-fail said.
 	Message string
 	// Results are those of action-set, nested keys joined by dots, and Juju's own:
@@ -117,4 +117,34 @@ func flatten(prefix string, tree map[string]any) map[string]string {
 		}
 	}
 	return flat
+}
+
+// JujuExec is `juju exec --unit`, and what libraries call "run on unit": a script of
+// bash in the charm's directory, with a hook's tools, but with the name of no hook and
+// without JUJU_DISPATCH_PATH (RunCommands of Juju's worker/uniter/runner). What it changes
+// is committed if it exits with 0. It returns what the script has written to stdout.
+func (l *Lab) JujuExec(ctx context.Context, u *Unit, script string) (string, error) {
+	stdout, err := l.execScript(ctx, u, script)
+	if err != nil {
+		return stdout, fmt.Errorf("cannot run a script on %s: %w", u.name, err)
+	}
+	return stdout, l.settleStarted(ctx)
+}
+
+func (l *Lab) execScript(ctx context.Context, u *Unit, script string) (string, error) {
+	if _, err := u.take(ctx); err != nil {
+		return "", err
+	}
+	defer u.release()
+	c := l.newContext(u, model.Hook{})
+	run := l.execute(ctx, u, c, l.environment(u, c, ""), neverKill, "/bin/bash", "-c", script)
+	switch {
+	case run.err != nil:
+		return string(run.stdout), run.err
+	case run.code != 0:
+		return string(run.stdout), fmt.Errorf("exit status %d: %s", run.code, run.output)
+	}
+	c.Commit()
+	l.tellRemotes()
+	return string(run.stdout), nil
 }

@@ -117,7 +117,7 @@ func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 }
 
 // coming is when the first of the units hears of something that is on its way to
-// it; zero where nothing is.
+// it; zero if nothing is.
 func (l *Lab) coming(units []*Unit, broken map[*Unit]bool) (at time.Time) {
 	l.model.Do(func(s *model.State) {
 		for _, u := range units {
@@ -139,7 +139,7 @@ func (u *Unit) due() bool {
 	return next.any && !next.gone && !next.lost && next.failed == nil && !u.Dying()
 }
 
-// runNext runs one hook of a unit, where one is due.
+// runNext runs one hook of a unit, if one is due.
 func (l *Lab) runNext(ctx context.Context, u *Unit) error {
 	return l.drive(ctx, u, false, func(_ model.Hook, ran int) bool { return ran > 0 || u.Dying() })
 }

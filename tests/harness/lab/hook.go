@@ -11,13 +11,13 @@ import (
 )
 
 // ErrKilled is wrapped by the error of a hook that was killed. It runs again
-// with the next thing that drives the unit; but where the machine went off, and
+// with the next thing that drives the unit; but if the machine went off, and
 // its agent with it, it has failed, as under Juju, and waits to be retried.
 var ErrKilled = errors.New("hook was killed")
 
 // Killed says what became of [Lab.RunHookKilledAt].
 type Killed struct {
-	// Killed is false where the hook ended before its call number call.
+	// Killed is false if the hook ended before its call number call.
 	Killed bool
 	// Calls are the calls of external programs that the charm made, the last one
 	// being that which it didn't live to see.
@@ -94,7 +94,7 @@ func (l *Lab) newContext(u *Unit, h model.Hook) *hooktool.Context {
 }
 
 // find makes the hook that a caller names: the one that the unit's agent would
-// run next where it has that name, else one out of order, whose relation context
+// run next if it has that name, else one out of order, whose relation context
 // comes from env as Juju would set it.
 func (u *Unit) find(name string, env []string) model.Hook {
 	if next := u.pending(); next.any && next.hook.Name() == name {

@@ -1,11 +1,9 @@
 package lab_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,63 +13,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
-
-// Which variables Juju 3.5 has is in the recorded stories.
-func TestCharmRunsInJujusEnvironment(t *testing.T) {
-	_, units := withUnits(t, 1, true, scripts{"install": `pwd > cwd; tr '\0' '\n' < /proc/$$/environ > env`})
-	u := units[0]
-	assert.Equal(t, u.CharmDir()+"\n", read(t, u.CharmDir(), "cwd"))
-	env := read(t, u.CharmDir(), "env")
-	for _, want := range []string{"JUJU_DISPATCH_PATH=hooks/install", "JUJU_HOOK_NAME=install", "JUJU_VERSION=3.6.11", "OVN_RUNDIR=" + u.RunDir(), "JUJU_SLA="} {
-		assert.Contains(t, env, "\n"+want)
-	}
-	assert.NotContains(t, env, "JUJU_METER_", "since 3.6")
-	assert.Equal(t, "10.99.0.10", u.Address())
-}
-
-// What the hook drops and keeps is in the recorded stories.
-func TestFailedHookIsTheError(t *testing.T) {
-	l, units := withUnits(t, 1, true, scripts{"update-status": "echo broken >&2; exit 3"})
-	u := units[0]
-	err := l.RunHook(ctx(t), u, "update-status")
-	var failed *lab.HookError
-	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, "ovn-central/0", failed.Unit)
-	assert.Equal(t, "update-status", failed.Hook)
-	assert.Equal(t, 3, failed.ExitCode)
-	assert.Contains(t, failed.Output, "broken")
-	assert.Equal(t, `ovn-central/0: hook failed: "update-status" (exit code 3)`, err.Error())
-	require.Error(t, l.RunHook(ctx(t), u, "config-changed"), "no other hook runs before that one")
-	on(t, u, "update-status", "")
-	require.NoError(t, l.Retry(ctx(t), u))
-	require.Error(t, l.Resolved(ctx(t), u, true), "not in error")
-}
-
-func TestRefusedStopWaitsInErrorAndThenGoesOn(t *testing.T) {
-	t.Parallel()
-	stop := `[ -e allowed ]`
-	l, units := withUnits(t, 2, true, scripts{"stop": stop})
-	u := units[1]
-	var failed *lab.HookError
-	require.ErrorAs(t, l.RemoveUnit(ctx(t), u, lab.RemoveOptions{}), &failed)
-	assert.Equal(t, "stop", failed.Hook)
-	assert.True(t, u.Dying())
-	require.ErrorAs(t, l.RemoveUnit(ctx(t), u, lab.RemoveOptions{}), &failed, "to ask again is no retry")
-	assert.Equal(t, 1, strings.Count(strings.Join(u.Hooks(), "\n"), "stop"))
-
-	short, cancel := context.WithTimeout(ctx(t), 2*time.Second)
-	defer cancel()
-	tries, err := l.RetryUntil(short, u)
-	require.ErrorAs(t, err, &failed)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.GreaterOrEqual(t, tries, 2)
-
-	require.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "allowed"), nil, 0o600))
-	tries, err = l.RetryUntil(ctx(t), u)
-	require.NoError(t, err)
-	assert.Equal(t, 1, tries)
-	assert.True(t, u.Removed())
-}
 
 func TestHookIsKilledAtEachOfItsCalls(t *testing.T) {
 	l, units := withUnits(t, 1, false, scripts{
@@ -99,21 +40,6 @@ func TestHookIsKilledAtEachOfItsCalls(t *testing.T) {
 	assert.Equal(t, []string{"stop (killed)", "stop", "remove"}, u.Hooks()[len(u.Hooks())-3:])
 }
 
-func TestHookThatNeverEndsIsKilledAtItsDeadline(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, lab.Options{HookTimeout: 2 * time.Second, Charm: newCharm(t, scripts{"update-status": "sleep 60 & echo $! > child; wait"})})
-	u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
-	require.NoError(t, err)
-	err = l.RunHook(ctx(t), u, "update-status")
-	require.ErrorIs(t, err, lab.ErrKilled)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	child := strings.TrimSpace(read(t, u.CharmDir(), "child"))
-	assert.Eventually(t, func() bool {
-		stat, err := os.ReadFile("/proc/" + child + "/stat")
-		return err != nil || strings.Contains(string(stat), ") Z ")
-	}, 5*time.Second, 10*time.Millisecond, "its children are killed with it")
-}
-
 func TestWholeApplicationStopsAtOnce(t *testing.T) {
 	l, units := withUnits(t, 3, true, scripts{
 		// Each waits until all three are there: one after another they would never end.
@@ -126,43 +52,6 @@ func TestWholeApplicationStopsAtOnce(t *testing.T) {
 	}
 	_, err := l.AddUnit(ctx(t))
 	require.Error(t, err)
-}
-
-func TestTwoUnitsLeaveAtOnce(t *testing.T) {
-	l, units := withUnits(t, 4, true, scripts{
-		"stop": `touch ../at-stop; while [ "$(ls ../../*/at-stop | wc -l)" -lt 2 ]; do sleep 0.01; done`,
-	})
-	errs := make(chan error)
-	for _, u := range units[:2] {
-		go func() { errs <- l.RemoveUnit(ctx(t), u, lab.RemoveOptions{}) }()
-	}
-	require.NoError(t, <-errs)
-	require.NoError(t, <-errs)
-	assert.Equal(t, units[2:], l.Units())
-	assert.Equal(t, units[2], l.Leader())
-	assert.Contains(t, units[2].Hooks(), "leader-elected")
-}
-
-func TestUnitThatFailsStaysWhenTheApplicationGoes(t *testing.T) {
-	l, units := withUnits(t, 2, true, nil)
-	on(t, units[1], "stop", "exit 1")
-	var failed *lab.HookError
-	require.ErrorAs(t, l.RemoveApplication(ctx(t)), &failed)
-	assert.Equal(t, "ovn-central/1", failed.Unit)
-	assert.True(t, units[0].Removed())
-	on(t, units[1], "stop", "")
-	require.NoError(t, l.Retry(ctx(t), units[1]))
-	assert.Empty(t, l.Units())
-}
-
-func TestUpdateStatusRunsWhereJujuWould(t *testing.T) {
-	l, units := withUnits(t, 4, true, scripts{"update-status": "exit 0", "stop": "exit 1"})
-	require.NoError(t, units[1].PowerOff())
-	require.Error(t, l.RemoveUnit(ctx(t), units[2], lab.RemoveOptions{}))
-	require.NoError(t, l.UpdateStatus(ctx(t)))
-	for i, want := range []bool{true, false, false, true} {
-		assert.Equal(t, want, slices.Contains(units[i].Hooks(), "update-status"), units[i].Name())
-	}
 }
 
 func TestUnitsHooksDontRunAtTheSameTime(t *testing.T) {
@@ -181,4 +70,95 @@ func TestUnitsHooksDontRunAtTheSameTime(t *testing.T) {
 	for range 6 {
 		require.NoError(t, <-errs)
 	}
+}
+
+func TestHookOfAMachineThatGoesOffHasFailed(t *testing.T) {
+	t.Parallel()
+	l, units := withUnits(t, 1, true, scripts{"update-status": "touch reached; sleep 60"})
+	u := units[0]
+	ran := make(chan error, 1)
+	go func() { ran <- l.RunHook(ctx(t), u, "update-status") }()
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(u.CharmDir(), "reached"))
+		return err == nil
+	}, time.Minute, 10*time.Millisecond)
+	require.NoError(t, u.PowerOff())
+	require.ErrorIs(t, <-ran, lab.ErrKilled)
+	on(t, u, "update-status", "")
+	require.NoError(t, u.PowerOn(ctx(t)))
+	assert.Equal(t, `hook failed: "update-status"`, u.Agent().Message)
+	require.NoError(t, l.Retry(ctx(t), u))
+	assert.Equal(t, []string{"update-status", "start"}, u.Hooks()[len(u.Hooks())-2:])
+}
+
+// What else keeps a unit in the model is in package model.
+func TestUnitIsGoneWhileItsStopRuns(t *testing.T) {
+	// It writes until it is refused.
+	const endless = `while is-leader --format=json > leads; do sleep 0.02; done; echo refused > refused`
+	tests := map[string]struct {
+		ways           lab.Ways
+		stop           string
+		stays, refused bool
+		hooks          []string
+	}{
+		"nothing waits for its stop": {
+			lab.Ways{GoneAfter: time.Minute},
+			endless, false, true,
+			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop (gone)"},
+		},
+		"a stop that fails isn't run again": {
+			lab.Ways{GoneAfter: 5 * time.Minute}, // 6 s here: a busy machine takes a while for a hook
+			"exit 1", false, false,
+			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop (failed)"},
+		},
+		"a stop that is quick enough is the end": {
+			lab.Ways{GoneAfter: time.Hour},
+			"", false, false,
+			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop", "remove"},
+		},
+		"juju 3 waits for ever": {
+			lab.WaysOf("3.6.11"), "exit 1", true, false,
+			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop (failed)"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, lab.Options{Ways: &test.ways, Charm: newCharm(t, scripts{"stop": test.stop})})
+			_, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
+			require.NoError(t, err)
+			u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
+			require.NoError(t, err)
+			u.RestartAgent()
+			before := len(u.Hooks())
+			err = l.RemoveUnit(ctx(t), u, lab.RemoveOptions{})
+			if test.stays {
+				require.ErrorAs(t, err, new(*lab.HookError))
+			} else {
+				require.NoError(t, err)
+			}
+			assert.Equal(t, !test.stays, u.Removed())
+			assert.Equal(t, test.hooks, u.Hooks()[before:])
+			if test.refused {
+				assert.Equal(t, "refused\n", read(t, u.CharmDir(), "refused"))
+			}
+		})
+	}
+}
+
+func TestWhatAKilledHookAskedAStandInForIsFinished(t *testing.T) {
+	t.Parallel()
+	l, units := withUnits(t, 1, false, scripts{
+		"update-status": "systemctl stop ovn-ovsdb-server-sb & until [ -e asked ]; do sleep 0.01; done; is-leader",
+	})
+	u := units[0]
+	u.OnCall(func(call string) {
+		if strings.HasPrefix(call, "systemctl") {
+			assert.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "asked"), nil, 0o600))
+		}
+	})
+	got, err := l.RunHookKilledWhen(ctx(t), u, "update-status", func(call string) bool { return call == "is-leader" })
+	require.NoError(t, err)
+	assert.True(t, got.Killed)
+	await(t, func() bool { return !u.Running(lab.SB) })
 }

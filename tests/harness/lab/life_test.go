@@ -2,10 +2,13 @@ package lab_test
 
 import (
 	"bufio"
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -73,45 +76,72 @@ func TestGuardCleansUpAfterAnOwnerThatIsKilled(t *testing.T) {
 	assert.Empty(t, processesOf(t, dir))
 }
 
-func TestLabsThatCantBeMade(t *testing.T) {
-	good := newCharm(t, nil)
-	full := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o600))
-	notExecutable := newCharm(t, nil)
-	require.NoError(t, os.Chmod(filepath.Join(notExecutable, "dispatch"), 0o644))
-	noMetadata := newCharm(t, nil)
-	require.NoError(t, os.Remove(filepath.Join(noMetadata, "metadata.yaml")))
-	tests := map[string]struct {
-		options lab.Options
-		err     string
-	}{
-		"no charm":             {lab.Options{}, "cannot read the charm"},
-		"dispatch can't run":   {lab.Options{Charm: notExecutable}, "isn't executable"},
-		"no metadata":          {lab.Options{Charm: noMetadata}, "metadata.yaml"},
-		"a path too long":      {lab.Options{Charm: good, Dir: "/tmp/" + strings.Repeat("x", 80)}, "too long for sockets"},
-		"a directory in use":   {lab.Options{Charm: good, Dir: full}, "it isn't empty"},
-		"a program that isn't": {lab.Options{Charm: good, Program: "/nonexistent"}, "/nonexistent"},
-		// Else the copy would copy itself, until the path is too long.
-		"in its charm's directory": {lab.Options{Charm: good, Dir: filepath.Join(good, "lab")}, "into itself"},
+// failVariable makes the next test fail with a lab, in a process of its own.
+const failVariable = "OVN_LAB_TEST_FAIL"
+
+// A test that fails with KEEP=1 leaves a lab that the commands which it prints show, use and end.
+func TestLabOfAFailedTestIsKept(t *testing.T) {
+	if os.Getenv(failVariable) != "" {
+		withUnits(t, 1, false, scripts{"update-status": "is-leader --format=json; echo \"$JUJU_HOOK_NAME\""})
+		t.Fatal("it was told to")
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, err := lab.New(ctx(t), test.options)
-			require.ErrorContains(t, err, test.err)
-		})
+	out := failWith(t, lab.KeepVariable+"=1")
+	found := regexp.MustCompile(`its lab stays in (\S+)\.\n`).FindSubmatch(out)
+	require.NotNil(t, found, "%s", out)
+	dir := string(found[1])
+	commands := map[string]string{}
+	for _, match := range regexp.MustCompile(`(?m)^ +(go -C \S+ run \S+/ovn-lab --dir \S+ (\S+).*)$`).FindAllSubmatch(out, -1) {
+		commands[string(match[2])] = string(match[1])
 	}
+	t.Cleanup(func() {
+		if _, err := os.Stat(dir); err == nil {
+			assert.NoError(t, exec.Command("sh", "-c", commands["down"]).Run())
+		}
+	})
+	require.Len(t, commands, 4, "%s", out)
+	logs := filepath.Join(dir, "ovn-central-0", "hooks.log")
+	assert.Contains(t, string(out), logs)
+	before := read(t, logs)
+
+	assert.Regexp(t, `ovn-central/0\* .* idle .* nb:up sb:up`, typedIn(t, commands["status"]))
+	typedIn(t, commands["exec-hook"])
+	assert.Contains(t, strings.TrimPrefix(read(t, logs), before), "true\nupdate-status\n")
+
+	debug := exec.CommandContext(ctx(t), "sh", "-c", commands["debug-hook"])
+	debug.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var said bytes.Buffer
+	debug.Stdout, debug.Stderr = &said, &said
+	require.NoError(t, debug.Start())
+	script := filepath.Join(dir, "ovn-central-0", "as-hook")
+	await(t, func() bool { _, err := os.Stat(script); return err == nil })
+	assert.Equal(t, "true\nupdate-status\n", typedIn(t, script+" ./dispatch"))
+	require.NoError(t, syscall.Kill(-debug.Process.Pid, syscall.SIGINT))
+	_ = debug.Wait() // its code is that of go run
+	assert.Contains(t, said.String(), script+" ./dispatch")
+	assert.NoFileExists(t, script)
+
+	typedIn(t, commands["down"])
+	assert.NoDirExists(t, dir)
+	assert.Empty(t, processesOf(t, dir))
 }
 
-func TestCharmsOutputIsKeptAndShown(t *testing.T) {
-	var log strings.Builder
-	l := newLab(t, lab.Options{Log: &log, Charm: newCharm(t, scripts{"update-status": "echo out; echo err >&2; juju-log -l DEBUG from the log"})})
-	u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
+// failWith runs the test above so that it fails, and returns what it printed.
+func failWith(t *testing.T, variable string) []byte {
+	t.Helper()
+	program, err := os.Executable()
 	require.NoError(t, err)
-	require.NoError(t, l.UpdateStatus(ctx(t)))
-	for _, text := range []string{log.String(), read(t, u.CharmDir(), "../hooks.log")} {
-		assert.Contains(t, text, "out\n")
-		assert.Contains(t, text, "err\n")
-		assert.Contains(t, text, "DEBUG from the log\n")
-	}
-	assert.Contains(t, log.String(), "ovn-central/0 update-status: err\n")
+	cmd := exec.CommandContext(ctx(t), program, "-test.run=^TestLabOfAFailedTestIsKept$")
+	cmd.Env = append(os.Environ(), failVariable+"=1", variable)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "it was told to")
+	return out
+}
+
+// typedIn runs a command line and returns what it printed.
+func typedIn(t *testing.T, line string) string {
+	t.Helper()
+	out, err := exec.CommandContext(ctx(t), "sh", "-c", line).CombinedOutput()
+	require.NoError(t, err, "%s: %s", line, out)
+	return string(out)
 }

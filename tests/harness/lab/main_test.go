@@ -131,34 +131,3 @@ func read(t *testing.T, path ...string) string {
 	require.NoError(t, err)
 	return string(text)
 }
-
-// A client that looks while units are added sees those that are there, each whole.
-func TestUnitsThatAreBeingAddedAreSeenOnlyWhenTheyAreThere(t *testing.T) {
-	l, err := lab.New(t.Context(), lab.Options{Charm: newCharm(t, nil)})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, l.Close()) })
-	done := make(chan struct{})
-	var looks sync.WaitGroup
-	looks.Go(func() {
-		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
-			for _, u := range l.Units() {
-				if u == nil {
-					t.Error("a unit without a machine")
-					return
-				}
-			}
-		}
-	})
-	for range 5 {
-		_, err := l.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true, NoHooks: true})
-		require.NoError(t, err)
-	}
-	close(done)
-	looks.Wait()
-	require.Len(t, l.Units(), 5)
-}

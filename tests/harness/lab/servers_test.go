@@ -1,7 +1,7 @@
 package lab_test
 
 import (
-	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,15 +12,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
-
-// rows counts the members in a cluster/status text.
-func rows(t *testing.T, u *lab.Unit, db lab.DB) int {
-	t.Helper()
-	text, err := u.Status(ctx(t), db)
-	require.NoError(t, err)
-	_, servers, _ := strings.Cut(text, "Servers:\n")
-	return strings.Count(servers, "\n")
-}
 
 // Its output about links, and about units that don't exist, is compared with the real one's in package machine.
 func TestSystemctlBehavesAsSystemd(t *testing.T) {
@@ -100,89 +91,67 @@ func TestUmbrellaStopReturnsBeforeItsPartsAreDown(t *testing.T) {
 	assert.Eventually(t, func() bool { return !u.Running(lab.NB) && !u.Running(lab.SB) }, 2*time.Minute, 20*time.Millisecond)
 }
 
-func TestStoppedLeaderHandsOver(t *testing.T) {
+// What the Python charm leaves on a unit and in the databases: facts of its
+// sources, src/lib/charm/openstack/ovn_central.py and the templates.
+func TestUnitsAreLaidOutAsThePythonCharmLeavesThem(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, lab.Options{ElectionTimer: 10 * time.Second})
-	units, err := l.AddUnits(ctx(t), 3)
-	require.NoError(t, err)
-	leader, err := l.RaftLeader(ctx(t), lab.NB)
-	require.NoError(t, err)
-	text, err := leader.Status(ctx(t), lab.NB)
-	require.NoError(t, err)
-	require.Contains(t, text, "Election timer: 10000")
-	start := time.Now()
-	require.NoError(t, leader.Stop(ctx(t), lab.NB))
-	_, err = l.RaftLeader(ctx(t), lab.NB)
-	require.NoError(t, err)
-	assert.Less(t, time.Since(start), 9*time.Second, "an election would take longer than the timer")
-	require.NoError(t, leader.Start(ctx(t), lab.NB))
-	assert.Equal(t, 3, rows(t, units[0], lab.NB))
-}
-
-func TestHungServerDoesntAnswerUntilItIsResumed(t *testing.T) {
-	t.Parallel()
-	_, units := withUnits(t, 1, false, nil)
-	u := units[0]
-	require.NoError(t, u.Hang(lab.SB))
-	start := time.Now()
-	_, err := u.Status(ctx(t), lab.SB)
-	require.Error(t, err)
-	assert.Less(t, time.Since(start), 30*time.Second)
-	require.NoError(t, u.Resume(lab.SB))
-	_, err = u.Status(ctx(t), lab.SB)
-	require.NoError(t, err)
-	require.NoError(t, u.Kill(lab.SB))
-	require.Error(t, u.Kill(lab.SB))
-	_, err = u.ServerPID(lab.SB)
-	require.Error(t, err)
-}
-
-func TestMachineThatIsOffComesBack(t *testing.T) {
-	t.Parallel()
-	l, units := withUnits(t, 2, false, nil)
-	off := units[0]
-	id, err := off.ServerID(ctx(t), lab.NB)
-	require.NoError(t, err)
-	require.NoError(t, off.PowerOff())
-	_, err = l.Exec(ctx(t), "bash", "-c", "timeout 2 bash -c '</dev/tcp/"+off.Address()+"/6641'")
-	require.Error(t, err)
-	same, err := off.ServerID(ctx(t), lab.NB)
-	require.NoError(t, err)
-	assert.Equal(t, id, same, "its disk can be read")
-	out, code, err := off.Systemctl(ctx(t), "is-active", "ovn-ovsdb-server-nb")
-	require.NoError(t, err)
-	assert.Equal(t, "inactive\n3", out+fmt.Sprint(code))
-	assert.Equal(t, "lost", off.Agent().Status)
-	assert.False(t, off.Running(lab.NB))
-	assert.Equal(t, units[1], l.Leader())
-	require.ErrorIs(t, l.RunHook(ctx(t), off, "update-status"), lab.ErrLost)
-	require.ErrorIs(t, l.RemoveUnit(ctx(t), off, lab.RemoveOptions{}), lab.ErrLost)
-	require.NoError(t, off.PowerOn(ctx(t)))
-	await(t, func() bool {
-		_, err := l.Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--no-leader-only", "--db="+off.Client(lab.NB), "show")
-		return err == nil
-	})
-	assert.True(t, off.Running(lab.SB))
-	assert.True(t, off.Dying(), "what was asked for meanwhile still holds")
-	require.NoError(t, l.RemoveUnit(ctx(t), off, lab.RemoveOptions{}))
-	assert.Contains(t, strings.Join(off.Hooks(), " "), "start ovsdb-peer-relation-departed ovn-central/1 ovsdb-peer-relation-broken stop remove")
-}
-
-func TestNorthdFollowsTheMembers(t *testing.T) {
-	l := newLab(t, lab.Options{Northd: true})
-	units, err := l.AddUnits(ctx(t), 2)
-	require.NoError(t, err)
-	for _, u := range units {
-		out, code, err := u.Systemctl(ctx(t), "is-active", "ovn-northd")
+	l, units := withUnits(t, 2, false, scripts{"update-status": "leader-get --format=json > settings"})
+	first, second := units[0], units[1]
+	for file, mode := range map[string]os.FileMode{"key_host": 0o600, "cert_host": 0o644, "ovn-central.crt": 0o644} {
+		info, err := os.Stat(filepath.Join(first.SysconfDir(), "ovn", file))
 		require.NoError(t, err)
-		assert.Equal(t, 0, code, out)
-		etc := u.SysconfDir() + "/ovn/"
-		assert.Equal(t, "--ovnnb-db="+l.Remotes(lab.NB)+"\n--ovnsb-db="+l.Remotes(lab.SB)+"\n-c "+etc+"cert_host\n-C "+etc+"ovn-central.crt\n-p "+etc+"key_host\n",
-			read(t, etc, "ovn-northd-db-params.conf"))
+		assert.Equal(t, mode, info.Mode().Perm(), file)
 	}
-	_, err = units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=20", "--wait=sb", "--db="+l.Remotes(lab.NB), "ls-add", "sw")
-	require.NoError(t, err, "northd has done what it is for")
-	pids, err := filepath.Glob(filepath.Join(units[0].RunDir(), "ovn-northd.pid"))
+	defaults := read(t, second.SysconfDir(), "default/ovn-central")
+	assert.Contains(t, defaults, "OVN_CTL_OPTS= \\\n    --db-nb-cluster-local-addr=10.99.0.11 \\\n    --db-nb-cluster-local-port=6643 \\\n")
+	assert.Contains(t, defaults, "    --db-sb-cluster-remote-addr=10.99.0.10 \\\n    --db-sb-cluster-remote-port=6644 \\\n    --db-sb-cluster-remote-proto=ssl\n")
+	assert.Contains(t, read(t, first.SysconfDir(), "default/ovn-central"), "--db-nb-cluster-remote-addr= \\\n", "the leader may create")
+
+	for _, u := range units {
+		out, _, err := u.Systemctl(ctx(t), "is-enabled", "ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd")
+		require.NoError(t, err)
+		assert.Equal(t, "enabled\nenabled\nenabled\nstatic\n", out)
+		assert.Contains(t, u.Packages(), "ovn-central")
+		text, err := u.Status(ctx(t), lab.NB)
+		require.NoError(t, err)
+		assert.Contains(t, text, "Address: ssl:"+u.Address()+":6643")
+	}
+	for db, want := range map[lab.DB][]string{lab.NB: {"pssl:6641,60000"}, lab.SB: {"pssl:16642,60000,", "pssl:6642,60000,ovn-controller"}} {
+		columns := map[lab.DB]string{lab.NB: "target,inactivity_probe", lab.SB: "target,inactivity_probe,role"}[db]
+		out, err := l.Exec(ctx(t), "ovn-"+string(db)+"ctl", "--timeout=5", "--db="+l.Remotes(db), "--format=csv", "--data=bare", "--no-headings", "--columns="+columns, "list", "Connection")
+		require.NoError(t, err)
+		assert.ElementsMatch(t, want, strings.Fields(out))
+	}
+
+	require.NoError(t, l.UpdateStatus(ctx(t)))
+	settings := read(t, second.CharmDir(), "settings")
+	assert.Contains(t, settings, `"ready":"True"`)
+	for _, db := range lab.Databases {
+		cid, err := l.Exec(ctx(t), "ovsdb-tool", "db-cid", first.DBFile(db))
+		require.NoError(t, err)
+		assert.Contains(t, settings, `"`+string(db)+`_cid":"`+strings.TrimSpace(cid)+`"`)
+	}
+}
+
+func TestWriterSeesWhatIsLost(t *testing.T) {
+	t.Parallel()
+	l, units := withUnits(t, 1, false, nil)
+	w := l.StartWriter(ctx(t), 10*time.Millisecond)
+	await(t, func() bool { return w.Acknowledged(lab.NB) > 3 && w.Acknowledged(lab.SB) > 3 })
+	w.Stop()
+	names, err := units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "--bare", "--columns=name", "list", "Logical_Switch")
 	require.NoError(t, err)
-	assert.Len(t, pids, 1)
+	_, err = units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "ls-del", strings.Fields(names)[0])
+	require.NoError(t, err)
+	_, err = units[0].Exec(ctx(t), "ovn-sbctl", "--timeout=5", "--db="+l.Remotes(lab.SB), "--all", "destroy", "Controller_Event")
+	require.NoError(t, err)
+	result, err := w.Verify(ctx(t))
+	require.NoError(t, err)
+	assert.Equal(t, 1, result[lab.NB].Lost)
+	assert.Equal(t, result[lab.SB].Acknowledged, result[lab.SB].Lost)
+}
+
+func await(t *testing.T, done func() bool) {
+	t.Helper()
+	require.Eventually(t, done, 3*time.Minute, 10*time.Millisecond)
 }

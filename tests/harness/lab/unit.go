@@ -38,7 +38,7 @@ type Unit struct {
 	context atomic.Pointer[hooktool.Context]
 	// last is what the model knew when the unit was removed.
 	last *model.Unit
-	// certificate and key are those with which the lab has laid the unit out; empty where it has not.
+	// certificate and key are those with which the lab has laid the unit out; empty if it has not.
 	certificate, key string
 }
 
@@ -161,7 +161,7 @@ func (u *Unit) Removed() (removed bool) {
 }
 
 // Hooks are all hooks that were run, in order, with the unit that they were about and how
-// they ended where they didn't end well: "install",
+// they ended if they didn't end well: "install",
 // "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
 func (u *Unit) Hooks() (hooks []string) {
 	u.look(func(m *model.Unit) { hooks = slices.Clone(m.History) })

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -149,4 +152,34 @@ func rowsOf(text string) map[string]bool {
 		there[strings.Trim(strings.TrimPrefix(word, "row="), `{}"`)] = true
 	}
 	return there
+}
+
+// Written matches the names of a [Writer]'s rows.
+var Written = regexp.MustCompile(`write-[0-9a-f]{8}-[0-9]+`)
+
+// columns are the table and the column that have a writer's rows.
+var columns = map[DB][2]string{NB: {"Logical_Switch", "name"}, SB: {"Controller_Event", "event_info"}}
+
+// Stored are the rows of writers in the file of a unit's database, whose server may be down or know no leader.
+func (u *Unit) Stored(ctx context.Context, db DB) (rows map[string]bool, err error) {
+	dir, err := os.MkdirTemp("", "copy-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	copied, alone := filepath.Join(dir, "copied"), filepath.Join(dir, "alone")
+	query := fmt.Sprintf(`[%q,{"op":"select","table":%q,"where":[],"columns":[%q]}]`, db.Schema(), columns[db][0], columns[db][1])
+	text := ""
+	for _, command := range [][]string{
+		{"cp", u.DBFile(db), copied}, {"ovsdb-tool", "cluster-to-standalone", alone, copied}, {"ovsdb-tool", "query", alone, query},
+	} {
+		if text, err = u.lab.Exec(ctx, command[0], command[1:]...); err != nil {
+			return nil, fmt.Errorf("cannot read the copy of %s of %s: %w", db, u.name, err)
+		}
+	}
+	rows = map[string]bool{}
+	for _, row := range Written.FindAllString(text, -1) {
+		rows[row] = true
+	}
+	return rows, nil
 }

@@ -3,16 +3,18 @@ package labtest
 import (
 	"bufio"
 	"context"
-	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -49,33 +51,163 @@ func (m *Model) FailOnce(u *lab.Unit, calls, errno string) (end func()) {
 	}
 }
 
-// WatchQuorum looks, as long as the test runs, at how many servers of each database know a leader. It
-// returns a function that ends that and requires that there was always a majority.
-func (m *Model) WatchQuorum() (stop func()) {
+// KillEverywhere runs something again and again, and kills it at a call of another program: at stride
+// calls further on than the time before, or at fewer if more is explored. It ends with a run that is
+// not killed, if end reports true then; a run that waits for something may make fewer calls. run
+// runs it, and reports whether it was killed. The first call is drawn, so that in time each was it.
+// At no time may two clusters serve one database. KillEverywhere returns how many runs were killed.
+func (m *Model) KillEverywhere(stride int, end func() bool, run func(call int) bool) (killed int) {
 	m.T.Helper()
-	ctx, cancel := context.WithCancel(m.T.Context())
-	ended := make(chan []string)
-	go func() {
-		var lost []string
-		for ctx.Err() == nil {
-			for _, db := range lab.Databases {
-				running := 0
-				for _, u := range m.Deployed {
-					if u.Running(db) {
-						running++
-					}
-				}
-				if 2*running <= len(m.Deployed) {
-					lost = append(lost, fmt.Sprintf("%s: %d of %d servers run", db, running, len(m.Deployed)))
-				}
-			}
-			_ = poll.Wait(ctx, betweenLooks)
+	stride = max(1, stride/exploretest.Factor(m.T))
+	first := 1 + rand.IntN(stride)
+	m.T.Logf("the first is killed at call %d", first)
+	for runs := 0; ; runs++ {
+		require.Less(m.T, runs, 1000, "there is no end; the first was killed at call %d", first)
+		call := first + killed*stride
+		was := run(call)
+		m.RequireOneServed()
+		switch {
+		case was:
+			killed++
+		case end():
+			m.T.Logf("%d runs, %d of them killed, up to call %d", runs+1, killed, call)
+			return killed
 		}
-		ended <- lost
-	}()
-	return func() {
-		m.T.Helper()
-		cancel()
-		require.Empty(m.T, <-ended, "a majority was down")
+	}
+}
+
+// KillHookEverywhere is [Model.KillEverywhere] of a unit's next hook, with a stride of 3.
+func (m *Model) KillHookEverywhere(u *lab.Unit) {
+	m.T.Helper()
+	hook := m.nextHook(u)
+	m.T.Logf("%s of %s", hook, u.Name())
+	m.KillEverywhere(3, Always, func(call int) bool { return m.KillHookAt(u, hook, call) })
+}
+
+// KillNext runs the next hook of a unit, and kills it at a call. It reports whether it made so many.
+func (m *Model) KillNext(u *lab.Unit, call int) bool {
+	m.T.Helper()
+	return m.KillHookAt(u, m.nextHook(u), call)
+}
+
+// KillHookAt runs a hook, and kills it at a call. It reports whether it made so many.
+func (m *Model) KillHookAt(u *lab.Unit, hook string, call int) bool {
+	m.T.Helper()
+	k, err := m.RunHookKilledAt(m.T.Context(), u, hook, call)
+	require.NoError(m.T, err, "%s of %s", hook, u.Name())
+	return k.Killed
+}
+
+// Always is an end of [Model.KillEverywhere] for what waits for nothing.
+func Always() bool { return true }
+
+// KillHook runs a hook that is killed at the first call for which when is true, and requires that
+// there is one.
+func (m *Model) KillHook(u *lab.Unit, hook string, when func(call string) bool) {
+	m.T.Helper()
+	k, err := m.RunHookKilledWhen(m.T.Context(), u, hook, when)
+	require.NoError(m.T, err)
+	require.True(m.T, k.Killed, "%s of %s makes no such call: %v", hook, u.Name(), k.Calls)
+}
+
+// KillPending runs the pending hooks of a unit until one is killed, at the first call for which when
+// is true.
+func (m *Model) KillPending(u *lab.Unit, when func(call string) bool) {
+	m.T.Helper()
+	for {
+		require.NotEmpty(m.T, m.Pending(u), "%s makes no such call", u.Name())
+		k, err := m.RunHookKilledWhen(m.T.Context(), u, m.nextHook(u), when)
+		require.NoError(m.T, err)
+		if k.Killed {
+			return
+		}
+	}
+}
+
+// nextHook is the first pending hook of a unit, or update-status, which can come at any time.
+func (m *Model) nextHook(u *lab.Unit) string {
+	pending := m.Pending(u)
+	if len(pending) == 0 {
+		return "update-status"
+	}
+	hook, _, _ := strings.Cut(pending[0], " ")
+	return hook
+}
+
+// maxSteps bounds an order of events; three units that are deployed take about 80.
+const maxSteps = 800
+
+// PlayOrder plays events and the hooks of all units in an order that is drawn, until no event is left
+// and no hook is pending. deliver runs a hook of a unit that has one pending; after is called after
+// each step.
+func (m *Model) PlayOrder(random *rand.Rand, events []func(), deliver func(*lab.Unit), after func()) {
+	m.T.Helper()
+	events = slices.Clone(events)
+	random.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+	for step := 0; ; step++ {
+		require.Less(m.T, step, maxSteps, "the units don't come to rest\n%s", m.Statuses())
+		var choices []func()
+		for _, u := range m.Units() {
+			for range m.Pending(u) {
+				choices = append(choices, func() { deliver(u) })
+			}
+		}
+		if len(events) > 0 {
+			choices = append(choices, func() { events[0](); events = events[1:] })
+		}
+		if len(choices) == 0 {
+			return
+		}
+		choices[random.IntN(len(choices))]()
+		after()
+	}
+}
+
+// DeliverAny runs one of the hooks that are pending now: agents enter relations as they are asked what
+// they would do, so that the hooks of a moment ago may not be pending any more.
+func (m *Model) DeliverAny(random *rand.Rand, u *lab.Unit) {
+	m.T.Helper()
+	if hooks := m.Pending(u); len(hooks) > 0 {
+		require.NoError(m.T, m.DeliverHook(m.T.Context(), u, hooks[random.IntN(len(hooks))]))
+	}
+}
+
+// DeliverAll runs all pending hooks of a unit.
+func (m *Model) DeliverAll(u *lab.Unit) {
+	m.T.Helper()
+	for len(m.Next(u)) > 0 {
+		_, err := m.Deliver(m.T.Context(), u)
+		require.NoError(m.T, err)
+	}
+}
+
+// DeliverUntil runs the pending hooks of a unit until this one is next.
+func (m *Model) DeliverUntil(u *lab.Unit, hook string) {
+	m.T.Helper()
+	for {
+		next := m.Next(u)
+		require.NotEmpty(m.T, next, "%s came to rest before %s: %v", u.Name(), hook, u.Hooks())
+		if strings.HasPrefix(next[0], hook) {
+			return
+		}
+		_, err := m.Deliver(m.T.Context(), u)
+		require.NoError(m.T, err)
+	}
+}
+
+// Next are the pending hooks of a unit once its agent has heard of what is on its way: with Juju 4 it
+// hears late of what others wrote.
+func (m *Model) Next(u *lab.Unit) []string {
+	m.T.Helper()
+	for {
+		pending, at := m.Pending(u), m.Coming(u)
+		if len(pending) > 0 || at.IsZero() {
+			return pending
+		}
+		select {
+		case <-time.After(time.Until(at)):
+		case <-m.T.Context().Done():
+			m.T.Fatal(context.Cause(m.T.Context()))
+		}
 	}
 }

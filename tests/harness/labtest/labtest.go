@@ -309,6 +309,14 @@ func (m *Model) PowerOff(units ...*lab.Unit) {
 	}
 }
 
+// PowerOn boots the machines of units, and runs their hooks and what follows from them.
+func (m *Model) PowerOn(units ...*lab.Unit) {
+	m.T.Helper()
+	for _, u := range units {
+		require.NoError(m.T, u.PowerOn(m.T.Context()))
+	}
+}
+
 // AddSilent adds a unit that runs no hook, and so publishes nothing and joins
 // nothing by itself, before [lab.Lab.Settle].
 func (m *Model) AddSilent() *lab.Unit {

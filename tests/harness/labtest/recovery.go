@@ -25,11 +25,14 @@ func (m *Model) Seen(u *lab.Unit) string {
 	return out
 }
 
-// AddSwitch adds a logical switch.
-func (m *Model) AddSwitch(name string) {
+// AddSwitch adds a logical switch, and waits until the servers of these units have it.
+func (m *Model) AddSwitch(name string, seenBy ...*lab.Unit) {
 	m.T.Helper()
 	_, err := m.Remaining()[0].Exec(m.T.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
 	require.NoError(m.T, err)
+	for _, u := range seenBy {
+		m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), name) })
+	}
 }
 
 // Lose powers units off, and waits until the rest knows that it has no quorum.
@@ -176,7 +179,7 @@ func (m *Model) RefusedRecovery(u *lab.Unit, action string, args ...string) clus
 		all := map[string]int{}
 		for _, unit := range on {
 			for _, db := range lab.Databases {
-				all[unit.Name()+" "+string(db)], _ = unit.ServerPID(db) // 0 where it does not run
+				all[unit.Name()+" "+string(db)], _ = unit.ServerPID(db) // 0 if it does not run
 			}
 		}
 		return all
@@ -188,10 +191,7 @@ func (m *Model) RefusedRecovery(u *lab.Unit, action string, args ...string) clus
 	assert.Contains(m.T, r.Message, "nothing was done")
 	refused, err := cluster.ReadFindings(r.Results["findings"])
 	require.NoError(m.T, err)
-	for _, unit := range on {
-		require.NoError(m.T, m.RunHook(m.T.Context(), unit, "update-status"))
-	}
-	require.NoError(m.T, m.Settle(m.T.Context()))
+	m.RunUpdateStatus(on...)
 	assert.Equal(m.T, before, running(), "a server was stopped, or started anew")
 	return refused
 }

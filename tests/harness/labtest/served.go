@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
@@ -16,9 +14,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
-
-// Written matches the names of a [lab.Writer]'s rows.
-var Written = regexp.MustCompile(`write-[0-9a-f]{8}-[0-9]+`)
 
 // RequireOneServed looks at every server at once: those that know a leader are of one
 // cluster, whatever becomes of the recovery.
@@ -138,28 +133,6 @@ func (m *Model) RequireKept(w *lab.Writer, stored map[lab.DB]map[string]bool, be
 	}
 }
 
-// Stored are the rows that a writer's database has in the file of a unit, whose server may
-// know no leader.
-func (m *Model) Stored(u *lab.Unit, db lab.DB) map[string]bool {
-	m.T.Helper()
-	dir := m.T.TempDir()
-	copied, alone := filepath.Join(dir, "copied"), filepath.Join(dir, "alone")
-	_, err := u.Exec(m.T.Context(), "cp", u.DBFile(db), copied)
-	require.NoError(m.T, err)
-	_, err = u.Exec(m.T.Context(), "ovsdb-tool", "cluster-to-standalone", alone, copied)
-	require.NoError(m.T, err)
-	table := map[lab.DB]string{lab.NB: "Logical_Switch", lab.SB: "Controller_Event"}[db]
-	text, err := u.Exec(m.T.Context(), "ovsdb-tool", "query", alone,
-		fmt.Sprintf(`[%q,{"op":"select","table":%q,"where":[],"columns":[%q]}]`, db.Schema(), table, map[lab.DB]string{lab.NB: "name", lab.SB: "event_info"}[db]))
-	require.NoError(m.T, err)
-	require.Contains(m.T, text, `"rows"`)
-	rows := map[string]bool{}
-	for _, row := range Written.FindAllString(text, -1) {
-		rows[row] = true
-	}
-	return rows
-}
-
 // StoredByMost are the rows that a majority of the units have in their files.
 func (m *Model) StoredByMost(units ...*lab.Unit) map[lab.DB]map[string]bool {
 	m.T.Helper()
@@ -167,7 +140,9 @@ func (m *Model) StoredByMost(units ...*lab.Unit) map[lab.DB]map[string]bool {
 	for _, db := range lab.Databases {
 		count := map[string]int{}
 		for _, u := range units {
-			for row := range m.Stored(u, db) {
+			rows, err := u.Stored(m.T.Context(), db)
+			require.NoError(m.T, err)
+			for row := range rows {
 				count[row]++
 			}
 		}

@@ -1,6 +1,7 @@
 package labtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -8,10 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
@@ -138,4 +143,104 @@ func CharmWithClock(t *testing.T) string {
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	require.NoError(t, lab.LayOutWithClock(t.Context(), dir, filepath.Join("..", "..", "..")))
 	return dir
+}
+
+// Agent is what a unit's agent reports of itself.
+type Agent struct {
+	Unit, Mode, Acting string
+	Acts               bool
+	Peers              []struct{ Unit string }
+	Northd             string `json:"northd_error"`
+	ClusterStatus      struct {
+		NB struct {
+			Members []struct{ Unit string }
+		} `json:"ovnnb"`
+	} `json:"cluster_status"`
+}
+
+// AgentOf asks a unit's agent. The answer is empty if the agent gives none.
+func AgentOf(t *testing.T, u *lab.Unit) (a Agent) {
+	t.Helper()
+	text, err := u.Exec(t.Context(), "curl", "-s", "--max-time", "2", "http://127.0.0.1:16401/status")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &a)
+	}
+	if err != nil {
+		return Agent{}
+	}
+	return a
+}
+
+// ActingUnit waits until one of the units acts and all of them name it.
+func ActingUnit(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		holder = nil
+		named := map[string]bool{}
+		for _, u := range units {
+			a := AgentOf(t, u)
+			if named[a.Acting] = true; a.Acts {
+				holder = u
+			}
+		}
+		return holder != nil && len(named) == 1 && named[holder.Name()]
+	}, Patience, 100*time.Millisecond, "not one unit acts")
+	return holder
+}
+
+// Tool runs ovn-nbctl or ovn-sbctl beside a unit's server.
+func Tool(t *testing.T, u *lab.Unit, program string, db lab.DB, args ...string) string {
+	t.Helper()
+	socket := "unix:" + u.RunDir() + "/ovn" + string(db) + "_db.sock"
+	out, err := u.Exec(t.Context(), program, append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...)
+	require.NoError(t, err)
+	return strings.TrimSpace(out)
+}
+
+// Findings are what a unit finds wrong now, by its action health.
+func (m *Model) Findings(u *lab.Unit) cluster.Findings {
+	m.T.Helper()
+	all, err := cluster.ReadFindings(m.Act(u, "health", "format=json")["findings"])
+	require.NoError(m.T, err, u.Name())
+	return all
+}
+
+// HasFinding reports whether a unit has a finding about a subject, as [cluster.Findings.Find] has it.
+func (m *Model) HasFinding(u *lab.Unit, code finding.Code, subject string) bool {
+	m.T.Helper()
+	return m.Findings(u).Has(code, subject)
+}
+
+// Finds asserts that a unit has a finding about a subject, and returns it.
+func (m *Model) Finds(u *lab.Unit, code finding.Code, subject string) present.Document {
+	m.T.Helper()
+	all := m.Findings(u)
+	found, is := all.Find(code, subject)
+	assert.True(m.T, is, "%s has no finding %s of %q:\n%s", u.Name(), code, subject, all)
+	return found
+}
+
+// FindsNone asserts that a unit has no finding with one of the codes.
+func (m *Model) FindsNone(u *lab.Unit, codes ...finding.Code) {
+	m.T.Helper()
+	all := m.Findings(u)
+	for _, code := range codes {
+		assert.False(m.T, all.Has(code, ""), "%s has a finding %s:\n%s", u.Name(), code, all)
+	}
+}
+
+// Reason is how a refusal names a reason with these arguments.
+func Reason(code finding.Code, args finding.Args) string {
+	return finding.New(code, finding.Subject{}, args).Line()
+}
+
+// QuorumLost is the reason that up of so many members are up, and fewer would be needed.
+func QuorumLost(up, of, upThen, ofThen int) string {
+	return Reason(finding.QuorumWouldBeLost, finding.Args{Count: up, Total: of, After: finding.Tally{Up: upThen, Members: ofThen}})
+}
+
+// NextCommands are the commands that a unit tells to type now, as [cluster.Findings.Next] has them.
+func (m *Model) NextCommands(u *lab.Unit) []string {
+	m.T.Helper()
+	return m.Findings(u).Next()
 }

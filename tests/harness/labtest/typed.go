@@ -53,7 +53,7 @@ func (m *Model) Type(line string) lab.ActionResult {
 	return lab.ActionResult{Status: "completed", Results: map[string]string{"stdout": out}}
 }
 
-// unit is the one that Juju takes a name for.
+// unit returns the unit that Juju means by a name.
 func (m *Model) unit(name string) *lab.Unit {
 	m.T.Helper()
 	if strings.HasSuffix(name, "/leader") {

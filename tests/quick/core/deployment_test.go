@@ -1,3 +1,5 @@
+// Package core shows on real servers, in about a minute, what the product must never lose: each
+// test is the shortest one that turns red if a promise breaks. tests/integration has the rest.
 package core
 
 import (
@@ -106,3 +108,5 @@ func TestAdoption(t *testing.T) {
 	}
 	m.Verify(w)
 }
+
+func TestMain(m *testing.M) { labtest.Main(m) }

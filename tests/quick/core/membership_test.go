@@ -79,28 +79,17 @@ func TestLeave(t *testing.T) {
 func TestRestart(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	w := m.StartWriter(t.Context(), 0)
-	pids := map[string]int{}
-	for _, u := range m.Deployed {
-		for _, db := range lab.Databases {
-			pid, err := u.ServerPID(db)
-			require.NoError(t, err)
-			pids[u.Name()+string(db)] = pid
-		}
-	}
-	ended := m.WatchQuorum()
+	before, down := m.PIDs(m.Deployed...), labtest.WatchServers(m.Deployed)
 	for _, err := range labtest.AtOnce(m.Deployed, func(u *lab.Unit) error {
 		_, err := m.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb ovn-ovsdb-server-sb")
 		return err
 	}) {
 		require.NoError(t, err)
 	}
-	ended()
-	for _, u := range m.Deployed {
-		for _, db := range lab.Databases {
-			pid, err := u.ServerPID(db)
-			require.NoError(t, err)
-			assert.NotEqual(t, pids[u.Name()+string(db)], pid, "%s %s was restarted", u.Name(), db)
-		}
+	down.End()
+	assert.Empty(t, down.Broken, "a majority was down")
+	for server, pid := range m.PIDs(m.Deployed...) {
+		assert.NotEqual(t, before[server], pid, "%s was not restarted", server)
 	}
 	m.RequireMembers(m.Deployed...)
 	w.Stop()

@@ -16,11 +16,9 @@ import (
 func TestRecovery(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u, lost := m.Deployed[0], m.Deployed[1:]
-	m.AddSwitch("kept")
-	m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "kept") })
+	m.AddSwitch("kept", u)
 	backup := m.Act(u, "backup")["backup"]
-	m.AddSwitch("later")
-	m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "later") })
+	m.AddSwitch("later", u)
 	old, err := m.RaftStatus(u, lab.NB)
 	require.NoError(t, err)
 	m.Lose(lost...)

@@ -3,10 +3,6 @@ package soak
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 
@@ -20,15 +16,6 @@ type stored struct {
 	cluster raft.ID
 	at      time.Time
 	rows    map[string]bool
-}
-
-// writerRow is one of the writer's rows, wherever it is printed.
-var writerRow = regexp.MustCompile(`write-[0-9a-f]{8}-\d+`)
-
-// query is what ovsdb-tool is to select of a file.
-var query = map[lab.DB]string{
-	lab.NB: `["OVN_Northbound",{"op":"select","table":"Logical_Switch","where":[],"columns":["name"]}]`,
-	lab.SB: `["OVN_Southbound",{"op":"select","table":"Controller_Event","where":[],"columns":["event_info"]}]`,
 }
 
 // store looks at the files of the units that are left, without their servers, of each
@@ -84,49 +71,13 @@ func inMajority(copies []map[string]bool) map[string]bool {
 	return all
 }
 
-// fileRows are the writer's rows in a unit's file; nil where it has none of that cluster.
+// fileRows are the writer's rows in a unit's file; nil if it has none of that cluster.
 func (w *world) fileRows(ctx context.Context, h *host, db lab.DB, cluster raft.ID) (map[string]bool, error) {
-	dir, err := os.MkdirTemp("", "copy-")
-	if err != nil {
-		return nil, err
+	id, err := w.Exec(ctx, "ovsdb-tool", "db-cid", h.DBFile(db))
+	if err != nil || raft.ID(id[:min(len(id), 36)]) != cluster {
+		return nil, nil // there is no file, or its server has not joined yet
 	}
-	defer os.RemoveAll(dir)
-	clustered, alone := filepath.Join(dir, "clustered"), filepath.Join(dir, "standalone")
-	if err := copyFile(clustered, h.DBFile(db)); os.IsNotExist(err) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	if id, err := w.Exec(ctx, "ovsdb-tool", "db-cid", clustered); err != nil || raft.ID(id[:min(len(id), 36)]) != cluster {
-		return nil, nil // one that joins has no cluster yet
-	}
-	if _, err := w.Exec(ctx, "ovsdb-tool", "cluster-to-standalone", alone, clustered); err != nil {
-		return nil, fmt.Errorf("cannot read a copy: %w", err)
-	}
-	text, err := w.Exec(ctx, "ovsdb-tool", "query", alone, query[db])
-	if err != nil {
-		return nil, fmt.Errorf("cannot read a copy: %w", err)
-	}
-	rows := map[string]bool{}
-	for _, name := range writerRow.FindAllString(text, -1) {
-		rows[name] = true
-	}
-	return rows, nil
-}
-
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	_, err = io.Copy(out, in)
-	return err
+	return h.Stored(ctx, db)
 }
 
 // kept says which row that had to be in a new cluster a unit lacks, of those that have come
@@ -195,7 +146,7 @@ func (w *world) storeBackup() {
 	for _, db := range lab.Databases {
 		rows := map[string]bool{}
 		for name := range w.behind[db] {
-			if writerRow.MatchString(name) {
+			if lab.Written.MatchString(name) {
 				rows[name] = true
 			}
 		}

@@ -8,7 +8,7 @@ type Juju interface {
 	Place(unit, hook, script string) error
 	// CharmDir is the charm's directory of a unit.
 	CharmDir(unit string) string
-	// Hooks are those that each unit has run, also those that are gone.
+	// Hooks are the hooks that each unit has run, removed units included.
 	Hooks() map[string][]string
 	// Failed are the units that are in error.
 	Failed() map[string]string

@@ -21,7 +21,7 @@ func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
 	w := m.StartWriter(t.Context(), 0)
 	m.Eventually("writes", func() bool { return w.Acknowledged(lab.NB) > 5 && w.Acknowledged(lab.SB) > 5 })
 	dir := m.Act(m.Deployed[0], "backup")["backup"]
-	rows := labtest.Written.FindAllString(m.Switches(dir), -1)
+	rows := lab.Written.FindAllString(m.Switches(dir), -1)
 	require.NotEmpty(t, rows)
 	m.AddSwitch("after")
 	m.Verify(w)

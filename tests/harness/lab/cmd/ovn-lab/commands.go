@@ -107,11 +107,6 @@ func removeUnitCommand(g *global) *cobra.Command {
 	return cmd
 }
 
-func removeApplicationCommand(g *global) *cobra.Command {
-	return labCommand(g, "remove-application", "Removes all units at once (juju remove-application)", needs(cobra.NoArgs, ""),
-		func(cmd *cobra.Command, l *lab.Lab, _ []string) error { return l.RemoveApplication(cmd.Context()) })
-}
-
 func resolvedCommand(g *global) *cobra.Command {
 	var noRetry bool
 	cmd := unitCommand(g, "resolved UNIT", "Retries a failed hook (juju resolved)", cobra.ExactArgs(1),
@@ -120,19 +115,6 @@ func resolvedCommand(g *global) *cobra.Command {
 		})
 	cmd.Flags().BoolVar(&noRetry, "no-retry", false, "take the hook for done")
 	return cmd
-}
-
-func configCommand(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use: "config KEY=VALUE...", Short: "Configures the charm (juju config)", Args: needs(cobra.MinimumNArgs(1), "KEY=VALUE..."),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			values, err := pairs(args)
-			if err != nil {
-				return err
-			}
-			return g.with(cmd, func(l *lab.Lab) error { return l.Configure(cmd.Context(), values) })
-		},
-	}
 }
 
 func hookCommand(g *global) *cobra.Command {

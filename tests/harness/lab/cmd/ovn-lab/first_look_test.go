@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -157,4 +160,38 @@ func TestFirstLookIsAsTheTutorialShowsIt(t *testing.T) {
 		}
 	}
 	assert.NoDirExists(t, s.dir)
+}
+
+func TestMain(m *testing.M) {
+	intercept()
+	os.Exit(m.Run())
+}
+
+// shell runs ovn-lab commands against one lab.
+type shell struct {
+	t   *testing.T
+	dir string
+}
+
+func newShell(t *testing.T) shell {
+	dir, err := os.MkdirTemp("", "ovn-lab-cli-") //nolint:usetesting // a socket's path must be short
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return shell{t, filepath.Join(dir, "lab")}
+}
+
+func (s shell) try(command string) (stdout, stderr string, code int) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	defer cancel()
+	var out, errs bytes.Buffer
+	code = run(ctx, &global{}, append([]string{"--dir", s.dir}, strings.Fields(command)...), &out, &errs)
+	return out.String(), errs.String(), code
+}
+
+func (s shell) run(command string) string {
+	s.t.Helper()
+	out, errs, code := s.try(command)
+	require.Equal(s.t, 0, code, "%s: %s", command, errs)
+	return out
 }

@@ -38,7 +38,7 @@ type Context struct {
 type Charm struct {
 	Bindings []string       // endpoints and extra bindings
 	Requires []string       // the endpoints where the other side provides
-	Options  map[string]any // of config.yaml: nil where no value is set
+	Options  map[string]any // of config.yaml: nil if no value is set
 }
 
 // Action is the action that a context runs.

@@ -96,29 +96,3 @@ func TestConnectionThatEndsWithoutAnAnswerIsTheEnd(t *testing.T) {
 		require.Error(t, new(Request).Unmarshal([]byte(text)), text)
 	}
 }
-
-// showsItself is a script that prints its command line, and ends with 5.
-const showsItself = `tr '\0' , < /proc/$$/cmdline; exit 5`
-
-// Without a hook, or when it has ended, the client is the program beside it; it becomes another one
-// where the answer says so.
-func TestClientBecomesAnotherProgram(t *testing.T) {
-	t.Parallel()
-	program := newClient(t)
-	become := server(t, func([]byte) []byte { return (&Response{Stdout: "/bin/sh", Wants: WantsExec}).Marshal() })
-	for name, env := range map[string][]string{
-		"no hook":            {},
-		"no socket":          {ContextVariable + "=c"},
-		"no context":         {ContextVariable + "=", SocketVariable + "=" + t.TempDir()},
-		"the hook has ended": {ContextVariable + "=c", SocketVariable + "=" + filepath.Join(t.TempDir(), "gone")},
-		"another":            {ContextVariable + "=c", SocketVariable + "=" + become},
-	} {
-		tool := exec.CommandContext(t.Context(), program, "-c", showsItself, "a b")
-		tool.Args[0] = "/machine/bin/ufw"
-		tool.Env = append(env, "PATH=/usr/bin:/bin")
-		said, err := tool.CombinedOutput()
-		require.Error(t, err, name)
-		assert.Equal(t, 5, tool.ProcessState.ExitCode(), name)
-		assert.Equal(t, "/machine/bin/ufw,-c,"+showsItself+",a b,", string(said), name)
-	}
-}

@@ -1,10 +1,19 @@
+// Package hooktool is the lab's set of Juju hook tools. A hook calls a tool by its name;
+// the tool's client (tests/harness/lab/hooktool) sends its arguments over the socket that the
+// hook's environment names, and [Context.Run] answers from the model, with the answers,
+// error texts and exit codes of Juju 3.6's jujuc. Of each tool there are the forms in
+// which the charm calls it.
 package hooktool
 
 import (
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/juju/utils/v3/keyvalues"
@@ -105,3 +114,79 @@ func jujuLog(c *call) error {
 	c.Log(*level, message)
 	return nil
 }
+
+// Names are the tools that there are: those that the charm calls. One that calls another
+// of Juju's finds no such program.
+func Names() []string { return slices.Sorted(maps.Keys(tools)) }
+
+// NamesIn are the tools of one Juju: 4 has no leader settings any more (its
+// documentation, list of hook commands).
+func NamesIn(w model.Ways) []string {
+	names := Names()
+	if w.NoLeaderSettings {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "leader-get" || name == "leader-set" })
+	}
+	return names
+}
+
+// options are those of a tool, in the forms in which the charm and the tests call it: before
+// its other arguments. A form of Juju's that nothing calls is refused.
+type options struct {
+	*flag.FlagSet
+	format, relation string
+}
+
+func newOptions() *options {
+	o := &options{FlagSet: flag.NewFlagSet("", flag.ContinueOnError)}
+	o.SetOutput(io.Discard)
+	return o
+}
+
+// prints adds --format, of which json alone is played.
+func (o *options) prints() *options {
+	o.StringVar(&o.format, "format", "", "")
+	return o
+}
+
+// relates adds -r.
+func (o *options) relates() *options {
+	o.StringVar(&o.relation, "r", "", "")
+	return o
+}
+
+// parse returns what follows the options, of which there have to be so many: -1 is any number.
+func (o *options) parse(c *call, count int) ([]string, error) {
+	err := o.FlagSet.Parse(c.request.Args)
+	switch {
+	case err == nil && o.Lookup("format") != nil && o.format != "json":
+		err = errors.New("the lab prints JSON alone, by --format=json")
+	case err == nil && count >= 0 && o.NArg() != count:
+		err = fmt.Errorf("the lab doesn't play this form: %q", c.request.Args)
+	}
+	if err != nil {
+		return nil, errUsage{err}
+	}
+	return o.Args(), nil
+}
+
+// chosen is the relation that -r names.
+func (o *options) chosen(c *call) (*relation, error) {
+	id, err := strconv.Atoi(o.relation[strings.LastIndex(o.relation, ":")+1:])
+	if err != nil {
+		return nil, errUsage{errors.New("no relation id specified")}
+	}
+	if r := c.relations[id]; r != nil {
+		return r, nil
+	}
+	return nil, errUsage{fmt.Errorf("invalid value %q for option -r: relation not found", o.relation)}
+}
+
+// print writes an answer as JSON.
+func (c *call) print(value any) error {
+	return json.NewEncoder(&c.stdout).Encode(value)
+}
+
+// errUsage marks an error of the arguments: exit code 2 instead of 1.
+type errUsage struct{ error }
+
+func (e errUsage) Unwrap() error { return e.error }

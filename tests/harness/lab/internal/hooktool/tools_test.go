@@ -1,7 +1,6 @@
 package hooktool
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -35,12 +34,6 @@ func newModel() *model.Model {
 	return model.New(s)
 }
 
-func newTestContext(unit string, h model.Hook) *Context {
-	c := New(newModel(), unit, h)
-	c.Charm = Charm{Bindings: []string{"ovsdb-peer", "ovsdb"}, Options: map[string]any{"interval": 5, "unset": nil}}
-	return c
-}
-
 var changed = model.Hook{Kind: "relation-changed", RelationID: 1, Relation: "ovsdb-peer", RemoteUnit: "ovn-central/1", RemoteApp: "ovn-central"}
 
 func TestMembersDataIsKeptUntilTheirNextHook(t *testing.T) {
@@ -58,32 +51,6 @@ func TestMembersDataIsKeptUntilTheirNextHook(t *testing.T) {
 	write("new")
 	assert.Contains(t, read(model.Hook{Kind: "update-status"}), `"k":"old"`, "the agent's cache")
 	assert.Contains(t, read(changed), `"k":"new"`)
-}
-
-// Juju's answers to the others are in the recorded stories.
-func TestFormThatNoTestNeedsIsRefused(t *testing.T) {
-	for _, call := range []string{"is-leader", "leader-get --format=json l", "goal-state --format=yaml", "relation-ids --format=json", "open-port 1 2", "juju-log"} {
-		words := strings.Fields(call)
-		got := newTestContext("ovn-central/0", changed).Run(Request{Name: words[0], Args: words[1:]})
-		assert.Equal(t, 2, got.Code, call)
-		assert.Empty(t, got.Stdout, call)
-	}
-}
-
-func TestLogNamesTheRelation(t *testing.T) {
-	c := newTestContext("ovn-central/0", changed)
-	var got []string
-	c.Log = func(level, message string) { got = append(got, level+" "+message) }
-	c.Run(Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "DEBUG", "two", "words"}})
-	c.Run(Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "LOUD", "x"}})
-	assert.Equal(t, []string{"DEBUG ovsdb-peer:1: two words", `WARNING Specified log level of "LOUD" is not valid`, "INFO ovsdb-peer:1: x"}, got)
-}
-
-func TestJuju4HasNoLeaderSettings(t *testing.T) {
-	assert.Contains(t, NamesIn(model.WaysOf("3.6.11")), "leader-get")
-	assert.NotContains(t, NamesIn(model.WaysOf("4.0.1")), "leader-get")
-	assert.NotContains(t, NamesIn(model.WaysOf("4.0.1")), "leader-set")
-	assert.Contains(t, NamesIn(model.WaysOf("4.0.1")), "is-leader")
 }
 
 func TestRelationThatGoesIsListedUntilAllHaveDeparted(t *testing.T) {

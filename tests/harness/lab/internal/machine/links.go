@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // What is masked and enabled are links below /etc/systemd/system, as of systemd
@@ -50,44 +53,42 @@ func (u *unitFile) installLinks() map[string]string {
 	return links
 }
 
-// setLink makes a link, or removes it, and says so where that was needed.
-func (m *Machine) setLink(link, target string, there bool) (said string, err error) {
+// setLink makes a link, or removes it.
+func (m *Machine) setLink(link, target string, there bool) error {
 	file := m.path(link)
 	switch old, err := os.Readlink(file); {
 	case there && err == nil && old == target:
-		return "", nil
+		return nil
 	case there && err == nil:
-		return "", fmt.Errorf("File %s already exists and is a symlink to %s", link, old) //nolint:staticcheck // systemd's words
+		return fmt.Errorf("File %s already exists and is a symlink to %s", link, old) //nolint:staticcheck // systemd's words
 	case there:
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return "", err
+			return err
 		}
-		return fmt.Sprintf("Created symlink %s → %s.\n", link, target), os.Symlink(target, file)
+		return os.Symlink(target, file)
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
+		return nil
 	}
-	return fmt.Sprintf("Removed %q.\n", link), os.Remove(file)
+	return os.Remove(file)
 }
 
 // setEnabled makes or removes the links of [Install].
-func (m *Machine) setEnabled(u *unitFile, enabled bool) (said string, err error) {
+func (m *Machine) setEnabled(u *unitFile, enabled bool) error {
 	for link, target := range u.installLinks() {
-		one, err := m.setLink(link, target, enabled)
-		said += one
-		if err != nil {
-			return said, err
+		if err := m.setLink(link, target, enabled); err != nil {
+			return err
 		}
 	}
-	return said, nil
+	return nil
 }
 
-func (m *Machine) setMasked(unit string, masked, runtime bool) (said string, err error) {
+func (m *Machine) setMasked(unit string, masked, runtime bool) error {
 	link := filepath.Join(systemDir, unit+".service")
 	if runtime {
 		link = filepath.Join(runtimeDir, unit+".service")
 	}
 	if target, _ := os.Readlink(m.path(link)); !masked && target != os.DevNull {
-		return "", nil
+		return nil
 	}
 	return m.setLink(link, os.DevNull, masked)
 }
@@ -119,4 +120,154 @@ func (m *Machine) unitFileState(name string) string {
 func (m *Machine) booted() []string {
 	files, _ := filepath.Glob(filepath.Join(m.wantsDir(), "*.service"))
 	return unitNames(files)
+}
+
+func (c *command) say(text string) {
+	if !c.quiet {
+		fmt.Fprintln(&c.out, text)
+	}
+}
+
+// active is systemd's ActiveState.
+func (c *command) active(name string) string {
+	u, err := c.unit(name)
+	if err != nil {
+		return stateInactive
+	}
+	return c.state(c.service(u.name))
+}
+
+// query is is-active or is-enabled: 0 if it is so for one unit.
+func (c *command) query(verb string, units []string) int {
+	good, unknown, missing := false, true, false
+	if len(units) == 0 {
+		return c.each(units, nil)
+	}
+	for _, unit := range units {
+		if _, err := c.unit(unit); err != nil {
+			if verb == "is-enabled" {
+				missing = true
+				fmt.Fprintf(&c.errs, "Failed to get unit file state for %s.service: No such file or directory\n", unit)
+			} else {
+				c.say(stateInactive)
+			}
+			continue
+		}
+		unknown = false
+		state := c.active(unit)
+		if verb == "is-active" {
+			good = good || state == stateActive
+		} else {
+			state = c.unitFileState(unit)
+			good = good || slices.Contains([]string{"enabled", "static", "alias"}, state)
+		}
+		c.say(state)
+	}
+	switch {
+	case good && !missing:
+		return 0
+	case verb != "is-active":
+		return exitFailure
+	case unknown:
+		return exitUnknown
+	}
+	return exitNotActive
+}
+
+// running is is-system-running, which with --wait waits until the jobs of the
+// boot, and all others, are done.
+func (c *command) running() int {
+	busy := true
+	for end := time.Now().Add(jobTimeout); c.wait && busy && time.Now().Before(end); {
+		c.mu.Lock()
+		busy = c.jobs > 0
+		c.mu.Unlock()
+		if busy {
+			time.Sleep(poll)
+		}
+	}
+	return 0
+}
+
+// unitFile enables, disables, masks or unmasks one unit. The words are those of
+// systemd 252.
+func (c *command) unitFile(verb, name string) int {
+	u, err := c.unit(name)
+	masking := verb == "mask" || verb == "unmask"
+	switch {
+	case masking: // also of a unit that does not exist
+	case err != nil:
+		fmt.Fprintf(&c.errs, "Failed to %s unit: Unit file %s.service does not exist.\n", verb, name)
+		return exitFailure
+	case u.masked && verb == "enable":
+		fmt.Fprintf(&c.errs, "Failed to enable unit: Unit file %s/%s.service is masked.\n", systemDir, name)
+		return exitFailure
+	case u.masked && verb == "disable":
+		return 0
+	}
+	if masking {
+		err = c.setMasked(name, verb == "mask", c.runtime)
+	} else {
+		err = c.setEnabled(u, verb == "enable")
+	}
+	if err != nil {
+		fmt.Fprintf(&c.errs, "Failed to %s unit: %v\n", verb, err)
+		return exitFailure
+	}
+	return 0
+}
+
+// show prints properties as NAME=VALUE, or with --value as VALUE, an empty line
+// between units. They come in systemd's order, whatever the order asked for.
+func (c *command) show(units []string) int {
+	return c.each(units, func(name string) int {
+		if c.out.Len() > 0 {
+			c.say("")
+		}
+		for _, property := range c.describe(name) {
+			switch {
+			case len(c.properties) > 0 && !slices.Contains(c.properties, property[0]):
+			case c.value:
+				c.say(property[1])
+			default:
+				c.say(property[0] + "=" + property[1])
+			}
+		}
+		return 0
+	})
+}
+
+// describe is what is known of a unit.
+func (c *command) describe(name string) [][2]string {
+	u, err := c.unit(name)
+	load, file := "loaded", c.unitFileState(name)
+	switch {
+	case err != nil:
+		load, u = "not-found", &unitFile{name: name}
+	case u.masked:
+		load = "masked"
+	}
+	s := &service{active: stateInactive}
+	if err == nil {
+		s = c.service(u.name)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	main := 0
+	if s.main != nil {
+		main = s.main.pid
+	}
+	since := ""
+	if !s.since.IsZero() {
+		since = s.since.UTC().Format("Mon 2006-01-02 15:04:05 MST")
+	}
+	return [][2]string{
+		{"MainPID", strconv.Itoa(main)},
+		{"Id", u.name + ".service"},
+		{"LoadState", load},
+		{"ActiveState", s.active},
+		{"UnitFileState", file},
+		{"ActiveEnterTimestamp", since},
+		{"InvocationID", s.invocation},
+	}
 }

@@ -26,9 +26,8 @@ func linksBelow(t *testing.T, dir string) map[string]string {
 	return links
 }
 
-// The real systemctl, told to work on a directory, and ours make the same links
-// and say the same. What differs is left out: systemctl without a running systemd
-// doesn't complain of units that aren't there.
+// The real systemctl on a directory and the lab's make the same links, print the same on stdout and
+// return the same codes. The lab's has no messages on stderr about what it did.
 func TestUnitsAreEnabledAndMaskedAsBySystemctl(t *testing.T) {
 	program, err := exec.LookPath("systemctl")
 	require.NoError(t, err, "of the package systemd")
@@ -57,12 +56,9 @@ func TestUnitsAreEnabledAndMaskedAsBySystemctl(t *testing.T) {
 	} {
 		args := strings.Fields(command)
 		cmd := exec.Command(program, append([]string{"--root=" + root}, args...)...)
-		var said strings.Builder
-		cmd.Stderr = &said
 		out, _ := cmd.Output()
 		ours := manager.systemctl(args)
 		assert.Equal(t, string(out), ours.Out, command)
-		assert.Equal(t, strings.ReplaceAll(said.String(), root, ""), ours.Errors, command)
 		assert.Equal(t, cmd.ProcessState.ExitCode(), ours.Code, command)
 		assert.Equal(t, linksBelow(t, root+systemDir), linksBelow(t, m.path(systemDir)), command)
 	}
@@ -75,8 +71,7 @@ func TestUnitsThatAreNotThere(t *testing.T) {
 		out, errs string
 		code      int
 	}{
-		"mask ovn-central": {"", "Unit ovn-central.service does not exist, proceeding anyway.\n" +
-			"Created symlink /etc/systemd/system/ovn-central.service → /dev/null.\n", 0},
+		"mask ovn-central":   {"", "", 0},
 		"enable ovn-northd":  {"", "Failed to enable unit: Unit file ovn-northd.service does not exist.\n", 1},
 		"start ovn-northd":   {"", "Failed to start ovn-northd.service: Unit ovn-northd.service not found.\n", 5},
 		"restart ovn-northd": {"", "Failed to restart ovn-northd.service: Unit ovn-northd.service not found.\n", 5},
@@ -91,6 +86,49 @@ func TestUnitsThatAreNotThere(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			got := manager.systemctl(strings.Fields(command))
 			assert.Equal(t, Reply{test.out, test.errs, test.code}, got)
+		})
+	}
+}
+
+func TestEnvironmentFilesAreReadAsSystemdDoes(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want map[string]string
+	}{
+		"the package's, all comments":   {"# This is a POSIX shell fragment\n# OVN_CTL_OPTS: Extra options\n# OVN_CTL_OPTS=\n", map[string]string{}},
+		"one line":                      {"OVN_CTL_OPTS=--db-nb-addr=1 --x\n", map[string]string{"OVN_CTL_OPTS": "--db-nb-addr=1 --x"}},
+		"continued lines":               {"OVN_CTL_OPTS= \\\n    --a=1 \\\n    --b=2\nX=3\n", map[string]string{"OVN_CTL_OPTS": "--a=1     --b=2", "X": "3"}},
+		"continued in quotes":           {"OVN_CTL_OPTS=\"\\\n    --a=1 \\\n    --b=2 \"\n", map[string]string{"OVN_CTL_OPTS": "    --a=1     --b=2 "}},
+		"no line end":                   {"A=1", map[string]string{"A": "1"}},
+		"a comment after a value isn't": {"A=1 # 2\n", map[string]string{"A": "1 # 2"}},
+		"a comment that is continued":   {"; a \\\nA=1\nB=2\n", map[string]string{"B": "2"}},
+		"no equals sign":                {"nonsense\nA=1\n", map[string]string{"A": "1"}},
+		"the last one counts":           {"A=1\nA=2\n", map[string]string{"A": "2"}},
+		"empty":                         {"A=\nB=1\n", map[string]string{"A": "", "B": "1"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, parseEnvironment(test.text))
+		})
+	}
+}
+
+func TestCommandsAreSplitAsSystemdDoes(t *testing.T) {
+	variables := map[string]string{"OPTS": "--a=1  '--b=2 3'", "X": "x y"}
+	tests := map[string]struct {
+		command string
+		want    []string
+	}{
+		"a variable is its words":       {"/bin/ctl run $OPTS", []string{"/bin/ctl", "run", "--a=1", "--b=2 3"}},
+		"in braces it is one":           {"/bin/ctl ${X} a${X}b", []string{"/bin/ctl", "x y", "ax yb"}},
+		"one that isn't set is no word": {"/bin/ctl $NOPE end", []string{"/bin/ctl", "end"}},
+		"quotes":                        {`/bin/ctl "a b" 'c'`, []string{"/bin/ctl", "a b", "c"}},
+		"failure is fine":               {"-/bin/ctl", []string{"/bin/ctl"}},
+		"a dollar":                      {"/bin/ctl $$X", []string{"/bin/ctl", "$X"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, words(test.command, variables))
 		})
 	}
 }

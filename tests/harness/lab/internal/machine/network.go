@@ -30,7 +30,7 @@ const (
 	bridge = "lan"
 )
 
-// bootTimeout bounds a boot; it takes 30 ms, and up to 8 s where the guards of both servers'
+// bootTimeout bounds a boot; it takes 30 ms, and up to 8 s if the guards of both servers'
 // starts wait for machines that are off; on a machine with other things to do many times that.
 const bootTimeout = 3 * time.Minute
 

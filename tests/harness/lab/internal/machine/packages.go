@@ -112,7 +112,7 @@ const NewerSchema = "99.0.0"
 
 var schemaVersion = regexp.MustCompile(`"version": "[0-9.]+"`)
 
-// writeSchemas puts the system's schemas into dir, of another version where one is given.
+// writeSchemas puts the system's schemas into dir, of another version if one is given.
 func writeSchemas(dir, version string) error {
 	const system = "/usr/share/ovn"
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -155,7 +155,7 @@ func (m *Machine) LayOutPackages() error {
 		return err
 	}
 	for _, unit := range []string{Umbrella, NB.Service(), SB.Service()} {
-		if _, err := m.setMasked(unit, true, false); err != nil {
+		if err := m.setMasked(unit, true, false); err != nil {
 			return err
 		}
 	}
@@ -178,7 +178,7 @@ func (m *Machine) enablePackaged() error {
 		if err != nil {
 			return fmt.Errorf("cannot enable %s: %w", name, err)
 		}
-		if _, err := m.setEnabled(u, true); err != nil {
+		if err := m.setEnabled(u, true); err != nil {
 			return fmt.Errorf("cannot enable %s: %w", name, err)
 		}
 	}

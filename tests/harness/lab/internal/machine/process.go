@@ -2,8 +2,11 @@ package machine
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -97,3 +100,102 @@ func (p Process) Reached(sig syscall.Signal) bool {
 	}
 	return !p.Alive()
 }
+
+// reapTimeout bounds the wait for killed processes to be gone.
+const reapTimeout = 5 * time.Second
+
+// initFile has the process of the machine's init.
+func (m *Machine) initFile() string { return filepath.Join(m.Dir, "init.json") }
+
+// Transient reports whether a file or directory, by its path, is of what a machine is only while it is on.
+func Transient(path string) bool {
+	m := Machine{Dir: filepath.Dir(path)}
+	return path == m.initFile() || path == m.RunDir()
+}
+
+// init is the process that holds the machine's network namespace, while the machine is on.
+func (m *Machine) init() (p Process, on bool) {
+	data, err := os.ReadFile(m.initFile())
+	if err != nil || json.Unmarshal(data, &p) != nil {
+		return p, false
+	}
+	return p, p.Alive()
+}
+
+// KillAll is the sudden end of the machine: every process in its network
+// namespace, and every one that was started with its environment, is killed and gone when it
+// returns. Its init is the last, since the namespace is the machine's as long as that holds it.
+func (m *Machine) KillAll() error {
+	first, on := m.init()
+	if on {
+		m.unplug()
+		// It would start again what is killed.
+		if err := first.Signal(syscall.SIGSTOP, false); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+	}
+	var err error
+	for end := time.Now().Add(reapTimeout); ; {
+		left := m.inhabitants(first)
+		if len(left) == 0 {
+			break
+		}
+		if err = kill(left); err != nil || time.Now().After(end) {
+			break
+		}
+	}
+	if on {
+		err = errors.Join(err, kill([]Process{first}))
+	}
+	return err
+}
+
+func kill(processes []Process) error {
+	var errs []error
+	for _, p := range processes {
+		if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			errs = append(errs, err)
+		}
+	}
+	for _, p := range processes {
+		if len(errs) == 0 && !p.await(reapTimeout) {
+			errs = append(errs, fmt.Errorf("cannot end process %d", p.PID))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// inhabitants are the machine's other processes: those in the network namespace of its init,
+// if that is not our own, and those with its environment. This process never counts: one of its
+// threads may be in that namespace for a moment.
+func (m *Machine) inhabitants(first Process) (found []Process) {
+	home, own := network(first.PID), network(os.Getpid())
+	if home == own || !first.Alive() {
+		home = ""
+	}
+	entries, _ := os.ReadDir("/proc")
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == first.PID || pid == os.Getpid() {
+			continue
+		}
+		if (home == "" || network(pid) != home) && !m.has(pid) {
+			continue
+		}
+		if _, started, ok := stat(pid); ok {
+			if p := (Process{pid, started}); p.Alive() {
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// network is the network namespace of a process; empty if that can't be read.
+func network(pid int) string {
+	name, _ := os.Readlink(namespaceOf(pid))
+	return name
+}
+
+// namespaceOf is the file by which a process's network namespace is entered.
+func namespaceOf(pid int) string { return fmt.Sprintf("/proc/%d/ns/net", pid) }

@@ -58,11 +58,3 @@ func TestOnlyTheMachinesOwnProcessesAreKilled(t *testing.T) {
 	require.ErrorIs(t, foreign[0].Signal(syscall.SIGKILL, true), os.ErrProcessDone)
 	require.NoError(t, m.KillAll(), "again")
 }
-
-func TestSystemPathHasNothingOfTheLabButSystemctl(t *testing.T) {
-	m := newMachine(t)
-	t.Setenv("PATH", filepath.Join(m.Lab, "tools")+":"+m.TracedDir()+":/opt/x:/usr/bin")
-	assert.Equal(t, m.BinDir()+":/opt/x:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin:/bin", m.SystemPath())
-	assert.Contains(t, m.Command(t.Context(), "systemctl").Path, m.BinDir())
-	assert.Error(t, m.Command(t.Context(), "no-such-program").Err)
-}

@@ -53,43 +53,53 @@ func (t *tool) ufw(args []string) int {
 // errSyntax is ufw's error about a command that it doesn't take.
 var errSyntax = errors.New("Invalid syntax") //nolint:staticcheck // ufw's words
 
+// run returns what ufw prints; of all that changes rules it prints nothing here.
 func (f *firewall) run(args []string) (said string, err error) {
 	switch line := strings.Join(args, " "); {
-	case line == "--force enable":
-		f.Enabled = true
-		return "Firewall is active and enabled on system startup\n", nil
-	case line == "disable":
-		f.Enabled = false
-		return "Firewall stopped and disabled on system startup\n", nil
+	case line == "--force enable", line == "disable":
+		f.Enabled = line != "disable"
+		return "", nil
 	case line == "status numbered":
 		return f.status(), nil
 	case len(args) == 3 && args[0] == "default" && args[1] == "allow":
-		return fmt.Sprintf("Default %s policy changed to 'allow'\n(be sure to update your rules accordingly)\n", args[2]), nil
+		return "", nil
 	case len(args) > 0 && (args[0] == "prepend" || args[0] == "delete"):
-		return f.change(args[0], args[1:])
+		return "", f.change(args[0], args[1:])
 	}
-	return f.change("add", args)
+	return "", f.change("add", args)
 }
 
 // change adds a rule to the list of each of its families, at its end or its beginning, or deletes it.
-func (f *firewall) change(verb string, words []string) (said string, err error) {
+func (f *firewall) change(verb string, words []string) error {
 	r, families, err := parseRule(words)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, six := range families {
 		rules := &f.V4
 		if six {
 			rules = &f.V6
 		}
-		if verb == "delete" {
-			said += f.remove(rules, r)
-		} else {
-			said += f.put(rules, r, verb == "prepend")
-		}
-		said += suffix(six) + "\n"
+		*rules = changed(verb, *rules, r)
 	}
-	return said, nil
+	return nil
+}
+
+// changed returns the rules after a change. A rule that is prepended keeps the place and the action that it has.
+func changed(verb string, rules []rule, r rule) []rule {
+	i := slices.IndexFunc(rules, r.same)
+	switch {
+	case verb == "delete" && i >= 0 && rules[i].Action == r.Action:
+		return slices.Delete(rules, i, i+1)
+	case verb == "delete" || verb == "prepend" && i >= 0:
+		return rules
+	case i >= 0:
+		rules[i] = r
+		return rules
+	case verb == "prepend":
+		return slices.Insert(rules, 0, r)
+	}
+	return append(rules, r)
 }
 
 // parseRule reads a rule: `allow 6641/tcp`, or `allow [from A] to any port P proto tcp`, either with `comment C`.
@@ -127,50 +137,6 @@ func parseRule(words []string) (r rule, families []bool, err error) {
 	return r, families, nil
 }
 
-// put puts a rule into the list of its family, and says what it did.
-func (f *firewall) put(rules *[]rule, r rule, first bool) string {
-	i, done := slices.IndexFunc(*rules, r.same), "Rule added"
-	switch {
-	case i >= 0 && first:
-		return "Skipping inserting existing rule" // even if its action is another
-	case i >= 0 && (*rules)[i] == r:
-		return "Skipping adding existing rule"
-	case i >= 0:
-		(*rules)[i], done = r, "Rule updated"
-	case first && len(*rules) > 0:
-		*rules, done = slices.Insert(*rules, 0, r), "Rule inserted"
-	default:
-		*rules = append(*rules, r)
-	}
-	return f.said(done)
-}
-
-// remove takes a rule out of the list of its family, and says what it did.
-func (f *firewall) remove(rules *[]rule, r rule) string {
-	i := slices.IndexFunc(*rules, func(other rule) bool { return r.same(other) && r.Action == other.Action })
-	if i < 0 {
-		return "Could not delete non-existent rule"
-	}
-	*rules = slices.Delete(*rules, i, i+1)
-	return f.said("Rule deleted")
-}
-
-// said returns ufw's message about what it did; it is shorter if ufw is off.
-func (f *firewall) said(done string) string {
-	if !f.Enabled {
-		return "Rules updated"
-	}
-	return done
-}
-
-// suffix is the text that ufw adds to its message about a rule of IPv6.
-func suffix(six bool) string {
-	if six {
-		return " (v6)"
-	}
-	return ""
-}
-
 // status is the list of rules with their numbers, in ufw's columns.
 func (f *firewall) status() string {
 	switch {
@@ -184,8 +150,10 @@ func (f *firewall) status() string {
 	for i, r := range slices.Concat(f.V4, f.V6) {
 		to, from := r.Port+"/"+r.Proto, r.From
 		if from == "" {
-			mark := suffix(i >= len(f.V4))
-			to, from = to+mark, "Anywhere"+mark
+			from = "Anywhere"
+			if i >= len(f.V4) {
+				to, from = to+" (v6)", from+" (v6)"
+			}
 		}
 		line := fmt.Sprintf("[%2d] %-26s %-12s%-26s", i+1, to, strings.ToUpper(r.Action)+" IN", from)
 		if r.Comment != "" {

@@ -1,9 +1,7 @@
 package machine
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,7 +37,7 @@ while read -r line; do
 done
 `
 
-func TestUfwSaysWhatTheRealOneSays(t *testing.T) {
+func TestUfw_has_the_rules_of_the_real_one(t *testing.T) {
 	if _, err := exec.LookPath("ufw"); err != nil {
 		t.Fatal("ufw is not installed, and there is nothing to compare with: run tests/install-deps")
 	}
@@ -49,21 +47,25 @@ func TestUfwSaysWhatTheRealOneSays(t *testing.T) {
 	require.NoError(t, err, string(out))
 	var want, got []string
 	for _, part := range strings.Split(strings.TrimSuffix(string(out), "\f"), "\f") {
-		part, _, _ = strings.Cut(part, "\n\nUsage: ")
-		want = append(want, strings.TrimRight(part, "\n"))
+		want = append(want, judged(part))
 	}
 
 	m := newMachine(t)
 	for _, line := range ufwCommands {
 		var said strings.Builder
 		code := (&tool{m, "ufw", "", &said, &said}).ufw(strings.Fields(line))
-		got = append(got, strings.TrimRight(line+"\n= "+string(rune('0'+code))+"\n"+said.String(), "\n"))
+		got = append(got, judged(line+"\n= "+string(rune('0'+code))+"\n"+said.String()))
 	}
 	require.Len(t, want, len(got))
 	for i := range want {
 		assert.Equal(t, want[i], got[i], "command %d", i)
 	}
-	assert.FileExists(t, filepath.Join(m.Dir, "ufw.json"))
-	_, err = os.Stat(filepath.Join(m.Dir, "ufw.json.new"))
-	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// judged is the part of a command's record that the charm depends on: of all but `status` the exit code alone.
+func judged(record string) string {
+	if !strings.HasPrefix(record, "status") {
+		record = strings.Join(strings.SplitN(record, "\n", 3)[:2], "\n")
+	}
+	return strings.TrimRight(record, "\n")
 }

@@ -46,8 +46,8 @@ func (s *State) Remove(name string) {
 	s.elect()
 }
 
-// elect gives the leadership, where it is free, to the oldest unit. A machine
-// that is off can't claim it, and a dying unit gets it only where no other can.
+// elect gives the leadership, if it is free, to the oldest unit. A machine
+// that is off can't claim it, and a dying unit gets it only if no other can.
 func (s *State) elect() {
 	if s.Leader != "" {
 		return

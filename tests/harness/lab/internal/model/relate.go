@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ func (s *State) Relate(endpoint, app string, units int) *Relation {
 }
 
 // Enter makes a unit of the other application a member of the relation, again
-// where it was one. Its addresses, which Juju puts there, are of the range that
+// if it was one. Its addresses, which Juju puts there, are of the range that
 // is reserved for documentation (RFC 5737).
 func (r *Relation) Enter(unit string) {
 	bag := r.RemoteUnits[unit]
@@ -89,7 +90,7 @@ func (r *Relation) OtherApp() *Bag {
 	return &r.RemoteApp
 }
 
-// Bag finds what a unit of either side has put there; nil where it was never in
+// Bag finds what a unit of either side has put there; nil if it was never in
 // the relation.
 func (r *Relation) Bag(unit string) *Bag {
 	if bag := r.Units[unit]; bag != nil {
@@ -112,3 +113,66 @@ func (r *Relation) News(unit string) int {
 }
 
 func newBag() Bag { return Bag{Settings: map[string]string{}} }
+
+// AddressesOf are the unit's addresses for a binding, the one to publish first.
+func (u *Unit) AddressesOf(binding string) []string {
+	if bound := u.Bindings[binding]; len(bound) > 0 {
+		return bound
+	}
+	return u.Addresses
+}
+
+// SetAddresses changes what the machine's addresses are; the first is the
+// preferred one.
+func (s *State) SetAddresses(unit string, addresses []string) {
+	u := s.Units[unit]
+	if !slices.Equal(u.Addresses, addresses) {
+		u.Addresses = slices.Clone(addresses)
+		u.AddressVersion++
+	}
+}
+
+// Bind puts an endpoint into a space where the unit has these addresses.
+func (s *State) Bind(unit, binding string, addresses []string) {
+	u := s.Units[unit]
+	u.Bindings[binding] = slices.Clone(addresses)
+	u.AddressVersion++
+}
+
+// Subnets are the networks of one address each that Juju takes traffic to come
+// from if the model says nothing else (apiserver/facades/agent/uniter,
+// subnetsForAddresses).
+func Subnets(addresses []string) []string {
+	subnets := make([]string, 0, len(addresses))
+	for _, address := range addresses {
+		if ip, err := netip.ParseAddr(Bare(address)); err == nil {
+			subnets = append(subnets, netip.PrefixFrom(ip, ip.BitLen()).String())
+		}
+	}
+	return subnets
+}
+
+// Bare is an address without the length of its network.
+func Bare(address string) string {
+	bare, _, _ := strings.Cut(address, "/")
+	return bare
+}
+
+// addressSettings are what Juju itself puts on a relation for a unit.
+func addressSettings(addresses ...string) map[string]string {
+	return map[string]string{
+		"egress-subnets":  strings.Join(Subnets(addresses), ","),
+		"ingress-address": Bare(addresses[0]),
+		"private-address": Bare(addresses[0]),
+	}
+}
+
+// publishAddresses brings what Juju put on the relations up to date, which it
+// does with each config-changed.
+func (s *State) publishAddresses(u *Unit) {
+	for _, r := range s.Relations {
+		if bag := r.Units[u.Name]; bag != nil && bag.InScope {
+			bag.Write(addressSettings(u.AddressesOf(r.Name)...))
+		}
+	}
+}

@@ -23,7 +23,7 @@ const (
 	relationBroken        = "relation-broken"
 )
 
-// Hook is one hook to run, with its relation's context where it has one.
+// Hook is one hook to run, with its relation's context if it has one.
 type Hook struct {
 	Kind       string
 	RelationID int

@@ -139,19 +139,6 @@ func TestAgentMayHearOfAnythingFirst(t *testing.T) {
 	assert.Equal(t, []string{"config-changed"}, names())
 }
 
-func TestAgentHearsOnlyOfWhatItsHookWasAbout(t *testing.T) {
-	s := newState("3.6.11", 1)
-	settleAll(t, s)
-	s.Configure(map[string]any{"a": 1})
-	h, _ := s.Next("ovn-central/0")
-	s.Configure(map[string]any{"a": 2})
-	s.Commit("ovn-central/0", h)
-	assert.Equal(t, []string{"config-changed"}, runAll(t, s, "ovn-central/0"), "what changed while it ran is another one's")
-	s.SetAddresses("ovn-central/0", []string{"10.99.0.7"})
-	s.SetAddresses("ovn-central/0", []string{"10.99.0.7"})
-	assert.Equal(t, []string{"config-changed"}, runAll(t, s, "ovn-central/0"))
-}
-
 func TestRebootRunsStartAfterAHookThatWaits(t *testing.T) {
 	s := newState("3.6.11", 1)
 	settleAll(t, s)

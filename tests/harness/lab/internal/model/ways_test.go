@@ -116,17 +116,3 @@ func TestModelWaitsForStopOnlyOfUnitsThatAreInARelation(t *testing.T) {
 		})
 	}
 }
-
-func TestLongMessagesAreCut(t *testing.T) {
-	long := strings.Repeat("x", 121)
-	assert.Equal(t, strings.Repeat("x", 117)+"...", WaysOf("4.0.15").Shown(long))
-	assert.Equal(t, long[:120], WaysOf("2.9.42").Shown(long[:120]))
-	assert.Equal(t, long, Ways{}.Shown(long))
-}
-
-func TestWaysOfJuju4DifferFromThoseOfJuju3(t *testing.T) {
-	old := WaysOf("3.6.11")
-	assert.Equal(t, Ways{StatusCut: statusCut}, old)
-	w := WaysOf("4.0.15")
-	assert.True(t, w.PeersStay && w.NoLeaderSettings && w.Late > 0 && w.JoinsApart > 0 && w.GoneAfter > 0, "%+v", w)
-}
