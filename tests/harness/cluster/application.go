@@ -25,9 +25,9 @@ type Application interface {
 	Configure(ctx context.Context, options map[string]string) error
 	// Units are those in the model; empty if there is no such application.
 	Units(ctx context.Context) (map[string]Unit, error)
-	// Log is what the charm has shown of a unit lately; nothing where it isn't kept.
+	// Log is what the charm has shown of a unit lately; nothing if it isn't kept.
 	Log(ctx context.Context, unit string) ([]Past, error)
-	// Run runs an action, and returns its results; where it failed, the error is an
+	// Run runs an action, and returns its results; if it failed, the error is an
 	// [ErrAction].
 	Run(ctx context.Context, unit, action string, args ...string) (map[string]any, error)
 	// Exec runs a program on a unit's machine, and returns what it wrote to stdout.

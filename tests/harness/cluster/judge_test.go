@@ -1,10 +1,16 @@
 package cluster
 
 import (
+	"context"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
 func TestJudgeFindsWhatIsFalseOrHarmful(t *testing.T) {
@@ -45,5 +51,84 @@ func TestJudgeFindsWhatIsFalseOrHarmful(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, test.why, Judge(test.scene, test.word, test.message))
 		})
+	}
+}
+
+// Two scenes, of which the second allows less: in the first a tally may be short.
+// Juju 4 keeps the log in whole seconds, and writes it later.
+func TestLogIsJudgedByTheScenesOfItsTime(t *testing.T) {
+	t.Parallel()
+	first := time.Date(2026, 11, 26, 12, 0, 10, 700_000_000, time.UTC)
+	second := first.Add(10 * time.Second) // 12:00:20.7
+	at := func(s int) time.Time { return first.Truncate(time.Second).Add(time.Duration(s-10) * time.Second) }
+	force := "waiting: juju run ovn-central/0 kick unit=ovn-central/1 force=true"
+	short := "active: 2 of 3 up"
+	tests := map[string]struct {
+		since time.Time
+		shown string
+		wrong int
+	}{
+		"before the story":                             {at(9), force, 0},
+		"in the second in which the story began":       {at(10), force, 1},
+		"in the first scene, told in the second":       {at(19), force, 1},
+		"what the first scene allows":                  {at(19), short, 0},
+		"in the second that both have a part of":       {at(20), force, 1},
+		"what only one of both allows":                 {at(20), short, 0},
+		"in the second scene":                          {at(21), short, 1},
+		"in that second, and the time says which part": {second.Add(time.Millisecond), short, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			word, message, _ := strings.Cut(test.shown, ": ")
+			w := &watch{
+				app: told{units: []string{"ovn-central/0"}, log: []Past{{Status: word, Message: message, Since: test.since}}}, out: io.Discard, last: map[string]string{},
+				scenes: []since{{Scene{Certified: true, Moving: true}, first}, {Scene{Certified: true}, second}},
+			}
+			require.NoError(t, w.logs(t.Context()))
+			assert.Len(t, w.wrong, test.wrong, "%v", w.wrong)
+		})
+	}
+}
+
+// told is an application with these units, of any of which it tells this log.
+type told struct {
+	Application
+	units []string
+	log   []Past
+}
+
+func (t told) Units(context.Context) (map[string]Unit, error) {
+	units := map[string]Unit{}
+	for _, unit := range t.units {
+		units[unit] = Unit{}
+	}
+	return units, nil
+}
+
+func (t told) Log(context.Context, string) ([]Past, error) { return t.log, nil }
+
+func TestFindings(t *testing.T) {
+	all, err := ReadFindings(`[
+		{"code": "MEMBER_DOWN", "severity": "warning", "subject": "nb sb ovn-central/12", "message": "down", "remedies": [
+			{"deed": "start the machine of ovn-central/12"},
+			{"when": "if ovn-central/12 is lost for good", "commands": ["juju remove-unit --force ovn-central/12", "juju add-unit ovn-central"]}]},
+		{"code": "STALE_MEMBER", "severity": "warning", "subject": "sb ovn-central/4", "message": "stale", "remedies": [
+			{"commands": ["juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"]}]}]`)
+	require.NoError(t, err)
+	for subject, want := range map[string]bool{
+		"": true, "nb": true, "sb nb": true, "ovn-central/12": true, "nb ovn-central/12": true, "ovn-central/1": false, "nb ovn-central/4": false,
+	} {
+		assert.Equal(t, want, all.Has(finding.MemberDown, subject), subject)
+	}
+	assert.False(t, all.Has(finding.StaleMember, "nb"))
+	assert.Equal(t, []string{"juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true"}, all.Next(), "no deed, and nothing under a condition")
+	down, is := all.Find(finding.MemberDown, "")
+	require.True(t, is)
+	assert.Equal(t, []string{"juju remove-unit --force ovn-central/12", "juju add-unit ovn-central"}, Commands(down))
+
+	for _, results := range []any{nil, "", "no document"} {
+		_, err := ReadFindings(results)
+		assert.Error(t, err, "%v", results)
 	}
 }

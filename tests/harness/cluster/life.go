@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // The steps of [Life].
@@ -202,7 +204,7 @@ func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 				return err
 			}
 		}
-		if err := sleep(ctx, s.Every); err != nil {
+		if err := poll.Wait(ctx, s.Every); err != nil {
 			return fmt.Errorf("what cluster-status prints doesn't lead to %d members: %w", n, err)
 		}
 	}

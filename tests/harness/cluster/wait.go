@@ -7,7 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // until waits for what a condition, which says what is missing, is about.
@@ -20,7 +21,7 @@ func (s *Story) until(ctx context.Context, missing func(map[string]Unit) string)
 				return nil
 			}
 		}
-		if sleep(ctx, s.Every) != nil {
+		if poll.Wait(ctx, s.Every) != nil {
 			return fmt.Errorf("waited in vain: %s (%w)", what, errors.Join(err, context.Cause(ctx)))
 		}
 	}
@@ -172,13 +173,4 @@ func text(result any) string {
 		return ""
 	}
 	return fmt.Sprint(result)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
 }

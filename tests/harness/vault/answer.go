@@ -23,7 +23,7 @@ type pair struct {
 // the unit of a client published, as the charm does: a certificate is issued when
 // it is first asked for and again when the SANs change; otherwise the answer is
 // the same, byte for byte. A unit that has not asked gets the CA. unit is the
-// client's name, which counts where the request doesn't say one. Requests as one JSON
+// client's name, which counts if the request doesn't say one. Requests as one JSON
 // object (cert_requests), and for certificates of clients, aren't answered.
 //
 // Source: provides.py and tls_certificates_common.py of interface-tls-certificates,

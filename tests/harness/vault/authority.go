@@ -191,7 +191,7 @@ func encode(kind string, der []byte) string {
 
 func parse(der []byte) *x509.Certificate { return must(x509.ParseCertificate(der)) }
 
-// must is for what fails only where this package is wrong or the machine is
+// must is for what fails only if this package is wrong or the machine is
 // broken.
 func must[T any](v T, err error) T {
 	if err != nil {

@@ -63,19 +63,6 @@ func TestAnswerHasTheKeysOfTheCharm(t *testing.T) {
 	}
 }
 
-func TestTheRequestSaysWhoAsks(t *testing.T) {
-	t.Parallel()
-	ca := authority(vault.Options{})
-	got, err := ca.Answer("remote-0a1b/0", asked("[]"))
-	require.NoError(t, err)
-	assert.Contains(t, got, "ovn-central_0.server.cert")
-	bag := asked("[]")
-	delete(bag, "unit_name")
-	got, err = ca.Answer("remote-0a1b/0", bag)
-	require.NoError(t, err)
-	assert.Contains(t, got, "remote-0a1b_0.server.cert")
-}
-
 func TestCertificatesAreForServersAndClients(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]vault.Options{"root": {}, "chain": {Chain: true}, "RSA": {RSA: true}} {
@@ -124,73 +111,6 @@ func TestAnswerStaysUntilTheRequestChanges(t *testing.T) {
 	third := answer(t, ca, asked(`["10.0.0.1"]`))
 	assert.NotEqual(t, second["ovn-central_0.server.cert"], third["ovn-central_0.server.cert"])
 	assert.Equal(t, first["ca"], third["ca"])
-}
-
-// The keys of the first request don't name the common name: a unit that goes back
-// to an earlier one keeps what was issued for the later one.
-func TestAnswerToAnEarlierNameIsTheLatersCertificate(t *testing.T) {
-	t.Parallel()
-	ca := authority(vault.Options{})
-	name := func(cn string) string {
-		bag := asked(`["10.0.0.1"]`)
-		bag["common_name"] = cn
-		return parse(t, answer(t, ca, bag)["ovn-central_0.server.cert"]).Subject.CommonName
-	}
-	assert.Equal(t, "a", name("a"))
-	assert.Equal(t, "b", name("b"))
-	assert.Equal(t, "b", name("a"))
-}
-
-func TestUnitsHaveCertificatesOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	ca := authority(vault.Options{})
-	own, global := map[string]bool{}, map[string]bool{}
-	for _, unit := range []string{"ovn-central_0", "ovn-central_1", "ovn-central_2"} {
-		bag := asked("[]")
-		bag["unit_name"] = unit
-		got := answer(t, ca, bag)
-		own[got[unit+".server.cert"]], global[got["client.cert"]] = true, true
-	}
-	assert.Len(t, own, 3)
-	assert.Len(t, global, 1, "all clients have one certificate")
-}
-
-func TestRequestsThatVaultRefusesAreNotAnswered(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]map[string]string{
-		"no JSON":       {"sans": "10.0.0.1"},
-		"brackets":      {"sans": `["[2001:db8::1]"]`},
-		"an empty name": {"sans": `[""]`},
-		"a port":        {"sans": `["10.0.0.1:6641"]`},
-		"quotes":        {"common_name": `"juju-0"`},
-	} {
-		bag := asked("[]")
-		maps.Copy(bag, change)
-		got, err := authority(vault.Options{}).Answer("ovn-central/0", bag)
-		require.ErrorContains(t, err, "cannot answer ovn-central_0: ", name)
-		assert.Nil(t, got)
-	}
-}
-
-func TestTTLsDecideHowLongCertificatesLast(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		options  vault.Options
-		leaf, ca time.Duration
-	}{
-		"defaults": {vault.Options{}, 8759 * time.Hour, 87599 * time.Hour},
-		"short":    {vault.Options{TTL: time.Minute, CATTL: time.Hour, Chain: true}, time.Minute, time.Hour},
-		"expired":  {vault.Options{TTL: -time.Minute}, -time.Minute, 87599 * time.Hour},
-	} {
-		got := answer(t, authority(tt.options), asked("[]"))
-		leaf, ca := parse(t, got["ovn-central_0.server.cert"]), parse(t, got["ca"])
-		assert.Equal(t, now.Add(tt.leaf), leaf.NotAfter, name)
-		assert.True(t, leaf.NotBefore.Before(leaf.NotAfter), name)
-		assert.Equal(t, now.Add(tt.ca), ca.NotAfter, name)
-		if tt.options.Chain {
-			assert.Equal(t, now.Add(tt.ca), parse(t, got["chain"]).NotAfter, name)
-		}
-	}
 }
 
 func TestRenewKeepsTheKey(t *testing.T) {
