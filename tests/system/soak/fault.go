@@ -187,7 +187,7 @@ func (w *world) resume(h *host, db lab.DB) error {
 	return nil
 }
 
-// signalHook counts as a fault where a hook was running.
+// signalHook counts as a fault if a hook was running.
 func (w *world) signalHook(h *host, sig syscall.Signal) error {
 	err := h.SignalHook(sig)
 	if err == nil {

@@ -22,7 +22,7 @@ const poll = 300 * time.Millisecond
 // view is one database's cluster as an observer of all machines sees it.
 type view struct {
 	// status is that of the leader of the latest term, else of the member with the longest
-	// committed log; the zero one where no server of the application's cluster could be asked.
+	// committed log; the zero one if no server of the application's cluster could be asked.
 	status raft.Status
 	// leads reports whether a majority of the members follows a leader.
 	leads bool
@@ -138,7 +138,7 @@ func follows(s raft.Status, leader raft.Ref) bool {
 	return s.Leader == leader || s.Server.Short() == string(leader)
 }
 
-// rows are the configuration of a database's cluster, as it was seen last where no server of
+// rows are the configuration of a database's cluster, as it was seen last if no server of
 // it can be asked now.
 func (w *world) rows(db lab.DB, cluster raft.ID, now []raft.Member) []raft.Member {
 	w.mu.Lock()

@@ -25,7 +25,7 @@ func (s Step) databases() []lab.DB {
 }
 
 // play makes one step happen, with what happens at the same time. Its error is
-// what the lab itself can't do; what the charm refuses is none.
+// what the lab itself can't do; a refusal of the charm is no error.
 func (w *world) play(ctx context.Context, s Step) error {
 	patience := operationPatience
 	if s.Do == "insist" {
@@ -165,7 +165,7 @@ func (w *world) othersStay(h *host) bool {
 }
 
 // force is `juju remove-unit --force`, of which an operator knows that it costs a
-// member: it is done only where the others are enough for a quorum.
+// member: it is done only if the others are enough for a quorum.
 func (w *world) force(ctx context.Context, h *host) error {
 	for _, db := range lab.Databases {
 		v := w.look(ctx, db)

@@ -1,13 +1,26 @@
+// Package soak runs random schedules of operations and faults on real servers, in
+// the lab, and checks invariants after every step and at the end.
+//
+// A [Schedule] is data: it is made from a seed, can be stored, and can be run again.
+// [Shrink] removes steps from one that breaks an invariant as long as it still
+// breaks one, and the rest is printed as JSON. Schedules below testdata are tests.
+//
+// Two parts are pure: the drawing of schedules (generate.go), and the decision which
+// faults explain a loss of quorum ([Cost.Judge]). The rest operates the lab and
+// checks its state.
 package soak
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +29,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
 var (
@@ -201,4 +216,35 @@ func report(t *testing.T, p played) {
 	})
 	short.Found = strings.SplitN(last.Broken, "\n", 2)[0]
 	assert.Fail(t, "an invariant is broken", "%s\nkeep this as tests/system/soak/testdata/NAME.json:\n%s", last.Broken, short.JSON())
+}
+
+// charm is what the schedules are run with.
+var charm Charm
+
+// Main is the TestMain of a package that plays schedules.
+func Main(m interface{ Run() int }) {
+	lab.Main(m, func(ctx context.Context, dir, root string) error {
+		charm = Charm{Dir: filepath.Join(dir, "charm"), Program: filepath.Join(dir, "ovn-lab")}
+		return errors.Join(os.Mkdir(charm.Dir, 0o755), lab.LayOutWithClock(ctx, charm.Dir, root), lab.BuildTools(ctx, root, charm.Program))
+	})
+}
+
+// lockedWriter is written to by many hooks at once.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
+}
+
+func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// tail is the end of a log.
+func tail(text string) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-120):], "\n")
 }

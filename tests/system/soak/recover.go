@@ -177,7 +177,7 @@ func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, fou
 	return r, found, err
 }
 
-// finds runs an action, and reads its findings; those of one that was killed are none.
+// finds runs an action, and reads its findings; a killed action has none.
 func (w *world) finds(ctx context.Context, h *host, action string, args ...string) (r lab.ActionResult, found cluster.Findings, err error) {
 	r, err = w.RunAction(ctx, h.Unit, action, append(args, "format=json")...)
 	w.say("%s %s %v: %s %v %s", h.Name(), action, args, r.Status, r.Results, r.Message)

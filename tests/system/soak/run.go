@@ -32,7 +32,7 @@ type Result struct {
 	At     int
 	// Counts is what became of disasters.
 	Counts Counts
-	// Writes are those of clients, where they could be read back.
+	// Writes are those of clients, if they could be read back.
 	Writes map[lab.DB]writes.Outcome
 }
 

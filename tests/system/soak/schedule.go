@@ -3,6 +3,7 @@ package soak
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -97,4 +98,106 @@ func faultsOf(steps []Step) (n int) {
 		n += faultsOf(step.With)
 	}
 	return n
+}
+
+// Why says why a member is not up, or that it is.
+type Why int
+
+// The reasons, of which the first that holds counts.
+const (
+	// Up: its server runs, and all others reach it.
+	Up Why = iota
+	// New is a fault of the step that is judged: the charm could not know of it
+	// when it decided.
+	New
+	// Standing is a fault that was there before the step.
+	Standing
+	// Asked is a pause whose price the operator knows.
+	Asked
+	// Ours: there is no fault, the charm has stopped or lost it.
+	Ours
+)
+
+// Cost is what became of one database's cluster in a step.
+type Cost struct {
+	// Before is whether there was a quorum when the step began.
+	Before bool
+	// Members are those of the configuration after it.
+	Members []Why
+}
+
+// Verdict says what has to be, or whose doing it is that it isn't.
+type Verdict int
+
+// The verdicts.
+const (
+	// Serves: a majority is up, there has to be a leader.
+	Serves Verdict = iota
+	// Faults took the quorum; nothing is expected of the cluster.
+	Faults
+	// OurDoing: what was there before the step, and the charm's own acts, are enough
+	// to lose the quorum.
+	OurDoing
+)
+
+// Judge is the model of what the faults alone would have cost. A majority that is
+// up has to serve. If there is none, the step's own faults are taken back: if
+// there still is none, the charm has gone below what the older faults had left, by
+// stopping a server or by shrinking the configuration.
+func (c Cost) Judge() Verdict {
+	count := map[Why]int{}
+	for _, why := range c.Members {
+		count[why]++
+	}
+	majority := len(c.Members)/2 + 1
+	switch {
+	case count[Up] >= majority:
+		return Serves
+	case !c.Before, count[Up]+count[New]+count[Asked] >= majority:
+		return Faults
+	}
+	return OurDoing
+}
+
+// Shrink is delta debugging (Zeller and Hildebrandt, ddmin) on the steps of a
+// schedule: it returns one that fails, of which none of the steps that it still
+// tried could be taken away. fails runs a schedule; it says false too once there
+// is no more time. What happens at the same time as a step, and the number of
+// units, are tried last.
+func Shrink(s Schedule, fails func(Schedule) bool) Schedule {
+	for parts := 2; len(s.Steps) > 1; {
+		size := (len(s.Steps) + parts - 1) / parts
+		shorter := false
+		for from := 0; from < len(s.Steps); from += size {
+			try := s
+			try.Steps = slices.Delete(slices.Clone(s.Steps), from, min(from+size, len(s.Steps)))
+			if fails(try) {
+				s, shorter = try, true
+				break
+			}
+		}
+		switch {
+		case shorter:
+			parts = max(parts-1, 2)
+		case size == 1:
+			return simplify(s, fails)
+		default:
+			parts = min(2*parts, len(s.Steps))
+		}
+	}
+	return simplify(s, fails)
+}
+
+func simplify(s Schedule, fails func(Schedule) bool) Schedule {
+	for i := range s.Steps {
+		for with := len(s.Steps[i].With) - 1; with >= 0; with-- {
+			try := s
+			try.Steps = slices.Clone(s.Steps)
+			try.Steps[i].With = slices.Delete(slices.Clone(s.Steps[i].With), with, with+1)
+			if fails(try) {
+				s = try
+			}
+		}
+	}
+	return s
 }

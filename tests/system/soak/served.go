@@ -18,7 +18,7 @@ type sighting struct {
 	servers []server
 }
 
-// server is one that runs, of a cluster.
+// server is a running server of a cluster.
 type server struct {
 	unit    string
 	began   time.Time

@@ -23,7 +23,7 @@ import (
 // the lab's tools.
 type Charm struct {
 	Dir, Program string
-	// Slow is how many times as long as usual everything may take, where the machine has
+	// Slow is how many times as long as usual everything may take, if the machine has
 	// other things to do; 0 is 1.
 	Slow int
 }
@@ -37,7 +37,7 @@ func (w *world) patience(d time.Duration) time.Duration {
 // electionTimer is the option that is the measure of all waits of the charm.
 const electionTimer = "ovsdb-server-election-timer"
 
-// timer is an election timer of so many seconds on a machine of its own: where a server
+// timer is an election timer of so many seconds on a machine of its own: if a server
 // gets the processor too late, it is taken for dead by timers that are too short.
 func (w *world) timer(seconds string) string {
 	n, err := strconv.Atoi(seconds)
@@ -167,7 +167,7 @@ func (w *world) add(ctx context.Context, n int) error {
 	return nil
 }
 
-// there is the unit of a number, where it is in the model.
+// there is the unit of a number, if it is in the model.
 func (w *world) there(n int) *host {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,7 +187,7 @@ func (w *world) all() (all []*host) {
 	return all
 }
 
-// inModel are those that are in the model.
+// inModel are the units in the model.
 func (w *world) inModel() []*host {
 	return slices.DeleteFunc(w.all(), func(h *host) bool { return h.Removed() })
 }
