@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -39,7 +42,7 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	return runWith(ctx, exec.CommandContext(ctx, name, args...), append([]string{name}, args...))
 }
 
-// runWith runs a command that is shown as shown where it fails.
+// runWith runs a command that is shown as shown if it fails.
 func runWith(ctx context.Context, cmd *exec.Cmd, shown []string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -84,4 +87,93 @@ func poll(ctx context.Context, every time.Duration, done func() bool) error {
 		}
 	}
 	return nil
+}
+
+// systemPath is where programs are in a shell of root on Debian.
+const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// Exec runs a program on the machine as root, and returns what it printed. It
+// works while the network cable is out, too. A program that fails is an
+// [*ExecError].
+func (m *Machine) Exec(ctx context.Context, args ...string) (string, error) {
+	if !m.On() {
+		return "", fmt.Errorf("cannot run %q on %s: it is off", strings.Join(args, " "), m.Name())
+	}
+	return m.enter(ctx, args...)
+}
+
+// Shell runs a shell script on the machine, which ends at the first command that
+// fails.
+func (m *Machine) Shell(ctx context.Context, script string, args ...string) (string, error) {
+	return m.Exec(ctx, append([]string{"sh", "-euc", script, "sh"}, args...)...)
+}
+
+// Enter is the command by which a person gets a shell on the machine.
+func (m *Machine) Enter() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return fmt.Sprintf("nsenter --target %d --all env -i PATH=%s TERM=$TERM HOME=/root bash", m.init, systemPath)
+}
+
+func (m *Machine) enter(ctx context.Context, args ...string) (string, error) {
+	all := append([]string{
+		"--target", strconv.Itoa(m.init), "--all", "--",
+		"env", "-i", "PATH=" + systemPath, "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive",
+	}, args...)
+	return runWith(ctx, exec.CommandContext(ctx, "nsenter", all...), append([]string{m.Name() + ":"}, args...))
+}
+
+// findInit is the machine's pid 1 as the host numbers it; 0: there is none yet.
+func (m *Machine) findInit() int {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", m.cmd.Process.Pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, word := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(word)
+			if err == nil && isInit(pid) {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// isInit reports whether a process is pid 1 of a namespace: proc(5), NSpid, the last
+// number is the innermost.
+func isInit(pid int) bool {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(text)) {
+		if numbers, found := strings.CutPrefix(line, "NSpid:"); found {
+			fields := strings.Fields(numbers)
+			return len(fields) == 2 && fields[1] == "1"
+		}
+	}
+	return false
+}
+
+// WriteFile writes a file to the machine's disk, with the directories above it.
+func (m *Machine) WriteFile(path string, data []byte, mode os.FileMode) error {
+	disk, err := os.OpenRoot(m.Root())
+	if err != nil {
+		return err
+	}
+	defer disk.Close()
+	path = strings.TrimPrefix(path, "/")
+	if err := disk.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := disk.WriteFile(path, data, mode); err != nil {
+		return err
+	}
+	return disk.Chmod(path, mode)
+}
+
+// ReadFile reads a file of the machine's disk, also of one that is off.
+func (m *Machine) ReadFile(path string) ([]byte, error) {
+	disk, err := os.OpenRoot(m.Root())
+	if err != nil {
+		return nil, err
+	}
+	defer disk.Close()
+	return disk.ReadFile(strings.TrimPrefix(path, "/"))
 }

@@ -1,3 +1,17 @@
+// Package machines boots machines for tests: systemd as pid 1 in systemd-nspawn
+// containers over a Debian root, each with its own disk, control group and
+// network card, on one network that leads nowhere else. What can be done to a
+// machine can be done here: install packages, restart, pull its power or its
+// network cable.
+//
+// It needs root, and Debian with what tests/install-deps machines installs. It runs beside
+// everything else on the host: what it makes is in network namespaces, control
+// groups and mounts of its own, all named ovn-e2e, and in one directory. A run
+// that was killed takes its machines with it, and the next run cleans up the rest;
+// a second run waits for the first.
+//
+// What isn't real: the kernel is the host's, so that there is one clock, and a
+// machine whose power is pulled loses nothing of what it had written.
 package machines
 
 import (
@@ -67,7 +81,7 @@ var ErrBusy = errors.New("another run has machines on this host")
 const lockEvery = 500 * time.Millisecond
 
 // Open waits for the end of another run, cleans up what a run that was killed has left, makes the root of the suite
-// where it is missing, and a network without machines.
+// if it is missing, and a network without machines.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
@@ -112,7 +126,7 @@ func (f *Fleet) prepare(ctx context.Context) error {
 	return f.hub.build(ctx)
 }
 
-// takeLock makes this process the one that has machines. The lock goes with the
+// takeLock makes this process the only one with machines. The lock goes with the
 // process.
 func takeLock(ctx context.Context) (*os.File, error) {
 	file, err := os.OpenFile(lockFile, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o644)

@@ -55,7 +55,7 @@ func (f *Fleet) Collect(ctx context.Context, dir string, show io.Writer, units .
 		journal, err := m.Journal(ctx)
 		errs = append(errs, err, os.WriteFile(filepath.Join(to, "journal.log"), []byte(journal), 0o644))
 		for _, unit := range append([]string{"ovn-*"}, units...) {
-			// It fails where no such unit ever ran.
+			// It fails if no such unit ever ran.
 			text, _ := m.Journal(ctx, "--unit="+unit, fmt.Sprintf("--lines=%d", shownLines))
 			fmt.Fprintf(show, "== %s, journal of %s, its last %d lines\n%s", m.Name(), unit, shownLines, text)
 		}

@@ -43,7 +43,7 @@ func newMachine(f *Fleet, n int) *Machine {
 // Name is the machine's host name.
 func (m *Machine) Name() string { return fmt.Sprintf("m%d", m.Number) }
 
-// Address is the machine's IPv4 address, or its IPv6 address where it has no other.
+// Address is the machine's IPv4 address, or its IPv6 address if it has no other.
 func (m *Machine) Address() netip.Addr { return m.fleet.hub.address(m.Number) }
 
 // Address6 is the machine's IPv6 address, which each has.
@@ -115,7 +115,7 @@ func (m *Machine) start(ctx context.Context) error {
 	return nil
 }
 
-// mount makes the machine's disk where it has none, and mounts it: the suite's
+// mount makes the machine's disk if it has none, and mounts it: the suite's
 // root, which no machine writes to, below what is the machine's.
 func (m *Machine) mount() error {
 	if _, err := os.Stat(filepath.Join(m.Root(), "etc")); err == nil {

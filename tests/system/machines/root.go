@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,7 +23,7 @@ var makeRoot []byte
 // rootTimeout bounds the making of a root, most of which is a download.
 const rootTimeout = 15 * time.Minute
 
-// rootOf returns the root of a Debian suite below dir, and makes it where it is
+// rootOf returns the root of a Debian suite below dir, and makes it if it is
 // missing.
 func rootOf(ctx context.Context, dir, suite string, log io.Writer) (string, error) {
 	root := kept(dir, suite, makeRoot)
@@ -63,4 +65,24 @@ func keep(ctx context.Context, dir, name string, program []byte, suite string) e
 	defer cancel()
 	_, err = run(ctx, file, suite, kept(dir, name, program))
 	return err
+}
+
+// NewerPackages is where machines have [Options.Newer], as a repository for apt.
+const NewerPackages = "/srv/newer"
+
+// makeNewer is the program that makes it. It is made again when the program changes,
+// and kept for all runs after that.
+//
+//go:embed make-newer
+var makeNewer []byte
+
+// newerOf returns the directory with OVN's packages of a newer suite below dir, and
+// makes it if it is missing.
+func newerOf(ctx context.Context, dir, suite string, log io.Writer) (string, error) {
+	packages := kept(dir, "newer-"+suite, makeNewer)
+	if _, err := os.Stat(packages); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return packages, err
+	}
+	fmt.Fprintf(log, "making OVN's packages of Debian %s for older machines; they are kept in %s\n", suite, packages)
+	return packages, keep(ctx, dir, "newer-"+suite, makeNewer, suite)
 }

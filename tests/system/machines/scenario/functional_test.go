@@ -1,6 +1,10 @@
 package scenario
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -47,4 +51,40 @@ func goEnv(t *testing.T, name string) string {
 	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
 	require.NoError(t, err)
 	return strings.TrimSpace(string(out))
+}
+
+// TestNetworkWithoutIPv4 has units, clients and a unit that goes, all of them with
+// IPv6 addresses only.
+func TestNetworkWithoutIPv4(t *testing.T) {
+	ctx, s := newStory(t, packedCharm(t), machines.Options{IPv6: true})
+	s.deploy(ctx, t)
+	s.connectClients(ctx, t)
+	s.remove(ctx, t, s.leaderOf(ctx, t, "nb", "OVN_Northbound"))
+	s.writes(ctx, t)
+	nothingIsLost(ctx, t, s.client)
+}
+
+// newerVariable names the suite to whose packages of OVN those of the machines are
+// upgraded.
+const newerVariable = "E2E_NEWER"
+
+// newerSource is a line of sources.list with the packages of [newer].
+const newerSource = "deb [trusted=yes] file:" + machines.NewerPackages + " ./"
+
+// newer is the suite to upgrade to.
+func newer() string { return cmp.Or(os.Getenv(newerVariable), "trixie") }
+
+// runs are the versions of a machine's servers and of the schemas that they serve.
+func runs(ctx context.Context, t *testing.T, m *machines.Machine) map[string]string {
+	t.Helper()
+	versions := map[string]string{}
+	for _, db := range databases {
+		eventually(ctx, t, convergence, func() error {
+			out, err := m.Shell(ctx, `ovs-appctl --timeout=5 -t /var/run/ovn/ovn$1_db.ctl version | head -n 1
+ovsdb-client --timeout=5 get-schema-version unix:/var/run/ovn/ovn$1_db.sock $2`, db.short, db.schema)
+			versions[db.short] = fmt.Sprintf("%q", out)
+			return err
+		})
+	}
+	return versions
 }

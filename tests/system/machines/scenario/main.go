@@ -10,14 +10,18 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/juju/charm/v12"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -40,7 +44,7 @@ const cleanupTime = 3 * time.Minute
 func suite() string { return cmp.Or(os.Getenv(suiteVariable), hostSuite) }
 
 // open makes a fleet without machines, for one test. The context ends in time to
-// collect the logs of all machines where the test fails.
+// collect the logs of all machines if the test fails.
 func open(t *testing.T, o machines.Options, units ...string) (context.Context, *machines.Fleet) {
 	t.Helper()
 	o.Suite = suite()
@@ -95,4 +99,63 @@ func await(ctx context.Context, limit time.Duration, condition func() error) err
 		case <-ticker.C:
 		}
 	}
+}
+
+// each does something to machines at the same time.
+func each(ctx context.Context, t *testing.T, on []*machines.Machine, do func(context.Context, *machines.Machine) error) {
+	t.Helper()
+	errs := make([]error, len(on))
+	var group sync.WaitGroup
+	for i, m := range on {
+		group.Go(func() {
+			if err := do(ctx, m); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", m.Name(), err)
+			}
+		})
+	}
+	group.Wait()
+	require.NoError(t, errors.Join(errs...))
+}
+
+// root is the module's directory.
+const root = "../../../.."
+
+// charmFile is what `make charm` writes.
+const charmFile = "build/ovn-central_amd64.charm"
+
+// jujuRunner builds Juju's agent and the controller, from their own module, and beside it
+// the agent's hook tools.
+func jujuRunner(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir, "./cmd/...")
+	build.Dir = filepath.Join(root, "tests", "system", "conformance")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return filepath.Join(dir, "juju-runner")
+}
+
+// packedCharm builds the charm file and unpacks it, as Juju does.
+func packedCharm(t *testing.T) string {
+	t.Helper()
+	pack := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-C", root, "charm", "ARCH=amd64")
+	out, err := pack.CombinedOutput()
+	require.NoError(t, err, string(out))
+	archive, err := charm.ReadCharmArchive(filepath.Join(root, charmFile))
+	require.NoError(t, err)
+	dir := filepath.Join(t.TempDir(), "charm")
+	require.NoError(t, archive.ExpandTo(dir))
+	return dir
+}
+
+// stubCharm is a charm with the metadata of another whose hooks do nothing.
+func stubCharm(t *testing.T, other string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "stub")
+	require.NoError(t, os.CopyFS(dir, os.DirFS(other)))
+	dispatch := filepath.Join(dir, "dispatch")
+	require.NoError(t, os.Remove(dispatch))
+	require.NoError(t, os.WriteFile(dispatch, []byte("#!/bin/sh\nexit 0\n"), 0o755)) //nolint:gosec // it is executed
+	return dir
 }

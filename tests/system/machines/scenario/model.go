@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/juju"
 )
 
-// convergence is how long the model may take to come to rest after a change,
+// convergence is how long the model may take to settle after a change,
 // packages and all.
 const convergence = 4 * time.Minute
 
