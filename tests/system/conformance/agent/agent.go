@@ -12,11 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/juju/clock"
-	"github.com/juju/loggo"
-	"github.com/juju/names/v5"
-
 	"github.com/juju/juju/agent/tools"
 	"github.com/juju/juju/api/agent/uniter"
 	"github.com/juju/juju/core/leadership"
@@ -29,6 +27,10 @@ import (
 	jujuuniter "github.com/juju/juju/worker/uniter"
 	"github.com/juju/juju/worker/uniter/charm"
 	"github.com/juju/juju/worker/uniter/operation"
+	"github.com/juju/juju/worker/uniter/runner"
+	hookcontext "github.com/juju/juju/worker/uniter/runner/context"
+	"github.com/juju/loggo"
+	"github.com/juju/names/v5"
 
 	"github.com/ovn-central/ovn-central-operator/tests/system/conformance/controller"
 )
@@ -124,4 +126,35 @@ func (c Config) prepare(tag names.UnitTag) error {
 		return err
 	}
 	return os.Symlink(c.HookTool, link)
+}
+
+// recorder is Juju's hook runner; it reports what it ran to the controller.
+type recorder struct {
+	runner.Runner
+	connection *connection
+}
+
+func (c *connection) newRunner(context hookcontext.Context, paths hookcontext.Paths, remote runner.ExecFunc) runner.Runner {
+	return recorder{runner.NewRunner(context, paths, remote), c}
+}
+
+// RunHook implements [runner.Runner].
+func (r recorder) RunHook(name string) (runner.HookHandlerType, error) {
+	unit, _ := r.Context().RemoteUnitName()
+	entry := strings.TrimSpace(name + " " + unit)
+	r.tell("Runs", entry)
+	handler, err := r.Runner.RunHook(name)
+	switch {
+	case errors.Is(err, runner.ErrTerminated):
+		entry += " (killed)"
+	case err != nil:
+		entry += " (failed)"
+	}
+	r.tell("Ran", entry)
+	return handler, err
+}
+
+// tell reports for people and tests: a hook counts without that.
+func (r recorder) tell(what, entry string) {
+	_ = r.connection.call(r.connection.ctx, "Runner", "", what, entry, nil)
 }

@@ -73,7 +73,7 @@ type Unit struct {
 	starting   bool   // its agent is, and has not come yet
 	agent      string // that is there
 	leads      bool   // as its agent last heard
-	beats      int    // of its agent since anything has come about
+	beats      int    // of its agent since the last change
 }
 
 // Relation is one relation. A peer relation has no other side.
