@@ -2,17 +2,13 @@ package deployment
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha1"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,87 +17,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
-
-// maxJoin is about what a join of the filled database takes, on a machine that
-// is busy.
-const maxJoin = 150 * time.Millisecond
-
-// The servers of a unit that joins are killed, whatever they have come to; systemd
-// starts them again. The unit is a member in the end. Each of its servers is killed
-// twice at most: one that is killed as it becomes a member stays one until it is
-// kicked, and of six members three would be no majority.
-func TestJoinWhoseServersAreKilledEnds(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{Restart: true})
-	c.fillNorthbound()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	u := c.AddEmpty()
-	units = append(units, u)
-	var killers sync.WaitGroup
-	for _, db := range lab.Databases {
-		var delays []time.Duration
-		for range 2 {
-			delays = append(delays, time.Duration(random.Int64N(int64(maxJoin))))
-		}
-		killers.Go(func() { killStarts(t, u, db, delays) })
-	}
-	require.NoError(t, c.Settle(t.Context()))
-	killers.Wait()
-	c.Tick("it is a member", func() bool { return c.IsMember(u) })
-	c.RunUpdateStatus(units...)
-	c.kickLeftBehind(units...)
-	c.Tick("all are active", c.AllActive)
-	c.RequireOneCluster(units...)
-	t.Logf("%s has put away %v", u.Name(), c.PutAway(u))
-}
-
-// kickLeftBehind follows the operator's instructions for a server that was killed at the
-// moment at which it became a member. Until then the unit's own server hears no
-// leader: the killed server's connection to the address is taken.
-func (c *cloud) kickLeftBehind(units ...*lab.Unit) {
-	c.T.Helper()
-	for _, db := range lab.Databases {
-		known := map[string]bool{}
-		for _, u := range units {
-			known[c.ServerIDs(u)[string(db)][:4]] = true
-		}
-		s, err := c.RaftStatus(units[0], db)
-		require.NoError(c.T, err)
-		for _, member := range s.Servers {
-			if !known[member.Short] {
-				c.Act(units[0], "kick", string(db)+"-identity="+member.Short, "i-really-mean-it=true")
-			}
-		}
-	}
-}
-
-// killStarts kills a server at these times after it was started, once for each
-// of its next starts.
-func killStarts(t *testing.T, u *lab.Unit, db lab.DB, delays []time.Duration) {
-	ctx, cancel := context.WithTimeout(t.Context(), labtest.Patience)
-	defer cancel()
-	last := 0
-	for len(delays) > 0 && ctx.Err() == nil {
-		if pid, err := u.ServerPID(db); err == nil && pid != last && u.Running(db) {
-			last = pid
-			pause(ctx, delays[0])
-			if u.Kill(db) == nil { // else the charm has just put it away itself
-				t.Logf("%s: killed its %s server after %s", u.Name(), db, delays[0])
-				delays = delays[1:]
-			}
-		}
-		pause(ctx, time.Millisecond)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
 
 // A server that is killed after it has taken the log, and before the
 // configuration with itself in it, leaves a file on which none can ever start.
@@ -151,21 +66,6 @@ func header(t *testing.T, path string) (record map[string]any, rest []byte) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(rest[:size], &record))
 	return record, rest[size:]
-}
-
-// fillNorthbound makes the Northbound database so large that a joiner takes some time to
-// get it.
-func (c *cloud) fillNorthbound() {
-	c.T.Helper()
-	args := []string{"--timeout=30", "--db=" + c.Remotes(lab.NB)}
-	for n := range 200 {
-		args = append(args, "--", "create", "Address_Set", "name=filler"+string(rune('a'+n/26))+string(rune('a'+n%26)), "external_ids:text="+strings.Repeat("x", 2000))
-	}
-	_, err := c.Exec(c.Patient(), "ovn-nbctl", args...)
-	require.NoError(c.T, err)
-	leader := c.LeaderOf(lab.NB)
-	_, err = leader.Appctl(c.T.Context(), lab.NB, "ovsdb-server/compact")
-	assert.NoError(c.T, err)
 }
 
 // A member that has taken its own removal, which the others have not, and then lost its

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -68,8 +70,7 @@ func TestBackupThatWasKilledIsNoneAndTheSameCommandMakesOne(t *testing.T) {
 func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u, others := m.Deployed[2], m.Deployed[:2]
-	m.AddSwitch("kept")
-	m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(u), "kept") })
+	m.AddSwitch("kept", u)
 	ids := map[lab.DB]string{}
 	for _, db := range lab.Databases {
 		var err error
@@ -127,4 +128,115 @@ func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 			assert.Contains(t, shown["proof"], string(db)+": "+unit.Name()+" is a member, and an acknowledged write was read back from its server")
 		}
 	}
+}
+
+// killings are how a recovery is interrupted at its calls.
+var killings = []struct {
+	name string
+	// units are as many as are deployed; all but left are lost.
+	units, left int
+	// stride is how many calls further each run is killed, if no more is explored.
+	stride int
+	// power means that the machine loses its power at that moment, too, and starts again.
+	power bool
+}{
+	{"the action is killed", 2, 1, 12, false},
+	{"its machine loses its power", 2, 1, 24, true},
+	{"the action, and the hooks of it and of the unit that publishes, are killed", 4, 2, 24, false},
+}
+
+// The action is killed at its calls, one after another, and the same command continues each
+// time, until it has ended.
+func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
+	t.Parallel()
+	for _, k := range killings {
+		t.Run(k.name, func(t *testing.T) {
+			m := labtest.Deploy(t, k.units)
+			left, lost := m.Deployed[:k.left], m.Deployed[k.left:]
+			asked, leads := left[0], left[k.left-1]
+			m.AddSwitch("kept", left...)
+			old := m.Raft(asked, lab.NB)
+			m.Lose(lost...)
+			require.NoError(t, m.SetLeader(t.Context(), leads))
+			m.RunUpdateStatus(left...)
+			give := "give-up=" + labtest.Names(lost)
+			ended := m.WatchServed()
+			m.Hold(true)
+			m.KillEverywhere(k.stride, labtest.AllMembers(m, left...), func(call int) bool {
+				killed, err := m.RunActionKilledAt(t.Context(), asked, call, "recover", give, "i-really-mean-it=true")
+				require.NoError(t, err)
+				if killed.Killed && k.power {
+					require.NoError(t, asked.PowerOff())
+					require.NoError(t, asked.PowerOn(t.Context()))
+				}
+				for _, u := range left {
+					if len(m.Pending(u)) > 0 && !k.power { // of what it hears from others
+						killed.Killed = m.KillNext(u, call) || killed.Killed
+					}
+				}
+				return killed.Killed
+			})
+			m.Hold(false)
+			require.NoError(t, m.Settle(t.Context()))
+			now := m.Raft(asked, lab.NB)
+			assert.NotEqual(t, *old.Cluster, *now.Cluster)
+			for _, u := range left {
+				put, live := m.PutAway(u), m.InPlace(u)
+				assert.Len(t, put, 2, "nothing was done twice")
+				assert.Len(t, live, 2)
+			}
+			m.RequireProof(asked, left...)
+
+			m.PowerOn(lost...)
+			require.NoError(t, m.Settle(t.Context()))
+			m.Tick("the units that return join", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+			ended()
+			for _, u := range lost {
+				assert.Contains(t, m.Seen(u), "kept")
+			}
+			m.RequireProof(asked, m.Deployed...)
+		})
+	}
+}
+
+// The lost unit is given up by the identities of its members. Once the new cluster of one database has replaced the
+// old one, the lost member's identity is not in it any more: the command that names both continues with the other
+// database, and makes again nothing that exists already.
+func TestRestoreThatWasKilledAfterOneDatabaseGoesOnWithTheOtherByTheSameIdentities(t *testing.T) {
+	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
+	u, lost := m.Deployed[0], m.Deployed[1]
+	m.AddSwitch("kept", u)
+	from := "from=" + m.Act(u, "backup")["backup"]
+	give := "give-up=" + m.ServerID(lost, lab.NB)[:8] + "," + m.ServerID(lost, lab.SB)[:8]
+	m.Lose(lost)
+	require.NoError(t, m.SetLeader(t.Context(), u))
+	m.RunUpdateStatus(u)
+	ended := m.WatchServed()
+	var once sync.Once
+	u.OnCall(func(call string) {
+		if strings.Contains(call, "systemctl start ovn-ovsdb-server-nb") {
+			once.Do(func() { assert.NoError(t, u.SignalHook(syscall.SIGKILL)) })
+		}
+	})
+	// The ID may be published by the action, and be there in the next hook only: then that one is killed.
+	_, _ = m.RunAction(t.Context(), u, "restore", from, "database=nb", "give-up="+m.ServerID(lost, lab.NB)[:8], "i-really-mean-it=true")
+	m.Eventually("the new Northbound cluster has a leader", func() bool {
+		s, err := m.RaftStatus(u, lab.NB)
+		return m.RunHook(t.Context(), u, "update-status") == nil && err == nil && s.HasLeader()
+	})
+	u.OnCall(nil)
+	require.NoError(t, m.Settle(t.Context()))
+
+	m.Act(u, "restore", from, give, "i-really-mean-it=true")
+	require.NoError(t, m.Settle(t.Context())) // the ID of sb is there in the next hook only
+	m.Eventually("a member of both", labtest.AllMembers(m, u))
+	m.RequireProof(u, u)
+	put, live := m.PutAway(u), m.InPlace(u)
+	assert.Len(t, put, 2, "nothing was done twice")
+	assert.Len(t, live, 2)
+	require.NoError(t, lost.PowerOn(t.Context()))
+	require.NoError(t, m.Settle(t.Context()))
+	m.Tick("the unit that returns joins", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+	ended()
+	assert.Contains(t, m.Seen(lost), "kept")
 }

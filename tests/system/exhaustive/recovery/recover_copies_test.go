@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestRecoverKeepsWhatAMajorityOfTheSurvivingCopiesHad(t *testing.T) {
 		require.NoError(t, behind.Start(t.Context(), db))
 	}
 	m.Lose() // none more; those that are left find out
-	copiesOf(m, left...)
+	m.RunUpdateStatus(left...)
 	before := map[lab.DB]int{lab.NB: w.Acknowledged(lab.NB), lab.SB: w.Acknowledged(lab.SB)}
 	most, stored := m.StoredByMost(left...), m.StoredByMost(newest)
 	for _, db := range lab.Databases {
@@ -52,9 +53,7 @@ func TestRecoverKeepsWhatAMajorityOfTheSurvivingCopiesHad(t *testing.T) {
 	assert.True(t, m.RefusedRecovery(behind, "recover", give, "i-really-mean-it=true").Has(finding.RecoveryNewerData, newest.Name()))
 	m.Act(newest, "recover", give, "i-really-mean-it=true")
 	m.Tick("those that are left are members", labtest.AllMembers(m, left...), left...)
-	for _, u := range lost {
-		require.NoError(t, u.PowerOn(t.Context()))
-	}
+	m.PowerOn(lost...)
 	m.Tick("all are members", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
 	ended()
 	m.RequireKept(w, stored, before)
@@ -87,4 +86,46 @@ func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
 	require.NoError(t, newest.PowerOn(t.Context()))
 	m.Tick("what was lost joins if it returns", labtest.AllMembers(m, left, newest), left, newest)
 	assert.NotContains(t, m.Seen(newest), "late")
+}
+
+// Two units are asked in the same instant, by two operators: they agree on one of them.
+func TestRecoverOfTwoUnitsThatAreAskedInTheSameInstantMakesOneCluster(t *testing.T) {
+	m := labtest.Deploy(t, 4)
+	left, lost := m.Deployed[:2], m.Deployed[2:]
+	m.AddSwitch("kept", left...)
+	old := m.Raft(left[0], lab.NB)
+	m.Lose(lost...)
+	require.NoError(t, m.SetLeader(t.Context(), left[1]))
+	m.RunUpdateStatus(left...)
+	ended := m.WatchServed()
+	results, failures := make([]lab.ActionResult, len(left)), make([]error, len(left))
+	var group sync.WaitGroup
+	for i, u := range left {
+		group.Go(func() {
+			results[i], failures[i] = m.RunAction(t.Context(), u, "recover", "give-up="+labtest.Names(lost), "i-really-mean-it=true")
+		})
+	}
+	group.Wait()
+	begun := 0
+	for i, u := range left {
+		require.NoError(t, failures[i])
+		t.Logf("%s: %s %s %v", u.Name(), results[i].Status, results[i].Message, results[i].Results)
+		if results[i].Status == "completed" {
+			begun++
+		}
+	}
+	require.NotZero(t, begun)
+	m.Tick("both are members of one new cluster", labtest.AllMembers(m, left...), left...)
+	now := m.Raft(left[0], lab.NB)
+	assert.NotEqual(t, *old.Cluster, *now.Cluster)
+	for _, u := range left {
+		assert.Contains(t, m.Seen(u), "kept")
+		put, live := m.PutAway(u), m.InPlace(u)
+		assert.Len(t, put, 2, "the old files of %s, and no cluster of its own", u.Name())
+		assert.Len(t, live, 2)
+	}
+	m.PowerOn(lost...)
+	m.Tick("all are members", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+	ended()
+	m.RequireWritable()
 }

@@ -1,7 +1,8 @@
 package recovery
 
 import (
-	"strings"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,10 +17,7 @@ import (
 func retried(m *labtest.Model, u *lab.Unit, others ...*lab.Unit) {
 	m.T.Helper()
 	m.Eventually(u.Name()+" goes", func() bool {
-		for _, other := range others {
-			require.NoError(m.T, m.RunHook(m.T.Context(), other, "update-status"))
-		}
-		require.NoError(m.T, m.Settle(m.T.Context()))
+		m.RunUpdateStatus(others...)
 		return m.Retry(m.T.Context(), u) == nil
 	})
 }
@@ -38,8 +36,7 @@ func TestRestoreEndsWhereTheUnitThatLeadsTheApplicationIsBeingRemoved(t *testing
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju3})
 	asked, leads, lost := m.Deployed[0], m.Deployed[1], m.Deployed[2]
 	require.NoError(t, m.SetLeader(t.Context(), leads))
-	m.AddSwitch("kept")
-	m.Eventually("the switch is seen", func() bool { return strings.Contains(m.Seen(asked), "kept") })
+	m.AddSwitch("kept", asked)
 	dir := m.Act(asked, "backup")["backup"]
 	m.PowerOff(lost)
 	m.RequireDown(lost)
@@ -69,12 +66,9 @@ func TestUnitThatIsRemovedBeforeItServesTheNewClusterServesItUntilOthersHaveJoin
 	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju3})
 	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
 	require.NoError(t, m.SetLeader(t.Context(), a.leads))
-	m.AddSwitch("kept")
-	m.Eventually("the switch is seen", func() bool {
-		return strings.Contains(m.Seen(a.asked), "kept") && strings.Contains(m.Seen(a.leads), "kept")
-	})
+	m.AddSwitch("kept", a.asked, a.leads)
 	m.Lose(a.lost...)
-	copiesOf(m, a.asked, a.leads)
+	m.RunUpdateStatus(a.asked, a.leads)
 	ended := m.WatchServed()
 	m.Hold(true)
 	a.publishes()
@@ -118,5 +112,86 @@ func TestUnitThatWasStoppedForARestoreAndIsRemovedVotesAgainAndLeaves(t *testing
 	retried(m, asked, other, off)
 	m.RequireMembers(other, off)
 	assert.Contains(t, m.Seen(other), "kept")
+	m.RequireWritable()
+}
+
+// recoverOnTwoOfFive loses three of five units, and has the other two, which are both asked, make one
+// new cluster.
+func recoverOnTwoOfFive(m *labtest.Model) (left, lost []*lab.Unit) {
+	m.T.Helper()
+	m.AddSwitch("kept")
+	left, lost = m.Deployed[:2], m.Deployed[2:]
+	m.Lose(lost...)
+	m.RunUpdateStatus(left...)
+	m.Hold(true)
+	begun := 0
+	for _, u := range left { // the one that is asked second may have nothing to add
+		r, err := m.RunAction(m.T.Context(), u, "recover", "give-up="+labtest.Names(lost), "i-really-mean-it=true")
+		require.NoError(m.T, err)
+		if m.T.Log(u.Name(), r.Status, r.Message); r.Status == "completed" {
+			begun++
+		}
+	}
+	require.NotZero(m.T, begun)
+	m.Hold(false)
+	m.Tick("a new cluster", labtest.AllMembers(m, left...), left...)
+	return left, lost
+}
+
+// Three of five are lost, and the other two, which are both asked, make one new cluster. The three boot, a majority of
+// the old one: before any hook of theirs has run, none of their servers is started, and what
+// clients can reach is the new cluster alone. Their hooks then have them join it.
+func TestOldMajorityThatBootsServesNothingBeforeItsHooks(t *testing.T) {
+	m := labtest.Deploy(t, 5)
+	left, lost := recoverOnTwoOfFive(m)
+	m.Hold(true)
+	m.PowerOn(lost...)
+	for _, u := range lost {
+		for _, db := range lab.Databases {
+			assert.False(t, u.Running(db), "%s serves %s", u.Name(), db)
+			said, err := os.ReadFile(filepath.Join(u.LogDir(), db.Service()+".out"))
+			require.NoError(t, err)
+			assert.Contains(t, string(said), "its cluster was given up in a recovery")
+		}
+	}
+	m.RequireOneServed()
+	m.AddSwitch("new") // through all remotes
+	assert.Contains(t, m.Seen(left[0]), "new")
+
+	m.Hold(false)
+	require.NoError(t, m.Settle(t.Context()))
+	m.Tick("all are members of the new cluster", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+	for _, u := range m.Deployed {
+		assert.Contains(t, m.Seen(u), "kept")
+		assert.Contains(t, m.Seen(u), "new")
+	}
+	m.RequireWritable()
+}
+
+// The lost units are removed while their machines are off. These boot, and nothing keeps their servers from
+// starting: they elect a leader of the old cluster, and serve clients, until the hooks of each put its copy away.
+// None waits for the others, which are no longer members.
+func TestOldMajorityThatIsBeingRemovedWhenItBootsGivesItsClusterUp(t *testing.T) {
+	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju4})
+	left, lost := recoverOnTwoOfFive(m)
+	m.Hold(true)
+	for _, u := range lost {
+		require.NoError(t, m.Destroy(u))
+		require.NoError(t, os.Remove(filepath.Join(u.ConfDir(), "ovn-central-start-guard.json")))
+		require.NoError(t, u.PowerOn(t.Context()))
+	}
+	for _, db := range lab.Databases {
+		m.Eventually("the old cluster is served", func() bool {
+			s, err := m.RaftStatus(lost[0], db)
+			return err == nil && s.HasLeader()
+		})
+	}
+	m.Hold(false)
+	for _, u := range lost {
+		m.Remove(u)
+		m.RequirePutAway(u)
+	}
+	m.RequireOneServed()
+	m.RequireMembers(left...)
 	m.RequireWritable()
 }

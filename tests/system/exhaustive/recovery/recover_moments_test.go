@@ -24,14 +24,14 @@ type amid struct {
 }
 
 // moments are those at which members of the old cluster return, each further than the one
-// before, and what comes of it where a majority returns: a new cluster that is made and not
+// before, and what comes of it if a majority returns: a new cluster that is made and not
 // published is taken back.
 var moments = []struct {
 	name      string
 	come      func(a amid)
 	majority  end
 	oneReturn end
-	// seldom are played where more is explored only, of a majority and of one that returns
+	// seldom are played if more is explored only, of a majority and of one that returns
 	// alone: each takes a minute.
 	majoritySeldom, oneSeldom bool
 }{
@@ -120,18 +120,13 @@ func returnsAtEachMoment(t *testing.T, n int) {
 		}
 		begun := time.Now()
 		kept := "kept-" + labtest.Names(m.Deployed[i:i+1])
-		m.AddSwitch(kept)
-		m.Eventually("the switch is seen", func() bool {
-			return strings.Contains(m.Seen(a.asked), kept) && strings.Contains(m.Seen(a.leads), kept)
-		})
+		m.AddSwitch(kept, a.asked, a.leads)
 		old := m.Raft(a.asked, lab.NB)
 		m.Lose(a.lost...)
-		copiesOf(m, a.asked, a.leads)
+		m.RunUpdateStatus(a.asked, a.leads)
 		m.Hold(true)
 		moment.come(a)
-		for _, u := range a.lost[:n] {
-			require.NoError(t, u.PowerOn(t.Context()))
-		}
+		m.PowerOn(a.lost[:n]...)
 		want := map[int]end{1: moment.oneReturn, 3: moment.majority}[n]
 		a.finish(n, want)
 		now := m.Raft(a.asked, lab.NB)
@@ -192,12 +187,9 @@ func TestNewClusterOfAUnitThatIsLostBeforeItIsPublishedStaysOut(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju3})
 	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
 	require.NoError(t, m.SetLeader(t.Context(), a.leads))
-	m.AddSwitch("kept")
-	m.Eventually("the switch is seen", func() bool {
-		return strings.Contains(m.Seen(a.asked), "kept") && strings.Contains(m.Seen(a.leads), "kept")
-	})
+	m.AddSwitch("kept", a.asked, a.leads)
 	m.Lose(a.lost...)
-	copiesOf(m, a.asked, a.leads)
+	m.RunUpdateStatus(a.asked, a.leads)
 	ended := m.WatchServed()
 	m.Hold(true)
 	a.makes()
