@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func TestAPIIsReadOnlyAndPeersNeedACertificate(t *testing.T) {
 	assert.Equal(t, http.StatusOK, p.code(http.MethodGet, peer, &http.Client{Transport: &http.Transport{TLSClientConfig: known}, Timeout: patience}))
 }
 
-// code returns the status of an answer; 0 if there is none.
+// code returns the status of an answer, or 0 without an answer.
 func (p *plane) code(method, url string, client *http.Client) int {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), method, url, http.NoBody)
@@ -100,4 +101,54 @@ func TestSlowClientsDoNotDisturbTheLease(t *testing.T) {
 	}
 	eventually(t, func() bool { return p.status(holder).Acts }, patience, 50*time.Millisecond)
 	assert.Equal(t, term, p.status(holder).Term, "the lease was never taken over")
+}
+
+// Another CA, key and certificate under agents that run: after SIGHUP all ask and answer with these,
+// what the old CA has signed is refused, and the lease is the same.
+func TestCertificatesThatAreReplacedUnderAgentsAreUsedByAllAfterwards(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	holder := p.holder(p.agents...)
+	term := p.status(holder).Term
+	client := func() *http.Client {
+		pair, err := tls.LoadX509KeyPair(p.path("cert"), p.path("key"))
+		require.NoError(t, err)
+		known := &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{pair}} //nolint:gosec // only whether it is let in is looked at
+		return &http.Client{Transport: &http.Transport{TLSClientConfig: known, DisableKeepAlives: true}, Timeout: 5 * time.Second}
+	}
+	old := client()
+	answers := func(by *http.Client) (all int) {
+		for n := range hub {
+			if p.code(http.MethodGet, "https://"+p.host(n)+":16402/lease", by) == http.StatusOK {
+				all++
+			}
+		}
+		return all
+	}
+	require.Equal(t, hub, answers(old))
+
+	p.authority()
+	for _, a := range p.agents {
+		require.NoError(t, a.Signal(syscall.SIGHUP))
+	}
+	eventually(t, func() bool { return answers(client()) == hub }, patience, 50*time.Millisecond, "not all take the new certificate")
+	assert.Zero(t, answers(old), "the old one is refused")
+	fresh := func() bool {
+		for _, a := range p.agents {
+			peers := p.status(a).Peers
+			for _, peer := range peers {
+				if peer.AnsweredSecondsAgo < 0 || peer.AnsweredSecondsAgo > ttl.Seconds() || peer.Error != "" {
+					return false
+				}
+			}
+			if len(peers) != hub-1 {
+				return false
+			}
+		}
+		return true
+	}
+	eventually(t, fresh, patience, 50*time.Millisecond, "not all peers answer")
+	always(t, fresh, 2*ttl, ttl/10, "a peer does not answer any more")
+	assert.Equal(t, term, p.status(holder).Term)
+	assert.True(t, p.status(holder).Acts)
 }

@@ -38,7 +38,7 @@ func BenchmarkTakeoverAgainstItsTTL(b *testing.B) {
 // From the row of a chassis that comes until every gateway has it as a candidate, by the unit that
 // acts and less its hold-down, against the same chassis, the same planner and the same writes by
 // themselves, through a real ovn-northd: GATEWAYS of them, or 500. The bound is 2. The agent reads
-// databases that change once a second at most, which counts where the writes take no longer.
+// databases that change once a second at most, which counts if the writes take no longer.
 func BenchmarkRowToPlanAgainstPlanAndWrite(b *testing.B) {
 	const holdDown = time.Second
 	count := 500

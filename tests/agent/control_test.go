@@ -217,7 +217,7 @@ func (p *plane) pem(name, kind string, der []byte) {
 	require.NoError(p.t, os.WriteFile(p.path(name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }
 
-// get asks an agent; the text is what it answers, empty where it doesn't.
+// get asks an agent; the text is what it answers, empty if it doesn't.
 func (p *plane) get(a *process, path string) string {
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, a.url+path, http.NoBody)
 	if err != nil {

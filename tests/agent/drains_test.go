@@ -56,7 +56,7 @@ func (p *plane) leaves(chassis string, gateways int) {
 // as the intent exists a node that Neutron chooses again is demoted again.
 func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
 	t.Parallel()
-	p := newPlane(t) // it only advises where nothing else was asked for
+	p := newPlane(t) // it only advises if nothing else was asked for
 	p.nb("init")
 	for _, c := range []string{"c1", "c2", "c3"} {
 		p.arrive(c)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // hub is where the Southbound database runs, and what runs on no unit.
@@ -107,5 +109,47 @@ func (p *plane) filter(on int, rules ...string) {
 	for _, rule := range append([]string{"-F"}, rules...) {
 		name, args := p.machines[on].enter("iptables", append([]string{"-w", "20"}, strings.Fields(rule)...)...)
 		p.run(name, args...)
+	}
+}
+
+// northd starts an ovn-northd on the first member.
+func (p *plane) northd() {
+	p.t.Helper()
+	p.start(nil, "ovn-northd", "-vconsole:off", "--unixctl="+p.path("northd.ctl"), "--ovnnb-db="+p.servers[0].Endpoint(), "--ovnsb-db="+p.south.Endpoint())
+	eventually(p.t, func() bool {
+		out, err := exec.CommandContext(p.t.Context(), "ovn-appctl", "-t", p.path("northd.ctl"), "status").Output()
+		return err == nil && strings.Contains(string(out), "active")
+	}, patience, 50*time.Millisecond, "ovn-northd does not work")
+}
+
+// recomputed is how often ovn-northd has computed everything from scratch (inc-engine/show-stats of
+// ovn-northd(8)). Asking it causes one such computation.
+func (p *plane) recomputed() (times int) {
+	p.t.Helper()
+	out := p.run("ovn-appctl", "-t", p.path("northd.ctl"), "inc-engine/show-stats")
+	_, rest, found := strings.Cut(out, "Node: northd\n- recompute:")
+	require.True(p.t, found, out)
+	_, err := fmt.Sscan(rest, &times)
+	require.NoError(p.t, err)
+	return times
+}
+
+// eventually and always ask in the test's own goroutine. Those of testify ask in another one:
+// what that still runs when the time is over is killed with the test's context, and a require
+// in it ends that goroutine and not the test.
+
+// eventually asks until it is so, within the limit.
+func eventually(t testing.TB, isSo func() bool, limit, pause time.Duration, why ...any) {
+	t.Helper()
+	for begun := time.Now(); !isSo(); require.NoError(t, poll.Wait(t.Context(), pause)) {
+		require.Less(t, time.Since(begun), limit, why...)
+	}
+}
+
+// always asks for so long, and it is so each time.
+func always(t testing.TB, isSo func() bool, long, pause time.Duration, why ...any) {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < long; require.NoError(t, poll.Wait(t.Context(), pause)) {
+		require.True(t, isSo(), why...)
 	}
 }

@@ -35,7 +35,7 @@ func tested(t testing.TB) executable {
 	return executable{self, []string{program + "=1"}}
 }
 
-// shipped is the program as it is shipped, where it matters what it takes of a machine: the race
+// shipped is the program as it is shipped, if it matters what it takes of a machine: the race
 // detector has it take several times as much memory.
 func shipped(t testing.TB) executable {
 	t.Helper()
