@@ -1,7 +1,10 @@
 package dataplane
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,4 +32,120 @@ func TestFirstBackupsTakeOverFromADeadChassisAndTheLoadIsEven(t *testing.T) {
 	w.named("ch2").lose()
 	w.settles(without("ch2", candidates))
 	assert.LessOrEqual(t, w.bound().spread(w.but("ch2")...), 1)
+}
+
+// listed counts in how many lists a chassis is.
+func listed(candidates map[string][]string, chassis string) (n int) {
+	for _, list := range candidates {
+		if slices.Contains(list, chassis) {
+			n++
+		}
+	}
+	return n
+}
+
+// Six chassis, of which five are in a list: one that comes back takes others' places.
+func TestRemovedChassisIsReplacedAndGetsItsShareWhenItIsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 6)
+	for _, name := range w.but("") {
+		w.addGateway(name)
+		w.addGateway(name)
+	}
+	w.proved("reschedule", "--wait", "60s")
+	before := w.candidates()
+	w.settles(best(before))
+
+	w.named("ch2").remove()
+	w.proved("reschedule", "--wait", "60s")
+	without := w.candidates()
+	require.Zero(t, listed(without, "ch2"))
+	for port, list := range without {
+		assert.Len(t, list, 5, port)
+		if before[port][0] != "ch2" {
+			assert.Equal(t, before[port][0], list[0], "%s: who hosted it still does", port)
+		}
+	}
+	w.settles(best(without))
+
+	w.named("ch2").startController()
+	w.proved("reschedule", "--wait", "60s")
+	back := w.candidates()
+	assert.Equal(t, best(without), best(back), "nobody moves")
+	assert.Equal(t, 10, listed(back, "ch2"), "12 lists of 5 for 6 chassis")
+	w.settles(best(back))
+	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
+}
+
+// silence kills the ovn-controller of a chassis, and no more: its row in SB stays, its
+// tunnels are up, and the gateways that it hosts still work. Then a client asks for a sign of
+// life, as Neutron does.
+func (c *chassis) silence() {
+	c.world.t.Helper()
+	c.controller.kill()
+	c.world.nbctl("--wait=sb", "sync")
+}
+
+// What would be hosted there would be hosted nowhere: its candidates wait for it, since they hear
+// it. No sign of life was requested since it died: the program does so by itself.
+func TestControllerThatDiedUnnoticedIsNoticedBeforeAnythingMoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	for range 3 {
+		w.addGateway("ch1", "ch4", "ch2", "ch3")
+		w.addGateway("ch1", "ch4", "ch3", "ch2")
+	}
+	w.settles(best(w.candidates()))
+	w.named("ch4").controller.kill()
+	w.rebalancesWithout("ch4")
+	for line := range strings.Lines(w.operated("status")) {
+		assert.Equal(t, strings.Contains(line, "ch4.example"), strings.Contains(line, "unschedulable"), line)
+	}
+
+	// When it is back it gets its share.
+	w.named("ch4").startController()
+	w.settles(best(w.candidates()))
+	w.proved("rebalance", "--yes", "--wait", "60s")
+	masters := best(w.candidates())
+	assert.LessOrEqual(t, masters.spread(w.but("")...), 1)
+	assert.NotEmpty(t, masters.on("ch4"))
+	w.settles(masters)
+}
+
+// rebalancesWithout expects that the others share evenly, and one chassis gets nothing.
+func (w *world) rebalancesWithout(silent string) {
+	w.t.Helper()
+	w.proved("rebalance", "--yes", "--wait", "60s")
+	masters := best(w.candidates())
+	assert.Empty(w.t, masters.on(silent))
+	assert.Equal(w.t, 0, masters.spread(w.but(silent)...))
+	w.settles(masters)
+}
+
+// Its flows stay, so that it answers until the switch between hears of the new chassis:
+// mostly nothing is lost. Where an answer of the old chassis is on its way just then, the
+// switch takes that for news, and the old chassis, which has heard the new one itself, drops
+// what it is sent. That lasts until the new one announces the address again, 2 or 4 s later.
+func TestGatewaysCanLeaveAChassisWhoseControllerIsDead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	for range 3 {
+		w.addGateway("ch1", "ch2", "ch3", "ch4")
+		w.addGateway("ch1", "ch4", "ch3", "ch2")
+	}
+	w.settles(best(w.candidates()))
+	w.named("ch1").silence()
+
+	var streams []*stream
+	for _, g := range w.gateways {
+		streams = append(streams, w.stream(g))
+	}
+	w.proved("rebalance", "--yes", "--wait", "60s")
+	masters := best(w.candidates())
+	assert.LessOrEqual(t, masters.spread(w.but("")...), 1)
+	assert.Equal(t, masters, w.bound())
+	for i, s := range streams {
+		assert.Less(t, s.longestGap(), 5*time.Second, w.gateways[i].port)
+	}
+	assert.Empty(t, w.silent(w.gateways...))
 }

@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,4 +31,108 @@ func TestRebalancedGatewaysAreWhereThePlanSaysAndSoIsTheirTraffic(t *testing.T) 
 	assert.Equal(t, 0, placed.spread(w.but("")...))
 	w.settles(placed)
 	assert.Empty(t, w.problems())
+}
+
+// Gateways of a chassis that is dead work on their first backups: chassis that came before these
+// would take them over.
+func TestReschedulingMovesNoGatewayThatWorksOnABackup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	next := map[string]string{"ch1": "ch2", "ch2": "ch3", "ch3": "ch4", "ch4": "ch1"}
+	for _, name := range w.but("") {
+		w.addGateway(name, next[name], next[next[name]])
+		w.addGateway(name, next[name], next[next[name]])
+	}
+	candidates := w.candidates()
+	w.settles(best(candidates))
+	w.named("ch1").lose()
+	w.settles(without("ch1", candidates))
+	before := w.bound()
+	out := w.proved("reschedule", "--wait", "60s")
+	assert.Contains(t, out, "; interrupts nothing\n")
+	assert.Contains(t, out, "every gateway is bound as expected\n")
+	assert.Equal(t, before, w.bound())
+	w.settles(before)
+	for port, list := range w.candidates() {
+		assert.Equal(t, candidates[port][0], list[0], port)
+		if list[0] == "ch1" {
+			assert.Equal(t, candidates[port][1], list[1], port)
+			assert.Len(t, list, 4, port)
+		}
+	}
+}
+
+// The candidates of a router wait for its master for as long as they hear it, though its
+// ovn-controller is dead and never hosts it.
+func TestReschedulingWakesAGatewayThatWaitsForADeadController(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	w.addGateway("ch1", "ch2", "ch3", "ch4")
+	w.addGateway("ch2", "ch3", "ch4", "ch1")
+	w.addGateway("ch3", "ch2", "ch1", "ch4")
+	w.settles(best(w.candidates()))
+	w.named("ch4").silence()
+	w.addGateway("ch4", "ch2", "ch3", "ch1") // as Neutron would schedule it
+	assert.Contains(t, w.operated("status"), "lrp-4 is not bound to any chassis; expected ch4 (its ovn-controller is not responding)\n")
+	w.proved("reschedule", "--wait", "60s")
+	masters := best(w.candidates())
+	assert.NotEqual(t, "ch4", masters["lrp-4"])
+	w.settles(masters)
+}
+
+// A chassis that has lost its tunnels, but not its way to the databases, looks alive to
+// every request for a sign of life, and hosts nothing.
+func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	w.addGateway("ch1", "ch2", "ch3")
+	w.addGateway("ch1", "ch3", "ch2")
+	for range 2 {
+		w.addGateway("ch2", "ch1", "ch3", "ch4")
+		w.addGateway("ch2", "ch1", "ch4", "ch3")
+		w.addGateway("ch3", "ch1", "ch4", "ch2")
+	}
+	candidates := w.candidates()
+	w.settles(best(candidates))
+	w.named("ch1").plug("down", dataBridge)
+	w.settles(without("ch1", candidates))
+
+	text := w.operated("status")
+	assert.Contains(t, text, "  lrp-1 is bound to ch2; expected ch1\n")
+	assert.Contains(t, text, "  lrp-2 is bound to ch3; expected ch1\n")
+	assert.Equal(t, []string{"GATEWAY_MISPLACED", "GATEWAY_MISPLACED"}, w.problems())
+
+	// Their lists grow, but that they are where they should be can't be proved.
+	assert.Equal(t, []string{"lrp-1", "lrp-2"}, w.unproved("ch1", "reschedule", "--wait", "10s"))
+
+	w.named("ch1").plug("up", dataBridge)
+	w.settles(best(w.candidates()))
+	assert.Empty(t, w.problems())
+	masters := best(w.candidates())
+	assert.Contains(t, w.proved("reschedule", "--wait", "60s"), "interrupts nothing\n", "what was left alone as long as gateways worked on backups")
+	assert.Equal(t, masters, best(w.candidates()))
+	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
+}
+
+// unproved runs the program, which must report of all gateways that were to be on a chassis,
+// and of no others, where they are instead: on their first backups.
+func (w *world) unproved(chassis string, args ...string) []string {
+	w.t.Helper()
+	code, out, stderr := w.operate(args...)
+	assert.Equal(w.t, 1, code)
+	candidates := w.candidates()
+	missing := best(candidates).on(chassis)
+	var said []string
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, " is bound to ") && !strings.HasPrefix(line, "waiting for ") {
+			said = append(said, line)
+		}
+	}
+	var want []string
+	for _, port := range missing {
+		want = append(want, fmt.Sprintf("%s is bound to %s; expected %s\n", port, candidates[port][1], chassis))
+	}
+	assert.Equal(w.t, want, said)
+	assert.Regexp(w.t, fmt.Sprintf("%d ports? (is|are) not bound as expected after 10s; run: ovn-central-operator gateways status --nb \\S+ --sb \\S+\n", len(missing)), stderr)
+	return missing
 }

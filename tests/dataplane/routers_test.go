@@ -14,7 +14,7 @@ import (
 // routed is a router's gateway to physnet1.
 type routed struct {
 	port, mac, address string
-	// group is the name of its HA_Chassis_Group; empty where its candidates are rows of
+	// group is the name of its HA_Chassis_Group; empty if its candidates are rows of
 	// Gateway_Chassis.
 	group string
 }

@@ -32,7 +32,7 @@ const patience = 90 * time.Second
 // long as chassis don't hear one another yet.
 const hold = 3 * time.Second
 
-// lookInterval is how often it is looked whether something has come about.
+// lookInterval is the pause between two checks of a condition.
 const lookInterval = 100 * time.Millisecond
 
 // tun makes the bridges of Open vSwitch's userspace datapath visible to the system.
