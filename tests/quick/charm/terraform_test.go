@@ -54,7 +54,7 @@ var (
 	}
 )
 
-// sound fails the test where the module's language was not understood.
+// sound fails the test if the module's language was not understood.
 func sound(t *testing.T, diagnostics hcl.Diagnostics) {
 	t.Helper()
 	if diagnostics.HasErrors() {

@@ -1,8 +1,6 @@
 package docs_test
 
 import (
-	"encoding/json"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +8,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/apt"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/present"
+	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
 // Programs that read cluster-status of the Python charm still find its document: the
@@ -27,24 +30,6 @@ func TestRefreshFromThePythonCharmKeepsWhatProgramsRead(t *testing.T) {
 		}
 		assert.Equal(t, 1, found, name)
 	}
-}
-
-// Documents speak as Juju 3 does, and one of them says how 2.9 does.
-func TestRelationsAreMadeInTheWordsOfJuju3(t *testing.T) {
-	var old []string
-	integrates := 0
-	for name, d := range readRepository(t).documents {
-		for _, line := range d.code() {
-			if strings.HasPrefix(line, "juju relate") || strings.HasPrefix(line, "juju add-relation") {
-				old = append(old, name)
-			}
-			if strings.HasPrefix(line, "juju integrate") {
-				integrates++
-			}
-		}
-	}
-	assert.Equal(t, []string{"README.md"}, slices.DeleteFunc(old, func(name string) bool { return name == "CHANGELOG.md" }))
-	assert.Greater(t, integrates, 5)
 }
 
 // What a program reads is only kept if a test reads it too: each row names tests that exist, below tests/ or beside
@@ -76,47 +61,72 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
-// What people notice leads to a cause and to a command.
-func TestSymptomsLeadToACauseAndACommand(t *testing.T) {
-	text := readRepository(t).documents["docs/how-to/find-the-cause.md"].text
-	for _, symptom := range []string{"Virtual machines get no ports", "Neutron is slow", "The term keeps rising"} {
-		_, rows, found := strings.Cut(text, "\n| "+symptom)
-		require.True(t, found, symptom)
-		row, _, _ := strings.Cut(rows, "\n")
-		cells := strings.Split(row, " | ")
-		require.Len(t, cells, 4, row)
-		assert.NotEmpty(t, cells[1], "a cause: %s", row)
-		assert.Regexp(t, "`[^`]+`|\\[[^]]+\\]\\(", cells[2]+cells[3], "what to type: %s", row)
+var noLetter = regexp.MustCompile(`[^a-z0-9]+`)
+
+// siteAnchors are the anchors of a page's headings in the site, as docutils makes them (make_id), and how many headings have
+// each. In Markdown they are others: [document.anchors].
+func siteAnchors(d document) map[string]int {
+	all := map[string]int{}
+	for _, m := range heading.FindAllStringSubmatch(d.prose(), -1) {
+		all[strings.Trim(noLetter.ReplaceAllString(strings.ToLower(m[1]), "-"), "-")]++
+	}
+	return all
+}
+
+func TestEveryFindingHasItsHeading(t *testing.T) {
+	r := readRepository(t)
+	require.NotEmpty(t, finding.Catalogue())
+	for _, e := range finding.Catalogue() {
+		assert.Contains(t, r.documents["docs/reference/findings.md"].text, "\n### "+string(e.Code)+"\n")
+
+		path, found := strings.CutPrefix(present.URL(e.Code), version.Docs)
+		require.True(t, found, present.URL(e.Code))
+		page, anchor, _ := strings.Cut(path, "#")
+		d, found := r.documents["docs/"+strings.TrimSuffix(page, ".html")+".md"]
+		require.True(t, found, page)
+		assert.Equal(t, present.Anchor(e.Code), anchor)
+		assert.Equal(t, 1, siteAnchors(d)[anchor], "headings of %s with the anchor %s", page, anchor)
 	}
 }
 
-// The demo is recorded in asciinema's format.
-func TestDemoIsRecorded(t *testing.T) {
-	cast, err := os.ReadFile(root + "/docs/tutorial/demo.cast")
-	require.NoError(t, err)
-	head, events, _ := strings.Cut(string(cast), "\n")
-	var header struct{ Version, Width, Height int }
-	require.NoError(t, json.Unmarshal([]byte(head), &header))
-	assert.Equal(t, 2, header.Version)
-	shown := 0
-	for line := range strings.Lines(events) {
-		var event []any
-		require.NoError(t, json.Unmarshal([]byte(line), &event))
-		text, ok := event[2].(string)
-		require.True(t, ok, line)
-		if strings.HasPrefix(text, "$ ") {
-			shown++
+func TestSiteAnchorsAreThoseOfDocutils(t *testing.T) {
+	d := document{"a.md", "# Why `stop` can refuse\n\n## MEMBER_DOWN\n\n## Member down\n"}
+	assert.Equal(t, map[string]int{"why-stop-can-refuse": 1, "member-down": 2}, siteAnchors(d))
+}
+
+var codeSpan = regexp.MustCompile("`([^`]+)`")
+
+// codenames are those of Ubuntu's releases, which sources are named after.
+var codenames = map[string]string{"22.04": "jammy", "24.04": "noble", "26.04": "resolute"}
+
+// The page's description of `source` matches the charm: each value can be used
+// there, comes from the archive that is beside it, and none is missing.
+func TestSourcesOfThePageAreThoseThatTheCharmTakes(t *testing.T) {
+	page := readRepository(t).documents["docs/reference/supported-versions.md"]
+	shown := map[string][]string{}
+	for line := range strings.Lines(page.text) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 7 || codenames[strings.TrimSpace(cells[4])] == "" {
+			continue
+		}
+		ubuntu := strings.TrimSpace(cells[4])
+		for _, m := range codeSpan.FindAllStringSubmatch(cells[3], -1) {
+			source, err := apt.ParseSource(m[1], apt.OS{ID: "ubuntu", VersionID: ubuntu, Codename: codenames[ubuntu]})
+			require.NoError(t, err, line)
+			own := strings.TrimSpace(cells[5]) == "Ubuntu's own"
+			assert.Equal(t, own, source.Line == "", line)
+			if !strings.Contains(m[1], ":") && m[1] != "distro" {
+				shown[ubuntu] = append(shown[ubuntu], m[1])
+			}
 		}
 	}
-	assert.Greater(t, shown, 5)
-}
-
-// A program that reads a document where it expected text, or the reverse, leads to the reason here.
-func TestClusterStatusSaysWhichFormItHas(t *testing.T) {
-	actions, err := os.ReadFile(root + "/actions.yaml")
-	require.NoError(t, err)
-	assert.Regexp(t, `the option cluster-status-format\s+decides`, string(actions))
-	for _, name := range []string{"docs/reference/actions.md", "docs/reference/compatibility.md", "docs/how-to/read-the-status.md"} {
-		assert.Contains(t, readRepository(t).documents[name].text, "cluster-status-format", name)
+	require.Len(t, shown, len(codenames))
+	for ubuntu, releases := range shown {
+		_, err := apt.ParseSource("ussuri", apt.OS{ID: "ubuntu", VersionID: ubuntu, Codename: codenames[ubuntu]})
+		require.Error(t, err)
+		_, has, found := strings.Cut(err.Error(), "it has ")
+		require.True(t, found, err)
+		slices.Sort(releases)
+		assert.Equal(t, slices.Sorted(slices.Values(strings.Split(has, ", "))), releases, ubuntu)
 	}
 }
