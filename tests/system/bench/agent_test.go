@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // manyHosts are the chassis of the cloud that the agent follows, with 10,000 routers; those
@@ -49,7 +49,7 @@ func BenchmarkIdleAgent(b *testing.B) {
 	var idle, window time.Duration
 	for b.Loop() {
 		before, begun := processor(b, agent.Pid), time.Now()
-		require.NoError(b, pause(b.Context(), 20*time.Second))
+		require.NoError(b, poll.Wait(b.Context(), 20*time.Second))
 		idle, window = idle+processor(b, agent.Pid)-before, window+time.Since(begun)
 	}
 	b.ReportMetric(100*float64(idle)/float64(window), "%-of-a-core")
@@ -89,18 +89,9 @@ func processor(b *testing.B, pid int) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
 func until(b *testing.B, isSo func() bool) {
 	b.Helper()
-	for begun := time.Now(); !isSo(); require.NoError(b, pause(b.Context(), poll)) {
+	for begun := time.Now(); !isSo(); require.NoError(b, poll.Wait(b.Context(), look)) {
 		require.Less(b, time.Since(begun), 2*time.Minute)
 	}
 }

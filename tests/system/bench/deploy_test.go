@@ -2,9 +2,7 @@ package bench
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"strings"
@@ -58,9 +56,9 @@ func deployed(b *testing.B) (clusters, active time.Duration, hooks int) {
 	}
 	settled := make(chan error, 1)
 	go func() { settled <- l.Settle(b.Context()) }()
-	require.Eventually(b, func() bool { return clustered(units) }, 2*time.Minute, poll)
+	require.Eventually(b, func() bool { return clustered(b, units) }, 2*time.Minute, look)
 	clusters = time.Since(first.time())
-	require.Eventually(b, func() bool { return working(units) }, 2*time.Minute, poll)
+	require.Eventually(b, func() bool { return working(units) }, 2*time.Minute, look)
 	active = time.Since(first.time())
 	require.NoError(b, <-settled)
 	for _, u := range units {
@@ -69,39 +67,21 @@ func deployed(b *testing.B) (clusters, active time.Duration, hooks int) {
 	return clusters, active, hooks
 }
 
-// poll is how often it is looked whether the clusters are there.
-const poll = 5 * time.Millisecond
+// look is the pause between two checks of a condition.
+const look = 5 * time.Millisecond
 
 // clustered reports whether all units' servers are members of both clusters.
-func clustered(units []*lab.Unit) bool {
+func clustered(b *testing.B, units []*lab.Unit) bool {
+	b.Helper()
 	for _, u := range units {
 		for _, db := range lab.Databases {
-			status, err := asked(u.Ctl(db), "cluster/status", db.Schema())
+			status, err := u.Status(b.Context(), db)
 			if err != nil || !strings.Contains(status, "\nStatus: cluster member\n") || strings.Contains(status, "\nLeader: unknown\n") {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// asked asks a server what ovs-appctl would (ovs-appctl(8), PROTOCOL), without a
-// process that takes time from those that are measured.
-func asked(socket, method string, params ...string) (string, error) {
-	connection, err := net.Dial("unix", socket)
-	if err != nil {
-		return "", err
-	}
-	defer connection.Close()
-	if err := connection.SetDeadline(time.Now().Add(time.Second)); err != nil {
-		return "", err
-	}
-	if err := json.NewEncoder(connection).Encode(map[string]any{"id": 0, "method": method, "params": params}); err != nil {
-		return "", err
-	}
-	var answer struct{ Result string }
-	err = json.NewDecoder(connection).Decode(&answer)
-	return answer.Result, err
 }
 
 // firstStart is a lab's log that notes when the first start hook begins.
@@ -151,7 +131,7 @@ func commanded(b *testing.B, start func(*lab.Unit, lab.DB) string) time.Duration
 		group.Go(func() { run(u, units[0]) })
 	}
 	group.Wait()
-	require.Eventually(b, func() bool { return clustered(units) }, time.Minute, poll)
+	require.Eventually(b, func() bool { return clustered(b, units) }, time.Minute, look)
 	return time.Since(begun)
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // each is how many gateways a chassis hosts.
@@ -276,7 +277,7 @@ func (c *routed) playSigns(ctx context.Context) error {
 				}
 			}
 		}
-		if err := pause(ctx, playInterval); err != nil {
+		if err := poll.Wait(ctx, playInterval); err != nil {
 			return err
 		}
 	}
@@ -302,7 +303,7 @@ func (c *routed) playClaims(ctx context.Context, chassis string) error {
 			})
 			return err
 		}
-		if err := pause(ctx, playInterval); err != nil {
+		if err := poll.Wait(ctx, playInterval); err != nil {
 			return err
 		}
 	}

@@ -1,3 +1,4 @@
+// Package compatibility does what the functional tests of the Python charm do.
 package compatibility
 
 import (
@@ -239,3 +240,5 @@ func TestUnitWhoseServersWereToldToLeaveByHandIsRemoved(t *testing.T) {
 
 // quoted is an ID as programs send it: as text, whatever its digits.
 func quoted(id string) string { return `"` + id + `"` }
+
+func TestMain(m *testing.M) { labtest.Main(m) }

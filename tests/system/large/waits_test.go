@@ -1,8 +1,15 @@
+// Package large waits for, recovers and restores databases of hundreds of MiB.
 package large
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,4 +81,123 @@ func TestWaitsHoldForADatabaseOf160MiB(t *testing.T) {
 	require.NoError(t, m.Settle(t.Context()))
 	m.Tick("the new unit is a member", labtest.AllMembers(m, append(m.Remaining(), added)...), added)
 	took("a join", begun, patience(30*time.Second))
+}
+
+func TestMain(m *testing.M) { labtest.Main(m) }
+
+// grow writes rows of the Northbound database, of size bytes each and half a MiB at a time,
+// until its file has so many MiB. It returns how many it wrote.
+func grow(m *labtest.Model, mib int64, size int) (rows int) {
+	m.T.Helper()
+	u := m.LeaderOf(lab.NB)
+	conn, err := new(net.Dialer).DialContext(m.T.Context(), "unix", filepath.Join(u.RunDir(), "ovnnb_db.sock"))
+	require.NoError(m.T, err)
+	defer conn.Close()
+	require.NoError(m.T, conn.SetDeadline(time.Now().Add(20*time.Minute)))
+	answers := json.NewDecoder(conn)
+	written := func() int64 {
+		found, err := os.Stat(u.DBFile(lab.NB))
+		require.NoError(m.T, err)
+		return found.Size()
+	}
+	for written() < mib<<20 {
+		var inserts []string
+		for range max(1, 1<<19/size) {
+			rows++
+			inserts = append(inserts, fmt.Sprintf(`{"op":"insert","table":"Address_Set","row":{"name":"large-%d","external_ids":["map",[["text","%s"]]]}}`, rows, strings.Repeat("x", size)))
+		}
+		_, err := fmt.Fprintf(conn, `{"method":"transact","id":0,"params":["OVN_Northbound",%s]}`, strings.Join(inserts, ","))
+		require.NoError(m.T, err)
+		var answer struct {
+			Error  any
+			Result []struct{ Error string }
+		}
+		require.NoError(m.T, answers.Decode(&answer))
+		require.Nil(m.T, answer.Error)
+		for _, result := range answer.Result {
+			require.Empty(m.T, result.Error)
+		}
+	}
+	return rows
+}
+
+// long runs update-status on units until the condition holds, for longer than [model.tick].
+func long(m *labtest.Model, what string, condition func() bool, units ...*lab.Unit) {
+	m.T.Helper()
+	require.True(m.T, m.Within(20*time.Minute, func() bool {
+		m.RunUpdateStatus(units...)
+		return condition()
+	}), what)
+}
+
+// counted is how many of those rows a unit's server serves.
+func counted(m *labtest.Model, u *lab.Unit) int {
+	m.T.Helper()
+	out, err := u.Exec(m.T.Context(), "ovn-nbctl", "--timeout=100", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "--bare", "--columns=name", "list", "Address_Set")
+	require.NoError(m.T, err)
+	return strings.Count(out, "large-")
+}
+
+// A lost quorum of a Northbound database of hundreds of MiB, or of RECOVER_MIB, is recovered, and its backup
+// restored: everything that takes as long as the data are large is waited for.
+func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
+	size, err := strconv.ParseInt(cmp.Or(os.Getenv("RECOVER_MIB"), "300"), 10, 64)
+	require.NoError(t, err)
+	for _, of := range []struct {
+		name string
+		row  int
+	}{{"rows of 1 KiB", 1 << 10}, {"rows of 256 KiB", 256 << 10}} {
+		t.Run(of.name, func(t *testing.T) {
+			m := labtest.New(t, 3, lab.Options{ElectionTimer: 16 * time.Second, HookTimeout: 20 * time.Minute}) // as long as an action may take
+			u, others := m.Deployed[0], m.Deployed[1:]
+			rows := grow(m, size, of.row)
+			took := func(what string, begun time.Time) {
+				t.Logf("%s: %s took %s", of.name, what, time.Since(begun).Round(100*time.Millisecond))
+			}
+			m.Eventually("all units serve all rows", func() bool { return counted(m, u) == rows })
+			begun := time.Now()
+			dir := m.Act(u, "backup")["backup"]
+			took("a backup", begun)
+			require.Len(t, m.Lose(others...), 1)
+
+			lost := "give-up=" + labtest.Names(others)
+			// A server calls itself connected for up to two election timers more.
+			m.Eventually("recover is not refused any more", func() bool {
+				r, err := m.RunAction(t.Context(), u, "recover", lost, "dry-run=true")
+				require.NoError(t, err)
+				return !strings.Contains(fmt.Sprint(r.Message, r.Results), "the cluster has a quorum")
+			})
+			begun = time.Now()
+			shown := m.Act(u, "recover", lost, "i-really-mean-it=true")
+			took("recover", begun)
+			t.Log(shown["status"])
+			long(m, "a new cluster", labtest.AllMembers(m, u), u)
+			took("a new cluster of one", begun)
+			assert.Equal(t, rows, counted(m, u))
+			m.RequireProof(u, u)
+
+			begun = time.Now()
+			for _, other := range others {
+				require.NoError(t, other.PowerOn(t.Context()))
+			}
+			long(m, "all are members", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
+			m.Eventually("all units serve all rows", func() bool { return counted(m, others[0]) == rows && counted(m, others[1]) == rows })
+			took("that the others join", begun)
+			m.RequireProof(u, m.Deployed...)
+
+			m.AddSwitch("after")
+			begun = time.Now()
+			m.Act(u, "restore", "from="+dir, "i-really-mean-it=true")
+			took("restore", begun)
+			long(m, "all serve the backup", func() bool {
+				return labtest.AllMembers(m, m.Deployed...)() && !strings.Contains(m.Seen(u), "after")
+			}, m.Deployed...)
+			for _, each := range m.Deployed {
+				m.Eventually("all rows are served", func() bool { return counted(m, each) == rows })
+			}
+			took("that all serve it", begun)
+			m.RequireProof(u, m.Deployed...)
+			m.RequireWritable()
+		})
+	}
 }
