@@ -46,9 +46,6 @@ func (m *Machine) Name() string { return fmt.Sprintf("m%d", m.Number) }
 // Address is the machine's IPv4 address, or its IPv6 address if it has no other.
 func (m *Machine) Address() netip.Addr { return m.fleet.hub.address(m.Number) }
 
-// Address6 is the machine's IPv6 address, which each has.
-func (m *Machine) Address6() netip.Addr { return host(network6, m.Number) }
-
 // Root is where the host sees the machine's disk, without what the machine has
 // mounted over it (/run, /tmp).
 func (m *Machine) Root() string { return filepath.Join(m.dir, "root") }
