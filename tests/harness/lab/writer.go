@@ -105,9 +105,6 @@ func (w *Writer) Acknowledgement(db DB, n int) (row string, at time.Time) {
 	return a.Row, a.At
 }
 
-// Unacknowledged is how many writes to db have failed so far.
-func (w *Writer) Unacknowledged(db DB) int { return w.soFar(db).Failed }
-
 // client runs one of OVN's clients against all members; it finds the leader.
 func (w *Writer) client(ctx context.Context, db DB, command []string) (string, error) {
 	if len(w.lab.Units()) == 0 {
