@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAPIIsReadOnlyAndPeersNeedACertificate(t *testing.T) {
+func TestAPI_is_read_only_and_peers_need_certificate(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	holder := p.holder(p.agents...)
@@ -62,7 +62,7 @@ const slowClients = 10_000
 
 // Clients that say nothing, or read nothing, cost the lease nothing: the holder stays, and
 // answers others.
-func TestSlowClientsDoNotDisturbTheLease(t *testing.T) {
+func TestLease_slow_API_clients_keep_holder(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	holder := p.holder(p.agents...)
@@ -105,7 +105,7 @@ func TestSlowClientsDoNotDisturbTheLease(t *testing.T) {
 
 // Another CA, key and certificate under agents that run: after SIGHUP all ask and answer with these,
 // what the old CA has signed is refused, and the lease is the same.
-func TestCertificatesThatAreReplacedUnderAgentsAreUsedByAllAfterwards(t *testing.T) {
+func TestAgents_replaced_certificates_are_used(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	holder := p.holder(p.agents...)

@@ -54,7 +54,7 @@ func (p *plane) leaves(chassis string, gateways int) {
 // 002-16, 001-2, R14: the agent that holds the lease continues a drain whose command has
 // ended, whatever its mode; when that agent sleeps the next one does, under its own term; and as long
 // as the intent exists a node that Neutron chooses again is demoted again.
-func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
+func TestDrain_interrupted_is_continued_by_acting_unit(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t) // it only advises if nothing else was asked for
 	p.nb("init")
@@ -132,7 +132,7 @@ func (p *plane) cordon(chassis string) {
 
 // 001-2: what Neutron puts on a cordoned node, and first, the agent that acts demotes there again,
 // whichever gateways it may schedule otherwise: the cordon is a person's. What was there at the cordon stays.
-func TestWhatComesToACordonedNodeIsDemotedAndWhatWasThereStays(t *testing.T) {
+func TestCordon_new_gateway_is_demoted_and_old_one_stays(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
 	p.nb("init")

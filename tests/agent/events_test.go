@@ -23,7 +23,7 @@ const (
 // 004: chassis that come and go ten thousand times, as fast as the database takes it, are followed
 // by all agents, which need no more memory for it. The one agent that acts handles the final state in
 // no more plans than the hold-down allows.
-func TestTenThousandEventsOfChassisAreActedOnInFewPlans(t *testing.T) {
+func TestAgent_ten_thousand_chassis_events_make_few_plans(t *testing.T) {
 	t.Parallel()
 	const holdDown = 2 * time.Second
 	p := newPlaneOf(t, shipped(t), "--mode", "on", "--hold-down", holdDown.String())

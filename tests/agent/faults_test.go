@@ -108,7 +108,7 @@ func (p *plane) filtered(rules ...string) func(n int) func() {
 }
 
 // 003-5, R14: the network of the holder's machine is cut, in each way, on real members and with TLS.
-func TestNetworkOfTheHolderIsCut(t *testing.T) {
+func TestLease_network_of_holder_is_cut(t *testing.T) {
 	t.Parallel()
 	p := newPlaneOnMachines(t, tested(t))
 	const again = ttl // agents that alone are cut off see all else, and act a TTL later
@@ -128,7 +128,7 @@ func TestNetworkOfTheHolderIsCut(t *testing.T) {
 }
 
 // 003-5: as long as another agent hears the holder, it stays.
-func TestHolderThatAnotherAgentHearsStays(t *testing.T) {
+func TestLease_holder_that_another_agent_hears_stays(t *testing.T) {
 	t.Parallel()
 	p := newPlaneOnMachines(t, tested(t))
 	t.Log("it asks no other one")
@@ -139,7 +139,7 @@ func TestHolderThatAnotherAgentHearsStays(t *testing.T) {
 }
 
 // 003-5: faults of the database's members. An election is no reason for another holder.
-func TestDatabaseOfTheHolderFails(t *testing.T) {
+func TestLease_database_of_holder_fails(t *testing.T) {
 	t.Parallel()
 	p := newPlaneOnMachines(t, tested(t))
 	connected := func() {
@@ -245,7 +245,7 @@ func (p *plane) leader() int {
 
 // R0: a member whose file lacks entries, since a write to its disk has failed, is down for every
 // unit before its own unit runs a hook; and it is written once (R17).
-func TestMemberWhoseFileLacksEntriesIsToldOfBetweenHooks(t *testing.T) {
+func TestAgent_reports_file_that_lacks_entries_between_hooks(t *testing.T) {
 	t.Parallel()
 	p := newPlaneOnMachines(t, tested(t))
 	p.nb("init")

@@ -145,7 +145,7 @@ func (p *plane) changes() (all []noted) {
 
 // 003-3, 004: a chassis that comes, or goes for good, is acted on once, by the unit that
 // acts; masters stay.
-func TestChassisThatComesOrGoesIsActedOnOnce(t *testing.T) {
+func TestAgent_chassis_change_is_handled_once(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "2s")
 	p.nb("init")
@@ -186,7 +186,7 @@ func TestChassisThatComesOrGoesIsActedOnOnce(t *testing.T) {
 
 // R14, 003-7: what happens in the gap is found by the next one, and the one that slept
 // changes nothing any more.
-func TestHolderThatSleptWhileAChassisWentChangesNothing(t *testing.T) {
+func TestLease_holder_that_slept_changes_nothing(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "2s")
 	p.nb("init")
@@ -218,7 +218,7 @@ func TestHolderThatSleptWhileAChassisWentChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAdviceChangesNothing(t *testing.T) {
+func TestAgent_advice_changes_nothing(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--hold-down", "1s")
 	p.nb("init")

@@ -33,7 +33,7 @@ func (p *plane) has(router string, candidates int) (names []string) {
 
 // With schedule-neutron-gateways the agent acts on Neutron's gateways too, until Neutron has undone
 // that twice; a drain, of which the journal tells, is no Neutron's.
-func TestWhereNeutronUndoesItTwiceTheGatewayIsLeftToIt(t *testing.T) {
+func TestAgent_gateway_reverted_twice_is_left_to_Neutron(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--schedule-neutron-gateways", "--hold-down", "1s")
 	p.nb("init")
@@ -81,7 +81,7 @@ func TestWhereNeutronUndoesItTwiceTheGatewayIsLeftToIt(t *testing.T) {
 	assert.Equal(t, before, p.database().Committed())
 }
 
-func TestGatewaysOfNeutronAreLeftAloneUnlessAskedFor(t *testing.T) {
+func TestAgent_leaves_Neutron_gateways_by_default(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
 	p.nb("init")

@@ -23,7 +23,7 @@ import (
 
 // 002-1 … 002-9: the specification's paths, on a socket that only root can open, with the same
 // answers as the actions.
-func TestNodesAreOperatedOnByTheSpecificationsPaths(t *testing.T) {
+func TestAPI_operates_nodes_by_specified_paths(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	p.nb("init")
@@ -81,7 +81,7 @@ func TestNodesAreOperatedOnByTheSpecificationsPaths(t *testing.T) {
 
 // SIGHUP makes the agent read the file again. A value that can't be used changes nothing, and is reported; flags
 // override the file; and only a changed value that is fixed at the start gives the lease up, once.
-func TestFileIsReadAgainAndWhatCannotBeUsedChangesNothing(t *testing.T) {
+func TestConfig_is_reloaded_and_invalid_file_changes_nothing(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	first := p.holder(p.agents...)

@@ -22,7 +22,7 @@ func (p *plane) interrupted(id, by string) {
 // 003-6, R14, R15: orphans are reported when they come and when they go, in the status, the
 // metrics and the log, and stay. Only runs that agents of removed units had to finish are removed
 // by the unit that acts, in one write, once nothing is left to do.
-func TestOrphansAreToldOfAndOnlyTheAgentsOwnAreTakenAway(t *testing.T) {
+func TestAgent_reports_orphans_and_removes_its_own(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--hold-down", "1s")
 	p.nb("init")
@@ -80,7 +80,7 @@ func TestOrphansAreToldOfAndOnlyTheAgentsOwnAreTakenAway(t *testing.T) {
 
 // R14: what the agent does is no end of a run that a person has begun: the share of a chassis that was added
 // is finished by the next one, which goes by what is left. Those of agents end.
-func TestRunThatAPersonHasBegunIsNotEndedByWhatTheAgentDoes(t *testing.T) {
+func TestAgent_change_does_not_end_operator_run(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
 	p.nb("init")
@@ -100,7 +100,7 @@ func TestRunThatAPersonHasBegunIsNotEndedByWhatTheAgentDoes(t *testing.T) {
 
 // A person's commands need no lease. Whichever is first, the other one plans again: nothing that
 // one has written is lost, or done twice, and the journal says which has done what.
-func TestCommandsOfAPersonBesideTheUnitThatActsLoseNothing(t *testing.T) {
+func TestAgent_concurrent_commands_lose_nothing(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
 	p.nb("init")

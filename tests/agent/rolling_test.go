@@ -14,7 +14,7 @@ import (
 
 // 004: twenty chassis restart one after the other, as ovn-controller does it: its rows go and come
 // back, and it follows nb_cfg late. The agent writes nothing.
-func TestRollingRestartOfTwentyChassisChangesNoRow(t *testing.T) {
+func TestAgent_rolling_restart_of_twenty_chassis_changes_no_row(t *testing.T) {
 	t.Parallel()
 	const twenty = 20
 	p := newPlane(t, "--mode", "on", "--hold-down", "10s")
@@ -64,7 +64,7 @@ func (p *plane) follows(name string) {
 
 // 004: an ovn-controller that stays behind nb_cfg for longer than the hold-down is given nothing, and
 // its gateways stay; once it has followed for as long it is given what it lacks.
-func TestControllerThatStaysBehindIsGivenNothingUntilItFollows(t *testing.T) {
+func TestAgent_slow_controller_gets_nothing_until_it_catches_up(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "2s")
 	p.nb("init")
@@ -98,7 +98,7 @@ func TestControllerThatStaysBehindIsGivenNothingUntilItFollows(t *testing.T) {
 }
 
 // A host makes itself a chassis for gateways by its own row: until a person has seen it, it is given none.
-func TestAgentSchedulesNothingOnANewChassisBeforeAPersonHasSeenIt(t *testing.T) {
+func TestAgent_new_chassis_waits_for_operator(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--mode", "on", "--hold-down", "0s", "--cordon-new-chassis")
 	p.nb("init")

@@ -42,7 +42,7 @@ func (p *plane) replaced(gone *process, begun time.Time) (next *process, took ti
 }
 
 // 003-5
-func TestKilledHolderIsReplacedWithinTenSeconds(t *testing.T) {
+func TestLease_killed_holder_is_replaced_within_ten_seconds(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	first := p.holder(p.agents...)
@@ -58,7 +58,7 @@ func TestKilledHolderIsReplacedWithinTenSeconds(t *testing.T) {
 
 // An agent that is started by hand under the name of a unit whose agent runs: each write of the
 // record would make ovn-northd compute everything again.
-func TestAgentsOfOneNameDoNotTakeTheLeaseFromEachOther(t *testing.T) {
+func TestLease_agents_with_one_name_do_not_take_it_over(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	first := p.holder(p.agents...)
@@ -84,7 +84,7 @@ func TestAgentsOfOneNameDoNotTakeTheLeaseFromEachOther(t *testing.T) {
 // Any client of the Northbound database can write the record. If the record names an agent that doesn't exist, though
 // it answers as one, another agent takes over once the holder has been silent for a TTL; and no unit shows its
 // certificate there.
-func TestTakeoverFromAHolderThatIsNoUnit(t *testing.T) {
+func TestLease_holder_that_is_no_unit_is_replaced(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	holder := p.holder(p.agents...)
@@ -114,7 +114,7 @@ func TestTakeoverFromAHolderThatIsNoUnit(t *testing.T) {
 }
 
 // What is released is taken at once.
-func TestStoppedHolderHandsOverWithinASecond(t *testing.T) {
+func TestLease_stopped_holder_hands_over_within_a_second(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	first := p.holder(p.agents...)
@@ -134,7 +134,7 @@ func TestStoppedHolderHandsOverWithinASecond(t *testing.T) {
 var event = regexp.MustCompile(`^time=\S+ level=[A-Z]+ msg=("[^"]+"|\S+)( [\w.-]+=("([^"\\]|\\.)*"|\S*))*\n$`)
 
 // R14
-func TestHolderThatSleptActsNoMore(t *testing.T) {
+func TestLease_holder_that_slept_stops_acting(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	first := p.holder(p.agents...)
@@ -158,7 +158,7 @@ func TestHolderThatSleptActsNoMore(t *testing.T) {
 }
 
 // R17: no commit to NB or SB, and nothing that ovn-northd computes. OVN_CENTRAL_IDLE=1h looks for longer.
-func TestIdleAgentsWriteNothing(t *testing.T) {
+func TestAgent_idle_writes_nothing(t *testing.T) {
 	t.Parallel()
 	idle := 2 * time.Minute
 	if long, err := time.ParseDuration(os.Getenv("OVN_CENTRAL_IDLE")); err == nil {
@@ -204,7 +204,7 @@ func (p *plane) southboundSize() int64 {
 }
 
 // 003-4: by its monitor, and not by its next question, which a TTL of 160 s has it put every 40 s.
-func TestHolderStopsAtOnceWhereTheRecordBecomesAnothers(t *testing.T) {
+func TestLease_holder_stops_once_record_names_another(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t, "--lease-ttl", "160s")
 	holder := p.holder(p.agents...)

@@ -83,7 +83,7 @@ func (w *world) holder() string {
 // 003-5, 004: a chassis dies for good in the moment in which the unit that acts does. OVN has its
 // gateways go to their first backups; the other unit gives them candidates that there are, and no
 // traffic stops for that.
-func TestChassisDiesForGoodWithTheUnitThatActs(t *testing.T) {
+func TestTraffic_chassis_and_acting_unit_die_together(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	for i := range 8 {

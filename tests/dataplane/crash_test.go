@@ -53,7 +53,7 @@ func fourWith(t *testing.T, times int) (w *world, candidates map[string][]string
 // machine, or its ovn-controller alone, for which the others would wait for ever, as they hear its
 // tunnels. The drain ends by itself, every gateway works where the dead one is not, and once
 // all are back the ranks are as before.
-func TestChassisCrashesAtEachStepOfADrain(t *testing.T) {
+func TestDrain_chassis_crashes_at_each_step(t *testing.T) {
 	t.Parallel()
 	for name, crash := range crashes {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func (c *chassis) crash() {
 // clear-labels in which they are gone. An undrain whose node dies is not done, and says so: with
 // the machine the others take over by themselves; an ovn-controller that died alone needs the drain
 // that is named.
-func TestChassisCrashesAmidAnUndrainAndAmidClearLabels(t *testing.T) {
+func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 	t.Parallel()
 	for name, crash := range crashes {
 		t.Run(name, func(t *testing.T) {

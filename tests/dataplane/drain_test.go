@@ -34,7 +34,7 @@ func (w *world) nodes(args ...string) string {
 // Every chassis in turn is drained, loses its processes, comes back and is undrained, while each
 // gateway is pinged all the time. No client loses more than what a move costs, at the reboot
 // nothing is missed, and in the end all is as it was.
-func TestTrafficWhileEveryChassisIsDrainedRebootedAndPutBack(t *testing.T) {
+func TestTraffic_every_chassis_drained_rebooted_and_undrained(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3)
 	for i := range 6 {

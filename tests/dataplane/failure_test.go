@@ -12,7 +12,7 @@ import (
 
 // G4: a schedule is such that the load is even after a chassis fails, and OVN does what
 // the schedule says.
-func TestFirstBackupsTakeOverFromADeadChassisAndTheLoadIsEven(t *testing.T) {
+func TestTraffic_dead_chassis_load_spreads_over_backups(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	for _, name := range w.but("") {
@@ -45,7 +45,7 @@ func listed(candidates map[string][]string, chassis string) (n int) {
 }
 
 // Six chassis, of which five are in a list: one that comes back takes others' places.
-func TestRemovedChassisIsReplacedAndGetsItsShareWhenItIsBack(t *testing.T) {
+func TestTraffic_removed_chassis_regains_its_share(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 6)
 	for _, name := range w.but("") {
@@ -88,7 +88,7 @@ func (c *chassis) silence() {
 
 // What would be hosted there would be hosted nowhere: its candidates wait for it, since they hear
 // it. No sign of life was requested since it died: the program does so by itself.
-func TestControllerThatDiedUnnoticedIsNoticedBeforeAnythingMoves(t *testing.T) {
+func TestReschedule_notices_dead_controller_before_moving(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	for range 3 {
@@ -126,7 +126,7 @@ func (w *world) rebalancesWithout(silent string) {
 // mostly nothing is lost. Where an answer of the old chassis is on its way just then, the
 // switch takes that for news, and the old chassis, which has heard the new one itself, drops
 // what it is sent. That lasts until the new one announces the address again, 2 or 4 s later.
-func TestGatewaysCanLeaveAChassisWhoseControllerIsDead(t *testing.T) {
+func TestDrain_chassis_with_dead_controller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	for range 3 {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRebalancedGatewaysAreWhereThePlanSaysAndSoIsTheirTraffic(t *testing.T) {
+func TestRebalance_traffic_follows_plan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	for range 4 {
@@ -35,7 +35,7 @@ func TestRebalancedGatewaysAreWhereThePlanSaysAndSoIsTheirTraffic(t *testing.T) 
 
 // Gateways of a chassis that is dead work on their first backups: chassis that came before these
 // would take them over.
-func TestReschedulingMovesNoGatewayThatWorksOnABackup(t *testing.T) {
+func TestReschedule_working_backup_keeps_its_gateway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	next := map[string]string{"ch1": "ch2", "ch2": "ch3", "ch3": "ch4", "ch4": "ch1"}
@@ -64,7 +64,7 @@ func TestReschedulingMovesNoGatewayThatWorksOnABackup(t *testing.T) {
 
 // The candidates of a router wait for its master for as long as they hear it, though its
 // ovn-controller is dead and never hosts it.
-func TestReschedulingWakesAGatewayThatWaitsForADeadController(t *testing.T) {
+func TestReschedule_moves_gateway_off_dead_controller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	w.addGateway("ch1", "ch2", "ch3", "ch4")
@@ -82,7 +82,7 @@ func TestReschedulingWakesAGatewayThatWaitsForADeadController(t *testing.T) {
 
 // A chassis that has lost its tunnels, but not its way to the databases, looks alive to
 // every request for a sign of life, and hosts nothing.
-func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
+func TestStatus_names_gateways_off_their_first_chassis(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
 	w.addGateway("ch1", "ch2", "ch3")

@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-func TestJudgeFindsWhatIsFalseOrHarmful(t *testing.T) {
+func TestJudge_finds_false_or_harmful_status(t *testing.T) {
 	calm := Scene{Certified: true}
 	moving := Scene{Certified: true, Moving: true}
 	down := Scene{Certified: true, Down: []string{"ovn-central/1"}}
@@ -56,7 +56,7 @@ func TestJudgeFindsWhatIsFalseOrHarmful(t *testing.T) {
 
 // Two scenes, of which the second allows less: in the first a tally may be short.
 // Juju 4 keeps the log in whole seconds, and writes it later.
-func TestLogIsJudgedByTheScenesOfItsTime(t *testing.T) {
+func TestWatch_log_is_judged_by_scene_of_its_time(t *testing.T) {
 	t.Parallel()
 	first := time.Date(2026, 11, 26, 12, 0, 10, 700_000_000, time.UTC)
 	second := first.Add(10 * time.Second) // 12:00:20.7

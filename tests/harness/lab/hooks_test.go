@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
 
-func TestHookIsKilledAtEachOfItsCalls(t *testing.T) {
+func TestHook_is_killed_at_each_call(t *testing.T) {
 	l, units := withUnits(t, 1, false, scripts{
 		"stop": "relation-set -r ovsdb-peer:1 a=1; ovs-appctl --version > /dev/null; systemctl stop ovn-ovsdb-server-sb; relation-set -r 1 --file - < /dev/null; echo end > end",
 	})
@@ -40,7 +40,7 @@ func TestHookIsKilledAtEachOfItsCalls(t *testing.T) {
 	assert.Equal(t, []string{"stop (killed)", "stop", "remove"}, u.Hooks()[len(u.Hooks())-3:])
 }
 
-func TestWholeApplicationStopsAtOnce(t *testing.T) {
+func TestRemoveApplication_stops_all_units_at_once(t *testing.T) {
 	l, units := withUnits(t, 3, true, scripts{
 		// Each waits until all three are there: one after another they would never end.
 		"stop": `goal-state --format=json > goal; touch ../at-stop; while [ "$(ls ../../*/at-stop | wc -l)" -lt 3 ]; do sleep 0.01; done`,
@@ -54,7 +54,7 @@ func TestWholeApplicationStopsAtOnce(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestUnitsHooksDontRunAtTheSameTime(t *testing.T) {
+func TestHooks_of_one_machine_do_not_overlap(t *testing.T) {
 	l, units := withUnits(t, 1, true, scripts{"update-status": `mkdir lock || exit 1; sleep 0.05; rmdir lock`, "run": `mkdir lock || exit 1; sleep 0.05; rmdir lock`})
 	errs := make(chan error)
 	for range 3 {
@@ -72,7 +72,7 @@ func TestUnitsHooksDontRunAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestHookOfAMachineThatGoesOffHasFailed(t *testing.T) {
+func TestHook_of_machine_that_goes_off_fails(t *testing.T) {
 	t.Parallel()
 	l, units := withUnits(t, 1, true, scripts{"update-status": "touch reached; sleep 60"})
 	u := units[0]
@@ -92,7 +92,7 @@ func TestHookOfAMachineThatGoesOffHasFailed(t *testing.T) {
 }
 
 // What else keeps a unit in the model is in package model.
-func TestUnitIsGoneWhileItsStopRuns(t *testing.T) {
+func TestRemoveUnit_is_gone_during_stop(t *testing.T) {
 	// It writes until it is refused.
 	const endless = `while is-leader --format=json > leads; do sleep 0.02; done; echo refused > refused`
 	tests := map[string]struct {
@@ -146,7 +146,7 @@ func TestUnitIsGoneWhileItsStopRuns(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledHookAskedAStandInForIsFinished(t *testing.T) {
+func TestStandIns_finish_after_killed_hook(t *testing.T) {
 	t.Parallel()
 	l, units := withUnits(t, 1, false, scripts{
 		"update-status": "systemctl stop ovn-ovsdb-server-sb & until [ -e asked ]; do sleep 0.01; done; is-leader",

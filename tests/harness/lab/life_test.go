@@ -54,7 +54,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	assert.NoDirExists(t, l.Dir())
 }
 
-func TestGuardCleansUpAfterAnOwnerThatIsKilled(t *testing.T) {
+func TestGuard_cleans_up_after_killed_owner(t *testing.T) {
 	program, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(ctx(t), program)

@@ -23,7 +23,7 @@ func namespaceOf(t *testing.T, pid string) string {
 	return link
 }
 
-func TestEverythingOfAUnitRunsInItsOwnNetwork(t *testing.T) {
+func TestUnit_runs_in_its_own_network(t *testing.T) {
 	t.Parallel()
 	l, units := withUnits(t, 2, false, scripts{"update-status": "readlink /proc/self/ns/net > namespace"})
 	require.NoError(t, l.UpdateStatus(ctx(t)))
@@ -49,7 +49,7 @@ func TestEverythingOfAUnitRunsInItsOwnNetwork(t *testing.T) {
 	}
 }
 
-func TestServiceThatDiesIsStartedAgainWhereThatIsAskedFor(t *testing.T) {
+func TestService_restarts_if_configured(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, lab.Options{Restart: true, StartInterval: time.Hour})
 	u, err := l.AddUnit(ctx(t))
@@ -79,7 +79,7 @@ func TestServiceThatDiesIsStartedAgainWhereThatIsAskedFor(t *testing.T) {
 
 // A process that a hook leaves behind, in a session of its own and without a word
 // of the lab in its command line, is found by its network namespace.
-func TestNothingThatAHookLeftBehindSurvives(t *testing.T) {
+func TestHook_background_processes_end(t *testing.T) {
 	t.Parallel()
 	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, scripts{
 		"install": "cd /; env -i setsid sleep 77 >/dev/null 2>&1 & echo $! > $CHARM_DIR/pid",
@@ -115,7 +115,7 @@ func fresh(t *testing.T) (*lab.Unit, func(command string) (string, int)) {
 
 // The trap: what isn't masked before the installation is started by it, and makes
 // a database that is no cluster's.
-func TestInstallationStartsWhatIsNotMasked(t *testing.T) {
+func TestInstall_starts_unmasked_services(t *testing.T) {
 	t.Parallel()
 	u, run := fresh(t)
 	out, code := run("systemctl start ovn-ovsdb-server-nb")

@@ -14,7 +14,7 @@ import (
 )
 
 // Its output about links, and about units that don't exist, is compared with the real one's in package machine.
-func TestSystemctlBehavesAsSystemd(t *testing.T) {
+func TestSystemctl_behaves_like_systemd(t *testing.T) {
 	l, units := withUnits(t, 1, false, nil)
 	u := units[0]
 	systemctl := func(command string) (string, int) {
@@ -74,7 +74,7 @@ func TestSystemctlBehavesAsSystemd(t *testing.T) {
 	require.NoError(t, l.Settle(ctx(t)))
 }
 
-func TestUmbrellaStopReturnsBeforeItsPartsAreDown(t *testing.T) {
+func TestSystemctl_stop_of_umbrella_returns_early(t *testing.T) {
 	t.Parallel()
 	_, units := withUnits(t, 1, false, nil)
 	u := units[0]
@@ -93,7 +93,7 @@ func TestUmbrellaStopReturnsBeforeItsPartsAreDown(t *testing.T) {
 
 // What the Python charm leaves on a unit and in the databases: facts of its
 // sources, src/lib/charm/openstack/ovn_central.py and the templates.
-func TestUnitsAreLaidOutAsThePythonCharmLeavesThem(t *testing.T) {
+func TestLegacyLayout_is_that_of_Python_charm(t *testing.T) {
 	t.Parallel()
 	l, units := withUnits(t, 2, false, scripts{"update-status": "leader-get --format=json > settings"})
 	first, second := units[0], units[1]

@@ -34,7 +34,7 @@ func seen(t *testing.T, l *lab.Lab) (all []string) {
 	return all
 }
 
-func TestCopyOfALabIsAsTheLabWas(t *testing.T) {
+func TestSnapshot_copy_equals_lab(t *testing.T) {
 	original, _ := withUnits(t, 3, false, scripts{"update-status": "echo \"$OVN_RUNDIR\""})
 	before := seen(t, original)
 	snapshot, err := original.Snapshot(ctx(t), filepath.Join(t.TempDir(), "snapshot"))

@@ -45,7 +45,7 @@ func parse(t *testing.T, text string) *x509.Certificate {
 	return c
 }
 
-func TestAnswerHasTheKeysOfTheCharm(t *testing.T) {
+func TestVault_answer_has_keys_of_charm(t *testing.T) {
 	t.Parallel()
 	root := []string{"ca", "client.cert", "client.key"}
 	tests := map[string]struct {
@@ -63,7 +63,7 @@ func TestAnswerHasTheKeysOfTheCharm(t *testing.T) {
 	}
 }
 
-func TestCertificatesAreForServersAndClients(t *testing.T) {
+func TestVault_certificates_are_for_servers_and_clients(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]vault.Options{"root": {}, "chain": {Chain: true}, "RSA": {RSA: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestCertificatesAreForServersAndClients(t *testing.T) {
 	}
 }
 
-func TestAnswerStaysUntilTheRequestChanges(t *testing.T) {
+func TestVault_answer_stays_until_request_changes(t *testing.T) {
 	t.Parallel()
 	ca := authority(vault.Options{})
 	first := answer(t, ca, asked(`["10.0.0.1", "10.0.0.2"]`))

@@ -11,7 +11,7 @@ import (
 
 // Whichever acknowledged writes are gone, each is noticed, and nothing else is: neither a failed
 // write, there or not, nor a row of another program.
-func TestEachLostWriteIsNoticedAndNothingElse(t *testing.T) {
+func TestWrites_each_lost_write_is_reported(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -33,7 +33,7 @@ func TestEachLostWriteIsNoticedAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestLongestGapIsFromTheBeginningToTheEnd(t *testing.T) {
+func TestWrites_longest_gap_includes_both_ends(t *testing.T) {
 	t.Parallel()
 	at := func(seconds int) time.Time { return time.Unix(int64(1000+seconds), 0) }
 	between := Log{Acknowledged: []Acknowledgement{{"a", at(5)}, {"b", at(6)}, {"of no known time", time.Time{}}, {"c", at(9)}, {"d", at(10)}}}

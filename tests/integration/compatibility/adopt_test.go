@@ -50,7 +50,7 @@ func leftBy(m *labtest.Model, units []*lab.Unit) left {
 }
 
 // The Python charm has asked for one address of each binding.
-func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T) {
+func TestAdoption_two_addresses_keep_certificate(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.PythonCloud(t, 1, lab.Options{IPv6: true})
 	require.NotEmpty(t, units[0].Address6())
@@ -68,7 +68,7 @@ func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T)
 
 // An upgrade of packages that was killed is finished, and the services that run continue to run: the machine is
 // not taken for an empty one, whose services would be masked for good.
-func TestRefreshFinishesAnUpgradeThatWasKilledAndAdopts(t *testing.T) {
+func TestAdoption_finishes_killed_package_upgrade(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.PythonCloud(t, 1, lab.Options{})
 	u, before, w := units[0], m.Processes(units...), m.StartWriter(t.Context(), 0)
@@ -111,7 +111,7 @@ func heldBackAsPython(t *testing.T, u *lab.Unit) (others string) {
 	return others
 }
 
-func TestRefreshTakesOverTheRestartsThatThePythonCharmHeldBack(t *testing.T) {
+func TestAdoption_takes_over_deferred_restarts(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.PythonCloud(t, 1, lab.Options{})
 	u := units[0]

@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
+func TestDeferredRestarts_are_shown_until_made(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.Fresh(t, 3, lab.Options{})
 	was := labtest.Versions(units)[0]
@@ -115,7 +115,7 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 
 // OVNCentralDeferredRestartTest of zaza-openstack-tests: what a package's script would
 // restart, outside of the charm, is refused, told, and done by the action.
-func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
+func TestDeferredRestarts_packages_restart_nothing(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.Fresh(t, 1, lab.Options{})
 	u := units[0]

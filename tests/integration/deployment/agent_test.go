@@ -58,7 +58,7 @@ func agentRuns(t *testing.T, u *lab.Unit) bool {
 
 // 003: the agent is installed with the unit, told what an operator sets, stopped by a pause,
 // and gone with the unit, before that leaves.
-func TestAgentLivesWithItsUnit(t *testing.T) {
+func TestAgent_is_installed_and_removed_with_unit(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	first := labtest.ActingUnit(t, units...)
@@ -143,7 +143,7 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 }
 
 // A refresh puts another program into the charm's directory: the agent runs that.
-func TestAgentRunsTheProgramOfTheCharmThatIsThere(t *testing.T) {
+func TestAgent_runs_program_of_refreshed_charm(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	labtest.ActingUnit(t, units...)

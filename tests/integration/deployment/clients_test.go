@@ -60,7 +60,7 @@ func (k client) run(program, port string, args ...string) (string, error) {
 	return k.c.Exec(k.c.Patient(), program, with(k.files, append([]string{"--db=" + k.endpoints(port)}, args...)...)...)
 }
 
-func TestClientsConnectWithTheRelationsDataAndMayDoWhatTheirRoleAllows(t *testing.T) {
+func TestClients_connect_with_relation_data_and_role(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	var addresses []string

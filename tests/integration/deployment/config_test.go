@@ -119,7 +119,7 @@ func (c *cloud) besidesStatus(u *lab.Unit) map[string]string {
 
 // A bad value from the beginning hinders only what depends on it: the clusters are
 // made with the default, and get the value once it is a good one.
-func TestBadOptionFromTheBeginningIsMended(t *testing.T) {
+func TestOptions_invalid_at_deployment_apply_once_corrected(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
 	c.RelateVault()

@@ -19,7 +19,7 @@ import (
 )
 
 // Each member converts its own copy: the one that leads waits for another one's disk.
-func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) {
+func TestConversion_waits_for_space_on_other_members(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	leader := units[0]
@@ -61,7 +61,7 @@ func convertByNewer(t *testing.T, u *lab.Unit, db lab.DB, term, index uint64) {
 
 // A server that has ended on a file of a newer release is recognised by its log, said
 // so, and started again once there are newer packages.
-func TestServerOnAFileOfANewerReleaseIsMendedByNewerPackages(t *testing.T) {
+func TestServer_on_newer_file_starts_after_upgrade(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]

@@ -51,7 +51,7 @@ func (d *disk) free() {
 	require.NoError(d.t, os.Remove(d.filler))
 }
 
-func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
+func TestDisk_full_is_reported_and_recovers_with_space(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
 	c.RelateVault()
@@ -183,7 +183,7 @@ func (c *cloud) writeLong() {
 }
 
 // F9, §4 of the worst night: a unit whose file lacks entries is refused a rejoin to a database that has no leader.
-func TestUnitWithADamagedFileIsRefusedARejoinWithoutAQuorum(t *testing.T) {
+func TestRejoin_damaged_file_without_quorum_is_refused(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	u := units[2]
@@ -213,7 +213,7 @@ func TestUnitWithADamagedFileIsRefusedARejoinWithoutAQuorum(t *testing.T) {
 
 // A server continues without a name for its file, and no other could be started in its place: here
 // it has the only copy.
-func TestFileThatWasTakenAwayUnderItsServerIsWrittenAnewBeforeARestart(t *testing.T) {
+func TestRestart_deleted_file_is_rewritten_first(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]

@@ -35,7 +35,7 @@ func guarded(peers []*lab.Unit, clients ...string) []string {
 	return rules
 }
 
-func TestFirewallIsOpenToPeersAsLongAsTheyAreMembersAndToClients(t *testing.T) {
+func TestFirewall_allows_members_and_clients(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
 	but := func(u *lab.Unit) (others []*lab.Unit) {
@@ -100,7 +100,7 @@ func withoutUfw(t *testing.T, u *lab.Unit) {
 	require.NoError(t, os.WriteFile(dispatch, []byte(script), 0o755))
 }
 
-func TestUnitWithoutUfwWorksAndSaysThatItsPortsAreNotGuarded(t *testing.T) {
+func TestFirewall_without_ufw_unit_works_and_warns(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
 	c.RelateVault()
@@ -117,7 +117,7 @@ func TestUnitWithoutUfwWorksAndSaysThatItsPortsAreNotGuarded(t *testing.T) {
 }
 
 // What took rules away, or ufw itself, the record of what was set knows nothing of.
-func TestFirewallThatWasChangedByHandIsSetAgain(t *testing.T) {
+func TestFirewall_changed_by_hand_is_restored(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]

@@ -13,7 +13,7 @@ import (
 
 // Any unit shows and changes gateways, as well one that leads no database, and one whose
 // own server is down.
-func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
+func TestGateways_are_shown_and_moved_by_any_unit(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	// J9: what is only not there yet, as Juju 4 tells of it late, is no error: an operator who

@@ -19,7 +19,7 @@ func (c *cloud) addWithIPv6() *lab.Unit {
 	return u
 }
 
-func TestUnitsInASpaceOfIPv6AreAClusterAlsoBesideOneOfIPv4(t *testing.T) {
+func TestIPv6_units_form_clusters_beside_IPv4_space(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{IPv6: true})
 	c.RelateVault()

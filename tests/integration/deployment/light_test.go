@@ -17,7 +17,7 @@ var notHookTools = []string{"ovs-appctl", "ovsdb-client", "ovsdb-tool", "dpkg-qu
 // The most that a look at a healthy unit of three may start: hook tools, and other programs (the budget is 9 and 4, 10
 // and 6). On a controller each hook
 // tool is a large program.
-func TestLookAtAHealthyUnitIsLight(t *testing.T) {
+func TestClusterStatus_healthy_unit_starts_few_programs(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	require.NoError(t, c.UpdateStatus(t.Context()))

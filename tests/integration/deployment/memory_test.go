@@ -15,7 +15,7 @@ import (
 
 // Servers of before Open vSwitch 3.0, here by what the unit has recorded of them: each
 // hook tells them, for one that was started meanwhile has forgotten it.
-func TestEachHookTellsOldServersToGiveMemoryBack(t *testing.T) {
+func TestMemory_old_server_is_told_to_trim_by_each_hook(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]

@@ -12,7 +12,7 @@ import (
 )
 
 // What an operator holds stays held through all that happens to a unit meanwhile.
-func TestOvnNorthdThatIsHeldStaysDownThroughAllThatHappensToTheUnit(t *testing.T) {
+func TestHold_northd_stays_down_through_all_hooks(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]

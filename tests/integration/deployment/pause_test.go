@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
 
-func TestPausedUnitStaysDownUntilItIsResumed(t *testing.T) {
+func TestPause_unit_stays_down_until_resume(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	w := c.StartWriter(t.Context(), 0)

@@ -13,7 +13,7 @@ import (
 
 // After a kill another process may get the server's number. ovn-ctl takes any ovsdb-server for its own then, starts none and
 // reports success; and it would kill that process to stop the service.
-func TestServerStartsThoughItsPidFileNamesAnotherProcess(t *testing.T) {
+func TestStart_pid_file_of_another_process(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]

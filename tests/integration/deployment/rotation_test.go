@@ -17,7 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) {
+func TestCertificates_renewal_and_CA_change_keep_servers(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	for _, u := range units {
@@ -93,7 +93,7 @@ func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) 
 
 // OVNCentralSSLExpireTests: a certificate that ends while it is in use is named, and a new one repairs that. One that is
 // spoiled on the disk is written again by the next hook: no operator is to have it issued again.
-func TestCertificateThatHasExpiredOrIsSpoiledIsReplaced(t *testing.T) {
+func TestCertificates_expired_or_damaged_are_replaced(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	u := units[0]

@@ -15,7 +15,7 @@ import (
 // An application that is removed leaves its data where they are, since they are
 // the only copy (rule R9). A machine of it hosts a unit of another application
 // once an operator has moved them away, as that unit says.
-func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
+func TestRemoval_of_application_leaves_data(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{JujuVersion: lab.Juju3})
 	former := c.LeaderSettings()
@@ -58,7 +58,7 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 
 // A unit that is removed before it has got anywhere takes nothing with it, and
 // hinders no unit.
-func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
+func TestRemoval_before_join_takes_nothing(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	c.Hold(true)

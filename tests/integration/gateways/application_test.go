@@ -109,7 +109,7 @@ func (a *application) health(context.Context) []maintenance.DatabaseHealth {
 
 // 002-5, 002-6: before anything is done it is judged whether the clusters would be well without what
 // is on the node's machine (R1). What is not known is not taken for something that is not there.
-func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T) {
+func TestR1_decommission_that_would_harm_clusters_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	s := c.nodeService()
@@ -155,7 +155,7 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 // 002-5, 002-6, R6: a decommission ends only once the unit on the node's machine has left the
 // application and its members the committed configuration of both clusters, whatever has become of the
 // unit; and then the clusters must be well.
-func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
+func TestDecommission_waits_for_unit_and_clusters(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	r := node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
@@ -196,7 +196,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 }
 
 // 002-6: the clusters are waited for in the end, too; what nothing is known of is not well.
-func TestDecommissionEndsOnlyWithClustersThatAreWell(t *testing.T) {
+func TestDecommission_ends_with_healthy_clusters_only(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	a := &application{units: []int{0, 1, 2}, members: []int{0, 1, 2}}
@@ -223,7 +223,7 @@ func TestDecommissionEndsOnlyWithClustersThatAreWell(t *testing.T) {
 }
 
 // 002-5: the member that leaves is the one that the command is connected to.
-func TestMemberThatIsConnectedToMayLeave(t *testing.T) {
+func TestDecommission_member_that_runs_it_may_leave(t *testing.T) {
 	t.Parallel()
 	c := newClustered(t)
 	c.addChassis("c1")
@@ -246,7 +246,7 @@ func TestMemberThatIsConnectedToMayLeave(t *testing.T) {
 }
 
 // 002-5: what leaves while it is waited for is named.
-func TestUnitThatLeavesWhileItIsWaitedForIsNamed(t *testing.T) {
+func TestDecommission_names_unit_that_leaves(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	a := &application{units: []int{0, 1, 2, 3}, members: []int{0, 1, 2, 3}}

@@ -65,7 +65,7 @@ func (c *cloud) complete(ports []string, candidates int) {
 	assert.Len(c.t, lists, len(ports))
 }
 
-func TestLeaderThatDiesInTheMiddleIsOnlyADelay(t *testing.T) {
+func TestReschedule_leader_dies_halfway_and_run_ends(t *testing.T) {
 	t.Parallel()
 	c := newClustered(t)
 	for _, name := range []string{"c1", "c2", "c3"} {
@@ -108,7 +108,7 @@ func (c *cloud) built(ctx context.Context) string {
 }
 
 // What is killed leaves each port as it was or as it was planned; the next run finishes.
-func TestRunThatIsKilledIsFinishedByTheNext(t *testing.T) {
+func TestReschedule_killed_run_is_finished_by_next(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")

@@ -22,7 +22,7 @@ const drainInterleavings = 100
 // before the database has that: whatever it writes, in the end no gateway is first on the node that is drained,
 // no candidate that Neutron gave is gone, and what it put first elsewhere is first. Undrain, where it does
 // the same, undoes nothing of it but that the node may get a better rank.
-func TestDrainBesideAWriterThatPlaysNeutron(t *testing.T) {
+func TestDrain_beside_Neutron_writes(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
 	c.addNetwork("physnet1")

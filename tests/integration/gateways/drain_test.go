@@ -59,7 +59,7 @@ func (c *cloud) ranks() string {
 
 // 002-3: every gateway goes to another chassis, evenly; no row is deleted; undrain puts all
 // back.
-func TestNodeIsDrainedAndPutBack(t *testing.T) {
+func TestDrain_and_undrain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -107,7 +107,7 @@ func TestNodeIsDrainedAndPutBack(t *testing.T) {
 }
 
 // R12: the other chassis of a network is drained already.
-func TestR12SecondOfTheOnlyTwoChassisIsNotDrained(t *testing.T) {
+func TestR12_second_of_two_chassis_is_not_drained(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -121,7 +121,7 @@ func TestR12SecondOfTheOnlyTwoChassisIsNotDrained(t *testing.T) {
 }
 
 // R12, inside the transaction: of two that begin at the same time one is refused.
-func TestR12OfTwoDrainsAtOnceOneIsRefused(t *testing.T) {
+func TestR12_of_two_concurrent_drains_one_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -148,7 +148,7 @@ func TestR12OfTwoDrainsAtOnceOneIsRefused(t *testing.T) {
 }
 
 // A gateway that only this node can host is named, by the dry run and by the run alike, and nothing is begun.
-func TestDrainThatWouldLeaveAGatewayIsRefused(t *testing.T) {
+func TestDrain_that_would_leave_gateway_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -173,7 +173,7 @@ func TestDrainThatWouldLeaveAGatewayIsRefused(t *testing.T) {
 }
 
 // 001-4: what holds the node is waited for, and named with its count and its age.
-func TestDrainWaitsForHoldsAndNamesThem(t *testing.T) {
+func TestDrain_waits_for_holds_and_names_them(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -215,7 +215,7 @@ func TestDrainWaitsForHoldsAndNamesThem(t *testing.T) {
 
 // The database keeps the intent: a command that is cut short doesn't end the drain, and changes
 // by others that undo it end the wait.
-func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
+func TestDrain_interrupted_continues_when_run_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -247,7 +247,7 @@ func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
 
 // The agent may continue a drain whose command is alive, and slow: each gateway moves once, and
 // undrain puts all back.
-func TestTwoThatGoOnWithTheSameDrainDoNoHarm(t *testing.T) {
+func TestDrain_continued_by_two_does_no_harm(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -276,7 +276,7 @@ func TestTwoThatGoOnWithTheSameDrainDoNoHarm(t *testing.T) {
 
 // R17: two drains at the same time that wait for holds don't put each node behind the other for ever; and
 // undrain puts all back.
-func TestTwoDrainsThatWaitAtTheSameTimeWriteNothingMore(t *testing.T) {
+func TestDrain_two_that_wait_write_nothing_more(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -323,7 +323,7 @@ func (c *cloud) listed(chassis string) string {
 
 // 001-5: the chassis is gone while it is drained, as when ovn-controller is stopped for a
 // reboot; it is put back when it is there again.
-func TestChassisThatWasStoppedMeanwhileIsPutBackWhenItReturns(t *testing.T) {
+func TestUndrain_chassis_that_was_stopped_meanwhile(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -341,7 +341,7 @@ func TestChassisThatWasStoppedMeanwhileIsPutBackWhenItReturns(t *testing.T) {
 }
 
 // A drain of a node that is dead needs nothing of it, and moves nothing to another dead one.
-func TestDeadNodeIsDrained(t *testing.T) {
+func TestDrain_dead_node(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -360,7 +360,7 @@ func TestDeadNodeIsDrained(t *testing.T) {
 
 // ovn-northd leaves a disabled router out of SB: its gateway can't be waited for. Neutron sets enabled=false where an operator
 // disables a router.
-func TestGatewayOfADisabledRouterIsMovedAndNotWaitedFor(t *testing.T) {
+func TestDrain_disabled_router_is_moved_and_not_awaited(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")

@@ -73,7 +73,7 @@ func (c *cloud) members(group string) (all []string) {
 	return all
 }
 
-func TestGroupsAreOperatedLikeSingleGateways(t *testing.T) {
+func TestForms_groups_are_operated_like_single_gateways(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -105,7 +105,7 @@ func TestGroupsAreOperatedLikeSingleGateways(t *testing.T) {
 	assert.Equal(t, "3 c1", c.members("neutron-r3")[0])
 }
 
-func TestOfBothFormsTheGroupIsOperatedAndTheOtherIsLeftAlone(t *testing.T) {
+func TestForms_of_both_only_group_is_changed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -124,7 +124,7 @@ func TestOfBothFormsTheGroupIsOperatedAndTheOtherIsLeftAlone(t *testing.T) {
 
 // Two gateways of a router in two networks on chassis that are connected to one, the other
 // or both: each network is even for itself, and a group goes only where both are.
-func TestRoutersInSeveralNetworksOnSharedChassis(t *testing.T) {
+func TestForms_routers_in_several_networks_share_chassis(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
 	c.addNetwork("physnet1")
@@ -155,7 +155,7 @@ func TestRoutersInSeveralNetworksOnSharedChassis(t *testing.T) {
 	assert.Contains(t, c.operated("rebalance", "--network", "physnet2", "--yes", "--wait", "0"), "nothing to do")
 }
 
-func TestGatewaysStayInTheZonesOfTheirRouter(t *testing.T) {
+func TestForms_gateways_stay_in_zones_of_router(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -174,7 +174,7 @@ func TestGatewaysStayInTheZonesOfTheirRouter(t *testing.T) {
 }
 
 // Where the others are in groups, an unhosted router gets one as Neutron would make it.
-func TestUnhostedRouterGetsAGroupWhereTheOthersHaveOne(t *testing.T) {
+func TestForms_unhosted_router_gets_group_like_others(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -213,7 +213,7 @@ func TestUnhostedRouterGetsAGroupWhereTheOthersHaveOne(t *testing.T) {
 }
 
 // External ports work only on the chassis that hosts their router's gateway.
-func TestExternalPortsFollowTheirRouter(t *testing.T) {
+func TestForms_external_ports_follow_router(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -243,7 +243,7 @@ func TestExternalPortsFollowTheirRouter(t *testing.T) {
 }
 
 // What is odd is named, and the rest is read as usual.
-func TestRowsOfUnknownOriginAreNamed(t *testing.T) {
+func TestForms_rows_of_unknown_origin_are_named(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")

@@ -13,7 +13,7 @@ import (
 
 // R18, S1, S3: a chassis may call its host what it likes; what is shown, and written to NB, is clean, and no other node
 // loses its name.
-func TestHostNameOfAChassisDeceivesNoOperator(t *testing.T) {
+func TestHostName_control_characters_are_shown_escaped(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "evil", "long")
 	c.addNetwork("physnet1")
@@ -44,7 +44,7 @@ func TestHostNameOfAChassisDeceivesNoOperator(t *testing.T) {
 }
 
 // S15: the command that is printed does what it says, and only that.
-func TestPrintedCommandWithAHostileNameCanBePasted(t *testing.T) {
+func TestHostName_hostile_printed_command_is_safe_to_paste(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
 	group := "x;touch evil;$(touch evil)# --"

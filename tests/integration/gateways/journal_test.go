@@ -33,7 +33,7 @@ func (c *cloud) service() *gateway.Service {
 	return s
 }
 
-func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {
+func TestJournal_change_is_recorded_and_reverted(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -87,7 +87,7 @@ func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {
 
 // No other program uses the journal: ovn-northd makes nothing of it, and what of it
 // can't be read is named and hinders nothing.
-func TestJournalDisturbsNobodyAndIsDisturbedByNobody(t *testing.T) {
+func TestJournal_ignores_foreign_DNS_rows(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -105,7 +105,7 @@ func TestJournalDisturbsNobodyAndIsDisturbedByNobody(t *testing.T) {
 	assert.Contains(t, c.nbctl("find", "DNS", "external_ids:ls_name=neutron-7"), "10.0.0.1")
 }
 
-func TestOnlyTheNewestPlansAreKept(t *testing.T) {
+func TestJournal_keeps_newest_plans(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -129,7 +129,7 @@ func TestOnlyTheNewestPlansAreKept(t *testing.T) {
 
 // A chassis that has a part of its share doesn't look like one that was added: the journal
 // knows that it was.
-func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
+func TestRebalance_interrupted_share_is_finished_by_next_run(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4", "c5")
 	c.addNetwork("physnet1")
@@ -164,7 +164,7 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 }
 
 // A confirmation is of the plan that was shown, not of what others make of it.
-func TestNoMoreMovesThanWasAgreedTo(t *testing.T) {
+func TestRebalance_never_exceeds_confirmed_moves(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -183,7 +183,7 @@ func TestNoMoreMovesThanWasAgreedTo(t *testing.T) {
 }
 
 // What was written though its answer was lost counts: as moves that were confirmed, and as what is to be proved.
-func TestBatchWhoseAnswerIsLostCounts(t *testing.T) {
+func TestReschedule_batch_with_lost_answer_counts(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -210,7 +210,7 @@ func TestBatchWhoseAnswerIsLostCounts(t *testing.T) {
 }
 
 // What a seed has shown in a dry run is what it does.
-func TestRandomScheduleIsTheOneThatWasShown(t *testing.T) {
+func TestReschedule_random_seed_gives_shown_plan(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
 	c.addNetwork("physnet1")

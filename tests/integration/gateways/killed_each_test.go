@@ -155,7 +155,7 @@ func (k *killing) restore(t *testing.T) {
 // Each operation on a node is killed at each of its transactions, right before the database has it and
 // right after it was carried out; then the agent, the command and an undrain continue, in several orders.
 // The result in the end is the one without the kill.
-func TestOperationsOnNodesThatAreKilledAtEachTransaction(t *testing.T) {
+func TestNodeOperations_killed_at_each_transaction(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		// prepare leads to where the operation begins; restore leads from its end to where prepare begins.

@@ -119,7 +119,7 @@ func (n *neutron) madeAs(port string) string {
 
 // Other clients write meanwhile: their last write stays, or the next plan was made
 // from it; nothing is left over; and in the end every gateway has all candidates.
-func TestNothingOfNeutronsIsLostWhateverItWritesMeanwhile(t *testing.T) {
+func TestReschedule_keeps_concurrent_Neutron_writes(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
 	c.addNetwork("physnet1")

@@ -88,7 +88,7 @@ func (c *cloud) bind(chassis string, ports ...string) {
 
 // 001-1, 001-2, 001-5: nothing new is put on a cordoned node, and what is there stays. The
 // cordon outlives the chassis, and only uncordon ends it.
-func TestCordonedNodeGetsNothingNew(t *testing.T) {
+func TestCordon_node_gets_nothing_new(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -125,7 +125,7 @@ func TestCordonedNodeGetsNothingNew(t *testing.T) {
 }
 
 // 001-5: a flag, a hold and a drain of a unit that is gone count as if it were there, and any other unit can end them.
-func TestWhatAUnitHasLeftThatIsGoneIsHonouredAndEndedByAnother(t *testing.T) {
+func TestHold_of_removed_unit_is_honoured_and_released(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -157,7 +157,7 @@ func TestWhatAUnitHasLeftThatIsGoneIsHonouredAndEndedByAnother(t *testing.T) {
 }
 
 // Between a plan and its writing an operator cordons what it relies on: it is planned again.
-func TestCordonHoldsForWhatIsBeingWritten(t *testing.T) {
+func TestCordon_applies_to_running_plan(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -170,7 +170,7 @@ func TestCordonHoldsForWhatIsBeingWritten(t *testing.T) {
 }
 
 // A cordon is changed only as it was read: what comes between has it judged again.
-func TestCordonThatChangesAfterItWasReadIsJudgedAgain(t *testing.T) {
+func TestCordon_changed_after_read_is_judged_again(t *testing.T) {
 	t.Parallel()
 	uncordon := func(s *node.Service) answer.Status { return s.Uncordon(context.Background(), node.Request{Node: "c1"}) }
 	cordon := func(s *node.Service) answer.Status {
@@ -217,7 +217,7 @@ func TestCordonThatChangesAfterItWasReadIsJudgedAgain(t *testing.T) {
 }
 
 // A drain whose cordon was removed is not done: run again it cordons the node again.
-func TestDrainWithoutItsCordonIsNotDone(t *testing.T) {
+func TestDrain_without_cordon_is_not_done(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -241,7 +241,7 @@ func TestDrainWithoutItsCordonIsNotDone(t *testing.T) {
 }
 
 // 001-3, 001-4: holds follow from what a node carries, or are set.
-func TestHoldsOfEachKind(t *testing.T) {
+func TestHold_each_kind(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -287,7 +287,7 @@ func TestHoldsOfEachKind(t *testing.T) {
 }
 
 // 002-11: a node is named by its host or its chassis.
-func TestNodeThatIsNotOneIsRefused(t *testing.T) {
+func TestNode_unknown_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.sbctl("set", "Chassis", "c3", "hostname=c2.example")
@@ -300,7 +300,7 @@ func TestNodeThatIsNotOneIsRefused(t *testing.T) {
 
 // A machine was deployed again with another system-id, and its first chassis was called as the machine is: each of both can be
 // named, and every operation on it finds it again.
-func TestChassisThatIsCalledAsAnotherOnesHostIsOperatedOn(t *testing.T) {
+func TestNode_chassis_named_like_other_host(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -326,7 +326,7 @@ func TestChassisThatIsCalledAsAnotherOnesHostIsOperatedOn(t *testing.T) {
 }
 
 // What the databases don't answer is an answer too.
-func TestDatabasesThatAreDownAreNotAccessible(t *testing.T) {
+func TestNode_databases_down_are_reported(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
 	c.nb = "unix:" + c.path("nowhere", "sock")
@@ -337,7 +337,7 @@ func TestDatabasesThatAreDownAreNotAccessible(t *testing.T) {
 }
 
 // What would happen if a node went now: a gateway that no other living chassis could host.
-func TestNodeThatGatewaysDependOnIsNamed(t *testing.T) {
+func TestNode_gateways_that_depend_on_it_are_named(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")

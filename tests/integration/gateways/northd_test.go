@@ -31,7 +31,7 @@ func reschedule(ctx context.Context, s *gateway.Service, meanwhile ...func()) er
 
 // Changes that are written stay, and the others are left for later: there is no use in continuing without ovn-northd,
 // or when the time of a command is over (of 10,000 gateways half an hour writes 8,000).
-func TestRunThatIsCutShortSaysHowFarItCame(t *testing.T) {
+func TestReschedule_interrupted_reports_progress(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -55,7 +55,7 @@ func TestRunThatIsCutShortSaysHowFarItCame(t *testing.T) {
 
 // In a large cloud, on a busy machine, it may take minutes: an ovn-northd that was slow before is
 // given more time than the bound, however large the batches are.
-func TestOvnNorthdThatIsKnownToBeSlowIsWaitedFor(t *testing.T) {
+func TestNorthd_known_to_be_slow_is_awaited_longer(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -85,7 +85,7 @@ func TestOvnNorthdThatIsKnownToBeSlowIsWaitedFor(t *testing.T) {
 
 // Nor is there a row by which ovn-northd could be asked for a sign of life: of what needs one it is said
 // how it comes to be.
-func TestWhereNothingHasUsedNBThereIsNothingToDo(t *testing.T) {
+func TestReschedule_unused_NB_has_nothing_to_do(t *testing.T) {
 	t.Parallel()
 	c := newDatabases(t)
 	for _, verb := range []string{"rebalance", "reschedule"} {
@@ -103,7 +103,7 @@ func TestWhereNothingHasUsedNBThereIsNothingToDo(t *testing.T) {
 }
 
 // What waits for ovn-northd says so. What can be answered without it waits for nothing.
-func TestWaitForOvnNorthdIsTold(t *testing.T) {
+func TestNorthd_wait_is_reported(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
@@ -126,7 +126,7 @@ func TestWaitForOvnNorthdIsTold(t *testing.T) {
 
 // 002-3: the timeout bounds the wait for ovn-northd too, of the drain that begins and of one that joins
 // it. The drain is recorded, and nothing moves before it is known which chassis live.
-func TestTimeoutOfADrainBoundsTheWaitForOvnNorthd(t *testing.T) {
+func TestDrain_timeout_bounds_wait_for_northd(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")

@@ -8,7 +8,7 @@ import (
 )
 
 // A. The owner of a gateway decides which chassis should host it, and the Southbound database has the chassis that does.
-func TestOwnersOfGateways(t *testing.T) {
+func TestOwners_of_gateways(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]realCloud{
 		// ovn-chassis before 24.03 and Neutron before 2024.1, as juju deploys them.
@@ -118,7 +118,7 @@ func TestOwnersOfGateways(t *testing.T) {
 }
 
 // B. A gateway is what the rows of each release of Neutron make one, with candidates or without.
-func TestGatewaysOfEachReleaseOfNeutron(t *testing.T) {
+func TestOwners_gateways_of_each_Neutron_release(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]struct{ router, port, peer []string }{
 		"up to 2023.1": {router: []string{"neutron:gw_port_id=gw2"}, port: earlier},
@@ -145,7 +145,7 @@ func TestGatewaysOfEachReleaseOfNeutron(t *testing.T) {
 }
 
 // D. External ports are served by the kind of host that Neutron has for them, with their network.
-func TestExternalPorts(t *testing.T) {
+func TestExternalPorts_keep_network_and_kind(t *testing.T) {
 	t.Parallel()
 	gateways := func(c *cloud) {
 		c.provider("ext", "physnet1")
@@ -207,7 +207,7 @@ func TestExternalPorts(t *testing.T) {
 }
 
 // E. A port has the networks of every localnet port of its switch, of which a chassis needs one (ovn-architecture(7)).
-func TestSwitchesOfSeveralNetworks(t *testing.T) {
+func TestNetworks_switch_with_several(t *testing.T) {
 	t.Parallel()
 	renamed := func(networks ...string) realCloud {
 		return realCloud{
@@ -243,7 +243,7 @@ func TestSwitchesOfSeveralNetworks(t *testing.T) {
 }
 
 // A drain goes by the same rules: here no chassis is marked, and all take over.
-func TestDrainWhereNoChassisIsMarked(t *testing.T) {
+func TestDrain_without_marked_chassis(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string][]string{"Yoga": earlier, "2024.1": later} {
 		c := newCloud(t)

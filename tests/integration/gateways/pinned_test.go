@@ -41,7 +41,7 @@ func (c *cloud) printed(text string) (command string) {
 
 // C: submariner_router (submariner PR 1028), a router of Neutron with an external network of type Geneve, and gateways of
 // layer 2 have no candidates. The drain names them with the command that moves them, and so does its dry run.
-func TestPinnedGatewayIsNamedByTheDrainAndMovedByTheCommandThatItPrints(t *testing.T) {
+func TestPinned_drain_names_gateway_and_printed_command_moves_it(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		add           func(*cloud)
@@ -95,7 +95,7 @@ func TestPinnedGatewayIsNamedByTheDrainAndMovedByTheCommandThatItPrints(t *testi
 }
 
 // A dead node is not removed while something is pinned to it: nothing would host that, and nothing would name the node.
-func TestR13NodeIsNotRemovedWhileSomethingIsPinnedToIt(t *testing.T) {
+func TestR13_node_with_pinned_gateway_is_not_removed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c2")
 	c.addNetwork("physnet1")
@@ -115,7 +115,7 @@ func TestR13NodeIsNotRemovedWhileSomethingIsPinnedToIt(t *testing.T) {
 
 // A router that is pinned and has candidates, one that is pinned to a host name (submariner issue 1074), and one that is
 // pinned to nothing are problems, each with a command that mends it. No plan gives a pinned router candidates.
-func TestWhatIsWrongWithPinnedGatewaysIsFoundAndMended(t *testing.T) {
+func TestPinned_problems_are_found_and_repaired(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		chassis string
@@ -152,7 +152,7 @@ func TestWhatIsWrongWithPinnedGatewaysIsFoundAndMended(t *testing.T) {
 
 // G: what two workers wrote at once is mended: a chassis that is listed twice by reschedule, more than five candidates by the
 // command that status prints.
-func TestListsThatAreTooLongAreMended(t *testing.T) {
+func TestCandidates_too_many_are_shortened(t *testing.T) {
 	t.Parallel()
 	all := []string{"c1", "c2", "c3", "c4", "c5", "c6", "c7"}
 	c := newCloud(t, all...)

@@ -43,7 +43,7 @@ func (c *cloud) drainWhere(dying ...string) (answer.Status, []string) {
 }
 
 // That a chassis has claimed a gateway does not prove that it carries it.
-func TestDrainGoesOnUntilTheChassisThatTookTheGatewaysRespond(t *testing.T) {
+func TestDrain_waits_until_new_chassis_responds(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -59,7 +59,7 @@ func TestDrainGoesOnUntilTheChassisThatTookTheGatewaysRespond(t *testing.T) {
 }
 
 // If no other can take it, the drain does not report that it is done.
-func TestDrainIsNotDoneWhereTheOnlyChassisThatTookTheGatewaysDoesNotRespond(t *testing.T) {
+func TestDrain_fails_if_only_new_chassis_does_not_respond(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -74,7 +74,7 @@ func TestDrainIsNotDoneWhereTheOnlyChassisThatTookTheGatewaysDoesNotRespond(t *t
 
 // What has gone from the chassis that was asked to another one, which may have been asked before its claim, is
 // asked for again.
-func TestDrainAsksAgainWhereAGatewayMovesOnWhileItIsProved(t *testing.T) {
+func TestDrain_gateway_moves_during_proof_is_proved_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -118,7 +118,7 @@ func (c *cloud) followsOnce(chassis string) {
 
 // What is moved to a chassis that follows until it was planned, and not once it has claimed the gateway, is
 // not said to be done. The command that is named moves it back.
-func TestMoveToAChassisThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
+func TestVerify_chassis_silent_after_claim_fails_move(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -139,7 +139,7 @@ func TestMoveToAChassisThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
 }
 
 // Nor is a node that takes its gateways back, and does not respond any more.
-func TestUndrainOfANodeThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
+func TestUndrain_node_silent_after_claim_fails(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -156,7 +156,7 @@ func TestUndrainOfANodeThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
 }
 
 // What an ovn-controller followed before an older Northbound database was restored is no sign of life after that.
-func TestDrainMovesNothingToWhatHasDiedBeforeARestore(t *testing.T) {
+func TestDrain_moves_nothing_to_chassis_dead_before_restore(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")

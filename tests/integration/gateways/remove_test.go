@@ -22,7 +22,7 @@ import (
 
 // R13, 002-9: a node is removed only if it is dead, not held and no candidate; and then nothing
 // is left of it, and ovn-nbctl waits for it no more.
-func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
+func TestR13_node_is_removed_only_if_unused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -66,7 +66,7 @@ func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
 
 // R13, inside the transaction: what comes to need a dead node after it was judged keeps it. The
 // writer is in the gap between the last look and the deletion.
-func TestR13NodeThatIsNeededAfterItWasJudgedIsNotRemoved(t *testing.T) {
+func TestR13_node_used_after_judgement_is_not_removed(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		write func(c *cloud, port string)
@@ -119,7 +119,7 @@ func TestR13NodeThatIsNeededAfterItWasJudgedIsNotRemoved(t *testing.T) {
 
 // 001-6: what is bound to a node is taken off it only where the node is proved unreachable, and
 // then the node can be removed.
-func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
+func TestEvict_requires_proof_that_node_is_unreachable(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -172,7 +172,7 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 
 // R12: force takes ports off a node, and leaves no gateway without a chassis. That is said at once: not
 // after it was waited for a sign of life, or for the grace period.
-func TestR12ForceLeavesNoGatewayWithoutAChassis(t *testing.T) {
+func TestR12_force_leaves_no_gateway_without_chassis(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -197,7 +197,7 @@ func TestR12ForceLeavesNoGatewayWithoutAChassis(t *testing.T) {
 }
 
 // A group that no port uses refers to the node too.
-func TestGroupThatNoPortUsesKeepsTheNode(t *testing.T) {
+func TestRemove_unused_group_keeps_node(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
 	c.nbctl("ha-chassis-group-add", "spare", "--", "ha-chassis-group-add-chassis", "spare", "c9", "1")
@@ -211,7 +211,7 @@ func TestGroupThatNoPortUsesKeepsTheNode(t *testing.T) {
 }
 
 // An ovn-controller that comes back while it is judged keeps its rows.
-func TestNodeThatComesBackIsNotRemoved(t *testing.T) {
+func TestRemove_node_that_returns_is_kept(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
 	c.sbctl("create", "Chassis_Private", "name=c1")
@@ -228,7 +228,7 @@ func TestNodeThatComesBackIsNotRemoved(t *testing.T) {
 
 // Chassis_Private without a chassis has `ovn-nbctl --wait=hv` wait for ever; it ends once the
 // node is removed.
-func TestOrphanOfAChassisIsRemoved(t *testing.T) {
+func TestRemove_orphan_of_chassis(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
 	c.sbctl("create", "Chassis_Private", "name=c9")
@@ -244,7 +244,7 @@ func TestOrphanOfAChassisIsRemoved(t *testing.T) {
 }
 
 // 002-1: a decommission that a step fails in says all that the step said.
-func TestDecommissionFailsWithWhatItsDrainSaid(t *testing.T) {
+func TestDecommission_fails_with_answer_of_drain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -259,7 +259,7 @@ func TestDecommissionFailsWithWhatItsDrainSaid(t *testing.T) {
 
 // 002-4: a node without which a gateway would have no live candidate stays one, though it was
 // drained: the other one has died since. So does one that is the first candidate again.
-func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
+func TestClearLabels_error_names_gateway(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -293,7 +293,7 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 }
 
 // 002-9: what keeps a deletion from being made is an error, and nothing is half deleted.
-func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
+func TestRemove_error_deletes_nothing(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
 	c.sbctl("create", "Chassis_Private", "name=c1")

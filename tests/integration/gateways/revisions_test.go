@@ -57,7 +57,7 @@ func (c *cloud) reviewID(args ...string) string {
 
 // 002-12: an operation that got past its checks tags what it leaves behind, with its ID. What is
 // refused, or only shown, tags nothing, and nothing is written twice (R17).
-func TestOperationsTagTheirRevisions(t *testing.T) {
+func TestRevisions_operations_tag_them(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -104,7 +104,7 @@ func TestOperationsTagTheirRevisions(t *testing.T) {
 
 // 002-12: so are the operations that take a node out for good, those that failed past their checks
 // too. What was refused, or has changed nothing, is not.
-func TestOperationsThatRetireANodeTagTheirRevisions(t *testing.T) {
+func TestRevisions_retiring_node_tags_them(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -138,7 +138,7 @@ func TestOperationsThatRetireANodeTagTheirRevisions(t *testing.T) {
 }
 
 // 002-14: each base against each diff, where it is there and where it is not.
-func TestRevisionsInEveryCombination(t *testing.T) {
+func TestRevisions_every_combination(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -219,7 +219,7 @@ func TestRevisionsInEveryCombination(t *testing.T) {
 }
 
 // 002-13: a plan that was reviewed is carried out as it was, or not at all.
-func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
+func TestReview_plan_after_other_operations_is_refused(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -297,7 +297,7 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 }
 
 // 002-15: a layout is brought back, by the rules of every plan, as far as it still can be.
-func TestLayoutIsBroughtBackAsFarAsItCanBe(t *testing.T) {
+func TestRestoreLayout_as_far_as_possible(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
 	c.addNetwork("physnet1")

@@ -52,7 +52,7 @@ func (c *cloud) operated(args ...string) string {
 	return out
 }
 
-func TestSpecCasesOnRealDatabases(t *testing.T) {
+func TestSpec_cases_on_real_databases(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
 	c.addNetwork("physnet1")
@@ -109,7 +109,7 @@ func TestSpecCasesOnRealDatabases(t *testing.T) {
 }
 
 // Looking and trying writes nothing, not even a request for a sign of life.
-func TestDryRunsWriteNothing(t *testing.T) {
+func TestDryRun_writes_nothing(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")

@@ -29,7 +29,7 @@ func (c *cloud) installed(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-func TestPackagedCommand(t *testing.T) {
+func TestCommand_of_package(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	code, stdout, stderr := c.installed("status", "--exit-code")

@@ -22,7 +22,7 @@ import (
 )
 
 // What could not be put back is named.
-func TestUndrainSaysWhatItCouldNotPutBack(t *testing.T) {
+func TestUndrain_names_what_it_could_not_restore(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
@@ -43,7 +43,7 @@ func TestUndrainSaysWhatItCouldNotPutBack(t *testing.T) {
 }
 
 // An ovn-northd that takes longer for any change than a node is waited for, as with 10,000 routers, ends no undrain.
-func TestUndrainGivesOvnNorthdItsOwnTime(t *testing.T) {
+func TestUndrain_gives_northd_its_own_time(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -59,7 +59,7 @@ func TestUndrainGivesOvnNorthdItsOwnTime(t *testing.T) {
 
 // The ranks are back, and where the gateways are isn't as it should be, or can't be seen: it is
 // said to be undrained, and what is not known of it.
-func TestUndrainWhoseProofFailsSaysThatTheRanksAreBack(t *testing.T) {
+func TestUndrain_failed_proof_reports_restored_ranks(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -91,7 +91,7 @@ func TestUndrainWhoseProofFailsSaysThatTheRanksAreBack(t *testing.T) {
 
 // What others do while a node is undrained is not overridden, and costs no ranks: the undrain has not ended then,
 // and can be run again.
-func TestUndrainThatOthersComeBetweenKeepsTheRanks(t *testing.T) {
+func TestUndrain_concurrent_changes_keep_ranks(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		// at is the number of the transaction before which others write: 1 asks for a sign of life, 2 begins the
@@ -158,7 +158,7 @@ func (c *cloud) drainOver() {
 
 // The cordon is off and the drain not ended when a node dies: it is drained again, from the ranks before the first
 // drain.
-func TestNodeThatDiesBeforeItsUndrainHasEndedIsDrained(t *testing.T) {
+func TestDrain_node_that_died_during_undrain(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		dies, returns func(*cloud)
@@ -216,7 +216,7 @@ func TestNodeThatDiesBeforeItsUndrainHasEndedIsDrained(t *testing.T) {
 }
 
 // That it is retired is no other case.
-func TestNodeThatDiesBeforeItsUndrainHasEndedIsDecommissioned(t *testing.T) {
+func TestDecommission_node_that_died_during_undrain(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")

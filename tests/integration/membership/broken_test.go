@@ -11,7 +11,7 @@ import (
 )
 
 // R8, R9: what runs after the departure, a boot included, starts nothing.
-func TestHooksAfterADepartureStartNothing(t *testing.T) {
+func TestLeave_later_hooks_start_nothing(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	m.MakeOneLeader()
 	u := m.Followers()[0]

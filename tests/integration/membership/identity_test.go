@@ -12,7 +12,7 @@ import (
 )
 
 // 000-5: identities are on the relation, and stay right.
-func TestUnitsPublishTheirIdentities(t *testing.T) {
+func TestIdentity_is_published_by_each_unit(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	for _, u := range m.Deployed {
 		data := u.Data()

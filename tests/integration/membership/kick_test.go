@@ -15,7 +15,7 @@ import (
 
 // 000-3, 000-4: on any unit, once, for both databases, by any of the names of the member and of the
 // action. Each subtest leaves fewer units.
-func TestKickRemovesADeadMember(t *testing.T) {
+func TestKick_removes_dead_member(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju4})
 	lose := func(m *labtest.Model) (gone, leader, follower *lab.Unit) {
 		leader = m.MakeOneLeader()
@@ -80,7 +80,7 @@ func TestKickRemovesADeadMember(t *testing.T) {
 }
 
 // What is refused changes nothing, so one cluster serves all of it.
-func TestKickIsRefused(t *testing.T) {
+func TestKick_is_refused(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	leader := m.MakeOneLeader()
 	other, live := m.Followers()[0], m.Followers()[1]
@@ -155,7 +155,7 @@ func TestKickIsRefused(t *testing.T) {
 
 // R1: of three members one is left, which knows no leader. Nothing is done that needs one, and no member is
 // named as dead: this unit may be the one that is cut off.
-func TestWithoutQuorum(t *testing.T) {
+func TestKick_without_quorum_is_refused(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u, others := m.Deployed[0], m.Deployed[1:]
 	leaderless := func() bool {
@@ -209,7 +209,7 @@ func TestWithoutQuorum(t *testing.T) {
 }
 
 // R2: ovsdb-server itself takes any text for the only member's ID, and wedges.
-func TestKickOnTheSoleMemberIsNeverSent(t *testing.T) {
+func TestKick_sole_member_is_never_sent(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u := m.Deployed[0]
 	for _, id := range []string{"zzzz", "ffff", m.ShortID(u, lab.NB), m.ServerID(u, lab.SB), "0", "ssl:" + u.Address() + ":6643"} {

@@ -16,7 +16,7 @@ import (
 // 000-1, 000-2, R6, R10: the specification's own example: five units, two of them removed, is a cluster
 // of three without a fault. A follower leaves first; then the leader, whose agent has restarted since it
 // joined, so that its `stop` has no relation any more (R9).
-func TestFiveToThreeByLeaveThenOneFailureIsSurvived(t *testing.T) {
+func TestLeave_five_to_three_then_one_failure(t *testing.T) {
 	m := labtest.Deploy(t, 5)
 	leader := m.MakeOneLeader()
 	u := m.Followers()[0]
@@ -47,7 +47,7 @@ func TestFiveToThreeByLeaveThenOneFailureIsSurvived(t *testing.T) {
 
 // R5: measured without the lock, both pass R1, both report success, and the
 // quorum is lost.
-func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
+func TestLeave_four_members_one_down_two_concurrent(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()
 	followers := m.Followers()
@@ -79,7 +79,7 @@ func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
 
 // R9: the only copy waits for another unit's join, whatever its server's state; what is printed
 // brings it back. The unit that joins then has the only copy in the next subtest.
-func TestOnlyCopyIsNotTakenAway(t *testing.T) {
+func TestStop_only_copy_stays(t *testing.T) {
 	m := labtest.DeployWith(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	for name, spoil := range map[string]func(*labtest.Model, *lab.Unit){
 		"up":   func(*labtest.Model, *lab.Unit) {},

@@ -18,7 +18,7 @@ import (
 )
 
 // R9: where failing protects nothing it must not wedge the removal.
-func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
+func TestStop_unreachable_server_does_not_block_removal(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	for name, spoil := range map[string]func(*lab.Unit) error{
 		"hung": func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) },
@@ -47,7 +47,7 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 
 // R1, R9: a server without its control socket votes on. With another one down, to
 // stop it would leave a candidate for ever; so nothing is done until it can be asked.
-func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
+func TestStop_server_without_control_socket_is_not_dead(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	m.MakeOneLeader()
 	off, u := m.Followers()[0], m.Followers()[1]
@@ -70,7 +70,7 @@ func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
 
 // R1, R9: of two the other could commit nothing any more, not even the removal. What is
 // printed starts the servers, and the unit then leaves.
-func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
+func TestStop_down_member_stays_until_spare(t *testing.T) {
 	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
 	u := m.Followers()[0]
 	require.NoError(t, u.Kill(lab.SB))
@@ -90,7 +90,7 @@ func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
 }
 
 // R5: the holder is gone for good; another takes over after its deadline.
-func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
+func TestLock_of_killed_holder_is_taken_over(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()
 	holder, next := m.Followers()[0], m.Followers()[1]

@@ -27,7 +27,7 @@ func backup(m *labtest.Model, u *lab.Unit, more ...string) error {
 	return err
 }
 
-func TestBackupsAreMadeAtTheIntervalOfTheOption(t *testing.T) {
+func TestBackup_interval_option_makes_backups(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u := m.Deployed[0]
 	timer := func(question string) string {

@@ -17,7 +17,7 @@ import (
 
 // Under a load each copy is of one moment, has all that was acknowledged before it, and
 // any unit makes it: the leader, a follower, and one whose servers are down.
-func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
+func TestBackup_has_every_acknowledged_write(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	w := m.StartWriter(t.Context(), 0)
 	for _, u := range m.Deployed {
@@ -64,7 +64,7 @@ func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 	assert.Contains(t, m.Switches(results["backup"]), "before-")
 }
 
-func TestBackupKeepsTheNewestAndWhatIsNotItsOwn(t *testing.T) {
+func TestBackup_keeps_newest_and_foreign_files(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u := m.Deployed[0]
 	dir := filepath.Join(t.TempDir(), "elsewhere")

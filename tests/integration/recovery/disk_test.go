@@ -13,7 +13,7 @@ import (
 
 // R0: an fsync that fails once is never tried again. A sole member then commits nothing
 // more, calls itself a healthy leader, and its file reads as whole.
-func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) {
+func TestDisk_failed_fsync_rewrites_file_in_next_hook(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u := m.Deployed[0]
 	write := func(name string) error {

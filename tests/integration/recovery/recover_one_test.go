@@ -15,7 +15,7 @@ import (
 
 // The Southbound files of two of three units are destroyed, while clients write to both
 // databases. That one alone is recovered; the servers of the other are not touched.
-func TestOneDatabaseIsRecoveredWhileTheOtherIsServed(t *testing.T) {
+func TestRecover_one_database_while_other_is_served(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	kept, damaged := m.Deployed[0], m.Deployed[1:]
 	give, processes := "give-up=", map[*lab.Unit]int{}

@@ -30,7 +30,7 @@ func olderPackages(t *testing.T, u *lab.Unit) {
 
 // No server of these packages could be started on such data. That is said before any unit
 // stops the server that it has, and by a dry run too.
-func TestDataOfANewerSchemaAreRefusedBeforeAnyServerIsStopped(t *testing.T) {
+func TestRecover_newer_schema_is_refused_before_stop(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	u, lost := m.Deployed[0], m.Deployed[1]
 	dir := m.Act(u, "backup")["backup"]

@@ -20,7 +20,7 @@ func lastLine(text string) string {
 	return all[len(all)-1]
 }
 
-func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) {
+func TestRecover_survivor_becomes_new_cluster(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	m.AddSwitch("kept")
 	before := m.Deployed[0]
@@ -80,7 +80,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 }
 
 // A backup takes the place of a database that is served, on all units.
-func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
+func TestRestore_backup_is_served_by_all_units(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	m.AddSwitch("before")
 	u := m.Deployed[1]

@@ -76,7 +76,7 @@ func (s scenario) play(t *testing.T, code finding.Code) {
 }
 
 // R4: every remedy works as printed. Each code is shown once: on the lab, or by another test, or it has no remedy.
-func TestEveryRemedyWorksAsPrinted(t *testing.T) {
+func TestRemedies_work_as_printed(t *testing.T) {
 	t.Parallel()
 	for _, e := range finding.Catalogue() {
 		for _, s := range scenarios[e.Code] {
@@ -89,7 +89,7 @@ func TestEveryRemedyWorksAsPrinted(t *testing.T) {
 	}
 }
 
-func TestEveryCodeIsShownOnce(t *testing.T) {
+func TestRemedies_every_code_has_scenario(t *testing.T) {
 	t.Parallel()
 	known := map[finding.Code]bool{}
 	tests := testsOfTheProject(t)

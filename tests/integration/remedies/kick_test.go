@@ -12,7 +12,7 @@ import (
 )
 
 // R4: a kick that was printed while a machine was down removes nothing once it is back.
-func TestKickThatWasPrintedForALostMachineIsRefusedOnceItIsBack(t *testing.T) {
+func TestKick_printed_for_lost_machine_is_refused_after_return(t *testing.T) {
 	w := &world{Model: labtest.Deploy(t, 3)}
 	w.on = w.MakeOneLeader()
 	lost := w.loseOne()

@@ -34,12 +34,12 @@ func params(t *testing.T, action string) map[string]any {
 	return properties
 }
 
-func TestEveryActionHasAHandlerAndTheReverse(t *testing.T) {
+func TestActions_have_handlers_and_the_reverse(t *testing.T) {
 	specs := readCharm(t).Actions().ActionSpecs
 	assert.Equal(t, slices.Sorted(maps.Keys(specs)), slices.Sorted(slices.Values(action.Names())))
 }
 
-func TestActionsAndTheirParametersAreDescribed(t *testing.T) {
+func TestActions_and_parameters_are_described(t *testing.T) {
 	for name, spec := range readCharm(t).Actions().ActionSpecs {
 		summary, rest, _ := strings.Cut(spec.Description, "\n")
 		assert.LessOrEqual(t, len(summary), listWidth, "%s: %q", name, summary)
@@ -61,7 +61,7 @@ func TestActionsAndTheirParametersAreDescribed(t *testing.T) {
 
 // Juju reads what is typed as YAML: IDs and names without a letter are numbers then, which a
 // parameter of type string refuses ("must be of type string, given 3974").
-func TestWhatNamesAThingMayBeANumber(t *testing.T) {
+func TestActions_names_may_be_numbers(t *testing.T) {
 	for name := range readCharm(t).Actions().ActionSpecs {
 		for param, schema := range params(t, name) {
 			switch param {
@@ -78,7 +78,7 @@ func TestWhatNamesAThingMayBeANumber(t *testing.T) {
 
 // Juju validates what was given before it fills in the defaults, so that a
 // required parameter with a default is missing all the same.
-func TestNoParameterIsBothRequiredAndDefaulted(t *testing.T) {
+func TestActions_required_parameter_has_no_default(t *testing.T) {
 	for name, spec := range readCharm(t).Actions().ActionSpecs {
 		required, _ := spec.Params["required"].([]any)
 		for _, param := range required {
@@ -88,7 +88,7 @@ func TestNoParameterIsBothRequiredAndDefaulted(t *testing.T) {
 	}
 }
 
-func TestClusterKickIsKickUnderTheEarlierNames(t *testing.T) {
+func TestActions_cluster_kick_is_kick_by_earlier_names(t *testing.T) {
 	want := maps.Clone(params(t, "kick"))
 	want["sb-server-id"], want["nb-server-id"] = want["sb-identity"], want["nb-identity"]
 	delete(want, "sb-identity")
@@ -141,7 +141,7 @@ func sent(t *testing.T, value any) any {
 	return arrived
 }
 
-func TestEveryWayToWriteAnIDIsAccepted(t *testing.T) {
+func TestIDs_every_form_is_accepted(t *testing.T) {
 	tests := map[string]struct {
 		typed string
 		want  any // as Juju's command line reads it
@@ -183,7 +183,7 @@ func TestEveryWayToWriteAnIDIsAccepted(t *testing.T) {
 
 // A float would have lost digits by the time the charm sees it: no four digits
 // become one, whichever server ID the cluster has drawn.
-func TestFourDigitIDsAreReadAsStringsOrIntegersOnly(t *testing.T) {
+func TestIDs_four_digits_are_string_or_integer(t *testing.T) {
 	kinds := map[string]int{}
 	for id := range 1 << 16 {
 		kinds[fmt.Sprintf("%T", typed(t, fmt.Sprintf("%04x", id)))]++
@@ -191,7 +191,7 @@ func TestFourDigitIDsAreReadAsStringsOrIntegersOnly(t *testing.T) {
 	assert.Equal(t, map[string]int{"string": 1<<16 - 9516, "int": 9516}, kinds)
 }
 
-func TestWrongParametersAreRefusedByJuju(t *testing.T) {
+func TestParameters_wrong_ones_are_refused_by_Juju(t *testing.T) {
 	tests := map[string]struct {
 		action string
 		given  string // as typed, separated by spaces
@@ -228,7 +228,7 @@ func TestWrongParametersAreRefusedByJuju(t *testing.T) {
 
 // The charm itself refuses a kick without consent: only it can say why, and a
 // dry run needs none.
-func TestWhatTheCharmJudgesPassesJuju(t *testing.T) {
+func TestParameters_judged_by_charm_pass_Juju(t *testing.T) {
 	tests := map[string]struct {
 		action string
 		given  map[string]any

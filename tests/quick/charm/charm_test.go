@@ -55,7 +55,7 @@ func TestJujuAcceptsTheFiles(t *testing.T) {
 }
 
 // Charmhub shows these beside the charm; Juju's reader leaves them alone.
-func TestMetadataLeadsToDocumentsIssuesAndPeople(t *testing.T) {
+func TestMetadata_links_documents_issues_and_maintainers(t *testing.T) {
 	text, err := os.ReadFile(root + "/metadata.yaml")
 	require.NoError(t, err)
 	links := map[string]any{}
@@ -65,7 +65,7 @@ func TestMetadataLeadsToDocumentsIssuesAndPeople(t *testing.T) {
 	}
 }
 
-func TestContainersGetTheModulesOfTheFirewall(t *testing.T) {
+func TestLXDProfile_has_firewall_modules(t *testing.T) {
 	profile := readCharm(t).LXDProfile()
 	require.NotNil(t, profile)
 	require.NoError(t, profile.ValidateConfigDevices())
@@ -73,7 +73,7 @@ func TestContainersGetTheModulesOfTheFirewall(t *testing.T) {
 	assert.Empty(t, profile.Devices)
 }
 
-func TestTheCharmIsForAllItsReleasesAndArchitectures(t *testing.T) {
+func TestManifest_has_all_releases_and_architectures(t *testing.T) {
 	var bases []string
 	for _, b := range readCharm(t).Manifest().Bases {
 		bases = append(bases, b.String())
@@ -105,11 +105,11 @@ func handledHooks(t *testing.T) []string {
 	})
 }
 
-func TestEveryHookHasAHandlerAndTheReverse(t *testing.T) {
+func TestHooks_have_handlers_and_the_reverse(t *testing.T) {
 	assert.Equal(t, handledHooks(t), slices.Sorted(slices.Values(hook.Names())))
 }
 
-func TestEveryHookHasAFileAndTheReverse(t *testing.T) {
+func TestHooks_have_files_and_the_reverse(t *testing.T) {
 	files, err := os.ReadDir(root + "/hooks")
 	require.NoError(t, err)
 	var names []string
@@ -122,7 +122,7 @@ func TestEveryHookHasAFileAndTheReverse(t *testing.T) {
 	assert.Equal(t, handledHooks(t), names)
 }
 
-func TestNoHookIsCalledUnhandledThatJujuDoesNotKnow(t *testing.T) {
+func TestHooks_unhandled_are_known_to_Juju(t *testing.T) {
 	known := jujuHooks(t)
 	for name, reason := range unhandled {
 		assert.Contains(t, known, string(name))
@@ -132,7 +132,7 @@ func TestNoHookIsCalledUnhandledThatJujuDoesNotKnow(t *testing.T) {
 
 // Juju's own reader takes the bundle, and the overlay on it; what they set are options
 // and endpoints that the charm has.
-func TestJujuAcceptsTheBundleAndItsOverlay(t *testing.T) {
+func TestBundle_is_accepted_by_Juju(t *testing.T) {
 	base, err := charm.LocalBundleDataSource(root + "/deploy/bundle.yaml")
 	require.NoError(t, err)
 	overlay, err := charm.LocalBundleDataSource(root + "/deploy/overlay.yaml")
@@ -165,7 +165,7 @@ func TestJujuAcceptsTheBundleAndItsOverlay(t *testing.T) {
 
 // A bundle as clouds have it: the Python charm from the store, with a channel, a source
 // of the cloud archive and options that are its layers', in containers.
-func TestOverlayPutsTheCharmIntoTheBundleOfACloud(t *testing.T) {
+func TestOverlay_puts_charm_into_bundle_of_cloud(t *testing.T) {
 	var sources []charm.BundleDataSource
 	for _, file := range []string{"testdata/cloud.yaml", root + "/deploy/overlay.yaml"} {
 		source, err := charm.LocalBundleDataSource(file)

@@ -40,7 +40,7 @@ func readCharmcraft(t *testing.T) charmcraft {
 
 // charmcraft and Charmhub's tools read YAML with PyYAML, which refuses a file that has an
 // anchor twice; Juju's reader takes the later one.
-func TestEachAnchorOfAFileStandsOnce(t *testing.T) {
+func TestAnchors_are_unique_per_file(t *testing.T) {
 	anchor := regexp.MustCompile(`(?m): &([\w-]+)`)
 	found := 0
 	for _, name := range []string{"actions.yaml", "config.yaml", "metadata.yaml", "manifest.yaml", "charmcraft.yaml", "deploy/bundle.yaml", "deploy/overlay.yaml"} {
@@ -56,7 +56,7 @@ func TestEachAnchorOfAFileStandsOnce(t *testing.T) {
 	assert.Positive(t, found)
 }
 
-func TestCharmcraftBuildsForTheBasesOfTheManifest(t *testing.T) {
+func TestCharmcraft_builds_for_bases_of_manifest(t *testing.T) {
 	var want []string
 	for _, base := range readCharm(t).Manifest().Bases {
 		for _, architecture := range base.Architectures {
@@ -74,7 +74,7 @@ func TestCharmcraftBuildsForTheBasesOfTheManifest(t *testing.T) {
 
 // A key in both charmcraft.yaml and metadata.yaml, actions.yaml or config.yaml is
 // an error of charmcraft's.
-func TestCharmcraftRepeatsNoKeyOfTheCharmsFiles(t *testing.T) {
+func TestCharmcraft_repeats_no_key_of_other_files(t *testing.T) {
 	text, err := os.ReadFile(root + "/charmcraft.yaml")
 	require.NoError(t, err)
 	var file map[string]any
@@ -86,7 +86,7 @@ func TestCharmcraftRepeatsNoKeyOfTheCharmsFiles(t *testing.T) {
 	assert.ElementsMatch(t, []string{"type", "platforms", "parts"}, keys)
 }
 
-func TestCharmcraftPacksWhatMakeCharmDoes(t *testing.T) {
+func TestCharmcraft_packs_like_make_charm(t *testing.T) {
 	part := readCharmcraft(t).Parts["charm"]
 	require.Equal(t, "nil", part.Plugin)
 	require.Subset(t, part.BuildPackages, []string{"git", "make", "unzip"})

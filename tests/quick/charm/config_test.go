@@ -20,7 +20,7 @@ func options(t *testing.T) *charm.Config {
 	return readCharm(t).Config()
 }
 
-func TestOptionsAreDescribedWithTheirRange(t *testing.T) {
+func TestOptions_are_described_with_range(t *testing.T) {
 	for name, o := range options(t).Options {
 		assert.True(t, strings.HasSuffix(strings.TrimSpace(o.Description), "."), name)
 	}
@@ -65,7 +65,7 @@ func TestDefaultsAreAccepted(t *testing.T) {
 }
 
 // Each option takes effect: no two values of it give the same settings.
-func TestEveryOptionIsReadByTheCharm(t *testing.T) {
+func TestOptions_are_all_read(t *testing.T) {
 	others := map[string]string{
 		"source": "cloud:jammy-caracal", "ovn-source": "ppa:owner/name", "ovsdb-server-election-timer": "8", "ovsdb-server-inactivity-probe": "0",
 		"enable-auto-restarts": "false", "ovn-exporter-channel": "23.03/edge", "nagios_context": "cloud1", "nagios_servicegroups": "ovn,databases",
@@ -114,7 +114,7 @@ func TestValueOfAnOption(t *testing.T) {
 	}
 }
 
-func TestValueOfAnotherTypeIsRefusedByJuju(t *testing.T) {
+func TestOptions_value_of_other_type_is_refused_by_Juju(t *testing.T) {
 	for option, typed := range map[string]string{
 		"ovsdb-server-election-timer": "4s", "ovsdb-server-inactivity-probe": "1.5", "enable-auto-restarts": "sometimes", "no-such-option": "1",
 	} {

@@ -44,7 +44,7 @@ func pythonCharm(t *testing.T) contract {
 
 // What the charm is related to already stays related when it is refreshed from
 // the earlier one: Juju refuses where an endpoint in use has gone or changed.
-func TestEndpointsAreThoseOfTheEarlierCharm(t *testing.T) {
+func TestEndpoints_are_those_of_Python_charm(t *testing.T) {
 	assert.Equal(t, pythonCharm(t).meta.CombinedRelations(), readCharm(t).Meta().CombinedRelations())
 }
 
@@ -59,7 +59,7 @@ func TestWhatIsNotUsedSaysWhy(t *testing.T) {
 // A refresh from the earlier charm keeps what was set: by the same names, in the
 // same types. Juju refuses a type that has changed. A bundle that sets nothing gets the
 // same.
-func TestOptionsAreThoseOfTheEarlierCharmAndTheAgents(t *testing.T) {
+func TestOptions_are_those_of_Python_charm_and_agent(t *testing.T) {
 	type option struct {
 		kind     string
 		fallback any
@@ -91,7 +91,7 @@ func TestOptionsAreThoseOfTheEarlierCharmAndTheAgents(t *testing.T) {
 
 // Each action of the earlier charm takes what it took, with the same defaults, and wants
 // no more than it wanted; it may take more.
-func TestActionsOfTheEarlierCharmTakeWhatTheyTook(t *testing.T) {
+func TestActions_of_Python_charm_keep_parameters(t *testing.T) {
 	for name, took := range pythonCharm(t).actions.ActionSpecs {
 		wanted, _ := took.Params["required"].([]any)
 		required, _ := actionSpec(t, name).Params["required"].([]any)

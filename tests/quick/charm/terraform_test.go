@@ -93,7 +93,7 @@ func terraformModule(t *testing.T) map[string]hcl.Blocks {
 
 // Each argument is one that the provider knows, those that it needs are there, each
 // variable is used, and what is used is a variable.
-func TestTerraformModuleSaysWhatTheProviderUnderstands(t *testing.T) {
+func TestTerraform_module_is_valid_for_provider(t *testing.T) {
 	blocks := terraformModule(t)
 	declared := map[string]*hcl.BodyContent{}
 	for _, v := range blocks["variable"] {
@@ -135,7 +135,7 @@ func TestTerraformModuleSaysWhatTheProviderUnderstands(t *testing.T) {
 
 // Its outputs are the charm's endpoints, its default base is one of the charm's, and an
 // even number of units is refused.
-func TestTerraformModuleNamesWhatTheCharmHas(t *testing.T) {
+func TestTerraform_module_names_endpoints_of_charm(t *testing.T) {
 	blocks := terraformModule(t)
 	meta := readCharm(t).Meta()
 	for _, o := range blocks["output"] {

@@ -150,7 +150,7 @@ func TestChecksFindWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestRepositoryKnowsTestsAndRules(t *testing.T) {
+func TestRepository_knows_tests_and_rules(t *testing.T) {
 	r := repository{tests: map[string]bool{}, rules: map[string]bool{}, documents: map[string]document{}}
 	r.add("a/b_test.go", "package b\n\nfunc TestThis(t *testing.T) {}\n\nfunc helper() {}\n")
 	r.add("a/b.go", "// f keeps rule R9, see rules R1 and R2.\nfunc TestNot() {}\n")

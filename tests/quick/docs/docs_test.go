@@ -35,7 +35,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-func TestEveryKeyOfTheRelationIsDocumented(t *testing.T) {
+func TestDocuments_every_relation_key(t *testing.T) {
 	d := readRepository(t).documents["docs/reference/relation-data.md"]
 	for _, bag := range []map[string]string{
 		relation.Identities{}.Databag(), relation.History{}.Databag(), relation.UnitState{}.Databag(), relation.Clusters{}.Settings(),
@@ -46,7 +46,7 @@ func TestEveryKeyOfTheRelationIsDocumented(t *testing.T) {
 	}
 }
 
-func TestEveryEndpointIsDocumentedWithItsInterface(t *testing.T) {
+func TestDocuments_every_endpoint(t *testing.T) {
 	d := readRepository(t).documents["docs/reference/relation-data.md"]
 	file, err := os.Open(filepath.Join(root, "metadata.yaml"))
 	require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestEveryHookIsDocumented(t *testing.T) {
 	assert.Empty(t, missing(readRepository(t).documents["docs/reference/hooks.md"], hook.Names()))
 }
 
-func TestEveryActionIsDocumented(t *testing.T) {
+func TestDocuments_every_action(t *testing.T) {
 	r := readRepository(t)
 	reference := r.documents["docs/reference/actions.md"]
 	for _, name := range action.Names() {
@@ -98,7 +98,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 }
 
 // What ARCHITECTURE.md names is there.
-func TestArchitectureNamesWhatIsThere(t *testing.T) {
+func TestDocuments_architecture_names_exist(t *testing.T) {
 	r := readRepository(t)
 	d := r.documents["ARCHITECTURE.md"]
 	for _, text := range d.code() {

@@ -17,7 +17,7 @@ import (
 
 // Programs that read cluster-status of the Python charm still find its document: the
 // command that refreshes from it is one with the option.
-func TestRefreshFromThePythonCharmKeepsWhatProgramsRead(t *testing.T) {
+func TestAdoption_keeps_what_programs_read(t *testing.T) {
 	r := readRepository(t)
 	switches := regexp.MustCompile(`^juju refresh ovn-central --switch \S+(.*)`)
 	for _, name := range []string{"README.md", "docs/how-to/replace-the-python-charm.md"} {
@@ -34,7 +34,7 @@ func TestRefreshFromThePythonCharmKeepsWhatProgramsRead(t *testing.T) {
 
 // What a program reads is only kept if a test reads it too: each row names tests that exist, below tests/ or beside
 // the code.
-func TestEachRowOfTheCompatibilityNamesItsTest(t *testing.T) {
+func TestDocuments_each_compatibility_row_names_test(t *testing.T) {
 	r := readRepository(t)
 	_, table, found := strings.Cut(r.documents["docs/reference/compatibility.md"].text, "| Test |\n|---|---|---|\n")
 	require.True(t, found)
@@ -73,7 +73,7 @@ func siteAnchors(d document) map[string]int {
 	return all
 }
 
-func TestEveryFindingHasItsHeading(t *testing.T) {
+func TestDocuments_every_finding_has_heading(t *testing.T) {
 	r := readRepository(t)
 	require.NotEmpty(t, finding.Catalogue())
 	for _, e := range finding.Catalogue() {
@@ -89,7 +89,7 @@ func TestEveryFindingHasItsHeading(t *testing.T) {
 	}
 }
 
-func TestSiteAnchorsAreThoseOfDocutils(t *testing.T) {
+func TestDocuments_anchors_are_those_of_docutils(t *testing.T) {
 	d := document{"a.md", "# Why `stop` can refuse\n\n## MEMBER_DOWN\n\n## Member down\n"}
 	assert.Equal(t, map[string]int{"why-stop-can-refuse": 1, "member-down": 2}, siteAnchors(d))
 }
@@ -101,7 +101,7 @@ var codenames = map[string]string{"22.04": "jammy", "24.04": "noble", "26.04": "
 
 // The page's description of `source` matches the charm: each value can be used
 // there, comes from the archive that is beside it, and none is missing.
-func TestSourcesOfThePageAreThoseThatTheCharmTakes(t *testing.T) {
+func TestDocuments_sources_are_accepted_by_charm(t *testing.T) {
 	page := readRepository(t).documents["docs/reference/supported-versions.md"]
 	shown := map[string][]string{}
 	for line := range strings.Lines(page.text) {

@@ -189,7 +189,7 @@ func TestEveryTestIsInOneTier(t *testing.T) {
 	}
 }
 
-func TestTiersAreReadFromTheMakefile(t *testing.T) {
+func TestDocuments_tiers_are_those_of_Makefile(t *testing.T) {
 	roots := tierRoots("test: x ## ./tests/no/...\n\t$(call go,./tests/a/...,-x)\n\ntest-integration: export A = 1\ntest-integration: x\n" +
 		"\t$(call go,$(RACE) ./tests/b/... ./tests/c/d/...,-y)\nbench:\n\tgo test ./tests/no/...\n")
 	assert.Equal(t, []string{"tests/a", "tests/b", "tests/c/d"}, roots)

@@ -29,7 +29,7 @@ import (
 // One of 200 chassis is drained that host 10,000 gateways, on real databases: its 50 gateways move, and no
 // other; the load of the others is even; and undrain puts all back. There is no ovn-northd, which would take
 // minutes for so many; what it and ovn-controller do to Port_Binding is played.
-func TestOneOf200ChassisWith10000GatewaysIsDrainedAndPutBack(t *testing.T) {
+func TestDrain_one_of_200_chassis_with_10000_gateways(t *testing.T) {
 	t.Parallel()
 	nb, sb := databases(t)
 	fill(t, nb, "OVN_Northbound", northbound())

@@ -106,7 +106,7 @@ func counted(calls []string) (tools, appctl int) {
 // The processor time of cluster-status and update-status, with all programs that they start, on a healthy unit of
 // three. It is compared with that of the two ovs-appctl that cluster-status replaces, and with that of another build of
 // the charm if BESIDE names its dispatch. The time of a hook that does nothing is subtracted from all of them. The lab's hook
-// tools are small programs, so that a controller's cost more; TestLookAtAHealthyUnitIsLight bounds how many there are.
+// tools are small programs, so that a controller's cost more; TestClusterStatus_healthy_unit_starts_few_programs bounds how many there are.
 func BenchmarkProcessorTime(b *testing.B) {
 	l := cluster(b)
 	leader, err := l.RaftLeader(b.Context(), lab.NB)

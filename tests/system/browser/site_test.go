@@ -193,7 +193,7 @@ func found(t *testing.T, page []byte, into any) {
 	require.NoError(t, json.Unmarshal(text, into))
 }
 
-func TestPicturesAreDrawnWithoutATextOutsideOfItsPlace(t *testing.T) {
+func TestPictures_texts_fit_their_boxes(t *testing.T) {
 	for file, least := range map[string]shown{
 		"docs/pictures/architecture.svg":                  {Texts: 40, Boxes: 20, Arrows: 9},
 		"docs/pictures/removal.svg":                       {Texts: 50, Boxes: 18, Arrows: 5},
@@ -215,7 +215,7 @@ func TestPicturesAreDrawnWithoutATextOutsideOfItsPlace(t *testing.T) {
 }
 
 // A check that finds nothing must be able to find something.
-func TestTextsOutsideOfTheirPlaceAreFound(t *testing.T) {
+func TestPictures_overflow_is_found(t *testing.T) {
 	svg := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100" width="200" height="100">` +
 		`<rect x="10" y="10" width="40" height="20" rx="3"/><text x="30" y="25" text-anchor="middle">much too long</text>` +
 		`<text x="150" y="80">` + strings.Repeat("x", 40) + `</text><text x="5" y="60">well</text></svg>`

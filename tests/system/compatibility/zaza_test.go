@@ -152,7 +152,7 @@ func (z zaza) findsItsOwn() {
 
 // A deployment with a vault that is not unsealed yet, then one that is; the tests of
 // membership, and what juju-verify asks on the way.
-func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
+func TestZaza_tests_of_Python_charm(t *testing.T) {
 	t.Parallel()
 	z := zaza{labtest.Empty(t, lab.Options{})}
 	require.NoError(t, z.Configure(t.Context(), map[string]string{"cluster-status-format": "yaml"}))
@@ -213,7 +213,7 @@ func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
 // The charm guide's way for releases before 23.03 (doc/source/admin/ops-scale-back-ovn-central.rst
 // of openstack/charm-guide, 2a2fe65), which runbooks have: an operator tells the servers to leave
 // by hand, then removes the unit; at once, or with a hook in between, which makes it join again.
-func TestUnitWhoseServersWereToldToLeaveByHandIsRemoved(t *testing.T) {
+func TestRemoval_servers_left_by_hand(t *testing.T) {
 	t.Parallel()
 	m, units := labtest.Fresh(t, 3, lab.Options{})
 	z := zaza{m}

@@ -18,7 +18,7 @@ func eventually(t *testing.T, condition func() bool) {
 	require.Eventually(t, condition, 3*time.Minute, 20*time.Millisecond)
 }
 
-func TestFailedHookIsRetriedByItself(t *testing.T) {
+func TestHook_failed_is_retried_by_agent(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
 	unit := s.add()
@@ -40,7 +40,7 @@ func TestFailedHookIsRetriedByItself(t *testing.T) {
 
 // A machine that loses its power in a hook: the hook counts as failed, and waits
 // to be retried, with nothing before it.
-func TestHookThatDiesWithItsAgentHasFailed(t *testing.T) {
+func TestHook_dies_with_agent_and_fails(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
 	unit := s.add()
@@ -62,7 +62,7 @@ func TestHookThatDiesWithItsAgentHasFailed(t *testing.T) {
 }
 
 // The agent takes it that it is being shut down itself, and is no judge of it.
-func TestHookThatAloneIsKilledRunsAgainAtOnce(t *testing.T) {
+func TestHook_killed_alone_runs_again_at_once(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
 	unit := s.add()
@@ -74,7 +74,7 @@ func TestHookThatAloneIsKilledRunsAgainAtOnce(t *testing.T) {
 	assert.Equal(t, []string{"config-changed (killed)", "config-changed"}, s.hooks(unit)[before:])
 }
 
-func TestAgentThatIsKilledBetweenHooksGoesOn(t *testing.T) {
+func TestAgent_killed_between_hooks_continues(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
 	first, second := s.add("10.99.0.10"), s.add("10.99.0.11")

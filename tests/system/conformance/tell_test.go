@@ -28,7 +28,7 @@ const stories = "../../harness/lab/testdata/juju"
 
 var update = flag.Bool("update", false, "write down what Juju answers")
 
-func TestJujuAnswersAsTheStoriesSay(t *testing.T) {
+func TestJuju_answers_as_recorded(t *testing.T) {
 	for _, file := range recorded.Files {
 		t.Run(file, func(t *testing.T) {
 			told, err := recorded.Read(stories, file)

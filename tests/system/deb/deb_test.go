@@ -35,7 +35,7 @@ func build(t *testing.T) (deb string, content []byte) {
 	return deb, content
 }
 
-func TestPackageHasTheCommandItsPagesAndItsCompletions(t *testing.T) {
+func TestDeb_has_command_pages_and_completions(t *testing.T) {
 	deb, first := build(t)
 	_, second := build(t)
 	assert.Equal(t, first, second, "the same sources give the same bytes")
@@ -83,7 +83,7 @@ var installScript string
 
 // This machine's apt and dpkg install and purge it, on a layer of their own over this
 // machine: nothing of it stays here. What its users do with it is done in between.
-func TestPackageIsInstalledUsedAndPurgedByAPT(t *testing.T) {
+func TestDeb_is_installed_used_and_purged(t *testing.T) {
 	deb, _ := build(t)
 	deb, err := filepath.Abs(deb)
 	require.NoError(t, err)

@@ -230,7 +230,7 @@ func runBy(t *testing.T, script string, args ...string) (map[string]any, error) 
 }
 
 // Juju's client ends with 0 then.
-func TestActionThatIsRefusedIsAnErrorThatSaysWhy(t *testing.T) {
+func TestClient_refused_action_is_error_with_reason(t *testing.T) {
 	t.Parallel()
 	_, err := runBy(t, "echo 'Operation 2 failed to schedule any tasks:' >&2\necho 'validation failed: (root).nb-identity' >&2\n", "nb-identity=17")
 	require.ErrorIs(t, err, cluster.ErrAction)
@@ -238,7 +238,7 @@ func TestActionThatIsRefusedIsAnErrorThatSaysWhy(t *testing.T) {
 }
 
 // Juju's client gives up after a minute otherwise, and an action may take longer or wait for a hook.
-func TestActionIsWaitedForAsLongAsACommandMayTake(t *testing.T) {
+func TestClient_waits_for_action_as_long_as_allowed(t *testing.T) {
 	t.Parallel()
 	results, err := runBy(t, `case "$*" in
 *--wait=10m0s*) echo '{"ovn-central/0":{"status":"completed","results":{"next":"nothing"}}}' ;;

@@ -27,7 +27,7 @@ import (
 // down because it does not answer in what the size adds, but by its connection alone, which the cluster
 // ends once it was silent for longer than the election timer. A restart and a join end in that time,
 // and a leave does not stay pending.
-func TestWaitsHoldForADatabaseOf160MiB(t *testing.T) {
+func TestWaits_database_of_160_MiB(t *testing.T) {
 	const size = 160
 	m := labtest.New(t, 3, lab.Options{ElectionTimer: 4 * time.Second, HookTimeout: 20 * time.Minute})
 	grow(m, size, 1<<20)
@@ -140,7 +140,7 @@ func counted(m *labtest.Model, u *lab.Unit) int {
 
 // A lost quorum of a Northbound database of hundreds of MiB, or of RECOVER_MIB, is recovered, and its backup
 // restored: everything that takes as long as the data are large is waited for.
-func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
+func TestRecover_database_of_300_MiB(t *testing.T) {
 	size, err := strconv.ParseInt(cmp.Or(os.Getenv("RECOVER_MIB"), "300"), 10, 64)
 	require.NoError(t, err)
 	for _, of := range []struct {

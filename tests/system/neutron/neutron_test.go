@@ -160,7 +160,7 @@ var recorded = map[string]map[string]quality{
 
 // In every phase the load is at least as even as Neutron's, before and after any failure,
 // and no more gateways lose their traffic.
-func TestPlansAreNeverWorseThanNeutrons(t *testing.T) {
+func TestPlans_are_never_worse_than_Neutron(t *testing.T) {
 	t.Parallel()
 	for _, c := range []cloud{newCloud(100, 10, 1), newCloud(100, 10, 4)} {
 		t.Run(c.name(), func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/soak"
 )
 
-func TestLossOfAQuorumIsPutDownToWhoCausedIt(t *testing.T) {
+func TestInvariants_lost_quorum_is_attributed(t *testing.T) {
 	t.Parallel()
 	const up, fresh, old, asked, ours = soak.Up, soak.New, soak.Standing, soak.Asked, soak.Ours
 	for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestLossOfAQuorumIsPutDownToWhoCausedIt(t *testing.T) {
 	}
 }
 
-func TestSeedDrawsTheSameScheduleAgainWhichCanBeStored(t *testing.T) {
+func TestSchedule_same_seed_same_schedule(t *testing.T) {
 	t.Parallel()
 	faults := 0
 	for seed := range uint64(500) {
@@ -54,7 +54,7 @@ func TestSeedDrawsTheSameScheduleAgainWhichCanBeStored(t *testing.T) {
 }
 
 // Shrink finds the two steps that it takes, in whatever else there is.
-func TestScheduleIsShrunkToWhatItTakes(t *testing.T) {
+func TestSchedule_is_shrunk(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
 		s := soak.Generate(seed, 0)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSeedDrawsTheSameDisastersAgainWhichCanBeStored(t *testing.T) {
+func TestDisasters_same_seed_same_disasters(t *testing.T) {
 	t.Parallel()
 	did := map[string]int{}
 	disasters, alone := 0, 0
@@ -52,7 +52,7 @@ func TestSeedDrawsTheSameDisastersAgainWhichCanBeStored(t *testing.T) {
 
 // What is drawn of other schedules does not depend on disasters: their seeds mean what they
 // meant before there were any, when this is what they drew.
-func TestSeedsOfOtherSchedulesKeepTheirMeaning(t *testing.T) {
+func TestSchedule_stored_seeds_keep_meaning(t *testing.T) {
 	t.Parallel()
 	drawn := sha256.New()
 	for seed := range uint64(200) {
@@ -62,7 +62,7 @@ func TestSeedsOfOtherSchedulesKeepTheirMeaning(t *testing.T) {
 }
 
 // A majority is lost in each disaster, but where a backup is restored, and one unit is left.
-func TestDisasterLosesAMajorityAndLeavesAUnit(t *testing.T) {
+func TestDisaster_loses_majority_and_leaves_a_unit(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(500) {
 		s := GenerateDisaster(seed)

@@ -16,7 +16,7 @@ import (
 )
 
 // A member that is cut off goes to later terms by itself, and knows an old configuration.
-func TestClusterIsSeenByItsLeaderOrElseByTheLongestCommittedLog(t *testing.T) {
+func TestObserve_by_leader_or_longest_committed_log(t *testing.T) {
 	t.Parallel()
 	status := func(role raft.Role, term, end, open uint64) raft.Status {
 		return raft.Status{Server: "a", Role: role, Term: term, Log: raft.Log{End: end}, NotCommitted: open}
@@ -36,7 +36,7 @@ func TestClusterIsSeenByItsLeaderOrElseByTheLongestCommittedLog(t *testing.T) {
 
 // After a recovery the new cluster begins at term 1, while servers of the old one may still
 // run, at a later term and with a longer log.
-func TestNewClusterIsSeenBesideOneOfALaterTermThatWasGivenUp(t *testing.T) {
+func TestObserve_new_cluster_beside_superseded_later_term(t *testing.T) {
 	t.Parallel()
 	old, current := raft.ID("old"), raft.ID("new")
 	answers := []raft.Status{
@@ -58,7 +58,7 @@ func TestNewClusterIsSeenBesideOneOfALaterTermThatWasGivenUp(t *testing.T) {
 	assert.Empty(t, w.rows(lab.NB, current, nil), "the members of the old cluster are not those of the new one")
 }
 
-func TestMemberIsDownByTheFaultThatTookIt(t *testing.T) {
+func TestObserve_member_down_is_attributed_to_fault(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		faults                  map[string]int
@@ -95,7 +95,7 @@ func ofThree(cluster raft.ID, id raft.ID, leader raft.Ref) raft.Status {
 	return s
 }
 
-func TestClusterIsServedByALeaderThatAMajorityFollows(t *testing.T) {
+func TestServed_leader_with_majority(t *testing.T) {
 	t.Parallel()
 	leader := server{unit: "u0", cluster: "c", status: ofThree("c", "aaaa", raft.Self)}
 	follower := server{unit: "u1", cluster: "c", status: ofThree("c", "bbbb", "aaaa")}
@@ -106,7 +106,7 @@ func TestClusterIsServedByALeaderThatAMajorityFollows(t *testing.T) {
 	assert.Empty(t, sighting{servers: []server{follower}}.served())
 }
 
-func TestTwoClustersAreExcusedOnlyWhereTheOldOneCouldNotAsk(t *testing.T) {
+func TestExcuse_two_clusters_only_if_old_could_not_ask(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	second := func(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
@@ -140,7 +140,7 @@ func TestTwoClustersAreExcusedOnlyWhereTheOldOneCouldNotAsk(t *testing.T) {
 	assert.Empty(t, h.broken(time.Minute), "it was asked before it could answer")
 }
 
-func TestWritesOfAClusterThatWasGivenUpAreExcusedAndNoOthers(t *testing.T) {
+func TestExcuse_only_writes_of_superseded_cluster(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	minute := func(n int) time.Time { return at.Add(time.Duration(n) * time.Minute) }
@@ -162,7 +162,7 @@ func TestWritesOfAClusterThatWasGivenUpAreExcusedAndNoOthers(t *testing.T) {
 	assert.False(t, h.excuses(minute(1), "old"), "no cluster was given up")
 }
 
-func TestRowsThatAMajorityOfTheCopiesHasAreKept(t *testing.T) {
+func TestRows_of_majority_of_copies_are_kept(t *testing.T) {
 	t.Parallel()
 	a, b, c := map[string]bool{"x": true, "y": true}, map[string]bool{"x": true, "z": true}, map[string]bool{"z": true}
 	assert.Equal(t, a, inMajority([]map[string]bool{a}))
@@ -172,7 +172,7 @@ func TestRowsThatAMajorityOfTheCopiesHasAreKept(t *testing.T) {
 
 // What a unit's log prints for a stop that was refused is typed, as an operator would, but
 // for what gives something up and what depends on what only a look at a machine tells.
-func TestWaysOutOfAFailedHookAreTypedUnlessTheyDependOnMore(t *testing.T) {
+func TestWayOut_commands_are_typed_unless_conditional(t *testing.T) {
 	t.Parallel()
 	output := `INFO nb: still a member, nothing was changed
 ERROR cannot finish hook stop: nb: no unit that stays has joined
@@ -188,7 +188,7 @@ ERROR next: juju run ovn-central/0 resume
 	assert.Equal(t, []string{"juju run ovn-central/0 resume"}, commands(found[0]))
 }
 
-func TestCommandsAreFoundInWhatIsPrinted(t *testing.T) {
+func TestWayOut_commands_are_found(t *testing.T) {
 	t.Parallel()
 	line := "nb: x; run: juju add-unit ovn-central; juju remove-unit ovn-central/0"
 	assert.Equal(t, []string{"juju add-unit ovn-central", "juju remove-unit ovn-central/0"}, commands(line))
@@ -198,7 +198,7 @@ func TestCommandsAreFoundInWhatIsPrinted(t *testing.T) {
 
 // What the player reads of a finding is the product's own document: the units that it is about, and the command under
 // the condition that they are lost.
-func TestFindingOfARecoveryIsReadFromItsDocument(t *testing.T) {
+func TestWayOut_recovery_finding_is_read(t *testing.T) {
 	t.Parallel()
 	s := recovery.State{Database: ovndb.NB, Unit: "ovn-central/0", Cluster: "c", Own: &recovery.Copy{Cluster: "c"}, Members: []recovery.Member{
 		{ID: "aaaa0000", Unit: "ovn-central/0", Exists: true}, {ID: "bbbb0000", Unit: "ovn-central/1"}, {ID: "cccc0000"},

@@ -17,7 +17,7 @@ var schedules = flag.String("schedules", "testdata/*.json", "the files of schedu
 func TestMain(m *testing.M) { Main(m) }
 
 // What was found once stays mended: every schedule below testdata.
-func TestSchedulesThatFoundSomethingBreakNothingAnyMore(t *testing.T) {
+func TestStoredSchedules_break_nothing(t *testing.T) {
 	files, err := filepath.Glob(*schedules)
 	require.NoError(t, err)
 	charm.Slow = *slow

@@ -12,7 +12,7 @@ import (
 
 // The order in docs/how-to/change-addresses-or-spaces.md: a unit that Juju offers another address
 // is a member at the old one still, and there a new unit finds it.
-func TestUnitWithANewAddressTakesThePlaceOfOneWithAnOldOne(t *testing.T) {
+func TestAddress_new_unit_replaces_one_at_old_address(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	old := units[0].Address()

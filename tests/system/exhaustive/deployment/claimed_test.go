@@ -13,7 +13,7 @@ import (
 
 // The unit that has claimed the clusters is gone for good before any server ran
 // on them: no other unit makes others by itself, and all say so.
-func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
+func TestBootstrap_claimed_clusters_are_not_made_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
 	c.Hold(true)

@@ -56,7 +56,7 @@ func isConversion(call string) bool {
 // At an election timer of 1 s the members of a database of some MiB are silent for
 // longer while they convert it, and elect another leader, again and again: the timer is
 // raised before, and put back.
-func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
+func TestConversion_raises_election_timer_and_restores_it(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1"}))
@@ -105,7 +105,7 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 // held back, no unit converts; after the last one, the databases are, in a hook of the leader. A unit
 // that is killed with the timer raised, or before it is put back, leaves nothing that the next hook does
 // not see.
-func TestConversionThatIsKilledIsFinishedAndTheElectionTimerPutBack(t *testing.T) {
+func TestConversion_killed_is_finished_and_timer_restored(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "1", "enable-auto-restarts": "false"}))

@@ -11,7 +11,7 @@ import (
 
 // The unit that made the clusters comes first in the list to join through; with
 // it off, a unit joins through another one.
-func TestUnitJoinsThoughTheFirstOfItsListIsDead(t *testing.T) {
+func TestJoin_first_listed_member_is_dead(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3, ElectionTimer: time.Second})
 	require.Equal(t, units[0].Name(), c.LeaderSettings()["created-by"])

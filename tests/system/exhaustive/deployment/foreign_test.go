@@ -73,7 +73,7 @@ func systemctl(t *testing.T, u *lab.Unit, args ...string) {
 	require.Zero(t, code, "%v", args)
 }
 
-func TestMachineWithTheFilesOfAUnitThatHasLeftIsLikeAnEmptyOne(t *testing.T) {
+func TestForeign_files_of_departed_unit_are_ignored(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{})
 	require.NoError(t, c.RemoveUnit(t.Context(), units[1], lab.RemoveOptions{}))
@@ -97,7 +97,7 @@ func TestMachineWithTheFilesOfAUnitThatHasLeftIsLikeAnEmptyOne(t *testing.T) {
 	assert.NotEqual(t, c.ClusterID(joiner, lab.NB), c.ClusterID(creator, lab.NB))
 }
 
-func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
+func TestForeign_database_blocks_unit_and_is_kept(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{JujuVersion: lab.Juju4})
 	ours := map[lab.DB]string{}

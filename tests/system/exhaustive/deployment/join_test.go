@@ -20,7 +20,7 @@ import (
 
 // A server that is killed after it has taken the log, and before the
 // configuration with itself in it, leaves a file on which none can ever start.
-func TestFileOfAServerThatHalfJoinedIsPutAwayAndTheUnitJoinsAgain(t *testing.T) {
+func TestJoin_half_joined_file_is_archived_and_unit_joins(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	c.Hold(true)
@@ -71,7 +71,7 @@ func header(t *testing.T, path string) (record map[string]any, rest []byte) {
 // A member that has taken its own removal, which the others have not, and then lost its
 // power: they count on its vote, and no server starts on its file any more. The entry is
 // written by hand: a server that leads when it is removed hands over first.
-func TestMemberThatLostItsPowerAmidItsRemovalIsKickedBeforeItJoinsAgain(t *testing.T) {
+func TestJoin_member_off_during_removal_is_kicked_first(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	u, other := units[2], units[0]

@@ -20,7 +20,7 @@ import (
 // leads then. A unit whose hook is suspended after its claim, until it leads again,
 // overwrites what the unit that led meanwhile has claimed and serves; or is about to
 // serve, which no other unit can know.
-func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
+func TestBootstrap_late_claim_makes_no_second_cluster(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		// stops reports at which call the other unit's next hook is suspended, too,
@@ -141,7 +141,7 @@ func standsStill(c *cloud, u *lab.Unit, hook string, when func(call string) bool
 // A leader that is killed in the middle of making the clusters, and replaced
 // before it continues: whether the new leader makes its own or finds those of the
 // old one, each database has one cluster in the end.
-func TestLeaderThatIsReplacedWhileItBootstrapsMakesNoSecondCluster(t *testing.T) {
+func TestBootstrap_replaced_leader_makes_no_second_cluster(t *testing.T) {
 	t.Parallel()
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	published := func(c *cloud) bool { return c.LeaderSettings()["nb_cid"] != "" }

@@ -22,7 +22,7 @@ import (
 // for a moment, and with it the answer of the server that it was adding; it waits for that
 // answer, and calls each new try one that is in progress (ovn-org/ovn, issue 235). The unit notices that its
 // server makes no progress, and has another one join in its place. The minutes are played.
-func TestUnitWhoseJoinItsLeaderHasLostJoinsByAnotherServer(t *testing.T) {
+func TestJoin_lost_by_leader_goes_through_another_server(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{Charm: labtest.CharmWithClock(t)})
 	leader := c.LeaderOf(lab.SB)
@@ -100,7 +100,7 @@ func (c *cloud) loseJoin(leader, other, joiner *lab.Unit) error {
 
 // A drain that makes no progress for five minutes is said to have stalled, in the status of the unit that
 // acts. The minutes are played: by so much the clock is fast by which its agent measures.
-func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
+func TestDrain_stalled_is_in_status_of_acting_unit(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{Charm: labtest.CharmWithClock(t)})
 	u := labtest.ActingUnit(t, units...)

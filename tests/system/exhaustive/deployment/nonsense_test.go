@@ -37,7 +37,7 @@ func (c *cloud) publishes(u *lab.Unit, bag map[string]string) {
 
 // Leader settings that are damaged must not look like none: no cluster is made
 // of them, nor another one beside.
-func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
+func TestNonsense_in_leader_settings_blocks_bootstrap(t *testing.T) {
 	t.Parallel()
 	bad := map[string]string{"nb_cid": "1b047820-c330-4bb7-8eb0-166fdb2b8d6c", "sb_cid": "1b04", "ready": "True"}
 	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
@@ -59,7 +59,7 @@ func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
 }
 
 // No unit fails because of invalid data in the leader settings or from a peer, and nothing is made of it.
-func TestNonsenseHarmsNothingThatWorks(t *testing.T) {
+func TestNonsense_from_peers_harms_nothing(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
 

@@ -22,7 +22,7 @@ const orders = 6
 
 // Certificates, peers, leaders and options may reach three units in any order:
 // the units end in one cluster, which is made once.
-func TestEveryOrderOfEventsMakesOneCluster(t *testing.T) {
+func TestBootstrap_every_order_of_events_makes_one_cluster(t *testing.T) {
 	t.Parallel()
 	base := rand.Uint64()
 	for n := range uint64(orders * exploretest.Factor(t)) {

@@ -38,7 +38,7 @@ func (c *cloud) requireKicked(u *lab.Unit, servers map[string]string) {
 	}
 }
 
-func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
+func TestRejoin_unit_removed_while_off(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	away := units[2]

@@ -44,7 +44,7 @@ func calls(program, argument string) func(call string) bool {
 // type it: the data end on the new units, and no unit asks to deploy again. Juju
 // hides a unit that is being removed from the others' relation-list, and runs no hook
 // on it but the last ones.
-func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
+func TestReplace_all_units_keeps_data(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		n int
@@ -137,7 +137,7 @@ func charmOf(t *testing.T, version string) string {
 
 // With Juju 4 a unit whose agent is down during a refresh stays on the old charm, also after it is back, until the next
 // refresh. While it is silent, its version says nothing.
-func TestUnitThatMissesARefreshIsNamedOnceItsAgentRuns(t *testing.T) {
+func TestRefresh_missed_by_unit_is_reported(t *testing.T) {
 	t.Parallel()
 	older, newer := charmOf(t, "1.0"), charmOf(t, "1.1")
 	m, units := labtest.Fresh(t, 3, lab.Options{Charm: older, JujuVersion: lab.Juju4})
@@ -169,7 +169,7 @@ func TestUnitThatMissesARefreshIsNamedOnceItsAgentRuns(t *testing.T) {
 
 // Every hook of a unit's life, run a second time, finds all as it should be: it
 // changes no file, service, row, bag or status, and takes no step.
-func TestHookThatIsRunTwiceChangesNothingTheSecondTime(t *testing.T) {
+func TestHook_second_run_changes_nothing(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
 	c.Hold(true)
@@ -289,7 +289,7 @@ func onlyLooks(call string) bool {
 
 // The hooks in which a unit becomes what it is, each killed at one of its first calls of
 // another program, run again and killed at one further on, and so on until it ends.
-func TestHookThatIsKilledAtAnyCallEndsWhenItRunsAgain(t *testing.T) {
+func TestHook_killed_at_any_call_completes_when_run_again(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{JujuVersion: lab.Juju4})
 	c.Hold(true)

@@ -54,7 +54,7 @@ func followersFirst(leaders map[lab.DB]*lab.Unit, units []*lab.Unit) []*lab.Unit
 	return units
 }
 
-func TestNewerPackagesComeToOneUnitAfterTheOtherFollowersFirst(t *testing.T) {
+func TestUpgrade_one_unit_at_a_time_followers_first(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	order := followersFirst(c.Leaders(), units)
@@ -102,7 +102,7 @@ func TestNewerPackagesComeToOneUnitAfterTheOtherFollowersFirst(t *testing.T) {
 }
 
 // An upgrade of the packages is killed: by another process that makes it, at its end, and amid it.
-func TestUpgradeThatIsKilledIsFinishedWithItsRestarts(t *testing.T) {
+func TestUpgrade_killed_is_finished_with_restarts(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]
@@ -165,7 +165,7 @@ func TestUpgradeThatIsKilledIsFinishedWithItsRestarts(t *testing.T) {
 
 // A unit that is off counts: what it comes back with may not be able to use a database
 // that was converted meanwhile. When it is back it is upgraded, and then they are.
-func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
+func TestConversion_waits_for_unit_that_is_off(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
 	order := followersFirst(c.Leaders(), units)
@@ -193,7 +193,7 @@ func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
 	c.RequireOneCluster(units...)
 }
 
-func TestServerThatIsDownIsUpgradedBeforeItIsStarted(t *testing.T) {
+func TestUpgrade_of_stopped_server_precedes_start(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
 	u := units[0]

@@ -14,7 +14,7 @@ import (
 
 // R9: a unit whose agent has restarted is not waited for by Juju 4 once its peer
 // relation is broken: so that hook is refused, and keeps the unit and its vote.
-func TestUnitWhoseAgentHasRestartedWaitsInTheBrokenHook(t *testing.T) {
+func TestRelationBroken_after_agent_restart_waits(t *testing.T) {
 	ways := lab.Ways{PeersStay: true, NoLeaderSettings: true, GoneAfter: 10 * time.Second}
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: "4.0.15", Ways: &ways})
 	m.MakeOneLeader()

@@ -18,7 +18,7 @@ import (
 )
 
 // R3: two members whose IDs begin with the same four digits.
-func TestKickOfAnAmbiguousIdentityIsRefused(t *testing.T) {
+func TestKick_ambiguous_identity_is_refused(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	twins := addTwins(m)
 	require.NoError(t, m.Settle(t.Context()))

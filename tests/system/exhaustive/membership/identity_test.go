@@ -17,7 +17,7 @@ import (
 
 // R3: of the 65,536 identities 9,516 are numbers to Juju. Each kind of them loses something else, as the operator types
 // them.
-func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
+func TestIdentity_turned_into_number_by_YAML_is_found(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	for name, pattern := range map[string]string{
 		"octal, as 0017": `^0[0-7]{3}$`,
@@ -72,7 +72,7 @@ func joinAs(m *labtest.Model, u *lab.Unit, db lab.DB, pattern *regexp.Regexp) st
 // R16, R4: a unit whose server was kicked has joined again, and its hook has not ended:
 // what it publishes are the IDs from before, complete. No unit calls its new member
 // stale, and none prints a command that would kick it.
-func TestMemberThatHasJoinedAnewAndWasNotYetPublishedIsNotCalledStale(t *testing.T) {
+func TestIdentity_unpublished_new_member_is_not_stale(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	leader := m.MakeOneLeader()
 	u := m.Followers()[0]

@@ -17,7 +17,7 @@ import (
 // R1, R10: a server becomes a member after `stop` has looked for the last time, just as
 // its service is stopped. The only other one then counts on it, so it leaves as any
 // member does.
-func TestServerThatBecomesAMemberWhileItIsStoppedLeaves(t *testing.T) {
+func TestStop_server_that_joins_meanwhile_leaves(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	other := m.Deployed[0]
 	u := m.AddSilent()
@@ -59,7 +59,7 @@ func TestServerThatBecomesAMemberWhileItIsStoppedLeaves(t *testing.T) {
 
 // A server that joins, and hangs there, is no member: it can't be kicked, and
 // hinders no other removal.
-func TestMemberStuckJoiningHindersNobody(t *testing.T) {
+func TestJoin_stuck_member_blocks_no_other(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	leader := m.MakeOneLeader()
 	stuck := m.AddSilent()

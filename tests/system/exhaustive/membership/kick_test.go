@@ -16,7 +16,7 @@ import (
 // (Two servers with the same four digits can't be had on demand within a test's
 // time: that they are refused is shown in package raft. Here: the address that a
 // stale member shares with the new one at its place.)
-func TestStaleAndNewMemberAtOneAddressAreToldApart(t *testing.T) {
+func TestKick_stale_and_new_member_at_one_address(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	leader := m.MakeOneLeader()
 	gone := m.Followers()[0]
@@ -41,7 +41,7 @@ func TestStaleAndNewMemberAtOneAddressAreToldApart(t *testing.T) {
 	m.RequireMembers(rest...)
 }
 
-func TestKicksOfFiveMembers(t *testing.T) {
+func TestKick_of_five_members(t *testing.T) {
 	m := labtest.Deploy(t, 5)
 	// R6: the follower's request was sent, and the leader never did it.
 	m.Run("one that gets lost is pending and not done", func(m *labtest.Model) {

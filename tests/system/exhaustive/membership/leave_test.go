@@ -15,7 +15,7 @@ import (
 
 // R4: of five, one is off, and two leave, the leader among them: both may. What is
 // said while the leader goes sends to no kick, least of all to one of a good member.
-func TestTwoOfFiveLeaveAtOnceWithOneOffAndNoKickIsPrintedMeanwhile(t *testing.T) {
+func TestLeave_two_of_five_with_one_off_print_no_kick(t *testing.T) {
 	m := labtest.Deploy(t, 5)
 	leader := m.MakeOneLeader()
 	off, going := m.Followers()[0], []*lab.Unit{leader, m.Followers()[1]}
@@ -66,7 +66,7 @@ func TestTwoOfFiveLeaveAtOnceWithOneOffAndNoKickIsPrintedMeanwhile(t *testing.T)
 
 // A unit that is merely cut off is kicked from the other side, as its refusal
 // says; then its own leave ends by the record that the kick has left.
-func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
+func TestLeave_unit_that_is_cut_off_ends_after_kick(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	m.MakeOneLeader()
 	u := m.Followers()[0]
@@ -112,7 +112,7 @@ func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
 
 // R0: a hung peer stays in Connections for many seconds, and its kernel still
 // accepts connections. Only the missing answer shows it.
-func TestPeerThatHangsIsSeenThoughItStandsInConnections(t *testing.T) {
+func TestStatus_hung_peer_is_down_though_connected(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{ElectionTimer: 4 * time.Second})
 	m.MakeOneLeader()
 	followers := m.Followers()

@@ -15,7 +15,7 @@ import (
 )
 
 // One database's trouble doesn't hide the other, and is called by its name.
-func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) {
+func TestClusterStatus_one_database_in_trouble(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u := m.Followers()[0]
 	healthy := func(results map[string]string) {
@@ -70,7 +70,7 @@ func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) 
 }
 
 // A server of the other database votes, and holds nothing.
-func TestMemberOfTheWrongDatabaseIsToldApart(t *testing.T) {
+func TestClusterStatus_member_of_wrong_database(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	wrong := m.AddSilent()
 	require.NoError(t, wrong.JoinWith(t.Context(), lab.JoinOptions{

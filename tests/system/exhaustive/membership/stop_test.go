@@ -20,7 +20,7 @@ import (
 )
 
 // R8: idempotent at every point where it can be cut off.
-func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
+func TestStop_killed_at_any_step_completes_when_run_again(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.MakeOneLeader()
 	u := m.Followers()[0]
@@ -39,7 +39,7 @@ func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
 }
 
 // R6: "0 entries not yet committed" is rarely seen under load.
-func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
+func TestLeave_and_kick_under_write_load_are_proved(t *testing.T) {
 	m := labtest.Deploy(t, 5)
 	leader := m.MakeOneLeader()
 	followers := m.Followers()
@@ -65,7 +65,7 @@ func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
 
 // R6, R9: a leave that can't end, since its server hangs, fails the hook at its deadline. The server carries out later
 // what it was sent, and the next try ends.
-func TestLeaveOfAServerThatHangsIsAwaitedByTheRetry(t *testing.T) {
+func TestLeave_hung_server_is_awaited_by_retry(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	m.MakeOneLeader()
 	u := m.Followers()[0]
@@ -92,7 +92,7 @@ func TestLeaveOfAServerThatHangsIsAwaitedByTheRetry(t *testing.T) {
 // R1, R9: where the others are a majority without it, a server that can't be told to leave
 // is stopped, and its process is seen to be gone; it stays behind like that of a machine
 // that has died. Of a unit of which the other database is served, nothing is touched.
-func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testing.T) {
+func TestStop_server_without_control_socket_is_stopped_if_spare(t *testing.T) {
 	m := labtest.Deploy(t, 4)
 	m.Run("both databases", func(m *labtest.Model) {
 		t := m.T
@@ -137,7 +137,7 @@ func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testin
 
 // R9: what a pause has stopped is started, so that the unit leaves no member behind; here the others are no
 // majority without it.
-func TestPausedUnitThatIsRemovedLeaves(t *testing.T) {
+func TestStop_paused_unit_leaves(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	u := m.Followers()[0]
 	m.Act(u, "pause")
@@ -149,7 +149,7 @@ func TestPausedUnitThatIsRemovedLeaves(t *testing.T) {
 
 // R6, R9: a leave that can't end fails the hook at its deadline, and the next try
 // waits on for the same leave.
-func TestLeaveThatIsPendingIsAwaitedByTheRetry(t *testing.T) {
+func TestStop_retry_waits_for_pending_leave(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u := m.MakeOneLeader()
 	others := m.Followers()
@@ -174,7 +174,7 @@ func TestLeaveThatIsPendingIsAwaitedByTheRetry(t *testing.T) {
 }
 
 // A tool of Juju that fails once the servers are stopped leaves no status that says all is well.
-func TestPauseThatCannotTellItsPeersIsShown(t *testing.T) {
+func TestPause_failed_publication_is_shown(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u := m.LeaderOf(lab.NB)
 	u.OnTool(func(call string) error {

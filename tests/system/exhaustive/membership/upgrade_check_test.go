@@ -13,7 +13,7 @@ import (
 
 // The check looks into the package that the source has: which schemas it brings, and what
 // that means for the databases. It changes nothing.
-func TestUpgradeCheckSaysWhatTheSourceBringsAndChangesNothing(t *testing.T) {
+func TestUpgradeCheck_describes_source_and_changes_nothing(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u := m.Deployed[1]
 	before := u.Packages()

@@ -16,7 +16,7 @@ import (
 // A backup that was taken under a load is restored into another application, which has
 // nothing but its units: all of them serve it, in clusters of their own, and the one that it
 // was taken of notices nothing.
-func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
+func TestRestore_into_another_empty_application(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	w := m.StartWriter(t.Context(), 0)
 	m.Eventually("writes", func() bool { return w.Acknowledged(lab.NB) > 5 && w.Acknowledged(lab.SB) > 5 })

@@ -20,7 +20,7 @@ import (
 
 // R0: a write that fails once is not tried again, whatever failed it: the disk, a file system that was made read-only, a
 // quota. The leader gives the database up; a hook mends it without a loss.
-func TestLeaderWhoseWriteFailedOnceIsAMemberAgainAfterAHook(t *testing.T) {
+func TestDisk_leader_with_failed_write_rejoins(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u := m.LeaderOf(lab.NB)
 	var endpoints, written []string
@@ -104,7 +104,7 @@ func failLeader(m *labtest.Model, failed *lab.Unit, fill func()) (free func()) {
 }
 
 // A leader that can't write what a client wants gives the database up, again and again.
-func TestLeaderThatCouldNotWrite(t *testing.T) {
+func TestDisk_leader_that_cannot_write(t *testing.T) {
 	m := labtest.Deploy(t, 2)
 	failed, fill := addOnSmallDisk(m)
 
@@ -201,7 +201,7 @@ func takeLast(t *testing.T, path string) {
 }
 
 // A new cluster takes space beside the old file. Where it is missing, no unit stops its server.
-func TestRecoveryThatTheDiskHasNoSpaceForIsRefusedBeforeAnyServerIsStopped(t *testing.T) {
+func TestRecover_without_disk_space_is_refused_before_stop(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	u, _ := addOnSmallDisk(m)
 	dir := m.Act(m.Deployed[0], "backup")["backup"]

@@ -26,7 +26,7 @@ var globals = map[lab.DB][2]string{lab.NB: {"ovn-nbctl", "NB_Global"}, lab.SB: {
 // §4 of the worst night: an entry of the log that is whole and can't be applied. The server leaves it out and
 // continues, as a follower and as the leader; its unit reports that, and still does when nothing
 // else shows it any more.
-func TestUnitWhoseDataDifferRejoinsByOneAction(t *testing.T) {
+func TestRejoin_unit_with_other_data_by_one_action(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	others, u := m.Deployed[:2], m.Deployed[2]
 	for db, global := range globals {
@@ -155,7 +155,7 @@ func makeInapplicable(t *testing.T, path, word string) {
 // R15 alone: a quorum is lost, a member's file is damaged, and hooks of every kind run on those that are left, again and
 // again. Nothing is begun that an operator begins: the servers, their clusters, files and data on the relations stay what
 // they are, and once the machines are back all is as before, without a word.
-func TestR15LostQuorumStaysLostWhateverHooksRun(t *testing.T) {
+func TestR15_lost_quorum_stays_lost_whatever_hooks_run(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	m.AddSwitch("kept")
 	left, lost := m.Deployed[:2], m.Deployed[2:]

@@ -18,7 +18,7 @@ import (
 
 // A backup is killed at its calls, one after another from another one on each time: what it leaves is no backup, or
 // a whole one, and the same command makes one and takes the rest away.
-func TestBackupThatWasKilledIsNoneAndTheSameCommandMakesOne(t *testing.T) {
+func TestBackup_killed_leaves_none_and_same_command_makes_one(t *testing.T) {
 	m := labtest.Deploy(t, 1)
 	m.AddSwitch("kept")
 	u, dir := m.Deployed[0], filepath.Join(t.TempDir(), "killed")
@@ -67,7 +67,7 @@ func TestBackupThatWasKilledIsNoneAndTheSameCommandMakesOne(t *testing.T) {
 // A unit whose files are damaged rejoins, and the action, its own hooks and those of the units that remove its members
 // are killed at their calls: the same command continues each time, the others are a quorum at all times, and nothing
 // is done twice.
-func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
+func TestRejoin_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u, others := m.Deployed[2], m.Deployed[:2]
 	m.AddSwitch("kept", u)
@@ -147,7 +147,7 @@ var killings = []struct {
 
 // The action is killed at its calls, one after another, and the same command continues each
 // time, until it has ended.
-func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
+func TestRecover_killed_anywhere_is_finished_by_same_command(t *testing.T) {
 	t.Parallel()
 	for _, k := range killings {
 		t.Run(k.name, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 // The lost unit is given up by the identities of its members. Once the new cluster of one database has replaced the
 // old one, the lost member's identity is not in it any more: the command that names both continues with the other
 // database, and makes again nothing that exists already.
-func TestRestoreThatWasKilledAfterOneDatabaseGoesOnWithTheOtherByTheSameIdentities(t *testing.T) {
+func TestRestore_killed_between_databases_keeps_identities(t *testing.T) {
 	m := labtest.DeployWith(t, 2, lab.Options{JujuVersion: lab.Juju4})
 	u, lost := m.Deployed[0], m.Deployed[1]
 	m.AddSwitch("kept", u)

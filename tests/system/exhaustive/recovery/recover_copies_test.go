@@ -16,7 +16,7 @@ import (
 // Three of five are lost under a load, and one of the two that are left has missed the newest
 // changes. What a majority of the two had is in the new cluster on every unit, and what only
 // the newest copy had is, too; also once the three that were given up have returned.
-func TestRecoverKeepsWhatAMajorityOfTheSurvivingCopiesHad(t *testing.T) {
+func TestRecover_keeps_what_majority_of_copies_had(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{ElectionTimer: 4 * time.Second, JujuVersion: lab.Juju4}) // no elections but those of the test
 	newest, behind, left, lost := m.Deployed[0], m.Deployed[1], m.Deployed[:2], m.Deployed[2:]
 	for _, db := range lab.Databases {
@@ -62,7 +62,7 @@ func TestRecoverKeepsWhatAMajorityOfTheSurvivingCopiesHad(t *testing.T) {
 
 // What a unit has published of its copy outlives its machine: force gives it up, by name, and
 // says what is lost.
-func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
+func TestRecover_lost_unit_with_newest_copy_needs_force(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju4})
 	left, newest, lost := m.LoseAllButOneThatIsBehind()
 	forced := []string{"give-up=" + labtest.Names(append(lost, newest)), "force=true"}
@@ -89,7 +89,7 @@ func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
 }
 
 // Two units are asked in the same instant, by two operators: they agree on one of them.
-func TestRecoverOfTwoUnitsThatAreAskedInTheSameInstantMakesOneCluster(t *testing.T) {
+func TestRecover_two_concurrent_requests_make_one_cluster(t *testing.T) {
 	m := labtest.Deploy(t, 4)
 	left, lost := m.Deployed[:2], m.Deployed[2:]
 	m.AddSwitch("kept", left...)

@@ -32,7 +32,7 @@ func refuseStop(m *labtest.Model, u *lab.Unit) string {
 // Of three units one is lost, and the one that leads the application is being removed: its stop is refused, and is the
 // only hook that it runs. It leads for as long as its agent lives, so it accepts the restore
 // and publishes the new cluster.
-func TestRestoreEndsWhereTheUnitThatLeadsTheApplicationIsBeingRemoved(t *testing.T) {
+func TestRestore_ends_while_leader_unit_is_removed(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju3})
 	asked, leads, lost := m.Deployed[0], m.Deployed[1], m.Deployed[2]
 	require.NoError(t, m.SetLeader(t.Context(), leads))
@@ -62,7 +62,7 @@ func TestRestoreEndsWhereTheUnitThatLeadsTheApplicationIsBeingRemoved(t *testing
 
 // R9: a unit is removed after its new cluster was published, and before that is in its place: all other copies are
 // put away then. Its stop, of which Juju drops what it tells, puts it there and serves it; the others join, and it goes.
-func TestUnitThatIsRemovedBeforeItServesTheNewClusterServesItUntilOthersHaveJoined(t *testing.T) {
+func TestRecover_removed_unit_serves_until_others_joined(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju3})
 	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
 	require.NoError(t, m.SetLeader(t.Context(), a.leads))
@@ -90,7 +90,7 @@ func TestUnitThatIsRemovedBeforeItServesTheNewClusterServesItUntilOthersHaveJoin
 
 // A restore waits for a unit that is off, and the unit that was asked is removed: the others take it for over, and so does
 // the unit itself, whose server is what its stop needs.
-func TestUnitThatWasStoppedForARestoreAndIsRemovedVotesAgainAndLeaves(t *testing.T) {
+func TestRestore_unit_removed_while_stopped(t *testing.T) {
 	m := labtest.DeployWith(t, 3, lab.Options{JujuVersion: lab.Juju3})
 	asked, other, off := m.Deployed[0], m.Deployed[1], m.Deployed[2]
 	m.AddSwitch("kept")
@@ -141,7 +141,7 @@ func recoverOnTwoOfFive(m *labtest.Model) (left, lost []*lab.Unit) {
 // Three of five are lost, and the other two, which are both asked, make one new cluster. The three boot, a majority of
 // the old one: before any hook of theirs has run, none of their servers is started, and what
 // clients can reach is the new cluster alone. Their hooks then have them join it.
-func TestOldMajorityThatBootsServesNothingBeforeItsHooks(t *testing.T) {
+func TestStartGuard_old_majority_serves_nothing_before_hooks(t *testing.T) {
 	m := labtest.Deploy(t, 5)
 	left, lost := recoverOnTwoOfFive(m)
 	m.Hold(true)
@@ -171,7 +171,7 @@ func TestOldMajorityThatBootsServesNothingBeforeItsHooks(t *testing.T) {
 // The lost units are removed while their machines are off. These boot, and nothing keeps their servers from
 // starting: they elect a leader of the old cluster, and serve clients, until the hooks of each put its copy away.
 // None waits for the others, which are no longer members.
-func TestOldMajorityThatIsBeingRemovedWhenItBootsGivesItsClusterUp(t *testing.T) {
+func TestStartGuard_old_majority_being_removed_gives_cluster_up(t *testing.T) {
 	m := labtest.DeployWith(t, 5, lab.Options{JujuVersion: lab.Juju4})
 	left, lost := recoverOnTwoOfFive(m)
 	m.Hold(true)

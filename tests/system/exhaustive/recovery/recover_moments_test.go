@@ -99,12 +99,12 @@ func (a amid) publishes() {
 
 // Members of the old cluster return at each moment of a recovery, as a majority of it: there
 // are never two that are served, and it ends with one that all are members of.
-func TestOldMajorityThatReturnsAmidARecoverIsWithdrawnForOrSuperseded(t *testing.T) {
+func TestRecover_returning_majority_withdraws_or_is_superseded(t *testing.T) {
 	returnsAtEachMoment(t, 3)
 }
 
 // One that returns alone keeps no recovery from its end.
-func TestOldMemberThatReturnsAmidARecoverJoins(t *testing.T) {
+func TestRecover_returning_member_joins(t *testing.T) {
 	returnsAtEachMoment(t, 1)
 }
 
@@ -183,7 +183,7 @@ func (a amid) finish(n int, want end) {
 // What a unit publishes outlives it: the new cluster of one that made it and is lost before it
 // is published is not put in the old one's place, which no unit could start then. The unit that
 // leads says so, is asked itself, and the one that is lost stays out when it returns.
-func TestNewClusterOfAUnitThatIsLostBeforeItIsPublishedStaysOut(t *testing.T) {
+func TestRecover_unpublished_new_cluster_stays_out(t *testing.T) {
 	m := labtest.DeployWith(t, 4, lab.Options{JujuVersion: lab.Juju3})
 	a := amid{Model: m, asked: m.Deployed[0], leads: m.Deployed[1], lost: m.Deployed[2:]}
 	require.NoError(t, m.SetLeader(t.Context(), a.leads))

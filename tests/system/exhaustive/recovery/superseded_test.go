@@ -19,7 +19,7 @@ import (
 
 // S5: both databases name their own cluster as one that was given up. No unit reports that another must be removed, all
 // servers start when all machines boot, and the command that the units print ends it.
-func TestClusterThatNamesItselfAsGivenUp(t *testing.T) {
+func TestRecover_cluster_named_as_given_up(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	for _, db := range lab.Databases {
 		_, err := m.Deployed[0].Exec(t.Context(), "ovn-"+string(db)+"ctl", "--timeout=20", "--db="+m.Remotes(db), "set",
@@ -58,7 +58,7 @@ func TestClusterThatNamesItselfAsGivenUp(t *testing.T) {
 
 // S5: a unit's server is kept from starting by what a server at a peer's address says. The status has the reason, and
 // the hook does not wait for the server. It starts once no such server is asked any more.
-func TestStatusHasTheReasonOfTheStartGuard(t *testing.T) {
+func TestStartGuard_reason_is_in_status(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	u := m.Deployed[2]
 	at := serveReplacement(m, m.ClusterID(u, lab.NB))
@@ -109,7 +109,7 @@ func serveReplacement(m *labtest.Model, replaced string) (address string) {
 // Two units were given up and removed by force, so that the firewall of the one that is left admits them to no port but
 // SB's for chassis. Whichever of their machines boots first, none serves either database as long as it reaches that
 // unit. As long as it doesn't, they can't know, and serve the old clusters.
-func TestOldMajorityOfRemovedUnits(t *testing.T) {
+func TestStartGuard_old_majority_of_removed_units(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	left, lost := m.Deployed[0], m.Deployed[1:]
 	m.Lose(lost...)

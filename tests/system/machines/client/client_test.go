@@ -12,7 +12,7 @@ import (
 )
 
 // What the writer is there for: an acknowledged write that is not read back, and no other.
-func TestWriteThatIsNotReadBackIsLost(t *testing.T) {
+func TestWrite_not_read_back_is_lost(t *testing.T) {
 	t.Parallel()
 	for _, target := range targets {
 		stored := func(numbers ...string) map[string]bool {

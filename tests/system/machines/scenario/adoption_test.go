@@ -12,10 +12,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/system/machines/juju"
 )
 
-// TestAdoptsWhatThePythonCharmLeft refreshes an application from the Python charm
+// TestAdoption_on_machines refreshes an application from the Python charm
 // while a writer runs: install and start don't run again, no server is restarted,
 // and all is as it was, or better.
-func TestAdoptsWhatThePythonCharmLeft(t *testing.T) {
+func TestAdoption_on_machines(t *testing.T) {
 	charm := packedCharm(t)
 	ctx, s := newStory(t, stubCharm(t, charm), machines.Options{})
 	s.play(ctx, t, []part{{"the Python charm's cluster serves", s.deployPredecessor}})

@@ -9,4 +9,4 @@ import (
 
 func TestMain(m *testing.M) { soak.Main(m) }
 
-func TestDisastersBreakNoInvariant(t *testing.T) { soak.Disasters(t) }
+func TestDisasters_break_no_invariant(t *testing.T) { soak.Disasters(t) }

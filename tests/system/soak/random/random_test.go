@@ -9,4 +9,4 @@ import (
 
 func TestMain(m *testing.M) { soak.Main(m) }
 
-func TestRandomFaultsBreakNoInvariant(t *testing.T) { soak.Random(t) }
+func TestRandomFaults_break_no_invariant(t *testing.T) { soak.Random(t) }

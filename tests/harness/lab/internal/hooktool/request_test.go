@@ -45,7 +45,7 @@ func newClient(t *testing.T) string {
 	return Client(program)
 }
 
-func TestRequestsAndAnswersArriveAsTheyWereSent(t *testing.T) {
+func TestRequest_round_trip(t *testing.T) {
 	t.Parallel()
 	program := newClient(t)
 	stdin, empty := strings.Repeat("key: \"a:b\"\n", 1<<17), ""
@@ -80,7 +80,7 @@ func TestRequestsAndAnswersArriveAsTheyWereSent(t *testing.T) {
 }
 
 // A hook that is to be killed gets no answer, or the beginning of one: nothing may be done.
-func TestConnectionThatEndsWithoutAnAnswerIsTheEnd(t *testing.T) {
+func TestRequest_connection_ends_without_answer(t *testing.T) {
 	t.Parallel()
 	program := newClient(t)
 	whole := (&Response{Stdout: "12345"}).Marshal()

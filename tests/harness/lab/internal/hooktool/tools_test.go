@@ -36,7 +36,7 @@ func newModel() *model.Model {
 
 var changed = model.Hook{Kind: "relation-changed", RelationID: 1, Relation: "ovsdb-peer", RemoteUnit: "ovn-central/1", RemoteApp: "ovn-central"}
 
-func TestMembersDataIsKeptUntilTheirNextHook(t *testing.T) {
+func TestRelationData_is_cached_until_next_hook(t *testing.T) {
 	m := newModel()
 	read := func(h model.Hook) string {
 		m.Do(func(s *model.State) { s.Begin("ovn-central/0", h) })
@@ -53,7 +53,7 @@ func TestMembersDataIsKeptUntilTheirNextHook(t *testing.T) {
 	assert.Contains(t, read(changed), `"k":"new"`)
 }
 
-func TestRelationThatGoesIsListedUntilAllHaveDeparted(t *testing.T) {
+func TestRelationIDs_dying_relation_is_listed_until_departed(t *testing.T) {
 	ids := func(version string, members int) string {
 		m := newModel()
 		m.Do(func(s *model.State) {

@@ -28,7 +28,7 @@ func linksBelow(t *testing.T, dir string) map[string]string {
 
 // The real systemctl on a directory and the lab's make the same links, print the same on stdout and
 // return the same codes. The lab's has no messages on stderr about what it did.
-func TestUnitsAreEnabledAndMaskedAsBySystemctl(t *testing.T) {
+func TestSystemctl_enables_and_masks_units(t *testing.T) {
 	program, err := exec.LookPath("systemctl")
 	require.NoError(t, err, "of the package systemd")
 	root := t.TempDir()
@@ -90,7 +90,7 @@ func TestUnitsThatAreNotThere(t *testing.T) {
 	}
 }
 
-func TestEnvironmentFilesAreReadAsSystemdDoes(t *testing.T) {
+func TestEnvironmentFile_is_read_like_systemd(t *testing.T) {
 	tests := map[string]struct {
 		text string
 		want map[string]string
@@ -113,7 +113,7 @@ func TestEnvironmentFilesAreReadAsSystemdDoes(t *testing.T) {
 	}
 }
 
-func TestCommandsAreSplitAsSystemdDoes(t *testing.T) {
+func TestCommand_is_split_like_systemd(t *testing.T) {
 	variables := map[string]string{"OPTS": "--a=1  '--b=2 3'", "X": "x y"}
 	tests := map[string]struct {
 		command string

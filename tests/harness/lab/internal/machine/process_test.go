@@ -38,7 +38,7 @@ func sleeper(t *testing.T, word string, env ...string) Process {
 	return Process{cmd.Process.Pid, started}
 }
 
-func TestOnlyTheMachinesOwnProcessesAreKilled(t *testing.T) {
+func TestKill_only_processes_of_machine(t *testing.T) {
 	m := newMachine(t)
 	other := *m
 	other.Dir += "0"

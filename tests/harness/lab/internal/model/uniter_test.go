@@ -48,7 +48,7 @@ func settleAll(t *testing.T, s *State) {
 }
 
 // The removal under Juju 3 is in the recorded stories.
-func TestRemovalTellsNobodyUnderJuju4(t *testing.T) {
+func TestUniter_Juju4_removal_runs_no_hooks_of_peers(t *testing.T) {
 	s := newState("4.0.14", 3)
 	settleAll(t, s)
 	s.Destroy("ovn-central/0")
@@ -61,7 +61,7 @@ func TestRemovalTellsNobodyUnderJuju4(t *testing.T) {
 	assert.NotContains(t, s.Units, "ovn-central/0")
 }
 
-func TestAgentThatRestartsBetweenTwoTriesOfStopBreaksTheRelationAfterIt(t *testing.T) {
+func TestUniter_restart_between_tries_of_stop_breaks_relation_later(t *testing.T) {
 	for _, version := range []string{"2.9.42", "3.6.11", "4.0.15"} {
 		t.Run(version, func(t *testing.T) {
 			s := newState(version, 2)
@@ -76,7 +76,7 @@ func TestAgentThatRestartsBetweenTwoTriesOfStopBreaksTheRelationAfterIt(t *testi
 	}
 }
 
-func TestLeadershipMovesToALivingUnit(t *testing.T) {
+func TestLeadership_moves_to_living_unit(t *testing.T) {
 	tests := map[string]struct {
 		change func(*State)
 		leader string
@@ -99,7 +99,7 @@ func TestLeadershipMovesToALivingUnit(t *testing.T) {
 	}
 }
 
-func TestUnitThatGoesLeavesItsPeersLastSince36(t *testing.T) {
+func TestUniter_peers_are_left_last_since_3_6(t *testing.T) {
 	for version, last := range map[string]bool{"3.5.0": false, "3.6.11": true} {
 		t.Run(version, func(t *testing.T) {
 			s := newState(version, 2)
@@ -115,7 +115,7 @@ func TestUnitThatGoesLeavesItsPeersLastSince36(t *testing.T) {
 	}
 }
 
-func TestAgentMayHearOfAnythingFirst(t *testing.T) {
+func TestUniter_any_event_may_be_first(t *testing.T) {
 	s := newState("3.6.11", 3)
 	settleAll(t, s)
 	s.Relate("certificates", "vault", 1)
@@ -139,7 +139,7 @@ func TestAgentMayHearOfAnythingFirst(t *testing.T) {
 	assert.Equal(t, []string{"config-changed"}, names())
 }
 
-func TestRebootRunsStartAfterAHookThatWaits(t *testing.T) {
+func TestUniter_reboot_runs_start_after_pending_hook(t *testing.T) {
 	s := newState("3.6.11", 1)
 	settleAll(t, s)
 	s.Fail("ovn-central/0", Hook{Kind: UpdateStatus}, Failure{Hook: "update-status"})

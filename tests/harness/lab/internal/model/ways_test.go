@@ -17,7 +17,7 @@ func at(w Ways, units int) (*State, *time.Time) {
 	return s, &now
 }
 
-func TestWhatOthersWriteArrivesLate(t *testing.T) {
+func TestUniter_remote_writes_arrive_late(t *testing.T) {
 	s, now := at(Ways{Late: 10 * time.Second}, 2)
 	settleAll(t, s)
 	assert.NotContains(t, s.Units["ovn-central/1"].Uniter.Relations[1].Members, "ovn-central/0", "its entry is on its way")
@@ -40,7 +40,7 @@ func TestWhatOthersWriteArrivesLate(t *testing.T) {
 	assert.Equal(t, []string{"ovsdb-peer-relation-changed"}, runAll(t, s, "ovn-central/1"))
 }
 
-func TestListOfPeersGrowsStepByStep(t *testing.T) {
+func TestUniter_peer_list_grows_step_by_step(t *testing.T) {
 	s, now := at(Ways{JoinsApart: 5 * time.Second}, 3)
 	for _, joined := range []string{"", "ovn-central/0", "ovn-central/1", ""} {
 		hooks := strings.Join(runAll(t, s, "ovn-central/2"), "\n")
@@ -53,7 +53,7 @@ func TestListOfPeersGrowsStepByStep(t *testing.T) {
 	assert.Zero(t, s.Coming("ovn-central/2"))
 }
 
-func TestPeersThatAreGoneStayUntilTheAgentWatchesAnew(t *testing.T) {
+func TestUniter_removed_peers_stay_until_agent_restart(t *testing.T) {
 	for name, anew := range map[string]func(*State){
 		"restart": func(s *State) { s.RestartAgent("ovn-central/1") },
 		"refresh": func(s *State) { s.CharmVersion++ },
@@ -77,7 +77,7 @@ func TestPeersThatAreGoneStayUntilTheAgentWatchesAnew(t *testing.T) {
 	}
 }
 
-func TestModelWaitsForStopOnlyOfUnitsThatAreInARelation(t *testing.T) {
+func TestModel_waits_for_stop_of_related_units_only(t *testing.T) {
 	tests := map[string]struct {
 		restarted, broken bool
 		gone              bool
