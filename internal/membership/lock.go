@@ -105,7 +105,8 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			return busy(k.database, t.record.Holder)
 		}
 		if t.remaining > 0 {
-			progress(ctx, fmt.Sprintf("%s: waiting for %s to release the lock; the lock expires in %s unless that unit renews it",
+			progress(ctx, fmt.Sprintf(
+				"%s: waiting for %s to release the lock; the lock expires in %s unless that unit renews it",
 				k.database.Short(), t.record.Holder, t.remaining.Round(time.Second)))
 		}
 		if err := interrupted(ctx); err != nil {
