@@ -215,7 +215,7 @@ func TestEnsureConnections_without_quorum_times_out(t *testing.T) {
 func TestEnsureConnections_NB_has_no_roles(t *testing.T) {
 	t.Parallel()
 	_, err := new(ovsdb.Dialer).EnsureConnections(t.Context(), ovndb.NB, wanted(ovndb.SB), "unix:/nonexistent")
-	require.EqualError(t, err, "cannot listen at pssl:6642 as ovn-controller: OVN_Northbound has no roles")
+	require.ErrorContains(t, err, string(ovndb.NB))
 }
 
 func TestConnections_missing_server(t *testing.T) {
