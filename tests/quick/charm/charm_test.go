@@ -5,6 +5,7 @@ package charm_test
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -130,12 +131,22 @@ func TestHooks_unhandled_are_known_to_Juju(t *testing.T) {
 	}
 }
 
-// Juju's own reader takes the bundle, and the overlay on it; what they set are options
-// and endpoints that the charm has.
+// deploy returns a copy of the directory deploy with a charm file beside it: Juju requires that the file exists.
+func deploy(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "deploy"), os.DirFS(filepath.Join(root, "deploy"))))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "build"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "build", "ovn-central_amd64.charm"), nil, 0o644))
+	return filepath.Join(dir, "deploy")
+}
+
+// Juju's own reader accepts the bundle, and the overlay on it. They set options and endpoints that the charm has.
 func TestBundle_is_accepted_by_Juju(t *testing.T) {
-	base, err := charm.LocalBundleDataSource(root + "/deploy/bundle.yaml")
+	dir := deploy(t)
+	base, err := charm.LocalBundleDataSource(dir + "/bundle.yaml")
 	require.NoError(t, err)
-	overlay, err := charm.LocalBundleDataSource(root + "/deploy/overlay.yaml")
+	overlay, err := charm.LocalBundleDataSource(dir + "/overlay.yaml")
 	require.NoError(t, err)
 	for _, sources := range [][]charm.BundleDataSource{{base}, {base, overlay}} {
 		bundle, err := charm.ReadAndMergeBundleData(sources...)
@@ -167,7 +178,7 @@ func TestBundle_is_accepted_by_Juju(t *testing.T) {
 // of the cloud archive and options that are its layers', in containers.
 func TestOverlay_puts_charm_into_bundle_of_cloud(t *testing.T) {
 	var sources []charm.BundleDataSource
-	for _, file := range []string{"testdata/cloud.yaml", root + "/deploy/overlay.yaml"} {
+	for _, file := range []string{"testdata/cloud.yaml", deploy(t) + "/overlay.yaml"} {
 		source, err := charm.LocalBundleDataSource(file)
 		require.NoError(t, err)
 		sources = append(sources, source)
