@@ -78,7 +78,7 @@ func (s *Service) awaitVerdict(ctx context.Context, n maintenance.Node) (verdict
 			s.progress(ctx, "decommission %s: waiting 180 s to see whether its ovn-controller responds", n.Name())
 		}
 		if verdict != maintenance.Undecided || poll.Wait(ctx, silenceInterval) != nil {
-			return verdict, nil
+			return verdict, nil //nolint:nilerr // if the time is over, it stays undecided
 		}
 	}
 }

@@ -75,7 +75,7 @@ func inMajority(copies []map[string]bool) map[string]bool {
 func (w *world) fileRows(ctx context.Context, h *host, db lab.DB, cluster raft.ID) (map[string]bool, error) {
 	id, err := w.Exec(ctx, "ovsdb-tool", "db-cid", h.DBFile(db))
 	if err != nil || raft.ID(id[:min(len(id), 36)]) != cluster {
-		return nil, nil // there is no file, or its server has not joined yet
+		return nil, nil //nolint:nilerr // there is no file, or its server has not joined yet
 	}
 	return h.Stored(ctx, db)
 }
