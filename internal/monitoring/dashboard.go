@@ -17,7 +17,7 @@ const (
 	dashboardUID   = "2242b26722e7d0026fb829afb49b23132ebffb47"
 )
 
-// panelRows has the panels of the dashboard, in rows by subject. In its expressions $S stands for [selection].
+// panelRows has the panels of the dashboard, in rows by subject. In its expressions $S is for [selection].
 //
 //go:embed panels.json
 var panelRows []byte
