@@ -7,9 +7,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 )
 
-// charms finds the units whose charm has another version than most units' or, if no version is in the majority, than
-// this unit's. What a silent unit has published proves nothing: Juju may be about to upgrade it. A unit that has seen
-// this unit's version and publishes another one has run a hook since, and Juju upgrades a unit before it runs a hook.
+// charms finds the units whose charm has another version than most units', or than this unit's if no version has a
+// majority. A unit counts only if it has seen this unit's version: then it has run a hook since, and Juju upgrades a unit
+// before it runs a hook. Juju may be about to upgrade any other unit.
 func charms(m observe.Application) (all []finding.Finding) {
 	if m.Charm == "" {
 		return nil

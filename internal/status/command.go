@@ -1,5 +1,5 @@
-// Package status judges how a unit and its clusters are: it returns findings with the commands that
-// an operator types. Its functions decide by what package observe has found, and ask nothing.
+// Package status judges the state of a unit and its clusters. It returns findings with the commands that an operator
+// types. Its input is what package observe has found; it does no I/O.
 package status
 
 import (
@@ -15,10 +15,9 @@ import (
 // confirmed is the parameter without which no action changes a membership or makes a new cluster.
 var confirmed = command.Param{Key: "i-really-mean-it", Value: "true"}
 
-// RejoinCommand is the command that has a new server of this unit join in the place of one
-// that can't be started any more: action rejoin on this unit, or, if that would not know
-// which member it was, the kick on another unit. It is the zero value if there is no other unit, or
-// the server is not known.
+// RejoinCommand is the command that replaces this unit's server, which can't be started any more, by a new one: the
+// action rejoin, or a kick on another unit if this one knows only a part of its server's ID. It is the zero value if
+// there is no other unit, or nothing is known of the server.
 func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.ServerState,
 	d ovndb.Database,
 ) command.Command {
@@ -43,11 +42,9 @@ func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.Ser
 	return KickCommand(otherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), permit)
 }
 
-// recoveryPlanCommand is for a unit that knows no leader: it shows which unit sees one, how
-// far each copy goes, and what a recovery would do. It changes nothing, and runs on the unit
-// itself: without a quorum no other one is known to be up, while what they have published
-// is read from Juju. A unit that is being removed makes no new cluster: there it is for one that
-// stays and is heard, or else the command that keeps its data.
+// recoveryPlanCommand is for a unit that knows no leader: it shows which unit sees one, how far each copy goes, and what
+// a recovery would do. It runs on this unit: without a quorum no other one is known to be up. A unit that is being
+// removed makes no new cluster: then the command is for one that stays and is heard, or else it is a backup.
 func recoveryPlanCommand(m observe.Application, clusters Views) command.Command {
 	on := m.Unit
 	if m.Dying(m.Unit) {
@@ -63,8 +60,8 @@ func recoveryPlanCommand(m observe.Application, clusters Views) command.Command 
 	return command.Command{Unit: on, Action: "recover", Params: []command.Param{{Key: "dry-run", Value: "true"}}}
 }
 
-// KickCommand kicks a member of one or of both databases. The action accepts it as it is: a member
-// that is up, or whose unit is still in the model, needs a permit.
+// KickCommand kicks a member of one or of both databases. A member that is up, or whose unit is still in the model,
+// needs a permit.
 func KickCommand(on string, targets map[ovndb.Database]string, permit raft.Permit) command.Command {
 	var params []command.Param
 	for _, d := range []ovndb.Database{ovndb.SB, ovndb.NB} { // the order of the specification's example
@@ -73,11 +70,6 @@ func KickCommand(on string, targets map[ovndb.Database]string, permit raft.Permi
 		}
 	}
 	return kick(on, permit, params...)
-}
-
-// kickUnitCommand kicks whatever a unit has, in both databases.
-func kickUnitCommand(on, unit string, permit raft.Permit) command.Command {
-	return kick(on, permit, command.Param{Key: "unit", Value: unit})
 }
 
 func kick(on string, permit raft.Permit, params ...command.Param) command.Command {
@@ -99,7 +91,7 @@ func Describe(m observe.Application, d ovndb.Database, p raft.Peer) string {
 	return fmt.Sprintf("%s at %s (unknown unit)", p.Short, p.Address)
 }
 
-// shortened are the IDs in brief, for a status, of which Juju shows 120 characters.
+// shortened are the IDs in brief: Juju shows only 120 characters of a status.
 func shortened(targets map[ovndb.Database]string) map[ovndb.Database]string {
 	short := map[ovndb.Database]string{}
 	for d, id := range targets {

@@ -9,8 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// ClientCounts says, a line for each database, how the clients are spread over the members:
-// units in their order, then members that belong to none. A server lists them in no order.
+// ClientCounts returns a line for each database: the number of clients of each member, ordered by unit.
 func ClientCounts(r observe.Report) []string {
 	var all []string
 	for _, c := range r.Clusters {

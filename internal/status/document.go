@@ -35,9 +35,8 @@ type statusDocument struct {
 	Server              *serverDocument  `json:"server,omitempty" yaml:"server,omitempty"`
 }
 
-// memberDocument is one member. Lag counts committed entries that the leader has
-// not seen the member store; only the leader knows it. Clients are
-// those connected to the member, if known; of another unit's about, as of its last hook.
+// memberDocument is one member. Lag counts committed entries that the member has not confirmed; only the leader knows
+// it. Clients counts those connected to the member, if known; another unit's number is approximate, as of its last hook.
 type memberDocument struct {
 	Identity string  `json:"identity" yaml:"identity"`
 	ServerID string  `json:"server_id,omitempty" yaml:"server_id,omitempty"`
@@ -61,7 +60,7 @@ type quorumDocument struct {
 	FaultTolerance int `json:"fault_tolerance" yaml:"fault_tolerance"`
 }
 
-// serverDocument is what is known of this unit's server and its file.
+// serverDocument describes this unit's server and its file.
 type serverDocument struct {
 	Schema    *schemaDocument    `json:"schema,omitempty" yaml:"schema,omitempty"`
 	File      *fileDocument      `json:"file,omitempty" yaml:"file,omitempty"`
@@ -73,8 +72,8 @@ type schemaDocument struct {
 	Packages string `json:"packages" yaml:"packages"`
 }
 
-// fileDocument is the database file. GrownBytes counts from the last compaction on,
-// CompactedAt is when that was (RFC 3339); empty if the file system doesn't tell.
+// fileDocument is the database file. GrownBytes counts from the last compaction on, which was at CompactedAt (RFC 3339;
+// empty if unknown).
 type fileDocument struct {
 	Bytes       int64  `json:"bytes" yaml:"bytes"`
 	GrownBytes  int64  `json:"grown_bytes" yaml:"grown_bytes"`
@@ -95,8 +94,8 @@ type absentDocument struct {
 
 const unknownUnit = "UNKNOWN"
 
-// ClusterDocument is the status of a cluster for programs: what the action cluster-status gives
-// as YAML or JSON. Where the database is not served here, it is its condition, and why.
+// ClusterDocument is the status of a cluster in the YAML and JSON of the action cluster-status. If the database is not
+// served here, it is the condition and its reason.
 func ClusterDocument(c observe.Cluster) any {
 	if c.Condition != ovndb.Serving {
 		return absentDocument{Name: string(c.Database), Condition: string(c.Condition), Reason: c.ServerState.Text()}

@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Clusters is what is wrong with the clusters and their members, as far as this unit may judge. What
-// concerns this unit's own servers is in [Own].
+// Clusters returns what is wrong with the clusters and their members, as far as this unit may judge. [Own] is about
+// this unit's own servers.
 func Clusters(r observe.Report) []finding.Finding {
 	if r.Application.Goes() { // servers that have stopped by now hold up no unit
 		return []finding.Finding{finding.New(finding.ApplicationRemoved, finding.Subject{}, finding.Args{})}
@@ -23,8 +23,7 @@ func Clusters(r observe.Report) []finding.Finding {
 	return slices.Concat(all, stale(r), down(r))
 }
 
-// Own is what keeps this unit's servers from being working members. Package plan says more about
-// them, if it has looked at them.
+// Own returns what keeps this unit's servers from being working members. If package plan has run, its findings say more.
 func Own(r observe.Report) (all []finding.Finding) {
 	if r.Application.Goes() {
 		return nil
@@ -44,30 +43,28 @@ func Own(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// codes are what the conditions of a server mean in which nothing more is known of it.
-var codes = map[ovndb.Condition]finding.Code{
-	ovndb.Former: finding.ServerRemoved, ovndb.Left: finding.ServerRemoved, ovndb.Standalone: finding.DatabaseStandalone,
-	ovndb.Failed: finding.ServerFailed,
-}
-
 func notServed(c observe.Cluster) finding.Finding {
-	code, known := codes[c.Condition]
+	code, detail := finding.ServerUnreadable, c.ServerState.Text()
 	switch {
-	case c.Condition == ovndb.Former: // the reason names the unit that it belonged to
-		return finding.Of(code, c.Database, finding.Args{Detail: c.ServerState.Text()})
-	case known:
-		return finding.Of(code, c.Database, finding.Args{})
+	case c.Condition == ovndb.Former: // the text names the unit that it belonged to
+		code = finding.ServerRemoved
+	case c.Condition == ovndb.Left:
+		code, detail = finding.ServerRemoved, ""
+	case c.Condition == ovndb.Standalone:
+		code, detail = finding.DatabaseStandalone, ""
+	case c.Condition == ovndb.Failed:
+		code, detail = finding.ServerFailed, ""
 	case c.Starting:
-		return finding.Of(finding.ServerStarting, c.Database, finding.Args{})
+		code, detail = finding.ServerStarting, ""
 	case c.Condition == ovndb.Hung:
-		return finding.Of(finding.ServerHangs, c.Database, finding.Args{Detail: c.Err.Error()})
+		code, detail = finding.ServerHangs, c.Err.Error()
 	case c.Condition == ovndb.Down && c.FileErr == nil:
-		return finding.Of(finding.ServerDown, c.Database, finding.Args{Detail: c.Cause})
+		code, detail = finding.ServerDown, c.Cause
 	}
-	return finding.Of(finding.ServerUnreadable, c.Database, finding.Args{Detail: c.ServerState.Text()})
+	return finding.Of(code, c.Database, finding.Args{Detail: detail})
 }
 
-// elsewhere finds the units whose server is in a cluster of its own.
+// elsewhere finds the units whose server is in another cluster.
 func elsewhere(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.Condition != ovndb.Serving || c.Status.Cluster == nil {
@@ -84,7 +81,7 @@ func elsewhere(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// superseded reports whether a cluster is one that was given up for c.
+// superseded reports whether c has replaced the other cluster.
 func superseded(c observe.Cluster, id raft.ID) bool {
 	return id != "" && c.Condition == ovndb.Serving && slices.Contains(c.View.Superseded, id)
 }

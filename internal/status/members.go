@@ -17,20 +17,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// memberName tells members apart: the unit that they belong to or belonged to, or what else they are known by.
+// memberName is the member's unit, its former unit, or a description of the member.
 func memberName(m observe.Application, d ovndb.Database, row observe.Row) string {
 	return cmp.Or(row.Owner.Unit, row.Owner.Was, Describe(m, d, row.Peer))
 }
 
-// down finds the members that are down. Without a quorum, this unit may be the one
-// that is cut off: nothing is said of others then.
+// down finds the members that are down. Without a quorum it finds none, since this unit may be the one that is cut off.
 func down(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if healthOf(c, r.Application) != working {
 			continue
 		}
 		for _, row := range c.Rows {
-			if row.Self || row.Up || row.OneWay || row.Owner.Stale { // what is wrong with its own, this unit says itself
+			if row.Self || row.Up || row.OneWay || row.Owner.Stale { // other findings
 				continue
 			}
 			ways := []finding.Remedy{finding.ByHand(finding.FindOwner).For(Describe(r.Application, c.Database, row.Peer))}
@@ -47,8 +46,7 @@ func down(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// leaves finds the units that are being removed and may not leave yet. Juju itself shows only that
-// a hook failed.
+// leaves finds the units that are being removed and may not leave yet. Juju itself shows only that a hook failed.
 func leaves(r observe.Report) (all []finding.Finding) {
 	m := r.Application
 	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), unitname.Compare) {
@@ -82,7 +80,7 @@ func refusedLeaves(r observe.Report, unit string) (refused []raft.Plan) {
 	return refused
 }
 
-// plans are those of a change of each of a unit's members in a cluster.
+// plans judges a change of each of a unit's members in a cluster.
 func plans(c observe.Cluster, unit string, judge func(raft.Change) raft.Plan) (all []raft.Plan) {
 	for _, row := range c.Rows {
 		if row.Owner.Unit == unit {
@@ -100,13 +98,12 @@ func reasons(m observe.Application, plans []raft.Plan) (all []finding.Finding) {
 	return all
 }
 
-// joinPatience is how long units that were not given up may take to join a new cluster: two intervals of
-// update-status.
+// joinPatience is how long a unit may take to join a new cluster: two intervals of update-status.
 const joinPatience = 10 * time.Minute
 
-// notInNewCluster finds the other units whose server is in a cluster in whose place this unit's was
-// put, and that have not joined this one yet. What they publish comes late: one at whose address this unit's own
-// server has a member has joined. They may be lost if the recovery has given them up, or if they had the time to join.
+// notInNewCluster finds the other units whose server is in the cluster that this unit's has replaced. Published data
+// are late: a unit has joined if there is a member at its address. A unit may be lost if the recovery has given it up, or
+// if it had the time to join.
 func notInNewCluster(r observe.Report) (all []finding.Finding) {
 	for _, unit := range r.Application.Published.Names() {
 		awaited, lost := false, false
@@ -140,8 +137,7 @@ func hasMemberAt(c observe.Cluster, address netip.Addr) bool {
 	})
 }
 
-// oddMembers finds what is strange about members: what they are servers of, their addresses, their number, and texts
-// of a newer ovsdb-server.
+// oddMembers finds servers of the other database, shared addresses, too few members, and texts of a newer ovsdb-server.
 func oddMembers(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.Condition != ovndb.Serving {
@@ -195,8 +191,8 @@ func removeWrong(r observe.Report, c observe.Cluster, row observe.Row) []finding
 	return []finding.Remedy{finding.Do(KickCommand(runOn(r.Application, viewsOf(r)), targets, permit))}
 }
 
-// wrongDatabase recognises a server of the other database, which ovsdb-server
-// lets in: by its ID, or by its port.
+// wrongDatabase is the other database, and the unit if known, if the member is a server of that: by its ID or its port.
+// ovsdb-server lets such a server join.
 func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 	other := d.Other()
 	for _, unit := range r.Application.Published.Names() {
@@ -210,7 +206,7 @@ func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 	return ""
 }
 
-// replacesItself finds the databases whose list of the clusters that were given up has their own, which means nothing.
+// replacesItself finds the databases whose list of replaced clusters has their own cluster.
 func replacesItself(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.View.SupersedesItself {
@@ -225,11 +221,10 @@ func replacesItself(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// pair is two units, of which one can't connect to the other.
+// pair is two units, the first of which can't connect to the second.
 type pair struct{ from, to string }
 
-// unconnected are the ports at which units can't connect to others, as far as this unit's servers show it. What is down
-// is not among them.
+// unconnected are the ports at which units can't connect to others that are up, as far as this unit's servers show it.
 func unconnected(r observe.Report) map[pair][]string {
 	m := r.Application
 	ports := map[pair][]string{}

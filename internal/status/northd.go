@@ -8,8 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// NorthdReports are how the other units' ovn-northd are, by their own reports, as far as these count: those of units
-// that are up.
+// NorthdReports are the other units' reports on their ovn-northd. Only reports of units that are up count.
 func NorthdReports(r observe.Report) []plan.NorthdReport {
 	var all []plan.NorthdReport
 	for _, unit := range r.Application.Others() {
@@ -20,7 +19,7 @@ func NorthdReports(r observe.Report) []plan.NorthdReport {
 		switch {
 		case member && !up:
 			report.Known = true
-		case member && p.State.Hostname != "": // else it is of a charm that reports none
+		case member && p.State.Hostname != "": // otherwise its charm does not report
 			report.Known, report.Health = true, ovndb.NorthdHealth(p.State.Northd)
 		}
 		all = append(all, report)
@@ -28,7 +27,7 @@ func NorthdReports(r observe.Report) []plan.NorthdReport {
 	return all
 }
 
-// memberOf reports whether a unit has a member, as this unit's servers see it, and whether one of its members is up.
+// memberOf reports whether a unit has a member, and whether one of its members is up.
 func memberOf(r observe.Report, unit string) (member, up bool) {
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
@@ -40,8 +39,7 @@ func memberOf(r observe.Report, unit string) (member, up bool) {
 	return member, up
 }
 
-// Northds says, a line for each unit, how its ovn-northd is: this unit's now, the others' as of their last hook, if
-// they are up.
+// Northds returns a line for each unit: the state of its ovn-northd, for other units as of their last hook.
 func Northds(own ovndb.NorthdHealth, r observe.Report) []string {
 	all := []string{fmt.Sprintf("%s: %s", r.Application.Unit, own)}
 	for _, report := range NorthdReports(r) {

@@ -10,22 +10,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Answer is whether something may be done with a unit now.
+// Answer is the answer to whether a unit may be stopped or removed now.
 type Answer struct {
 	// Lines are the arithmetic, one for each of the unit's members.
 	Lines []string
-	// Against is why it may not be done; nil if it may.
+	// Against is the reason why not; nil if it may.
 	Against *finding.Finding
-	// Down has the members of a unit that does not answer, with what to do: it can't leave by itself.
+	// Down are the findings about a unit that does not answer, and so can't leave by itself.
 	Down []finding.Finding
 }
 
-// OKToStop judges that a unit goes down.
+// OKToStop reports whether a unit may go down.
 func OKToStop(r observe.Report, unit string) (Answer, error) {
 	return answer(r, unit, finding.StopUnsafe, raft.PlanStop)
 }
 
-// OKToRemove judges that a unit is removed and leaves.
+// OKToRemove reports whether a unit may be removed, and so leave.
 func OKToRemove(r observe.Report, unit string) (Answer, error) {
 	a, err := answer(r, unit, finding.RemovalUnsafe, raft.PlanLeave)
 	if _, up := memberOf(r, unit); !up && a.Against == nil {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// clusterHealth is what one database of this unit can do, as this unit sees it.
+// clusterHealth is the state of one database as this unit sees it.
 type clusterHealth int
 
 const (
@@ -20,23 +21,21 @@ const (
 	working clusterHealth = iota
 	// absent: there is no database yet.
 	absent
-	// notServing: there is a file, or a server, and no member that can be asked.
+	// notServing: there is a file or a server, but no member that answers.
 	notServing
 	joining
 	leaving
-	// majorityUnconfirmed: the server hears a leader, so there is a quorum, but this unit itself
-	// can't make sure that a majority is up: client ports are closed, or the
-	// certificate is not there yet.
+	// majorityUnconfirmed: the server hears a leader, so there is a quorum, but this unit can't confirm that a majority
+	// is up: client ports are closed, or it has no certificate yet.
 	majorityUnconfirmed
-	// cutOff: a majority of the members reports a leader, and this server
-	// does not hear it.
+	// cutOff: a majority of the members reports a leader, and this server does not hear it.
 	cutOff
 	// electing: no leader is heard, and a majority answers.
 	electing
 	// noQuorum: no leader is heard, and no majority answers.
 	noQuorum
-	// unjudged: the same, and nothing is known of the other units: the server may be no
-	// member of the application's cluster.
+	// unjudged: the same, but nothing is known of the other units: the server may be no member of the application's
+	// cluster.
 	unjudged
 )
 
@@ -48,7 +47,7 @@ func healthOf(c observe.Cluster, m observe.Application) clusterHealth {
 	return unjudged
 }
 
-// seenHealth is that by what this unit's server sees.
+// seenHealth judges a cluster by what this unit's server sees.
 func seenHealth(c observe.Cluster) clusterHealth {
 	switch {
 	case c.Condition == ovndb.Absent:
@@ -76,9 +75,8 @@ func seenHealth(c observe.Cluster) clusterHealth {
 	return noQuorum
 }
 
-// hasWorkingMajority reports whether a majority takes part in what the leader commits. A member that
-// only counts as down, since its disk is full or its unit is about to stop it, does so
-// still: there is a quorum, and what is wrong with it is said of the member.
+// hasWorkingMajority reports whether a majority takes part in what the leader commits. So does a member that only counts
+// as down, because its disk is full or its unit is about to stop it: that is a finding about the member.
 func hasWorkingMajority(c observe.Cluster) bool {
 	up := 0
 	for _, row := range c.Rows {
@@ -89,7 +87,7 @@ func hasWorkingMajority(c observe.Cluster) bool {
 	return raft.Quorum{Members: len(c.Rows), Up: up}.Holds()
 }
 
-// quorum finds the clusters whose leader this unit does not see at work.
+// quorum finds the clusters without a leader, or whose majority this unit does not see.
 func quorum(r observe.Report) (all []finding.Finding) {
 	m := r.Application
 	cut := map[int]int{} // where the finding is, by how many members hear a leader
@@ -128,7 +126,7 @@ func quorum(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// answersText tells how many members answer, and which don't.
+// answersText is how many members answer, and which ones don't.
 func answersText(c observe.Cluster, m observe.Application) string {
 	n, silent := len(c.Rows), silent(c, m)
 	text := fmt.Sprintf("%d of %d members answer", n-len(silent), n)
@@ -138,11 +136,11 @@ func answersText(c observe.Cluster, m observe.Application) string {
 	return text
 }
 
-// silent names the members that do not answer: by their units, if these are known.
+// silent names the members that do not answer.
 func silent(c observe.Cluster, m observe.Application) []string {
 	var all []string
 	for _, row := range c.Rows {
-		if up := row.Up || row.Self; !up && (c.Status.Role == raft.Leader || !c.View.Responded(row.Member)) {
+		if !row.Up && !row.Self && (c.Status.Role == raft.Leader || !c.View.Responded(row.Member)) {
 			all = append(all, nameOf(m, c.Database, row))
 		}
 	}
@@ -150,12 +148,9 @@ func silent(c observe.Cluster, m observe.Application) []string {
 	return all
 }
 
-// nameOf is the member's unit, or what else it is known by.
+// nameOf is the member's unit, or a description of the member.
 func nameOf(m observe.Application, d ovndb.Database, row observe.Row) string {
-	if row.Owner.Unit != "" {
-		return row.Owner.Unit
-	}
-	return Describe(m, d, row.Peer)
+	return cmp.Or(row.Owner.Unit, Describe(m, d, row.Peer))
 }
 
 // works reports whether this unit sees both clusters work.
@@ -163,9 +158,9 @@ func works(r observe.Report) bool {
 	return !slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool { return healthOf(c, r.Application) != working })
 }
 
-// Health is the end of an active unit's line: what it leads, how many members are up and how many more
-// may fail. Its beginning is the Python charm's (cluster_status_message of its ovn_central.py), which
-// runbooks look for. It is empty unless both clusters work.
+// Health is the end of an active unit's line: what it leads, how many members are up and how many more may fail. Up to
+// the semicolon it is the Python charm's (cluster_status_message of its ovn_central.py), which runbooks look for. It is
+// empty unless both clusters work.
 func Health(r observe.Report, northdActive bool) string {
 	if !works(r) {
 		return ""
@@ -201,7 +196,7 @@ func Health(r observe.Report, northdActive bool) string {
 	return text + fmt.Sprintf(", %d may fail", tolerance)
 }
 
-// Tolerance returns for both clusters, a line each, how many failures they survive from now on.
+// Tolerance returns a line for each cluster: how many more members may fail.
 func Tolerance(r observe.Report) (all []string) {
 	for _, c := range r.Clusters {
 		name, t := c.Database.Short(), c.Quorum.Tolerance()

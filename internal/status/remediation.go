@@ -40,11 +40,9 @@ func Named(m observe.Application, d ovndb.Database, f finding.Finding) finding.F
 	return f
 }
 
-// WithoutLeader are the ways out if this unit's server has no leader. No member is named as dead: this unit may be
-// the one that is cut off.
+// WithoutLeader are the ways out if this unit's server has no leader. They call no member dead: this unit may be the
+// one that is cut off. If the server follows a leader that does not answer, that one is leaving or is soon replaced.
 func WithoutLeader(m observe.Application, servers ...observe.ServerState) []finding.Remedy {
-	// A leader that does not answer is leaving, or soon followed by another: no member is
-	// to be kicked for that.
 	clusters, own := Views{}, map[ovndb.Database]string{}
 	for _, l := range servers {
 		if l.Status.Role == raft.Follower && l.Status.HasLeader() {
@@ -57,8 +55,8 @@ func WithoutLeader(m observe.Application, servers ...observe.ServerState) []find
 	return slices.Insert(ways, 1, finding.If(finding.IfCutOff, kick).For(other))
 }
 
-// ElsewhereOrLost are the ways out if this unit's server can't tell how the cluster is: another unit may know, or the
-// quorum is lost.
+// ElsewhereOrLost are the ways out if this unit's server does not know the state of the cluster: ask another unit, or
+// recover a lost quorum.
 func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
 	other := otherUnit(m, clusters)
 	return []finding.Remedy{
@@ -67,22 +65,21 @@ func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
 	}
 }
 
-// blocker are the members of one unit, or one member of an unknown unit, that
-// block the change.
+// blocker is what blocks a change: the members of one unit, or one member of an unknown unit.
 type blocker struct {
 	owner   observe.Owner
 	targets map[ovndb.Database]string
-	// names are the members, each as it is described.
+	// names describe the members.
 	names []string
-	// mayGo reports that a kick with the permit would be allowed in each of the databases.
+	// mayGo reports whether a kick with the permit would be allowed in each of the databases.
 	mayGo  bool
 	permit raft.Permit
-	// noted reports that one of them is up, and only counts as down.
+	// noted reports whether one of them is up and only counts as down.
 	noted bool
 }
 
-// changedByAnother is the unit, other than this one, that changes the membership of one of the
-// databases: a member that is down may be up again, or gone, once it is done.
+// changedByAnother is another unit that changes the membership of one of the databases: afterwards a member that is
+// down may be up again, or gone.
 func changedByAnother(clusters Views, unit string) string {
 	for _, d := range ovndb.Databases() {
 		if by := clusters[d].ChangedBy; by != unit && by != "" {
@@ -108,8 +105,7 @@ func blockersOf(m observe.Application, plans []raft.Plan, clusters Views) []*blo
 				byUnit[o] = b
 			}
 			permit, allowed := raft.WeakestPermit(raft.Change{
-				Database: d, View: clusters[d], Target: p.Longest(),
-				UnitInModel: o.Unit,
+				Database: d, View: clusters[d], Target: p.Longest(), UnitInModel: o.Unit,
 			})
 			b.mayGo, b.permit, b.noted = b.mayGo && allowed, b.permit.Stronger(permit), b.noted || p.Noted
 			b.targets[d] = p.Longest()
@@ -134,7 +130,7 @@ func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []findi
 		case !b.owner.Stale:
 			all = append(all, finding.ByHand(finding.FindOwner).For(strings.Join(b.names, " and ")))
 		case b.mayGo:
-			all = append(all, finding.Do(kickBlocker(b, clusters, m)))
+			all = append(all, finding.Do(kickMembers(m, clusters, b.owner.Was, b.targets, b.permit)))
 		default:
 			all = append(all, finding.ByHand(finding.StartServer).For(strings.Join(b.names, " and ")))
 		}
@@ -142,9 +138,9 @@ func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []findi
 	return all
 }
 
-// WhileDown is what to do about a unit of the model whose members are down, whatever waits for them. If it is lost, the
-// model comes first: after a kick alone no finding would name the unit, and once its machine is back it would join
-// again. What it leaves behind is then a stale member, which has the command for its kick.
+// WhileDown are the ways out if members of a unit of the model are down. A unit that is lost is removed from the model
+// first: after a kick alone no finding would name it, and once its machine is back it would join again. Its members are
+// then stale, and that finding has the command for their kick.
 func WhileDown(m observe.Application, unit string, noted bool) []finding.Remedy {
 	lost := finding.If(finding.IfLost, command.RemoveByForce(unit))
 	if !m.Dying(unit) {
@@ -153,24 +149,26 @@ func WhileDown(m observe.Application, unit string, noted bool) []finding.Remedy 
 	switch {
 	case m.Peers[unit].State.Paused: // systemd doesn't start its services
 		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"}), lost}
-	case noted: // its unit ends that by itself: nothing is to be removed for it
+	case noted: // the unit ends that by itself
 		return []finding.Remedy{finding.ByHand(finding.AwaitHook)}
 	}
 	return []finding.Remedy{finding.ByHand(finding.StartMachine), lost}
 }
 
-// kickBlocker names the unit if that means these members and no others, which
-// is the shorter line and the same for both databases; else these IDs of them.
-func kickBlocker(b *blocker, clusters Views, m observe.Application) command.Command {
+// kickMembers kicks the members of a former unit. It names the unit if that means these members and no others, which is
+// shorter and the same for both databases; otherwise it names their IDs.
+func kickMembers(
+	m observe.Application, clusters Views, unit string, targets map[ovndb.Database]string, permit raft.Permit,
+) command.Command {
 	on := runOn(m, clusters)
-	if hasOnly(m, clusters, b.owner.Was, b.targets) {
-		return kickUnitCommand(on, b.owner.Was, b.permit)
+	if hasOnly(m, clusters, unit, targets) {
+		return kick(on, permit, command.Param{Key: "unit", Value: unit})
 	}
-	return KickCommand(on, shortened(b.targets), b.permit)
+	return KickCommand(on, shortened(targets), permit)
 }
 
-// hasOnly reports whether a kick of the unit means these members and no others, in
-// both databases, each of which has a record of it.
+// hasOnly reports whether a kick of the unit means these members and no others, in both databases. Each must have a
+// record of the unit.
 func hasOnly(m observe.Application, clusters Views, unit string, targets map[ovndb.Database]string) bool {
 	if unit == "" || len(clusters) < len(ovndb.Databases()) {
 		return false
@@ -181,8 +179,7 @@ func hasOnly(m observe.Application, clusters Views, unit string, targets map[ovn
 			return false
 		}
 		for _, p := range v.Peers() {
-			its := slices.ContainsFunc(ids, p.Is)
-			if its && p.Longest() != targets[d] {
+			if slices.ContainsFunc(ids, p.Is) && p.Longest() != targets[d] {
 				return false
 			}
 		}

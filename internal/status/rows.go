@@ -14,8 +14,8 @@ import (
 // unknown is shown in a table if this unit can't know the value.
 const unknown = "?"
 
-// Rows returns the table of the units and of the members that no unit owns: units in their order first. The state of
-// another unit's ovn-northd is from that unit's last hook, and shown only if one of its members is up.
+// Rows returns the table of cluster-status: the units in their order, then the members without a unit. The state of
+// another unit's ovn-northd is as of its last hook, and unknown if its members are down.
 func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 	m := r.Application
 	at := map[string]int{}
@@ -64,7 +64,7 @@ func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 	return rows
 }
 
-// emptyRow is the row of a unit without a member, and judged how many clusters this unit sees at work.
+// emptyRow returns the row of a unit without a member, and how many clusters this unit sees work.
 func emptyRow(r observe.Report) (row present.Row, judged int) {
 	row = present.Row{Address: unknown, NB: "-", SB: "-", Northd: unknown}
 	for _, c := range r.Clusters {
@@ -78,7 +78,7 @@ func emptyRow(r observe.Report) (row present.Row, judged int) {
 	return row, judged
 }
 
-// rowName is a member's unit, or what else it is known by.
+// rowName is a member's unit, or another name for it.
 func rowName(member observe.Row) string {
 	if member.Owner.Unit == "" && member.Owner.Was != "" {
 		return "(was " + member.Owner.Was + ")"
@@ -86,7 +86,8 @@ func rowName(member observe.Row) string {
 	return cmp.Or(member.Owner.Unit, member.Short+" (unknown unit)")
 }
 
-// upWord tells whether a unit's members are up. If it is not judged, this unit may be the one that is cut off.
+// upWord is the word for a unit with so many members up. It is unknown if they were not judged, since this unit may be
+// the one that is cut off.
 func upWord(up int, judged bool) string {
 	switch {
 	case up == len(ovndb.Databases()):
@@ -99,7 +100,7 @@ func upWord(up int, judged bool) string {
 	return "no"
 }
 
-// northdWord is how an ovn-northd is, in a word or two.
+// northdWord is the state of an ovn-northd.
 func northdWord(h ovndb.NorthdHealth) string {
 	switch h {
 	case ovndb.NorthdActive, ovndb.NorthdStandby, ovndb.NorthdPaused, ovndb.NorthdDown:

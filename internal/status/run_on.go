@@ -23,22 +23,20 @@ func viewsOf(r observe.Report) Views {
 	return all
 }
 
-// evidence is what speaks for a unit's being able to run an action on its servers,
-// the best first.
+// evidence is how sure it is that a unit can run an action on its servers, the best first.
 type evidence int
 
 const (
 	isUp     evidence = iota // a member that is up
 	isHeard                  // without a quorum: its server has a connection to this unit's
-	notHeard                 // without a quorum: it has none, but this unit may be the one that is cut off
-	notKnown                 // no member is known to be its
+	notHeard                 // without a quorum: it has none, or this unit is the one that is cut off
+	notKnown                 // the unit has no known member
 	isDown                   // a member that is down
 )
 
-// runOn is the unit to run a printed command on: this one, unless another stays
-// while this one is going. It is never a unit of not, which are those that the
-// command is about, and none that is known to be down. Where no unit is left, it is
-// what Juju takes for the leader, whichever unit that is.
+// runOn is the unit to run a printed command on: this one, unless this one is being removed and another stays. It is
+// never one of not, which the command is about, nor one that is known to be down. If no unit is left, it is Juju's word
+// for the leader.
 func runOn(m observe.Application, clusters Views, not ...string) string {
 	known := slices.Concat([]string{m.Unit}, m.Others(), m.Published.Names())
 	best, least := "", 0

@@ -12,16 +12,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// A file counts as overgrown if its server should have compacted it long before: it
-// does so at twice the size, from 10 MB on (ovsdb-server(1)). Our own choice, with room
-// for a server that is busy.
+// A file counts as overgrown if its server should have compacted it long before, which it does at twice the size from 10
+// MB on (ovsdb-server(1)). The values leave room for a busy server.
 const (
 	overgrownFactor = 4
 	overgrownSize   = 64 << 20 // bytes
 )
 
-// Servers is what this unit's servers and their files are like, a line for each database that is served here, and
-// what is wrong with them.
+// Servers describes this unit's servers and their files, a line for each database, and returns what is wrong with them.
 func Servers(r observe.Report) (lines []string, all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.Facts == nil {
@@ -75,7 +73,6 @@ func serverFindings(m observe.Application, c observe.Cluster) (all []finding.Fin
 				string(c.Database)))))
 	}
 	if p, timer := f.LongPolls, c.Status.ElectionTimer; p != nil && timer > 0 && p.Longest >= timer {
-		// It may have been a busy moment of the machine: the operator decides whether the timer has to be longer.
 		all = append(all, finding.Of(finding.ServerSilent, c.Database,
 			finding.Args{Value: p.Longest.Round(100 * time.Millisecond).String(), Duration: timer},
 			finding.If(finding.IfItRepeats, command.Client("config", unitname.Application(m.Unit),
@@ -87,13 +84,13 @@ func serverFindings(m observe.Application, c observe.Cluster) (all []finding.Fin
 // maxElectionTimer is the option's range (maxElectionTimer of package plan).
 const maxElectionTimer = 60 * time.Second
 
-// longerTimer is twice as long as the server was silent, as far as the option goes.
+// longerTimer is twice the time that the server was silent, within the option's range.
 func longerTimer(silent time.Duration) time.Duration {
 	seconds := time.Duration(math.Ceil(2 * silent.Seconds()))
 	return min(seconds*time.Second, maxElectionTimer)
 }
 
-// size is in the unit that a person reads: KiB, MiB or GiB.
+// size formats bytes as KiB, MiB or GiB.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1<<30:

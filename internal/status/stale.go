@@ -1,7 +1,6 @@
 package status
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 
@@ -12,18 +11,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// leftover is what a unit that is gone has left behind: a member in one database, or in both.
+// leftover has the members that a former unit has left behind, in one database or in both.
 type leftover struct {
-	// unit is the one that it belonged to; empty if that is not known.
+	// unit is the former unit; empty if it is not known.
 	unit    string
 	targets map[ovndb.Database]string
 	permit  raft.Permit
 	finding finding.Finding
-	// refused are the databases in which it can't be kicked now.
+	// refused are the databases in which a kick is refused now.
 	refused map[ovndb.Database]bool
-	// runs reports whether a member is up that can be kicked, needed whether a quorum needs it until it is.
+	// runs reports whether a member that can be kicked is up, needed whether a quorum needs it until the kick.
 	runs, needed bool
-	// wrong reports that it is a server of the other database.
+	// wrong reports whether it is a server of the other database.
 	wrong bool
 }
 
@@ -48,7 +47,7 @@ func stale(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// leftovers lists the stale members, those of one former unit together.
+// leftovers groups the stale members by former unit.
 func leftovers(r observe.Report) []*leftover {
 	var all []*leftover
 	byUnit := map[string]*leftover{}
@@ -63,8 +62,7 @@ func leftovers(r observe.Report) []*leftover {
 					unit: row.Owner.Was, targets: map[ovndb.Database]string{}, refused: map[ovndb.Database]bool{},
 					wrong: wrong,
 				}
-				k.finding = finding.New(finding.StaleMember,
-					finding.Subject{Name: cmp.Or(row.Owner.Was, Describe(r.Application, c.Database, row.Peer))}, finding.Args{})
+				k.finding = finding.About(finding.StaleMember, memberName(r.Application, c.Database, row), finding.Args{})
 				all = append(all, k)
 				byUnit[row.Owner.Was] = k
 			}
@@ -103,13 +101,8 @@ func (k *leftover) add(r observe.Report, c observe.Cluster, row observe.Row) {
 	k.finding.Args.Detail = detail
 }
 
-// kick is the command that removes them: it names the former unit if that means these members and no others.
 func (k *leftover) kick(r observe.Report, permit raft.Permit) command.Command {
-	on, targets := runOn(r.Application, viewsOf(r)), k.allowed()
-	if hasOnly(r.Application, viewsOf(r), k.unit, targets) {
-		return kickUnitCommand(on, k.unit, permit)
-	}
-	return KickCommand(on, shortened(targets), permit)
+	return kickMembers(r.Application, viewsOf(r), k.unit, k.allowed(), permit)
 }
 
 // allowed are the members that may be kicked now.
@@ -119,8 +112,8 @@ func (k *leftover) allowed() map[ovndb.Database]string {
 	return targets
 }
 
-// KickOf is the command that removes a member which belongs to no unit any more, and what else its unit has
-// left behind; the zero value if it is not to be removed, or may not be now.
+// KickOf is the command that kicks a stale member, together with its former unit's other one; the zero value if the
+// member is not stale, or a kick would be refused now.
 func KickOf(r observe.Report, d ovndb.Database, row observe.Row) command.Command {
 	for _, k := range leftovers(r) {
 		if k.targets[d] == row.Longest() && !k.refused[d] {
