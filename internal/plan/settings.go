@@ -61,8 +61,7 @@ const (
 	// min (raft_unixctl_change_election_timer in ovsdb/raft.c).
 	minElectionTimer = time.Second
 	maxElectionTimer = 60 * time.Second
-	// maxInactivityProbe is our own choice: a client that has been silent for a day
-	// is gone. 0 turns the probe off.
+	// maxInactivityProbe is our own choice: a client that has been silent for a day is gone. 0 turns the probe off.
 	maxInactivityProbe = 24 * time.Hour
 	// minLeaseTTL and maxLeaseTTL are the agent's limits: with a shorter TTL the lease changes hands on a busy machine.
 	minLeaseTTL = 2 * time.Second
@@ -74,51 +73,12 @@ const (
 	maxBackups        = 1000
 )
 
-// OptionError is an option with an invalid value.
-type OptionError struct {
-	Option string
-	Value  any
-	// Want is the range, or the form.
-	Want string
-}
-
-// Error is one line, with the option, the value and the valid values.
-func (e *OptionError) Error() string { return "option " + e.Option + " is " + e.Reason() }
-
-// Reason is the value and the valid values.
-func (e *OptionError) Reason() string {
-	value := fmt.Sprintf("%.60v", e.Value)
-	if text, ok := e.Value.(string); ok {
-		value = fmt.Sprintf("%.60q", text)
-	}
-	return fmt.Sprintf("%s; it must be %s", value, e.Want)
-}
-
-// OptionErrors are all options with invalid values, in the order of [ParseSettings].
-type OptionErrors []*OptionError
-
-func (e OptionErrors) Error() string {
-	texts := make([]string, len(e))
-	for i, option := range e {
-		texts[i] = option.Error()
-	}
-	return strings.Join(texts, "; ")
-}
-
-func (e OptionErrors) Unwrap() []error {
-	all := make([]error, len(e))
-	for i, option := range e {
-		all[i] = option
-	}
-	return all
-}
-
-// ParseSettings checks the output of `config-get`. A missing option has no value, as for Juju an empty string. The
-// error is [OptionErrors]; an option in it has its default in the settings (restarts are deferred), and the caller
-// ensures that nothing acts on that. Whether a source exists is unknown here.
-func ParseSettings(config map[string]any) (Settings, error) {
-	p := parser{config: config}
-	s := Settings{
+// ParseSettings checks the output of `config-get`. A missing option has no value, as for Juju an empty string. invalid
+// are the invalid options, each with its value and the valid ones in one line. In the settings they have their defaults
+// (restarts are deferred), and the caller ensures that nothing acts on that. Whether a source exists is unknown here.
+func ParseSettings(config map[string]any) (s Settings, invalid map[string]string) {
+	p := parser{config: config, invalid: map[string]string{}}
+	s = Settings{
 		Source:          p.text(OptionSource),
 		Overlay:         p.text(OptionOverlay),
 		ElectionTimer:   p.seconds(OptionElectionTimer, 4*time.Second, minElectionTimer, maxElectionTimer),
@@ -143,10 +103,7 @@ func ParseSettings(config map[string]any) (Settings, error) {
 			Keep: int(p.number(OptionBackupKeep, 7, 1, maxBackups, "")),
 		},
 	}
-	if len(p.errs) > 0 {
-		return s, p.errs
-	}
-	return s, nil
+	return s, p.invalid
 }
 
 // Options that stop something if their value is invalid.
@@ -184,23 +141,23 @@ const (
 	OptionCordonNew       = "agent-cordon-new-chassis"
 )
 
-// parser collects the errors of all options.
+// parser collects the reasons of all invalid options.
 type parser struct {
-	config map[string]any
-	errs   OptionErrors
+	config  map[string]any
+	invalid map[string]string
 }
 
 func (p *parser) fail(option string, want string) {
-	p.errs = append(p.errs, &OptionError{Option: option, Value: p.config[option], Want: want})
+	value := fmt.Sprintf("%.60v", p.config[option])
+	if text, ok := p.config[option].(string); ok {
+		value = fmt.Sprintf("%.60q", text)
+	}
+	p.invalid[option] = value + "; it must be " + want
 }
 
 func (p *parser) text(option string) string {
-	value, found := p.config[option]
-	if !found || value == nil {
-		return ""
-	}
-	text, ok := value.(string)
-	if !ok {
+	text, ok := p.config[option].(string)
+	if !ok && p.config[option] != nil {
 		p.fail(option, "a text")
 	}
 	return strings.TrimSpace(text)
@@ -217,14 +174,12 @@ func (p *parser) form(option string, valid func(string) bool, want string) strin
 }
 
 func (p *parser) yes(option string, fallback bool) bool {
-	value, found := p.config[option]
-	if !found || value == nil {
+	if p.config[option] == nil {
 		return fallback
 	}
-	yes, ok := value.(bool)
+	yes, ok := p.config[option].(bool)
 	if !ok {
 		p.fail(option, "true or false")
-		return false
 	}
 	return yes
 }
@@ -235,14 +190,18 @@ func (p *parser) seconds(option string, fallback, least, most time.Duration) tim
 }
 
 func (p *parser) number(option string, fallback, least, most int64, unit string) int64 {
-	value, found := p.config[option]
-	if !found || value == nil {
+	valid := func(n int64) bool { return n >= least && n <= most }
+	return p.validNumber(option, fallback, valid, fmt.Sprintf("%d to %d%s", least, most, unit))
+}
+
+func (p *parser) validNumber(option string, fallback int64, valid func(int64) bool, want string) int64 {
+	if p.config[option] == nil {
 		return fallback
 	}
-	number, ok := value.(json.Number)
+	number, ok := p.config[option].(json.Number)
 	n, err := strconv.ParseInt(string(number), 10, 32)
-	if !ok || err != nil || n < least || n > most {
-		p.fail(option, fmt.Sprintf("%d to %d%s", least, most, unit))
+	if !ok || err != nil || !valid(n) {
+		p.fail(option, want)
 		return fallback
 	}
 	return n
@@ -280,15 +239,9 @@ const (
 )
 
 func (p *parser) port(option string, fallback uint16) uint16 {
-	value, found := p.config[option]
-	if !found || value == nil {
-		return fallback
+	free := func(n int64) bool {
+		return n >= minPort && n <= maxPort && !slices.Contains(ovndb.OwnPorts, uint16(n))
 	}
-	number, ok := value.(json.Number)
-	n, err := strconv.ParseUint(string(number), 10, 16)
-	if !ok || err != nil || n < minPort || n > maxPort || slices.Contains(ovndb.OwnPorts, uint16(n)) {
-		p.fail(option, fmt.Sprintf("a free port of %d to %d", minPort, maxPort))
-		return fallback
-	}
-	return uint16(n)
+	want := fmt.Sprintf("a free port of %d to %d", minPort, maxPort)
+	return uint16(p.validNumber(option, int64(fallback), free, want))
 }

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/ovn-central/ovn-central-operator/internal/apt"
@@ -77,13 +76,7 @@ func leaderless(r *record, o steps.Snapshot) bool {
 
 // parse parses the options. It names each invalid one with the reason.
 func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]string) {
-	invalid := map[string]string{}
-	s, err := plan.ParseSettings(config)
-	all := plan.OptionErrors(nil)
-	_ = errors.As(err, &all)
-	for _, option := range all {
-		invalid[option.Option] = option.Reason()
-	}
+	s, invalid := plan.ParseSettings(config)
 	for option, value := range map[string]string{plan.OptionSource: s.Source, plan.OptionOverlay: s.Overlay} {
 		if _, err := apt.ParseSource(value, u.OS); err != nil && invalid[option] == "" {
 			invalid[option] = fmt.Sprintf("%.60q: %v", value, err)
