@@ -8,8 +8,8 @@ import (
 )
 
 // charms finds the units whose charm has another version than most units', or than this unit's if no version has a
-// majority. A unit counts only if it has seen this unit's version: then it has run a hook since, and Juju upgrades a unit
-// before it runs a hook. Juju may be about to upgrade any other unit.
+// majority. A unit counts only if it has seen this unit's version: then it has run a hook since, and Juju upgrades a
+// unit before it runs a hook. Juju may be about to upgrade any other unit.
 func charms(m observe.Application) (all []finding.Finding) {
 	if m.Charm == "" {
 		return nil

@@ -42,8 +42,8 @@ func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.Ser
 	return KickCommand(otherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), permit)
 }
 
-// recoveryPlanCommand is for a unit that knows no leader: it shows which unit sees one, how far each copy goes, and what
-// a recovery would do. It runs on this unit: without a quorum no other one is known to be up. A unit that is being
+// recoveryPlanCommand is for a unit that knows no leader: it shows which unit sees one, how far each copy goes, and
+// what a recovery would do. It runs on this unit: without a quorum no other one is known to be up. A unit that is being
 // removed makes no new cluster: then the command is for one that stays and is heard, or else it is a backup.
 func recoveryPlanCommand(m observe.Application, clusters Views) command.Command {
 	on := m.Unit

@@ -36,7 +36,8 @@ type statusDocument struct {
 }
 
 // memberDocument is one member. Lag counts committed entries that the member has not confirmed; only the leader knows
-// it. Clients counts those connected to the member, if known; another unit's number is approximate, as of its last hook.
+// it. Clients counts those connected to the member, if known; another unit's number is approximate, as of its last
+// hook.
 type memberDocument struct {
 	Identity string  `json:"identity" yaml:"identity"`
 	ServerID string  `json:"server_id,omitempty" yaml:"server_id,omitempty"`

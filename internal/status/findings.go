@@ -23,7 +23,8 @@ func Clusters(r observe.Report) []finding.Finding {
 	return slices.Concat(all, stale(r), down(r))
 }
 
-// Own returns what keeps this unit's servers from being working members. If package plan has run, its findings say more.
+// Own returns what keeps this unit's servers from being working members. If package plan has run, its findings say
+// more.
 func Own(r observe.Report) (all []finding.Finding) {
 	if r.Application.Goes() {
 		return nil

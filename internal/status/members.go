@@ -102,8 +102,8 @@ func reasons(m observe.Application, plans []raft.Plan) (all []finding.Finding) {
 const joinPatience = 10 * time.Minute
 
 // notInNewCluster finds the other units whose server is in the cluster that this unit's has replaced. Published data
-// are late: a unit has joined if there is a member at its address. A unit may be lost if the recovery has given it up, or
-// if it had the time to join.
+// are late: a unit has joined if there is a member at its address. A unit may be lost if the recovery has given it up,
+// or if it had the time to join.
 func notInNewCluster(r observe.Report) (all []finding.Finding) {
 	for _, unit := range r.Application.Published.Names() {
 		awaited, lost := false, false

@@ -75,8 +75,8 @@ func seenHealth(c observe.Cluster) clusterHealth {
 	return noQuorum
 }
 
-// hasWorkingMajority reports whether a majority takes part in what the leader commits. So does a member that only counts
-// as down, because its disk is full or its unit is about to stop it: that is a finding about the member.
+// hasWorkingMajority reports whether a majority takes part in what the leader commits. So does a member that only
+// counts as down, because its disk is full or its unit is about to stop it: that is a finding about the member.
 func hasWorkingMajority(c observe.Cluster) bool {
 	up := 0
 	for _, row := range c.Rows {

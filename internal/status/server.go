@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// A file counts as overgrown if its server should have compacted it long before, which it does at twice the size from 10
-// MB on (ovsdb-server(1)). The values leave room for a busy server.
+// A file counts as overgrown if its server should have compacted it long before, which it does at twice the size from
+// 10 MB on (ovsdb-server(1)). The values leave room for a busy server.
 const (
 	overgrownFactor = 4
 	overgrownSize   = 64 << 20 // bytes
