@@ -64,7 +64,8 @@ func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []N
 		return n
 	}
 	n.Found, n.Since, n.Asked = NorthdNone, now, now
-	if i := slices.IndexFunc(peers, func(r NorthdReport) bool { return r.Up && r.Health == ovndb.NorthdUnresponsive }); i >= 0 {
+	hangs := func(r NorthdReport) bool { return r.Up && r.Health == ovndb.NorthdUnresponsive }
+	if i := slices.IndexFunc(peers, hangs); i >= 0 {
 		n.Hangs = peers[i].Unit
 	}
 	if before.Found == NorthdNone && before.Since.Before(now) {

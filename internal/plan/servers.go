@@ -252,7 +252,8 @@ func (s State) restart(service ovndb.Service) command.Command {
 }
 
 func restartOn(unit string, service ovndb.Service) command.Command {
-	return command.Command{Unit: unit, Action: "restart-services", Params: []command.Param{{Key: "services", Value: string(service)}}}
+	services := command.Param{Key: "services", Value: string(service)}
+	return command.Command{Unit: unit, Action: "restart-services", Params: []command.Param{services}}
 }
 
 // action is one of this unit.

@@ -211,7 +211,8 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 	}
 	if d.FileBytes >= largeFile {
 		all = append(all, fmt.Sprintf(
-			"%s: compact its file, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact", name, s.Unit, s.Databases[db].control()))
+			"%s: compact its file, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact",
+			name, s.Unit, s.Databases[db].control()))
 	}
 	needed := time.Duration(d.NeededTimerSeconds) * time.Second
 	switch {
