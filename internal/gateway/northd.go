@@ -75,9 +75,10 @@ func (s *Service) awaitNorthd(ctx context.Context, gateways int, ask func(*ovsdb
 	defer cancel()
 	begun := s.Now()
 	err := s.With(ctx, func(g *ovsdb.Gateways) error { return ask(g, patience, s.waiting(ctx, begun)) })
-	// A write to the server ends at the deadline, which can be a moment before the context does.
-	deadline, _ := patience.Deadline()
-	if err != nil && (patience.Err() != nil || time.Until(deadline) <= 0) {
+	if deadline, _ := patience.Deadline(); err != nil && time.Until(deadline) <= 0 {
+		<-patience.Done() // a write to the server can end a moment before the context does
+	}
+	if err != nil && patience.Err() != nil {
 		until := "within " + bound.Round(time.Second).String()
 		if ctx.Err() != nil {
 			until = fmt.Sprintf("in time (%v)", context.Cause(ctx))
