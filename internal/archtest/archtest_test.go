@@ -32,14 +32,6 @@ func TestImportsRunDownwards(t *testing.T) {
 	assert.Empty(t, checkImports(list(t)))
 }
 
-func TestPackages_form(t *testing.T) {
-	for _, p := range list(t) {
-		wrong, err := checkPackage(p, sources(t, p))
-		require.NoError(t, err)
-		assert.Empty(t, wrong)
-	}
-}
-
 func TestProgram_links_only_needed_modules(t *testing.T) {
 	out := goList(t, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/...")
 	paths := strings.Fields(string(out))
@@ -103,7 +95,6 @@ func sources(t *testing.T, p pkg) []source {
 			name: p.ImportPath + "/" + name,
 			text: text,
 			test: slices.Contains(tests, name),
-			pure: isPure(p.ImportPath),
 		})
 	}
 	return files

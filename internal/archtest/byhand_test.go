@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"path"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,15 +36,6 @@ func TestR15_only_actions_destroy(t *testing.T) {
 	}
 	for what, where := range begun {
 		assert.True(t, seen[what], "%s, of %v, is no more: the rule says nothing", what, where)
-	}
-}
-
-// Only the command line imports the actions' package, and calls it if Juju names an action.
-func TestR15_only_command_line_calls_actions(t *testing.T) {
-	for _, p := range list(t) {
-		if p.isProduct() && p.local() != "cli" {
-			assert.False(t, slices.ContainsFunc(p.Imports, func(imported string) bool { return strings.HasSuffix(imported, "/internal/action") }), p.ImportPath)
-		}
 	}
 }
 
