@@ -9,17 +9,14 @@ import (
 // runs, only the order of the candidates is known.
 func (in *instance) locate() {
 	all := slices.Concat(in.groups, in.externals)
-	known := slices.ContainsFunc(all, func(g *group) bool {
-		return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
-	})
+	in.bound = slices.ContainsFunc(all, func(g *group) bool { return g.bound() })
 	for _, g := range all {
-		g.works, g.nowhere = 0, known
+		g.works, g.nowhere = 0, in.bound
 		for _, p := range g.Ports {
 			if p.Active == "" {
 				continue
 			}
 			g.nowhere = false
-			g.dropped = g.dropped || slices.Contains(g.gone, p.Active)
 			if c, found := in.number[p.Active]; found {
 				g.works = max(g.works, slices.Index(g.was, c))
 			}
@@ -36,21 +33,35 @@ func (g *group) kept() int {
 	return g.works + 1
 }
 
-// interrupted reports whether the group works elsewhere afterwards than it does now.
-func (g *group) interrupted() bool {
-	if g.dropped {
-		return true
-	}
-	if len(g.was) == 0 || g.nowhere {
-		return false // there is nothing to interrupt
-	}
-	dead := g.was[:g.works]
-	for _, c := range g.order {
-		if !slices.Contains(dead, c) {
-			return c != g.was[g.works]
+// interrupts reports whether a group works now, and works on another chassis once it has these candidates, best first.
+// Candidates before the one that it is bound to are dead. If no group is bound, or if this one is bound to another
+// chassis, the best candidate that may host it counts as the host.
+func (in *instance) interrupts(g Group, after []string) bool {
+	before, host := g.Ranked(), -1
+	for _, p := range g.Ports {
+		if p.Active != "" {
+			host = max(host, slices.Index(before, p.Active))
 		}
 	}
-	return true
+	may := in.isHere
+	if host < 0 {
+		if in.bound && !g.bound() {
+			return false
+		}
+		k := in.classOf(g)
+		may = func(name string) bool { return in.isHere(name) && k.eligible[in.number[name]] }
+		if host = slices.IndexFunc(before, may); host < 0 {
+			return false
+		}
+	}
+	next := slices.IndexFunc(after, func(name string) bool { return may(name) && !slices.Contains(before[:host], name) })
+	return next < 0 || after[next] != before[host]
+}
+
+// isHere reports whether the chassis exists and belongs to this OVN.
+func (in *instance) isHere(name string) bool {
+	c, found := in.number[name]
+	return found && !in.chassis[c].Remote
 }
 
 // replaceUnresponsiveMasters gives groups that are active nowhere, since the ovn-controller of their master is

@@ -165,9 +165,7 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 		for _, name := range names {
 			reasons[name] = fmt.Sprintf("as before %s was drained", chassis)
 		}
-		interrupts := names[0] != first(ranked(g.Candidates)) &&
-			slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" && p.Active != names[0] })
-		p.add(g, names, reasons, interrupts)
+		in.add(&p, g, names, reasons)
 	}
 	p.After = in.selected(o, newInstance(s.with(p.Changes)).networkReports())
 	p.Findings = SortFindings(in.findings)
@@ -178,7 +176,7 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 // undrained are the candidates of a group when the chassis is back, best first; nil leaves it as it is. The code is of what
 // is found, and why its detail.
 func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names []string, code finding.Code, why string) {
-	base, now := chassisOf(ranked(t.Before)), g.Ranked()
+	base, now := distinct(chassisOf(ranked(t.Before))), g.Ranked()
 	at := slices.Index(base, chassis)
 	shut := func(name string) bool {
 		n, found := in.number[name]

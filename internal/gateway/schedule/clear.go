@@ -24,16 +24,19 @@ func Clear(s State, chassis string) Plan {
 		names := g.Ranked()
 		others := slices.DeleteFunc(slices.Clone(g.Candidates), func(c Candidate) bool { return c.Chassis == chassis })
 		rest := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == chassis })
+		host, _ := in.claimant(g.Candidates)
 		switch {
 		case len(rest) == len(names):
 		case names[0] == chassis:
 			stays(g, "it is the first candidate")
 		case !slices.ContainsFunc(rest, func(name string) bool { return living[name] }):
 			stays(g, "no other one is alive and not cordoned")
+		case host.Name == chassis && g.boundTo(chassis):
+			stays(g, "it hosts this")
 		case in.isStray(g, others):
 			stays(g, "another chassis would host it without its network")
 		default:
-			p.add(g, rest, map[string]string{chassis: "it is taken out"}, false)
+			p.Changes = append(p.Changes, changed(g, prioritized(g.Candidates, rest), map[string]string{chassis: "it is taken out"}))
 		}
 	}
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })

@@ -45,7 +45,7 @@ func (d *draining) plan(o Options) Plan {
 	p := Plan{Operation: OperationDrain, Chassis: d.chassis, Before: d.selected(o, before), After: d.selected(o, d.networkReports()), Changes: []Change{}}
 	for _, g := range d.groups {
 		if d.concerned[g] && !d.blocks[g.Name] {
-			p.add(g.Group, d.farBack(g.Group, d.last(g)), g.reasons, g.interrupted())
+			d.add(&p, g.Group, d.farBack(g.Group, d.last(g)), g.reasons)
 		}
 	}
 	d.demoteOthers(&p)
@@ -63,15 +63,6 @@ func btoi(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-func (p *Plan) add(g Group, names []string, reasons map[string]string, interrupts bool) {
-	if slices.Equal(names, g.Ranked()) {
-		return
-	}
-	c := changed(g, prioritized(g.Candidates, names), reasons)
-	c.Interrupts = interrupts
-	p.Changes = append(p.Changes, c)
 }
 
 // draining is a drain on its way.
@@ -182,9 +173,9 @@ func (d *draining) last(g *group) []string {
 	}
 	g.reasons[d.chassis] = d.why
 	var names, back []string
-	for _, name := range slices.Compact(g.Ranked()) {
+	for _, name := range distinct(g.Ranked()) {
 		switch {
-		case name == d.chassis || slices.Contains(names, name) || slices.Contains(back, name):
+		case name == d.chassis:
 		case slices.Contains(g.gone, name) && d.claims(g.Group, name):
 			g.reasons[name] = "it would take this over without its network"
 			back = append(back, name)
@@ -246,16 +237,15 @@ func (d *draining) whyNoneBut(g *group) string {
 // chassis is known to be able to host them.
 func (d *draining) demoteOthers(p *Plan) {
 	for _, g := range d.externals {
-		lead := d.groupNamed(g.Follows)
-		follows := lead != nil && d.lead(g) != nil
+		lead := d.lead(g)
 		switch {
-		case !d.concerns(g.Group):
-		case follows && d.blocks[lead.Name]:
-		case follows && !d.concerned[lead] && slices.Contains(lead.Ranked(), d.chassis): // it stays, and so do they
-		case follows:
-			d.demoteFollower(p, g)
-		default:
+		case !slices.Contains(g.Ranked(), d.chassis) || !d.concerns(g.Group):
+		case lead == nil:
 			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && c != d.drained() }, g.class.schedulable)
+		case d.blocks[lead.Name] && (g.Ranked()[0] == d.chassis || g.boundTo(d.chassis)):
+			d.block(g.Name, "its ports follow "+lead.Name)
+		case d.concerned[lead] && !d.blocks[lead.Name] || !slices.Contains(lead.Ranked(), d.chassis):
+			d.demoteFollower(p, g)
 		}
 	}
 	for _, g := range d.unplanned {
@@ -274,10 +264,7 @@ func (d *draining) demoteFollower(p *Plan, g *group) {
 	if d.follow(g); !slices.Equal(g.order, g.was) {
 		names = behind(append(d.names(g.order), d.chassis), d.chassis)
 	}
-	if !slices.Contains(g.Ranked(), d.chassis) {
-		names = names[:len(names)-1]
-	}
-	p.add(g.Group, d.farBack(g.Group, names), g.reasons, false)
+	d.add(p, g.Group, d.farBack(g.Group, names), g.reasons)
 }
 
 // demote takes the chassis behind the other candidates of a group, if one of them may take it over, or another chassis.
@@ -305,8 +292,7 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 	if next > at { // those between would host it, and are dead or may not
 		names = slices.Insert(slices.Delete(slices.Clone(names), next, next+1), at, host)
 	}
-	hosted := slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == d.chassis })
-	p.add(g, d.farBack(g, behind(names, d.chassis)), map[string]string{d.chassis: d.why, host: "takes over from " + d.chassis}, hosted && next > at)
+	d.add(p, g, d.farBack(g, behind(names, d.chassis)), map[string]string{d.chassis: d.why, host: "takes over from " + d.chassis})
 }
 
 // farBack returns names, the planned order. If the present order differs only in that cordoned chassis are behind the

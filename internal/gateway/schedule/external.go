@@ -95,8 +95,8 @@ func (in *instance) planExternals(p *Plan, operation string) {
 	for _, g := range in.externals {
 		in.follow(g)
 		if g.changes(operation) {
-			c := in.change(g.Group, g.order, g.reasons)
-			c.Interrupts = g.bound() && g.interrupted() && !moved[g.Follows]
+			c := in.change(g.Group, in.names(g.order), g.reasons)
+			c.Interrupts = c.Interrupts && g.bound() && !moved[g.Follows]
 			p.Changes = append(p.Changes, c)
 		}
 	}

@@ -14,8 +14,12 @@ func (in *instance) isHosted(p Port) bool {
 	return found && !in.chassis[c].Unresponsive
 }
 
-func (g *group) bound() bool {
+func (g Group) bound() bool {
 	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
+}
+
+func (g Group) boundTo(chassis string) bool {
+	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == chassis })
 }
 
 // unhostedPorts counts the ports that are bound to no chassis that responds, except those of disabled routers.
@@ -67,7 +71,7 @@ func (in *instance) keepWorking() {
 			continue
 		}
 		on, found := in.claimant(g.Candidates)
-		if found && g.unconnected(on) == "" && slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == on.Name }) {
+		if found && g.unconnected(on) == "" && g.boundTo(on.Name) {
 			g.held = true
 			in.find(finding.HostNotAllowed, g.Name, finding.Args{Value: on.Name, Detail: g.reasons[on.Name] + "; no chassis that should responds, so that it stays"})
 		}
@@ -174,7 +178,7 @@ func (in *instance) findIneligible(g *group) {
 func (in *instance) findInvalid(g *group) {
 	for _, name := range g.gone {
 		code := finding.CandidateInvalid
-		if slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == name }) {
+		if g.boundTo(name) {
 			code = finding.HostNotAllowed
 		}
 		in.find(code, g.Name, finding.Args{Value: name, Detail: g.reasons[name]})

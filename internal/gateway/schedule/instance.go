@@ -25,6 +25,8 @@ type instance struct {
 	// marked reports whether a chassis has enable-chassis-as-gw, external whether one has
 	// enable-chassis-as-extport-host.
 	marked, external bool
+	// bound reports whether a port is bound to a chassis.
+	bound bool
 	// schedulable are the chassis of each network that gateways may be moved to.
 	schedulable [][]int
 	// marks are the least that chassis need for a gateway of each network.
@@ -65,10 +67,10 @@ type group struct {
 	lacking string
 	// held reports whether the group stays as it is.
 	held bool
-	// works is the rank of the candidate on which it really is. nowhere reports whether it is on no chassis, though
-	// others are; dropped reports whether it is on a chassis that may not host it.
-	works            int
-	nowhere, dropped bool
+	// works is the rank of the candidate that it is bound to. nowhere reports whether it is bound to no chassis, though
+	// others are.
+	works   int
+	nowhere bool
 	// repeated reports whether a chassis is a candidate twice.
 	repeated bool
 }
@@ -100,7 +102,7 @@ func newInstance(s State) *instance {
 	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Name, b.Name) })
 	for _, g := range groups {
 		g.Ports = slices.SortedFunc(slices.Values(g.Ports), func(a, b Port) int { return cmp.Compare(a.Name, b.Name) })
-		in.add(g)
+		in.addGroup(g)
 	}
 	in.schedulable = make([][]int, len(in.networks))
 	for n := range in.networks {
@@ -119,8 +121,8 @@ func (in *instance) unfit(c Chassis, network int) string {
 	return ineligible(c, Group{Ports: []Port{{Network: in.networks[network]}}}, in.marks[network])
 }
 
-// add takes a group into the instance, unless it is one that can't be planned for.
-func (in *instance) add(g Group) {
+// addGroup takes a group into the instance, unless it is one that can't be planned for.
+func (in *instance) addGroup(g Group) {
 	networks := map[int]int{}
 	for _, p := range g.Ports {
 		if p.External {

@@ -58,8 +58,13 @@ func mixedCloud(r *rand.Rand) schedule.State {
 		if one(5) {
 			g.Zones = []string{"az0"}
 		}
-		for k, n := range r.Perm(len(names))[:r.IntN(min(6, len(names)+1))] {
+		for k, n := range r.Perm(len(names))[:r.IntN(len(names)+1)] {
 			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: names[n], Priority: 9 - k})
+		}
+		if len(g.Candidates) > 0 && one(6) { // a chassis twice, with its own priority or another candidate's
+			twice := g.Candidates[r.IntN(len(g.Candidates))]
+			twice.Priority = r.IntN(12)
+			g.Candidates = append(g.Candidates, twice)
 		}
 		s.Groups = append(s.Groups, bind(g, []string{claimant(s, g), claimant(s, g), s.Chassis[r.IntN(len(s.Chassis))].Name, ""}[r.IntN(4)]))
 	}
@@ -106,121 +111,209 @@ func works(s schedule.State, g schedule.Group) bool {
 	return c.Name != "" && !c.Unresponsive && !c.Remote && reaches(c, g)
 }
 
-// eachMixed tries a property on many mixed clouds.
-func eachMixed(t *testing.T, property func(t *testing.T, r *rand.Rand, s schedule.State)) {
-	t.Helper()
-	t.Parallel()
-	for seed := range uint64(3 * instances * exploretest.Factor(t)) {
-		r := rand.New(rand.NewPCG(seed, 3737))
-		s := mixedCloud(r)
-		property(t, r, s)
-		if t.Failed() {
-			t.Fatalf("seed %d: %+v", seed, s)
+// rebind binds every group as OVN would.
+func rebind(s schedule.State) schedule.State {
+	s.Groups = slices.Clone(s.Groups)
+	for i, g := range s.Groups {
+		s.Groups[i] = bind(g, claimant(s, g))
+	}
+	return s
+}
+
+func groupOf(s schedule.State, name string) schedule.Group {
+	return s.Groups[slices.IndexFunc(s.Groups, func(g schedule.Group) bool { return g.Name == name })]
+}
+
+// once is the names without repetitions.
+func once(names []string) (all []string) {
+	for _, n := range names {
+		if !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+func subjects(findings []finding.Finding) map[string]bool {
+	all := map[string]bool{}
+	for _, f := range findings {
+		all[f.Subject.Name] = true
+	}
+	return all
+}
+
+func TestMixedCloud(t *testing.T) {
+	for name, property := range map[string]func(t *testing.T, s schedule.State){
+		"bound_to_responding_chassis_is_hosted": hostedIsBoundToARespondingChassis,
+		"working_gateways_keep_their_network":   keepsNetworks,
+		"interruptions_are_counted":             countsInterruptions,
+		"drain_keeps_its_promise":               drainKeepsItsPromise,
+		"second_run_finds_nothing":              secondRunFindsNothing,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(3 * instances * exploretest.Factor(t)) {
+				s := mixedCloud(rand.New(rand.NewPCG(seed, 3737)))
+				property(t, s)
+				if t.Failed() {
+					t.Fatalf("seed %d: %+v", seed, s)
+				}
+			}
+		})
+	}
+}
+
+// No plan moves a working gateway to a chassis that lacks its network.
+func keepsNetworks(t *testing.T, s schedule.State) {
+	check := func(before schedule.State, p schedule.Plan) {
+		for _, c := range p.Changes {
+			g := groupOf(before, c.Group)
+			if !works(before, g) || claimant(before, g) != g.Ports[0].Active {
+				continue
+			}
+			g.Candidates = c.After
+			to := claimant(before, g)
+			assert.True(t, to != "" && reaches(byName(before)[to], g), "%s: %s goes from %s to %q: %v", p.Operation, c.Group, g.Ports[0].Active, to, c.After)
+		}
+	}
+	for _, p := range []schedule.Plan{
+		schedule.Reschedule(s, options(schedule.LeastLoaded, 1)), schedule.Reschedule(s, options(schedule.Random, 1)),
+		schedule.Rebalance(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}),
+		schedule.Demote(s, "c0", nil),
+	} {
+		check(s, p)
+	}
+	shut := cordon(s, "c0", true)
+	check(shut, schedule.Clear(shut, "c0"))
+	after, ranks, p := drained(s, "c0")
+	check(s, p)
+	back := cordon(rebind(after), "c0", false)
+	back.Chassis = slices.Clone(back.Chassis)
+	for i, c := range back.Chassis {
+		if c.Name == "c0" { // a network is taken from it meanwhile
+			back.Chassis[i].Networks = c.Networks[min(1, len(c.Networks)):]
+		}
+	}
+	check(back, schedule.Undrain(back, schedule.Options{}, "c0", ranks))
+}
+
+// A plan interrupts exactly the working gateways that OVN would move after it.
+func countsInterruptions(t *testing.T, s schedule.State) {
+	s.Chassis[0].Remote = false
+	s = rebind(s)
+	check := func(before schedule.State, p schedule.Plan) {
+		for _, c := range p.Changes {
+			g := groupOf(before, c.Group)
+			if !works(before, g) || g.Follows != "" || g.Ports[0].Disabled || g.Ports[len(g.Ports)-1].Disabled {
+				continue
+			}
+			g.Candidates = c.After
+			to := claimant(before, g)
+			assert.Equal(t, to != g.Ports[0].Active, c.Interrupts, "%s: %s %s -> %q: %v -> %v", p.Operation, c.Group, g.Ports[0].Active, to, c.Before, c.After)
+		}
+	}
+	check(s, schedule.Reschedule(s, options(schedule.LeastLoaded, 1)))
+	check(s, schedule.Rebalance(s, schedule.Options{}))
+	check(s, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}))
+	shut := cordon(s, "c0", true)
+	check(shut, schedule.Clear(shut, "c0"))
+	after, ranks, p := drained(s, "c0")
+	check(shut, p)
+	back := cordon(rebind(after), "c0", false)
+	check(back, schedule.Undrain(back, schedule.Options{}, "c0", ranks))
+}
+
+// After a drain the chassis hosts only what the plan named; a second drain changes nothing; and an undrain restores the
+// order of the chassis that can host, except of what it names.
+func drainKeepsItsPromise(t *testing.T, s schedule.State) {
+	s.Chassis[0].Remote = false
+	s = rebind(s)
+	after, ranks, p := drained(s, "c0")
+	after = rebind(after)
+	again := schedule.Drain(after, schedule.Options{}, "c0", ranks)
+	assert.Empty(t, again.Changes)
+	blocked := subjects(p.Blocked)
+	for name := range subjects(again.Blocked) {
+		assert.True(t, blocked[name], name)
+	}
+	for _, g := range after.Groups {
+		assert.True(t, blocked[g.Name] || !slices.ContainsFunc(g.Ports, func(p schedule.Port) bool { return p.Active == "c0" }), "%+v", g)
+	}
+	if byName(s)["c0"].Unresponsive {
+		return
+	}
+	open := cordon(after, "c0", false)
+	back := schedule.Undrain(open, schedule.Options{}, "c0", ranks)
+	restored := subjects(back.Blocked)
+	for _, g := range applied(open, back).Groups {
+		cannot := func(name string) bool {
+			c := byName(open)[name]
+			return c.Name == "" || c.Remote || c.Unresponsive || c.Cordoned || !reaches(c, g)
+		}
+		was, is := groupOf(s, g.Name).Ranked(), g.Ranked()
+		if !restored[g.Name] && !slices.Equal(was, is) {
+			assert.Equal(t, once(slices.DeleteFunc(was, cannot)), slices.DeleteFunc(is, cannot), g.Name)
 		}
 	}
 }
 
-func TestNoPlanTakesAWorkingGatewayToAChassisWithoutItsNetwork(t *testing.T) {
-	eachMixed(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
-		check := func(before schedule.State, p schedule.Plan) {
-			groups := map[string]schedule.Group{}
-			for _, g := range before.Groups {
-				groups[g.Name] = g
-			}
-			for _, c := range p.Changes {
-				g := groups[c.Group]
-				if !works(before, g) || claimant(before, g) != g.Ports[0].Active {
-					continue
-				}
-				g.Candidates = c.After
-				to := claimant(before, g)
-				assert.True(t, to != "" && reaches(byName(before)[to], g), "%s: %s goes from %s to %q: %v", p.Operation, c.Group, g.Ports[0].Active, to, c.After)
+func hostedIsBoundToARespondingChassis(t *testing.T, s schedule.State) {
+	chassis, nowhere := byName(s), map[string]int{}
+	gateways, externals, ports := 0, 0, 0
+	for _, g := range s.Groups {
+		n, planned := 0, true
+		for _, p := range g.Ports {
+			planned = planned && (p.Network != "" || p.External)
+			if c := chassis[p.Active]; !p.Disabled && (c.Name == "" || c.Unresponsive) {
+				n++
 			}
 		}
-		for _, p := range []schedule.Plan{
-			schedule.Reschedule(s, options(schedule.LeastLoaded, 1)), schedule.Reschedule(s, options(schedule.Random, 1)),
-			schedule.Rebalance(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}),
-			schedule.Demote(s, "c0", nil),
-		} {
-			check(s, p)
+		nowhere[g.Name] = n
+		switch {
+		case n == 0:
+		case g.Kind == schedule.RouterPorts:
+			gateways++
+		default:
+			externals++
 		}
-		shut := cordon(s, "c0", true)
-		check(shut, schedule.Clear(shut, "c0"))
-		after, ranks, p := drained(s, "c0")
-		check(s, p)
-		for i, g := range after.Groups { // its ovn-controllers follow, and a network is taken from it meanwhile
-			after.Groups[i] = bind(g, claimant(after, g))
+		if planned && g.Kind == schedule.RouterPorts {
+			ports += n
 		}
-		back := cordon(after, "c0", false)
-		back.Chassis = slices.Clone(back.Chassis)
-		for i, c := range back.Chassis {
-			if c.Name == "c0" {
-				back.Chassis[i].Networks = c.Networks[min(1, len(c.Networks)):]
-			}
+	}
+	for _, p := range s.Pinned {
+		if c := chassis[p.Active]; !p.Disabled && len(p.Ports) > 0 && (c.Name == "" || c.Unresponsive) {
+			gateways++
 		}
-		check(back, schedule.Undrain(back, schedule.Options{}, "c0", ranks))
-	})
+	}
+	status := schedule.Evaluate(s, schedule.Options{})
+	for _, n := range status.Networks {
+		ports -= n.Unhosted
+	}
+	assert.Zero(t, ports, "ports that are hosted nowhere")
+	conditions := schedule.Conditions(s)
+	assert.Equal(t, gateways, conditions[finding.GatewayUnbound])
+	assert.Equal(t, externals, conditions[finding.ExternalUnserved])
+	marks := 0
+	for _, f := range status.Findings {
+		if n, is := nowhere[f.Subject.Name]; is && n == 0 {
+			assert.NotContains(t, []finding.Code{finding.GatewayUnbound, finding.ExternalUnserved, finding.GatewayHostSilent}, f.Code)
+		}
+		if f.Code == finding.NoChassisMarked {
+			marks++
+		}
+	}
+	assert.LessOrEqual(t, marks, 1, "a missing mark is one finding")
 }
 
-func TestWhatIsBoundToAChassisThatRespondsIsHosted(t *testing.T) {
-	eachMixed(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
-		chassis, nowhere := byName(s), map[string]int{}
-		gateways, externals, ports := 0, 0, 0
-		for _, g := range s.Groups {
-			n, planned := 0, true
-			for _, p := range g.Ports {
-				planned = planned && (p.Network != "" || p.External)
-				if c := chassis[p.Active]; !p.Disabled && (c.Name == "" || c.Unresponsive) {
-					n++
-				}
-			}
-			nowhere[g.Name] = n
-			switch {
-			case n == 0:
-			case g.Kind == schedule.RouterPorts:
-				gateways++
-			default:
-				externals++
-			}
-			if planned && g.Kind == schedule.RouterPorts {
-				ports += n
-			}
+func secondRunFindsNothing(t *testing.T, s schedule.State) {
+	after := rebind(applied(s, schedule.Reschedule(s, schedule.Options{})))
+	after = applied(after, schedule.Reschedule(after, schedule.Options{}))
+	assert.Empty(t, schedule.Reschedule(after, schedule.Options{}).Changes)
+	after = rebind(applied(after, schedule.Rebalance(after, schedule.Options{})))
+	assert.Empty(t, schedule.Rebalance(after, schedule.Options{}).Changes)
+	for _, g := range after.Groups {
+		if changed := !slices.Equal(g.Candidates, groupOf(s, g.Name).Candidates); changed {
+			assert.Len(t, once(g.Ranked()), len(g.Candidates), "%s has a chassis twice", g.Name)
 		}
-		for _, p := range s.Pinned {
-			if c := chassis[p.Active]; !p.Disabled && len(p.Ports) > 0 && (c.Name == "" || c.Unresponsive) {
-				gateways++
-			}
-		}
-		status := schedule.Evaluate(s, schedule.Options{})
-		for _, n := range status.Networks {
-			ports -= n.Unhosted
-		}
-		assert.Zero(t, ports, "ports that are hosted nowhere")
-		conditions := schedule.Conditions(s)
-		assert.Equal(t, gateways, conditions[finding.GatewayUnbound])
-		assert.Equal(t, externals, conditions[finding.ExternalUnserved])
-		marks := 0
-		for _, f := range status.Findings {
-			if n, is := nowhere[f.Subject.Name]; is && n == 0 {
-				assert.NotContains(t, []finding.Code{finding.GatewayUnbound, finding.ExternalUnserved, finding.GatewayHostSilent}, f.Code)
-			}
-			if f.Code == finding.NoChassisMarked {
-				marks++
-			}
-		}
-		assert.LessOrEqual(t, marks, 1, "a missing mark is one finding")
-	})
-}
-
-// A plan that was carried out is not followed by another one.
-func TestMixedCloudComesToRest(t *testing.T) {
-	eachMixed(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
-		after := applied(s, schedule.Reschedule(s, schedule.Options{}))
-		for i, g := range after.Groups {
-			after.Groups[i] = bind(g, claimant(after, g))
-		}
-		after = applied(after, schedule.Reschedule(after, schedule.Options{}))
-		again := schedule.Reschedule(after, schedule.Options{})
-		assert.Empty(t, again.Changes)
-	})
+	}
 }

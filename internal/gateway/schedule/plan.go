@@ -11,8 +11,7 @@ func (in *instance) plan(operation string, o Options, before []Network) Plan {
 	groups := slices.DeleteFunc(slices.Clone(in.groups), func(g *group) bool { return !g.changes(operation) })
 	p.Changes = make([]Change, len(groups))
 	for i, g := range groups {
-		p.Changes[i] = in.change(g.Group, g.order, g.reasons)
-		p.Changes[i].Interrupts = g.interrupted()
+		p.Changes[i] = in.change(g.Group, in.names(g.order), g.reasons)
 	}
 	in.planExternals(&p, operation)
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
@@ -39,8 +38,18 @@ func (g *group) changes(operation string) bool {
 	return !g.held && len(g.order) > 0 && (wrong || !slices.Equal(g.order, g.was))
 }
 
-func (in *instance) change(g Group, order []int, reasons map[string]string) Change {
-	return changed(g, prioritized(g.Candidates, in.names(order)), reasons)
+// change is the change of a group to other candidates, best first.
+func (in *instance) change(g Group, names []string, reasons map[string]string) Change {
+	c := changed(g, prioritized(g.Candidates, names), reasons)
+	c.Interrupts = in.interrupts(g, names)
+	return c
+}
+
+// add adds the change of a group to other candidates, unless it has them.
+func (in *instance) add(p *Plan, g Group, names []string, reasons map[string]string) {
+	if !slices.Equal(names, g.Ranked()) {
+		p.Changes = append(p.Changes, in.change(g, names, reasons))
+	}
 }
 
 func (in *instance) names(order []int) []string {

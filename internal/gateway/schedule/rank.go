@@ -14,6 +14,16 @@ func ranked(candidates []Candidate) []Candidate {
 	return sorted
 }
 
+// distinct is the names without repetitions.
+func distinct(names []string) (all []string) {
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
 // dense reports whether the priorities are n to 1, as Neutron writes them.
 func dense(sorted []Candidate) bool {
 	for i, c := range sorted {

@@ -12,20 +12,13 @@ import (
 // wrote the same group (LP#2139143), and the command that drops the last ones. The chassis that hosts the group is
 // not among them.
 func (in *instance) findTooMany(g Group) {
-	names := chassisOf(ranked(g.Candidates))
-	var different []string
-	for _, name := range names {
-		if !slices.Contains(different, name) {
-			different = append(different, name)
-		}
-	}
+	different := distinct(g.Ranked())
 	if len(different) <= MaxCandidates || g.byDesign() {
 		return
 	}
 	var last []string
 	for _, name := range slices.Backward(different) {
-		hosts := slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == name })
-		if !hosts && len(different)-len(last) > MaxCandidates {
+		if !g.boundTo(name) && len(different)-len(last) > MaxCandidates {
 			last = append(last, name)
 		}
 	}
