@@ -1,6 +1,8 @@
 package core
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,14 +82,31 @@ func TestRestart(t *testing.T) {
 	m := labtest.Deploy(t, 3)
 	w := m.StartWriter(t.Context(), 0)
 	before, down := m.PIDs(m.Deployed...), labtest.WatchServers(m.Deployed)
-	for _, err := range labtest.AtOnce(m.Deployed, func(u *lab.Unit) error {
-		_, err := m.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb ovn-ovsdb-server-sb")
+	services := "services=ovn-ovsdb-server-nb ovn-ovsdb-server-sb"
+	results := make([]lab.ActionResult, len(m.Deployed))
+	for _, err := range labtest.AtOnce(m.Deployed, func(u *lab.Unit) (err error) {
+		results[slices.Index(m.Deployed, u)], err = m.RunAction(t.Context(), u, "restart-services", services)
 		return err
 	}) {
 		require.NoError(t, err)
 	}
 	down.End()
 	assert.Empty(t, down.Broken, "a majority was down")
+	now, refused := m.PIDs(m.Deployed...), 0
+	for i, u := range m.Deployed {
+		for _, db := range lab.Databases {
+			if server := u.Name() + " " + string(db); strings.Contains(results[i].Results["restarted"], "server-"+string(db)) {
+				assert.NotEqual(t, before[server], now[server], "%s is reported as restarted", server)
+			}
+		}
+		if results[i].Status == "failed" { // others had the lock for too long
+			t.Logf("%s: %s", u.Name(), results[i].Message)
+			refused++
+			results[i].Results = m.Act(u, "restart-services", services)
+		}
+		assert.Equal(t, "ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", results[i].Results["restarted"])
+	}
+	assert.Less(t, refused, len(m.Deployed), "none had its turn")
 	for server, pid := range m.PIDs(m.Deployed...) {
 		assert.NotEqual(t, before[server], pid, "%s was not restarted", server)
 	}
