@@ -2,9 +2,9 @@ package raft
 
 import "slices"
 
-// Link is which connections exist between a member and the server of the status.
+// Link is the pair of connections between a member and the server of the status.
 type Link struct {
-	// From: the member has connected to the server. To: the server has connected to the member.
+	// From reports whether the member has connected to the server, To whether the server has connected to the member.
 	From, To bool
 }
 
@@ -14,9 +14,9 @@ func (l Link) any() bool { return l.From || l.To }
 // OneWay reports whether only one of the two can connect to the other.
 func (l Link) OneWay() bool { return l.From != l.To }
 
-// Graph is which members can connect to which, as far as one member's status shows it. A server both accepts and makes
-// connections, and messages use either; but a server that others can't connect to is cut off from all whose ports it
-// can't reach either.
+// Graph has the connections between members that one member's status shows. A server both accepts and makes
+// connections, and messages use either. But two servers that can't connect to each other in any direction are cut off
+// from each other.
 type Graph struct {
 	// Links are those of the members, in the order of [Status.Servers].
 	Links []Link
@@ -24,13 +24,13 @@ type Graph struct {
 	Self int
 }
 
-// Graph is that of the status. A server that joined through a member does not learn which of its connections leads to
-// that one: "->0000". If only some of these exist, reached are the addresses of the members with one, according to the
-// system; without it, none counts.
+// Graph returns the graph of the status. A server does not learn the ID of the member through which it joined, and
+// prints that connection as "->0000". If only some of these connections are up, reached must have the addresses of
+// their members, which the operating system knows; without it, none of them counts.
 func (s Status) Graph(reached []string) Graph {
 	g := Graph{Self: -1}
 	unnamed, broken := s.unnamed(true), s.unnamed(false)
-	// One connection leads to an address, even if a new member has that of a stale one.
+	// There is one connection to each address, even if a stale and a new member share it.
 	named := map[string]bool{}
 	to := map[string]bool{}
 	for _, m := range s.Servers {
@@ -53,10 +53,10 @@ func (s Status) Graph(reached []string) Graph {
 	return g
 }
 
-// unnamedPeer is what cluster/status shows for a member whose ID the server has not learned.
+// unnamedPeer replaces the ID of a member that the server has not learned.
 const unnamedPeer = "0000"
 
-// AmbiguousLinks reports whether the status alone does not show which members have a connection ([Status.Graph]).
+// AmbiguousLinks reports whether [Status.Graph] needs the addresses of reached members.
 func (s Status) AmbiguousLinks() bool { return s.unnamed(true) && s.unnamed(false) }
 
 // unnamed reports whether a connection that is up, or one that is not, leads to a member whose ID is not known.
@@ -66,8 +66,8 @@ func (s Status) unnamed(up bool) bool {
 	})
 }
 
-// twoWay reports whether two members can connect to each other. Between two other members that is unknown: they count
-// as connected, unless this server can't connect to one either.
+// twoWay reports whether two members can connect to each other. The status does not show connections between two other
+// members: they count as connected unless this server can't connect to one of them.
 func (g Graph) twoWay(a, b int) bool {
 	switch {
 	case a == g.Self:
@@ -78,8 +78,8 @@ func (g Graph) twoWay(a, b int) bool {
 	return g.Links[a].To && g.Links[b].To
 }
 
-// withMajority reports for each member whether it serves, and it and a majority can connect to each other in both
-// directions. If the serving members are no majority, that is the problem, and each of them counts.
+// withMajority reports for each member whether it serves and is connected with a majority in both directions. If the
+// serving members are no majority, each of them counts.
 func (g Graph) withMajority(serves []bool) []bool {
 	with := slices.Clone(serves)
 	all := 0
@@ -102,7 +102,7 @@ func (g Graph) withMajority(serves []bool) []bool {
 	return with
 }
 
-// graphOf is the graph of members that were determined before.
+// graphOf returns the graph of assessed members, and which of them serve.
 func graphOf(peers []Peer) (g Graph, serves []bool) {
 	g.Self = -1
 	for i, p := range peers {

@@ -19,7 +19,7 @@ type ProbeResult struct {
 	Leader    bool
 }
 
-// View is all that one member can observe of its cluster at one moment.
+// View is one member's observation of its cluster.
 type View struct {
 	Status Status
 	// Probes are the answers of the other members. On a leader they only provide full IDs; elsewhere they decide about
@@ -72,7 +72,7 @@ type Peer struct {
 	Link Link
 	// Leaving reports whether its own leave is recorded.
 	Leaving bool
-	// Why is why a member counts as down.
+	// Why is the reason why the member counts as down, for people.
 	Why string
 	// Lag is the number of committed entries that the leader does not know to be stored by it; 0 if unknown.
 	Lag uint64
@@ -100,15 +100,15 @@ func (s Status) Committed() uint64 {
 }
 
 // SameMembers reports whether both statuses list the same servers.
-func (s Status) SameMembers(o Status) bool {
-	short := func(members []Member) (all []string) {
-		for _, m := range members {
-			all = append(all, m.Short)
-		}
-		slices.Sort(all)
-		return all
+func (s Status) SameMembers(o Status) bool { return slices.Equal(s.shortIDs(), o.shortIDs()) }
+
+// shortIDs are the four digits of all members, sorted.
+func (s Status) shortIDs() (all []string) {
+	for _, m := range s.Servers {
+		all = append(all, m.Short)
 	}
-	return slices.Equal(short(s.Servers), short(o.Servers))
+	slices.Sort(all)
+	return all
 }
 
 // HasMember reports whether the server is in this status' configuration, by the four digits of its ID; false without an
@@ -149,20 +149,17 @@ func (s Status) CutOff() bool {
 // LeaderSilent reports whether this server follows a leader whose last message is older than the election timer: an
 // election is imminent.
 func (s Status) LeaderSilent() bool {
-	for _, m := range s.Servers {
-		if m.Short == string(s.Leader) && !m.Self && m.LastMsg != nil {
-			return !s.fresh(m)
-		}
-	}
-	return false
+	leader, heard := s.find(func(m Member) bool { return m.Short == string(s.Leader) && !m.Self && m.LastMsg != nil })
+	return heard && !s.fresh(leader)
 }
 
 // self is the server's own row; false if it is not in the configuration.
-func (s Status) self() (Member, bool) {
-	for _, m := range s.Servers {
-		if m.Self {
-			return m, true
-		}
+func (s Status) self() (Member, bool) { return s.find(func(m Member) bool { return m.Self }) }
+
+// find returns the first row that fits.
+func (s Status) find(fits func(Member) bool) (Member, bool) {
+	if i := slices.IndexFunc(s.Servers, fits); i >= 0 {
+		return s.Servers[i], true
 	}
 	return Member{}, false
 }
@@ -170,15 +167,9 @@ func (s Status) self() (Member, bool) {
 // Lagging reports whether a member with a connection to this leader has not yet stored what was committed at reference.
 // Then observe again: under load entries are always in flight.
 func (s Status) Lagging(reference uint64) bool {
-	if s.Role != Leader {
-		return false
-	}
-	for _, m := range s.Servers {
-		if !m.Self && s.fresh(m) && (m.Match == nil || *m.Match < reference) {
-			return true
-		}
-	}
-	return false
+	return s.Role == Leader && slices.ContainsFunc(s.Servers, func(m Member) bool {
+		return !m.Self && s.fresh(m) && (m.Match == nil || *m.Match < reference)
+	})
 }
 
 // Stored is the newest entry on this leader's own disk, by its own row; false if it does not lead or prints no such
@@ -194,14 +185,7 @@ func (s Status) Stored() (entry uint64, known bool) {
 
 // AmbiguousIDs reports whether two members share their four digits, so that only their full IDs distinguish them.
 func (s Status) AmbiguousIDs() bool {
-	seen := map[string]bool{}
-	for _, m := range s.Servers {
-		if seen[m.Short] {
-			return true
-		}
-		seen[m.Short] = true
-	}
-	return false
+	return len(slices.Compact(s.shortIDs())) < len(s.Servers)
 }
 
 func (s Status) fresh(m Member) bool { return m.LastMsg != nil && *m.LastMsg < s.ElectionTimer }
@@ -229,7 +213,7 @@ func (v View) Peers() []Peer {
 	return peers
 }
 
-// assess finds out whether the member is up, by what this unit's server shows and by the probes.
+// assess determines whether the member is up, by this unit's server and by the probes.
 func (p *Peer) assess(v View) {
 	switch {
 	case p.Self:
@@ -245,7 +229,7 @@ func (p *Peer) assess(v View) {
 	}
 }
 
-// consider takes into account what is recorded of the member.
+// consider applies the records about the member.
 func (p *Peer) consider(v View) {
 	if p.Up && !p.Self && p.isAny(v.Down) {
 		p.Up, p.Noted, p.Why = false, true,
@@ -307,12 +291,7 @@ func (p *Peer) assessAsFollower(v View) {
 
 // Hears reports whether the member has a connection to this server.
 func (s Status) Hears(short string) bool {
-	for _, c := range s.Connections {
-		if c.Incoming && c.Up && c.Peer == short {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.Connections, Connection{Peer: short, Incoming: true, Up: true})
 }
 
 // Responded reports whether a member has answered on its client port as a member of this cluster.
@@ -338,12 +317,11 @@ func (v View) Responding() (answering, connected int) {
 // probe returns a member's answer. The address alone would confuse a stale member with the one that took its address,
 // the four digits alone two members that share them.
 func (v View) probe(m Member) (ProbeResult, bool) {
-	for _, a := range v.Probes {
-		if a.Address == m.Address && a.Server.Short() == m.Short {
-			return a, true
-		}
+	i := slices.IndexFunc(v.Probes, func(a ProbeResult) bool { return a.Address == m.Address && a.Server.Short() == m.Short })
+	if i < 0 {
+		return ProbeResult{}, false
 	}
-	return ProbeResult{}, false
+	return v.Probes[i], true
 }
 
 // fullID returns the member's full ID: the one in its answer, otherwise the only known one that begins with its four

@@ -76,7 +76,8 @@ type parser struct {
 }
 
 func (p *parser) read(line string) error {
-	if !printable(line) {
+	// A carriage return counts, too: ovsdb-server prints none.
+	if strings.ContainsFunc(line, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 		return errors.New("holds a control character: the text is foreign")
 	}
 	if p.number == 1 {
@@ -163,28 +164,14 @@ func (p *parser) readRow(line string) error {
 	if err != nil {
 		return err
 	}
-	if m.Self {
-		if m.Short != p.status.Server.Short() {
-			return errors.New("\"(self)\" is not at the row of the server that was asked")
-		}
-		for _, other := range p.status.Servers {
-			if other.Self {
-				return errors.New("duplicate \"(self)\"")
-			}
-		}
+	if m.Self && m.Short != p.status.Server.Short() {
+		return errors.New("\"(self)\" is not at the row of the server that was asked")
+	}
+	if _, found := p.status.self(); m.Self && found {
+		return errors.New("duplicate \"(self)\"")
 	}
 	p.status.Servers = append(p.status.Servers, m)
 	return nil
-}
-
-// printable is false for ASCII control characters, including the carriage return of a CRLF text.
-func printable(line string) bool {
-	for i := range len(line) {
-		if c := line[i]; c < ' ' || c == 0x7f {
-			return false
-		}
-	}
-	return true
 }
 
 func shorten(line string) string {

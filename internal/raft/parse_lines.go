@@ -34,7 +34,7 @@ var statusLines = []statusLine{
 		s.State, err = readOneOf(v, ClusterMember, JoiningCluster, LeavingCluster, LeftCluster, Failed, Disconnected)
 		return err
 	}},
-	{key: "Remotes for joining:", read: readRemotes},
+	{key: "Remotes for joining:", read: func(s *Status, v string) error { return readList(&s.Remotes, v, readAddress) }},
 	{key: "Adding server ", many: true, read: func(s *Status, v string) error { return readPending(&s.Adding, v) }},
 	{key: "Removing server ", many: true, read: func(s *Status, v string) error { return readPending(&s.Removing, v) }},
 	{key: "Role:", always: true, read: func(s *Status, v string) (err error) {
@@ -58,7 +58,12 @@ var statusLines = []statusLine{
 	{key: "Entries not yet applied:", always: true, read: func(s *Status, v string) error {
 		return into(&s.NotApplied, v, readNumber)
 	}},
-	{key: "Connections:", always: true, read: readConnections},
+	{key: "Connections:", always: true, read: func(s *Status, v string) error {
+		if v == "" {
+			return nil
+		}
+		return readList(&s.Connections, v, readConnection)
+	}},
 	{key: "Disconnections:", read: func(s *Status, v string) error {
 		s.Disconnections = new(uint64)
 		return into(s.Disconnections, v, readNumber)
@@ -98,26 +103,27 @@ func readCluster(s *Status, v string) error {
 	return err
 }
 
-func readRemotes(s *Status, v string) error {
+// readList reads items that are separated by one space.
+func readList[T any](to *[]T, v string, read func(string) (T, error)) error {
 	for item := range strings.SplitSeq(v, " ") {
-		address, err := readAddress(item)
+		value, err := read(item)
 		if err != nil {
 			return err
 		}
-		s.Remotes = append(s.Remotes, address)
+		*to = append(*to, value)
 	}
 	return nil
 }
 
 func readPending(to *[]Pending, v string) error {
-	head, rest, err := readServer(v)
+	short, address, rest, err := readServer(v)
 	if err != nil {
 		return err
 	}
 	if rest == "" {
 		return errors.New("no phase")
 	}
-	p := Pending{Short: head.short, Address: head.address}
+	p := Pending{Short: short, Address: address}
 	p.Phase, p.Extra = cutPhase(rest)
 	*to = append(*to, p)
 	return nil
@@ -161,18 +167,4 @@ func readLog(s *Status, v string) (err error) {
 		err = errors.New("ends before its start")
 	}
 	return err
-}
-
-func readConnections(s *Status, v string) error {
-	if v == "" {
-		return nil
-	}
-	for item := range strings.SplitSeq(v, " ") {
-		c, err := readConnection(item)
-		if err != nil {
-			return err
-		}
-		s.Connections = append(s.Connections, c)
-	}
-	return nil
 }

@@ -9,24 +9,20 @@ import (
 // rowIndent begins every row of "Servers:".
 const rowIndent = "    "
 
-// serverHead is the beginning of rows and pending changes.
-type serverHead struct{ short, address string }
-
-// readServer reads "NICK (SHORT at ADDRESS)" and leaves the rest.
-func readServer(v string) (head serverHead, rest string, err error) {
+// readServer reads "NICK (SHORT at ADDRESS)", the beginning of rows and pending changes, and leaves the rest.
+func readServer(v string) (short, address, rest string, err error) {
 	nick, v, _ := strings.Cut(v, " (")
-	short, v, _ := strings.Cut(v, " at ")
+	short, v, _ = strings.Cut(v, " at ")
 	address, rest, ok := strings.Cut(v, ")")
-	if !ok || !IsIdentity(nick) || !IsIdentity(short) {
-		return head, "", errors.New("not \"NICK (SHORT at ADDRESS)\"")
+	switch {
+	case !ok || !IsIdentity(nick) || !IsIdentity(short):
+		err = errors.New("not \"NICK (SHORT at ADDRESS)\"")
+	case nick != short:
+		err = fmt.Errorf("%q and %q are not the same server", nick, short)
+	default:
+		_, err = readAddress(address)
 	}
-	if nick != short {
-		return head, "", fmt.Errorf("%q and %q are not the same server", nick, short)
-	}
-	if _, err = readAddress(address); err != nil {
-		return head, "", err
-	}
-	return serverHead{short, address}, rest, nil
+	return short, address, rest, err
 }
 
 // readMember parses a row of "Servers:". The parts after the head are optional, in a fixed order; from the first
@@ -36,11 +32,11 @@ func readMember(line string) (Member, error) {
 	if !ok {
 		return Member{}, fmt.Errorf("not indented by %d spaces", len(rowIndent))
 	}
-	head, rest, err := readServer(v)
+	short, address, rest, err := readServer(v)
 	if err != nil {
 		return Member{}, err
 	}
-	m := Member{Short: head.short, Address: head.address}
+	m := Member{Short: short, Address: address}
 	rest, m.Self = strings.CutPrefix(rest, " (self)")
 	m.Phase, rest = cutPhase(rest)
 	rest = m.cutVote(rest)

@@ -32,7 +32,7 @@ func readNumber(v string) (uint64, error) {
 
 func readMillis(v string) (time.Duration, error) {
 	n, err := readNumber(v)
-	if err == nil && n > maxMillis {
+	if n > maxMillis {
 		return 0, errors.New("more milliseconds than a duration holds")
 	}
 	return time.Duration(n) * time.Millisecond, err
@@ -83,12 +83,9 @@ func readID(v string) (ID, error) {
 // readAddress accepts what raft_address_validate() in ovsdb/raft-private.c does, except "unix:": PROTO:HOST:PORT with
 // an IPv6 address in brackets.
 func readAddress(v string) (string, error) {
-	hostPort, tcp := strings.CutPrefix(v, "tcp:")
-	if !tcp {
-		var ssl bool
-		if hostPort, ssl = strings.CutPrefix(v, "ssl:"); !ssl {
-			return "", fmt.Errorf("%q is not a \"tcp:\" or \"ssl:\" address", shorten(v))
-		}
+	protocol, hostPort, _ := strings.Cut(v, ":")
+	if protocol != "tcp" && protocol != "ssl" {
+		return "", fmt.Errorf("%q is not a \"tcp:\" or \"ssl:\" address", shorten(v))
 	}
 	colon := max(strings.LastIndexByte(hostPort, ':'), 0)
 	host, port := hostPort[:colon], strings.TrimPrefix(hostPort[colon:], ":")
@@ -147,11 +144,4 @@ func isUUID(v string) bool {
 		isHex(v[:8]) && isHex(v[9:13]) && isHex(v[14:18]) && isHex(v[19:23]) && isHex(v[24:])
 }
 
-func isHex(v string) bool {
-	for i := range len(v) {
-		if c := v[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+func isHex(v string) bool { return strings.Trim(v, "0123456789abcdef") == "" }

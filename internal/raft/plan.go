@@ -13,21 +13,19 @@ type Change struct {
 	View     View
 	// Target is the ID of the member that goes, in the longest form known.
 	Target string
-	// UnitInModel is the unit that the target belongs to, if that unit still
-	// is in the model; empty otherwise.
+	// UnitInModel is the target's unit if it is still in the model; otherwise empty.
 	UnitInModel string
-	// Permit is what rule R4 otherwise refuses; it permits nothing else.
+	// Permit permits what rule R4 otherwise refuses, and nothing else.
 	Permit Permit
-	// Pending are the IDs of members whose own leave or kick was begun by a unit
-	// that did not see it end (rule R5): they are judged as if they were leaving. A member that
-	// is taken down and comes back is in the view instead.
+	// Pending are the members that a unit has begun to remove and has not seen removed (rule R5). Those that are only
+	// taken down are in [View.Down].
 	Pending []ID
 }
 
-// Permit is the parameter by which an operator permits a kick that rule R4 refuses.
+// Permit is the action parameter that permits a kick that rule R4 refuses.
 type Permit string
 
-// The values of Permit, each of which permits what the one before does, too.
+// The values of Permit, from the weakest to the strongest.
 const (
 	// PermitNone: only a member that is down, and that belongs to no unit of the model.
 	PermitNone Permit = ""
@@ -37,8 +35,8 @@ const (
 	PermitForce Permit = "force"
 )
 
-// WeakestPermit is the least that a kick needs, for a command that is printed: once a member that was down is back, the
-// command removes it no more. ok is false if no permit is enough.
+// WeakestPermit returns the weakest permit that a kick needs, for a printed command: once a member that was down is back,
+// that command no longer removes it. ok is false if no permit is enough.
 func WeakestPermit(c Change) (p Permit, ok bool) {
 	for _, c.Permit = range []Permit{PermitNone, PermitUnitInModel, PermitForce} {
 		if PlanKick(c).Refusal == nil {
@@ -48,7 +46,7 @@ func WeakestPermit(c Change) (p Permit, ok bool) {
 	return PermitForce, false
 }
 
-// Stronger is the one of two permits that permits more.
+// Stronger returns the stronger of two permits.
 func (p Permit) Stronger(o Permit) Permit {
 	if o == PermitForce || p == PermitNone {
 		return o
@@ -56,17 +54,16 @@ func (p Permit) Stronger(o Permit) Permit {
 	return p
 }
 
-// Plan is a judged change: the arithmetic before and after, and why the change
-// is refused, if it is. A dry run shows the plan.
+// Plan is a judged change: the quorum before and after it, and the refusal, if any. A dry run shows the plan.
 type Plan struct {
 	Database      ovndb.Database
 	Target        Peer
 	Before, After Quorum
-	// Refusal is why the change must not be made; nil if it may.
+	// Refusal is the reason against the change; nil if it is permitted.
 	Refusal *finding.Finding
-	// Blockers are the members whose being down is in the way.
+	// Blockers are the members that are down and for which the change is refused.
 	Blockers []Peer
-	// Warnings are what the operator should know but does not stop the change.
+	// Warnings don't prevent the change.
 	Warnings []finding.Finding
 }
 
@@ -76,8 +73,8 @@ func PlanLeave(c Change) Plan {
 	return c.finish(c.begin(), goes)
 }
 
-// PlanKick judges a kick of another member (rules R1 to R5, R11). The target is
-// to be one that [Resolve] found in a view of the same cluster.
+// PlanKick judges a kick of another member (rules R1 to R5, R11). The target must be one that [Resolve] found in a view
+// of the same cluster.
 func PlanKick(c Change) Plan {
 	plan := c.begin()
 	t := plan.Target
@@ -93,8 +90,8 @@ func PlanKick(c Change) Plan {
 	return c.finish(plan, goes)
 }
 
-// begin finds the target and judges what holds for every change: this server
-// works as a member, is not the only one, and the target is exactly one.
+// begin finds the target and makes the checks that every change needs: this server works as a member and is not the
+// only one, and the target is exactly one member.
 func (c Change) begin() Plan {
 	plan := Plan{Database: c.Database, Before: c.View.Quorum()}
 	targets := c.targets()
@@ -119,7 +116,7 @@ func (c Change) begin() Plan {
 	return plan
 }
 
-// targets are the members of the view that Target can mean.
+// targets returns the members of the view that Target may mean.
 func (c Change) targets() []Peer {
 	if len(c.Target) < minIDDigits {
 		return nil
@@ -127,8 +124,7 @@ func (c Change) targets() []Peer {
 	return matching(c.Target, c.View.Peers())
 }
 
-// departure is what happens to the target: it goes for good, stops, or restarts at once. Unless it goes, it stays a
-// member.
+// departure is the kind of a change: the target leaves the cluster, stops, or restarts at once.
 type departure int
 
 const (
@@ -149,7 +145,7 @@ func (c Change) finish(plan Plan, how departure) Plan {
 	}
 	plan.After = after(isTarget)
 	if !c.View.LeaderUp() {
-		plan.After.Up = 0 // nothing is known from here
+		plan.After.Up = 0 // this server knows of no member that is up
 	}
 	if plan.Refusal == nil {
 		c.refusePending(&plan)
@@ -157,8 +153,8 @@ func (c Change) finish(plan Plan, how departure) Plan {
 	if plan.Refusal != nil {
 		return plan
 	}
-	// Every pending change may end in the way that is worse for the quorum: a member that is up goes, one that is down
-	// stays, and one that is absent by an entry that is not committed comes back.
+	// Assume the worst end of each pending change: a member that is up goes, one that is down stays, and one that an
+	// uncommitted entry has removed comes back.
 	worst := after(func(p Peer) bool { return isTarget(p) || (p.Up || p.OneWay) && p.isAny(c.Pending) })
 	worst.Members += c.mayComeBack(peers)
 	switch {
@@ -174,7 +170,7 @@ func (c Change) finish(plan Plan, how departure) Plan {
 	return plan
 }
 
-// explain adds to a plan by which a member goes for good the causes of its refusal, or warnings.
+// explain adds the causes of a refusal, or warnings, to the plan of a leave or kick.
 func (p *Plan) explain(worst Quorum) {
 	cause := finding.RemovalMayFollow
 	if worst.Members > p.After.Members {
@@ -190,8 +186,7 @@ func (p *Plan) explain(worst Quorum) {
 	}
 }
 
-// mayComeBack counts the pending members that are absent by an entry that is not
-// committed yet.
+// mayComeBack counts the pending members that an uncommitted entry has removed.
 func (c Change) mayComeBack(peers []Peer) (n int) {
 	if c.View.Status.NotCommitted == 0 {
 		return 0
@@ -204,35 +199,32 @@ func (c Change) mayComeBack(peers []Peer) (n int) {
 	return n
 }
 
-// refusePending refuses while the server itself has another change under way. A server
-// that joins and only catches up has no vote yet and hinders no other. Only a leader takes
-// phases further and ends them: one that has lost the leadership shows those that it knew
-// then for as long as it runs (raft_become_follower() and raft_run_reconfigure() in
-// ovsdb/raft.c), and its configuration has what became of them.
+// refusePending refuses while the server itself has another change under way. A server that joins and only catches up
+// has no vote yet and hinders no other. Only the phases of a leader count: a former leader shows those of its last term
+// for as long as it runs (raft_become_follower() and raft_run_reconfigure() in ovsdb/raft.c), and its configuration has
+// their outcome.
 func (c Change) refusePending(plan *Plan) {
 	s := c.View.Status
 	if s.Role != Leader {
 		return
 	}
-	for _, r := range s.Removing {
-		if r.Short != plan.Target.Short {
-			plan.refuse(finding.ChangePending, finding.Args{
-				Member: finding.Server{ID: r.Short, Address: r.Address},
-				Value:  string(r.Phase),
-			})
-			return
+	pending := slices.Clone(s.Removing)
+	for _, m := range s.Servers {
+		if m.Phase != "" {
+			pending = append(pending, Pending{Short: m.Short, Address: m.Address, Phase: m.Phase})
 		}
 	}
-	for _, m := range s.Servers {
-		if m.Phase != "" && m.Short != plan.Target.Short {
-			plan.refuse(finding.ChangePending, finding.Args{Member: Peer{Member: m}.server(), Value: string(m.Phase)})
+	for _, p := range pending {
+		if p.Short != plan.Target.Short {
+			plan.refuse(finding.ChangePending, finding.Args{
+				Member: finding.Server{ID: p.Short, Address: p.Address}, Value: string(p.Phase),
+			})
 			return
 		}
 	}
 }
 
-// same reports whether two rows are of one member. Only the row as a whole tells
-// apart members that share four digits or an address.
+// same reports whether two rows are of one member. Members may share their four digits or their address.
 func (m Member) same(o Member) bool {
 	return m.Short == o.Short && m.Address == o.Address && m.Self == o.Self
 }

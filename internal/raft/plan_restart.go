@@ -2,13 +2,13 @@ package raft
 
 import "github.com/ovn-central/ovn-central-operator/internal/finding"
 
-// PlanStop judges that a member goes down for an unknown time, and keeps its vote: those that remain up must be a
+// PlanStop judges the stop of a member for an unknown time. It keeps its vote, so the members that remain up must be a
 // majority of all (rule R1).
 func PlanStop(c Change) Plan { return c.finish(c.begin(), stops) }
 
-// PlanRestart judges that this server goes down for a moment and comes back: the configuration stays as it is, so those
-// that remain up must be a majority of it (rule R1). Of two members neither can restart without a standstill; that is
-// permitted while both are up. Target and Permit of the change are ignored.
+// PlanRestart judges a restart of this server. It stays a member, so the members that remain up must be a majority of
+// all (rule R1). Neither of two members can restart without a standstill, which is permitted while both are up. Target
+// and Permit of the change are ignored.
 func PlanRestart(c Change) Plan {
 	plan := Plan{Database: c.Database, Before: c.View.Quorum()}
 	s := c.View.Status

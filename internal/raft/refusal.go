@@ -7,8 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// NoQuorum reports whether a change is refused since no leader and majority are known to work,
-// which may be an election.
+// NoQuorum reports whether a change is refused because no leader with a majority is known. That may be an election.
 func (p Plan) NoQuorum() bool {
 	return p.Refusal != nil && slices.Contains([]finding.Code{finding.NoQuorum, finding.NoLeader, finding.LeaderUnseen},
 		p.Refusal.Code)
@@ -19,8 +18,8 @@ func (p *Plan) refuse(code finding.Code, args finding.Args) {
 	p.Refusal = &f
 }
 
-// refuseForQuorum refuses since too few would be up. It names which of the remaining members are in the way: those that
-// are down, and those whose ports are closed to others.
+// refuseForQuorum refuses because too few members would be up. It names the remaining members that are down, and those
+// whose ports are closed to others.
 func (p *Plan) refuseForQuorum(worst Quorum, peers []Peer, gone func(Peer) bool) {
 	args := finding.Args{
 		Member: p.Target.server(), Count: p.Before.Up, Total: p.Before.Members,
@@ -47,7 +46,7 @@ func (p *Plan) refuseForQuorum(worst Quorum, peers []Peer, gone func(Peer) bool)
 	p.refuse(finding.QuorumWouldBeLost, args)
 }
 
-// server is the member as findings name it.
+// server returns the member in the form of findings.
 func (p Peer) server() finding.Server {
 	return finding.Server{ID: p.Longest(), Address: p.Address, Why: p.Why}
 }
@@ -59,7 +58,7 @@ func servers(peers []Peer) (all []finding.Server) {
 	return all
 }
 
-// refuseWithoutLeader says what this unit's server knows of a leader.
+// refuseWithoutLeader refuses because no leader is known, or because the leader is not known to be up.
 func (p *Plan) refuseWithoutLeader(v View) {
 	s := v.Status
 	if leader, _ := v.Leader(); s.HasLeader() && leader.Short != "" {

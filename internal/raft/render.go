@@ -2,6 +2,7 @@ package raft
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -9,54 +10,58 @@ import (
 // String is the text that ovsdb-server prints for such a status, ending in a newline. Lines of s.Unknown are at their
 // numbers. Times are printed in whole milliseconds.
 func (s Status) String() string {
-	p := printer{unknown: s.Unknown}
-	p.line("%s", s.Nick)
-	p.line("Name: %s", s.Name)
+	var lines []string
+	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	line("%s", s.Nick)
+	line("Name: %s", s.Name)
 	if s.Cluster != nil {
-		p.line("Cluster ID: %s (%s)", s.Cluster.Short(), *s.Cluster)
+		line("Cluster ID: %s (%s)", s.Cluster.Short(), *s.Cluster)
 	} else {
-		p.line("Cluster ID: %s", clusterUnknown)
+		line("Cluster ID: %s", clusterUnknown)
 	}
-	p.line("Server ID: %s (%s)", s.Server.Short(), s.Server)
-	p.line("Address: %s", s.Address)
-	p.line("Status: %s", s.State)
+	line("Server ID: %s (%s)", s.Server.Short(), s.Server)
+	line("Address: %s", s.Address)
+	line("Status: %s", s.State)
 	if len(s.Remotes) > 0 {
-		p.line("Remotes for joining: %s", strings.Join(s.Remotes, " "))
+		line("Remotes for joining: %s", strings.Join(s.Remotes, " "))
 	}
 	for _, a := range s.Adding {
-		p.line("Adding server %s", renderPending(a))
+		line("Adding server %s", renderPending(a))
 	}
 	for _, r := range s.Removing {
-		p.line("Removing server %s", renderPending(r))
+		line("Removing server %s", renderPending(r))
 	}
-	p.line("Role: %s", s.Role)
-	p.line("Term: %d", s.Term)
-	p.line("Leader: %s", s.Leader)
-	p.line("Vote: %s", s.Vote)
-	p.line("")
+	line("Role: %s", s.Role)
+	line("Term: %d", s.Term)
+	line("Leader: %s", s.Leader)
+	line("Vote: %s", s.Vote)
+	line("")
 	if e := s.Election; e != nil {
-		p.line("Last Election started %s, reason: %s", renderAgo(e.Ago), e.Reason)
+		line("Last Election started %s, reason: %s", renderAgo(e.Ago), e.Reason)
 	}
 	if s.Won != nil {
-		p.line("Last Election won: %s", renderAgo(*s.Won))
+		line("Last Election won: %s", renderAgo(*s.Won))
 	}
 	if s.ChangingTo != 0 {
-		p.line("Election timer: %d (changing to %d)", s.ElectionTimer.Milliseconds(), s.ChangingTo.Milliseconds())
+		line("Election timer: %d (changing to %d)", s.ElectionTimer.Milliseconds(), s.ChangingTo.Milliseconds())
 	} else {
-		p.line("Election timer: %d", s.ElectionTimer.Milliseconds())
+		line("Election timer: %d", s.ElectionTimer.Milliseconds())
 	}
-	p.line("Log: [%d, %d]", s.Log.Start, s.Log.End)
-	p.line("Entries not yet committed: %d", s.NotCommitted)
-	p.line("Entries not yet applied: %d", s.NotApplied)
-	p.line("Connections:%s", renderConnections(s.Connections))
+	line("Log: [%d, %d]", s.Log.Start, s.Log.End)
+	line("Entries not yet committed: %d", s.NotCommitted)
+	line("Entries not yet applied: %d", s.NotApplied)
+	line("Connections:%s", renderConnections(s.Connections))
 	if s.Disconnections != nil {
-		p.line("Disconnections: %d", *s.Disconnections)
+		line("Disconnections: %d", *s.Disconnections)
 	}
-	p.line("Servers:")
+	line("Servers:")
 	for _, m := range s.Servers {
-		p.line("%s", renderMember(m))
+		line("%s", renderMember(m))
 	}
-	return p.end()
+	for _, u := range s.Unknown {
+		lines = slices.Insert(lines, min(u.Line-1, len(lines)), u.Text)
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 func renderPending(p Pending) string {
@@ -111,31 +116,3 @@ func renderPhase(p Phase) string {
 }
 
 func renderAgo(d time.Duration) string { return fmt.Sprintf("%d ms ago", d.Milliseconds()) }
-
-// printer writes lines and inserts the unknown ones at their numbers.
-type printer struct {
-	text    strings.Builder
-	written int
-	unknown []Unknown
-}
-
-func (p *printer) line(format string, args ...any) {
-	for len(p.unknown) > 0 && p.unknown[0].Line <= p.written+1 {
-		p.putBack()
-	}
-	fmt.Fprintf(&p.text, format+"\n", args...)
-	p.written++
-}
-
-func (p *printer) putBack() {
-	p.text.WriteString(p.unknown[0].Text + "\n")
-	p.unknown, p.written = p.unknown[1:], p.written+1
-}
-
-// end adds the unknown lines below the last row.
-func (p *printer) end() string {
-	for len(p.unknown) > 0 {
-		p.putBack()
-	}
-	return p.text.String()
-}
