@@ -48,7 +48,7 @@ func (u *realUnit) converting() (n int) {
 // A conversion that its leader begins and can't have stored continues the next
 // leader, and at a follower for ever: it is ended with the lead. That it was tried at
 // this election timer is known to all units.
-func TestConversionEndsWithTheLead(t *testing.T) {
+func TestConvert_ends_when_leadership_is_lost(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.SB)
 	leader := units[0]
@@ -104,7 +104,7 @@ func (s stopBefore) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	return s.Runner.Run(ctx, c)
 }
 
-func TestConversionThatIsRefusedIsNotTriedAtALongerElectionTimer(t *testing.T) {
+func TestConvert_refused_by_server_is_no_try(t *testing.T) {
 	t.Parallel()
 	u := realCluster(t, 1, ovndb.SB)[0]
 	global, err := u.Dialer.Global(t.Context(), ovndb.SB, "unix:"+u.Control.Paths.Socket(ovndb.SB))
@@ -123,7 +123,7 @@ func TestConversionThatIsRefusedIsNotTriedAtALongerElectionTimer(t *testing.T) {
 }
 
 // R5: no other unit leaves, kicks or restarts while a database is converted.
-func TestConversionIsMadeUnderTheLock(t *testing.T) {
+func TestR5_convert_holds_lock(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.SB)
 	leader, other := units[0], units[1]

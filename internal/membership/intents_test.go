@@ -55,7 +55,7 @@ func requireRefused(t *testing.T, err error, down ...string) {
 // stopped after it noted it. Only that unit takes the note back, so that the
 // leave of a third is refused until the first continues, finds its time over and does
 // nothing.
-func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
+func TestR5_kick_intent_stays_until_its_unit_ends_it(t *testing.T) {
 	units := realCluster(t, 4, ovndb.NB)
 	a, b, c, dead := units[0], units[1], units[2], units[3]
 	m := going(c, units...)
@@ -96,7 +96,7 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 
 // R5: a unit that restarts its server under a lock with an earlier change in it keeps
 // the lock, though that change is seen to be done.
-func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
+func TestR5_inherited_intent_keeps_lock_of_restart(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 5, ovndb.NB)
 	kicker, holder, other, target := units[0], units[1], units[2], units[4]
@@ -129,7 +129,7 @@ func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
 
 // R1, R5: a unit that was stopped between its note and the restart counts as down for
 // the unit that takes over, takes nothing down when it continues, and takes its note back later.
-func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
+func TestR5_server_with_down_intent_is_down(t *testing.T) {
 	units := realCluster(t, 3, ovndb.NB)
 	stopped, leaver := units[1], units[2]
 	m, leaving := model(stopped, units...), going(leaver, units...)
@@ -156,7 +156,7 @@ func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 }
 
 // R5: the note remains as long as it is not known that the server is back.
-func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
+func TestR5_down_intent_stays_until_server_is_back(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	u := units[2]
@@ -183,7 +183,7 @@ func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
 }
 
 // J3: all units see, in the database, which member is about to leave by itself.
-func TestNotedLeaveIsSeenByTheOthers(t *testing.T) {
+func TestView_leave_intent_of_other_member(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
 	a, b := units[0], units[1]

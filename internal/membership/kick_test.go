@@ -137,7 +137,7 @@ func TestKickIsJudged(t *testing.T) {
 }
 
 // R8: what the records know as removed is no error.
-func TestR8KickOfWhatWasRemovedEarlierIsDone(t *testing.T) {
+func TestR8_kick_of_removed_member_succeeds(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	model := s.Application()
 	model.History = model.History.Merge(relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}}})
@@ -148,7 +148,7 @@ func TestR8KickOfWhatWasRemovedEarlierIsDone(t *testing.T) {
 	assert.True(t, results[0].Done())
 }
 
-func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
+func TestKick_invalid_or_unconfirmed_request(t *testing.T) {
 	id := map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: "aa04"}}
 	for name, test := range map[string]struct {
 		request membership.KickRequest
@@ -170,7 +170,7 @@ func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
 }
 
 // R4: the commands that a refusal prints pass our own rules.
-func TestR4CommandsOfARefusalAreNotRefused(t *testing.T) {
+func TestR4_remedies_are_permitted(t *testing.T) {
 	tests := map[string]struct {
 		scenario func(s *observetest.Scenario)
 		request  membership.KickRequest
@@ -204,7 +204,7 @@ func TestR4CommandsOfARefusalAreNotRefused(t *testing.T) {
 }
 
 // Where Juju can't be asked no other unit is known: the advice is not to kick this one.
-func TestR4CutOffUnitIsNotToldToKickItself(t *testing.T) {
+func TestR4_cut_off_unit_does_not_advise_its_own_kick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it waits for an election
 		s := going(t)
 		s.Goal, s.NB = nil, s.NB.CutOff()
@@ -217,7 +217,7 @@ func TestR4CutOffUnitIsNotToldToKickItself(t *testing.T) {
 }
 
 // A unit whose server is dead can't leave by itself.
-func TestAdviceForADeadMemberIsNotToLetItLeave(t *testing.T) {
+func TestKick_dead_member_of_unit_is_not_advised_to_leave(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	s.NB = observetest.Up("aa00", "aa01").Down("aa02")
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), nbKick("aa02"))
@@ -226,7 +226,7 @@ func TestAdviceForADeadMemberIsNotToLetItLeave(t *testing.T) {
 }
 
 // R11: a warning is no next step.
-func TestWarningOfAKickIsNotACommand(t *testing.T) {
+func TestKick_warning_has_no_command(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), forced(nbKick("aa02")))
 	require.NoError(t, err)
@@ -236,7 +236,7 @@ func TestWarningOfAKickIsNotACommand(t *testing.T) {
 
 // R7: a unit without a record is not "already gone": otherwise the action kicks nb and succeeds, with the stale
 // member of sb left unseen.
-func TestR7UnitWithoutARecordInOneDatabaseIsNotDone(t *testing.T) {
+func TestR7_unit_without_record_is_not_done(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	delete(s.History[ovndb.SB], "13fe")
 	s.NB, s.SB = s.NB.Down("aa04"), s.Led().SB.Down("13fe")
@@ -247,7 +247,7 @@ func TestR7UnitWithoutARecordInOneDatabaseIsNotDone(t *testing.T) {
 }
 
 // The text must not have the address twice.
-func TestMemberOfNobodyIsDescribedOnce(t *testing.T) {
+func TestKick_text_has_address_once(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	s.History, s.NB = nil, s.NB.Down("aa04")
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), nbKick("aa04"))
@@ -257,7 +257,7 @@ func TestMemberOfNobodyIsDescribedOnce(t *testing.T) {
 
 // R9: with the programs of OVN gone (the packages were removed), nothing is left
 // that failing could protect, and no retry will ever succeed.
-func TestR9StopWithoutTheProgramsOfOVNEnds(t *testing.T) {
+func TestR9_stop_without_OVN_programs(t *testing.T) {
 	s := going(t)
 	m := new(observetest.Machine)
 	service := on(s, m)
@@ -280,7 +280,7 @@ func clustered(identities ...string) string {
 
 // R1, R9: a member that does not run stays while the others are no majority without it:
 // they could commit nothing any more, not even its removal.
-func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.T) {
+func TestR1_down_server_is_needed_for_majority(t *testing.T) {
 	damaged := clustered("aa00", "aa01") + strings.Replace(clustered("aa00"), "{", "[", 1) + clustered("aa00")
 	tests := map[string]struct {
 		file      string
@@ -335,7 +335,7 @@ func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.
 
 // R1: what other units still publish of a cluster that was given up in a recovery are no members
 // of the one in its place.
-func TestR1ServersOfAClusterThatWasGivenUpAreNotCounted(t *testing.T) {
+func TestR1_members_of_replaced_cluster_do_not_count(t *testing.T) {
 	s := going(t)
 	s.Goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}
 	s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Absent}

@@ -37,7 +37,7 @@ func (s watched) Run(ctx context.Context, c run.Command) ([]byte, error) {
 // R6, R8: the quorum is lost just before a kick is sent, so that its entry stays in
 // one log. The second try finds the member absent, and no proof: it is pending still,
 // and the other database is not touched.
-func TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo(t *testing.T) {
+func TestR6_uncommitted_kick_stays_pending(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
 	u, other, gone := units[0], units[1], units[2]
@@ -85,7 +85,7 @@ func TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo(t *testing.T) {
 
 // R0: all others know what a unit finds in its own file, even if its server accepts no writes any more: another
 // member writes it, and takes it back.
-func TestDamageIsPublishedThroughAnotherMember(t *testing.T) {
+func TestPublishDamage_through_other_member(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	other, u := units[0], units[2]
@@ -148,7 +148,7 @@ func withoutAnEntry(t *testing.T, text []byte) []byte {
 // after it noted that. A unit that goes, and whose server can't be asked, does not stop
 // it: one of three would be left. Once the other has seen the end of it, the unit stops its
 // server, and does not go before the process is gone.
-func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *testing.T) {
+func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	a, c := units[0], units[2]
@@ -182,7 +182,7 @@ func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *test
 }
 
 // R1: with another one down there would be one of three.
-func TestR1ServerThatCannotBeAskedGoesOnWhereTheOthersAreNoMajorityWithoutIt(t *testing.T) {
+func TestR1_unreadable_server_is_needed_for_majority(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	a, c := units[0], units[2]
@@ -196,7 +196,7 @@ func TestR1ServerThatCannotBeAskedGoesOnWhereTheOthersAreNoMajorityWithoutIt(t *
 
 // R0, R1: a member whose file lacks entries is down, though it answers: with it alone the
 // others are no majority.
-func TestR0ServerThatCannotBeAskedGoesOnWhereAnotherMemberHasLostEntries(t *testing.T) {
+func TestR0_unreadable_server_is_needed_beside_damaged_member(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	a, damaged, c := units[0], units[1], units[2]

@@ -21,7 +21,7 @@ import (
 // that returned false has neither a pause nor a look at `until`. An empty value
 // (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") is such a
 // one, since Swap takes "" for "not there" and an insert does not overwrite.
-func TestR5EmptyLockValueNeitherSpinsNorWedges(t *testing.T) {
+func TestR5_empty_lock_value_is_replaced(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	m := model(units[0], units[0], units[1])
@@ -42,7 +42,7 @@ func TestR5EmptyLockValueNeitherSpinsNorWedges(t *testing.T) {
 
 // A damaged value is waited for 10 min (lease.maxTTL) by the Watch, but take()
 // gives up after 2 TTL (34 s at an election timer of 1 s), each time again.
-func TestR5DamagedLockIsTakenOverInTheEnd(t *testing.T) {
+func TestR5_damaged_lock_expires(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	m := model(units[0], units[0], units[1])
@@ -64,7 +64,7 @@ func TestR5DamagedLockIsTakenOverInTheEnd(t *testing.T) {
 // A waits for its proof while B sees the change done and takes the lock over: A's
 // release fails then, and with it the only record of the removal (R8), by which a
 // server that was kicked while it was down learns of it.
-func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
+func TestR8_removal_is_recorded_without_lock(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	a, b, dead := units[0], units[1], units[2].id(ovndb.NB)
@@ -99,7 +99,7 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 
 // Progress is an exec of juju-log or action-log: four a second for as long as
 // another unit holds the lock, up to minutes.
-func TestWaitForALockIsToldNowAndThen(t *testing.T) {
+func TestLock_reports_progress_sparingly(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
 	local := func(u *realUnit) observe.ServerState { return u.observer.ObserveServer(t.Context(), ovndb.NB) }

@@ -15,7 +15,7 @@ import (
 
 // R5: one write of a large database may take longer than the whole time of a small one's
 // lock: a holder that renews in time must not lose it to another unit meanwhile.
-func TestR5LockOutlivesTheSlowestRenewal(t *testing.T) {
+func TestR5_lock_TTL_exceeds_slowest_renewal(t *testing.T) {
 	t.Parallel()
 	c := &Changer{Machine: &observe.Machine{Control: ovsctl.Control{Paths: ovndb.Paths{DB: t.TempDir()}}}}
 	for size, want := range map[int64]time.Duration{

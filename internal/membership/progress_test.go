@@ -17,7 +17,7 @@ import (
 
 // P8: a kick may take three election timers and more to be proved. Every 5 s the person who waits is shown what the
 // kick waits for.
-func TestKickThatIsNotProvedYetSaysSoNowAndThen(t *testing.T) {
+func TestKick_reports_progress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := observetest.JoinedBy4(t)
 		s.NB = s.NB.Down("aa04")

@@ -135,7 +135,7 @@ func kickNB(id raft.ID) KickRequest {
 
 // The agent of a unit that goes hands over first: afterwards its member of the database is gone, and
 // it could not write any more that another unit may act.
-func TestAgentIsStoppedWhileItsUnitIsAMemberStill(t *testing.T) {
+func TestLeave_halts_agent_first(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	leaver := units[2]
@@ -156,7 +156,7 @@ func TestAgentIsStoppedWhileItsUnitIsAMemberStill(t *testing.T) {
 
 // R1, R9, on real servers: the file of the server has the other members and their addresses
 // that is down, for `stop` has no relation to learn it from.
-func TestStopOfAServerThatIsDownAsksTheOthersWhetherTheyAreAMajority(t *testing.T) {
+func TestStop_of_down_server_asks_other_members(t *testing.T) {
 	for name, c := range map[string]struct {
 		members int
 		// more are down besides the one that goes.
@@ -189,7 +189,7 @@ func TestStopOfAServerThatIsDownAsksTheOthersWhetherTheyAreAMajority(t *testing.
 // R1 holds for now: sb is judged before nb is kicked and proved, which takes up to
 // 10 s and three election timers, and is not judged again just before its own kick.
 // Here a member of sb dies in between; the kick of a live one then loses its quorum.
-func TestR1SecondDatabaseIsJudgedJustBeforeItsKick(t *testing.T) {
+func TestR1_second_database_is_judged_again_before_kick(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
 	m := model(units[0], units...)
@@ -216,7 +216,7 @@ func TestR1SecondDatabaseIsJudgedJustBeforeItsKick(t *testing.T) {
 // Two of four, one of them the leader, leave at once. Both may: the second waits
 // for the election that the first one causes. And each has its record, though the
 // member through which the first writes its own may be the second, as it goes.
-func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
+func TestLeave_two_units_at_once(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 4, ovndb.NB, ovndb.SB)
 	going := []*realUnit{units[0], units[3]}

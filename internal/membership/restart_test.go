@@ -44,7 +44,7 @@ func (u *realUnit) record() lease.Record {
 
 // R5: units that restart at the same time do so one after the other, and there is a
 // leader all along or again.
-func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
+func TestR5_concurrent_restarts_take_turns(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	var (
@@ -92,7 +92,7 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 
 // R5: a server that is long in coming back keeps the others waiting: the lock is
 // renewed through them.
-func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
+func TestR5_lock_is_renewed_through_other_members(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	slow, other := units[1], units[2]
@@ -124,7 +124,7 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 	assert.Empty(t, other.record().Holder)
 }
 
-func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
+func TestR1_restart_without_majority_of_others(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	m := model(units[0], units...)
@@ -148,7 +148,7 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 }
 
 // R7: what takes both servers down is refused for both, and either refusal leaves both alone.
-func TestR7EachDatabaseThatRefusesARestartIsNamed(t *testing.T) {
+func TestR7_refused_restart_names_each_database(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
 	m := model(units[0], units...)
@@ -172,7 +172,7 @@ func TestR7EachDatabaseThatRefusesARestartIsNamed(t *testing.T) {
 }
 
 // R1: what was found out of the first database may be minutes old when the second may go, too.
-func TestR1DatabaseThatWasJudgedFirstIsJudgedAgainBeforeBothAreTakenDown(t *testing.T) {
+func TestR1_first_database_is_judged_again(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
 	u, lost := units[0], units[2]
@@ -198,7 +198,7 @@ func shortOf(m observe.Application, u *realUnit) string {
 
 // R5: a server that had no time to answer may be a member: without the lock nothing is
 // done to it.
-func TestR5NothingIsDoneOnceTheTimeIsOver(t *testing.T) {
+func TestR5_nothing_is_done_after_timeout(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 1, ovndb.NB)
 	ended, cancel := context.WithCancel(t.Context())
@@ -211,7 +211,7 @@ func TestR5NothingIsDoneOnceTheTimeIsOver(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestTurnOfTwoMembersIsPermittedAndGivesTheLockBack(t *testing.T) {
+func TestRestart_two_members_release_lock(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
 	for _, u := range units { // the leader, then the follower
@@ -223,7 +223,7 @@ func TestTurnOfTwoMembersIsPermittedAndGivesTheLockBack(t *testing.T) {
 	}
 }
 
-func TestTurnOfWhoHasNobodyToWaitFor(t *testing.T) {
+func TestRestart_without_other_members(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 1, ovndb.NB)
 	m := model(units[0], units...)
@@ -237,7 +237,7 @@ func TestTurnOfWhoHasNobodyToWaitFor(t *testing.T) {
 	}
 }
 
-func TestTurnThatFailsIsOver(t *testing.T) {
+func TestRestart_failed_releases_lock(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
 	failed := errors.New("it does not start")
@@ -248,7 +248,7 @@ func TestTurnThatFailsIsOver(t *testing.T) {
 
 // A server that was kicked while it was down waits for a leader for ever. The record of the others shows it that it
 // was kicked; then its file records that it has left.
-func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
+func TestLeaveRemoved_kicked_while_down(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	gone := units[2]
@@ -274,7 +274,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 
 // Clients that the unit before has driven out come to this one's server: they are waited
 // for before it goes, under the lock, and not for ever.
-func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
+func TestRestart_waits_for_clients(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	u, m := units[1], model(units[1], units...)

@@ -44,7 +44,7 @@ func going(t *testing.T) observetest.Scenario {
 
 // R9: what would break a quorum fails before anything is touched, with all ways
 // out.
-func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
+func TestR9_refused_stop_changes_nothing(t *testing.T) {
 	tests := map[string]func(s *observetest.Scenario){
 		"one of three dead and stale": func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa04") },
 		"one of three dead in both": func(s *observetest.Scenario) {
@@ -100,7 +100,7 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 }
 
 // R9: if failing protects nothing, the removal must not be held up.
-func TestR9StopThatProtectsNothingEnds(t *testing.T) {
+func TestR9_stop_without_use_of_refusal_succeeds(t *testing.T) {
 	both := func(c ovndb.Condition) func(*observetest.Scenario) {
 		return func(s *observetest.Scenario) {
 			s.NB, s.SB = observetest.Members{Condition: c}, observetest.Members{Condition: c}
@@ -166,7 +166,7 @@ func everybodyGoes(s *observetest.Scenario) {
 }
 
 // R9: an unreadable goal state means that others stay.
-func TestR9StopWithoutAnAnswerFromJujuIsJudged(t *testing.T) {
+func TestR9_stop_with_unknown_goal_state(t *testing.T) {
 	s := going(t)
 	s.Goal, s.NB = nil, observetest.Up("aa00")
 	m := new(observetest.Machine)
@@ -176,7 +176,7 @@ func TestR9StopWithoutAnAnswerFromJujuIsJudged(t *testing.T) {
 }
 
 // A server that may well vote must not be stopped because it can't be asked.
-func TestR9StopOfAServerThatCannotBeAskedIsRefused(t *testing.T) {
+func TestR9_stop_of_unreadable_server_is_refused(t *testing.T) {
 	for name, said := range map[string]string{
 		"denied":  `ovs-appctl: cannot connect to "ovnnb_db.ctl" (Permission denied)`,
 		"cut off": "ovs-appctl: transaction error (End of file)",
@@ -195,7 +195,7 @@ func TestR9StopOfAServerThatCannotBeAskedIsRefused(t *testing.T) {
 }
 
 // A stop that is refused leaves the agent running; one that needs no leave stops it all the same.
-func TestAgentIsStoppedBeforeTheServicesEndAndNotByAStopThatIsRefused(t *testing.T) {
+func TestStop_halts_agent_unless_refused(t *testing.T) {
 	const agent = "the agent stops"
 	stop := func(s observetest.Scenario) (told []string) {
 		m := new(observetest.Machine)
@@ -217,7 +217,7 @@ func TestAgentIsStoppedBeforeTheServicesEndAndNotByAStopThatIsRefused(t *testing
 
 // R9: the file on the disk of a server that is down is the only copy if no unit that stays has joined, as far as is
 // known.
-func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
+func TestR9_only_copy_stays(t *testing.T) {
 	isSole := relation.Configuration{Server: observetest.Full("aa00"), Members: []string{"aa00"}, Since: 3}
 	two := relation.Configuration{Server: observetest.Full("aa00"), Members: []string{"aa00", "aa01"}, Since: 3}
 	peer := func(since uint64) relation.Identities {

@@ -13,7 +13,7 @@ import (
 )
 
 // A unit that stays waits for its turn though all others go: it is not being removed.
-func TestWaitEndsOnceNoUnitStays(t *testing.T) {
+func TestAbortIfTearingDown(t *testing.T) {
 	t.Parallel()
 	const unit = "ovn-central/0"
 	goal := func(own, other string) map[string]juju.UnitGoal {

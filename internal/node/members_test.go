@@ -16,7 +16,7 @@ import (
 )
 
 // What could not be read is not taken for something that is not there.
-func TestWhatIsKnownOfTheApplicationSaysWhatIsNot(t *testing.T) {
+func TestCharmOf_unknown_parts(t *testing.T) {
 	t.Parallel()
 	serving := func(d ovndb.Database) observe.ServerState {
 		return observe.ServerState{Database: d, Condition: ovndb.Serving, Status: raft.Status{

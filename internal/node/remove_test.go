@@ -14,7 +14,7 @@ import (
 )
 
 // S15: a name in the database is not to become a command.
-func TestCommandThatTakesANodeOutOfAGroupIsQuoted(t *testing.T) {
+func TestRemove_command_is_quoted(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
 		x := snapshot{inventory: gateway.BuildInventory(ovsdb.Northbound{

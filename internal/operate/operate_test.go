@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {
+func TestRestartTargets(t *testing.T) {
 	t.Parallel()
 	const northd, nb, sb = ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer
 	held := map[ovndb.Service]string{nb: "options changed"}

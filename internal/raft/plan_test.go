@@ -115,7 +115,7 @@ func TestR1_without_quorum_names_no_dead_member(t *testing.T) {
 }
 
 // R1: if a quorum would be lost, the refusal names exactly the members that are down.
-func TestR1WhoIsInTheWayIsNamed(t *testing.T) {
+func TestR1_blockers_are_the_down_members(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	everyView(largest, func(v View, _ int, up []bool) {
@@ -253,7 +253,7 @@ func TestR3_target_with_longer_ID(t *testing.T) {
 	assert.Equal(t, finding.MemberIsLive, reason(plan))
 }
 
-func TestNobodyIsNotPlannedToGo(t *testing.T) {
+func TestPlan_unknown_target(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"", "beef", string(memberID(5)), memberAddress(1), "A001", " a001"} {
 		c := Change{Database: ovndb.NB, View: viewOf(0, allUp(5)), Target: target, Permit: PermitForce}

@@ -103,7 +103,7 @@ func TestR6_removal_needs_commit(t *testing.T) {
 }
 
 // A stale member and the one that took its address, and two with shared digits, are not confused.
-func TestR6ProofIsOfOneMember(t *testing.T) {
+func TestR6_proof_is_of_one_member(t *testing.T) {
 	t.Parallel()
 	const stale, next = "89b2", "7f3d"
 	both := captureStatus(t, "nb-leader-stale-and-new-same-address")

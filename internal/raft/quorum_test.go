@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestMajorityIsMoreThanHalf(t *testing.T) {
+func TestMajority(t *testing.T) {
 	t.Parallel()
 	for n := range 10 {
 		m := Majority(n)
@@ -48,7 +48,7 @@ func TestQuorum_tolerance(t *testing.T) {
 	}
 }
 
-func TestQuorumOfCapturedStates(t *testing.T) {
+func TestQuorum_captured_states(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		file     string

@@ -10,7 +10,7 @@ import (
 )
 
 // Captured states are used if there is one.
-func TestRefusalsNameWhatIsInTheWay(t *testing.T) {
+func TestPlan_refusals(t *testing.T) {
 	t.Parallel()
 	captured := func(file string, who ...string) View {
 		s := captureStatus(t, file)
@@ -150,7 +150,7 @@ func TestRefusalsNameWhatIsInTheWay(t *testing.T) {
 
 // A server that catches up has no vote yet; a removal that was begun may be asked
 // for again.
-func TestWhatHindersNobody(t *testing.T) {
+func TestPlan_harmless_pending_changes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]Plan{
 		"a server that only catches up": PlanKick(Change{

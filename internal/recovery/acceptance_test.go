@@ -53,7 +53,7 @@ func publisher() State {
 
 // What a unit publishes outlives it, and a new cluster has no other member. So none is put in
 // the old one's place whose unit is not seen to be there.
-func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
+func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	next := publisher().Next()
 	assert.Equal(t, Publish, next.Action)
 	assert.Equal(t, one, next.New)
@@ -146,7 +146,7 @@ func kicked() Peer {
 
 // A unit that is no member and has a copy is waited for before the new cluster is made, as it is
 // before that is published. It can be given up, and no majority counts its copy.
-func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
+func TestJudge_copy_of_nonmember(t *testing.T) {
 	s := of(3)
 	s.Own.Stopped = true
 	s.Peers = append(s.Peers, kicked())
@@ -180,7 +180,7 @@ func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
 }
 
 // The unit that leads and has made the cluster itself asks nothing of others.
-func TestUnitThatLeadsPublishesItsOwnNewClusterAtOnce(t *testing.T) {
+func TestPublish_own_cluster_of_leader(t *testing.T) {
 	s := of(3)
 	s.JujuLeader, s.Own.Stopped, s.Staged, s.Request = true, true, one, made(givingUp(1, 2), one)
 	assert.Equal(t, Accept, s.Next().Action)
@@ -188,7 +188,7 @@ func TestUnitThatLeadsPublishesItsOwnNewClusterAtOnce(t *testing.T) {
 }
 
 // A unit answers for a file that is there.
-func TestUnitAnswersTheLeaderWhileItsNewClusterIsThere(t *testing.T) {
+func TestAnswer_while_cluster_exists(t *testing.T) {
 	s := of(3).accepts(0)
 	for _, test := range []struct {
 		made, staged raft.ID
@@ -208,7 +208,7 @@ func TestUnitAnswersTheLeaderWhileItsNewClusterIsThere(t *testing.T) {
 	assert.Empty(t, s.Answer(*s.Request).Heard, "another request of it was accepted")
 }
 
-func TestNewClusterWhoseFileIsGoneIsMadeAgain(t *testing.T) {
+func TestNext_lost_file_is_made_again(t *testing.T) {
 	s := of(3).accepts(0)
 	s.Own.Stopped, s.Request = true, made(givingUp(1, 2), one)
 	assert.Equal(t, Make, s.Next().Action)
@@ -218,7 +218,7 @@ func TestNewClusterWhoseFileIsGoneIsMadeAgain(t *testing.T) {
 
 // A unit that has made a cluster is lost, another one is asked, which gives it up, and it
 // returns: its own cluster stays out, and it says for which unit.
-func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T) {
+func TestNext_given_up_unit_returns(t *testing.T) {
 	s := publisher()
 	s.Request = made(givingUp(1, 2), "")
 	next := s.Next()
@@ -246,7 +246,7 @@ func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T)
 
 // Two units are asked at once: Juju's leader accepts the first, the other one is withdrawn, and no server is stopped
 // before that.
-func TestOneRequestIsAccepted(t *testing.T) {
+func TestR21_one_request_is_accepted(t *testing.T) {
 	s := of(3)
 	early, late := givingUp(2), givingUp(2)
 	early.Asked, late.Asked = noon, noon.Add(time.Second)
@@ -282,7 +282,7 @@ func TestOneRequestIsAccepted(t *testing.T) {
 }
 
 // A majority that was given up comes back after the new cluster was made, and stores more: that is not replaced.
-func TestNewClusterIsWithdrawnForNewerData(t *testing.T) {
+func TestNext_withdraws_for_newer_data(t *testing.T) {
 	s := of(3).accepts(0)
 	s.Own.Stopped, s.HeldFor, s.Staged, s.Request = true, unit(0), one, made(givingUp(1, 2), one)
 	assert.Equal(t, None, s.Next().Action)
@@ -294,7 +294,7 @@ func TestNewClusterIsWithdrawnForNewerData(t *testing.T) {
 }
 
 // None is accepted while a unit that it does not give up is being removed.
-func TestNoneIsAcceptedDuringARemoval(t *testing.T) {
+func TestR21_no_acceptance_during_removal(t *testing.T) {
 	s := of(4)
 	s.JujuLeader, s.Now = true, noon
 	asked := givingUp(2)
@@ -310,7 +310,7 @@ func TestNoneIsAcceptedDuringARemoval(t *testing.T) {
 }
 
 // An acceptance stays while what its unit publishes can't be read, and is over once that is withdrawn.
-func TestAcceptanceOfAUnitThatCannotBeRead(t *testing.T) {
+func TestAccept_unread_unit(t *testing.T) {
 	s := publisher()
 	asked := givingUp(2)
 	s.Peers[0].Request, s.Peers[1].Request = nil, &asked
@@ -324,7 +324,7 @@ func TestAcceptanceOfAUnitThatCannotBeRead(t *testing.T) {
 }
 
 // Without the peer relation a unit whose removal waits hears of no recovery, and leads on.
-func TestUnitWhoseNewClusterIsNotPublishedNamesThoseThatMayLeadAndAreBeingRemoved(t *testing.T) {
+func TestNext_unpublished_names_dying_leader(t *testing.T) {
 	s := of(3).accepts(0)
 	s.Own.Stopped, s.Staged, s.Request = true, one, made(givingUp(1, 2), one)
 	const waits = "waiting RECOVERY_NOT_PUBLISHED nb Unit=ovn-central/0"
@@ -335,7 +335,7 @@ func TestUnitWhoseNewClusterIsNotPublishedNamesThoseThatMayLeadAndAreBeingRemove
 
 // Of two that give each other up the one that was asked later counts; the unit sees to it that the one that is typed
 // last is, whatever the units' clocks say.
-func TestOfTwoThatGiveEachOtherUpTheLaterOneIsAccepted(t *testing.T) {
+func TestAccept_later_of_two_that_give_each_other_up(t *testing.T) {
 	s := of(3).accepts(1)
 	s.JujuLeader, s.Now = true, noon
 	mine, accepted := givingUp(1), givingUp(0)
@@ -349,7 +349,7 @@ func TestOfTwoThatGiveEachOtherUpTheLaterOneIsAccepted(t *testing.T) {
 
 // The quorum of the old cluster returns after the new one was made: the unit that made it takes
 // it back, every unit reports that, and all servers are released. A backup replaces the old cluster all the same.
-func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing.T) {
+func TestNext_withdraws_for_returned_quorum(t *testing.T) {
 	for _, leads := range []bool{false, true} {
 		s := of(3).accepts(0)
 		s.JujuLeader, s.Own.Stopped, s.HeldFor, s.Staged, s.Request = leads, true, unit(0), one, made(givingUp(1, 2), one)

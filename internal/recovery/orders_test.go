@@ -189,7 +189,7 @@ func (w *world) publish(leader int, next Step) {
 	w.cluster = next.New
 }
 
-func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t *testing.T) {
+func TestR21_one_cluster_replaces_old_one_in_any_order(t *testing.T) {
 	done, withdrawn, takenBack, byDying, removals := 0, 0, 0, 0, 0
 	for seed := range uint64(3000) {
 		w := &world{t: t, random: rand.New(rand.NewPCG(seed, 1)), n: 3 + 2*int(seed%2), cluster: old}

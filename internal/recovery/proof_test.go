@@ -12,7 +12,7 @@ import (
 
 // Nothing is called proved while a unit that stays lacks the write; one that was given up
 // may be off for good.
-func TestProofIsCompleteOnceEveryUnitThatStaysHasTheWrite(t *testing.T) {
+func TestProof_complete(t *testing.T) {
 	two := func(second UnitProof) []UnitProof {
 		second.Unit = unit(1)
 		return []UnitProof{{Unit: unit(0), Member: true}, second}

@@ -64,7 +64,7 @@ func (s State) answers(n int) State {
 
 // What is given up by the identities of members is given up as the units that have them, but
 // for a unit that has another member too: that one may serve.
-func TestUnitsAreGivenUpByTheIdentitiesOfAllTheirMembers(t *testing.T) {
+func TestGivesUp_unit_by_all_identities(t *testing.T) {
 	s := of(3)
 	s.Members = append(s.Members, Member{ID: id(7), Unit: unit(2), Exists: true}, Member{ID: id(8)})
 	r := Request{Cluster: old, GivenUp: []string{id(1).Short(), id(2).Short(), id(8).Short()}}
@@ -77,7 +77,7 @@ func TestUnitsAreGivenUpByTheIdentitiesOfAllTheirMembers(t *testing.T) {
 }
 
 // Juju makes 15 of give-up=0017, and 3974 of give-up=3974.
-func TestMemberIsGivenUpByAnIDThatJujuTookForANumber(t *testing.T) {
+func TestGivesUp_ID_read_as_number(t *testing.T) {
 	s := State{Members: []Member{{ID: "0017aaaa-0000-4000-8000-000000000000"}, {ID: "3974bbbb-0000-4000-8000-000000000000"}, {ID: "13e4cccc-0000-4000-8000-000000000000"}}}
 	number := func(text string) []raft.IDArgument { return []raft.IDArgument{{Text: text, Number: true}} }
 	assert.Equal(t, []string{string(s.Members[0].ID)}, s.Named(number("15")))
@@ -210,7 +210,7 @@ func mustStop(args, units string) string { return waits + args + " " + again(uni
 
 // A server whose file lacks entries has acknowledged them: how far its copy goes is known once it
 // has written its file again, and before that nothing is said to be kept.
-func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
+func TestJudge_damaged_copy(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).answers(1)
 	v := s.Judge(givingUp(2, 3))
 	assert.Empty(t, v.Refusals)
@@ -233,7 +233,7 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 // No server is stopped for a recovery that can't be made: the file of the other unit that is left is damaged,
 // and no server has what it lacks. Once this unit's server is off, the other one may have been stopped in this
 // moment, and what it has written before that is yet to be published.
-func TestNothingIsStoppedWhereTheOtherCopyIsDamaged(t *testing.T) {
+func TestNext_damaged_copy_stops_no_server(t *testing.T) {
 	s := of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).accepts(0)
 	r := givingUp(2)
 	for range 3 {
@@ -256,7 +256,7 @@ func TestNothingIsStoppedWhereTheOtherCopyIsDamaged(t *testing.T) {
 
 // What a unit has published outlives its machine. An operator who knows that the machine is lost can
 // give the unit up by force, and the plan shows which data that loses.
-func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testing.T) {
+func TestJudge_force_gives_up_newer_data(t *testing.T) {
 	v := of(3).publishes(Copy{Term: 3, Index: 40}).Judge(forced(1, 2))
 	assert.Empty(t, v.Refusals)
 	assert.Equal(t, []string{
@@ -275,7 +275,7 @@ func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testi
 }
 
 // The plan says whose copy is the newest, if all are known, and which is not known.
-func TestPlanHasALineForEachCopy(t *testing.T) {
+func TestPlan_one_line_per_copy(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 10, Stopped: true})
 	s.Peers[1].Copy = &Copy{Cluster: old, Term: 1, Index: 90, Damage: "entries 5 to 7"}
 	s.Members[3] = Member{ID: id(3), Answers: true}
@@ -300,7 +300,7 @@ func TestPlanHasALineForEachCopy(t *testing.T) {
 
 // A committed entry is on a majority. Where the copies that are looked at meet every
 // majority, the newest has all that was acknowledged; where they don't, that is said.
-func TestLossIsDeniedOnlyWhereEveryMajorityIsMet(t *testing.T) {
+func TestPlan_complete_only_with_every_majority(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		for copies := 1; copies <= n; copies++ {
 			lost := n - copies // the most that can have stored an entry which no copy has
@@ -310,7 +310,7 @@ func TestLossIsDeniedOnlyWhereEveryMajorityIsMet(t *testing.T) {
 }
 
 // An identity is given up as `kick` takes it: four digits of it, all, or what the status shows.
-func TestMemberIsGivenUpByTheBeginningOfItsIdentity(t *testing.T) {
+func TestGivesUp_prefix_of_ID(t *testing.T) {
 	s := of(2)
 	for name, known := range map[string]bool{
 		string(id(1))[:4]: true, string(id(1))[:8]: true, string(id(1)): true, strings.ToUpper(string(id(1))): true, unit(1): true,

@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-func TestOnlyACopyOfAClusterThatWasGivenUpIsKeptFromStarting(t *testing.T) {
+func TestSuperseded(t *testing.T) {
 	t.Parallel()
 	const other = "aaaaaaaa-e8e4-4719-b344-902444227dd7"
 	silent, served := Answer{}, Answer{Address: "10.0.0.2", Supersedes: []raft.ID{other, old}}

@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-func TestNewClustersTakeTheSpaceOfAllOfThemAndOfOneCopyMore(t *testing.T) {
+func TestCheckSpace(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	for name, tt := range map[string]struct {
@@ -60,7 +60,7 @@ func (l *looking) Run(_ context.Context, c run.Command) ([]byte, error) {
 
 // A dry run, and what is looked at before a server is stopped, writes nothing to the folder of a server that
 // serves: were its disk full, the server would be lost.
-func TestContentsAreTriedElsewhereThanBesideTheDatabase(t *testing.T) {
+func TestTryContents_uses_other_directory(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
 	text := `{"name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_data":[{"name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}]}`

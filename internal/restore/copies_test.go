@@ -11,7 +11,7 @@ import (
 
 // While a recovery waits for an old cluster that serves, each write would have two units run
 // hooks for one another for ever: the soak's seed 17 of the disasters.
-func TestWritesChangeNothingThatPeersAreToldOfACopyWithALeader(t *testing.T) {
+func TestCopies_with_leader_ignore_writes(t *testing.T) {
 	t.Parallel()
 	told := func(c recovery.Copy) recovery.Copy {
 		return Copies(map[ovndb.Database]recovery.State{ovndb.NB: {Own: &c}, ovndb.SB: {}})[ovndb.NB]

@@ -15,7 +15,7 @@ import (
 
 // The request of a unit that is being removed would be kept, and never carried out. Which of the units that stay is
 // lost is not known there.
-func TestRecoveryOnAUnitThatIsBeingRemovedIsRefusedWithTheWayOut(t *testing.T) {
+func TestRefuseDying(t *testing.T) {
 	t.Parallel()
 	u := &Unit{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}}}
 	const first = "error RECOVERY_DYING -> ovn-central/0 backup -> "

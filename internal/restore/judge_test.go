@@ -43,7 +43,7 @@ func beingMade(r recovery.Request) map[ovndb.Database]recovery.State {
 
 // What an operator types while the new cluster of another command is made is not what would be
 // published, and then proved.
-func TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade(t *testing.T) {
+func TestJudge_other_backup_than_made_cluster(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
 	const one, two = "/var/backups/ovn-central/20261123T190312Z", "/var/backups/ovn-central/20261124T190312Z"
@@ -66,7 +66,7 @@ func TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade(t *testing.T) {
 }
 
 // A unit may be lost after the new cluster was made, and one that was given up be removed.
-func TestCommandThatIsTypedAgainGivesUpWhatWasLostSince(t *testing.T) {
+func TestJudge_repeated_command_gives_up_more(t *testing.T) {
 	t.Parallel()
 	u := playedUnit(t)
 	states := beingMade(recovery.Request{GivenUp: []string{"ovn-central/2"}})

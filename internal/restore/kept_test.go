@@ -28,7 +28,7 @@ func requests(q recovery.Request) *Kept {
 
 // The new cluster of one database has taken the old one's place, and the action was killed before the other's: the
 // same command names a member of the old one, and continues.
-func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
+func TestGaveUp_of_finished_request(t *testing.T) {
 	t.Parallel()
 	const full = "57f8a1b2-0000-4000-8000-000000000001"
 	k := &Kept{Attempts: map[ovndb.Database]recovery.Attempt{
@@ -45,7 +45,7 @@ func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
 	assert.False(t, new(Kept).gaveUp(raft.IDArgument{Text: "57f8"}))
 }
 
-func TestRequestThatHasComeAbout(t *testing.T) {
+func TestKept_finished_request(t *testing.T) {
 	t.Parallel()
 	const backup, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
 	at := time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
@@ -95,7 +95,7 @@ func TestRequestThatHasComeAbout(t *testing.T) {
 }
 
 // A restore that another one went before, or that another one followed, is not what is served.
-func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
+func TestDone_restore_after_other_restore(t *testing.T) {
 	t.Parallel()
 	const mine, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
 	ids := func(nb raft.ID) relation.Clusters {
@@ -139,7 +139,7 @@ func TestRestoreThatAnotherOneWentBeforeIsNotDone(t *testing.T) {
 
 // A recovery was withdrawn for a reason that is remembered, unless another release has written one that this one does not
 // know.
-func TestReasonOfAWithdrawalIsKept(t *testing.T) {
+func TestKept_reason_of_withdrawal(t *testing.T) {
 	t.Parallel()
 	state, err := unitstate.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)

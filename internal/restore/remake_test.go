@@ -20,7 +20,7 @@ import (
 
 // R0: a server whose file lacks entries has acknowledged them, and may be the only one that is left
 // of those that have. It is not stopped for a recovery before its file has them.
-func TestServerWhoseFileLacksEntriesIsNotStoppedForARecovery(t *testing.T) {
+func TestStop_damaged_file(t *testing.T) {
 	t.Parallel()
 	m := new(observetest.Machine)
 	u := playedOn(t, m)
@@ -44,7 +44,7 @@ func (e ends) Run(context.Context, run.Command) ([]byte, error) { return nil, e.
 
 // A reboot, or a restart of Juju's agent, ends a hook amid the copy of a large database. That
 // says nothing of the data: the recovery continues in the next hook.
-func TestRecoveryIsWithdrawnForWhatIsWrongWithItsDataAndNotForTheEndOfAHook(t *testing.T) {
+func TestRemake_withdraws_for_bad_data_only(t *testing.T) {
 	t.Parallel()
 	_, terminated := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{"-c", "kill -TERM $$"}})
 	_, failed := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{"-c", "exit 1"}})

@@ -17,7 +17,7 @@ func nbMember(short, address, unit string) maintenance.Member {
 }
 
 // Where tunnels have a network of their own a machine is known by its name alone.
-func TestUnitIsFoundByAddressOrByTheNameOfItsMachine(t *testing.T) {
+func TestCharmOn(t *testing.T) {
 	t.Parallel()
 	member := nbMember("aa03", "ssl:10.0.0.3:6643", "ovn-central/3")
 	charm := maintenance.Charm{
@@ -53,7 +53,7 @@ func TestUnitIsFoundByAddressOrByTheNameOfItsMachine(t *testing.T) {
 
 // R6: a member that its server's newest entry lacks may come back; one that the committed
 // configuration lacks does not. What can't be asked proves nothing.
-func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
+func TestR6_departure_needs_commit(t *testing.T) {
 	t.Parallel()
 	member := nbMember("aa03", "ssl:10.0.0.3:6643", "ovn-central/3")
 	health := func(end, uncommitted uint64, each ...maintenance.MemberHealth) []maintenance.DatabaseHealth {
@@ -93,7 +93,7 @@ func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
 }
 
 // 002-6: the node that goes counts for nothing.
-func TestClusterIsJudgedWithoutTheNodeItself(t *testing.T) {
+func TestDatabaseHealth_without_node(t *testing.T) {
 	t.Parallel()
 	one, two := nbMember("aa01", "ssl:10.0.0.1:6643", ""), nbMember("aa02", "ssl:10.0.0.2:6643", "")
 	d := maintenance.DatabaseHealth{Accessible: true, HasRaftLeader: true, Members: 3, Up: 2, Each: []maintenance.MemberHealth{{Member: one, Up: true}, {Member: two}}}

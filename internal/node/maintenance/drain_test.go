@@ -20,7 +20,7 @@ var (
 	stuck   = maintenance.Progress{Blocked: []finding.Finding{{Code: finding.GatewayStays}}, Unbound: []string{"lrp-2"}}
 )
 
-func TestDrainIsJudgedByWhatIsLeftAndForHowLong(t *testing.T) {
+func TestDrainer_outcomes(t *testing.T) {
 	t.Parallel()
 	type look struct {
 		after   time.Duration
@@ -78,7 +78,7 @@ func TestDrainIsJudgedByWhatIsLeftAndForHowLong(t *testing.T) {
 
 // What was followed between two looks counts: a drain ends with the look that finds nothing left, unless
 // something has come back meanwhile.
-func TestDrainEndsByWhatWasFollowedBetweenItsLooks(t *testing.T) {
+func TestDrainer_cleared_between_steps(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		cleared []time.Duration // negative is one that has come back
@@ -110,7 +110,7 @@ func TestDrainEndsByWhatWasFollowedBetweenItsLooks(t *testing.T) {
 }
 
 // 002-3.
-func TestGracePeriodIsSmallerThanTheTimeout(t *testing.T) {
+func TestLimits_grace_below_timeout(t *testing.T) {
 	t.Parallel()
 	assert.Nil(t, maintenance.Limits{Timeout: maintenance.DefaultTimeout, Grace: maintenance.DefaultGrace}.Check())
 	for _, grace := range []time.Duration{time.Minute, time.Hour} {
@@ -127,7 +127,7 @@ func TestGracePeriodIsSmallerThanTheTimeout(t *testing.T) {
 	assert.Equal(t, 30*time.Second, maintenance.GraceFor(time.Minute))
 }
 
-func TestRecordsOfADrainAreReadAsTheyAreWritten(t *testing.T) {
+func TestParseRecords_reads_written_drain(t *testing.T) {
 	t.Parallel()
 	n := maintenance.Note{By: "a", At: at, Reason: "disk", Hostname: "h"}
 	begun := maintenance.ParseRecords(maintenance.Begin("c1", n, maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}).Set)
@@ -140,7 +140,7 @@ func TestRecordsOfADrainAreReadAsTheyAreWritten(t *testing.T) {
 }
 
 // A drain that begins again has the members that the first one has found, though the chassis is gone since.
-func TestMembersThatADrainHasFoundAreKept(t *testing.T) {
+func TestCarried_members_of_drain_are_kept(t *testing.T) {
 	t.Parallel()
 	nb := maintenance.Member{Database: "OVN_Northbound", Short: "aaaa", Address: "ssl:10.0.0.5:6643"}
 	sb := maintenance.Member{Database: "OVN_Southbound", Short: "bbbb", Address: "ssl:10.0.0.5:6644"}
@@ -280,7 +280,7 @@ type look struct {
 	due      bool
 }
 
-func TestDrainIsGoneOnWithWhereNothingElseDoes(t *testing.T) {
+func TestDrainer_continues_for_dead_command(t *testing.T) {
 	t.Parallel()
 	for name, looks := range map[string][]look{
 		"its command gets on":             {{0, 300, false}, {9, 200, false}, {18, 100, false}, {27, 0, false}},
@@ -304,7 +304,7 @@ func TestDrainIsGoneOnWithWhereNothingElseDoes(t *testing.T) {
 	}
 }
 
-func TestDrainWithoutProgressHasStalled(t *testing.T) {
+func TestDrainer_stalled_without_progress(t *testing.T) {
 	t.Parallel()
 	w := world{seen: maintenance.Sight{Progress: maintenance.Progress{Left: 3}}}
 	var d maintenance.Drainer
@@ -319,7 +319,7 @@ func TestDrainWithoutProgressHasStalled(t *testing.T) {
 	assert.False(t, d.Stalled(at.Add(time.Hour)), "a node that is empty")
 }
 
-func TestDrainThatIsNotProvedForLongHasStalled(t *testing.T) {
+func TestDrainer_stalled_without_proof(t *testing.T) {
 	t.Parallel()
 	w := world{seen: maintenance.Sight{Claims: maintenance.Claims{Hosts: map[string]string{"a": "c2"}}}}
 	var d maintenance.Drainer
@@ -332,7 +332,7 @@ func TestDrainThatIsNotProvedForLongHasStalled(t *testing.T) {
 
 // Gateways are on no chassis for a while whenever they move: only if that lasts, a sign of life is asked for, and
 // more and more rarely.
-func TestDrainLooksWhichChassisLiveWhereGatewaysStayUnbound(t *testing.T) {
+func TestDrainer_syncs_for_unbound_gateways(t *testing.T) {
 	t.Parallel()
 	var w world
 	var d maintenance.Drainer

@@ -123,7 +123,7 @@ func (c *imagined) drain(t *testing.T, chassis string) {
 
 // F: what a dry run says is what the run does. One that would leave something is refused by both; of another one, the ports
 // that are on the node in the end, or nowhere, are those that the dry run has named.
-func TestDryRunNamesThePortsThatItsRunWaitsFor(t *testing.T) {
+func TestForecast(t *testing.T) {
 	t.Parallel()
 	refused, waited := 0, 0
 	for seed := range uint64(3000) {

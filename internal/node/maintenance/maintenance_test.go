@@ -73,7 +73,7 @@ func seen() maintenance.Seen {
 }
 
 // Programs read these documents: what is in them stays, by name and by kind.
-func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
+func TestNodes_documents(t *testing.T) {
 	t.Parallel()
 	nodes := maintenance.Nodes(seen())
 	for i, n := range nodes {
@@ -103,7 +103,7 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 }
 
 // S2: what is left out is counted in every form, and is what matters least.
-func TestReportThatIsShortenedKeepsWhatMattersAndSaysHowManyMoreThereAre(t *testing.T) {
+func TestShortened(t *testing.T) {
 	t.Parallel()
 	var nodes []maintenance.Node
 	for i := range 1100 {
@@ -134,7 +134,7 @@ func TestReportThatIsShortenedKeepsWhatMattersAndSaysHowManyMoreThereAre(t *test
 	assert.Len(t, nodes[1090].Lost, 2, "the whole is not touched")
 }
 
-func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
+func TestResolve_names_and_chassis(t *testing.T) {
 	t.Parallel()
 	nodes := []maintenance.Node{
 		{Chassis: "c1", Hostname: "one.maas"},
@@ -176,7 +176,7 @@ func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
 }
 
 // What is printed to be typed means the node that it is printed for.
-func TestWhatIsTypedForANodeMeansNoOther(t *testing.T) {
+func TestTyped_means_one_node(t *testing.T) {
 	t.Parallel()
 	nodes := maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{
 		{Name: "c1", Hostname: "one.maas"},
@@ -200,7 +200,7 @@ func TestWhatIsTypedForANodeMeansNoOther(t *testing.T) {
 	}, typed)
 }
 
-func TestHoldsAreNamedAsKeysAllow(t *testing.T) {
+func TestCheckHoldName(t *testing.T) {
 	t.Parallel()
 	assert.Nil(t, maintenance.CheckHoldName("ovn-bgp-agent"))
 	for _, name := range []string{"", "a/b", "A", "nova-compute", "gateway", "external", "ovn-central", "-x"} {
@@ -211,7 +211,7 @@ func TestHoldsAreNamedAsKeysAllow(t *testing.T) {
 }
 
 // 002-7: what is healthy, what is not, and what can't be accessed.
-func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
+func TestClusterHealth(t *testing.T) {
 	t.Parallel()
 	nb := maintenance.DatabaseHealth{Name: "OVN_Northbound", Accessible: true, HasRaftLeader: true, Members: 3, Up: 2}
 	sb := maintenance.DatabaseHealth{Name: "OVN_Southbound", Accessible: true, HasRaftLeader: true, Members: 3, Up: 1}
@@ -278,7 +278,7 @@ func FuzzParseRecords(f *testing.F) {
 }
 
 // A hold keeps a node whatever it is called, and is ended by the key that it has.
-func TestHoldIsReleasedByTheNameThatIsShown(t *testing.T) {
+func TestRelease_by_shown_name(t *testing.T) {
 	t.Parallel()
 	name := strings.ReplaceAll(hostile, "/", "_") // what is before the last slash is the chassis
 	key := "ovn-central:hold/c1/" + name
@@ -291,7 +291,7 @@ func TestHoldIsReleasedByTheNameThatIsShown(t *testing.T) {
 }
 
 // What is typed for a node means that node alone, and is not a flag.
-func TestWhatIsTypedForANodeIsNoClaimOfAnotherAndNoFlag(t *testing.T) {
+func TestTyped_ambiguous_name_or_flag(t *testing.T) {
 	t.Parallel()
 	var chassis []schedule.Chassis
 	for name, host := range map[string]string{"c1": "gw.maas", "evil": "gw", "c2": "--yes", "-x": "", "c3": "chassis:c1", "c4": "c5", "c5": "c4", "c6": "two.maas", "c7": "two.lab", "c8": "$(id)"} {
@@ -305,7 +305,7 @@ func TestWhatIsTypedForANodeIsNoClaimOfAnotherAndNoFlag(t *testing.T) {
 	}
 }
 
-func TestNodeIsUnreachableOnlyWhereThatIsProved(t *testing.T) {
+func TestSilence(t *testing.T) {
 	t.Parallel()
 	// Each look is at a second: nb_cfg of the node, and that of another; 7 was asked for.
 	type seen struct {
@@ -339,7 +339,7 @@ func TestNodeIsUnreachableOnlyWhereThatIsProved(t *testing.T) {
 	}
 }
 
-func TestForceConcernsOnlyWhatPortsHold(t *testing.T) {
+func TestDrainer_force_ignores_ports(t *testing.T) {
 	t.Parallel()
 	all := []maintenance.Hold{
 		{Name: maintenance.HoldCompute, Count: 2, Derived: true}, {Name: maintenance.HoldMember, Count: 1, Derived: true}, {Name: "ovn-bgp-agent", Count: 1},

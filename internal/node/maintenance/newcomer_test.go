@@ -19,7 +19,7 @@ func (a Admission) names() (all []string) {
 }
 
 // Each host can make itself a chassis for gateways, and bind their ports in SB: only what NB says counts.
-func TestChassisIsNewOnceAndOnlyIfItCouldHostNothingBefore(t *testing.T) {
+func TestAdmit(t *testing.T) {
 	t.Parallel()
 	gateway := func(name string) schedule.Chassis { return schedule.Chassis{Name: name, Gateway: true} }
 	s := schedule.State{Chassis: []schedule.Chassis{gateway("g1"), gateway("g2"), {Name: "compute"}, {Name: "far", Gateway: true, Remote: true}}}

@@ -46,7 +46,7 @@ func newCloud() *cloud {
 
 // R6, R17: ovn-northd of 10,000 routers takes longer than any bound that was given to it; however long it
 // takes, it is asked once.
-func TestDrainIsProvedHoweverLongOvnNorthdTakes(t *testing.T) {
+func TestProof_slow_northd(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
 	c.move(t, 0)
@@ -60,7 +60,7 @@ func TestDrainIsProvedHoweverLongOvnNorthdTakes(t *testing.T) {
 }
 
 // R6: what one finds done may be unproved; its command is given time to prove it.
-func TestDrainThatIsFirstSeenDoneIsNotProvedYet(t *testing.T) {
+func TestProof_first_look_is_unproved(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
 	for second := range 30 {
@@ -88,7 +88,7 @@ func TestDrainThatIsFirstSeenDoneIsNotProvedYet(t *testing.T) {
 }
 
 // R17: a gateway that alternates between other chassis has each question be in vain.
-func TestDrainThatIsNotProvedIsAskedForMoreAndMoreRarely(t *testing.T) {
+func TestProof_pauses_grow(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
 	c.move(t, 0)
@@ -104,7 +104,7 @@ func TestDrainThatIsNotProvedIsAskedForMoreAndMoreRarely(t *testing.T) {
 	assert.True(t, c.look(t, 3931), "once it stays")
 }
 
-func TestGatewaysThatAreCreatedOrDeletedSayNothingOfAProof(t *testing.T) {
+func TestProof_ignores_created_and_deleted_gateways(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
 	c.move(t, 0)
@@ -119,7 +119,7 @@ func TestGatewaysThatAreCreatedOrDeletedSayNothingOfAProof(t *testing.T) {
 
 // What was raised before a gateway was there says nothing, nor what was followed before an older database was
 // restored.
-func TestQuestionFromBeforeSaysNothingOfAProof(t *testing.T) {
+func TestProof_ignores_earlier_question(t *testing.T) {
 	t.Parallel()
 	c := newCloud()
 	c.asked = 8 // for something else
