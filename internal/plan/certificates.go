@@ -99,7 +99,7 @@ func (v *view) trustsTooFew() bool {
 	return c.Used.usable() && missing(c.Issued.Trusts, c.Used.Trusts)
 }
 
-// stillUses is a unit with a certificate of another CA, distrusts one that does not trust the new CA.
+// stillUses is the first unit whose certificate is of another CA, distrusts the first that does not trust the new CA.
 func (s State) stillUses() string {
 	return s.others(func(p Peer) bool { return p.Issuer == s.Certificates.Issued.Issuer })
 }
@@ -138,15 +138,10 @@ func (v *view) findChange(change, lacks string) finding.Finding {
 	return v.find(finding.CertificateChanges, finding.Args{Value: change, Detail: lacks})
 }
 
-// others is the first peer that is up and does not fulfil well; empty if there is none. An unread peer does not fulfil
-// it. A peer that is down is not awaited: it catches up when it returns.
+// others is the first peer that is up and is unread or not well; empty if there is none. A peer that is down is not
+// awaited: it catches up when it returns.
 func (s State) others(well func(Peer) bool) string {
-	for _, p := range s.Peers {
-		if s.hears(p) && (p.Data == Unread || !well(p)) {
-			return p.Unit
-		}
-	}
-	return ""
+	return s.firstPeer(func(p Peer) bool { return s.hears(p) && (p.Data == Unread || !well(p)) })
 }
 
 // hears reports whether one of this unit's servers is connected to the peer's. A unit without servers can't know, and

@@ -22,15 +22,17 @@ func TestClientsSettled(t *testing.T) {
 		looks []ovndb.Clients
 		want  bool
 	}{
-		"not looked yet":                    {nil, false},
-		"no_clients":                        {same(ovndb.Clients{}, 1), true},
-		"all went":                          {append(same(busy, 5), ovndb.Clients{}), true},
-		"too few looks":                     {same(idle, plan.SettledObservations-1), false},
-		"idle":                              {same(idle, plan.SettledObservations), true},
-		"all are sent the database":         {same(busy, 50), false},
-		"were, and now have it":             {append(same(busy, 50), idle), true},
-		"one comes":                         {append(same(idle, 50), ovndb.Clients{Connected: 101}), false},
-		"one came before":                   {append(same(ovndb.Clients{Connected: 99}, 5), same(idle, plan.SettledObservations)...), true},
+		"not looked yet":            {nil, false},
+		"no_clients":                {same(ovndb.Clients{}, 1), true},
+		"all went":                  {append(same(busy, 5), ovndb.Clients{}), true},
+		"too few looks":             {same(idle, plan.SettledObservations-1), false},
+		"idle":                      {same(idle, plan.SettledObservations), true},
+		"all are sent the database": {same(busy, 50), false},
+		"were, and now have it":     {append(same(busy, 50), idle), true},
+		"one comes":                 {append(same(idle, 50), ovndb.Clients{Connected: 101}), false},
+		"one came before": {
+			append(same(ovndb.Clients{Connected: 99}, 5), same(idle, plan.SettledObservations)...), true,
+		},
 		"some go":                           {append(same(idle, 5), ovndb.Clients{Connected: 90}), true},
 		"few that never read":               {same(ovndb.Clients{Connected: 100, Busy: 5}, plan.SettledObservations), true},
 		"all_receive_a_change_now_and_then": {append(same(busy, 4), idle, busy, busy), true},

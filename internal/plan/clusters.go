@@ -12,10 +12,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// servedClaim is a unit that serves other clusters than the published ones; empty if none does. If Juju writes a claim
-// at the end of the hook (Juju 4), a unit that was stopped until it leads again overwrites another unit's claim, which
-// other units may follow already. But each unit's own claim stays, and a unit that finds another's commits no cluster:
-// so of two claims, in any order, at most the one written first is served.
+// servedClaim is a unit that serves other clusters than the published ones; empty if none does. Juju 4 writes a claim
+// at the end of the hook. So a unit that lost leadership during its hook, and leads again at its end, overwrites
+// another unit's claim, which other units may follow already. But each unit's own claim stays, and a unit that finds
+// another claim commits no cluster: of two claims, in any order, at most the one written first is served.
 func (s State) servedClaim() string {
 	if !s.Clusters.known() {
 		return ""
@@ -44,13 +44,8 @@ func (v *view) hasClaimed() bool {
 	return v.Clusters.known() && published(ovndb.NB) || v.Dying && published(ovndb.SB)
 }
 
-// otherClaim is another unit that has claimed clusters, too, so that this unit commits none.
-func (s State) otherClaim() string {
-	if i := slices.IndexFunc(s.Peers, s.rivals); i >= 0 {
-		return s.Peers[i].Unit
-	}
-	return ""
-}
+// otherClaim is another unit that has claimed clusters, too. Then this unit commits none.
+func (s State) otherClaim() string { return s.firstPeer(s.rivals) }
 
 // doubtsClaims reports whether another unit has, or may have, claimed clusters, too.
 func (v *view) doubtsClaims() bool { return v.hasClaimed() && (v.Blind || v.otherClaim() != "") }
@@ -66,7 +61,7 @@ func (s State) ownClusters() map[ovndb.Database]raft.ID {
 		return nil
 	case nb.Cluster != s.Claim, own[ovndb.SB] == "", nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
 		return nil
-	// two are served: only a person can choose
+	// Two are served: only an operator can choose.
 	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }):
 		return nil
 	}
@@ -84,16 +79,15 @@ func (v *view) clustersFound() int {
 	return len(running[ovndb.NB]) + len(running[ovndb.SB])
 }
 
-func (v *view) publishServed() Step {
-	return Step{Kind: PublishClusters, IDs: only(v.running()), Reason: v.servedClaim() + " serves them already"}
-}
-
+// publishFound publishes the one cluster of each database that has servers.
 func (v *view) publishFound() Step {
-	return Step{Kind: PublishClusters, IDs: only(v.running()), Reason: v.rule}
-}
-
-func (v *view) stage() Step {
-	return Step{Kind: StageCluster, Database: v.db, Timer: v.Settings.ElectionTimer}
+	ids := map[ovndb.Database]raft.ID{}
+	for db, clusters := range v.running() {
+		for id := range clusters {
+			ids[db] = id
+		}
+	}
+	return Step{Kind: PublishClusters, IDs: ids, Reason: v.rule}
 }
 
 func (v *view) publishStaged() Step {
@@ -104,7 +98,6 @@ func (v *view) publishStaged() Step {
 	return Step{Kind: PublishClusters, IDs: ids, Reason: v.rule}
 }
 
-// awaits is the finding that the clusters are awaited.
 func awaits(why string) func(*view) finding.Finding {
 	return func(v *view) finding.Finding { return v.find(finding.ClustersAwaited, finding.Args{Value: why}) }
 }
@@ -155,13 +148,7 @@ func (v *view) findMadeElsewhere() finding.Finding {
 }
 
 // unread is the first peer that could not be read at all.
-func (s State) unread() string {
-	i := slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Data == Unread })
-	if i < 0 {
-		return ""
-	}
-	return s.Peers[i].Unit
-}
+func (s State) unread() string { return s.firstPeer(func(p Peer) bool { return p.Data == Unread }) }
 
 // running are the clusters with servers, each with its units.
 func (s State) running() map[ovndb.Database]map[raft.ID][]string {
@@ -196,15 +183,4 @@ func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) s
 		parts = append(parts, fmt.Sprintf("%s is the application's", s.Clusters.IDs[db].Brief()))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// only is the one cluster of each database.
-func only(running map[ovndb.Database]map[raft.ID][]string) map[ovndb.Database]raft.ID {
-	ids := map[ovndb.Database]raft.ID{}
-	for db, clusters := range running {
-		for id := range clusters {
-			ids[db] = id
-		}
-	}
-	return ids
 }

@@ -109,20 +109,15 @@ func conversionMemory(size int64) int64 { return upgradeMemoryFactor*size + upgr
 
 // withoutRoom is the first unit that reports no room for a conversion.
 func (s State) withoutRoom(db ovndb.Database) string {
-	for _, p := range s.Peers {
-		if p.NoRoom[db] {
-			return p.Unit
-		}
-	}
-	return ""
+	return s.firstPeer(func(p Peer) bool { return p.NoRoom[db] })
 }
 
 // ConversionLacks is what this unit lacks for a pending conversion; empty if nothing is known to be missing.
 func (x Database) ConversionLacks() string {
-	var all []string
 	if x.Schema != Drifted {
 		return ""
 	}
+	var all []string
 	if need := conversionDisk(x.Size); x.FreeDisk > 0 && x.FreeDisk < need {
 		all = append(all, fmt.Sprintf("%s of the disk, %s are free", Mebibytes(need), Mebibytes(x.FreeDisk)))
 	}
@@ -162,8 +157,9 @@ func (s State) runsAnother() string {
 	return ""
 }
 
-// outdated reports whether newer packages may be available than are installed, so that a stopped server is not started
-// with these: the others' databases may be too new for it. If the packages are unavailable, it is started nevertheless.
+// outdated reports whether newer packages may be available than are installed. A stopped server is then not started
+// with the installed ones, since the others' databases may be too new for it. If the packages are unavailable, it is
+// started.
 func (s State) outdated() bool {
 	return s.Packages.Source != s.Settings.AllSources() && !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay)
 }

@@ -22,10 +22,11 @@ func TestListenerWithoutTLS(t *testing.T) {
 	edit(&s, ovndb.SB, func(x *plan.Database) {
 		x.WithoutTLS = []plan.Listener{{Database: ovndb.SB, Target: "ptcp:1:\x1b" + strings.Repeat("x", 500), UUID: uuid}}
 	})
-	all := slices.DeleteFunc(plan.Decide(s).Findings, func(f finding.Finding) bool { return f.Code != finding.ListenerWithoutTLS })
+	other := func(f finding.Finding) bool { return f.Code != finding.ListenerWithoutTLS }
+	all := slices.DeleteFunc(plan.Decide(s).Findings, other)
 	require.Len(t, all, 1)
 	assert.Equal(t, `"ptcp:1:\x1b`+strings.Repeat("x", 52)+`"`, all[0].Args.Value)
 	require.Len(t, all[0].Remedies, 1)
-	assert.Equal(t, command.OnMachine(s.Unit, "sudo", "ovn-sbctl", "--no-leader-only", "remove", "SB_Global", ".", "connections", uuid),
-		all[0].Remedies[0].Command)
+	words := []string{"sudo", "ovn-sbctl", "--no-leader-only", "remove", "SB_Global", ".", "connections", uuid}
+	assert.Equal(t, command.OnMachine(s.Unit, words...), all[0].Remedies[0].Command)
 }

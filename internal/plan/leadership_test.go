@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,7 +37,8 @@ func TestJuju4_replaced_leader_discards(t *testing.T) {
 	require.Nil(t, old.hook)
 	require.Empty(t, w.claims)
 	w.run(old)
-	assert.Empty(t, slices.DeleteFunc([]*server{old.staged[ovndb.NB], old.staged[ovndb.SB]}, func(s *server) bool { return s == nil }))
+	assert.Nil(t, old.staged[ovndb.NB])
+	assert.Nil(t, old.staged[ovndb.SB])
 	for range rounds {
 		w.settle()
 	}

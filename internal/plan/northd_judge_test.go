@@ -23,33 +23,35 @@ func TestJudgeNorthd(t *testing.T) {
 		return plan.Northd{Found: plan.NorthdNone, Since: since, Standby: standby, Asked: since, Answered: true}
 	}
 	earlier := noon.Add(-time.Minute)
+	reports := func(all ...plan.NorthdReport) []plan.NorthdReport { return all }
+	const on, standby, hung, off = ovndb.NorthdActive, ovndb.NorthdStandby, ovndb.NorthdUnresponsive, ovndb.NorthdDown
+	down1, stands1, stands2 := says(u1, ""), says(u1, standby), says(u2, standby)
+	hangs1 := plan.NorthdReport{Unit: u1, Known: true, Up: true, Health: hung}
+	unknown1, unknown2 := plan.NorthdReport{Unit: u1}, plan.NorthdReport{Unit: u2}
+	before0, before1, taken := active(u0, true), active(u1, true), plan.Northd{Standby: true}
 	for name, c := range map[string]struct {
-		own    plan.NorthdReport
-		peers  []plan.NorthdReport
-		before plan.Northd
-		want   plan.Northd
+		own          ovndb.NorthdHealth
+		peers        []plan.NorthdReport
+		before, want plan.Northd
 	}{
-		"own is active":                     {says(u0, ovndb.NorthdActive), []plan.NorthdReport{says(u1, ovndb.NorthdStandby), {Unit: u2}}, plan.Northd{}, active(u0, true)},
-		"another is active":                 {says(u0, ovndb.NorthdUnresponsive), []plan.NorthdReport{says(u1, ovndb.NorthdActive)}, none(earlier, false), active(u1, false)},
-		"own_hangs_others_on_standby":       {says(u0, ovndb.NorthdUnresponsive), []plan.NorthdReport{says(u1, ovndb.NorthdStandby)}, active(u0, true), none(noon, true)},
-		"the active one's unit is down":     {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{says(u1, ""), says(u2, ovndb.NorthdStandby)}, active(u1, true), none(noon, true)},
-		"all others are down":               {says(u0, ovndb.NorthdUnconnected), []plan.NorthdReport{says(u1, ""), says(u2, "")}, active(u1, true), none(noon, false)},
-		"none was active before":            {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{says(u1, ovndb.NorthdStandby)}, none(earlier, true), none(earlier, true)},
-		"none was active, by a later clock": {says(u0, ovndb.NorthdStandby), nil, none(noon.Add(time.Hour), false), none(noon, false)},
-		"another has taken the lock of own": {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{says(u1, ovndb.NorthdStandby)}, active(u0, true), plan.Northd{Standby: true}},
-		"another has taken a peer's lock":   {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{says(u1, ovndb.NorthdStandby)}, active(u1, true), plan.Northd{Standby: true}},
-		"own has ended, another stood by":   {says(u0, ovndb.NorthdDown), []plan.NorthdReport{says(u1, ovndb.NorthdStandby)}, active(u0, true), plan.Northd{Standby: true}},
-		"own has ended, no other stood by":  {says(u0, ovndb.NorthdDown), []plan.NorthdReport{says(u1, "")}, active(u0, true), none(noon, false)},
-		"a peer's hangs": {
-			says(u0, ovndb.NorthdStandby),
-			[]plan.NorthdReport{{Unit: u1, Known: true, Up: true, Health: ovndb.NorthdUnresponsive}},
-			active(u1, true),
-			plan.Northd{Found: plan.NorthdNone, Since: noon, Asked: noon, Hangs: u1},
+		"active":                      {on, reports(stands1, unknown2), plan.Northd{}, active(u0, true)},
+		"peer active":                 {hung, reports(says(u1, on)), none(earlier, false), active(u1, false)},
+		"hangs, others on standby":    {hung, reports(stands1), before0, none(noon, true)},
+		"active peer's unit down":     {standby, reports(down1, stands2), before1, none(noon, true)},
+		"all others down":             {ovndb.NorthdUnconnected, reports(down1, says(u2, "")), before1, none(noon, false)},
+		"none before":                 {standby, reports(stands1), none(earlier, true), none(earlier, true)},
+		"none before, clock set back": {standby, nil, none(noon.Add(time.Hour), false), none(noon, false)},
+		"own lock taken":              {standby, reports(stands1), before0, taken},
+		"peer's lock taken":           {standby, reports(stands1), before1, taken},
+		"ended, peer on standby":      {off, reports(stands1), before0, taken},
+		"ended, peer down":            {off, reports(down1), before0, none(noon, false)},
+		"peer hangs": {
+			standby, reports(hangs1), before1, plan.Northd{Found: plan.NorthdNone, Since: noon, Asked: noon, Hangs: u1},
 		},
-		"a peer can't be read":         {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{{Unit: u1}, says(u2, "")}, none(earlier, false), plan.Northd{}},
-		"a report that does not count": {says(u0, ovndb.NorthdStandby), []plan.NorthdReport{{Unit: u1, Health: ovndb.NorthdActive}}, plan.Northd{}, plan.Northd{}},
+		"peer unread":    {standby, reports(unknown1, says(u2, "")), none(earlier, false), plan.Northd{}},
+		"report unknown": {standby, reports(plan.NorthdReport{Unit: u1, Health: on}), plan.Northd{}, plan.Northd{}},
 	} {
-		assert.Equal(t, c.want, plan.JudgeNorthd(noon, time.Minute, c.own, c.peers, c.before), name)
+		assert.Equal(t, c.want, plan.JudgeNorthd(noon, time.Minute, says(u0, c.own), c.peers, c.before), name)
 	}
 }
 
@@ -89,8 +91,9 @@ func TestNorthdProved(t *testing.T) {
 	assert.Equal(t, plan.Northd{Found: plan.NorthdActive, Unit: peer.Unit}, judge(12*time.Second, n))
 
 	peer.Up = false
-	assert.True(t, plan.JudgeNorthd(noon.Add(time.Hour), probe, own, []plan.NorthdReport{dead}, plan.Northd{Found: plan.NorthdNone, Since: noon, Asked: noon}).Proved(probe),
-		"nothing else is up")
+	none := plan.Northd{Found: plan.NorthdNone, Since: noon, Asked: noon}
+	n = plan.JudgeNorthd(noon.Add(time.Hour), probe, own, []plan.NorthdReport{dead}, none)
+	assert.True(t, n.Proved(probe), "nothing else is up")
 	assert.False(t, plan.Northd{}.Proved(probe))
 	assert.False(t, plan.Northd{Found: plan.NorthdActive, Answered: true, Asked: noon}.Proved(probe))
 }

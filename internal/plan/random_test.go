@@ -122,7 +122,9 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	func(_ *rand.Rand, s *plan.State) { s.Clusters = plan.Clusters{} },
 	func(r *rand.Rand, s *plan.State) { s.Clusters.CreatedBy = one(r, "", s.Unit, "ovn-central/9") },
 	func(r *rand.Rand, s *plan.State) {
-		s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: one(r, nbCluster, otherCluster), ovndb.SB: one(r, sbCluster, otherCluster)}
+		s.Clusters.IDs = map[ovndb.Database]raft.ID{
+			ovndb.NB: one(r, nbCluster, otherCluster), ovndb.SB: one(r, sbCluster, otherCluster),
+		}
 	},
 	func(r *rand.Rand, s *plan.State) {
 		s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {one(r, nbCluster, otherCluster)}}
@@ -169,7 +171,9 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	},
 	// Recoveries.
 	func(r *rand.Rand, s *plan.State) {
-		s.Refused = map[ovndb.Database]finding.Finding{one(r, ovndb.Databases()...): finding.New(finding.RecoveryDying, finding.Subject{}, finding.Args{})}
+		s.Refused = map[ovndb.Database]finding.Finding{
+			one(r, ovndb.Databases()...): finding.New(finding.RecoveryDying, finding.Subject{}, finding.Args{}),
+		}
 	},
 	recovering, recovering, recovering,
 	// A cluster that no unit says to have.
@@ -181,7 +185,9 @@ var unitChanges = []func(*rand.Rand, *plan.State){
 	// Two claims.
 	func(r *rand.Rand, s *plan.State) {
 		fresh(r.IntN(2) == 0, func(*plan.State) {})(s)
-		s.Clusters = plan.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster}, CreatedBy: s.Unit}
+		s.Clusters = plan.Clusters{
+			IDs: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster}, CreatedBy: s.Unit,
+		}
 		staged(nbCluster, sbCluster)(s)
 		if len(s.Peers) > 0 {
 			s.Peers[0].Claim = otherCluster
@@ -218,8 +224,15 @@ func recovering(r *rand.Rand, s *plan.State) {
 		Database: ovndb.NB, Unit: s.Unit, Dying: s.Dying, JujuLeader: s.JujuLeader, Now: noon, Cluster: nbCluster,
 		Own:     &recovery.Copy{Cluster: nbCluster, Term: 2, Index: 9, Stopped: r.IntN(2) == 0},
 		HeldFor: one(r, "", s.Unit, "ovn-central/1"),
-		Peers:   []recovery.Peer{{Unit: "ovn-central/1", Read: r.IntN(4) > 0, Reached: true, Copy: &recovery.Copy{Cluster: nbCluster, Term: 2, Index: 9, Stopped: true}}},
-		Members: []recovery.Member{{ID: "00aa", Unit: s.Unit, Exists: true}, {ID: "00bb", Unit: "ovn-central/1", Exists: true}},
+		Peers: []recovery.Peer{
+			{
+				Unit: "ovn-central/1", Read: r.IntN(4) > 0, Reached: true,
+				Copy: &recovery.Copy{Cluster: nbCluster, Term: 2, Index: 9, Stopped: true},
+			},
+		},
+		Members: []recovery.Member{
+			{ID: "00aa", Unit: s.Unit, Exists: true}, {ID: "00bb", Unit: "ovn-central/1", Exists: true},
+		},
 	}
 	by := one(r, "", s.Unit, "ovn-central/1")
 	switch by {
@@ -251,10 +264,15 @@ var databaseChanges = []func(*rand.Rand, ovndb.Database, *plan.Database){
 		*x = down(clusterOf(db), plan.File{Address: one(r, "", "ssl:1.2.3.4:6643")})
 	},
 	func(r *rand.Rand, db ovndb.Database, x *plan.Database) {
-		*x = plan.Database{Condition: ovndb.Absent, Staged: one(r, "", clusterOf(db), otherCluster), Rival: one(r, "", "", "ssl:10.0.0.9:6643")}
+		*x = plan.Database{
+			Condition: ovndb.Absent, Staged: one(r, "", clusterOf(db), otherCluster), Rival: one(r, "", "", "ssl:10.0.0.9:6643"),
+		}
 	},
 	func(r *rand.Rand, db ovndb.Database, x *plan.Database) {
-		*x = down(clusterOf(db), plan.File{Damage: one(r, "", "a gap"), Outside: r.IntN(2) == 0, WasMember: r.IntN(2) == 0, Sole: r.IntN(2) == 0})
+		*x = down(
+			clusterOf(db),
+			plan.File{Damage: one(r, "", "a gap"), Outside: r.IntN(2) == 0, WasMember: r.IntN(2) == 0, Sole: r.IntN(2) == 0},
+		)
 	},
 	func(r *rand.Rand, _ ovndb.Database, x *plan.Database) {
 		x.Cluster = one(r, "", nbCluster, otherCluster)

@@ -21,22 +21,24 @@ func TestRejoin_removed_by_first_unit_that_stays(t *testing.T) {
 		change func(s *plan.State)
 		does   bool
 	}{
-		"another unit leads":        {2, func(*plan.State) {}, false},
-		"its unit is being removed": {2, func(s *plan.State) { s.Peers[0].Dying = true }, true},
-		"and a unit before stays":   {2, func(s *plan.State) { s.Peers[0].Dying = true; preceded(s, before()) }, false},
-		"a unit that does not lead is": {2, func(s *plan.State) {
+		"other leads":               {2, func(*plan.State) {}, false},
+		"leader dying":              {2, func(s *plan.State) { s.Peers[0].Dying = true }, true},
+		"leader dying, unit before": {2, func(s *plan.State) { s.Peers[0].Dying = true; preceded(s, before()) }, false},
+		"follower dying": {2, func(s *plan.State) {
 			p := before()
 			p.Dying, p.Servers = true, nil
 			s.Peers = append(s.Peers, p)
 		}, false},
-		"none leads": {2, func(s *plan.State) {
+		"no leader": {2, func(s *plan.State) {
 			s.Peers[0].Dying = true
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = raft.UnknownRef })
 		}, false},
-		"asking_unit_is_dying":              {2, func(s *plan.State) { s.Peers[0].Dying, s.Peers[1].Dying = true, true }, false},
-		"the leader asks":                   {1, func(*plan.State) {}, true},
-		"the leader asks, and a unit stays": {1, func(s *plan.State) { preceded(s, before()) }, false},
-		"it has asked for the one before": {1, func(s *plan.State) {
+		"asker dying": {
+			2, func(s *plan.State) { s.Peers[0].Dying, s.Peers[1].Dying = true, true }, false,
+		},
+		"leader asks":              {1, func(*plan.State) {}, true},
+		"leader asks, unit before": {1, func(s *plan.State) { preceded(s, before()) }, false},
+		"asked for former server": {1, func(s *plan.State) {
 			s.Peers[0].Rejoin[ovndb.SB] = "dddddddd-0000-4000-8000-000000000000"
 			s.Peers[1].Rejoin = map[ovndb.Database]raft.ID{ovndb.SB: serverOf(ovndb.SB, 2)}
 		}, false},
@@ -51,7 +53,10 @@ func TestRejoin_removed_by_first_unit_that_stays(t *testing.T) {
 			continue
 		}
 		require.NotNil(t, d.Step, name)
-		want := plan.Step{Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: asking, Server: id, Reason: asking + " asks to join as a new member"}
+		want := plan.Step{
+			Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: asking, Server: id,
+			Reason: asking + " asks to join as a new member",
+		}
 		assert.Equal(t, want, *d.Step, name)
 	}
 }

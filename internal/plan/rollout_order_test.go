@@ -3,7 +3,6 @@ package plan_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,8 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// look is unit self's view of n units; those that have upgraded publish it, and two lead.
-func look(self, n int, upgraded []bool, leaders map[ovndb.Database]int) plan.State {
+// upgrading is unit self's view of n units; those that have upgraded publish it, and two lead.
+func upgrading(self, n int, upgraded []bool, leaders map[ovndb.Database]int) plan.State {
 	s := well()
 	s.Unit, s.Units, s.Peers = fmt.Sprintf("ovn-central/%d", self), n, nil
 	s.Settings.Source = "dalmatian"
@@ -41,7 +40,9 @@ func look(self, n int, upgraded []bool, leaders map[ovndb.Database]int) plan.Sta
 			}
 			x.Status.Connections = nil
 			for _, i := range others {
-				x.Status.Connections = append(x.Status.Connections, raft.Connection{Peer: serverOf(db, i).Short(), Incoming: true, Up: true})
+				x.Status.Connections = append(
+					x.Status.Connections, raft.Connection{Peer: serverOf(db, i).Short(), Incoming: true, Up: true},
+				)
 			}
 		})
 	}
@@ -69,8 +70,8 @@ func TestRollout_one_unit_at_a_time(t *testing.T) {
 func nextToUpgrade(t require.TestingT, n int, upgraded []bool, leaders map[ovndb.Database]int) int {
 	first, waits := -1, map[int][]string{}
 	for i := range n {
-		d := decide(look(i, n, upgraded, leaders))
-		switch upgrades := strings.HasPrefix(d.step, "upgrade"); {
+		d := decide(upgrading(i, n, upgraded, leaders))
+		switch upgrades := d.step == plan.Upgrade; {
 		case upgraded[i]:
 			require.False(t, upgrades, "unit %d has", i)
 		case upgrades:
@@ -99,21 +100,21 @@ func leads(leaders map[ovndb.Database]int, unit int) (n int) {
 
 func TestRollout_skips_units_that_may_never_upgrade(t *testing.T) {
 	t.Parallel()
-	behind := func(change func(*plan.State)) func(*plan.State) {
-		return func(s *plan.State) {
+	// Only ovn-central/2 is before this unit, which leads.
+	behind := func(change change) change {
+		return all(func(s *plan.State) {
 			s.Settings.Source = "dalmatian"
-			s.Peers[0].Source = applied("dalmatian") // so that only ovn-central/2 is before this one, which leads
-			change(s)
-		}
+			s.Peers[0].Source = applied("dalmatian")
+		}, change)
 	}
-	const upgrade = "upgrade (the source has changed)"
+	upgrades := works(plan.Upgrade, "")
 	check(t, map[string]situation{
-		"it is up":           {behind(func(*plan.State) {}), ready("", "info UPGRADE_WAITS Unit=ovn-central/2")},
-		"it is down":         {behind(func(s *plan.State) { silence(s, 2) }), ready(upgrade)},
-		"it is dying":        {behind(func(s *plan.State) { s.Peers[1].Dying = true }), ready(upgrade)},
-		"it says no source":  {behind(func(s *plan.State) { s.Peers[1].Source = "" }), ready(upgrade)},
-		"it has no server":   {behind(func(s *plan.State) { s.Peers[1].Servers = nil }), ready(upgrade)},
-		"it has upgraded":    {behind(func(s *plan.State) { s.Peers[1].Source = applied("dalmatian") }), ready(upgrade)},
-		"the source is back": {behind(func(s *plan.State) { s.Settings.Source = "caracal" }), ready("")},
+		"up":          {behind(func(*plan.State) {}), ready("info UPGRADE_WAITS Unit=ovn-central/2")},
+		"down":        {behind(func(s *plan.State) { silence(s, 2) }), upgrades},
+		"dying":       {behind(func(s *plan.State) { s.Peers[1].Dying = true }), upgrades},
+		"no source":   {behind(func(s *plan.State) { s.Peers[1].Source = "" }), upgrades},
+		"no server":   {behind(func(s *plan.State) { s.Peers[1].Servers = nil }), upgrades},
+		"upgraded":    {behind(func(s *plan.State) { s.Peers[1].Source = applied("dalmatian") }), upgrades},
+		"source back": {behind(func(s *plan.State) { s.Settings.Source = "caracal" }), ready()},
 	})
 }

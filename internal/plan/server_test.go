@@ -1,147 +1,139 @@
 package plan_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// only makes a state in which nb has another condition, and sb is healthy.
-func only(x plan.Database, more ...func(*plan.State)) func(*plan.State) {
-	return func(s *plan.State) {
-		set(s, x, ovndb.NB)
-		for _, change := range more {
-			change(s)
-		}
-	}
+func disconnect(x *plan.Database) {
+	x.Status.State, x.Status.Role, x.Status.Leader = raft.Disconnected, raft.Candidate, raft.UnknownRef
 }
 
-func tooNew() plan.Database {
-	x := down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"})
-	x.TooNew = true
-	return x
-}
-
-func down(cluster raft.ID, f plan.File) plan.Database {
-	f.Path = "/var/lib/ovn/ovnnb_db.db"
-	return plan.Database{Condition: ovndb.Down, Cluster: cluster, Text: "the server is not running", File: f}
-}
-
-func TestEveryStateOfAServer(t *testing.T) {
+func TestDecide_every_member_state(t *testing.T) {
 	t.Parallel()
-	status := func(change func(*plan.Database)) func(*plan.State) {
-		return func(s *plan.State) { edit(s, ovndb.SB, change) }
+	joining := func(remote string) change {
+		return sb(func(x *plan.Database) {
+			x.Status.State, x.Status.Leader, x.Status.Remotes = raft.JoiningCluster, raft.UnknownRef, []string{remote}
+		})
 	}
-	joining := func(remotes ...string) func(*plan.Database) {
-		return func(x *plan.Database) {
-			x.Status.State, x.Status.Leader, x.Status.Remotes = raft.JoiningCluster, raft.UnknownRef, remotes
-		}
-	}
+	led := sb(func(x *plan.Database) { x.Status.Leader = "b001" })
+	lost := sb(func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
+	alone := func(s *plan.State) { s.Peers, s.Units = nil, 1 }
+	const (
+		member, stranger = "ssl:10.0.0.1:6644", "ssl:10.0.0.8:6644"
+		joins            = "waiting SERVER_JOINING sb Count=2 Total=3"
+		joinsOne         = "waiting SERVER_JOINING sb Count=1 Total=3"
+		joinsAlone       = "waiting SERVER_JOINING sb Total=1"
+		nbMoved          = "warning ADDRESS_CHANGED nb Other=ssl:10.0.0.7:6643 Address=ssl:10.0.0.0:6643" + replaceUnit
+		sbMoved          = "warning ADDRESS_CHANGED sb Other=ssl:10.0.0.7:6644 Address=ssl:10.0.0.0:6644" + replaceUnit
+		twoClusters      = "error TWO_CLUSTERS sb Detail=cccc0002 ovn-central/1 ovn-central/2 dddd0009 ovn-central/0"
+	)
 	check(t, map[string]situation{
-		"joining": {status(joining("ssl:10.0.0.1:6644")), finds("waiting SERVER_JOINING sb Count=2 Total=3")},
-		"joining_through_dying_peer": {func(s *plan.State) {
-			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
-			s.Peers[0].Dying = true
-		}, finds("waiting SERVER_JOINING sb Count=2 Total=3")},
-		"joining_through_gone_peer": {
-			status(joining("ssl:10.0.0.8:6644")),
-			does("rename the file of sb (the server tries to join through units that are gone)",
-				"waiting SERVER_JOINING sb Count=2 Total=3"),
-		},
-		"joining_through_joining_peer": {func(s *plan.State) {
-			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
+		"joining":                      {joining(member), finds(joins)},
+		"joining, peer dying":          {all(joining(member), func(s *plan.State) { s.Peers[0].Dying = true }), finds(joins)},
+		"joining, peer gone":           {joining(stranger), does(plan.ArchiveFile, "sb", joins)},
+		"joining, peer gone, has led":  {all(joining(stranger), led), finds(joins)},
+		"joining, peer gone, no other": {all(joining(stranger), alone), finds(joinsAlone)},
+		"joining, peer joins too": {all(joining(member), func(s *plan.State) {
 			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: nbCluster}
-		}, does("rename the file of sb (the server tries to join through units that are gone)",
-			"waiting SERVER_JOINING sb Count=1 Total=3")},
-		"joining_through_gone_peer_while_added": {func(s *plan.State) {
-			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
-			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = "b001" })
-		}, finds("waiting SERVER_JOINING sb Count=2 Total=3")},
-		"joining through a leader that has stopped adding it": {func(s *plan.State) {
-			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
-			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
-		}, does("rename the file of sb (the leader has stopped adding this server)",
-			"waiting SERVER_JOINING sb Count=2 Total=3")},
-		"joining_lost_and_no_other_peer": {func(s *plan.State) {
-			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
-			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
-			s.Peers, s.Units = nil, 1
-		}, finds("waiting SERVER_JOINING sb Total=1")},
-		"joining_through_gone_peer_and_no_other": {func(s *plan.State) {
-			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
-			s.Peers, s.Units = nil, 1
-		}, finds("waiting SERVER_JOINING sb Total=1")},
+		}), does(plan.ArchiveFile, "sb", joinsOne)},
+		"join lost":           {all(joining(member), lost), does(plan.ArchiveFile, "sb", joins)},
+		"join lost, no other": {all(joining(member), lost, alone), finds(joinsAlone)},
 		"leaving": {
-			status(func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.LeavingCluster, raft.UnknownRef }),
+			sb(func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.LeavingCluster, raft.UnknownRef }),
 			finds("waiting SERVER_LEAVING sb"),
 		},
-		"removed while it was down": {
-			status(func(x *plan.Database) {
-				x.Status.State, x.Status.Role, x.Status.Leader, x.Removed = raft.Disconnected, raft.Candidate, raft.UnknownRef, true
-			}),
-			does("leave the cluster of sb (the other members have removed this server)", "waiting SERVER_REMOVED sb"),
+		"no leader": {sb(disconnect), decided{}},
+		"no leader, removed": {
+			sb(func(x *plan.Database) { disconnect(x); x.Removed = true }),
+			does(plan.Leave, "sb", "waiting SERVER_REMOVED sb"),
 		},
-		"no_leader": {
-			status(func(x *plan.Database) {
-				x.Status.State, x.Status.Role, x.Status.Leader = raft.Disconnected, raft.Candidate, raft.UnknownRef
-			}),
-			decided{},
-		},
-		"removal_record_ignored_with_leader": {status(func(x *plan.Database) { x.Removed = true }), ready("")},
-		"of another cluster": {
-			status(func(x *plan.Database) { x.Cluster = otherCluster }),
-			finds(
-				"error TWO_CLUSTERS sb Detail=cccc0002 on ovn-central/1 and ovn-central/2, dddd0009 on ovn-central/0 -> remove the units of the wrong cluster",
-				"error SERVER_OF_OTHER_CLUSTER sb Cluster=dddd0009 Other=cccc0002"),
-		},
-		"Juju offers another address": {
-			func(s *plan.State) { s.Better = "10.0.0.7" },
-			ready("",
-				"warning ADDRESS_CHANGED nb Other=ssl:10.0.0.7:6643 Address=ssl:10.0.0.0:6643 -> add-unit ovn-central remove-unit ovn-central/0",
-				"warning ADDRESS_CHANGED sb Other=ssl:10.0.0.7:6644 Address=ssl:10.0.0.0:6644 -> add-unit ovn-central remove-unit ovn-central/0"),
-		},
-		"the machine has another address": {
-			func(s *plan.State) { s.Address = "10.0.0.7" },
-			ready("",
-				"warning ADDRESS_CHANGED nb Other=ssl:10.0.0.7:6643 Address=ssl:10.0.0.0:6643 -> add-unit ovn-central remove-unit ovn-central/0",
-				"warning ADDRESS_CHANGED sb Other=ssl:10.0.0.7:6644 Address=ssl:10.0.0.0:6644 -> add-unit ovn-central remove-unit ovn-central/0"),
-		},
+		"leader, removed": {sb(func(x *plan.Database) { x.Removed = true }), ready()},
+		"other cluster": {sb(func(x *plan.Database) { x.Cluster = otherCluster }), finds(
+			twoClusters+removeUnits, "error SERVER_OF_OTHER_CLUSTER sb Cluster=dddd0009 Other=cccc0002",
+		)},
+		"better address": {func(s *plan.State) { s.Better = "10.0.0.7" }, ready(nbMoved, sbMoved)},
+		"other address":  {func(s *plan.State) { s.Address = "10.0.0.7" }, ready(nbMoved, sbMoved)},
 	})
 }
 
-func TestRemotes_every_member_only(t *testing.T) {
+func TestJoin_remotes(t *testing.T) {
 	t.Parallel()
-	s := well()
-	set(&s, plan.Database{Condition: ovndb.Absent}, ovndb.NB)
-	silent, dying, stranger, joining := peer(3), peer(4), peer(5), peer(6)
-	silent.Address, dying.Dying = "", true
-	stranger.Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster}
-	joining.Clusters = nil
-	six := peer(7)
-	six.Address = "fd99::7"
-	s.Peers = append(s.Peers, silent, dying, stranger, joining, six)
-	d := plan.Decide(s)
-	require.NotNil(t, d.Step)
-	assert.Equal(t, plan.Step{
-		Kind: plan.JoinCluster, Database: ovndb.NB, Cluster: nbCluster,
-		Remotes: []string{"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:[fd99::7]:6643", "ssl:10.0.0.4:6643"}, // first the one that created it, last the one that is going
-	}, *d.Step)
+	at := func(addresses ...string) (all []string) {
+		for _, address := range addresses {
+			all = append(all, ovndb.RaftAddress(ovndb.NB, address))
+		}
+		return all
+	}
+	members := func(addresses ...string) change {
+		return func(s *plan.State) { s.Members = map[ovndb.Database][]string{ovndb.NB: at(addresses...)} }
+	}
+	// Juju may drop the data of a unit that is being removed and serves the cluster that it has made in a recovery.
+	remade := all(members(addressOf(0), addressOf(1)), func(s *plan.State) {
+		s.Clusters.IDs[ovndb.NB] = otherCluster
+		s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}}
+		s.Peers[0].Dying = true
+	})
+	one, two := addressOf(1), addressOf(2)
+	for name, tt := range map[string]struct {
+		change change
+		want   []string
+	}{
+		"no members known":     {func(*plan.State) {}, at(two, one)},
+		"members known":        {members(addressOf(9), two, one), at(two, one)},
+		"all have moved":       {members("10.9.9.1", "10.9.9.2"), at(two, one, "10.9.9.1", "10.9.9.2")},
+		"one has moved":        {members("10.9.9.1", one), at(two, one, "10.9.9.1")},
+		"one had this address": {members(addressOf(0), one), at(two, one)},
+		// First the creator, last those that are being removed.
+		"members only": {func(s *plan.State) {
+			silent, dying, stranger, joining, six := peer(3), peer(4), peer(5), peer(6), peer(7)
+			silent.Address, dying.Dying, joining.Clusters, six.Address = "", true, nil, "fd99::7"
+			stranger.Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster}
+			s.Peers = append(s.Peers, silent, dying, stranger, joining, six)
+		}, at(two, one, "fd99::7", addressOf(4))},
+		"made by dying creator": {all(remade, func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/1" }), at(one)},
+		"made by dying requester": {all(remade, func(s *plan.State) {
+			s.Peers[0].Requests = map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: nbCluster, New: otherCluster}}
+		}), at(one)},
+		"made by another": {remade, nil},
+		"made by staying creator": {all(remade, func(s *plan.State) {
+			s.Peers[0].Dying, s.Clusters.CreatedBy = false, "ovn-central/1"
+		}), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := well()
+			s.Databases[ovndb.NB] = plan.Database{Condition: ovndb.Absent}
+			tt.change(&s)
+			step := plan.Decide(s).Step
+			if tt.want == nil {
+				assert.Nil(t, step)
+				return
+			}
+			require.NotNil(t, step)
+			want := plan.Step{Kind: plan.JoinCluster, Database: ovndb.NB, Cluster: s.Clusters.IDs[ovndb.NB], Remotes: tt.want}
+			assert.Equal(t, want, *step)
+		})
+	}
 }
 
-func TestNobodyToJoinThrough(t *testing.T) {
+func TestJoin_no_member_known(t *testing.T) {
 	t.Parallel()
 	const (
 		awaited = "waiting CLUSTER_AWAITED nb Unit=ovn-central/2 Cluster=cccc"
 		lost    = "error CLUSTER_LOST nb Cluster=cccc0001"
-		again   = " -> deploy the application again"
-		none    = lost + " Detail=none says that it has it: see cluster-status on each; ovn-central/9, which created it, is gone -> IF_GONE: deploy the application again"
+		none    = lost + " Detail=ovn-central/9 -> IF_GONE: " + string(finding.DeployAgain)
 	)
-	members := func(units ...int) func(*plan.State) {
+	members := func(units ...int) change {
 		return func(s *plan.State) {
 			s.Members = map[ovndb.Database][]string{}
 			for _, n := range units {
@@ -149,45 +141,45 @@ func TestNobodyToJoinThrough(t *testing.T) {
 			}
 		}
 	}
-	last := func(p plan.Peer) func(*plan.State) {
-		return func(s *plan.State) { s.Peers[1] = p }
+	last := func(p plan.Peer) change { return func(s *plan.State) { s.Peers[1] = p } }
+	dying := func(data plan.Reading) change {
+		return last(plan.Peer{Unit: "ovn-central/2", Dying: true, Data: data})
 	}
-	going := func(data plan.Reading) plan.Peer { return plan.Peer{Unit: "ovn-central/2", Dying: true, Data: data} }
 	read := plan.Peer{Unit: "ovn-central/2", Address: addressOf(2)}
-	nothing, unread, joining := read, read, read
-	nothing.Data, unread.Data, joining.Servers = plan.NothingPublished, plan.Unread, peer(2).Servers
+	empty, unread, joining := read, read, read
+	empty.Data, unread.Data, joining.Servers = plan.NothingPublished, plan.Unread, peer(2).Servers
 	situations := map[string]situation{}
 	for name, tt := range map[string]struct {
-		creator string
-		change  func(*plan.State)
+		creator int
+		change  change
 		want    decided
 	}{
-		"its creator is not there yet":    {"ovn-central/2", last(read), finds(awaited)},
-		"unknown_creator":                 {"", last(read), finds("waiting CLUSTER_AWAITED nb Unit=a unit Cluster=cccc")},
-		"this unit has created it":        {"ovn-central/0", last(read), finds(lost + " Detail=it was created here, and its file is gone" + again)},
-		"its creator is gone":             {"ovn-central/9", last(read), finds(none)},
-		"nothing is known of another":     {"ovn-central/9", last(nothing), finds(awaited + " Detail=it has published nothing")},
-		"another can't be read":           {"ovn-central/9", last(unread), finds(awaited + " Detail=what it publishes can't be read")},
-		"another joins it":                {"ovn-central/9", last(joining), finds(awaited + " Detail=it is joining")},
-		"it is going, and can't be read":  {"ovn-central/2", last(going(plan.Unread)), finds(awaited + " Detail=it is being removed, and what it publishes can't be read")},
-		"it is going, and publishes none": {"ovn-central/2", last(going(plan.NothingPublished)), finds(awaited + " Detail=it is being removed, and publishes nothing")},
-		"it is going, and has not joined": {"ovn-central/2", last(going(plan.Published)), finds(awaited + " Detail=it is being removed, and may have joined")},
-		"the leader has seen a member":    {"ovn-central/9", members(2), finds(awaited + " Detail=it is known as a member")},
-		"it is going, and known as a member": {
-			"ovn-central/2", func(s *plan.State) { last(going(plan.Unread))(s); members(0, 2)(s) },
-			does("join the cluster of nb", "waiting SERVER_JOINING nb Total=3"),
+		"creator not ready":          {2, last(read), finds(awaited)},
+		"creator unknown":            {-1, last(read), finds("waiting CLUSTER_AWAITED nb Unit=a unit Cluster=cccc")},
+		"created here":               {0, last(read), finds(lost + deployAgain)},
+		"creator gone":               {9, last(read), finds(none)},
+		"creator gone, peer empty":   {9, last(empty), finds(awaited)},
+		"creator gone, peer unread":  {9, last(unread), finds(awaited)},
+		"creator gone, peer joins":   {9, last(joining), finds(awaited)},
+		"creator gone, member known": {9, members(2), finds(awaited)},
+		"creator gone, members gone": {9, members(9), finds(none)},
+		"creator dying, unread":      {2, dying(plan.Unread), finds(awaited)},
+		"creator dying, empty":       {2, dying(plan.NothingPublished), finds(awaited)},
+		"creator dying, not joined":  {2, dying(plan.Published), finds(awaited)},
+		"no other unit":              {-1, func(s *plan.State) { s.Peers = nil }, finds(lost + deployAgain)},
+		"creator dying, member known": {
+			2, all(dying(plan.Unread), members(0, 2)), does(plan.JoinCluster, "nb", "waiting SERVER_JOINING nb Total=3"),
 		},
-		"all units have spoken":  {"ovn-central/9", members(9), finds(none)},
-		"there is no other unit": {"", func(s *plan.State) { s.Peers = nil }, finds(lost + again)},
 	} {
-		situations[name] = situation{func(s *plan.State) {
+		situations[name] = situation{all(func(s *plan.State) {
 			set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB)
 			for i := range s.Peers {
 				s.Peers[i].Servers, s.Peers[i].Clusters = nil, nil
 			}
-			s.Clusters.CreatedBy = tt.creator
-			tt.change(s)
-		}, tt.want}
+			if s.Clusters.CreatedBy = ""; tt.creator >= 0 {
+				s.Clusters.CreatedBy = fmt.Sprintf("ovn-central/%d", tt.creator)
+			}
+		}, tt.change), tt.want}
 	}
 	check(t, situations)
 }

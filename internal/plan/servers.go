@@ -280,10 +280,11 @@ func (v *view) findFile(code finding.Code, detail string) finding.Finding {
 }
 
 func (v *view) findUnusable() finding.Finding {
-	if v.x.Condition == ovndb.Down {
-		return v.findFile(finding.FileUnusable, v.x.File.Damage)
+	detail := v.x.File.Damage
+	if v.x.Condition != ovndb.Down && v.x.Text != "" {
+		detail += "; " + v.x.Text
 	}
-	return v.findFile(finding.FileUnusable, strings.TrimSuffix(v.x.File.Damage+"; "+v.x.Text, "; "))
+	return v.findFile(finding.FileUnusable, detail)
 }
 
 func (v *view) findTooNew() finding.Finding {

@@ -82,8 +82,7 @@ func (s State) usable(options ...string) bool {
 // Drift compares a part of the machine with its wanted state.
 type Drift string
 
-// The values of Drift. The zero value is one that was not looked at, which is
-// left alone.
+// The values of Drift. The zero value means that the part was not observed. It is then left unchanged.
 const (
 	InSync  Drift = "as wanted"
 	Drifted Drift = "differs"
@@ -268,6 +267,14 @@ type Peer struct {
 	Claim raft.ID
 	// NoRoom are the databases that its machine has no room to convert.
 	NoRoom map[ovndb.Database]bool
+}
+
+// firstPeer is the first other unit for which has returns true; empty if there is none.
+func (s State) firstPeer(has func(Peer) bool) string {
+	if i := slices.IndexFunc(s.Peers, has); i >= 0 {
+		return s.Peers[i].Unit
+	}
+	return ""
 }
 
 func (p Peer) trusts(ca string) bool { return slices.Contains(p.Trusts, ca) }

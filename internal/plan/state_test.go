@@ -2,11 +2,15 @@ package plan_test
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -29,7 +33,9 @@ func clusterOf(db ovndb.Database) raft.ID {
 
 // serverOf is the ID of unit N's server.
 func serverOf(db ovndb.Database, n int) raft.ID {
-	return raft.ID(fmt.Sprintf("%s00%d0000-0000-4000-8000-000000000000", map[ovndb.Database]string{ovndb.NB: "a", ovndb.SB: "b"}[db], n))
+	return raft.ID(
+		fmt.Sprintf("%s00%d0000-0000-4000-8000-000000000000", map[ovndb.Database]string{ovndb.NB: "a", ovndb.SB: "b"}[db], n),
+	)
 }
 
 func addressOf(n int) string { return fmt.Sprintf("10.0.0.%d", n) }
@@ -38,16 +44,24 @@ func addressOf(n int) string { return fmt.Sprintf("10.0.0.%d", n) }
 func well() plan.State {
 	s := plan.State{
 		Now: noon, Unit: "ovn-central/0", Address: addressOf(0), Units: 3,
-		Settings: plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, Source: "caracal", AutoRestarts: true},
-		Packages: plan.Packages{Installed: true, Source: applied("caracal"), Version: ovndb.Version{OVN: "24.03", OVS: "3.3"}},
+		Settings: plan.Settings{
+			ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, Source: "caracal", AutoRestarts: true,
+		},
+		Packages: plan.Packages{
+			Installed: true, Source: applied("caracal"), Version: ovndb.Version{OVN: "24.03", OVS: "3.3"},
+		},
 		Services: map[ovndb.Service]plan.ServiceState{
 			ovndb.Northd: {Active: true}, ovndb.Umbrella: {Active: true, Enabled: true},
 		},
-		Certificates: plan.Certificates{Related: true, Provider: "vault/0", Issued: certificate("cert0", "A"), Used: certificate("cert0", "A")},
-		Clusters:     plan.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster}, CreatedBy: "ovn-central/2"},
-		Databases:    map[ovndb.Database]plan.Database{},
-		Peers:        []plan.Peer{peer(1), peer(2)},
-		Defaults:     plan.InSync, NorthdParams: plan.InSync, Firewall: plan.InSync,
+		Certificates: plan.Certificates{
+			Related: true, Provider: "vault/0", Issued: certificate("cert0", "A"), Used: certificate("cert0", "A"),
+		},
+		Clusters: plan.Clusters{
+			IDs: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster}, CreatedBy: "ovn-central/2",
+		},
+		Databases: map[ovndb.Database]plan.Database{},
+		Peers:     []plan.Peer{peer(1), peer(2)},
+		Defaults:  plan.InSync, NorthdParams: plan.InSync, Firewall: plan.InSync,
 		Northds: plan.Northd{Found: plan.NorthdActive, Unit: "ovn-central/1"},
 	}
 	s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 1)
@@ -56,13 +70,15 @@ func well() plan.State {
 
 func certificate(fingerprint, issuer string, alsoTrusts ...string) *plan.Certificate {
 	return &plan.Certificate{
-		Fingerprint: fingerprint, Issuer: issuer, Trusts: append([]string{issuer}, alsoTrusts...), NotAfter: noon.AddDate(1, 0, 0),
+		Fingerprint: fingerprint, Issuer: issuer, Trusts: append([]string{issuer}, alsoTrusts...),
+		NotAfter: noon.AddDate(1, 0, 0),
 	}
 }
 
 func peer(n int) plan.Peer {
 	return plan.Peer{
-		Unit: fmt.Sprintf("ovn-central/%d", n), Address: addressOf(n), Source: applied("caracal"), Running: []ovndb.Version{{OVN: "24.03", OVS: "3.3"}}, Trusts: []string{"A"}, Issuer: "A",
+		Unit: fmt.Sprintf("ovn-central/%d", n), Address: addressOf(n), Source: applied("caracal"),
+		Running: []ovndb.Version{{OVN: "24.03", OVS: "3.3"}}, Trusts: []string{"A"}, Issuer: "A",
 		Servers:  map[ovndb.Database]raft.ID{ovndb.NB: serverOf(ovndb.NB, n), ovndb.SB: serverOf(ovndb.SB, n)},
 		Clusters: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster},
 	}
@@ -73,7 +89,8 @@ func serving(db ovndb.Database, leader int) plan.Database {
 	cluster := clusterOf(db)
 	st := raft.Status{
 		Name: string(db), Cluster: &cluster, Server: serverOf(db, 0), Address: ovndb.RaftAddress(db, addressOf(0)),
-		State: raft.ClusterMember, Role: raft.Follower, Leader: raft.Ref(serverOf(db, leader).Short()), ElectionTimer: 4 * time.Second,
+		State: raft.ClusterMember, Role: raft.Follower, Leader: raft.Ref(serverOf(db, leader).Short()),
+		ElectionTimer: 4 * time.Second,
 	}
 	x := plan.Database{Condition: ovndb.Serving, Cluster: cluster, ClientsServed: true}
 	if leader == 0 {
@@ -82,13 +99,46 @@ func serving(db ovndb.Database, leader int) plan.Database {
 	}
 	for n := range 3 {
 		id := serverOf(db, n)
-		st.Servers = append(st.Servers, raft.Member{Short: id.Short(), Address: ovndb.RaftAddress(db, addressOf(n)), Self: n == 0})
+		st.Servers = append(
+			st.Servers, raft.Member{Short: id.Short(), Address: ovndb.RaftAddress(db, addressOf(n)), Self: n == 0},
+		)
 		if n > 0 {
 			st.Connections = append(st.Connections, raft.Connection{Peer: id.Short(), Incoming: true, Up: true})
 		}
 	}
 	x.Status = st
 	return x
+}
+
+// change is a difference from another state.
+type change = func(*plan.State)
+
+// all makes several changes.
+func all(changes ...change) change {
+	return func(s *plan.State) {
+		for _, change := range changes {
+			change(s)
+		}
+	}
+}
+
+// nb and sb change the unit's state of one database.
+func nb(change func(*plan.Database)) change { return func(s *plan.State) { edit(s, ovndb.NB, change) } }
+func sb(change func(*plan.Database)) change { return func(s *plan.State) { edit(s, ovndb.SB, change) } }
+
+// only replaces the state of nb.
+func only(x plan.Database, more ...change) change {
+	return all(append([]change{func(s *plan.State) { set(s, x, ovndb.NB) }}, more...)...)
+}
+
+// invalid makes options invalid.
+func invalid(options ...string) change {
+	return func(s *plan.State) {
+		s.Invalid = map[string]string{}
+		for _, option := range options {
+			s.Invalid[option] = "invalid"
+		}
+	}
 }
 
 // edit changes a unit's state of a database.
@@ -125,34 +175,97 @@ func applied(source string) string { return plan.Settings{Source: source}.AllSou
 
 // decided is a decision in a comparable form.
 type decided struct {
-	step string
+	step plan.Kind
+	// args are the arguments of the step: database, services, timer and code.
+	args string
 	// found are the findings in the form of [brief].
 	found []string
 	ready bool
 }
 
-// finds is a decision without a step, does one with a step, ready that of a unit that is ready.
+// finds is a decision without a step, does one with a step; ready and works are those of a unit that is ready.
 func finds(found ...string) decided { return decided{found: found} }
 
-func does(step string, found ...string) decided { return decided{step: step, found: found} }
+func ready(found ...string) decided { return decided{found: found, ready: true} }
 
-func ready(step string, found ...string) decided { return decided{step, found, true} }
+func does(step plan.Kind, args string, found ...string) decided {
+	return decided{step, args, found, false}
+}
+
+func works(step plan.Kind, args string, found ...string) decided {
+	return decided{step, args, found, true}
+}
 
 func decide(s plan.State) decided {
 	d := plan.Decide(s)
 	got := decided{ready: d.Ready}
 	for _, f := range d.Findings {
-		got.found = append(got.found, findingtest.Brief(f))
+		got.found = append(got.found, brief(f))
 	}
-	if d.Step != nil {
-		got.step = d.Step.String()
+	if step := d.Step; step != nil {
+		var args []string
+		if step.Database != "" {
+			args = append(args, step.Database.Short())
+		}
+		for _, service := range append(step.Services, step.Service) {
+			args = append(args, string(service))
+		}
+		if step.Timer != 0 {
+			args = append(args, step.Timer.String())
+		}
+		args = append(args, string(step.Why.Code))
+		got.step = step.Kind
+		got.args = strings.Join(slices.DeleteFunc(args, func(arg string) bool { return arg == "" }), " ")
 	}
 	return got
 }
 
+// Remedies, as [findingtest.Brief] writes them.
+const (
+	makeSpace          = " -> " + string(finding.MakeSpace)
+	makeSpaceOrReplace = makeSpace + " -> IF_NO_SPACE: add-unit ovn-central remove-unit ovn-central/0"
+	makeSpaceThere     = " -> " + string(finding.MakeSpaceThere)
+	moveAway           = " -> " + string(finding.MoveAway)
+	restoreFile        = " -> " + string(finding.RestoreFile)
+	stopOldServer      = " -> " + string(finding.StopOldServer)
+	removeUnits        = " -> " + string(finding.RemoveUnits)
+	deployAgain        = " -> " + string(finding.DeployAgain)
+	reissue            = " -> vault/leader reissue-certificates"
+	replaceUnit        = " -> add-unit ovn-central remove-unit ovn-central/0"
+	rejoinNB           = " -> ovn-central/0 rejoin database=nb"
+
+	paused        = "warning PAUSED -> ovn-central/0 resume"
+	unrelated     = "error CERTIFICATES_MISSING -> integrate ovn-central:certificates vault"
+	invalidSource = "error OPTION_INVALID source Value=invalid -> config ovn-central --reset source"
+
+	nbServer = string(ovndb.NorthboundServer)
+	sbServer = string(ovndb.SouthboundServer)
+)
+
+// worded are the findings whose arguments the planner puts into words.
+var worded = []finding.Code{
+	finding.ClustersAwaited, finding.ClusterAwaited, finding.ClusterLost, finding.TwoClusters, finding.ClaimContested,
+	finding.SchemaOlder, finding.ConversionLacksRoom, finding.CertificatesAwaited, finding.CertificateChanges,
+	finding.NorthdNoneActive, finding.NorthdHangs, finding.RestartsHeld, finding.RestartDue,
+}
+
+// values are units, services, clusters and numbers.
+var values = regexp.MustCompile(`[a-z-]+/\d+|ovn-[a-z-]+|[a-z]{4}\d{4}|\d[\w.]*(?: ms| MiB)?`)
+
+// brief is a finding in the form of [findingtest.Brief]. Of the planner's own words it keeps only the values.
+func brief(f finding.Finding) string {
+	if slices.Contains(worded, f.Code) {
+		f.Args.Value = strings.Join(values.FindAllString(f.Args.Value, -1), " ")
+		if f.Code != finding.CertificateChanges {
+			f.Args.Detail = strings.Join(values.FindAllString(f.Args.Detail, -1), " ")
+		}
+	}
+	return findingtest.Brief(f)
+}
+
 // situation is a state, by its difference from a healthy one, and the expected decision.
 type situation struct {
-	change func(*plan.State)
+	change change
 	want   decided
 }
 

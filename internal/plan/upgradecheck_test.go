@@ -31,7 +31,8 @@ func upgradable(sb int64) (plan.State, plan.UpgradeCandidate) {
 		Databases: map[ovndb.Database]plan.Database{ovndb.NB: member(ovndb.NB, 4), ovndb.SB: member(ovndb.SB, sb)},
 	}
 	u := plan.UpgradeCandidate{
-		Source: "cloud:jammy-caracal", Offered: ovndb.Version{OVN: "24.03.1-0", OVS: "3.1.5-0"}, Disk: 100 << 30, Memory: 16 << 30, Typed: juju.Version{}.Render,
+		Source: "cloud:jammy-caracal", Offered: ovndb.Version{OVN: "24.03.1-0", OVS: "3.1.5-0"}, Disk: 100 << 30,
+		Memory: 16 << 30, Typed: juju.Version{}.Render,
 		Schemas: map[ovndb.Database]plan.UpgradeSchema{
 			ovndb.NB: {Served: "7.0.0", Brought: "7.0.0"}, ovndb.SB: {Served: "20.27.0", Brought: "20.33.0", Newer: true},
 		},
@@ -59,7 +60,8 @@ func TestCheckUpgrade_text(t *testing.T) {
 			u.Schemas[ovndb.SB] = plan.UpgradeSchema{Served: "20.27.0", Brought: "20.27.0"}
 		},
 		"source-that-can-not-be-looked-into": func(_ *plan.State, u *plan.UpgradeCandidate) {
-			u.Offered, u.Unknown = ovndb.Version{}, "cannot look into the package source: a personal archive can be looked into only once it was added"
+			u.Offered, u.Unknown = ovndb.Version{}, "cannot look into the package source: a personal archive can be "+
+				"looked into only once it was added"
 			for db, schema := range u.Schemas {
 				u.Schemas[db] = plan.UpgradeSchema{Served: schema.Served}
 			}
@@ -121,7 +123,7 @@ func TestCheckUpgrade_file_format(t *testing.T) {
 			assert.Equal(t, format, d.FileFormat, "%s with %q", d.Name, installed)
 			assert.Equal(t, "3.2", d.BroughtFileFormat, d.Name)
 		}
-		shown := document.Upgrade(s.CheckUpgrade(u))
-		assert.Equal(t, format != "3.2", strings.Contains(shown, "converted to schema 20.33.0 and the file format of Open vSwitch 3.2, which no ovsdb-server before 3.2 can read,"), shown)
+		text := document.Upgrade(s.CheckUpgrade(u))
+		assert.Equal(t, format != "3.2", strings.Contains(text, "no ovsdb-server before 3.2"), text)
 	}
 }

@@ -108,7 +108,8 @@ func (w *world) caName() string { return fmt.Sprintf("CA%d", w.ca) }
 func (w *world) issue(u *unit) {
 	w.serial++
 	u.issued = &plan.Certificate{
-		Fingerprint: fmt.Sprintf("cert%d", w.serial), Issuer: w.caName(), Trusts: []string{w.caName()}, NotAfter: noon.AddDate(1, 0, 0),
+		Fingerprint: fmt.Sprintf("cert%d", w.serial), Issuer: w.caName(), Trusts: []string{w.caName()},
+		NotAfter: noon.AddDate(1, 0, 0),
 	}
 	if !w.calm && w.chance(20) {
 		u.issued.Problem = "certificate is for 10.9.9.9, this unit is " + u.address
@@ -311,7 +312,8 @@ func (w *world) staying() []*unit {
 // settled reports whether the application would survive the unit's sudden loss.
 func (w *world) settled(u *unit) bool {
 	for _, db := range ovndb.Databases() {
-		if c := w.clusters[w.settings.IDs[db]]; c != nil && (!c.started || len(c.members) == 1 && c.members[0] == u.files[db]) {
+		c := w.clusters[w.settings.IDs[db]]
+		if c != nil && (!c.started || len(c.members) == 1 && c.members[0] == u.files[db]) {
 			return false
 		}
 	}

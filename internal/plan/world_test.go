@@ -194,8 +194,12 @@ func (w *world) members() map[ovndb.Database][]string {
 // state is a unit's observation of itself.
 func (w *world) state(u *unit, a asked) plan.State {
 	s := plan.State{
-		Now: noon, Unit: u.name, JujuLeader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused, Pending: u.pending,
-		Settings: plan.Settings{Source: a.config.source, ElectionTimer: a.config.timer, InactivityProbe: a.config.probe, AutoRestarts: !a.config.held},
+		Now: noon, Unit: u.name, JujuLeader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused,
+		Pending: u.pending,
+		Settings: plan.Settings{
+			Source: a.config.source, ElectionTimer: a.config.timer, InactivityProbe: a.config.probe,
+			AutoRestarts: !a.config.held,
+		},
 		Packages: plan.Packages{Installed: u.installed, Source: u.source, Version: ovndb.Version{OVN: u.version}},
 		Services: map[ovndb.Service]plan.ServiceState{
 			ovndb.Northd: {Active: u.northd}, ovndb.Umbrella: {Active: u.boots, Enabled: u.boots},
@@ -208,7 +212,9 @@ func (w *world) state(u *unit, a asked) plan.State {
 		Databases:    map[ovndb.Database]plan.Database{},
 	}
 	if a.config.bad {
-		s.Invalid = map[string]string{plan.OptionElectionTimer: "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds"}
+		s.Invalid = map[string]string{
+			plan.OptionElectionTimer: "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds",
+		}
 	}
 	for _, other := range w.units {
 		if other.northd {
