@@ -5,39 +5,32 @@ import (
 	"errors"
 )
 
-// operation is a change in one database's cluster: a leave, a kick, a restart, or the stop of a
-// server that can't be asked.
+// operation is a change of one database's cluster: a leave, a kick, a restart, or the stop of an unreadable server.
 type operation interface {
-	// needsLock reports whether something is to be done that needs the database's lock.
+	// needsLock reports whether the operation must take the database's lock.
 	needsLock() bool
-	// takeLock takes it, and observes again: others may have changed the membership
-	// while this unit waited.
+	// takeLock takes the lock, and observes again: other units may have changed the membership meanwhile.
 	takeLock(context.Context) error
-	// act judges once more, right before what can't be taken back, acts, and returns
-	// when it is proved to be done.
+	// act judges once more, makes the change, and returns once the change is proved.
 	act(context.Context) error
-	// release gives the lock back with the record of what was done. Without a lock it
-	// does nothing.
+	// release releases the lock and records the change. Without a lock it does nothing.
 	release(context.Context)
 }
 
-// change is what one call changes, in one database or in both. It is the only way to a
-// lock, and so to a change: all are judged, then all locks are taken, then all are judged
-// again, then one after the other acts and is proved, and at last the locks are given back
-// (rules R1, R5, R6).
+// change makes the operations of one call, in one database or in both. Every lock is taken here: all operations are
+// judged, all locks are taken, all operations are judged again, then they act one after the other, each is proved, and
+// at last the locks are released (rules R1, R5, R6).
 type change[O operation] struct {
 	operations []O
-	// judge judges all operations. Its error ends the change: no database is touched
-	// before all have passed, without the lock and under it.
+	// judge judges all operations. No database is touched unless all pass, without the locks and under them.
 	judge func(context.Context) error
-	// begin is called once they have; nil does nothing.
+	// begin is called after that, unless it is nil.
 	begin func(context.Context)
-	// ends reports whether the error of one operation leaves those after it untouched.
+	// ends reports whether an operation's error prevents the operations after it.
 	ends func(error) bool
 }
 
-// carryOut returns the error of the judgement or of a lock, else what the operations
-// returned.
+// carryOut returns the error of the judgement or of a lock, otherwise those of the operations.
 func (c change[O]) carryOut(ctx context.Context) error {
 	defer func() {
 		for _, o := range c.operations {

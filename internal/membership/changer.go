@@ -1,7 +1,6 @@
-// Package membership changes the members of the databases' clusters: a unit leaves,
-// kicks what another left behind, or takes its own server down for a while. What may be
-// done is decided by package raft, from what package observe finds; here it is done
-// under a lock, in small steps, and proved.
+// Package membership changes the members of the databases' clusters: a unit leaves, kicks another unit's member, or
+// takes its own server down for a while. Package raft decides from the observations of package observe whether that is
+// safe; this package makes the change under a lock, in small steps, and proves it.
 package membership
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// Observer finds out again what a change is judged by. An [observe.Observer] is one.
+// Observer makes the observations by which a change is judged. An [observe.Observer] is one.
 type Observer interface {
 	ObserveServer(context.Context, ovndb.Database) observe.ServerState
 	ObserveServers(context.Context) map[ovndb.Database]observe.ServerState
@@ -33,14 +32,13 @@ type Observer interface {
 // Changer changes the membership of one unit's servers.
 type Changer struct {
 	*observe.Machine
-	// Observer finds out what changes are judged by, again before each step.
+	// Observer is called again before each step.
 	Observer Observer
 	// Goal asks Juju which units the application will have. It is called again during every wait.
 	Goal func(context.Context) (juju.GoalState, error)
-	// BeforeLeaving is called before the unit leaves a cluster, or its services are stopped
-	// for good; nil does nothing.
+	// BeforeLeaving is called before the unit leaves a cluster, or its services are stopped for good; nil does nothing.
 	BeforeLeaving func(context.Context)
-	// Progress tells a person who waits what happens.
+	// Progress shows a line to a waiting operator.
 	Progress func(context.Context, string)
 }
 
@@ -48,13 +46,13 @@ type Changer struct {
 const (
 	// lockInterval is how often a lock that another unit holds is read.
 	lockInterval = 250 * time.Millisecond
-	// tellInterval is how often a wait tells a person what it waits for.
+	// tellInterval is how often a wait shows its progress.
 	tellInterval = 5 * time.Second
-	// goalInterval is how often Juju is asked, in a wait, which units are to stay.
+	// goalInterval is how often a wait asks Juju which units stay.
 	goalInterval = 2 * time.Second
 )
 
-// progressSince returns a function that tells a person who waits what happens, each [tellInterval] after last.
+// progressSince returns a function that shows a line of progress, at most once in each [tellInterval] after last.
 func (s *Changer) progressSince(last time.Time) func(ctx context.Context, text string) {
 	return func(ctx context.Context, text string) {
 		if now := s.Now(); now.After(last.Add(tellInterval)) {
@@ -64,7 +62,7 @@ func (s *Changer) progressSince(last time.Time) func(ctx context.Context, text s
 	}
 }
 
-// socket is where this unit's server of the database is reached.
+// socket is the endpoint of this unit's server.
 func (s *Changer) socket(d ovndb.Database) string { return "unix:" + s.Control.Paths.Socket(d) }
 
 // withGlobal connects to the first endpoint that serves the database, reads external_ids of its Global row, and calls
@@ -88,10 +86,4 @@ func (s *Changer) externalIDs(ctx context.Context, d ovndb.Database) (ids map[st
 		return nil
 	})
 	return ids, err
-}
-
-func (s *Changer) beforeLeaving(ctx context.Context) {
-	if s.BeforeLeaving != nil {
-		s.BeforeLeaving(ctx)
-	}
 }

@@ -17,9 +17,9 @@ const clientsPatience = 30 * time.Second
 // clientsInterval is how often they are counted meanwhile.
 const clientsInterval = 250 * time.Millisecond
 
-// awaitClients returns once the clients of this unit's server have settled, or after a while. Clients that the unit
-// before this one has disconnected come here. If this server went down while it sends them the database, all of them
-// would fetch it once more from the remaining server. Locks are renewed meanwhile.
+// awaitClients returns once the clients of this unit's server have settled, or after a while. They may come from the
+// server that was restarted before. If this server went down while it sends them the database, all of them would fetch
+// it once more from the remaining server. Locks are renewed meanwhile.
 func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew func(context.Context) error) error {
 	patience := s.Patience(db, clientsPatience)
 	until, progress := s.Now().Add(patience), s.progressSince(time.Time{})

@@ -16,16 +16,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// conversionKey is the key of external_ids of NB_Global and SB_Global that records at which election timer a
-// conversion of the database was last begun, and to the schema of which packages: no unit tries again at that timer.
-// It stays there, since dropping it would make ovn-northd compute everything again (rule R17). It does not count for
-// other packages.
+// conversionKey is the key of external_ids of NB_Global and SB_Global for the last conversion that was begun: its
+// election timer, and the version of the packages with the schema. With these packages, no unit tries again at that
+// timer. The key stays, since dropping it would make ovn-northd compute everything again (rule R17).
 const conversionKey = "ovn-central:conversion"
 
 const conversionUnit = " ms, "
 
-// TriedConversion returns the election timer at which any unit has last begun to convert the database to the schema of
-// that version of the packages; 0 if none has.
+// TriedConversion returns the election timer of the last attempt to convert the database to the schema of this version
+// of the packages; 0 if there was none.
 func (s *Changer) TriedConversion(ctx context.Context, d ovndb.Database, version string) (timer time.Duration,
 	err error,
 ) {
@@ -48,8 +47,8 @@ func (s *Changer) onConversion(ctx context.Context, d ovndb.Database,
 	return nil
 }
 
-// ErrRaftLeaderLost means that another member leads, or none does, since this one has begun to convert the database.
-// The conversion was ended: it would have run for ever, at full load.
+// ErrRaftLeaderLost means that the member that converts the database has lost the leadership. The conversion was ended:
+// it would have run for ever, at full load.
 var ErrRaftLeaderLost = errors.New("the server has lost the leadership; the next try uses a larger election timer")
 
 // raftLeaderInterval is how often a member that converts is asked whether it leads. It is silent at times, and
@@ -60,11 +59,10 @@ const raftLeaderInterval = 250 * time.Millisecond
 // as the timer that it needs ([plan.ConversionTimer]); it ends with the lead in any case.
 const convertBase = 2 * time.Minute
 
-// Convert brings the database, which this unit's member leads, to the schema of these packages. It ends with
-// [ErrRaftLeaderLost] if the member no longer leads. Before it begins, it records in the database at which election
-// timer it tries. It has the database's lock meanwhile (rule R5): members are silent while they store what was
-// converted, so that another one that leaves or restarts then could be one too many. If another unit held the lock
-// for too long, the error is a [*finding.RefusedError].
+// Convert converts the database, which this unit's member leads, to the schema of these packages. It first records the
+// attempt and its election timer in the database. It ends with [ErrRaftLeaderLost] if the member loses the leadership.
+// It holds the database's lock (rule R5): members are silent while they store the converted data, so no other one may
+// leave or restart then. If another unit held the lock for too long, the error is a [*finding.RefusedError].
 func (s *Changer) Convert(ctx context.Context, m observe.Application, d ovndb.Database, version string,
 	timer time.Duration,
 ) error {

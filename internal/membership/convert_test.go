@@ -45,9 +45,8 @@ func (u *realUnit) converting() (n int) {
 	return n
 }
 
-// A conversion that its leader begins and can't have stored continues the next
-// leader, and at a follower for ever: it is ended with the lead. That it was tried at
-// this election timer is known to all units.
+// A conversion that its leader begins and can't have stored continues the next leader, and at a follower for ever: it
+// is ended with the lead. That it was tried at this election timer is known to all units.
 func TestConvert_ends_when_leadership_is_lost(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.SB)

@@ -9,10 +9,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// PublishDamage records for the other units whether this unit's server has lost entries. lost describes the missing
-// entries; it is empty if there are none. PublishDamage writes only if the database has no such record yet (rule
-// R17), through another member if its own can't, and removes the record only after ovsdb-tool has found the whole
-// file in order.
+// PublishDamage records for the other units whether this unit's server has lost entries; lost describes them, and is
+// empty if there are none. It writes only if that changes the record (rule R17), through another member if its own
+// server can't. It removes the record only if ovsdb-tool finds no damage in the file.
 func (s *Changer) PublishDamage(ctx context.Context, l observe.ServerState, lost string) error {
 	if !l.Member() || !l.Status.HasLeader() {
 		return nil

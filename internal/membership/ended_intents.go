@@ -10,9 +10,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// ClearEndedIntents drops intents that this unit knows to have ended from a lock that no unit holds, if this unit's
-// server is a plain member: a restart cancels a leave, a kick that was lost is never carried out, a server that was
-// taken down is back. Until then the other units expect these changes.
+// ClearEndedIntents drops intents that this unit knows to be over from a lock that no unit holds, if this unit's server
+// is a plain member: a restart cancels a leave, a lost kick is never carried out, and the server is back. Until then
+// the other units expect these changes.
 func (s *Changer) ClearEndedIntents(ctx context.Context) {
 	for _, d := range ovndb.Databases() {
 		if err := s.clearEndedIntents(ctx, d); err != nil {

@@ -18,11 +18,11 @@ const rewritePatience = 5 * time.Second
 // rewriteInterval is how often it is checked meanwhile.
 const rewriteInterval = 50 * time.Millisecond
 
-// DamagedFileError means that a server's file lacks entries of its log, and that it could not be rewritten. The
-// server must not be stopped.
+// DamagedFileError is returned if a server's file lacks entries of its log and could not be rewritten. The server must
+// not be stopped.
 type DamagedFileError struct {
 	Database ovndb.Database
-	// Missing is what the file lacks, Err why it still does.
+	// Missing describes the lacking entries. Err is why the file was not rewritten.
 	Missing string
 	Err     error
 }
@@ -36,9 +36,9 @@ func (e *DamagedFileError) Error() string {
 // Unwrap is why it could not be rewritten.
 func (e *DamagedFileError) Unwrap() error { return e.Err }
 
-// RewriteFile makes a server whose file lacks entries write it again, from what it has in memory, and proves by
-// ovsdb-tool that the file can be loaded then. It deletes nothing, and asks nothing of a server whose file is whole.
-// Call it before a server is stopped. The error is a [*DamagedFileError] if the file still lacks entries.
+// RewriteFile makes a server whose file lacks entries write it again from its memory, and proves by ovsdb-tool that the
+// new file can be loaded. It does nothing if the file is whole. Call it before a server is stopped. The error is a
+// [*DamagedFileError] if the file still lacks entries.
 func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	l := s.Observer.ObserveServer(ctx, d)
 	lost, err := s.Observer.MissingEntries(ctx, l)

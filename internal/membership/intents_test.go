@@ -36,8 +36,7 @@ func going(u *realUnit, units ...*realUnit) observe.Application {
 	return m
 }
 
-// requireRefused requires that a change was refused, since members are down or the lock records that they may be
-// going.
+// requireRefused requires that a change was refused, since members are down or the lock records that they may be going.
 func requireRefused(t *testing.T, err error, down ...string) {
 	t.Helper()
 	require.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
@@ -51,10 +50,9 @@ func requireRefused(t *testing.T, err error, down ...string) {
 	}
 }
 
-// R1, R5: of four members one is dead, one is about to be kicked by a unit that was
-// stopped after it noted it. Only that unit takes the note back, so that the
-// leave of a third is refused until the first continues, finds its time over and does
-// nothing.
+// R1, R5: of four members one is dead, one is about to be kicked by a unit that was stopped after it noted it. Only
+// that unit takes the note back, so that the leave of a third is refused until the first continues, finds its time over
+// and does nothing.
 func TestR5_kick_intent_stays_until_its_unit_ends_it(t *testing.T) {
 	units := realCluster(t, 4, ovndb.NB)
 	a, b, c, dead := units[0], units[1], units[2], units[3]

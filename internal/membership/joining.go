@@ -14,9 +14,8 @@ import (
 // become one, besides what its database's size adds ([raft.Patience]).
 const joinPatience = 10 * time.Second
 
-// EndJoin stops a server that joins, and makes sure that it has not become a member meanwhile: nothing else keeps it
-// from that, and the others would count it for ever. If it has become a member, it is started again, and the error is
-// a [*PendingError].
+// EndJoin stops a joining server, and checks that it has not become a member meanwhile: the others would count it for
+// ever. If it has, EndJoin starts it again and returns a [*PendingError].
 func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
 	joined := &PendingError{
 		d,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -16,21 +17,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// kickBase and the election timer bound how long a kick may take to be proved.
+// kickBase is how long the proof of a kick may take besides three election timers.
 const kickBase = 10 * time.Second
 
 func kickTimeout(electionTimer time.Duration) time.Duration { return kickBase + 3*electionTimer }
 
-// KickRequest is what an operator asks for.
+// KickRequest is an operator's request.
 type KickRequest struct {
 	// IDs name the member to kick, for one database or both.
 	IDs map[ovndb.Database]raft.IDArgument
-	// Unit names it instead: what that unit has left behind, in both databases.
+	// Unit names instead the unit whose members to kick, in both databases.
 	Unit string
-	// Confirmed is i-really-mean-it; Permit permits what rule R4 refuses.
+	// Confirmed is i-really-mean-it. Permit permits kicks that rule R4 refuses.
 	Confirmed bool
 	Permit    raft.Permit
-	// DryRun judges and shows, and changes nothing.
+	// DryRun changes nothing.
 	DryRun bool
 }
 
@@ -43,9 +44,9 @@ const (
 	AlreadyGone KickOutcome = "already gone"
 	WouldRemove KickOutcome = "would be removed"
 	Refused     KickOutcome = "refused"
-	// Pending: asked for, and not proved within its time.
+	// Pending: the kick was sent, and not proved in time.
 	Pending KickOutcome = "pending"
-	// Untouched: nothing was done, since something else prevented it.
+	// Untouched: nothing was done, because of another database or unit.
 	Untouched KickOutcome = "not touched"
 )
 
@@ -53,13 +54,13 @@ const (
 type KickResult struct {
 	Database ovndb.Database
 	Outcome  KickOutcome
-	// Text is for people: the member, its unit and state, the arithmetic.
+	// Text is for people: the member, its unit and state, and the quorum.
 	Text string
-	// Against are the reasons against it, with the ways out; Warnings are what the operator should know.
+	// Against are the reasons against the kick, with their remedies. Warnings don't prevent it.
 	Against, Warnings []finding.Finding
 }
 
-// Done reports whether nothing is left to do about it.
+// Done reports whether nothing is left to do.
 func (r KickResult) Done() bool {
 	return r.Outcome == Removed || r.Outcome == AlreadyGone || r.Outcome == WouldRemove
 }
@@ -79,10 +80,10 @@ func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest
 		return nil
 	}
 	if r.DryRun {
-		_ = judge(ctx) // the results say it
-		return results(kicks), nil
+		_ = judge(ctx) // the results have its error, and that of the change
+	} else {
+		_ = change[*kickOperation]{operations: kicks, judge: judge, ends: always}.carryOut(ctx)
 	}
-	_ = change[*kickOperation]{operations: kicks, judge: judge, ends: always}.carryOut(ctx) // so here
 	return results(kicks), nil
 }
 
@@ -103,7 +104,7 @@ func (r KickRequest) check() error {
 	return nil
 }
 
-// invalid is the refusal of the parameter unit, before anything is looked at.
+// invalid refuses the parameter unit.
 func invalid(why string) error {
 	return finding.Refuse([]finding.Finding{finding.New(finding.ParameterInvalid, finding.Subject{Name: "unit"},
 		finding.Args{Detail: why})})
@@ -153,19 +154,20 @@ type kickOperation struct {
 	application observe.Application
 	request     KickRequest
 	server      observe.ServerState
-	// otherServer is what this unit has of the other database, to recognise its IDs.
+	// otherServer is this unit's server of the other database, whose IDs are recognised.
 	otherServer observe.ServerState
 	target      raft.Peer
-	// answers are those of members that share four digits.
+	// answers are those of members that share their four digits.
 	answers []raft.ProbeResult
-	// id is what to name to the server.
-	id      string
-	lock    *lock
+	// id names the target to the server.
+	id   string
+	lock *lock
+	// removed is the text of the record of the removal.
 	removed string
-	// plan is how it was judged last, by view.
+	// plan is the last judgement, by view.
 	plan raft.Plan
 	view raft.View
-	// withdrawn: what was noted was surely not begun.
+	// withdrawn reports whether the recorded intent was surely not begun.
 	withdrawn bool
 	result    KickResult
 }
@@ -179,14 +181,14 @@ func (k *kickOperation) refuse(code finding.Code, args finding.Args, ways ...fin
 	k.withhold(Refused, finding.Of(code, k.server.Database, args, ways...))
 }
 
-// refuseFor refuses for what has failed.
+// refuseFor refuses because of an error.
 func (k *kickOperation) refuseFor(err error) {
-	if refused := (*finding.RefusedError)(nil); errors.As(finding.Refuse(finding.Reasons(err),
-		finding.ByHand(finding.RunAgain)), &refused) {
-		k.withhold(Refused, refused.Findings...)
+	again := finding.ByHand(finding.RunAgain)
+	if refused := finding.Refuse(finding.Reasons(err), again); refused != nil {
+		k.withhold(Refused, finding.Reasons(refused)...)
 		return
 	}
-	k.refuse(finding.ChangeFailed, finding.Args{Detail: err.Error()}, finding.ByHand(finding.RunAgain))
+	k.refuse(finding.ChangeFailed, finding.Args{Detail: err.Error()}, again)
 }
 
 func (k *kickOperation) withhold(outcome KickOutcome, against ...finding.Finding) {
@@ -217,12 +219,10 @@ func (k *kickOperation) act(ctx context.Context) error {
 	return nil
 }
 
-// kick asks for the removal and waits for its proof. It reports whether to continue
-// with the other database.
+// kick asks for the removal and waits for its proof. It reports whether to continue with the other database.
 func (k *kickOperation) kick(ctx context.Context) bool {
 	s, d := k.changer, k.server.Database
-	// Look again, just before what can't be taken back: the other database's kick
-	// has taken its time.
+	// Look again, just before what can't be taken back: the other database's kick has taken its time.
 	k.server = s.Observer.ObserveServer(ctx, d)
 	if k.resolve(ctx); !evaluateKicks(ctx, []*kickOperation{k}) || !k.unresolved() {
 		return k.result.Done()
@@ -255,18 +255,15 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	return true
 }
 
-// neverSent reports whether a failed kick is surely not carried out: the server was
-// not reached, or has refused.
+// neverSent reports whether a failed kick is surely not carried out: the server was not reached, or has refused.
 func neverSent(err error) bool {
-	for _, sure := range []error{
-		ovsctl.ErrNoLeader, ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrUnknownCluster,
-		ovsctl.ErrNotClustered,
-	} {
-		if errors.Is(err, sure) {
-			return true
-		}
-	}
-	return errors.As(err, new(*ovsctl.ServerError))
+	return isAny(err, ovsctl.ErrNoLeader, ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrUnknownCluster,
+		ovsctl.ErrNotClustered) || errors.As(err, new(*ovsctl.ServerError))
+}
+
+// isAny reports whether err is one of the targets.
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // pending records that the kick was sent, and that its end was not seen.

@@ -17,8 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// resolveAll finds, for each database that the request names, the member that it
-// means. What can't be resolved is refused there.
+// resolveAll resolves the member in each database that the request names.
 func (s *Changer) resolveAll(ctx context.Context, m observe.Application, r KickRequest) []*kickOperation {
 	servers := s.Observer.ObserveServers(ctx)
 	var kicks []*kickOperation
@@ -39,8 +38,7 @@ func (s *Changer) resolveAll(ctx context.Context, m observe.Application, r KickR
 	return kicks
 }
 
-// noRecord marks a database in which the named unit is not known to have had a
-// server.
+// noRecord is the ID if the named unit is not known to have had a server of the database.
 const noRecord = "no record"
 
 func noneKnown(kicks []*kickOperation) bool {
@@ -49,7 +47,7 @@ func noneKnown(kicks []*kickOperation) bool {
 	})
 }
 
-// resolve finds the target in the database's present configuration (rule R3).
+// resolve finds the target in the database's configuration, or refuses (rule R3).
 func (k *kickOperation) resolve(ctx context.Context) {
 	k.result = KickResult{Database: k.server.Database}
 	if !k.server.Member() {
@@ -61,7 +59,7 @@ func (k *kickOperation) resolve(ctx context.Context) {
 		return
 	}
 	if k.answers = nil; k.server.Status.AmbiguousIDs() {
-		k.answers = k.changer.Observer.Probe(ctx, k.server) // only their whole IDs tell them apart
+		k.answers = k.changer.Observer.Probe(ctx, k.server) // they have the full IDs
 	}
 	d, given := k.server.Database, k.request.IDs[k.server.Database]
 	var there []raft.Peer
@@ -80,7 +78,7 @@ func (k *kickOperation) resolve(ctx context.Context) {
 	}
 }
 
-// waysToName are how to name the member that was meant.
+// waysToName returns the remedies of a name that means no member or several.
 func (k *kickOperation) waysToName(code finding.Code) []finding.Remedy {
 	see := finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit))
 	switch code {
@@ -93,14 +91,12 @@ func (k *kickOperation) waysToName(code finding.Code) []finding.Remedy {
 	return []finding.Remedy{see}
 }
 
-// peers are the members with their IDs as far as they are known. Whether they are
-// up is judged later.
+// peers returns the members, with full IDs if known.
 func (k *kickOperation) peers() []raft.Peer {
 	return raft.View{Status: k.server.Status, Names: k.application.Names(k.server.Database), Probes: k.answers}.Peers()
 }
 
-// unitUnknown withholds a kick of a unit of which this database has no record. The outcome is Refused if the other
-// database has none either. The members are those that belong to no unit.
+// unitUnknown withholds a kick of a unit without a record of a server. members belong to no unit.
 func (k *kickOperation) unitUnknown(outcome KickOutcome, members []finding.Server) {
 	d, ways := k.server.Database, k.waysToName(finding.UnitUnknown)
 	if len(members) > 0 {
@@ -120,12 +116,12 @@ func (k *kickOperation) unknownMembers() (unknown []finding.Server) {
 	return unknown
 }
 
-// resolveUnit finds what a unit has left behind.
+// resolveUnit finds the member of a unit.
 func (k *kickOperation) resolveUnit(ctx context.Context) {
 	d, unit := k.server.Database, k.request.Unit
 	ids := k.application.ServersOf(d, unit)
 	if len(ids) == 0 {
-		// If a member belongs to no unit, a unit without a record may have a member still.
+		// A member that belongs to no unit may be this unit's.
 		k.id = noRecord
 		k.alreadyGone(ctx, "there is no record of a server of "+unit)
 		if unknown := k.unknownMembers(); len(unknown) > 0 && k.result.Outcome == AlreadyGone {
@@ -153,26 +149,21 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	}
 }
 
-// gonePatience is how long the configuration that a server shows may take to be seen
-// committed, besides an election: it takes milliseconds.
+// gonePatience is how long a configuration may take to be committed, besides an election. It takes milliseconds.
 const gonePatience = 2 * time.Second
 
-// alreadyGone is the result of a kick whose target is in the configuration no more,
-// once that is proved (rule R6): the rows that a server shows are those of the newest
-// entry of its log. One that is not committed may be undone, so that a kick that
-// was asked for without a quorum is pending, at the second try too.
+// alreadyGone is the result of a kick whose target is not in the configuration, once this is proved (rule R6): a server
+// shows the members of the newest entry of its log, which is undone if it is never committed. So a kick that was sent
+// without a quorum stays pending.
 func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 	d, proof := k.server.Database, raft.ConfigurationWatcher{}
-	patience, cancel := context.WithTimeout(ctx, gonePatience+min(2*k.server.Status.ElectionTimer, electionPatience))
-	defer cancel()
-	for status, err := k.server.Status, error(nil); ; status, err = k.changer.Control.Status(ctx, d) {
-		if err == nil && proof.Observe(status) {
-			k.result.Outcome, k.result.Text = AlreadyGone, text
-			return
-		}
-		if poll.Wait(patience, observe.PollInterval) != nil {
-			break
-		}
+	patience := gonePatience + min(2*k.server.Status.ElectionTimer, electionPatience)
+	if proof.Observe(k.server.Status) || poll.Await(ctx, patience, observe.PollInterval, nil, func() bool {
+		status, err := k.changer.Control.Status(ctx, d)
+		return err == nil && proof.Observe(status)
+	}) {
+		k.result.Outcome, k.result.Text = AlreadyGone, text
+		return
 	}
 	k.withhold(Pending, finding.Of(finding.RemovalNotCommitted, d, finding.Args{}, finding.ByHand(finding.RunAgain)))
 }
@@ -188,9 +179,9 @@ func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgumen
 	return len(r.Peers) > 0
 }
 
-// formerMembers are servers that were members, if the configuration lacks them: those in the history, but for servers
-// that have yet to join, and in ids, the external_ids of the database, those with a record of their removal or an
-// intent in the lock. The record may come seconds after the removal, the intent is there before it.
+// formerMembers returns the servers in the history, except those that have yet to join, and the servers for which ids,
+// the external_ids of the database, have a record of their removal or an intent in the lock. The record may come
+// seconds after the removal; the intent precedes it.
 func formerMembers(m observe.Application, d ovndb.Database, ids map[string]string) (former []raft.Peer) {
 	add := func(id raft.ID) { former = append(former, raft.Peer{ID: id, Member: raft.Member{Short: id.Short()}}) }
 	for _, id := range m.Names(d) {
@@ -208,8 +199,7 @@ func formerMembers(m observe.Application, d ovndb.Database, ids map[string]strin
 	return former
 }
 
-// evaluate applies the rules to a resolved kick. Its result then is a refusal, or
-// what would be done.
+// evaluate judges a resolved kick. The result then is Refused or WouldRemove.
 func (k *kickOperation) evaluate(ctx context.Context) {
 	s, d := k.changer, k.server.Database
 	owner := k.application.Owner(d, k.target)
@@ -256,10 +246,10 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	}
 }
 
-// serves reports whether the target takes part in the cluster, over whichever connections.
+// serves reports whether the target takes part in the cluster, over any connection.
 func (k *kickOperation) serves() bool { return k.target.Up || k.target.OneWay }
 
-// ways are the commands that would be right.
+// ways returns the remedies of a refused kick.
 func (k *kickOperation) ways(plan raft.Plan, view raft.View, owner observe.Owner) []finding.Remedy {
 	clusters := status.Views{k.server.Database: view}
 	switch plan.Refusal.Code {
@@ -277,12 +267,12 @@ func (k *kickOperation) ways(plan raft.Plan, view raft.View, owner observe.Owner
 	return []finding.Remedy{finding.ByHand(finding.RunAgain)}
 }
 
-// waysToForce are what is better than a kick of a member that is up or of a unit that stays, and the command that
+// waysToForce returns alternatives to the kick of a member that is up or of a unit that stays, and the command that
 // permits it.
 func (k *kickOperation) waysToForce(view raft.View, owner observe.Owner) (ways []finding.Remedy) {
 	d, unit := k.server.Database, owner.Unit
 	change := raft.Change{Database: d, View: view, Target: k.id, UnitInModel: unit}
-	// What is advised must not be refused in its turn.
+	// The advised command must not be refused.
 	permit, allowed := raft.WeakestPermit(change)
 	kick := func(permit raft.Permit) command.Command {
 		return status.KickCommand(k.application.Unit, map[ovndb.Database]string{d: k.target.Longest()}, permit)

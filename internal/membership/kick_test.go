@@ -266,8 +266,7 @@ func TestR9_stop_without_OVN_programs(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// clustered is the file of server aa00 of a cluster with these members, none of which
-// answers on its client port.
+// clustered is the file of server aa00 of a cluster with these members, none of which answers on its client port.
 func clustered(identities ...string) string {
 	members := make([]string, len(identities))
 	for i, identity := range identities {

@@ -34,9 +34,8 @@ func (s watched) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	return s.services.Run(ctx, c)
 }
 
-// R6, R8: the quorum is lost just before a kick is sent, so that its entry stays in
-// one log. The second try finds the member absent, and no proof: it is pending still,
-// and the other database is not touched.
+// R6, R8: the quorum is lost just before a kick is sent, so that its entry stays in one log. The second try finds the
+// member absent, and no proof: it is pending still, and the other database is not touched.
 func TestR6_uncommitted_kick_stays_pending(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
@@ -128,8 +127,7 @@ func (u *realUnit) noted() map[string]string {
 	return ids
 }
 
-// withoutAnEntry takes an entry that others follow out of a database's file, as a write that
-// failed does.
+// withoutAnEntry takes an entry that others follow out of a database's file, as a write that failed does.
 func withoutAnEntry(t *testing.T, text []byte) []byte {
 	t.Helper()
 	const mark = "OVSDB CLUSTER "
@@ -144,10 +142,9 @@ func withoutAnEntry(t *testing.T, text []byte) []byte {
 	return []byte(strings.Join(slices.Delete(records, entries[1], entries[1]+1), mark))
 }
 
-// R1, R5: of three members one is about to be taken down by its unit, which was stopped
-// after it noted that. A unit that goes, and whose server can't be asked, does not stop
-// it: one of three would be left. Once the other has seen the end of it, the unit stops its
-// server, and does not go before the process is gone.
+// R1, R5: of three members one is about to be taken down by its unit, which was stopped after it noted that. A unit
+// that goes, and whose server can't be asked, does not stop it: one of three would be left. Once the other has seen the
+// end of it, the unit stops its server, and does not go before the process is gone.
 func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -194,8 +191,7 @@ func TestR1_unreadable_server_is_needed_for_majority(t *testing.T) {
 	assert.Empty(t, a.record(), "no lock is taken for it")
 }
 
-// R0, R1: a member whose file lacks entries is down, though it answers: with it alone the
-// others are no majority.
+// R0, R1: a member whose file lacks entries is down, though it answers: with it alone the others are no majority.
 func TestR0_unreadable_server_is_needed_beside_damaged_member(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)

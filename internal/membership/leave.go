@@ -22,8 +22,7 @@ const leaveBase = 10 * time.Second
 
 func leaveTimeout(electionTimer time.Duration) time.Duration { return leaveBase + 4*electionTimer }
 
-// alreadyRemovedTimeout is how long the leave of a server that the others have removed
-// already may take. It ends as soon as any of them tells it so.
+// alreadyRemovedTimeout is how long a server may take to learn that the others have removed it.
 const alreadyRemovedTimeout = 10 * time.Second
 
 // leaveOperation is this unit's leave of one database's cluster.
@@ -31,14 +30,14 @@ type leaveOperation struct {
 	changer     *Changer
 	application observe.Application
 	server      observe.ServerState
-	// alreadyRemoved: the others have removed this server already.
+	// alreadyRemoved reports whether the others have removed this server.
 	alreadyRemoved bool
 	lock           *lock
 	// begun: the server got the command to leave, or may have got it. queued: it did not answer
 	// to that; a server that hangs carries out what it was sent when it continues.
 	begun, queued bool
 	result        LeaveResult
-	// view is what the leave was last judged by, plan what came of it.
+	// plan is the last judgement, by view.
 	view raft.View
 	plan raft.Plan
 }
@@ -59,14 +58,12 @@ func (d *leaveOperation) resultSoFar() LeaveResult {
 	return LeaveResult{Database: d.server.Database, Text: "still a member, nothing was changed"}
 }
 
-// needsEvaluation is false if the cluster no longer counts on this server, or if the leave is under way and can't be
-// taken back.
+// needsEvaluation is false if this server is no longer a member, or is leaving already.
 func (d *leaveOperation) needsEvaluation() bool {
 	return !d.result.Gone && !d.alreadyRemoved && d.server.Member()
 }
 
-// evaluate finds out whether the leave is safe now, and returns the refusal if it isn't. What to do about members
-// that are down depends on both databases.
+// evaluate judges the leave. The reasons against it are without the remedies that depend on both databases.
 func (d *leaveOperation) evaluate(ctx context.Context) ([]finding.Finding, error) {
 	if isSole := len(d.server.Status.Servers) == 1; isSole && !d.alreadyRemoved && !d.result.Gone {
 		return d.refuseSole(), nil
@@ -88,8 +85,7 @@ func (d *leaveOperation) evaluate(ctx context.Context) ([]finding.Finding, error
 	return []finding.Finding{*d.plan.Refusal}, nil
 }
 
-// refuseSole is the refusal of the only member while other units stay: theirs
-// have yet to join.
+// refuseSole refuses the leave of the only member while other units stay.
 func (d *leaveOperation) refuseSole() []finding.Finding {
 	if d.server.Status.State != raft.LeavingCluster {
 		return []finding.Finding{finding.Of(finding.SoleMember, d.server.Database, finding.Args{})}
@@ -98,8 +94,7 @@ func (d *leaveOperation) refuseSole() []finding.Finding {
 		finding.Do(restartServer(d.application, d.server.Database)))}
 }
 
-// restartServer restarts a server of this unit, which is an operator's business if nothing shows that the others can do
-// without it.
+// restartServer is the command that restarts a server of this unit.
 func restartServer(m observe.Application, db ovndb.Database) command.Command {
 	return command.OnMachine(m.Unit, "sudo", "systemctl", "restart", string(ovndb.ServiceOf(db)))
 }
@@ -113,7 +108,7 @@ func (d *leaveOperation) takeLock(ctx context.Context) (err error) {
 	return d.refresh(ctx)
 }
 
-// refresh looks at the server again. It may have been kicked meanwhile.
+// refresh observes the server again: another unit may have kicked it.
 func (d *leaveOperation) refresh(ctx context.Context) error {
 	db := d.server.Database
 	switch next := d.changer.Observer.ObserveServer(ctx, db); next.Condition {
@@ -130,7 +125,7 @@ func (d *leaveOperation) refresh(ctx context.Context) error {
 	return nil
 }
 
-// act makes the cluster forget this unit's server, and returns when it has.
+// act leaves the cluster, and returns once the server has left.
 func (d *leaveOperation) act(ctx context.Context) error {
 	s, db := d.changer, d.server.Database
 	switch {
@@ -146,15 +141,14 @@ func (d *leaveOperation) act(ctx context.Context) error {
 		}
 	}
 	d.begun = true
-	if err := d.await(ctx, d.changer.Patience(d.server.Database,
-		leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
+	if err := d.await(ctx, s.Patience(db, leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
 		return err
 	}
 	d.result = LeaveResult{Database: db, Gone: true, Text: "left the cluster as " + d.server.Status.Server.Short()}
 	return nil
 }
 
-// begin judges the leave once more, just before what can't be taken back, and tells the server to leave.
+// begin judges the leave once more, and tells the server to leave.
 func (d *leaveOperation) begin(ctx context.Context) error {
 	s, db := d.changer, d.server.Database
 	if err := d.refresh(ctx); err != nil || d.result.Gone {
@@ -193,21 +187,15 @@ func (d *leaveOperation) begin(ctx context.Context) error {
 
 // notSent reports whether an error of the command means that the server never got it.
 func notSent(err error) bool {
-	for _, sure := range []error{ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrNotClustered, ovsctl.ErrJoining} {
-		if errors.Is(err, sure) {
-			return true
-		}
-	}
-	return false
+	return isAny(err, ovsctl.ErrNotRunning, ovsctl.ErrDenied, ovsctl.ErrNotClustered, ovsctl.ErrJoining)
 }
 
-// leaveAlreadyRemoved lets a server that is no longer a member find that out. If it can't, the record has it all the
-// same.
+// leaveAlreadyRemoved lets a server learn that it is no longer a member. If it can't, the record still proves it.
 func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 	s, db := d.changer, d.server.Database
 	err := s.Control.Leave(ctx, db)
 	if err == nil || errors.Is(err, ovsctl.ErrLeaving) {
-		err = d.await(ctx, d.changer.Patience(d.server.Database, alreadyRemovedTimeout))
+		err = d.await(ctx, s.Patience(db, alreadyRemovedTimeout))
 	}
 	if errors.Is(err, errTeardown) {
 		return err
@@ -223,8 +211,7 @@ func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 	return nil
 }
 
-// await returns when the server has left: it no longer serves the database, and
-// the file says so.
+// await returns when the server has left: it no longer serves the database, and the file says so.
 func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error {
 	s, db := d.changer, d.server.Database
 	tearingDown := s.abortIfTearingDown(d.application)
@@ -250,8 +237,7 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 	}
 }
 
-// release gives the lock back. After a leave it does so through the remaining members, which proves that they store
-// what is written.
+// release releases the lock; after a leave through the remaining members, which proves that they store the record.
 func (d *leaveOperation) release(ctx context.Context) {
 	s, removed := d.changer, map[raft.ID]string{}
 	if d.lock != nil && d.result.Gone {

@@ -18,40 +18,37 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// lockBase is how long a lock of a small database may go without renewal, election timers
-// left out.
+// lockBase is how long a lock that needs no renewal lasts.
 const lockBase = 15 * time.Second
 
-// lockTTL is how long a lock may go without renewal. That is due after a third of it, and
-// may take what one write of a database of its size may, so it is half as much again; beside
-// that a leader's own leave takes one election timer, a failed election two.
+// lockTTL is how long a lock may go without renewal. A renewal is due after a third of that, and may take as long as a
+// write to a database of this size. An election may take two election timers.
 func (s *Changer) lockTTL(d ovndb.Database, electionTimer time.Duration) time.Duration {
 	return s.StorePatience(d)*3/2 + 2*electionTimer
 }
 
-// endingTimeout is how long to look for the end of a removal that is in the log
-// already, before the lock is taken with it still pending.
+// endingTimeout is how long to wait until a removal in the log is committed, before the lock is taken with it pending.
 const endingTimeout = 2 * time.Second
 
 // errLockLost means that another unit has taken the lock over.
 var errLockLost = errors.New("another unit has taken over the lock")
 
-// errTooLate means that it is too late to begin something under the lock: nothing was begun.
+// errTooLate means that the lock may have expired, so that nothing was begun under it.
 var errTooLate = errors.New("the lock was not renewed in time; nothing was started")
 
-// busy is the refusal since another unit held the lock for too long.
+// busy refuses because another unit held the lock for too long.
 func busy(db ovndb.Database, holder string) error {
 	return finding.Refuse([]finding.Finding{finding.Of(finding.ChangedElsewhere, db, finding.Args{Unit: holder})})
 }
 
-// lock is the right to change one database's membership, held by this unit.
+// lock is this unit's exclusive right to change one database's membership.
 type lock struct {
 	changer  *Changer
 	database ovndb.Database
 	global   *ovsdb.Global
-	// others are the endpoints of other members, once the lock goes through them.
+	// others are the endpoints of other members, once the lock is renewed through them.
 	others []string
-	// server is this unit's own, through which it acts.
+	// server is this unit's server.
 	server raft.ID
 	mu     sync.Mutex // of held, which is renewed while an act runs
 	held   lease.Held
@@ -118,7 +115,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 	}
 }
 
-// attempt is the state of a unit that waits for a lock.
+// attempt is an attempt to take a lock.
 type attempt struct {
 	*lock
 	ttl    time.Duration
@@ -171,8 +168,8 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	return ids, value, r, nil
 }
 
-// provenRemoved reports which of the servers that the record's intents name are proved to be no longer members.
-// ending reports whether the entry that removes one of them is not seen committed yet, which is worth another look.
+// provenRemoved reports which of the servers that the record's intents name are proved to be removed. ending reports
+// whether the removal of one of them is in the log and not committed yet.
 func (s *Changer) provenRemoved(ctx context.Context, d ovndb.Database, r lease.Record, ids map[string]string,
 	proofs map[string]*raft.RemovalWatcher,
 ) (gone func(string) bool, ending bool) {
@@ -198,8 +195,8 @@ func (s *Changer) provenRemoved(ctx context.Context, d ovndb.Database, r lease.R
 	return gone, ending
 }
 
-// unrecorded are the removals in r that are proved and have no record in ids, with the texts to record. An intent to
-// remove a server is dropped only if there is a record: either shows that the server was a member.
+// unrecorded returns the texts to record for the removals in r that are proved and have no record in ids. The record
+// replaces the intent: either shows that the server was a member.
 func (s *Changer) unrecorded(r lease.Record, ids map[string]string, gone func(string) bool) map[raft.ID]string {
 	removed, texts := observe.RemovedServers(ids), map[raft.ID]string{}
 	for _, m := range r.Intents {
@@ -230,8 +227,7 @@ func (s *Changer) recordRemovals(ctx context.Context, d ovndb.Database, g *ovsdb
 	return nil
 }
 
-// swap writes the record if the store still has old. A failure of the call is
-// settled by reading again.
+// swap writes the record if the store still has old. A failure of the call is settled by reading again.
 func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, k.changer.StorePatience(k.database))
 	defer cancel()
@@ -249,12 +245,10 @@ func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, e
 	return true, nil
 }
 
-// pending are the servers that may be removed at any moment, by what earlier holders
-// have begun.
+// pending are the servers that earlier holders have begun to remove.
 func (k *lock) pending() []raft.ID { return k.withIntent(lease.Leave, lease.Kick, lease.Unknown) }
 
-// down are the servers that are down, or may be taken down at any moment; what is known of them from elsewhere does
-// not count. This unit's own is not among them.
+// down are the servers of other units that are down by the lock's record, or may be taken down at any moment.
 func (k *lock) down() []raft.ID {
 	if k == nil {
 		return nil
@@ -271,9 +265,9 @@ func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
 	return ids
 }
 
-// recordIntent records that a change of the server id is about to begin. The write proves that the lock is still this
-// unit's and that a majority stores the intent. The context that it returns ends when it is too late to begin, and with
-// it a command, even if this process is stopped and continues.
+// recordIntent records that a change of the server id is about to begin. The write proves that this unit still has the
+// lock, and that a majority stores the intent. The returned context ends when it is too late to begin, and so does a
+// command that runs under it, even if this process was stopped meanwhile.
 func (k *lock) recordIntent(ctx context.Context, kind lease.Kind,
 	id string,
 ) (context.Context, context.CancelFunc, error) {
@@ -292,7 +286,7 @@ func (k *lock) intent(kind lease.Kind, id string) lease.Intent {
 	return lease.Intent{ID: id, Kind: kind, By: k.changer.Env.Unit, From: string(k.server)}
 }
 
-// mayAct is called right before what can't be taken back. It returns the time until which that may begin.
+// mayAct is called right before an irreversible command. It returns the time until which the command may begin.
 func (k *lock) mayAct() (until time.Time, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -325,9 +319,9 @@ func (k *lock) renewTo(ctx context.Context, next lease.Record) error {
 	return nil
 }
 
-// release gives the lock up and records what was removed under it; a nil lock it ignores. The records are not bound to
-// the lock: once all see the removal, another unit may have taken it. release also drops this unit's own intents for
-// which over returns true; over may be nil. A lock that can't be released expires by itself.
+// release records the removed servers, releases the lock, and drops this unit's own intents for which over returns
+// true. The lock and over may be nil. The removals are recorded even if another unit has taken the lock over. A lock
+// that can't be released expires by itself.
 func (k *lock) release(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) {
 	if k == nil {
 		return
@@ -336,7 +330,7 @@ func (k *lock) release(ctx context.Context, removed map[raft.ID]string, over fun
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.changer.StorePatience(k.database))
 	defer cancel()
 	err := k.releaseOnce(ctx, removed, over)
-	// The member that this goes through may be leaving too: the rest have the same row.
+	// The member that this goes through may be leaving, too.
 	for err != nil && len(k.others) > 0 && poll.Wait(ctx, observe.PollInterval) == nil {
 		if err = k.reconnect(ctx); err == nil {
 			err = k.releaseOnce(ctx, removed, over)
@@ -359,16 +353,15 @@ func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over
 	return err
 }
 
-// releaseDown is [lock.release] after this unit's server was to be taken down. ended reports whether it was not begun,
-// or the server is back or down for good.
+// releaseDown is [lock.release] after this unit's server was taken down. ended reports whether that was not begun, or
+// the server is back or down for good.
 func (k *lock) releaseDown(ctx context.Context, ended bool) {
 	k.release(ctx, nil, func(m lease.Intent) bool {
 		return ended && m.Kind == lease.Down && m.ID == string(k.server)
 	})
 }
 
-// switchEndpoints lets the lock be kept and released through other members: this unit's own
-// server has left, or is about to be taken down.
+// switchEndpoints continues through other members, because this unit's server has left or is about to be taken down.
 func (k *lock) switchEndpoints(ctx context.Context, addresses []string) error {
 	k.others = nil
 	for _, a := range addresses {
@@ -387,7 +380,7 @@ func (k *lock) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// removedText is the text of the record of a removal: for people, not for programs.
+// removedText is the text of the record of a removal, for people.
 func (s *Changer) removedText(unit string, how string) string {
 	if unit == "" {
 		unit = "unknown unit"

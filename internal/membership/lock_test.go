@@ -17,10 +17,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// A value that can't be swapped must not make take() spin: `continue` after a swap
-// that returned false has neither a pause nor a look at `until`. An empty value
-// (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") is such a
-// one, since Swap takes "" for "not there" and an insert does not overwrite.
+// A value that can't be swapped must not make take() spin: `continue` after a swap that returned false has neither a
+// pause nor a look at `until`. An empty value (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") is
+// such a one, since Swap takes "" for "not there" and an insert does not overwrite.
 func TestR5_empty_lock_value_is_replaced(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -61,9 +60,8 @@ func TestR5_damaged_lock_expires(t *testing.T) {
 	assert.Equal(t, Removed, results[0].Outcome, "after half an hour: %s", results[0].Text)
 }
 
-// A waits for its proof while B sees the change done and takes the lock over: A's
-// release fails then, and with it the only record of the removal (R8), by which a
-// server that was kicked while it was down learns of it.
+// A waits for its proof while B sees the change done and takes the lock over: A's release fails then, and with it the
+// only record of the removal (R8), by which a server that was kicked while it was down learns of it.
 func TestR8_removal_is_recorded_without_lock(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)

@@ -13,13 +13,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// stopped is what a server that does not answer has on the disk.
+// stopped is a server that does not answer, and its file.
 type stopped struct {
 	observe.ServerState
-	// clustered is false if the file has left, or is not that of a cluster: then no other unit's server counts on it.
+	// clustered is false if the server has left, or was in no cluster. Then it is no member.
 	clustered bool
-	// end is the end of the log of a clustered file that is whole: a server can be
-	// started on it.
+	// end is the end of the log of a clustered file that is whole: a server can be started on it.
 	end   raftfile.End
 	whole bool
 }
@@ -49,8 +48,7 @@ func (s *Changer) stoppedServers(ctx context.Context, servers map[ovndb.Database
 	return all
 }
 
-// needed are servers that do not answer and that units which stay count on. It has the reasons why the unit can't go
-// without them, and what to do once they run.
+// needed are stopped servers that staying units need, the reasons, and what to do once the servers run.
 type needed struct {
 	servers []stopped
 	reasons []finding.Finding
@@ -61,9 +59,8 @@ func (n *needed) add(l stopped, f finding.Finding) {
 	n.servers, n.reasons = append(n.servers, l), append(n.reasons, f)
 }
 
-// neededMembers are the members without which the others are no majority (rule R1): once
-// their unit is gone the others can commit nothing, not even a removal. A file that can be
-// read brings the quorum back.
+// neededMembers returns the members without which the others are no majority (rule R1). The others could commit nothing
+// without them, not even a removal. A server that can be started brings the quorum back.
 func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cache observe.Cache,
 	servers []stopped,
 ) needed {
@@ -82,18 +79,16 @@ func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cach
 	return n
 }
 
-// restartable reports whether servers have given their databases up, and have whole files: then
-// starting them again loses nothing, and needs no operator.
-func (n needed) restartable() bool {
-	return !slices.ContainsFunc(n.servers, func(l stopped) bool { return l.Condition != ovndb.Failed || !l.whole })
-}
-
-// startNeeded restarts the servers if it can: a unit that goes and whose `stop` has failed runs no other hook that
-// would do it. It returns the refusal, whose first way out is what was done or what an operator has to do.
+// startNeeded returns the refusal. First it restarts the servers if all have given up their databases and have whole
+// files: that loses nothing, and no hook runs any more after a failed stop.
 func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) error {
 	first := finding.Do(s.startCommand(unit, n.servers))
-	if n.restartable() {
-		if err := s.restartAll(ctx, n.servers); err != nil {
+	if !slices.ContainsFunc(n.servers, func(l stopped) bool { return l.Condition != ovndb.Failed || !l.whole }) {
+		var services []ovndb.Service
+		for _, l := range n.servers {
+			services = append(services, ovndb.ServiceOf(l.Database))
+		}
+		if err := s.Services.Restart(ctx, services...); err != nil {
 			s.Log.WarnContext(ctx, "cannot restart the servers that the others need", "error", err)
 		} else {
 			first = finding.ByHand(finding.AwaitServer)
@@ -102,17 +97,8 @@ func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) error 
 	return finding.Refuse(n.reasons, append([]finding.Remedy{first}, n.then...)...)
 }
 
-func (s *Changer) restartAll(ctx context.Context, servers []stopped) error {
-	for _, l := range servers {
-		if err := s.Services.Restart(ctx, ovndb.ServiceOf(l.Database)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// startCommand is the command that starts servers that do not answer again: the action resume if they are down,
-// whether they were paused or not. No action ends servers that hang, or have given their databases up.
+// startCommand returns the command that starts stopped servers: the action resume if all are down, whether or not they
+// were paused. No action ends servers that hang or have given up their databases.
 func (s *Changer) startCommand(unit string, servers []stopped) command.Command {
 	var services []string
 	down := true

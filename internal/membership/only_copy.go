@@ -8,8 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 )
 
-// onlyCopies are the servers that were members, if no unit that stays is known to have their databases: then only
-// this unit's files have them (rule R9).
+// onlyCopies returns the stopped servers whose databases no staying unit is known to have (rule R9).
 func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers []stopped) needed {
 	n := needed{then: []finding.Remedy{finding.ByHand(finding.AwaitJoin), TakeTheCopy(m)}}
 	for _, l := range servers {
@@ -23,10 +22,11 @@ func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers
 	return n
 }
 
-// onlyCopy reports whether only this unit's server of a database has it. That is so if two things are true. The
-// server, by its ID if that is known, was a member when it was last seen, or is the only member by its file, like
-// that of a cluster on which no server has run yet. And no unit that stays is known to be a member: none of them has
-// published a server of its cluster that was a member since, or was in the configuration, and was not removed.
+// onlyCopy reports whether this unit has the only copy of a database. Two conditions must hold:
+//   - The server was a member when it was last seen, or is the only member by its file, like that of a cluster on which
+//     no server has run yet. The server's ID counts if it is known.
+//   - No staying unit is known to be a member: none has published a server of this cluster that has been a member, or
+//     was in the last seen configuration, and was not removed since.
 func onlyCopy(m observe.Application, cache observe.Cache, l stopped) bool {
 	d := l.Database
 	seen, cluster := cache.Configurations[d], cmp.Or(l.File.Cluster, m.Published[m.Unit][d].Cluster)

@@ -48,8 +48,7 @@ func (s services) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	return s.Exec.Run(ctx, c)
 }
 
-// realCluster are n units whose servers of the databases are in one cluster each,
-// led by the first.
+// realCluster are n units whose servers of the databases are in one cluster each, led by the first.
 func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 	t.Helper()
 	network := loopbacktest.Network(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
@@ -50,7 +51,7 @@ func (s *Changer) WithLocks(ctx context.Context, m observe.Application, database
 	return change[*restartOperation]{operations: []*restartOperation{o}, judge: o.evaluate, ends: always}.carryOut(ctx)
 }
 
-// restartOperation is what is done to this unit's servers under the locks of all their databases.
+// restartOperation runs a function under the locks of all databases whose servers it concerns.
 type restartOperation struct {
 	servers []*lockedServer
 	run     func(context.Context, Gate) error
@@ -93,8 +94,7 @@ func (o *restartOperation) takeLock(ctx context.Context) error {
 	return nil
 }
 
-// act judges all servers but the last one once more: the wait for the clients of each may take half a minute and
-// more.
+// act judges all servers but the last one once more: the wait for the clients of each may take half a minute and more.
 func (o *restartOperation) act(ctx context.Context) error {
 	for _, r := range o.servers[:len(o.servers)-1] {
 		if err := r.evaluateAgain(ctx); err != nil {
@@ -123,19 +123,19 @@ func (o *restartOperation) release(ctx context.Context) {
 	}
 }
 
-// lockedServer is what is done to one database's server under its lock.
+// lockedServer is a server whose database is locked for a [restartOperation].
 type lockedServer struct {
 	changer     *Changer
 	application observe.Application
 	server      observe.ServerState
 	takesDown   bool
 	lock        *lock
-	// begun: it was permitted to take the server down. done: it has brought it back.
+	// begun reports whether taking the server down was permitted, done whether the server is back.
 	begun, done bool
 }
 
-// evaluate judges whether the others are a majority without this server. Without the lock it only judges whether
-// there is a leader, since there can't be a lock without one. Locks are renewed meanwhile.
+// evaluate judges whether the others are a majority without this server. Without the lock it only checks that there is
+// a leader, which the lock needs. Locks are renewed meanwhile.
 func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context) error) error {
 	s, m, db := r.changer, r.application, r.server.Database
 	switch {
@@ -161,7 +161,7 @@ func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context)
 	return r.refused(s.evaluateRestart(ctx, &r.server, m, r.lock, renew))
 }
 
-// evaluateAgain judges, without waiting for anything, what was judged under the lock a while ago.
+// evaluateAgain judges once more under the lock, without waiting.
 func (r *lockedServer) evaluateAgain(ctx context.Context) error {
 	if !r.takesDown {
 		return nil
@@ -172,7 +172,7 @@ func (r *lockedServer) evaluateAgain(ctx context.Context) error {
 	return r.refused(r.changer.judge(ctx, &r.server, r.application, r.lock, r.lock.planRestart))
 }
 
-// refresh looks at the server again, which was a member.
+// refresh observes the server again.
 func (r *lockedServer) refresh(ctx context.Context) error {
 	db := r.server.Database
 	if r.server = r.changer.Observer.ObserveServer(ctx, db); !r.server.Member() {
@@ -181,7 +181,7 @@ func (r *lockedServer) refresh(ctx context.Context) error {
 	return nil
 }
 
-// refused makes an error of a plan that refuses.
+// refused returns the error of a judgement.
 func (r *lockedServer) refused(view raft.View, plan raft.Plan, err error) error {
 	if err == nil && plan.Refusal != nil {
 		err = finding.Refuse([]finding.Finding{*plan.Refusal},
@@ -207,7 +207,7 @@ func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate)
 	} else {
 		k.others = []string{r.changer.socket(k.database)} // a conversion drops its clients
 	}
-	if err := k.renewTo(ctx, next); err != nil { // it is still this unit's
+	if err := k.renewTo(ctx, next); err != nil { // otherwise the lock is still this unit's
 		return err
 	}
 	err := k.keep(ctx, func(ctx context.Context) error {
@@ -248,8 +248,8 @@ func (g Gate) and(other Gate) Gate {
 // hear it: their connections to it come back up to 2.3 s after it has caught up.
 const returnPatience = 10 * time.Second
 
-// evaluateRestart judges a restart. If others are down, it judges again for a while: the unit that had its turn just
-// before may be on its way back.
+// evaluateRestart judges a restart. If others are down, it judges again for a while: a server that another unit has
+// just restarted may be starting.
 func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock,
 	renew func(context.Context) error,
 ) (raft.View, raft.Plan, error) {
@@ -270,24 +270,23 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m
 	}
 }
 
-// keep renews the lock while act runs. If that fails, act is not interrupted: it has to bring back what it has taken
-// down.
+// keep renews the lock while act runs. It does not interrupt act if that fails: act must start again the server that it
+// has stopped.
 func (k *lock) keep(ctx context.Context, act func(context.Context) error) error {
-	done := make(chan error, 1)
-	go func() { done <- act(ctx) }()
-	ticker := time.NewTicker(k.held.TTL() / 5)
-	defer ticker.Stop()
-	for {
-		select {
-		case err := <-done:
-			return err
-		case <-ticker.C:
+	var renewals sync.WaitGroup
+	running, end := context.WithCancel(ctx)
+	renewals.Go(func() {
+		for poll.Wait(running, k.held.TTL()/5) == nil {
 			if err := k.renew(ctx); err != nil {
-				k.changer.Log.WarnContext(ctx, "cannot renew the lock; finishing the change that was begun under it", "database",
-					k.database.Short(), "error", err)
+				k.changer.Log.WarnContext(ctx, "cannot renew the lock; finishing the change that was begun under it",
+					"database", k.database.Short(), "error", err)
 			}
 		}
-	}
+	})
+	err := act(ctx)
+	end()
+	renewals.Wait()
+	return err
 }
 
 // LeaveRemoved lets a server that others have removed drop the database, so that its file records that it has left.

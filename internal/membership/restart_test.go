@@ -42,8 +42,7 @@ func (u *realUnit) record() lease.Record {
 	return r
 }
 
-// R5: units that restart at the same time do so one after the other, and there is a
-// leader all along or again.
+// R5: units that restart at the same time do so one after the other, and there is a leader all along or again.
 func TestR5_concurrent_restarts_take_turns(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -90,8 +89,7 @@ func TestR5_concurrent_restarts_take_turns(t *testing.T) {
 	assert.Empty(t, units[0].record().Holder, "the lock is given back")
 }
 
-// R5: a server that is long in coming back keeps the others waiting: the lock is
-// renewed through them.
+// R5: a server that is long in coming back keeps the others waiting: the lock is renewed through them.
 func TestR5_lock_is_renewed_through_other_members(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
@@ -196,8 +194,7 @@ func shortOf(m observe.Application, u *realUnit) string {
 	return m.Published[u.Env.Unit][ovndb.NB].Server.Short()
 }
 
-// R5: a server that had no time to answer may be a member: without the lock nothing is
-// done to it.
+// R5: a server that had no time to answer may be a member: without the lock nothing is done to it.
 func TestR5_nothing_is_done_after_timeout(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 1, ovndb.NB)

@@ -14,65 +14,61 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// LeaveResult is what became of one database of a unit that is going.
+// LeaveResult is the outcome for one database of a unit that is being removed.
 type LeaveResult struct {
 	Database ovndb.Database
-	// Gone reports whether the cluster no longer counts this unit's server: then its file must never be used again.
+	// Gone reports whether this unit's server is no longer a member. Then its file must never be used again.
 	Gone bool
 	// joining reports whether the server may have become a member since it was observed.
 	joining bool
-	// Text is for people, one line.
+	// Text is one line for people.
 	Text string
 }
 
-// errTeardown means that no unit of the application stays, so that no unit would keep the cluster.
+// errTeardown means that every unit is being removed, so that none would keep the cluster.
 var errTeardown = errors.New("every unit of the application is being removed")
 
-// Stop takes this unit out of both clusters, stops the services, and puts away the files that must not be used again
-// (rules R1, R2, R5, R6, R8 to R10). It returns a [*finding.RefusedError] without having touched anything if leaving
-// would break a quorum, and a [*PendingError] if a leave has not ended in time; try again later after either. It
-// needs no data of any relation.
+// Stop takes this unit out of both clusters, stops the services, and archives the files that must not be used again
+// (rules R1, R2, R5, R6, R8 to R10). If leaving would break a quorum, it changes nothing and returns a
+// [*finding.RefusedError]. It returns a [*PendingError] if a leave has not ended in time. Try again later after either.
+// It needs no data of any relation.
 func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe.Cache) ([]LeaveResult, error) {
 	servers := s.retryHung(ctx, s.Observer.ObserveServers(ctx))
-	results := map[ovndb.Database]LeaveResult{}
-	var going []*leaveOperation
 	if m.OthersStay() {
 		var err error
 		if servers, err = s.mayGo(ctx, m, cache, servers); err != nil {
 			return nil, err
 		}
 	}
-	for _, d := range ovndb.Databases() {
+	results := make([]LeaveResult, len(ovndb.Databases()))
+	leaves := map[int]*leaveOperation{}
+	var going []*leaveOperation
+	for i, d := range ovndb.Databases() {
 		l := servers[d]
-		if l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster {
-			going = append(going, &leaveOperation{
-				changer: s, application: m, server: l,
-				alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache),
-			})
-		} else {
-			results[d] = s.nothingToLeave(m, l)
+		if l.Condition != ovndb.Serving || l.Status.State == raft.JoiningCluster {
+			results[i] = s.nothingToLeave(m, l)
+			continue
 		}
+		leaves[i] = &leaveOperation{
+			changer: s, application: m, server: l, alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache),
+		}
+		going = append(going, leaves[i])
 	}
 	err := s.leaveAll(ctx, m, going)
-	for _, d := range going {
-		results[d.server.Database] = d.resultSoFar()
-	}
-	switch {
-	case errors.Is(err, errTeardown):
-		for _, d := range going {
-			if !d.result.Gone {
-				results[d.server.Database] = s.keptData(d.server.Database)
-			}
+	tearingDown := errors.Is(err, errTeardown)
+	for i, o := range leaves {
+		if results[i] = o.resultSoFar(); tearingDown && !o.result.Gone {
+			results[i] = s.keptData(o.server.Database)
 		}
-	case err != nil:
-		return inOrder(results), err
+	}
+	if err != nil && !tearingDown {
+		return results, err
 	}
 	return s.putAway(ctx, results)
 }
 
-// mayGo refuses if units that stay need a server that does not answer, and starts the server if that needs no
-// operator. A server that runs and can't be asked is stopped if it is not needed. mayGo returns the servers as they
-// are after that.
+// mayGo refuses if staying units need a stopped server, and starts that server if this needs no operator. It stops an
+// unreadable server that is not needed. It returns the servers' states after that.
 func (s *Changer) mayGo(ctx context.Context, m observe.Application, cache observe.Cache,
 	servers map[ovndb.Database]observe.ServerState,
 ) (map[ovndb.Database]observe.ServerState, error) {
@@ -95,23 +91,12 @@ func (s *Changer) mayGo(ctx context.Context, m observe.Application, cache observ
 	return s.Observer.ObserveServers(ctx), nil
 }
 
-func inOrder(results map[ovndb.Database]LeaveResult) []LeaveResult {
-	var all []LeaveResult
-	for _, d := range ovndb.Databases() {
-		if f, found := results[d]; found && f.Text != "" {
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
 func (s *Changer) keptData(d ovndb.Database) LeaveResult {
 	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could serve the database; its data stay in %s",
 		s.Control.Paths.File(d))}
 }
 
-// refuseUnreadable is the refusal if a server of this unit may be a member that votes, but nothing can be found out
-// about it; nil if there is no such server.
+// refuseUnreadable refuses if a server of this unit can't be read: it may be a voting member.
 func (s *Changer) refuseUnreadable(m observe.Application, servers map[ovndb.Database]observe.ServerState) error {
 	var reasons []finding.Finding
 	for _, d := range ovndb.Databases() {
@@ -122,16 +107,15 @@ func (s *Changer) refuseUnreadable(m observe.Application, servers map[ovndb.Data
 	return finding.Refuse(reasons, finding.ByHand(finding.AwaitRetry), leaveBehind(m))
 }
 
-// unreadable is a server that can't be asked. Restarting it is an
-// operator's business: whether the others can do without it can't be seen from here.
+// unreadable is the finding of a server that can't be read. Only an operator may restart it: this unit can't tell
+// whether the others are a majority without it.
 func unreadable(m observe.Application, l observe.ServerState) finding.Finding {
 	return finding.Of(finding.ServerUnreadable, l.Database, finding.Args{Detail: l.Text()},
 		finding.If(finding.IfOthersUp, restartServer(m, l.Database)))
 }
 
-// hungPatience is how long a server that has not answered is given before its
-// unit goes without it: one that compacts a large database is silent for as long,
-// and is a member that votes. Its size adds to it ([raft.Patience]).
+// hungPatience is how long a hung server may take to answer before its unit goes without it: while a voting member
+// compacts a large database, it does not answer. The database's size adds to it ([raft.Patience]).
 const hungPatience = 30 * time.Second
 
 // retryHung asks the servers that hang once more, with more patience.
@@ -148,19 +132,18 @@ func (s *Changer) retryHung(ctx context.Context,
 	return servers
 }
 
-// leaveBehind and TakeTheCopy are the operator's override of a refusal: with the latter the unit takes the only copy
-// along.
+// leaveBehind is the operator's override of a refusal.
 func leaveBehind(m observe.Application) finding.Remedy {
 	return finding.If(finding.ToLeaveBehind, command.Resolved(m.Unit, true))
 }
 
-// TakeTheCopy is the remedy that lets a unit with the only copy go.
+// TakeTheCopy is the override for a unit with the only copy.
 func TakeTheCopy(m observe.Application) finding.Remedy {
 	return finding.If(finding.ToTakeTheCopy, command.Resolved(m.Unit, true))
 }
 
-// nothingToLeave is the result of a database that no server of this unit serves as
-// a member: there, failing would protect nothing.
+// nothingToLeave is the result for a database of which this unit has no serving member. A refusal would protect
+// nothing.
 func (s *Changer) nothingToLeave(m observe.Application, l observe.ServerState) LeaveResult {
 	f := LeaveResult{Database: l.Database}
 	if !m.OthersStay() && (l.Condition == ovndb.Down || l.Condition == ovndb.Hung || l.Condition == ovndb.Failed) {
@@ -184,37 +167,37 @@ func (s *Changer) nothingToLeave(m observe.Application, l observe.ServerState) L
 	return f
 }
 
-// putAway stops the services, then renames the files of servers that are gone.
-func (s *Changer) putAway(ctx context.Context, results map[ovndb.Database]LeaveResult) ([]LeaveResult, error) {
-	for _, d := range ovndb.Databases() {
-		if !results[d].joining {
+// putAway stops the services, and archives the files of servers that have left.
+func (s *Changer) putAway(ctx context.Context, results []LeaveResult) ([]LeaveResult, error) {
+	for _, r := range results {
+		if !r.joining {
 			continue
 		}
-		if err := s.EndJoin(ctx, d); err != nil {
-			return inOrder(results), err
+		if err := s.EndJoin(ctx, r.Database); err != nil {
+			return results, err
 		}
 	}
-	s.beforeLeaving(ctx)
+	if s.BeforeLeaving != nil {
+		s.BeforeLeaving(ctx)
+	}
 	if err := s.Services.StopForGood(ctx); err != nil {
-		return inOrder(results), err
+		return results, err
 	}
-	for _, d := range ovndb.Databases() {
-		f := results[d]
-		if !f.Gone {
+	for i, r := range results {
+		if !r.Gone {
 			continue
 		}
-		path, err := s.Files.Archive(d, s.Now())
+		path, err := s.Files.Archive(r.Database, s.Now())
 		if err != nil {
-			return inOrder(results), err
+			return results, err
 		}
-		f.Text += "; its file is now " + path
-		results[d] = f
+		results[i].Text += "; its file is now " + path
 	}
-	return inOrder(results), nil
+	return results, nil
 }
 
-// abortIfTearingDown returns a function that ends a wait with errTeardown once no unit stays, this one included. It
-// asks Juju no more often than goalInterval.
+// abortIfTearingDown returns a function that ends a wait with errTeardown once all units, including this one, are being
+// removed. It asks Juju at most once in each goalInterval.
 func (s *Changer) abortIfTearingDown(m observe.Application) func(context.Context) error {
 	next := s.Now()
 	return func(ctx context.Context) error {
@@ -223,18 +206,15 @@ func (s *Changer) abortIfTearingDown(m observe.Application) func(context.Context
 		}
 		next = s.Now().Add(goalInterval)
 		goal, err := s.Goal(ctx)
-		if _, there := goal.Units[m.Unit]; there && !goal.Dying(m.Unit) {
-			return nil
-		}
-		if err == nil && !observe.OthersStay(goal.Units, m.Unit) {
+		_, there := goal.Units[m.Unit]
+		if goes := !there || goal.Dying(m.Unit); err == nil && goes && !observe.OthersStay(goal.Units, m.Unit) {
 			return errTeardown
 		}
 		return nil
 	}
 }
 
-// leaveAll judges every database, and only if none is refused leaves one after
-// the other, each under its lock.
+// leaveAll leaves the clusters one after the other, each under its lock, if no leave is refused.
 func (s *Changer) leaveAll(ctx context.Context, m observe.Application, going []*leaveOperation) error {
 	if len(going) == 0 {
 		return nil
@@ -245,7 +225,7 @@ func (s *Changer) leaveAll(ctx context.Context, m observe.Application, going []*
 	return change[*leaveOperation]{
 		operations: going,
 		judge:      func(ctx context.Context) error { return s.evaluateLeaves(ctx, m, going) },
-		begin:      s.beforeLeaving,
+		begin:      s.BeforeLeaving,
 		ends:       func(err error) bool { return errors.Is(err, errTeardown) },
 	}.carryOut(ctx)
 }
@@ -267,7 +247,7 @@ func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, goi
 	return finding.Refuse(reasons, append(waysToLeave(m, going...), finding.ByHand(finding.AwaitRetry), override)...)
 }
 
-// waysToLeave are what ends the refusal of these leaves.
+// waysToLeave returns the remedies of refused leaves.
 func waysToLeave(m observe.Application, going ...*leaveOperation) []finding.Remedy {
 	var leaderless []observe.ServerState
 	var plans []raft.Plan
@@ -287,7 +267,7 @@ func waysToLeave(m observe.Application, going ...*leaveOperation) []finding.Reme
 	return ways
 }
 
-// PendingError means that a change was begun and has not ended in time.
+// PendingError is returned for a change that was begun and has not ended in time.
 type PendingError struct {
 	Database ovndb.Database
 	Text     string

@@ -42,8 +42,7 @@ func going(t *testing.T) observetest.Scenario {
 	return s
 }
 
-// R9: what would break a quorum fails before anything is touched, with all ways
-// out.
+// R9: what would break a quorum fails before anything is touched, with all ways out.
 func TestR9_refused_stop_changes_nothing(t *testing.T) {
 	tests := map[string]func(s *observetest.Scenario){
 		"one of three dead and stale": func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa04") },

@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// R0: a member that has lost entries is down. What was said so of one that was replaced is in the way
-// of nothing.
+// R0: a member that has lost entries is down. What was said so of one that was replaced is in the way of nothing.
 func TestR0_damaged_ignores_removed_members(t *testing.T) {
 	t.Parallel()
 	const member, joined, gone raft.ID = "aaaaaaaa-284d-47b2-9acc-fb82170132ed", "bbbbbbbb-284d-47b2-9acc-fb82170132ed", "cccccccc-284d-47b2-9acc-fb82170132ed"

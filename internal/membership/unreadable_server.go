@@ -17,24 +17,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
 
-// haltOperation stops for good a server of a unit that goes, which runs and can't be asked: it may vote, and can't be
-// told to leave. It stays a member that is down, like that of a machine that has died. The others must be a majority
-// without it.
+// haltOperation stops an unreadable server of a unit that is being removed. The server may vote, and can't be told to
+// leave, so it stays a member that is down. The others must be a majority without it.
 type haltOperation struct {
 	changer     *Changer
 	application observe.Application
 	cache       observe.Cache
-	// server has its File as evaluate has found it: a server that can't be asked is observed without.
+	// server has the File that evaluate has read: an unreadable server is observed without it.
 	server observe.ServerState
 	end    raftfile.End
 	lock   *lock
-	// begun: it was permitted to stop the server. done: the process is gone.
+	// begun reports whether stopping the server was permitted, done whether its process is gone.
 	begun, done bool
 }
 
-// haltUnreadable stops the servers of this unit that run and can't be asked, if none of its databases is served: a
-// served one is left by a leave, which all must be permitted to do. The error is a [*finding.RefusedError] if nothing
-// was touched.
+// haltUnreadable stops the unreadable servers of this unit, if it has no serving one: that one must leave, which must
+// be permitted first. The error is a [*finding.RefusedError] if nothing was changed.
 func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cache observe.Cache,
 	servers map[ovndb.Database]observe.ServerState,
 ) error {
@@ -57,12 +55,12 @@ func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cac
 		}
 		return nil
 	}
-	return change[*haltOperation]{operations: halts, judge: judge, begin: s.beforeLeaving, ends: always}.carryOut(ctx)
+	return change[*haltOperation]{operations: halts, judge: judge, begin: s.BeforeLeaving, ends: always}.carryOut(ctx)
 }
 
-// evaluate returns why the others can't do without this server. The members are in its file, to which it adds as long
-// as it runs. Under the lock it also refuses if other units have begun a change and have not seen its end, or if a
-// file of theirs is damaged.
+// evaluate returns an error unless the others are a majority without this server. The members are those in its file,
+// which it extends while it runs. Under the lock, an unfinished change of another unit and a damaged file of another
+// member are errors, too.
 func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 	if h.server.File, err = h.changer.Files.Inspect(ctx, h.server.Database); err != nil {
 		return err
@@ -95,9 +93,9 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 	return nil
 }
 
-// damaged are the members that have lost entries by ids, the external_ids of the database: of those in this server's
-// file, and of units that may have joined since. The note on a member that was replaced stays there: only its own
-// unit would drop it.
+// damaged returns the members that have lost entries according to ids, the external_ids of the database. They are in
+// this server's file, or may have joined since. Records of removed members don't count: only their own unit drops
+// these.
 func (h *haltOperation) damaged(ids map[string]string) []raft.ID {
 	removed := observe.RemovedServers(ids)
 	return slices.DeleteFunc(observe.DamagedServers(ids), func(id raft.ID) bool {
@@ -111,7 +109,7 @@ func (h *haltOperation) damaged(ids map[string]string) []raft.ID {
 
 func (h *haltOperation) needsLock() bool { return true }
 
-// takeLock takes it through the other members.
+// takeLock takes the lock through the other members.
 func (h *haltOperation) takeLock(ctx context.Context) error {
 	s, db := h.changer, h.server.Database
 	var others []string

@@ -37,8 +37,7 @@ func isID(text string) bool {
 type Resolution struct {
 	// Peers are the members that it may mean.
 	Peers []Peer
-	// Text is the ID to pass to the server: the longest known form of the only member's, never shorter than the typed
-	// one.
+	// Text is the ID to pass to the server: the longest known form of the only member's, never shorter than the typed one.
 	Text string
 }
 

@@ -317,7 +317,9 @@ func (v View) Responding() (answering, connected int) {
 // probe returns a member's answer. The address alone would confuse a stale member with the one that took its address,
 // the four digits alone two members that share them.
 func (v View) probe(m Member) (ProbeResult, bool) {
-	i := slices.IndexFunc(v.Probes, func(a ProbeResult) bool { return a.Address == m.Address && a.Server.Short() == m.Short })
+	i := slices.IndexFunc(v.Probes, func(a ProbeResult) bool {
+		return a.Address == m.Address && a.Server.Short() == m.Short
+	})
 	if i < 0 {
 		return ProbeResult{}, false
 	}

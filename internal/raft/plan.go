@@ -35,8 +35,8 @@ const (
 	PermitForce Permit = "force"
 )
 
-// WeakestPermit returns the weakest permit that a kick needs, for a printed command: once a member that was down is back,
-// that command no longer removes it. ok is false if no permit is enough.
+// WeakestPermit returns the weakest permit that a kick needs, for a printed command: once a member that was down is
+// back, that command no longer removes it. ok is false if no permit is enough.
 func WeakestPermit(c Change) (p Permit, ok bool) {
 	for _, c.Permit = range []Permit{PermitNone, PermitUnitInModel, PermitForce} {
 		if PlanKick(c).Refusal == nil {

@@ -103,8 +103,7 @@ func TestR11_refused_change_has_no_warning(t *testing.T) {
 	assert.Empty(t, plan.Warnings)
 }
 
-// A dead member may always be kicked where a quorum exists: it is the way out
-// that every other refusal names.
+// A dead member may always be kicked where a quorum exists: it is the way out that every other refusal names.
 func TestKick_dead_member_with_quorum(t *testing.T) {
 	t.Parallel()
 	everyView(largest, func(v View, _ int, up []bool) {

@@ -53,8 +53,7 @@ func TestR1_restart_names_blockers(t *testing.T) {
 	}
 }
 
-// Four tolerate one failure, which is the restart: no member is down, and none is
-// named.
+// Four tolerate one failure, which is the restart: no member is down, and none is named.
 func TestR1_restart_pending_change_blames_no_member(t *testing.T) {
 	t.Parallel()
 	plan := PlanRestart(Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(1)}})
@@ -63,8 +62,7 @@ func TestR1_restart_pending_change_blames_no_member(t *testing.T) {
 	assert.Empty(t, plan.Refusal.Args.Down)
 }
 
-// R5: a removal that was begun earlier may be carried out while the server is
-// down, or not.
+// R5: a removal that was begun earlier may be carried out while the server is down, or not.
 func TestR5_restart_survives_pending_changes(t *testing.T) {
 	t.Parallel()
 	refused, permitted := 0, 0
@@ -116,9 +114,8 @@ func survivesRestart(up []bool, going int) bool {
 	return 2*alive > members
 }
 
-// R5: a removal that is in the log, but not committed, may be undone by the next
-// leader, and this server's restart makes one. Then there is one member more, and
-// it is down.
+// R5: a removal that is in the log, but not committed, may be undone by the next leader, and this server's restart
+// makes one. Then there is one member more, and it is down.
 func TestR5_restart_during_uncommitted_removal(t *testing.T) {
 	t.Parallel()
 	c := Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(3)}}
@@ -221,8 +218,7 @@ func TestR5_phases_count_on_leader_only(t *testing.T) {
 	}
 }
 
-// survives reports whether a majority is up of those that neither are the target nor
-// among the bits of going.
+// survives reports whether a majority is up of those that neither are the target nor among the bits of going.
 func survives(up []bool, target, going int) bool {
 	members, alive := 0, 0
 	for i, isUp := range up {

@@ -200,8 +200,7 @@ func TestR1_stop_matches_formula(t *testing.T) {
 	require.Positive(t, permitted)
 }
 
-// R3: of two members that share four digits, the one that is named is judged, and
-// the other one is counted.
+// R3: of two members that share four digits, the one that is named is judged, and the other one is counted.
 func TestR3_plan_with_shared_digits(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(3)
@@ -220,8 +219,7 @@ func TestR3_plan_with_shared_digits(t *testing.T) {
 	assert.Empty(t, plan.Target)
 }
 
-// R1: nor does a member that shares the four digits of this server take its place
-// when it leaves.
+// R1: nor does a member that shares the four digits of this server take its place when it leaves.
 func TestR1_own_leave(t *testing.T) {
 	t.Parallel()
 	for _, leader := range []int{0, 2} { // 1 is dead: leaving would lose the quorum
@@ -239,8 +237,7 @@ func TestR1_own_leave(t *testing.T) {
 	}
 }
 
-// The kick was resolved by what the server knows, and is judged by what the others
-// have answered besides.
+// The kick was resolved by what the server knows, and is judged by what the others have answered besides.
 func TestR3_target_with_longer_ID(t *testing.T) {
 	t.Parallel()
 	v := viewOf(1, allUp(5))

@@ -148,8 +148,7 @@ func TestPlan_refusals(t *testing.T) {
 	}
 }
 
-// A server that catches up has no vote yet; a removal that was begun may be asked
-// for again.
+// A server that catches up has no vote yet; a removal that was begun may be asked for again.
 func TestPlan_harmless_pending_changes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]Plan{

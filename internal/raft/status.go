@@ -42,8 +42,7 @@ type Status struct {
 	// NotCommitted and NotApplied count entries at the end of the log.
 	NotCommitted, NotApplied uint64
 	Connections              []Connection
-	// Disconnections counts lost connections since the server started; nil on
-	// OVS before 2.15, which does not print it.
+	// Disconnections counts lost connections since the server started; nil on OVS before 2.15, which does not print it.
 	Disconnections *uint64
 	Servers        []Member
 	// Unknown has the lines that this parser does not know, so that no output of a newer OVS is lost.
@@ -146,8 +145,7 @@ type Member struct {
 	Short, Address string
 	Self           bool
 	Phase          Phase
-	// VotedFor is the member that this one voted for, as a candidate sees it; empty if
-	// not printed.
+	// VotedFor is the member that this one voted for, as a candidate sees it; empty if not printed.
 	VotedFor string
 	// Next and Match are the leader's view of the member's log; nil elsewhere.
 	Next, Match *uint64

@@ -41,8 +41,7 @@ func (s State) accepts(n int) State {
 	return s
 }
 
-// publisher is unit 0 of 3, which leads and has asked; unit 1 has made a cluster, and
-// answers.
+// publisher is unit 0 of 3, which leads and has asked; unit 1 has made a cluster, and answers.
 func publisher() State {
 	s := of(3).publishes(Copy{Term: 2, Index: 10, Stopped: true}).accepts(1)
 	s.JujuLeader, s.Own.Stopped, s.HeldFor, s.Now = true, true, unit(1), noon.Add(time.Minute)
@@ -138,8 +137,7 @@ func TestPublish_needs_confirmed_cluster(t *testing.T) {
 	}
 }
 
-// kicked is unit 4, whose machine died before its member was removed by force: what it has
-// published stays.
+// kicked is unit 4, whose machine died before its member was removed by force: what it has published stays.
 func kicked() Peer {
 	return Peer{Unit: unit(4), Read: true, Copy: &Copy{Cluster: old, Term: 2, Index: 7}}
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// world plays units that run hooks in any order, are lost and come back, with recoveries
-// asked for on any of them.
+// world plays units that run hooks in any order, are lost and come back, with recoveries asked for on any of them.
 type world struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -25,10 +24,9 @@ type world struct {
 	// accepted is what the one that leads has published, in which event.
 	accepted   Acceptance
 	acceptedIn int
-	// events counts what has happened, half a minute each; takenBack the new clusters that
-	// were made and not published, as the old one had a quorum again.
-	// byDying counts those that a unit which is being removed has published, removals the requests that were withdrawn
-	// as one began.
+	// events counts what has happened, half a minute each; takenBack the new clusters that were made and not published, as
+	// the old one had a quorum again. byDying counts those that a unit which is being removed has published, removals the
+	// requests that were withdrawn as one began.
 	events, takenBack, byDying, removals int
 }
 
@@ -85,8 +83,7 @@ func (w *world) state(i int) State {
 
 func (w *world) now() time.Time { return noon.Add(time.Duration(w.events) * 30 * time.Second) }
 
-// hook runs a hook on unit i, which may be killed after any step, and is then published
-// or not.
+// hook runs a hook on unit i, which may be killed after any step, and is then published or not.
 func (w *world) hook(i int, steps int) {
 	for range steps {
 		u := &w.units[i]
@@ -148,8 +145,7 @@ func (w *world) dying() (all []int) {
 	return all
 }
 
-// make may be done only where no server that isn't given up can vote, and of the newest
-// copy of these.
+// make may be done only where no server that isn't given up can vote, and of the newest copy of these.
 func (w *world) make(i int) {
 	r := w.units[i].request
 	for j, p := range w.units {
@@ -166,8 +162,7 @@ func (w *world) make(i int) {
 	w.units[i].request, w.units[i].staged = &copied, copied.New
 }
 
-// publish may be done only of a cluster whose unit is there, and has said so since the unit
-// that leads has asked.
+// publish may be done only of a cluster whose unit is there, and has said so since the unit that leads has asked.
 func (w *world) publish(leader int, next Step) {
 	for j, u := range w.units {
 		if unit(j) != next.For {

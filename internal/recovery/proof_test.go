@@ -10,8 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Nothing is called proved while a unit that stays lacks the write; one that was given up
-// may be off for good.
+// Nothing is called proved while a unit that stays lacks the write; one that was given up may be off for good.
 func TestProof_complete(t *testing.T) {
 	two := func(second UnitProof) []UnitProof {
 		second.Unit = unit(1)

@@ -137,8 +137,8 @@ func TestDone_restore_after_other_restore(t *testing.T) {
 	assert.False(t, k.starts(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
 }
 
-// A recovery was withdrawn for a reason that is remembered, unless another release has written one that this one does not
-// know.
+// A recovery was withdrawn for a reason that is remembered, unless another release has written one that this one does
+// not know.
 func TestKept_reason_of_withdrawal(t *testing.T) {
 	t.Parallel()
 	state, err := unitstate.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))

@@ -56,8 +56,7 @@ func invalid(parameter, format string, args ...any) *answer.Status {
 	return new(answer.Of(answer.BadRequest, f))
 }
 
-// Begin is the change that begins a drain: it cordons the node, and records the intent with the members on its
-// machine.
+// Begin is the change that begins a drain: it cordons the node, and records the intent with the members on its machine.
 func Begin(chassis string, n Note, l Limits, members ...Member) Change {
 	c := Cordon(chassis, n)
 	c.Set[drainKey+chassis] = text(Drain{

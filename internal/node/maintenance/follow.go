@@ -36,8 +36,7 @@ func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
 	return false, f.since.Add(goOnAfter)
 }
 
-// Bounds of the pause before a sign of life is asked for again: each makes ovn-northd compute
-// everything again.
+// Bounds of the pause before a sign of life is asked for again: each makes ovn-northd compute everything again.
 const (
 	firstRecheck = 5 * time.Second
 	lastRecheck  = 10 * time.Minute

@@ -121,8 +121,8 @@ func (c *imagined) drain(t *testing.T, chassis string) {
 	require.Fail(t, "the drain has no end")
 }
 
-// F: what a dry run says is what the run does. One that would leave something is refused by both; of another one, the ports
-// that are on the node in the end, or nowhere, are those that the dry run has named.
+// F: what a dry run says is what the run does. One that would leave something is refused by both; of another one, the
+// ports that are on the node in the end, or nowhere, are those that the dry run has named.
 func TestForecast(t *testing.T) {
 	t.Parallel()
 	refused, waited := 0, 0

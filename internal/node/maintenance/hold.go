@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Names of the holds that follow from what a node carries. Nothing is stored of them, so that
-// none can be forgotten.
+// Names of the holds that follow from what a node carries. Nothing is stored of them, so that none can be forgotten.
 const (
 	// HoldCompute are ports of virtual machines.
 	HoldCompute = "nova-compute"
@@ -130,8 +129,7 @@ func derive(bindings []Binding) map[string][]Hold {
 	return all
 }
 
-// holdName is what a hold may be called, in no more than maxHoldName characters: it is a
-// part of a key.
+// holdName is what a hold may be called, in no more than maxHoldName characters: it is a part of a key.
 var holdName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 const maxHoldName = 63

@@ -45,8 +45,7 @@ type Node struct {
 	OmittedHolds  int `json:"omitted-holds,omitempty" yaml:"omitted-holds,omitempty"`
 	OmittedLost   int `json:"omitted-lost,omitempty" yaml:"omitted-lost,omitempty"`
 	OmittedPinned int `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
-	// First and Backups are how many gateways have it as their first candidate, and as
-	// another one.
+	// First and Backups are how many gateways have it as their first candidate, and as another one.
 	First   int `json:"first-candidate-of" yaml:"first-candidate-of"`
 	Backups int `json:"backup-of" yaml:"backup-of"`
 	// Pinned are the gateways that only this node hosts, by configuration: OVN moves them nowhere.

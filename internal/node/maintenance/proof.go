@@ -11,11 +11,10 @@ const (
 	ownProofPause = time.Second
 )
 
-// proof decides whether a drain of which nothing is left is proved. A chassis that has claimed a gateway may not
-// carry it yet: it must follow an nb_cfg that was raised after it had claimed the gateway, and after the ranks had
-// been written. Any client may have raised it. However long ovn-northd and the chassis take to follow, it need not be
-// raised again. proof needs every look at which nothing is left and no chassis that took a gateway lags, in the order
-// of time.
+// proof decides whether a drain of which nothing is left is proved. A chassis that has claimed a gateway may not carry
+// it yet: it must follow an nb_cfg that was raised after it had claimed the gateway, and after the ranks had been
+// written. Any client may have raised it. However long ovn-northd and the chassis take to follow, it need not be raised
+// again. proof needs every look at which nothing is left and no chassis that took a gateway lags, in the order of time.
 type proof struct {
 	// own means that the command of the drain asks: it gives no other process the time to do so.
 	own    bool

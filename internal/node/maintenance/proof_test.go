@@ -117,8 +117,7 @@ func TestProof_ignores_created_and_deleted_gateways(t *testing.T) {
 	assert.Equal(t, []int{0}, c.questions)
 }
 
-// What was raised before a gateway was there says nothing, nor what was followed before an older database was
-// restored.
+// What was raised before a gateway was there says nothing, nor what was followed before an older database was restored.
 func TestProof_ignores_earlier_question(t *testing.T) {
 	t.Parallel()
 	c := newCloud()

@@ -1,6 +1,5 @@
-// Package maintenance decides about nodes that are taken out of a cloud and put back: which
-// node a name means, what holds it, what a step of a drain is, and how an answer looks. It
-// is pure: it is given what the databases hold.
+// Package maintenance decides about nodes that are taken out of a cloud and put back: which node a name means, what
+// holds it, what a step of a drain is, and how an answer looks. It is pure: it is given what the databases hold.
 package maintenance
 
 import (
