@@ -3,7 +3,6 @@
 package ovsdb_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -45,9 +44,14 @@ func cluster(t *testing.T, d ovndb.Database, n int) []*server {
 // command runs a program that must succeed.
 func command(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	out, err := run.Exec{}.Run(ctx, run.Command{Name: name, Args: args})
+	out, err := run.Exec{}.Run(within(t, patience), run.Command{Name: name, Args: args})
 	require.NoError(t, err)
 	return strings.TrimSpace(string(out))
+}
+
+// tool runs ovn-nbctl or ovn-sbctl on a server, and returns its output.
+func tool(t *testing.T, s *server, args ...string) string {
+	t.Helper()
+	name := map[ovndb.Database]string{ovndb.NB: "ovn-nbctl", ovndb.SB: "ovn-sbctl"}[s.Database]
+	return command(t, name, append([]string{"--no-leader-only", "--db=" + s.Endpoint()}, args...)...)
 }

@@ -15,24 +15,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// errors.Join() of no errors is nil, so connect would return neither a client nor an error, and its callers would
-// panic.
-func TestNoEndpointIsAnError(t *testing.T) {
-	assert.NotPanics(t, func() {
-		_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB)
-		require.Error(t, err)
-	})
-	_, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.NB)
+func TestConnect_without_endpoint(t *testing.T) {
+	t.Parallel()
+	_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB)
+	require.Error(t, err)
+	_, err = new(ovsdb.Dialer).Watch(t.Context(), ovndb.NB, key)
 	require.Error(t, err)
 }
 
-// A dead machine or a hung server does not answer, so a connection attempt lasts until the deadline. Members are asked
-// in turn, and one such member before a good one would use up all the time.
+// A connection attempt to a hanging server lasts until the deadline.
 func TestConnect_hanging_endpoint_leaves_time(t *testing.T) {
 	hung, good := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.NB, 1)[0]
 	require.NoError(t, hung.Signal(syscall.SIGSTOP))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
+	ctx := within(t, 3*time.Second)
 	g, err := new(ovsdb.Dialer).Global(ctx, ovndb.NB, endpointsOf(hung)[0], endpointsOf(good)[0])
 	require.NoError(t, err)
 	g.Close()
@@ -46,25 +41,19 @@ func TestConnect_error_has_reason_once(t *testing.T) {
 	require.EqualError(t, err, "cannot connect to "+server.Endpoint()+": target database OVN_Southbound not found")
 
 	require.NoError(t, server.Signal(syscall.SIGSTOP))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	_, err = new(ovsdb.Dialer).Global(ctx, ovndb.NB, server.Endpoint())
+	_, err = new(ovsdb.Dialer).Global(within(t, time.Second), ovndb.NB, server.Endpoint())
 	require.EqualError(t, err, "cannot connect to "+server.Endpoint()+": no answer before the deadline")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-// Without a default deadline, a server that hangs or has no quorum would be awaited for ever.
-func TestConnections_hanging_server_times_out(t *testing.T) {
+// A context without a deadline gets one.
+func TestGlobal_hanging_server_times_out(t *testing.T) {
 	t.Parallel()
 	server := cluster(t, ovndb.NB, 1)[0]
-	_, bounded := t.Context().Deadline()
-	require.False(t, bounded)
-	g, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, server.Endpoint())
-	require.NoError(t, err)
-	defer g.Close()
+	g := connect(t, server)
 	require.NoError(t, server.Signal(syscall.SIGSTOP))
 	begun := time.Now()
-	_, err = g.Read(t.Context())
-	require.Error(t, err)
+	_, err := g.Read(t.Context())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.Less(t, time.Since(begun), time.Minute)
 }

@@ -3,7 +3,6 @@
 package ovsdb_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -21,8 +20,7 @@ func wanted(d ovndb.Database) []ovsdb.Connection { return ovsdb.WantedConnection
 // ensure goes through one member, and returns the targets that it changed.
 func ensure(t *testing.T, s *server, want ...ovsdb.Connection) []string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := within(t, patience)
 	changed, err := new(ovsdb.Dialer).EnsureConnections(ctx, s.Database, want, s.Endpoint())
 	require.NoError(t, err)
 	return changed
@@ -30,8 +28,7 @@ func ensure(t *testing.T, s *server, want ...ovsdb.Connection) []string {
 
 func connections(t *testing.T, s *server) []ovsdb.Connection {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := within(t, patience)
 	rows, err := new(ovsdb.Dialer).Connections(ctx, s.Database, s.Endpoint())
 	require.NoError(t, err)
 	var all []ovsdb.Connection
@@ -40,13 +37,6 @@ func connections(t *testing.T, s *server) []ovsdb.Connection {
 		all = append(all, row.Connection)
 	}
 	return all
-}
-
-// tool runs OVN's own tool for the database, and returns its output.
-func tool(t *testing.T, s *server, args ...string) string {
-	t.Helper()
-	name := map[ovndb.Database]string{ovndb.NB: "ovn-nbctl", ovndb.SB: "ovn-sbctl"}[s.Database]
-	return command(t, name, append([]string{"--no-leader-only", "--db=" + s.Endpoint()}, args...)...)
 }
 
 // column is the row's column for the target, as OVN's tools print it.
@@ -185,8 +175,7 @@ func TestEnsureConnections_concurrent_clients_add_one_row(t *testing.T) {
 		failed := make([]error, 2*len(members))
 		for i := range failed {
 			wg.Go(func() {
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
-				defer cancel()
+				ctx := within(t, patience)
 				_, failed[i] = new(ovsdb.Dialer).EnsureConnections(ctx, ovndb.SB, want, members[i%3].Endpoint())
 			})
 		}
@@ -206,8 +195,7 @@ func TestEnsureConnections_without_quorum_times_out(t *testing.T) {
 	require.Eventually(t, func() bool { return len(connections(t, members[0])) == 1 }, patience, 1)
 	members[1].Kill(t)
 	members[2].Kill(t)
-	ctx, cancel := context.WithTimeout(t.Context(), minute/20)
-	defer cancel()
+	ctx := within(t, minute/20)
 	_, err := new(ovsdb.Dialer).EnsureConnections(ctx, ovndb.NB, []ovsdb.Connection{{Target: "pssl:1"}}, members[0].Endpoint())
 	require.Error(t, err)
 }

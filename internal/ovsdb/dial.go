@@ -5,6 +5,7 @@
 package ovsdb
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -45,7 +46,7 @@ func (d *Dialer) Forget() {
 // defaultTimeout limits a connection or transaction with a context without deadline.
 const defaultTimeout = 10 * time.Second
 
-// Endpoints are the client endpoints of a member, best first, given its Raft address: host and protocol are the same.
+// Endpoints returns the client endpoints of a member, best first. They have the host and protocol of its Raft address.
 func Endpoints(d ovndb.Database, raftAddress string) []string {
 	protocol, rest, ok := strings.Cut(raftAddress, ":")
 	host, _, err := net.SplitHostPort(rest)
@@ -59,29 +60,40 @@ func Endpoints(d ovndb.Database, raftAddress string) []string {
 	return []string{at(ovndb.NorthboundPort)}
 }
 
-// connect returns a connected client of the database that m models, at the first of the endpoints that serves it. Each
-// gets an equal share of the remaining time, so that one that hangs does not use up the others'.
-func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints ...string) (client.Client, error) {
-	if len(endpoints) == 0 {
-		return nil, errors.New("cannot connect: no endpoint is known")
-	}
-	var failures []error
+// first returns the result of connect for the first of the endpoints at which it succeeds, or the errors of all. Each
+// endpoint gets an equal share of the remaining time, so that a hanging server leaves time for the others.
+func first[T any](ctx context.Context, endpoints []string, connect func(context.Context, string) (T, error)) (T, error) {
+	failures := []error{}
 	for i, endpoint := range endpoints {
 		share, cancel := shareOf(ctx, len(endpoints)-i)
-		c, err := d.connectOne(share, m, endpoint)
-		if ended := share.Err(); err != nil && ended != nil {
+		c, err := connect(share, endpoint)
+		cancel()
+		if err == nil {
+			return c, nil
+		}
+		failures = append(failures, err)
+	}
+	if len(endpoints) == 0 {
+		failures = append(failures, errors.New("cannot connect: no endpoint is known"))
+	}
+	return *new(T), errors.Join(failures...)
+}
+
+// connect returns a connected client of the database that m models, at the first of the endpoints that serves it.
+func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints ...string) (client.Client, error) {
+	return first(ctx, endpoints, func(ctx context.Context, endpoint string) (client.Client, error) {
+		c, err := d.connectOne(ctx, m, endpoint)
+		if err == nil {
+			return c, nil
+		}
+		if ended := ctx.Err(); ended != nil {
 			err = fmt.Errorf("%w: %w", ended, err) // the library drops it
 			if errors.Is(ended, context.DeadlineExceeded) {
 				err = reworded{err, late(endpoint)}
 			}
 		}
-		cancel()
-		if err == nil {
-			return c, nil
-		}
-		failures = append(failures, fmt.Errorf("cannot connect to %s: %w", endpoint, err))
-	}
-	return nil, errors.Join(failures...)
+		return nil, fmt.Errorf("cannot connect to %s: %w", endpoint, err)
+	})
 }
 
 // bounded adds [defaultTimeout] to a context without a deadline.
@@ -121,17 +133,13 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 		if refused := new(net.OpError); errors.As(err, &refused) && refused.Op == "dial" {
 			return nil, refused.Err // the library and net repeat the endpoint three times
 		}
-		if ctx.Err() == nil && !errors.As(err, new(*tls.CertificateVerificationError)) {
-			if why := mismatch(ctx, endpoint); why != "" {
-				return nil, reworded{err, why}
-			}
-		}
-		return nil, reworded{err, strings.TrimPrefix(err.Error(), "failed to connect to "+endpoint+": ")}
+		text := strings.TrimPrefix(err.Error(), "failed to connect to "+endpoint+": ")
+		return nil, reworded{err, cmp.Or(mismatch(ctx, endpoint), text)}
 	}
 	return c, nil
 }
 
-// connected connects. A panic of the library at an answer becomes an error.
+// connected connects the client, or closes it.
 func connected(ctx context.Context, c client.Client) (err error) {
 	defer func() {
 		if err != nil {
@@ -186,7 +194,7 @@ func (e reworded) Error() string { return e.text }
 
 func (e reworded) Unwrap() error { return e.error }
 
-// ServerTLS is the TLS configuration for clients with a certificate of the unit's CA.
+// ServerTLS returns a server's TLS configuration. It requires clients to have a certificate of the unit's CA.
 func (d *Dialer) ServerTLS() (*tls.Config, error) {
 	c, err := d.ClientTLS()
 	if err != nil {
@@ -198,9 +206,8 @@ func (d *Dialer) ServerTLS() (*tls.Config, error) {
 	}, nil
 }
 
-// ClientTLS is the TLS configuration for clients, with the unit's certificate. It is read again after [Dialer.Forget].
-// As Open vSwitch, it trusts a certificate of the CA with any name (ovsdb-server(1), "SSL/TLS options"; stream-ssl.c
-// checks no name).
+// ClientTLS returns a client's TLS configuration, with the unit's certificate. It is cached until [Dialer.Forget].
+// Like Open vSwitch, it trusts every certificate of the CA, with any name (lib/stream-ssl.c checks no name).
 func (d *Dialer) ClientTLS() (*tls.Config, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -256,16 +263,14 @@ func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]o
 	if err != nil {
 		return nil, err
 	}
-	if failed, err := ovsdb.CheckOperationResults(results, ops); err != nil {
-		for _, f := range failed {
-			return nil, fmt.Errorf("%w: %s", err, foreign.Reason(f.Error()))
-		}
-		return nil, err
+	failed, err := ovsdb.CheckOperationResults(results, ops)
+	for _, f := range failed {
+		return nil, fmt.Errorf("%w: %s", err, foreign.Reason(f.Error()))
 	}
-	return results, nil
+	return results, err
 }
 
-// detail is the server's reason for a failed operation; it may contain values of rows.
+// detail returns the server's reason for a failed operation. It may contain values of rows.
 func detail(r ovsdb.OperationResult) string {
 	return foreign.Reason(r.Error + ": " + r.Details)
 }

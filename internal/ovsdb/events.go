@@ -7,11 +7,11 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 )
 
-// Columns with changes that may change a plan. Changes of routers, switches and other ports come with one of a router
-// port, or are not urgent. The library needs the columns of a table's index.
+// Columns that a plan depends on, and those of the tables' indexes, which the library needs. Changes of routers,
+// switches and other ports come with one of a router port, or are not urgent.
 //
-// The library copies each row by way of JSON, which copies each string, unless the model has methods for that. With
-// 10,000 routers these rows are most of an idle agent's memory, and most of their texts are the names of a few chassis.
+// The library clones a row through JSON, which copies each string, unless the model implements [model.CloneableModel].
+// With 10,000 routers these rows are most of an idle agent's memory, and most strings are the names of a few chassis.
 type (
 	routerPortEvents struct {
 		UUID           string   `ovsdb:"_uuid"`
@@ -59,14 +59,18 @@ type (
 // shared returns the text's only copy in memory, for all rows.
 func shared(text string) string { return unique.Make(text).Value() }
 
-// CloneModel implements [model.CloneableModel].
-func (r *routerPortEvents) CloneModel() model.Model {
-	clone := new(routerPortEvents)
+// cloned implements CloneModel of [model.CloneableModel].
+func cloned[T any, P interface {
+	*T
+	CloneModelInto(model.Model)
+}](r P) model.Model {
+	clone := P(new(T))
 	r.CloneModelInto(clone)
 	return clone
 }
 
-// CloneModelInto implements [model.CloneableModel].
+func (r *routerPortEvents) CloneModel() model.Model { return cloned(r) }
+
 func (r *routerPortEvents) CloneModelInto(to model.Model) {
 	clone := to.(*routerPortEvents) //nolint:forcetypeassert // the library clones into the same type
 	*clone = *r
@@ -76,28 +80,16 @@ func (r *routerPortEvents) CloneModelInto(to model.Model) {
 	}
 }
 
-// CloneModel implements [model.CloneableModel].
-func (r *gatewayChassisEvents) CloneModel() model.Model {
-	clone := new(gatewayChassisEvents)
-	r.CloneModelInto(clone)
-	return clone
-}
+func (r *gatewayChassisEvents) CloneModel() model.Model { return cloned(r) }
 
-// CloneModelInto implements [model.CloneableModel].
 func (r *gatewayChassisEvents) CloneModelInto(to model.Model) {
 	clone := to.(*gatewayChassisEvents) //nolint:forcetypeassert // as above
 	*clone = *r
 	clone.Chassis = shared(r.Chassis)
 }
 
-// CloneModel implements [model.CloneableModel].
-func (r *haChassisEvents) CloneModel() model.Model {
-	clone := new(haChassisEvents)
-	r.CloneModelInto(clone)
-	return clone
-}
+func (r *haChassisEvents) CloneModel() model.Model { return cloned(r) }
 
-// CloneModelInto implements [model.CloneableModel].
 func (r *haChassisEvents) CloneModelInto(to model.Model) {
 	clone := to.(*haChassisEvents) //nolint:forcetypeassert // as above
 	*clone = *r

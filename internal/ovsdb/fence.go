@@ -13,11 +13,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// ErrFenced is returned if a key no longer has the value that permits writes: nothing was written.
+// ErrFenced is returned if the key of [Gateways.Fence] has another value: nothing was written.
 var ErrFenced = errors.New("another process may write by now")
 
-// Fence makes every transaction that writes NB through this connection begin with a wait, with timeout 0, for a key of
-// external_ids of NB_Global to have that value.
+// Fence makes every transaction that writes NB through this connection fail unless a key of external_ids of NB_Global
+// has that value (R14).
 func (g *Gateways) Fence(ctx context.Context, key, value string) error {
 	uuid, err := g.global(ctx)
 	if err != nil {
@@ -27,8 +27,8 @@ func (g *Gateways) Fence(ctx context.Context, key, value string) error {
 	return nil
 }
 
-// write runs one transaction on NB, if the fence, the guard and the lists permit it. If ask is set, it also increments
-// nb_cfg, and returns the new value.
+// write runs one transaction on NB, if the fence, the guard and the lists permit it. If ask is true, it also increments
+// nb_cfg and returns the new value.
 func (g *Gateways) write(ctx context.Context, guard Guard, a Amendment, ask bool,
 	lists ...Candidates,
 ) (asked int64, err error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Followed is a connection to one server of each database that reports possible changes of gateways. The library's
-// copies of rows are not used: its events only cause a read.
+// events only cause a read; its copies of rows are not used.
 type Followed struct {
 	dialer  *Dialer
 	nb, sb  client.Client
@@ -43,9 +43,8 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 // connectionPeriod is how long it takes at most to notice a lost connection.
 const connectionPeriod = time.Second
 
-// untilLost closes its channel once the connection is lost. The library reports that only to a goroutine that is
-// waiting at that moment (handleDisconnectNotification of client.go in libovsdb 0.7.0), and forgets the endpoint just
-// before.
+// untilLost closes its channel once the connection is lost. The library notifies only a goroutine that waits at that
+// moment (handleDisconnectNotification in client.go of libovsdb 0.7.0), and forgets the endpoint just before.
 func untilLost(c client.Client) <-chan struct{} {
 	gone := make(chan struct{})
 	go func() {
@@ -77,14 +76,9 @@ func (t *followedTables) add(table string, row model.Model, columns ...any) {
 }
 
 func northboundFollowed() followedTables {
-	var (
-		t       = followedTables{rows: map[string]model.Model{}}
-		global  = new(northboundEvents)
-		port    = new(routerPortEvents)
-		gateway = new(gatewayChassisEvents)
-		ha      = new(haChassisEvents)
-		group   = new(groupEvents)
-	)
+	t := followedTables{rows: map[string]model.Model{}}
+	global, port, group := new(northboundEvents), new(routerPortEvents), new(groupEvents)
+	gateway, ha := new(gatewayChassisEvents), new(haChassisEvents)
 	t.add(ovndb.NB.GlobalTable(), global, &global.Config, &global.ExternalIDs)
 	t.add(routerPortTable, port, &port.Name, &port.GatewayChassis, &port.Group)
 	t.add("Gateway_Chassis", gateway, &gateway.Name, &gateway.Chassis, &gateway.Priority)
@@ -94,14 +88,10 @@ func northboundFollowed() followedTables {
 }
 
 func southboundFollowed() followedTables {
-	var (
-		t        = followedTables{rows: map[string]model.Model{}}
-		chassis  = new(chassisEvents)
-		privates = new(privateEvents)
-		global   = new(southboundEvents)
-	)
+	t := followedTables{rows: map[string]model.Model{}}
+	chassis, private, global := new(chassisEvents), new(privateEvents), new(southboundEvents)
 	t.add("Chassis", chassis, &chassis.Name, &chassis.Config)
-	t.add("Chassis_Private", privates, &privates.Name, &privates.Config)
+	t.add("Chassis_Private", private, &private.Name, &private.Config)
 	t.add(ovndb.SB.GlobalTable(), global, &global.Config)
 	return t
 }
@@ -131,9 +121,8 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 // Changed receives if data may have changed since the last read.
 func (f *Followed) Changed() <-chan struct{} { return f.changed }
 
-// Read reads the current state from the followed servers, since any other one may be behind them. It uses connections
-// of its own: the library keeps the buffer of the longest answer until the connection is closed, tens of MB with 10,000
-// routers.
+// Read reads the current state from the followed servers, since others may be behind them. It uses connections of its
+// own: the library keeps the buffer of the longest answer, tens of MB with 10,000 routers, until a connection is closed.
 func (f *Followed) Read(ctx context.Context, what func(*Gateways) error) error {
 	nb, err := f.again(ctx, ovndb.NB, f.nb)
 	if err != nil {

@@ -3,7 +3,6 @@
 package ovsdb_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -114,8 +113,7 @@ func TestFollow_wakes_and_reads_followed_servers(t *testing.T) {
 	case <-time.After(patience):
 		assert.Fail(t, "a server that is gone is not noticed")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
+	ctx := within(t, time.Second)
 	err := f.Read(ctx, func(*ovsdb.Gateways) error { return nil })
 	require.ErrorContains(t, err, string(ovndb.NB), "no other server is read, and the error names the database")
 	assert.NotContains(t, err.Error(), "connect to :")

@@ -55,7 +55,7 @@ func TestSouthbound_host_name_is_cleaned(t *testing.T) {
 func TestNorthbound_malformed_names_are_reported(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
-	ctlTool(t, s, "create", "HA_Chassis_Group", "name="+quoted(hostile), "--", "set", "Logical_Router", "r1", "name="+quoted(hostile), "--",
+	tool(t, s, "create", "HA_Chassis_Group", "name="+quoted(hostile), "--", "set", "Logical_Router", "r1", "name="+quoted(hostile), "--",
 		"lrp-add", "r2", "lrp-3", "00:00:00:00:00:03", "10.0.0.3/24", "--", "lrp-set-gateway-chassis", "lrp-3", hostile, "1", "--",
 		"lr-add", "r4", "--", "lrp-add", "r4", "lrp-4", "00:00:00:00:00:04", "10.0.0.4/24", "--", "set", "Logical_Router_Port", "lrp-4", "name="+quoted(hostile))
 	nb := readNorthbound(t, s)
@@ -75,7 +75,7 @@ func TestNorthbound_malformed_names_are_reported(t *testing.T) {
 	}
 
 	c := newControl(t)
-	ctlTool(t, c.server, "chassis-add", "c1", "geneve", "192.0.2.1", "--", "chassis-add", "c2", "geneve", "192.0.2.2", "--", "set", "Chassis", "c2", "name="+quoted(hostile), "--",
+	tool(t, c.server, "chassis-add", "c1", "geneve", "192.0.2.1", "--", "chassis-add", "c2", "geneve", "192.0.2.2", "--", "set", "Chassis", "c2", "name="+quoted(hostile), "--",
 		"create", "Chassis_Private", "name="+quoted(hostile))
 	g := connected(t, c.server)
 	require.Eventually(t, func() bool {

@@ -3,9 +3,6 @@
 package ovsdb_test
 
 import (
-	"context"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,20 +13,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
-
-// ctl runs ovn-nbctl or ovn-sbctl on the server.
-func ctlTool(t *testing.T, s *server, args ...string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	program := "ovn-nbctl"
-	if s.Database == ovndb.SB {
-		program = "ovn-sbctl"
-	}
-	out, err := exec.CommandContext(ctx, program, append([]string{"--db=" + s.Endpoint()}, args...)...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return strings.TrimSpace(string(out))
-}
 
 // northbound is an NB with a router whose gateway has two candidates, and one with a group.
 func northbound(t *testing.T) *server {
@@ -42,7 +25,7 @@ func northboundOf(t *testing.T, file string) *server {
 	s := ovsdbtest.New(t, ovndb.NB, "127.0.0.1")
 	s.Schema = file
 	s.Standalone(t).Start(t)
-	ctlTool(
+	tool(
 		t, s, "ls-add", "public", "--", "lsp-add", "public", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--",
 		"lsp-set-options", "provnet", "network_name=physnet1", "--",
 		"lr-add", "r1", "--", "set", "Logical_Router", "r1", "external_ids:neutron\\:availability_zone_hints=az1", "--",
@@ -54,8 +37,8 @@ func northboundOf(t *testing.T, file string) *server {
 		"ha-chassis-group-add", "g2", "--", "ha-chassis-group-add-chassis", "g2", "c1", "20", "--",
 		"ha-chassis-group-add-chassis", "g2", "c2", "10",
 	)
-	group := ctlTool(t, s, "--bare", "--columns=_uuid", "find", "HA_Chassis_Group", "name=g2")
-	ctlTool(t, s, "set", "Logical_Router_Port", "lrp-2", "ha_chassis_group="+group, "--", "lsp-add", "public", "vm")
+	group := tool(t, s, "--bare", "--columns=_uuid", "find", "HA_Chassis_Group", "name=g2")
+	tool(t, s, "set", "Logical_Router_Port", "lrp-2", "ha_chassis_group="+group, "--", "lsp-add", "public", "vm")
 	return s
 }
 
@@ -183,11 +166,11 @@ func TestWrite_changed_rows_write_nothing(t *testing.T) {
 			port, group := lists(t, readNorthbound(t, s))
 			port.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
 			group.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
-			ctlTool(t, s, change...)
-			before := ctlTool(t, s, "list", "Gateway_Chassis", "--", "list", "HA_Chassis")
+			tool(t, s, change...)
+			before := tool(t, s, "list", "Gateway_Chassis", "--", "list", "HA_Chassis")
 			g := connected(t, s)
 			require.ErrorIs(t, g.Write(t.Context(), []string{"a note"}, ovsdb.Guard{}, port, group), ovsdb.ErrChanged)
-			assert.Equal(t, before, ctlTool(t, s, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
+			assert.Equal(t, before, tool(t, s, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
 			notes, err := g.Journal(t.Context())
 			require.NoError(t, err)
 			assert.Empty(t, notes, "nothing is noted either")
@@ -198,7 +181,7 @@ func TestWrite_changed_rows_write_nothing(t *testing.T) {
 func TestSouthbound_read(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
-	ctlTool(t, s, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",
+	tool(t, s, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",
 		"other_config:ovn-cms-options=\"enable-chassis-as-gw,availability-zones=az1:az2\"", "--",
 		"create", "Chassis_Private", "name=c1", "nb_cfg=7", "nb_cfg_timestamp=1700000000123", "--", "set", "SB_Global", ".", "nb_cfg=8")
 	sb, err := connected(t, s).Southbound(t.Context())

@@ -22,16 +22,14 @@ type globalRow struct {
 
 const externalIDs = "external_ids"
 
-// Global is a connection to a database's only NB_Global or SB_Global row, in whose external_ids the product keeps what
-// all units must agree on. Reads come from the connected server and may be older than the leader's; the leader decides
-// a swap.
+// Global is a connection to a database's only NB_Global or SB_Global row. Its external_ids have what all units must
+// agree on. Reads come from the connected server and may be older than the leader's; the leader decides a swap.
 type Global struct {
 	client client.Client
 	table  string
 }
 
-// Global connects to the first of the endpoints that serves the database. The
-// caller closes the connection.
+// Global connects to the first of the endpoints that serves the database. The caller closes the connection.
 func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...string) (*Global, error) {
 	c, err := d.database(rpc2.Tables(ctx, db.GlobalTable()), db, endpoints...)
 	if err != nil {
@@ -107,35 +105,29 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 
 // Put sets pairs in external_ids, regardless of previous values.
 func (g *Global) Put(ctx context.Context, pairs map[string]string) error {
-	uuid, _, err := g.row(ctx)
-	if err != nil {
-		return err
-	}
-	if uuid == "" {
-		return fmt.Errorf("cannot write %s: it has no row", g.table)
-	}
-	return g.amend(ctx, uuid, slices.Collect(maps.Keys(pairs)), pairs)
+	return g.amend(ctx, slices.Collect(maps.Keys(pairs)), pairs)
 }
 
 // Drop removes keys from external_ids, regardless of their values.
-func (g *Global) Drop(ctx context.Context, keys ...string) error {
-	uuid, _, err := g.row(ctx)
-	if err != nil || uuid == "" {
-		return err
-	}
-	return g.amend(ctx, uuid, keys, nil)
-}
+func (g *Global) Drop(ctx context.Context, keys ...string) error { return g.amend(ctx, keys, nil) }
 
-func (g *Global) amend(ctx context.Context, uuid string, gone []string, put map[string]string) error {
+func (g *Global) amend(ctx context.Context, gone []string, put map[string]string) error {
+	uuid, _, err := g.row(ctx)
+	switch {
+	case err != nil || uuid == "" && len(put) == 0:
+		return err
+	case uuid == "":
+		return fmt.Errorf("cannot write %s: it has no row", g.table)
+	}
 	if _, err := transact(ctx, g.client, amended(g.table, uuid, gone, put)); err != nil {
 		return fmt.Errorf("cannot write %s: %w", g.table, err)
 	}
 	return nil
 }
 
-// swap replaces the value of a key that is as in ids. It waits for that one pair, not for the whole map, since other
-// clients write to the same map all the time. If there is no row it makes one, as ovn-northd does at its first start:
-// the schema allows one row only, so of two inserts one fails.
+// swap replaces the value of a key, if it is the one in ids. It waits for that pair, not for the whole map, since other
+// clients write to the map all the time. It inserts a missing row, as ovn-northd does at its first start: the schema
+// allows one row, so that one of two concurrent inserts fails.
 func swap(table, uuid string, ids map[string]string, key, next string) (ops []ovsdb.Operation) {
 	put := map[string]string{key: next}
 	if uuid == "" {

@@ -23,8 +23,7 @@ const key = "ovn-central:test"
 // connect opens a connection to the only row, at one member.
 func connect(t *testing.T, s *server) *ovsdb.Global {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := within(t, patience)
 	g, err := new(ovsdb.Dialer).Global(ctx, s.Database, s.Endpoint())
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
@@ -33,8 +32,7 @@ func connect(t *testing.T, s *server) *ovsdb.Global {
 
 func read(t *testing.T, g *ovsdb.Global) map[string]string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := within(t, patience)
 	ids, err := g.Read(ctx)
 	require.NoError(t, err)
 	return ids
@@ -42,21 +40,10 @@ func read(t *testing.T, g *ovsdb.Global) map[string]string {
 
 func swap(t *testing.T, g *ovsdb.Global, old, next string) bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := within(t, patience)
 	ok, err := g.Swap(ctx, key, old, next)
 	require.NoError(t, err)
 	return ok
-}
-
-// ctl writes as northd's and Neutron's tools do.
-func ctl(t *testing.T, s *server, args ...string) {
-	t.Helper()
-	name := "ovn-nbctl"
-	if s.Database == ovndb.SB {
-		name = "ovn-sbctl"
-	}
-	command(t, name, append([]string{"--no-leader-only", "--db=" + s.Endpoint()}, args...)...)
 }
 
 func TestSwap_makes_missing_row(t *testing.T) {
@@ -70,7 +57,7 @@ func TestSwap_makes_missing_row(t *testing.T) {
 			assert.False(t, swap(t, g, "old", "next"), "nothing is there that could be replaced")
 			assert.Nil(t, read(t, g), "and nothing was made")
 			assert.True(t, swap(t, g, "", "first"))
-			ctl(t, s, "init")
+			tool(t, s, "init")
 			assert.Equal(t, map[string]string{key: "first"}, read(t, g), "what OVN itself makes is the same row")
 		})
 	}
@@ -79,7 +66,7 @@ func TestSwap_makes_missing_row(t *testing.T) {
 func TestSwapNeedsTheOldValue(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
-	ctl(t, s, "init")
+	tool(t, s, "init")
 	g := connect(t, s)
 	steps := []struct {
 		old, next string
@@ -107,8 +94,8 @@ func TestSwapNeedsTheOldValue(t *testing.T) {
 func TestSwap_empty_value(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
-	ctl(t, s, "init")
-	ctl(t, s, "set", "NB_Global", ".", `external_ids:ovn-central\:test=""`)
+	tool(t, s, "init")
+	tool(t, s, "set", "NB_Global", ".", `external_ids:ovn-central\:test=""`)
 	g := connect(t, s)
 	require.True(t, swap(t, g, "", "a"))
 	assert.Equal(t, "a", read(t, g)[key])
@@ -128,12 +115,12 @@ func TestPut_replaces_only_its_key(t *testing.T) {
 func TestSwap_keeps_other_keys(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
-	ctl(t, s, "init")
-	ctl(t, s, "set", "NB_Global", ".", "external_ids:neutron=1", `external_ids:ovn-central\:other=2`, "name=mine", "nb_cfg=7")
+	tool(t, s, "init")
+	tool(t, s, "set", "NB_Global", ".", "external_ids:neutron=1", `external_ids:ovn-central\:other=2`, "name=mine", "nb_cfg=7")
 	g := connect(t, s)
 	require.True(t, swap(t, g, "", "a"))
 	// Other clients write to the map between read and write.
-	ctl(t, s, "set", "NB_Global", ".", "external_ids:neutron=2", "external_ids:late=3")
+	tool(t, s, "set", "NB_Global", ".", "external_ids:neutron=2", "external_ids:late=3")
 	require.True(t, swap(t, g, "a", "b"))
 	require.NoError(t, g.Put(t.Context(), map[string]string{"x": "1"}))
 	assert.Equal(t, map[string]string{
@@ -156,7 +143,7 @@ func TestSwap_visible_on_other_members(t *testing.T) {
 func TestSwap_without_quorum_times_out(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
-	ctl(t, members[0], "init")
+	tool(t, members[0], "init")
 	g := connect(t, members[1])
 	require.True(t, swap(t, g, "", "a"))
 	require.NoError(t, members[0].Signal(syscall.SIGSTOP))
@@ -178,8 +165,7 @@ func TestSwap_hanging_server_times_out(t *testing.T) {
 	s := cluster(t, ovndb.NB, 1)[0]
 	g := connect(t, s)
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
+	ctx := within(t, 300*time.Millisecond)
 	_, err := g.Swap(ctx, key, "", "a")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = g.Read(ctx)
@@ -196,8 +182,7 @@ func TestGlobal_lost_connection_is_error(t *testing.T) {
 	_, err := members[1].Appctl(t, "cluster/leave", string(ovndb.SB))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := within(t, time.Second)
 		_, err := g.Read(ctx)
 		return err != nil && !errors.Is(err, context.DeadlineExceeded)
 	}, patience, 10*time.Millisecond, "the server serves the database no more")

@@ -19,6 +19,14 @@ import (
 // soon is much less than a test's timeout.
 const soon = 30 * time.Second
 
+// within returns a context with a deadline.
+func within(t testing.TB, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // request is a client's request.
 type request struct {
 	Method string            `json:"method"`

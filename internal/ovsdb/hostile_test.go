@@ -18,112 +18,98 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-func TestHonestServer(t *testing.T) {
+func TestDial_honest_server(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
-	defer cancel()
-	require.NoError(t, use(ctx, newFake(t, honestly).endpoint))
+	require.NoError(t, use(within(t, soon), newFake(t, honestly).endpoint))
 }
 
-// wrong are malformed answers. Those with a place made the program panic there, in the library or in
-// github.com/cenkalti/rpc2.
-var wrong = map[string]struct {
-	// method is the request's method, of which database.
-	method, about string
-	// result is the result in the answer; otherwise answer is the whole answer.
-	result, answer string
-}{
-	"id null":                             {"list_dbs", "", "", `{"id":null,"result":[],"error":null}`}, // jsonrpc.go: ReadHeader
-	"no id":                               {"list_dbs", "", "", `{"result":["_Server"],"error":null}`},  // the same
-	"another id":                          {"list_dbs", "", "", `{"id":99,"result":["_Server"],"error":null}`},
-	"negative id":                         {"list_dbs", "", "", `{"id":-1,"result":["_Server"],"error":null}`},
-	"id with a fraction":                  {"list_dbs", "", "", `{"id":1.5,"result":["_Server"],"error":null}`},
-	"id a string":                         {"list_dbs", "", "", `{"id":"1","result":["_Server"],"error":null}`},
-	"result null":                         {"list_dbs", "", `null`, ""},
-	"result of another type":              {"list_dbs", "", `{"a":1}`, ""},
-	"error an object":                     {"list_dbs", "", "", `{"id":ID,"result":null,"error":{"error":"no","details":"x"}}`},
-	"no JSON":                             {"list_dbs", "", "", `HTTP/1.1 400 Bad Request` + "\r\n\r\n"},
-	"an array":                            {"list_dbs", "", "", `[1,2,3]`},
-	"null":                                {"list_dbs", "", "", `null`},
-	"NUL":                                 {"list_dbs", "", "", "\x00\x00\x00\x00"},
-	"endless nesting":                     {"list_dbs", "", "", `{"id":ID,"result":` + strings.Repeat("[", 5<<20)},
-	"deep nesting":                        {"transact", "_Server", nested(`"x"`, 3000), ""},
-	"a request of an unknown method":      {"list_dbs", "", "", `{"id":7,"method":"steal","params":[]}`},
-	"a notification of an unknown method": {"list_dbs", "", "", `{"id":null,"method":"stolen","params":[]}`},
-	"update without parameters":           {"list_dbs", "", "", `{"id":null,"method":"update","params":[]}`},      // client.go: update
-	"update2 without parameters":          {"list_dbs", "", "", `{"id":null,"method":"update2","params":[]}`},     // client.go: update2
-	"update3 with one parameter":          {"list_dbs", "", "", `{"id":null,"method":"update3","params":[{}]}`},   // client.go: update3
-	"update3_with_null_parameters":        {"list_dbs", "", "", `{"id":null,"method":"update3","params":null}`},   //
-	"update3 without parameters at all":   {"list_dbs", "", "", `{"id":null,"method":"update3"}`},                 //
-	"echo of an object":                   {"list_dbs", "", "", `{"id":null,"method":"echo","params":{"a":"b"}}`}, //
-	"schema null":                         {"get_schema", "_Server", `null`, ""},
-	"schema a string":                     {"get_schema", "_Server", `"_Server"`, ""},
-	"no tables":                           {"get_schema", "_Server", `{"name":"_Server","tables":null}`, ""},
-	"column null":                         {"get_schema", "_Server", schemaOf(`null`), ""},
-	"type null":                           {"get_schema", "_Server", schemaOf(`{"type":null}`), ""},                                       // schema.go: ColumnSchema
-	"no type":                             {"get_schema", "_Server", schemaOf(`{}`), ""},                                                  // the same
-	"key null":                            {"get_schema", "_Server", schemaOf(`{"type":{"key":null}}`), ""},                               // schema.go: ColumnSchema
-	"key null of a map":                   {"get_schema", "_Server", schemaOf(`{"type":{"key":null,"value":"string"}}`), ""},              // bindings.go: NativeType
-	"unknown atomic type":                 {"get_schema", "_Server", schemaOf(`{"type":{"key":{"type":"poem"}}}`), ""},                    // bindings.go: NativeType
-	"enum without a set":                  {"get_schema", "_Server", schemaOf(`{"type":{"key":{"type":"string","enum":["set"]}}}`), ""},   // schema.go: BaseType
-	"enum of a number":                    {"get_schema", "_Server", schemaOf(`{"type":{"key":{"type":"string","enum":["set",7]}}}`), ""}, // schema.go: BaseType
-	"results too few":                     {"transact", "_Server", `[]`, ""},
-	"results an object":                   {"transact", "_Server", `{}`, ""},
-	"count with a fraction":               {"transact", "_Server", `[{"count":1.5,"rows":[]}]`, ""},
-	"error a number":                      {"transact", "_Server", `[{"error":7}]`, ""},
-	"empty array":                         {"transact", "_Server", answerOf(`[]`), ""},              // notation.go: ovsSliceToGoNotation
-	"uuid of one element":                 {"transact", "_Server", answerOf(`["uuid"]`), ""},        // uuid.go: UnmarshalJSON
-	"set of nothing":                      {"transact", "_Server", answerOf(`["set"]`), ""},         // set.go: UnmarshalJSON
-	"set of a number":                     {"transact", "_Server", answerOf(`["set",7]`), ""},       // set.go: UnmarshalJSON
-	"set of an empty array":               {"transact", "_Server", answerOf(`["set",[[]]]`), ""},    // notation.go
-	"map of a number":                     {"transact", "_Server", answerOf(`["map",7]`), ""},       // map.go: UnmarshalJSON
-	"pair of one":                         {"transact", "_Server", answerOf(`["map",[["a"]]]`), ""}, // map.go
-	"key that can be no key":              {"transact", "_Server", answerOf(`["map",[[["set",[1]],2]]]`), ""},
-	"rows null":                           {"transact", "OVN_Northbound", `null`, ""},
-	"no transaction":                      {"monitor_cond_since", "", `[false,null,null]`, `{"id":ID,"result":[7],"error":null}`},
-	"row null":                            {"monitor_cond_since", "", since(`null`), ""}, // cache.go: Populate2
-	"value null":                          {"monitor_cond_since", "", since(`{"initial":{"external_ids":null}}`), ""},
-	"value null in a map":                 {"monitor_cond_since", "", since(`{"initial":{"external_ids":["map",[["a",null]]]}}`), ""}, // bindings.go
-	"value of another type":               {"monitor_cond_since", "", since(`{"initial":{"external_ids":["map",[["a",7]]]}}`), ""},
-	"row changed that is not there":       {"monitor_cond_since", "", since(`{"modify":{}}`), ""},
+// wrong are malformed answers to a request, which is named by its method and database. ID is the request's.
+// Those with a comment made the program panic, in the library or in github.com/cenkalti/rpc2.
+var wrong = map[string][]string{
+	"list_dbs ": {
+		`{"id":null,"result":[],"error":null}`, // jsonrpc.go: ReadHeader
+		`{"result":["_Server"],"error":null}`,  // the same
+		`{"id":99,"result":["_Server"],"error":null}`,
+		`{"id":-1,"result":["_Server"],"error":null}`,
+		`{"id":1.5,"result":["_Server"],"error":null}`,
+		`{"id":"1","result":["_Server"],"error":null}`,
+		result(`null`), result(`{"a":1}`),
+		`{"id":ID,"result":null,"error":{"error":"no","details":"x"}}`,
+		`HTTP/1.1 400 Bad Request` + "\r\n\r\n", `[1,2,3]`, `null`, "\x00\x00\x00\x00",
+		`{"id":ID,"result":` + strings.Repeat("[", 5<<20),
+		`{"id":7,"method":"steal","params":[]}`,
+		`{"id":null,"method":"stolen","params":[]}`,
+		`{"id":null,"method":"update","params":[]}`,    // client.go: update
+		`{"id":null,"method":"update2","params":[]}`,   // client.go: update2
+		`{"id":null,"method":"update3","params":[{}]}`, // client.go: update3
+		`{"id":null,"method":"update3","params":null}`,
+		`{"id":null,"method":"update3"}`,
+		`{"id":null,"method":"echo","params":{"a":"b"}}`,
+	},
+	"get_schema _Server": {
+		result(`null`), result(`"_Server"`), result(`{"name":"_Server","tables":null}`),
+		schemaOf(`null`),
+		schemaOf(`{"type":null}`), // schema.go: ColumnSchema
+		schemaOf(`{}`),            // the same
+		schemaOf(`{"type":{"key":null}}`),
+		schemaOf(`{"type":{"key":null,"value":"string"}}`),              // bindings.go: NativeType
+		schemaOf(`{"type":{"key":{"type":"poem"}}}`),                    // bindings.go: NativeType
+		schemaOf(`{"type":{"key":{"type":"string","enum":["set"]}}}`),   // schema.go: BaseType
+		schemaOf(`{"type":{"key":{"type":"string","enum":["set",7]}}}`), // schema.go: BaseType
+	},
+	"transact _Server": {
+		result(`[]`), result(`{}`), result(`[{"count":1.5,"rows":[]}]`), result(`[{"error":7}]`),
+		rowOf(strings.Repeat(`["set",[`, 3000) + `"x"` + strings.Repeat(`]]`, 3000)),
+		rowOf(`[]`),           // notation.go: ovsSliceToGoNotation
+		rowOf(`["uuid"]`),     // uuid.go: UnmarshalJSON
+		rowOf(`["set"]`),      // set.go: UnmarshalJSON
+		rowOf(`["set",7]`),    // set.go: UnmarshalJSON
+		rowOf(`["set",[[]]]`), // notation.go
+		rowOf(`["map",7]`),    // map.go: UnmarshalJSON
+		rowOf(`["map",[["a"]]]`),
+		rowOf(`["map",[[["set",[1]],2]]]`),
+	},
+	"transact OVN_Northbound": {result(`null`)},
+	"monitor_cond_since OVN_Northbound": {
+		`{"id":ID,"result":[7],"error":null}`,
+		since(`null`), // cache.go: Populate2
+		since(`{"initial":{"external_ids":null}}`),
+		since(`{"initial":{"external_ids":["map",[["a",null]]]}}`), // bindings.go
+		since(`{"initial":{"external_ids":["map",[["a",7]]]}}`),
+		since(`{"modify":{}}`),
+	},
 }
+
+func result(text string) string { return `{"id":ID,"result":` + text + `,"error":null}` }
 
 func schemaOf(column string) string {
-	return `{"name":"_Server","version":"1","tables":{"Database":{"columns":{"name":` + column + `,"other":` + column + `}}}}`
+	columns := `{"name":` + column + `,"other":` + column + `}`
+	return result(`{"name":"_Server","version":"1","tables":{"Database":{"columns":` + columns + `}}}`)
 }
 
-func answerOf(value string) string { return `[{"rows":[{"sid":` + value + `}]}]` }
+func rowOf(value string) string { return result(`[{"rows":[{"sid":` + value + `}]}]`) }
 
 func since(row string) string {
-	return `[false,"00000000-0000-0000-0000-000000000000",{"NB_Global":{"` + rowID + `":` + row + `}}]`
-}
-
-// nested is a value inside depth sets.
-func nested(value string, depth int) string {
-	return answerOf(strings.Repeat(`["set",[`, depth) + value + strings.Repeat(`]]`, depth))
+	return result(`[false,"00000000-0000-0000-0000-000000000000",{"NB_Global":{"` + rowID + `":` + row + `}}]`)
 }
 
 func TestDial_wrong_answer_is_error(t *testing.T) {
 	t.Parallel()
-	for name, test := range wrong {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := newFake(t, func(r request, _ net.Conn) *string {
-				if r.Method != test.method || test.about != "" && r.about() != test.about {
-					return nil
-				}
-				answer := test.answer
-				if answer == "" {
-					answer = `{"id":ID,"result":` + test.result + `,"error":null}`
-				}
-				return new(strings.ReplaceAll(answer, "ID", string(r.ID)))
+	for about, answers := range wrong {
+		for i, answer := range answers {
+			t.Run(fmt.Sprint(about, i), func(t *testing.T) {
+				t.Parallel()
+				server := newFake(t, func(r request, _ net.Conn) *string {
+					if r.Method+" "+r.about() != about {
+						return nil
+					}
+					return new(strings.ReplaceAll(answer, "ID", string(r.ID)))
+				})
+				begun := time.Now()
+				require.Error(t, use(within(t, 3*time.Second), server.endpoint), "%.200s", answer)
+				assert.Less(t, time.Since(begun), soon)
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			begun := time.Now()
-			require.Error(t, use(ctx, server.endpoint))
-			assert.Less(t, time.Since(begun), soon)
-		})
+		}
 	}
 }
 
@@ -133,15 +119,15 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 		begin, more string
 		pause       time.Duration
 	}{
-		"a long text":    {`{"id":ID,"result":["`, strings.Repeat("x", 64<<10), 0},
-		"a long list":    {`{"id":ID,"result":["a"`, strings.Repeat(`,"a"`, 16<<10), 0},
-		"white space":    {``, strings.Repeat(" ", 64<<10), 0},
-		"a long number":  {`{"id":`, strings.Repeat("1", 64<<10), 0},
-		"slowly":         {`{"id":ID,"result":["`, "x", 10 * time.Millisecond},
-		"echo requests":  {``, strings.Repeat(`{"id":1,"method":"echo","params":["x"]}`, 1000), 0},
-		"other requests": {``, strings.Repeat(`{"id":1,"method":"echo2","params":["x"]}`, 1000), 0},
+		"string":         {`{"id":ID,"result":["`, strings.Repeat("x", 64<<10), 0},
+		"list":           {`{"id":ID,"result":["a"`, strings.Repeat(`,"a"`, 16<<10), 0},
+		"white_space":    {``, strings.Repeat(" ", 64<<10), 0},
+		"number":         {`{"id":`, strings.Repeat("1", 64<<10), 0},
+		"slow":           {`{"id":ID,"result":["`, "x", 10 * time.Millisecond},
+		"echo_requests":  {``, strings.Repeat(`{"id":1,"method":"echo","params":["x"]}`, 1000), 0},
+		"other_requests": {``, strings.Repeat(`{"id":1,"method":"echo2","params":["x"]}`, 1000), 0},
 		"answers":        {``, strings.Repeat(`{"id":0,"result":[],"error":null}`, 1000), 0},
-		"cut off":        {`{"id":ID,"result":["a"`, "", 0},
+		"cut_off":        {`{"id":ID,"result":["a"`, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := newFake(t, nil)
@@ -157,16 +143,14 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 				}
 				return new("")
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			begun := time.Now()
-			require.Error(t, use(ctx, server.endpoint))
+			require.Error(t, use(within(t, time.Second), server.endpoint))
 			assert.Less(t, time.Since(begun), soon)
 			<-ended
 			runtime.ReadMemStats(&after)
-			if !strings.HasSuffix(name, "requests") && name != "answers" { // of those each is short
+			if !strings.HasSuffix(name, "requests") && name != "answers" { // each of those is short
 				assert.Less(t, server.sent.Load(), int64(4<<20), "it is not read further")
 				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20))
 			}
@@ -175,33 +159,41 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 	}
 }
 
-// A server's unsolicited output at most ends its connection.
-func TestDial_wrong_notification_ends_connection(t *testing.T) {
+// unsolicited are messages without a request, and whether they end the connection. COOKIE is the monitor's.
+var unsolicited = map[string]bool{
+	`{"id":null,"method":"update3","params":[{"databaseName":"OVN_Northbound","id":"x"},"t",{}]}`: true, // client.go: update3
+	`{"id":null,"method":"update3","params":[null,"t",{}]}`:                                       true,
+	`{"id":null,"method":"update3","params":[{"databaseName":"other","id":"x"},"t",{}]}`:          true,
+	`{"id":null,"method":"update3","params":[1,2,3,4]}`:                                           true,
+	`{"id":null,"method":"update3","params":[]}`:                                                  true,
+
+	update3(`"Poems":{"` + rowID + `":{"insert":{}}}`):                             false,
+	update3(`"NB_Global":{"` + rowID + `":null}`):                                  true, // cache.go
+	update3(`"NB_Global":{"` + rowID + `":{"modify":{"a":["uuid"]}}}`):             true, // uuid.go
+	update3(`"NB_Global":{"x":{"insert":{"external_ids":["map",[[null,null]]]}}}`): true, // bindings.go
+
+	`{"id":null,"method":"update","params":[COOKIE,{"NB_Global":{"x":{"old":{},"new":{}}}}]}`: true, // model.go: Clone
+	`{"id":null,"method":"update","params":[COOKIE,{"NB_Global":{"x":{"old":{}}}}]}`:          true,
+	`{"id":null,"method":"update2","params":[COOKIE,{"NB_Global":{"x":null}}]}`:               true,
+
+	`{"id":3,"result":[],"error":null}`:                      false, // answered before
+	`{"id":12345,"result":[],"error":null}`:                  true,
+	`{"id":null,"result":[],"error":null}`:                   true,
+	`}`:                                                      true,
+	`{"id":"echo","method":"echo","params":[]}`:              false,
+	`{"id":0,"result":"` + strings.Repeat("x", 1<<20) + `"}`: false,
+}
+
+func update3(tables string) string {
+	return `{"id":null,"method":"update3","params":[COOKIE,"t",{` + tables + `}]}`
+}
+
+func TestDial_unsolicited_message(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		text string
-		lost bool
-	}{
-		"an update of no monitor":       {`{"id":null,"method":"update3","params":[{"databaseName":"OVN_Northbound","id":"x"},"t",{}]}`, true}, // client.go: update3
-		"an update of a null monitor":   {`{"id":null,"method":"update3","params":[null,"t",{}]}`, true},
-		"an update of another database": {`{"id":null,"method":"update3","params":[{"databaseName":"other","id":"x"},"t",{}]}`, true},
-		"an update of an unknown table": {`{"id":null,"method":"update3","params":[COOKIE,"t",{"Poems":{"` + rowID + `":{"insert":{}}}}]}`, false},
-		"an update of a row null":       {`{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"` + rowID + `":null}}]}`, true},                                  // cache.go
-		"an update with a short uuid":   {`{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"` + rowID + `":{"modify":{"a":["uuid"]}}}}]}`, true},             // uuid.go
-		"an update with null":           {`{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"x":{"insert":{"external_ids":["map",[[null,null]]]}}}}]}`, true}, // bindings.go
-		"an update of the first kind":   {`{"id":null,"method":"update","params":[COOKIE,{"NB_Global":{"x":{"old":{},"new":{}}}}]}`, true},                                    // model.go: Clone
-		"a deletion of the first kind":  {`{"id":null,"method":"update","params":[COOKIE,{"NB_Global":{"x":{"old":{}}}}]}`, true},
-		"an update of the second kind":  {`{"id":null,"method":"update2","params":[COOKIE,{"NB_Global":{"x":null}}]}`, true},
-		"an update with too many":       {`{"id":null,"method":"update3","params":[1,2,3,4]}`, true},
-		"no update at all":              {`{"id":null,"method":"update3","params":[]}`, true},
-		"an answer to nothing":          {`{"id":3,"result":[],"error":null}`, false},
-		"unrequested_answer":            {`{"id":12345,"result":[],"error":null}`, true},
-		"an answer without an id":       {`{"id":null,"result":[],"error":null}`, true},
-		"no JSON":                       {`}`, true},
-		"an echo":                       {`{"id":"echo","method":"echo","params":[]}`, false},
-		"a long answer to nothing":      {`{"id":0,"result":"` + strings.Repeat("x", 1<<20) + `"}`, false},
-	} {
-		t.Run(name, func(t *testing.T) {
+	i := 0
+	for text, lost := range unsolicited {
+		i++
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			cookies, conns := make(chan string, 1), make(chan net.Conn, 1)
 			server := newFake(t, func(r request, c net.Conn) *string {
@@ -211,24 +203,23 @@ func TestDial_wrong_notification_ends_connection(t *testing.T) {
 				}
 				return nil
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), soon)
-			defer cancel()
+			ctx := within(t, soon)
 			w, err := new(ovsdb.Dialer).Watch(ctx, ovndb.NB, "key", server.endpoint)
 			require.NoError(t, err)
 			defer w.Close()
 			c := <-conns
-			_, err = c.Write([]byte(strings.ReplaceAll(test.text, "COOKIE", <-cookies)))
+			_, err = c.Write([]byte(strings.ReplaceAll(text, "COOKIE", <-cookies)))
 			require.NoError(t, err)
-			if test.lost {
+			if lost {
 				select {
 				case <-w.Lost():
 				case <-ctx.Done():
-					t.Fatal("the connection lasts")
+					t.Fatalf("the connection lasts after %.200s", text)
 				}
 				return
 			}
 			value, err := w.Read(ctx)
-			require.NoError(t, err)
+			require.NoError(t, err, "%.200s", text)
 			assert.Equal(t, "value", value)
 		})
 	}
@@ -252,17 +243,22 @@ func TestDial_connection_that_ends_at_once(t *testing.T) {
 	}
 }
 
-// Any answer and further output of a server has an end in time.
+// Each use of a server ends in time, whatever the server answers and sends.
 func FuzzAnswer(f *testing.F) {
-	methods := []string{"list_dbs", "get_schema", "transact", "monitor_cond_since"}
-	for _, test := range wrong {
-		if len(test.answer) < 10_000 && len(test.result) < 10_000 {
-			f.Add(uint(slices.Index(methods, test.method)), test.result, test.answer)
+	var methods []string
+	for about, answers := range wrong {
+		method, _, _ := strings.Cut(about, " ")
+		methods = append(methods, method)
+		for _, answer := range answers {
+			if len(answer) < 10_000 {
+				f.Add(method, answer)
+			}
 		}
 	}
-	f.Add(uint(3), since(`{"initial":{}}`), `{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"`+rowID+`":{"modify":{"external_ids":["map",[["a","b"]]]}}}}]}`)
-	f.Add(uint(3), since(`{"initial":{}}`), `{"id":null,"method":"update3","params":[COOKIE,"t",{"NB_Global":{"`+rowID+`":{"delete":null}}}]}`)
-	var method, result, more atomic.Value
+	initial := since(`{"initial":{}}`)
+	f.Add("monitor_cond_since", initial+update3(`"NB_Global":{"`+rowID+`":{"modify":{"external_ids":["map",[["a","b"]]]}}}`))
+	f.Add("monitor_cond_since", initial+update3(`"NB_Global":{"`+rowID+`":{"delete":null}}`))
+	var method, answer atomic.Value
 	server := newFake(f, nil)
 	server.answer = func(r request, c net.Conn) *string {
 		if r.Method != method.Load() {
@@ -272,20 +268,18 @@ func FuzzAnswer(f *testing.F) {
 		if r.Method == "monitor_cond_since" {
 			cookie = string(r.Params[1])
 		}
-		text := strings.NewReplacer("ID", string(r.ID), "COOKIE", cookie).Replace(more.Load().(string))
-		if result.Load() != "" {
-			text = fmt.Sprintf(`{"id":%s,"result":%s,"error":null}`, r.ID, result.Load()) + text
-		}
+		text := strings.NewReplacer("ID", string(r.ID), "COOKIE", cookie).Replace(answer.Load().(string))
 		_, _ = c.Write([]byte(text))
 		_ = c.Close()
 		return nil
 	}
-	f.Fuzz(func(t *testing.T, at uint, answer, then string) {
-		method.Store(methods[at%uint(len(methods))])
-		result.Store(answer)
-		more.Store(then)
-		ctx, cancel := context.WithTimeout(t.Context(), soon)
-		defer cancel()
+	f.Fuzz(func(t *testing.T, to, text string) {
+		if !slices.Contains(methods, to) {
+			return
+		}
+		method.Store(to)
+		answer.Store(text)
+		ctx := within(t, soon)
 		_ = use(ctx, server.endpoint)
 		require.NoError(t, ctx.Err())
 	})

@@ -105,19 +105,16 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 	fail := func(err error) (Occupied, error) {
 		return Occupied{}, fmt.Errorf("cannot read what is on chassis in SB: %w", err)
 	}
-	where, names := []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionNotEqual, set([]ovsdb.UUID{}))},
-		map[string]string{}
 	answers, err := read(ctx, g.sb, query{table: "Chassis", columns: []string{"name", "encaps"}},
 		query{table: "Encap", columns: []string{"ip"}})
 	if err != nil {
 		return fail(err)
 	}
-	at := map[string]string{}
+	ips, names, uuid := map[string]string{}, map[string]string{}, ""
 	for _, r := range answers[1] {
-		at[r.uuid()] = foreign.Name(r.text("ip"))
+		ips[r.uuid()] = foreign.Name(r.text("ip"))
 	}
 	o := Occupied{Addresses: map[string][]string{}}
-	uuid := ""
 	for _, r := range answers[0] {
 		name := r.text("name")
 		if !foreign.IsName(name) {
@@ -125,12 +122,13 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 		}
 		names[r.uuid()] = name
 		for _, e := range r.references("encaps") {
-			o.Addresses[name] = append(o.Addresses[name], at[e])
+			o.Addresses[name] = append(o.Addresses[name], ips[e])
 		}
 		if name == chassis {
 			uuid = r.uuid()
 		}
 	}
+	where := []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionNotEqual, set([]ovsdb.UUID{}))}
 	if chassis != "" {
 		if uuid == "" {
 			return o, nil // nothing is bound to a missing chassis
@@ -142,18 +140,15 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 		return fail(err)
 	}
 	for _, r := range answers[0] {
-		o.Ports = append(o.Ports, BoundPort{
-			foreign.Name(r.text("logical_port")), r.text("type"),
-			names[r.reference("chassis")],
-		})
+		port := foreign.Name(r.text("logical_port"))
+		o.Ports = append(o.Ports, BoundPort{port, r.text("type"), names[r.reference("chassis")]})
 	}
 	return o, nil
 }
 
-// RemoveChassis deletes a chassis and its other rows in SB, if its ovn-controller has followed nothing since it was
-// read, no port of the types is bound to it and no group has it as a candidate; otherwise it deletes nothing and
-// returns [ErrChanged]. If there is no row of Chassis, only the name counts. The tunnel endpoints are deleted with the
-// row that refers to them.
+// RemoveChassis deletes a chassis and its other rows in SB (R13). It deletes nothing and returns [ErrChanged] if the
+// chassis's ovn-controller has responded since the chassis was read, if a port of the types is bound to it, or if it is
+// a candidate. Without a row of Chassis, only the name counts. Tunnel endpoints are deleted with the row of Chassis.
 func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []string) error {
 	name := was.Name
 	fail := func(err error) error { return fmt.Errorf("cannot remove chassis %s: %w", name, err) }
@@ -187,8 +182,7 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 	}
 	ops = slices.DeleteFunc(ops, func(o ovsdb.Operation) bool { _, known := g.sb.Schema().Tables[o.Table]; return !known })
 	for table, column := range map[string]string{
-		"Chassis_Private": "name", "Chassis": "name",
-		"Chassis_Template_Var": "chassis",
+		"Chassis_Private": "name", "Chassis": "name", "Chassis_Template_Var": "chassis",
 	} {
 		if _, known := g.sb.Schema().Tables[table]; known {
 			ops = append(ops, ovsdb.Operation{
@@ -202,8 +196,8 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 	return nil
 }
 
-// ReleasePorts unbinds the ports of the types from a chassis, all at once, if its ovn-controller has followed nothing
-// since it was read; otherwise it writes nothing and returns [ErrChanged].
+// ReleasePorts unbinds the ports of the types from a chassis in one transaction. It writes nothing and returns
+// [ErrChanged] if the chassis's ovn-controller has responded since the chassis was read.
 func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []string) (released int, err error) {
 	fail := func(err error) (int, error) {
 		return 0, fmt.Errorf("cannot release the ports of chassis %s: %w", was.Name, err)
@@ -236,8 +230,7 @@ func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []str
 }
 
 // none fails the transaction if a row fits the conditions, the first of which compares the column. All such rows are
-// equal in that column, and a wait treats equal rows as one (ovsdb_execute_wait in ovsdb/execution.c): so it waits for
-// a difference from that one row.
+// equal in that column, and a wait treats equal rows as one (ovsdb_execute_wait in ovsdb/execution.c).
 func none(table, column string, where ...ovsdb.Condition) ovsdb.Operation {
 	return ovsdb.Operation{
 		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: where,

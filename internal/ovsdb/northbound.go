@@ -3,6 +3,7 @@ package ovsdb
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
 
@@ -138,15 +139,14 @@ func gatewayOwner() ovsdb.OvsMap {
 	return pairs(map[string]string{"neutron:device_owner": "network:router_gateway"})
 }
 
-// addPorts omits ports that could not be written back unchanged, and those with a malformed candidate.
+// addPorts omits ports with a malformed name, or with a candidate that has one: they can't be written back unchanged.
 func (n *Northbound) addPorts(rows []row) {
 	for _, r := range rows {
 		p := LogicalRouterPort{
 			r.uuid(), r.text("name"), r.references("gateway_chassis"), r.reference("ha_chassis_group"),
 			r.pairs(externalIDs),
 		}
-		if !unnamed(&n.Malformed, routerPortTable, r, p.Name) &&
-			!hasUnnamed(&n.Malformed, routerPortTable, r, n.GatewayChassis, p.GatewayChassis) {
+		if !n.unnamed(routerPortTable, r, n.GatewayChassis, p.GatewayChassis) {
 			n.RouterPorts = append(n.RouterPorts, p)
 		}
 	}
@@ -156,29 +156,24 @@ func (n *Northbound) addPorts(rows []row) {
 func (n *Northbound) addGroups(rows []row) {
 	for _, r := range rows {
 		g := HAChassisGroup{r.uuid(), r.text("name"), r.references("ha_chassis"), r.pairs(externalIDs)}
-		if !unnamed(&n.Malformed, groupTable, r, g.Name) && !hasUnnamed(&n.Malformed, groupTable, r, n.HAChassis, g.Members) {
+		if !n.unnamed(groupTable, r, n.HAChassis, g.Members) {
 			n.Groups = append(n.Groups, g)
 		}
 	}
 }
 
-// hasUnnamed reports whether the chassis of a candidate has a malformed name, and notes the row that refers to it.
-func hasUnnamed(all *[]Malformed, table string, r row, rows map[string]CandidateRow, uuids []string) bool {
-	for _, uuid := range uuids {
-		if unnamed(all, table, r, rows[uuid].Chassis) {
-			return true
-		}
-	}
-	return false
+// unnamed reports whether a row, or a chassis that is one of its candidates, has a malformed name, and records the row.
+func (n *Northbound) unnamed(table string, r row, all map[string]CandidateRow, candidates []string) bool {
+	return unnamed(&n.Malformed, table, r, r.text("name")) || slices.ContainsFunc(candidates, func(uuid string) bool {
+		return unnamed(&n.Malformed, table, r, all[uuid].Chassis)
+	})
 }
 
 func candidates(rows []row) map[string]CandidateRow {
 	all := map[string]CandidateRow{}
 	for _, r := range rows {
-		all[r.uuid()] = CandidateRow{
-			r.uuid(), foreign.Name(r.text("name")), shared(r.text("chassis_name")),
-			int(r.number("priority")),
-		}
+		name, chassis := foreign.Name(r.text("name")), shared(r.text("chassis_name"))
+		all[r.uuid()] = CandidateRow{r.uuid(), name, chassis, int(r.number("priority"))}
 	}
 	return all
 }

@@ -17,8 +17,8 @@ const northdInterval = 50 * time.Millisecond
 // Waiting is called at each check with the nb_cfg that ovn-northd has reached and the requested one. It may be nil.
 type Waiting func(followed, asked int64)
 
-// SyncNorthd makes ovn-northd and all ovn-controllers answer, as `ovn-nbctl --wait=sb sync` does, and returns when
-// ovn-northd has copied all earlier writes to SB.
+// SyncNorthd increments nb_cfg, as `ovn-nbctl --wait=sb sync` does, which ovn-northd and all ovn-controllers answer. It
+// returns when ovn-northd has copied all earlier writes to SB.
 func (g *Gateways) SyncNorthd(ctx context.Context, waiting Waiting) error {
 	asked, err := g.AskNorthd(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (g *Gateways) AskNorthd(ctx context.Context) (asked int64, err error) {
 	return g.write(ctx, Guard{}, Amendment{}, true)
 }
 
-// signOfLife requests one, and makes the number to wait for the last result.
+// signOfLife increments nb_cfg. The last result is the new value.
 func signOfLife(uuid string) []ovsdb.Operation {
 	table, where := ovndb.NB.GlobalTable(), at(uuid)
 	return []ovsdb.Operation{
@@ -44,7 +44,7 @@ func signOfLife(uuid string) []ovsdb.Operation {
 	}
 }
 
-// askedFor is the requested nb_cfg, from the last result.
+// askedFor returns the requested nb_cfg, from the last result.
 func askedFor(results []ovsdb.OperationResult) (int64, error) {
 	last := results[len(results)-1].Rows
 	if len(last) != 1 {

@@ -1,7 +1,9 @@
 package ovsdb
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,9 +13,8 @@ import (
 // answerTimeout limits the question of which server leads. A server that hangs still accepts connections.
 const answerTimeout = 2 * time.Second
 
-// preferred orders the endpoints of a database: the leader, which needs no forwarding of writes; then members of its
-// cluster, in the order given; then those that are cut off or don't answer in time, since that may have changed by the
-// time of use.
+// preferred sorts the endpoints of a database: first the leader, which does not forward writes; then members that are
+// connected to a leader; then those that are not, or don't answer in time, since they may do so when they are used.
 func (d *Dialer) preferred(ctx context.Context, db ovndb.Database, endpoints []string) []string {
 	if len(endpoints) < 2 {
 		return endpoints
@@ -34,13 +35,9 @@ func (d *Dialer) preferred(ctx context.Context, db ovndb.Database, endpoints []s
 		})
 	}
 	asked.Wait()
-	var sorted []string
-	for rank := range 3 {
-		for i, endpoint := range endpoints {
-			if ranks[i] == rank {
-				sorted = append(sorted, endpoint)
-			}
-		}
+	order := map[string]int{}
+	for i, endpoint := range endpoints {
+		order[endpoint] = ranks[i]
 	}
-	return sorted
+	return slices.SortedStableFunc(slices.Values(endpoints), func(a, b string) int { return cmp.Compare(order[a], order[b]) })
 }

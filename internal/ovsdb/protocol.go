@@ -16,7 +16,7 @@ import (
 // protocolTimeout limits the question whether a server speaks TLS.
 const protocolTimeout = time.Second
 
-// late is that a server did not answer. Some people name the port for other members, which is open and silent.
+// late returns the reason for a timeout. The Raft port accepts connections and never answers clients.
 func late(endpoint string) string {
 	text := "no answer before the deadline"
 	_, port, _ := net.SplitHostPort(endpoint[strings.Index(endpoint, ":")+1:])
@@ -28,8 +28,8 @@ func late(endpoint string) string {
 	return text
 }
 
-// mismatch is why a server that accepts connections answers wrongly at an endpoint: it expects TLS and was asked
-// without, or the reverse. Empty if it is neither.
+// mismatch tells whether the server at an endpoint expects TLS and the endpoint is without, or the reverse. It returns
+// an empty text if neither is known.
 func mismatch(ctx context.Context, endpoint string) string {
 	protocol, address, _ := strings.Cut(endpoint, ":")
 	if protocol != "tcp" && protocol != "ssl" {
@@ -41,11 +41,9 @@ func mismatch(ctx context.Context, endpoint string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = conn.Close() }()
+	defer conn.Close()
 	deadline, _ := ctx.Deadline()
-	if err := conn.SetDeadline(deadline); err != nil {
-		return ""
-	}
+	_ = conn.SetDeadline(deadline)
 	switch {
 	case protocol == "tcp" && speaksTLS(ctx, conn):
 		return "the server expects TLS there: use ssl:" + address

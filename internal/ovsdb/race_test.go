@@ -3,7 +3,6 @@
 package ovsdb_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -22,8 +21,7 @@ const rounds = 60
 // did.
 func race(t *testing.T, contenders []*ovsdb.Global, key, old, round string) []bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := within(t, patience)
 	var wg sync.WaitGroup
 	won, failed := make([]bool, len(contenders)), make([]error, len(contenders))
 	start := make(chan struct{})

@@ -3,7 +3,6 @@
 package ovsdb_test
 
 import (
-	"context"
 	"net"
 	"path/filepath"
 	"strings"
@@ -19,18 +18,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 // control is a Southbound server that listens by its rows, with an ovn-northd that makes the rows of the roles.
 type control struct {
 	*server
-	authority *authority
+	authority *vault.CA
 }
 
 func newControl(t *testing.T) control {
 	t.Helper()
-	c := control{ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1").Create(t), newAuthority(t)}
-	files := c.authority.issue(t, "server", time.Hour)
+	c := control{ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1").Create(t), vault.New("root")}
+	files := issue(t, c.authority, "server", time.Hour)
 	listening(c.server, append(options(files), "--remote=db:OVN_Southbound,SB_Global,connections")).Start(t)
 	nb := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t).Start(t)
 	dir := t.TempDir()
@@ -51,9 +51,8 @@ func (c control) port(number string) (target, endpoint string) {
 // as runs OVN's tool at the endpoint with a certificate for the name.
 func (c control) as(t *testing.T, name, endpoint string, args ...string) error {
 	t.Helper()
-	files := c.authority.issue(t, name, time.Hour)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	files := issue(t, c.authority, name, time.Hour)
+	ctx := within(t, patience)
 	_, err := run.Exec{}.Run(ctx, run.Command{Name: "ovn-sbctl", Args: append([]string{
 		"--timeout=10", "--db=" + endpoint, "--private-key=" + files.Key, "--certificate=" + files.Certificate, "--ca-cert=" + files.CA,
 	}, args...)})
@@ -99,9 +98,8 @@ func TestRBAC_chassis_write_own_rows_only(t *testing.T) {
 // restricted asks the server itself.
 func (c control) restricted(t *testing.T, endpoint string) bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	d := &ovsdb.Dialer{Credentials: c.authority.issue(t, "client", time.Hour)}
+	ctx := within(t, patience)
+	d := &ovsdb.Dialer{Credentials: issue(t, c.authority, "client", time.Hour)}
 	restricted, err := d.Restricted(ctx, endpoint)
 	require.NoError(t, err)
 	return restricted
@@ -148,7 +146,7 @@ func TestEnsureConnections_both_families_are_served(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ECONNREFUSED, "without an address, a listener is for IPv4 only")
 
 	ensure(t, c.server, ovsdb.Connection{Target: narrow.Target + ":[::]", InactivityProbe: minute})
-	files := c.authority.issue(t, "client", time.Hour)
+	files := issue(t, c.authority, "client", time.Hour)
 	for _, endpoint := range []string{"ssl:[::1]:" + port, "ssl:127.0.0.1:" + port} {
 		c.listens(t, endpoint)
 		_, err := (&ovsdb.Dialer{Credentials: files}).Server(t.Context(), ovndb.SB, endpoint)

@@ -69,17 +69,15 @@ func read(ctx context.Context, c client.Client, queries ...query) ([][]row, erro
 
 func (r row) uuid() string { return r.reference("_uuid") }
 
-// reference is the row that a column refers to; empty if none.
+// reference returns the first of the rows that a column refers to; empty if there is none.
 func (r row) reference(column string) string {
-	all := r.references(column)
-	if len(all) == 0 {
-		return ""
+	for _, uuid := range r.references(column) {
+		return uuid
 	}
-	return all[0]
+	return ""
 }
 
-// references are the rows that a column refers to. A set of one is a plain value
-// (RFC 7047, section 5.1).
+// references returns the rows that a column refers to. A set of one is a plain value (RFC 7047, section 5.1).
 func (r row) references(column string) (all []string) {
 	switch value := r[column].(type) {
 	case ovsdb.UUID:
@@ -94,8 +92,8 @@ func (r row) references(column string) (all []string) {
 	return all
 }
 
-// Malformed is a row that is left alone, since the name that identifies it is malformed (R18): cleaned it would be
-// another one. Name is for people.
+// Malformed is a row that is left alone, since the name that identifies it is malformed: a cleaned name would identify
+// another row (R18). Name is for people.
 type Malformed struct{ Table, UUID, Name string }
 
 // unnamed reports whether the name of a row is malformed, and records such a row.

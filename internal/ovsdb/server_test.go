@@ -25,12 +25,10 @@ import (
 // ask asks a member the question of R0, at its client ports.
 func ask(t *testing.T, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	return new(ovsdb.Dialer).Server(ctx, s.Database, endpointsOf(s)...)
+	return new(ovsdb.Dialer).Server(within(t, 2*time.Second), s.Database, endpointsOf(s)...)
 }
 
-func TestMembersSayWhoTheyAre(t *testing.T) {
+func TestServer_members(t *testing.T) {
 	t.Parallel()
 	for _, d := range ovndb.Databases() {
 		t.Run(d.Short(), func(t *testing.T) {
@@ -40,8 +38,10 @@ func TestMembersSayWhoTheyAre(t *testing.T) {
 				require.NoError(t, err)
 				status := m.Status(t)
 				assert.Equal(t, ovsdb.ServerState{
-					ProbeResult: raft.ProbeResult{Server: status.Server, Cluster: *status.Cluster, Connected: true, Leader: i == 0},
-					Clustered:   true, Index: status.Committed(),
+					ProbeResult: raft.ProbeResult{
+						Server: status.Server, Cluster: *status.Cluster, Connected: true, Leader: i == 0,
+					},
+					Clustered: true, Index: status.Committed(),
 				}, state)
 			}
 		})
@@ -54,15 +54,16 @@ func TestServer_standalone_has_no_IDs(t *testing.T) {
 	listening(s, nil, endpointsOf(s)...).Start(t)
 	state, err := ask(t, s)
 	require.NoError(t, err)
-	assert.False(t, state.Clustered)
-	assert.Empty(t, state.Server)
-	assert.Empty(t, state.Cluster)
+	state.Connected, state.Leader, state.Index = false, false, 0
+	assert.Equal(t, ovsdb.ServerState{}, state)
 }
 
-func TestServer_left_serves_no_database(t *testing.T) {
+func TestServer_without_database(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.SB, 2)
-	_, err := members[1].Appctl(t, "cluster/leave", string(ovndb.SB))
+	_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB, endpointsOf(members[0])...)
+	require.ErrorIs(t, err, ovsdb.ErrNoDatabase)
+	_, err = members[1].Appctl(t, "cluster/leave", string(ovndb.SB))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		_, err = ask(t, members[1])
@@ -80,36 +81,27 @@ func TestServer_joining_is_not_connected(t *testing.T) {
 	assert.Equal(t, ovsdb.ServerState{ProbeResult: raft.ProbeResult{Server: s.Status(t).Server}, Clustered: true}, state)
 }
 
-func TestServer_cut_off_is_not_connected(t *testing.T) {
+func TestServer_not_connected(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, ovndb.NB, 3)
-	members[0].Kill(t)
-	members[1].Kill(t)
-	require.Eventually(t, func() bool {
-		state, err := ask(t, members[2])
-		return err == nil && !state.Connected && !state.Leader
-	}, patience, 50*time.Millisecond)
-}
-
-func TestServer_leaving_is_not_connected(t *testing.T) {
-	t.Parallel()
-	s := cluster(t, ovndb.NB, 1)[0]
-	_, err := s.Appctl(t, "cluster/leave", string(ovndb.NB))
+	cutOff, leaving := cluster(t, ovndb.NB, 3), cluster(t, ovndb.NB, 1)[0]
+	cutOff[0].Kill(t)
+	cutOff[1].Kill(t)
+	_, err := leaving.Appctl(t, "cluster/leave", string(ovndb.NB))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
-		state, err := ask(t, s)
-		return err == nil && !state.Connected
-	}, patience, 20*time.Millisecond)
+	for _, s := range []*server{cutOff[2], leaving} {
+		require.Eventually(t, func() bool {
+			state, err := ask(t, s)
+			return err == nil && !state.Connected && !state.Leader
+		}, patience, 50*time.Millisecond)
+	}
 }
 
 func TestServer_hanging_times_out(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
 	require.NoError(t, s.Signal(syscall.SIGSTOP))
-	begun := time.Now()
 	_, err := ask(t, s)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.Less(t, time.Since(begun), patience)
 }
 
 func TestServer_missing_fails_at_once(t *testing.T) {
@@ -118,8 +110,9 @@ func TestServer_missing_fails_at_once(t *testing.T) {
 	_, err := ask(t, s)
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
-	assert.ErrorContains(t, err, endpointsOf(s)[0])
-	assert.ErrorContains(t, err, endpointsOf(s)[1], "each endpoint is named")
+	for _, endpoint := range endpointsOf(s) {
+		require.ErrorContains(t, err, endpoint)
+	}
 }
 
 func TestServer_SB_falls_back_to_client_port(t *testing.T) {
@@ -127,23 +120,6 @@ func TestServer_SB_falls_back_to_client_port(t *testing.T) {
 	s := ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1").Create(t)
 	listening(s, nil, endpointsOf(s)[1:]...).Start(t)
 	state, err := ask(t, s)
-	require.NoError(t, err)
-	assert.Equal(t, s.Status(t).Server, state.Server)
-}
-
-func TestServer_of_other_database_is_ErrNoDatabase(t *testing.T) {
-	t.Parallel()
-	s := cluster(t, ovndb.SB, 1)[0]
-	_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB, endpointsOf(s)...)
-	require.ErrorIs(t, err, ovsdb.ErrNoDatabase)
-}
-
-func TestServerIsReachedByIPv6(t *testing.T) {
-	t.Parallel()
-	endpoint := "tcp:[::1]:" + freePort(t)
-	s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)
-	listening(s, nil, endpoint).Start(t)
-	state, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB, endpoint)
 	require.NoError(t, err)
 	assert.Equal(t, s.Status(t).Server, state.Server)
 }
@@ -157,27 +133,6 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-func TestServer_other_protocol_is_error(t *testing.T) {
-	t.Parallel()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = c.Write([]byte("220 mail.example ESMTP\r\n"))
-			_ = c.Close()
-		}
-	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	_, err = new(ovsdb.Dialer).Server(ctx, ovndb.NB, "tcp:"+l.Addr().String())
-	require.Error(t, err)
-}
-
 func TestServer_queries_leak_nothing(t *testing.T) {
 	s := cluster(t, ovndb.NB, 1)[0]
 	down := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".9")
@@ -188,6 +143,5 @@ func TestServer_queries_leak_nothing(t *testing.T) {
 		_, err = ask(t, down)
 		require.Error(t, err)
 	}
-	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, patience, 10*time.Millisecond,
-		"goroutines of closed connections stay")
+	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, patience, 10*time.Millisecond)
 }

@@ -3,7 +3,7 @@
 package ovsdb_test
 
 import (
-	"context"
+	"crypto/x509"
 	"os"
 	"strings"
 	"testing"
@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 // secure starts the only member of a cluster that uses TLS for servers and clients.
@@ -26,139 +27,91 @@ func secure(t *testing.T, d ovndb.Database, c ovndb.Credentials) *server {
 	return listening(s, options(c), endpointsOf(s)...).Create(t).Start(t)
 }
 
-func askWith(t *testing.T, c ovndb.Credentials, s *server) (ovsdb.ServerState, error) {
+func askWith(t *testing.T, c ovndb.Credentials, s *server, endpoints ...string) (ovsdb.ServerState, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	return (&ovsdb.Dialer{Credentials: c}).Server(ctx, s.Database, endpointsOf(s)...)
+	return (&ovsdb.Dialer{Credentials: c}).Server(within(t, 2*time.Second), s.Database, endpoints...)
 }
 
-func TestTLS_same_CA_is_trusted(t *testing.T) {
+// trusting returns credentials with the CA of others.
+func trusting(own, others ovndb.Credentials) ovndb.Credentials {
+	own.CA = others.CA
+	return own
+}
+
+func TestDialer_TLS(t *testing.T) {
 	t.Parallel()
-	root := newAuthority(t)
-	between := root.intermediate(t)
-	below := between.intermediate(t)
-	tests := map[string]struct{ server, client ovndb.Credentials }{
-		"by the root":              {root.issue(t, "a", time.Hour), root.issue(t, "b", time.Hour)},
-		"by an intermediate":       {between.issue(t, "a", time.Hour), between.issue(t, "b", time.Hour)},
-		"by two in a chain":        {below.issue(t, "a", time.Hour), below.issue(t, "b", time.Hour)},
-		"of a name that is not it": {root.issue(t, "somebody else", time.Hour), root.issue(t, "b", time.Hour)},
-		"once the root has given way to an intermediate": {root.issue(t, "a", time.Hour), mixed(root.issue(t, "b", time.Hour), between.issue(t, "c", time.Hour))},
-	}
-	for name, test := range tests {
+	ca, other := vault.New("root"), vault.New("root")
+	chain := vault.NewWith("root", vault.Options{Chain: true})
+	ours, theirs := issue(t, ca, "client", time.Hour), issue(t, other, "client", time.Hour)
+	for name, test := range map[string]struct {
+		server, client ovndb.Credentials
+		err            any
+	}{
+		"same_root":           {issue(t, ca, "server", time.Hour), ours, nil},
+		"same_intermediate":   {issue(t, chain, "server", time.Hour), issue(t, chain, "client", time.Hour), nil},
+		"any_name":            {issue(t, ca, "another-name", time.Hour), ours, nil},
+		"other_CA":            {theirs, ours, new(x509.UnknownAuthorityError)},
+		"other_CA_trusts_our": {trusting(theirs, ours), ours, new(x509.UnknownAuthorityError)},
+		"expired":             {issue(t, ca, "server", -time.Hour), ours, new(x509.CertificateInvalidError)},
+		"client_is_refused":   {issue(t, ca, "server", time.Hour), trusting(theirs, ours), new(error)},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := secure(t, ovndb.SB, test.server)
-			state, err := askWith(t, test.client, s)
+			state, err := askWith(t, test.client, s, endpointsOf(s)...)
+			if test.err != nil {
+				require.ErrorAs(t, err, test.err)
+				return
+			}
 			require.NoError(t, err)
 			assert.Equal(t, s.Status(t).Server, state.Server)
 		})
 	}
 }
 
-func TestTLS_other_servers_are_refused(t *testing.T) {
+func TestDialer_unusable_credentials(t *testing.T) {
 	t.Parallel()
-	ours, theirs := newAuthority(t), newAuthority(t)
-	own := ours.issue(t, "client", time.Hour)
-	tests := map[string]struct {
-		server, client ovndb.Credentials
-		says           string
-	}{
-		"of another authority":      {theirs.issue(t, "server", time.Hour), own, "unknown authority"},
-		"expired":                   {ours.issue(t, "server", -time.Hour), own, "expired"},
-		"that do not trust us":      {ours.issue(t, "server", time.Hour), mixed(theirs.issue(t, "client", time.Hour), own), ""},
-		"other_CA_that_trusts_ours": {mixed(theirs.issue(t, "server", time.Hour), own), own, "unknown authority"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := askWith(t, test.client, secure(t, ovndb.NB, test.server))
-			require.ErrorContains(t, err, test.says)
-		})
-	}
-}
-
-// mixed has one's own certificate, and the other's CAs.
-func mixed(own, trust ovndb.Credentials) ovndb.Credentials {
-	own.CA = trust.CA
-	return own
-}
-
-func TestTLS_unreadable_credentials_are_named(t *testing.T) {
-	t.Parallel()
-	a := newAuthority(t)
-	s := secure(t, ovndb.NB, a.issue(t, "server", time.Hour))
-	good := a.issue(t, "client", time.Hour)
+	good := issue(t, vault.New("root"), "client", time.Hour)
+	s := secure(t, ovndb.NB, good)
 	empty := good.CA + ".empty"
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
-
-	_, err := askWith(t, ovndb.Credentials{Key: good.Key, Certificate: "/nonexistent/cert_host", CA: good.CA}, s)
-	require.ErrorContains(t, err, "cannot load the unit's certificate: open /nonexistent/cert_host")
-	_, err = askWith(t, ovndb.Credentials{Key: empty, Certificate: good.Certificate, CA: good.CA}, s)
-	require.ErrorContains(t, err, "cannot load the unit's certificate")
-	_, err = askWith(t, ovndb.Credentials{Key: good.Key, Certificate: good.Certificate, CA: "/nonexistent/ca"}, s)
-	require.ErrorContains(t, err, "cannot read the CA's certificate: open /nonexistent/ca")
-	_, err = askWith(t, ovndb.Credentials{Key: good.Key, Certificate: good.Certificate, CA: empty}, s)
-	require.ErrorContains(t, err, "no certificate in "+empty)
-}
-
-func TestTLS_no_credentials_without_TLS(t *testing.T) {
-	t.Parallel()
-	s := cluster(t, ovndb.NB, 1)[0]
-	_, err := askWith(t, ovndb.Credentials{Key: "/nonexistent"}, s)
-	require.NoError(t, err)
-}
-
-func TestTLS_plain_server_is_reported(t *testing.T) {
-	t.Parallel()
-	s := cluster(t, ovndb.NB, 1)[0]
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	begun := time.Now()
-	_, err := (&ovsdb.Dialer{Credentials: newAuthority(t).issue(t, "client", time.Hour)}).
-		Server(ctx, ovndb.NB, "ssl"+endpointsOf(s)[0][len("tcp"):])
-	require.Error(t, err)
-	assert.Less(t, time.Since(begun), patience)
-}
-
-func TestTLS_IPv6(t *testing.T) {
-	t.Parallel()
-	a := newAuthority(t)
-	endpoint := "ssl:[::1]:" + freePort(t)
-	s := ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1")
-	listening(s, options(a.issue(t, "server", time.Hour)), endpoint).Create(t).Start(t)
-	state, err := (&ovsdb.Dialer{Credentials: a.issue(t, "client", time.Hour)}).Server(t.Context(), ovndb.SB, endpoint)
-	require.NoError(t, err)
-	assert.Equal(t, s.Status(t).Server, state.Server)
-}
-
-func TestDialer_protocol_that_the_server_does_not_speak(t *testing.T) {
-	t.Parallel()
-	root := newAuthority(t)
-	own := root.issue(t, "client", time.Hour)
-	dialer := &ovsdb.Dialer{Credentials: own}
-	ask := func(s *server, from, to string) error {
-		_, err := dialer.Server(t.Context(), s.Database, to+strings.TrimPrefix(endpointsOf(s)[0], from))
-		return err
+	for path, c := range map[string]ovndb.Credentials{
+		"/nonexistent/cert": {Key: good.Key, Certificate: "/nonexistent/cert", CA: good.CA},
+		"PEM":               {Key: empty, Certificate: good.Certificate, CA: good.CA},
+		"/nonexistent/ca":   {Key: good.Key, Certificate: good.Certificate, CA: "/nonexistent/ca"},
+		empty:               {Key: good.Key, Certificate: good.Certificate, CA: empty},
+	} {
+		_, err := askWith(t, c, s, endpointsOf(s)...)
+		require.ErrorContains(t, err, path)
 	}
-	t.Run("TLS port without TLS", func(t *testing.T) {
-		t.Parallel()
-		s := secure(t, ovndb.NB, root.issue(t, "server", time.Hour))
-		require.ErrorContains(t, ask(s, "ssl:", "tcp:"), "use "+endpointsOf(s)[0])
-	})
-	t.Run("TLS on a port without it", func(t *testing.T) {
-		t.Parallel()
-		s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1")
-		listening(s, nil, endpointsOf(s)...).Create(t).Start(t)
-		require.ErrorContains(t, ask(s, "tcp:", "ssl:"), "use "+endpointsOf(s)[0])
-	})
-	t.Run("Raft port", func(t *testing.T) {
-		t.Parallel()
-		s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1")
-		s.Create(t).Start(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		defer cancel()
-		_, err := dialer.Server(ctx, s.Database, s.Address)
-		require.ErrorContains(t, err, "clients use 6641")
-	})
+	plain := cluster(t, ovndb.NB, 1)[0]
+	_, err := askWith(t, ovndb.Credentials{Key: "/nonexistent"}, plain, endpointsOf(plain)...)
+	require.NoError(t, err, "TCP needs no credentials")
+}
+
+func TestDialer_IPv6(t *testing.T) {
+	t.Parallel()
+	own := issue(t, vault.New("root"), "server", time.Hour)
+	for _, protocol := range []string{"tcp", "ssl"} {
+		endpoint := protocol + ":[::1]:" + freePort(t)
+		s := ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1")
+		listening(s, options(own), endpoint).Create(t).Start(t)
+		state, err := askWith(t, own, s, endpoint)
+		require.NoError(t, err)
+		assert.Equal(t, s.Status(t).Server, state.Server)
+	}
+}
+
+// The error says which endpoint to use instead.
+func TestDialer_wrong_protocol(t *testing.T) {
+	t.Parallel()
+	own := issue(t, vault.New("root"), "client", time.Hour)
+	encrypted, plain := secure(t, ovndb.NB, own), cluster(t, ovndb.NB, 1)[0]
+	for s, protocols := range map[*server][2]string{encrypted: {"ssl:", "tcp:"}, plain: {"tcp:", "ssl:"}} {
+		good := endpointsOf(s)[0]
+		_, err := askWith(t, own, s, protocols[1]+strings.TrimPrefix(good, protocols[0]))
+		require.ErrorContains(t, err, "use "+good)
+	}
+	_, err := askWith(t, own, plain, plain.Address)
+	require.ErrorContains(t, err, "clients use 6641")
 }

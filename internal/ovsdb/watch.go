@@ -26,23 +26,12 @@ type Watch struct {
 	server  raft.ID
 }
 
-// Watch connects to the first of the endpoints that serves the database and is connected to a leader; if there is none,
-// the error names all. The caller closes the watch.
+// Watch connects to the first of the endpoints that serves the database and is connected to a leader. The caller closes
+// the watch.
 func (d *Dialer) Watch(ctx context.Context, db ovndb.Database, key string, endpoints ...string) (*Watch, error) {
-	if len(endpoints) == 0 {
-		return nil, errors.New("cannot watch: no endpoint is known")
-	}
-	var failures []error
-	for i, endpoint := range endpoints {
-		share, cancel := shareOf(ctx, len(endpoints)-i)
-		w, err := d.watchOne(share, db, key, endpoint)
-		cancel()
-		if err == nil {
-			return w, nil
-		}
-		failures = append(failures, err)
-	}
-	return nil, errors.Join(failures...)
+	return first(ctx, endpoints, func(ctx context.Context, endpoint string) (*Watch, error) {
+		return d.watchOne(ctx, db, key, endpoint)
+	})
 }
 
 func (d *Dialer) watchOne(ctx context.Context, db ovndb.Database, key, endpoint string) (_ *Watch, err error) {
@@ -76,11 +65,10 @@ func (w *Watch) monitor(ctx context.Context) error {
 }
 
 func (w *Watch) value(row model.Model) string {
-	g, ok := row.(*globalRow)
-	if !ok {
-		return ""
+	if g, ok := row.(*globalRow); ok {
+		return g.ExternalIDs[w.key]
 	}
-	return g.ExternalIDs[w.key]
+	return ""
 }
 
 // Changed receives if the key may have changed since the last read.

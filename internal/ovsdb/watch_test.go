@@ -3,7 +3,6 @@
 package ovsdb_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -18,8 +17,7 @@ import (
 
 func watch(t *testing.T, endpoints ...string) *ovsdb.Watch {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := within(t, patience)
 	w, err := new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, endpoints...)
 	require.NoError(t, err)
 	t.Cleanup(w.Close)
@@ -74,8 +72,7 @@ func TestWatch_without_leader_reads_nothing(t *testing.T) {
 	}, patience, 20*time.Millisecond)
 	_, err := w.Read(t.Context())
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := within(t, patience)
 	_, err = new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, members[2].Endpoint())
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
 
