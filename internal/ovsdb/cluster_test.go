@@ -55,3 +55,9 @@ func tool(t *testing.T, s *server, args ...string) string {
 	name := map[ovndb.Database]string{ovndb.NB: "ovn-nbctl", ovndb.SB: "ovn-sbctl"}[s.Database]
 	return command(t, name, append([]string{"--no-leader-only", "--db=" + s.Endpoint()}, args...)...)
 }
+
+// ctl is tool with the words of a line.
+func ctl(t *testing.T, s *server, line string) string {
+	t.Helper()
+	return tool(t, s, strings.Fields(line)...)
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // The library changes one of two clones and reports both.
@@ -20,10 +21,10 @@ func TestEvents_clones_share_texts(t *testing.T) {
 	assert.Equal(t, []string{"a", "b"}, port.GatewayChassis)
 	assert.Equal(t, "g", *port.Group)
 
-	copies := func(text string) string { return strings.Clone(text) }
-	a := model.Clone(&gatewayChassisEvents{Name: "one", Chassis: copies("c1"), Priority: 3}).(*gatewayChassisEvents) //nolint:forcetypeassert // as above
-	b := model.Clone(&haChassisEvents{Chassis: copies("c1"), Priority: 2}).(*haChassisEvents)                        //nolint:forcetypeassert // as above
-	assert.Equal(t, &gatewayChassisEvents{Name: "one", Chassis: "c1", Priority: 3}, a)
+	a, isGateway := model.Clone(&gatewayChassisEvents{Name: "one", Chassis: strings.Clone("c1")}).(*gatewayChassisEvents)
+	b, isHA := model.Clone(&haChassisEvents{Chassis: strings.Clone("c1"), Priority: 2}).(*haChassisEvents)
+	require.True(t, isGateway && isHA)
+	assert.Equal(t, &gatewayChassisEvents{Name: "one", Chassis: "c1"}, a)
 	assert.Equal(t, &haChassisEvents{Chassis: "c1", Priority: 2}, b)
 	assert.Same(t, unsafe.StringData(a.Chassis), unsafe.StringData(b.Chassis), "the name of a chassis is in memory once")
 }

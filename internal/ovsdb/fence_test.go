@@ -17,7 +17,7 @@ import (
 func TestFence_old_term_writes_nothing(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
-	tool(t, s, "set", "NB_Global", ".", "external_ids:holder=u/0")
+	ctl(t, s, "set NB_Global . external_ids:holder=u/0")
 	port, _ := lists(t, readNorthbound(t, s))
 	port.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
 	sleeper, next := connected(t, s), connected(t, s)
@@ -27,13 +27,14 @@ func TestFence_old_term_writes_nothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, notes, 1)
 
-	tool(t, s, "set", "NB_Global", ".", "external_ids:holder=u/1", "external_ids:another=key")
+	ctl(t, s, "set NB_Global . external_ids:holder=u/1 external_ids:another=key")
 	port, _ = lists(t, readNorthbound(t, s))
 	port.After = []ovsdb.CandidateRow{{Chassis: "c4", Priority: 1}}
 	tables := []string{"list", "Gateway_Chassis", "--", "list", "NB_Global", "--", "list", "DNS"}
 	before := tool(t, s, tables...)
 	require.ErrorIs(t, sleeper.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port), ovsdb.ErrFenced)
-	require.Error(t, sleeper.AmendIDs(t.Context(), ovsdb.Guard{}, ovsdb.Amendment{Dropped: slices.Collect(maps.Keys(notes))}))
+	dropped := ovsdb.Amendment{Dropped: slices.Collect(maps.Keys(notes))}
+	require.Error(t, sleeper.AmendIDs(t.Context(), ovsdb.Guard{}, dropped))
 	require.Error(t, sleeper.SyncNorthd(t.Context(), nil))
 	note := ovsdb.Amendment{Put: map[string]string{"note": "after"}}
 	require.Error(t, sleeper.AmendIDs(t.Context(), ovsdb.Guard{}, note))

@@ -39,7 +39,8 @@ func transact(t *testing.T, s *server, operations ...any) {
 	c, err := new(net.Dialer).DialContext(t.Context(), "unix", s.Endpoint()[len("unix:"):])
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, json.NewEncoder(c).Encode(map[string]any{"method": "transact", "id": 1, "params": append([]any{string(s.Database)}, operations...)}))
+	params := append([]any{string(s.Database)}, operations...)
+	require.NoError(t, json.NewEncoder(c).Encode(map[string]any{"method": "transact", "id": 1, "params": params}))
 	var answer struct {
 		Error  any
 		Result []map[string]any
@@ -51,24 +52,34 @@ func transact(t *testing.T, s *server, operations ...any) {
 	}
 }
 
-// routerPorts makes so many ports with five candidates each, as Neutron does.
+type object = map[string]any
+
+// inserted inserts a row; a name is that of the row within the transaction.
+func inserted(table, name string, row object) object {
+	op := object{"op": "insert", "table": table, "row": row}
+	if name != "" {
+		op["uuid-name"] = name
+	}
+	return op
+}
+
+// routerPorts makes n ports with five candidates each, as Neutron does.
 func routerPorts(n int) (all []any) {
 	id := func(kind, n int) string { return fmt.Sprintf("%08x-1111-2222-3333-%012x", kind, n) }
 	for i := range n {
 		var candidates []any
-		port := "lrp-" + id(1, i)
+		port, name := "lrp-"+id(1, i), fmt.Sprint("p", i)
 		for k := range 5 {
-			name, chassis := fmt.Sprintf("c%d_%d", i, k), id(2, (i+k)%50)
-			candidates = append(candidates, []any{"named-uuid", name})
-			all = append(all, map[string]any{"op": "insert", "table": "Gateway_Chassis", "uuid-name": name, "row": map[string]any{
-				"name": port + "_" + chassis, "chassis_name": chassis, "priority": 5 - k,
-			}})
+			candidate, chassis := fmt.Sprintf("c%d_%d", i, k), id(2, (i+k)%50)
+			candidates = append(candidates, []any{"named-uuid", candidate})
+			row := object{"name": port + "_" + chassis, "chassis_name": chassis, "priority": 5 - k}
+			all = append(all, inserted("Gateway_Chassis", candidate, row))
 		}
-		all = append(all, map[string]any{"op": "insert", "table": "Logical_Router_Port", "uuid-name": fmt.Sprintf("p%d", i), "row": map[string]any{
+		all = append(all, inserted("Logical_Router_Port", name, object{
 			"name": port, "mac": "02:00:00:00:00:01", "gateway_chassis": []any{"set", candidates},
-		}}, map[string]any{"op": "insert", "table": "Logical_Router", "row": map[string]any{
-			"name": "neutron-" + id(3, i), "ports": []any{"named-uuid", fmt.Sprintf("p%d", i)},
-		}})
+		}), inserted("Logical_Router", "", object{
+			"name": "neutron-" + id(3, i), "ports": []any{"named-uuid", name},
+		}))
 	}
 	return all
 }
@@ -100,22 +111,22 @@ func TestFollow_wakes_and_reads_followed_servers(t *testing.T) {
 	for len(f.Changed()) > 0 {
 		<-f.Changed()
 	}
-	transact(t, sb, map[string]any{"op": "insert", "table": "Chassis_Private", "row": map[string]any{"name": "c1"}})
+	transact(t, sb, inserted("Chassis_Private", "", object{"name": "c1"}))
 	assert.True(t, wakes())
-	transact(t, sb, map[string]any{"op": "insert", "table": "SB_Global", "row": map[string]any{"nb_cfg": 1}})
-	assert.True(t, wakes(), "ovn-controllers are asked for a sign of life")
-	transact(t, nb, map[string]any{"op": "mutate", "table": "Gateway_Chassis", "where": []any{}, "mutations": []any{[]any{"priority", "+=", 1}}})
-	assert.True(t, wakes(), "a priority that is changed in its place")
+	transact(t, sb, inserted("SB_Global", "", object{"nb_cfg": 1}))
+	assert.True(t, wakes(), "nb_cfg")
+	increment := []any{[]any{"priority", "+=", 1}}
+	transact(t, nb, object{"op": "mutate", "table": "Gateway_Chassis", "where": []any{}, "mutations": increment})
+	assert.True(t, wakes(), "a changed priority")
 
-	nb.Kill(t) // the test does not wait for the loss at this moment
+	nb.Kill(t) // nothing receives from Lost at this moment
 	select {
 	case <-f.Lost(ovndb.NB):
 	case <-time.After(patience):
-		assert.Fail(t, "a server that is gone is not noticed")
+		assert.Fail(t, "the lost connection is not reported")
 	}
-	ctx := within(t, time.Second)
-	err := f.Read(ctx, func(*ovsdb.Gateways) error { return nil })
-	require.ErrorContains(t, err, string(ovndb.NB), "no other server is read, and the error names the database")
+	err := f.Read(within(t, time.Second), func(*ovsdb.Gateways) error { return nil })
+	require.ErrorContains(t, err, string(ovndb.NB), "no other server is read")
 	assert.NotContains(t, err.Error(), "connect to :")
 }
 
@@ -140,7 +151,8 @@ func TestFollow_memory_is_bounded(t *testing.T) {
 		return err
 	}))
 	share := func() float64 { return float64(heap()-before) / float64(found.Size()) }
-	assert.Eventually(t, func() bool { return share() < 4.7 }, 20*time.Second, 100*time.Millisecond, "once all events are through")
+	// Once all events are through.
+	assert.Eventually(t, func() bool { return share() < 4.7 }, 20*time.Second, 100*time.Millisecond)
 	t.Logf("%.1f times its %d bytes", share(), found.Size())
 	runtime.KeepAlive(f)
 }

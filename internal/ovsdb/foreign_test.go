@@ -32,10 +32,11 @@ func TestSouthbound_host_name_is_cleaned(t *testing.T) {
 	for name, host := range map[string]string{"evil": hostile, "long": strings.Repeat("h", 110_000)} {
 		at := "192.0.2." + name
 		require.NoError(t, c.as(t, name, endpoint, "chassis-add", name, "geneve", at))
-		require.ErrorContains(t, c.as(t, name, endpoint, "set", "Chassis", name, "hostname=other"), "RBAC rules", "the premise")
+		require.ErrorContains(t, c.as(t, name, endpoint, "set", "Chassis", name, "hostname=other"), "RBAC rules")
 		require.NoError(t, c.as(t, name, endpoint, "chassis-del", name))
-		require.NoError(t, c.as(t, name, endpoint, "--id=@e", "create", "Encap", "type=geneve", "ip="+quoted(at+"\n"), "chassis_name="+name, "--",
-			"create", "Chassis", "name="+name, "encaps=@e", "hostname="+quoted(host), "other_config:ovn-cms-options=enable-chassis-as-gw"))
+		require.NoError(t, c.as(t, name, endpoint, "--id=@e", "create", "Encap", "type=geneve",
+			"ip="+quoted(at+"\n"), "chassis_name="+name, "--",
+			"create", "Chassis", "name="+name, "encaps=@e", "hostname="+quoted(host)))
 	}
 	g := connected(t, c.server)
 	sb, err := g.Southbound(t.Context())
@@ -51,43 +52,44 @@ func TestSouthbound_host_name_is_cleaned(t *testing.T) {
 	assert.Equal(t, []string{"192.0.2.evil?"}, occupied.Addresses["evil"])
 }
 
-// A row that is found and written by its name can't be cleaned: it would be another one.
+// A row that is found and written by its name can't be cleaned: another name is another row.
 func TestNorthbound_malformed_names_are_reported(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
-	tool(t, s, "create", "HA_Chassis_Group", "name="+quoted(hostile), "--", "set", "Logical_Router", "r1", "name="+quoted(hostile), "--",
-		"lrp-add", "r2", "lrp-3", "00:00:00:00:00:03", "10.0.0.3/24", "--", "lrp-set-gateway-chassis", "lrp-3", hostile, "1", "--",
-		"lr-add", "r4", "--", "lrp-add", "r4", "lrp-4", "00:00:00:00:00:04", "10.0.0.4/24", "--", "set", "Logical_Router_Port", "lrp-4", "name="+quoted(hostile))
+	tool(t, s, "create", "HA_Chassis_Group", "name="+quoted(hostile), "--",
+		"set", "Logical_Router", "r1", "name="+quoted(hostile), "--",
+		"lrp-add", "r2", "lrp-3", "00:00:00:00:00:03", "10.0.0.3/24", "--",
+		"lrp-set-gateway-chassis", "lrp-3", hostile, "1", "--", "lr-add", "r4", "--",
+		"lrp-add", "r4", "lrp-4", "00:00:00:00:00:04", "10.0.0.4/24", "--",
+		"set", "Logical_Router_Port", "lrp-4", "name="+quoted(hostile))
 	nb := readNorthbound(t, s)
-	var tables []string
+	var tables, ports []string
 	for _, m := range nb.Malformed {
 		tables = append(tables, m.Table)
-		assert.NotContains(t, m.Name, "\x1b")
+		assert.True(t, foreign.IsName(m.Name), "%q", m.Name)
 		assert.NotEmpty(t, m.UUID)
 	}
-	assert.ElementsMatch(t, []string{"HA_Chassis_Group", "Logical_Router_Port", "Logical_Router_Port"}, tables, "a port with such a candidate could not be written as it was read")
+	assert.ElementsMatch(t, []string{"HA_Chassis_Group", "Logical_Router_Port", "Logical_Router_Port"}, tables)
 	for _, p := range nb.RouterPorts {
-		assert.Contains(t, []string{"lrp-1", "lrp-2"}, p.Name)
+		ports = append(ports, p.Name)
 	}
+	assert.ElementsMatch(t, []string{"lrp-1", "lrp-2"}, ports)
 	assert.Len(t, nb.Groups, 1)
 	for _, r := range nb.Routers {
 		assert.True(t, foreign.IsName(r.Name), "nothing is written by a router's name: %q", r.Name)
 	}
+}
 
+func TestSouthbound_malformed_names_are_reported(t *testing.T) {
+	t.Parallel()
 	c := newControl(t)
-	tool(t, c.server, "chassis-add", "c1", "geneve", "192.0.2.1", "--", "chassis-add", "c2", "geneve", "192.0.2.2", "--", "set", "Chassis", "c2", "name="+quoted(hostile), "--",
+	ctl(t, c.server, "chassis-add c1 geneve 192.0.2.1 -- chassis-add c2 geneve 192.0.2.2")
+	tool(t, c.server, "set", "Chassis", "c2", "name="+quoted(hostile), "--",
 		"create", "Chassis_Private", "name="+quoted(hostile))
 	g := connected(t, c.server)
 	require.Eventually(t, func() bool {
 		sb, err := g.Southbound(t.Context())
 		require.NoError(t, err)
-		return assert.ObjectsAreEqual([]string{"c1"}, chassisNames(sb)) && len(sb.Malformed) == 2 && len(sb.Private) == 0
+		return len(sb.Chassis) == 1 && sb.Chassis[0].Name == "c1" && len(sb.Malformed) == 2 && len(sb.Private) == 0
 	}, patience, 50*time.Millisecond)
-}
-
-func chassisNames(sb ovsdb.Southbound) (all []string) {
-	for _, c := range sb.Chassis {
-		all = append(all, c.Name)
-	}
-	return all
 }

@@ -20,25 +20,22 @@ func northbound(t *testing.T) *server {
 	return northboundOf(t, "")
 }
 
-func northboundOf(t *testing.T, file string) *server {
+func northboundOf(t *testing.T, schema string) *server {
 	t.Helper()
 	s := ovsdbtest.New(t, ovndb.NB, "127.0.0.1")
-	s.Schema = file
+	s.Schema = schema
 	s.Standalone(t).Start(t)
-	tool(
-		t, s, "ls-add", "public", "--", "lsp-add", "public", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--",
-		"lsp-set-options", "provnet", "network_name=physnet1", "--",
-		"lr-add", "r1", "--", "set", "Logical_Router", "r1", "external_ids:neutron\\:availability_zone_hints=az1", "--",
-		"lrp-add", "r1", "lrp-1", "00:00:00:00:00:01", "10.0.0.1/24", "--",
-		"lsp-add", "public", "public-1", "--", "lsp-set-type", "public-1", "router", "--", "lsp-set-options", "public-1", "router-port=lrp-1", "--",
-		"lrp-set-gateway-chassis", "lrp-1", "c1", "2", "--", "lrp-set-gateway-chassis", "lrp-1", "c2", "1", "--",
-		"lr-add", "r2", "--", "lrp-add", "r2", "lrp-2", "00:00:00:00:00:02", "10.0.0.2/24", "--",
-		"lsp-add", "public", "public-2", "--", "lsp-set-type", "public-2", "router", "--", "lsp-set-options", "public-2", "router-port=lrp-2", "--",
-		"ha-chassis-group-add", "g2", "--", "ha-chassis-group-add-chassis", "g2", "c1", "20", "--",
-		"ha-chassis-group-add-chassis", "g2", "c2", "10",
-	)
-	group := tool(t, s, "--bare", "--columns=_uuid", "find", "HA_Chassis_Group", "name=g2")
-	tool(t, s, "set", "Logical_Router_Port", "lrp-2", "ha_chassis_group="+group, "--", "lsp-add", "public", "vm")
+	ctl(t, s, `ls-add public -- lsp-add public provnet -- lsp-set-type provnet localnet
+		-- lsp-set-options provnet network_name=physnet1 -- lsp-add public vm
+		-- lr-add r1 -- set Logical_Router r1 external_ids:neutron\:availability_zone_hints=az1
+		-- lrp-add r1 lrp-1 00:00:00:00:00:01 10.0.0.1/24
+		-- lsp-add public public-1 -- lsp-set-type public-1 router -- lsp-set-options public-1 router-port=lrp-1
+		-- lrp-set-gateway-chassis lrp-1 c1 2 -- lrp-set-gateway-chassis lrp-1 c2 1
+		-- lr-add r2 -- lrp-add r2 lrp-2 00:00:00:00:00:02 10.0.0.2/24
+		-- lsp-add public public-2 -- lsp-set-type public-2 router -- lsp-set-options public-2 router-port=lrp-2
+		-- ha-chassis-group-add g2 -- ha-chassis-group-add-chassis g2 c1 20 -- ha-chassis-group-add-chassis g2 c2 10`)
+	group := ctl(t, s, "--bare --columns=_uuid find HA_Chassis_Group name=g2")
+	tool(t, s, "set", "Logical_Router_Port", "lrp-2", "ha_chassis_group="+group)
 	return s
 }
 
@@ -114,7 +111,7 @@ func TestNorthbound_read(t *testing.T) {
 	}
 	require.Len(t, nb.Switches, 1)
 	assert.Len(t, nb.Switches[0].Ports, 4)
-	assert.Len(t, nb.SwitchPorts, 3, "a machine's port is of no interest")
+	assert.Len(t, nb.SwitchPorts, 3, "without the VM's port")
 }
 
 func TestWrite_both_forms(t *testing.T) {
@@ -147,33 +144,31 @@ func TestWrite_both_forms(t *testing.T) {
 
 func TestWrite_changed_rows_write_nothing(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string][]string{
-		"a priority":                {"lrp-set-gateway-chassis", "lrp-1", "c1", "5"},
-		"a candidate is new":        {"lrp-set-gateway-chassis", "lrp-1", "c9", "5"},
-		"a candidate is gone":       {"lrp-del-gateway-chassis", "lrp-1", "c2"},
-		"the port is gone":          {"lrp-del", "lrp-1"},
-		"the group has more":        {"ha-chassis-group-add-chassis", "g2", "c9", "5"},
-		"the port has another name": {"set", "Logical_Router_Port", "lrp-1", "name=lrp-9"},
-		"the port has a group": {
-			"--id=@g", "create", "HA_Chassis_Group", "name=g9", "--", "set", "Logical_Router_Port", "lrp-1", "ha_chassis_group=@g",
-		},
-		"the router's zones": {"set", "Logical_Router", "r1", "external_ids:neutron\\:availability_zone_hints=az2"},
-		"the group is gone":  {"clear", "Logical_Router_Port", "lrp-2", "ha_chassis_group", "--", "ha-chassis-group-del", "g2"},
+	for name, change := range map[string]string{
+		"priority":       "lrp-set-gateway-chassis lrp-1 c1 5",
+		"new_candidate":  "lrp-set-gateway-chassis lrp-1 c9 5",
+		"gone_candidate": "lrp-del-gateway-chassis lrp-1 c2",
+		"gone_port":      "lrp-del lrp-1",
+		"larger_group":   "ha-chassis-group-add-chassis g2 c9 5",
+		"renamed_port":   "set Logical_Router_Port lrp-1 name=lrp-9",
+		"port_in_group":  "--id=@g create HA_Chassis_Group name=g9 -- set Logical_Router_Port lrp-1 ha_chassis_group=@g",
+		"zones":          `set Logical_Router r1 external_ids:neutron\:availability_zone_hints=az2`,
+		"gone_group":     "clear Logical_Router_Port lrp-2 ha_chassis_group -- ha-chassis-group-del g2",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := northbound(t)
 			port, group := lists(t, readNorthbound(t, s))
 			port.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
-			group.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
-			tool(t, s, change...)
-			before := tool(t, s, "list", "Gateway_Chassis", "--", "list", "HA_Chassis")
+			group.After = port.After
+			ctl(t, s, change)
+			before := ctl(t, s, "list Gateway_Chassis -- list HA_Chassis")
 			g := connected(t, s)
 			require.ErrorIs(t, g.Write(t.Context(), []string{"a note"}, ovsdb.Guard{}, port, group), ovsdb.ErrChanged)
-			assert.Equal(t, before, tool(t, s, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
+			assert.Equal(t, before, ctl(t, s, "list Gateway_Chassis -- list HA_Chassis"))
 			notes, err := g.Journal(t.Context())
 			require.NoError(t, err)
-			assert.Empty(t, notes, "nothing is noted either")
+			assert.Empty(t, notes)
 		})
 	}
 }
@@ -181,20 +176,18 @@ func TestWrite_changed_rows_write_nothing(t *testing.T) {
 func TestSouthbound_read(t *testing.T) {
 	t.Parallel()
 	s := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
-	tool(t, s, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",
-		"other_config:ovn-cms-options=\"enable-chassis-as-gw,availability-zones=az1:az2\"", "--",
-		"create", "Chassis_Private", "name=c1", "nb_cfg=7", "nb_cfg_timestamp=1700000000123", "--", "set", "SB_Global", ".", "nb_cfg=8")
+	ctl(t, s, `chassis-add c1 geneve 10.0.0.1 -- set Chassis c1 hostname=one
+		other_config:ovn-cms-options="enable-chassis-as-gw,availability-zones=az1:az2"
+		-- create Chassis_Private name=c1 nb_cfg=7 nb_cfg_timestamp=1700000000123 -- set SB_Global . nb_cfg=8`)
 	sb, err := connected(t, s).Southbound(t.Context())
 	require.NoError(t, err)
 	require.Len(t, sb.Chassis, 1)
 	c := sb.Chassis[0]
-	assert.Equal(t, "c1", c.Name)
-	assert.Equal(t, "one", c.Hostname)
-	assert.Equal(t, "enable-chassis-as-gw,availability-zones=az1:az2", c.Config["ovn-cms-options"])
-	assert.True(t, c.Known)
-	assert.Equal(t, int64(7), c.Follows)
+	assert.Equal(t, ovsdb.ChassisRow{
+		UUID: c.UUID, Name: "c1", Hostname: "one", Known: true, Follows: 7, At: time.UnixMilli(1700000000123),
+		Config: map[string]string{"ovn-cms-options": "enable-chassis-as-gw,availability-zones=az1:az2"},
+	}, c)
 	assert.Equal(t, int64(8), sb.Config)
 	assert.False(t, sb.Responds(c))
-	assert.Equal(t, time.UnixMilli(1700000000123), c.At)
 	assert.Empty(t, sb.Redirects)
 }

@@ -1,6 +1,7 @@
 package ovsdb_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -53,27 +54,26 @@ type fake struct {
 const rowID = "6b2f5ad4-6dbc-4a2c-a1b2-6f0c1d2e3f40"
 
 func (f *fake) honest(r request) string {
-	schemas := map[string]string{
-		"_Server": `{"name":"_Server","version":"1.2.0","tables":{"Database":{"columns":{"name":{"type":"string"},"model":{"type":{"key":{"type":"string","enum":["set",["standalone","clustered"]]}}},
-			"connected":{"type":"boolean"},"leader":{"type":"boolean"},"cid":{"type":{"key":"uuid","min":0,"max":1}},"sid":{"type":{"key":"uuid","min":0,"max":1}},"index":{"type":{"key":"integer","min":0,"max":1}}}}}}`,
-		"OVN_Northbound": `{"name":"OVN_Northbound","version":"7.0.0","tables":{"NB_Global":{"columns":{"external_ids":{"type":{"key":"string","value":"string","min":0,"max":"unlimited"}}},"isRoot":true,"maxRows":1}}}`,
+	const (
+		booleans = `"connected":{"type":"boolean"},"leader":{"type":"boolean"}`
+		uuids    = `"cid":{"type":{"key":"uuid","min":0,"max":1}},"sid":{"type":{"key":"uuid","min":0,"max":1}}`
+		columns  = `"name":{"type":"string"},"model":{"type":"string"},"index":{"type":"integer"},` + booleans + `,` + uuids
+		ids      = `"external_ids":{"type":{"key":"string","value":"string","min":0,"max":"unlimited"}}`
+		pairs    = `"external_ids":["map",[["key","value"]]]`
+		table    = `"tables":{`
+		id       = `["uuid","` + rowID + `"]`
+		state    = `"model":"clustered","connected":true,"leader":true,"cid":` + id + `,"sid":` + id + `,"index":7`
+	)
+	results := map[string]string{
+		"list_dbs ":                         `["_Server","OVN_Northbound"]`,
+		"get_schema _Server":                `{"name":"_Server","version":"1",` + table + `"Database":{"columns":{` + columns + `}}}}`,
+		"get_schema OVN_Northbound":         `{"name":"OVN_Northbound","version":"7",` + table + `"NB_Global":{"columns":{` + ids + `}}}}`,
+		"echo libovsdb echo":                `["libovsdb echo"]`,
+		"transact _Server":                  `[{"rows":[{` + state + `}]}]`,
+		"transact OVN_Northbound":           `[{"rows":[{"_uuid":` + id + `,` + pairs + `}]}]`,
+		"monitor_cond_since OVN_Northbound": `[false,"",{"NB_Global":{"` + rowID + `":{"initial":{` + pairs + `}}}}]`,
 	}
-	result := `{}`
-	switch r.Method {
-	case "list_dbs":
-		result = `["_Server","OVN_Northbound"]`
-	case "get_schema":
-		result = schemas[r.about()]
-	case "echo":
-		result = `["libovsdb echo"]`
-	case "monitor_cond_since":
-		result = `[false,"00000000-0000-0000-0000-000000000000",{"NB_Global":{"` + rowID + `":{"initial":{"external_ids":["map",[["key","value"]]]}}}}]`
-	case "transact":
-		result = `[{"rows":[{"_uuid":["uuid","` + rowID + `"],"external_ids":["map",[["key","value"]]]}]}]`
-		if r.about() == "_Server" {
-			result = `[{"rows":[{"model":"clustered","connected":true,"leader":true,"cid":["uuid","` + rowID + `"],"sid":["uuid","` + rowID + `"],"index":7}]}]`
-		}
-	}
+	result := cmp.Or(results[r.Method+" "+r.about()], `{}`)
 	return fmt.Sprintf(`{"id":%s,"result":%s,"error":null}`, r.ID, result)
 }
 

@@ -90,7 +90,7 @@ func schemaOf(column string) string {
 func rowOf(value string) string { return result(`[{"rows":[{"sid":` + value + `}]}]`) }
 
 func since(row string) string {
-	return result(`[false,"00000000-0000-0000-0000-000000000000",{"NB_Global":{"` + rowID + `":` + row + `}}]`)
+	return result(`[false,"",{"NB_Global":{"` + rowID + `":` + row + `}}]`)
 }
 
 func TestDial_wrong_answer_is_error(t *testing.T) {
@@ -161,7 +161,7 @@ func TestDial_endless_answer_is_cut_off(t *testing.T) {
 
 // unsolicited are messages without a request, and whether they end the connection. COOKIE is the monitor's.
 var unsolicited = map[string]bool{
-	`{"id":null,"method":"update3","params":[{"databaseName":"OVN_Northbound","id":"x"},"t",{}]}`: true, // client.go: update3
+	`{"id":null,"method":"update3","params":[{"databaseName":"OVN_Northbound","id":"x"},"t",{}]}`: true,
 	`{"id":null,"method":"update3","params":[null,"t",{}]}`:                                       true,
 	`{"id":null,"method":"update3","params":[{"databaseName":"other","id":"x"},"t",{}]}`:          true,
 	`{"id":null,"method":"update3","params":[1,2,3,4]}`:                                           true,
@@ -256,8 +256,9 @@ func FuzzAnswer(f *testing.F) {
 		}
 	}
 	initial := since(`{"initial":{}}`)
-	f.Add("monitor_cond_since", initial+update3(`"NB_Global":{"`+rowID+`":{"modify":{"external_ids":["map",[["a","b"]]]}}}`))
-	f.Add("monitor_cond_since", initial+update3(`"NB_Global":{"`+rowID+`":{"delete":null}}`))
+	for _, change := range []string{`{"modify":{"external_ids":["map",[["a","b"]]]}}`, `{"delete":null}`} {
+		f.Add("monitor_cond_since", initial+update3(`"NB_Global":{"`+rowID+`":`+change+`}`))
+	}
 	var method, answer atomic.Value
 	server := newFake(f, nil)
 	server.answer = func(r request, c net.Conn) *string {

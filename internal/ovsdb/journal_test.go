@@ -14,7 +14,7 @@ import (
 func TestJournal_written_with_change(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
-	tool(t, s, "create", "DNS", "external_ids:ls_name=neutron-1", "records:vm=10.0.0.1")
+	ctl(t, s, "create DNS external_ids:ls_name=neutron-1 records:vm=10.0.0.1")
 	g := connected(t, s)
 	port, group := lists(t, readNorthbound(t, s))
 	port.After, group.After = port.Before[:1], group.Before[:1]
@@ -22,7 +22,7 @@ func TestJournal_written_with_change(t *testing.T) {
 	require.NoError(t, g.Write(t.Context(), []string{"second"}, ovsdb.Guard{}, group))
 	notes, err := g.Journal(t.Context())
 	require.NoError(t, err)
-	require.Len(t, notes, 2, "and the row of somebody else is none")
+	require.Len(t, notes, 2, "without the other row of DNS")
 	rows := map[string]string{}
 	for row, text := range notes {
 		rows[text] = row
@@ -35,19 +35,19 @@ func TestJournal_written_with_change(t *testing.T) {
 	notes, err = g.Journal(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, changed, notes)
-	amend(ovsdb.Amendment{Changed: map[string]string{rows[`{"text": "first"}`]: "gone"}}) // what is gone doesn't matter
+	amend(ovsdb.Amendment{Changed: map[string]string{rows[`{"text": "first"}`]: "gone"}}) // a deleted row
 	amend(ovsdb.Amendment{Added: []string{"third"}})
 	notes, err = g.Journal(t.Context())
 	require.NoError(t, err)
 	assert.Len(t, notes, 2)
-	assert.Contains(t, tool(t, s, "list", "DNS"), "10.0.0.1")
+	assert.Contains(t, ctl(t, s, "list DNS"), "10.0.0.1")
 }
 
 func TestWrite_creates_group(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
-	tool(t, s, "lr-add", "neutron-r3", "--", "lrp-add", "neutron-r3", "lrp-3", "00:00:00:00:00:03", "10.0.1.1/24", "--",
-		"lrp-add", "neutron-r3", "lrp-4", "00:00:00:00:00:04", "10.0.2.1/24")
+	ctl(t, s, `lr-add neutron-r3 -- lrp-add neutron-r3 lrp-3 00:00:00:00:00:03 10.0.1.1/24
+		-- lrp-add neutron-r3 lrp-4 00:00:00:00:00:04 10.0.2.1/24`)
 	x := ovsdb.Candidates{
 		Name: "neutron-r3", After: []ovsdb.CandidateRow{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
 		Create: ovsdb.NewGroup{ExternalIDs: map[string]string{"neutron:router_id": "r3"}},
@@ -76,6 +76,6 @@ func TestWrite_creates_group(t *testing.T) {
 
 	// Now the ports have one, or a group of that name exists.
 	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
-	tool(t, s, "clear", "Logical_Router_Port", "lrp-3", "ha_chassis_group", "--", "clear", "Logical_Router_Port", "lrp-4", "ha_chassis_group")
+	ctl(t, s, "clear Logical_Router_Port lrp-3 ha_chassis_group -- clear Logical_Router_Port lrp-4 ha_chassis_group")
 	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
 }

@@ -12,69 +12,64 @@ import (
 
 const minute = time.Minute
 
-func TestWantedConnections(t *testing.T) {
+func TestEndpoints(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		database ovndb.Database
-		ipv6     bool
-		want     []ovsdb.Connection
-	}{
-		"Northbound": {ovndb.NB, false, []ovsdb.Connection{{Target: "pssl:6641", InactivityProbe: minute}}},
-		"Southbound": {ovndb.SB, false, []ovsdb.Connection{
-			{Target: "pssl:6642", Role: "ovn-controller", InactivityProbe: minute},
-			{Target: "pssl:16642", InactivityProbe: minute},
-		}},
-		"Northbound by IPv6": {ovndb.NB, true, []ovsdb.Connection{{Target: "pssl:6641:[::]", InactivityProbe: minute}}},
-		"Southbound by IPv6": {ovndb.SB, true, []ovsdb.Connection{
-			{Target: "pssl:6642:[::]", Role: "ovn-controller", InactivityProbe: minute},
-			{Target: "pssl:16642:[::]", InactivityProbe: minute},
-		}},
+	for address, want := range map[string][3]string{
+		"tcp:10.0.0.1:6643":       {"tcp:10.0.0.1:6641", "tcp:10.0.0.1:16642", "tcp:10.0.0.1:6642"},
+		"ssl:10.0.0.1:6644":       {"ssl:10.0.0.1:6641", "ssl:10.0.0.1:16642", "ssl:10.0.0.1:6642"},
+		"ssl:[fd77:77::1]:6643":   {"ssl:[fd77:77::1]:6641", "ssl:[fd77:77::1]:16642", "ssl:[fd77:77::1]:6642"},
+		"tcp:central-1.maas:6643": {"tcp:central-1.maas:6641", "tcp:central-1.maas:16642", "tcp:central-1.maas:6642"},
+	} {
+		assert.Equal(t, want[:1], ovsdb.Endpoints(ovndb.NB, address))
+		assert.Equal(t, want[1:], ovsdb.Endpoints(ovndb.SB, address))
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, test.want, ovsdb.WantedConnections(test.database, minute, test.ipv6))
-		})
+	for _, malformed := range []string{"tcp:10.0.0.1", "10.0.0.1", ""} {
+		assert.Empty(t, ovsdb.Endpoints(ovndb.SB, malformed), malformed)
 	}
 }
 
-func TestListenersAreSatisfied(t *testing.T) {
+func TestWantedConnections(t *testing.T) {
 	t.Parallel()
-	chassis := ovsdb.Connection{Target: "pssl:6642", Role: "ovn-controller", InactivityProbe: minute}
-	with := func(change func(*ovsdb.Connection)) ovsdb.Connection {
-		c := chassis
-		change(&c)
-		return c
+	for suffix, ipv6 := range map[string]bool{"": false, ":[::]": true} {
+		assert.Equal(t, []ovsdb.Connection{{Target: "pssl:6641" + suffix, InactivityProbe: minute}},
+			ovsdb.WantedConnections(ovndb.NB, minute, ipv6))
+		assert.Equal(t, []ovsdb.Connection{
+			{Target: "pssl:6642" + suffix, Role: "ovn-controller", InactivityProbe: minute},
+			{Target: "pssl:16642" + suffix, InactivityProbe: minute},
+		}, ovsdb.WantedConnections(ovndb.SB, minute, ipv6))
 	}
-	wide := with(func(c *ovsdb.Connection) { c.Target = "pssl:6642:[::]" })
+}
+
+func TestSatisfied(t *testing.T) {
+	t.Parallel()
+	connection := func(target, role string, probe time.Duration) ovsdb.Connection {
+		return ovsdb.Connection{Target: target, Role: role, InactivityProbe: probe}
+	}
+	chassis := connection("pssl:6642", "ovn-controller", minute)
+	wide := connection("pssl:6642:[::]", "ovn-controller", minute)
 	theirs := ovsdb.Connection{Target: "ptcp:6642:127.0.0.1"}
-	tests := map[string]struct {
-		rows, want []ovsdb.Connection
+	type rows = []ovsdb.Connection
+	for name, test := range map[string]struct {
+		rows, want rows
 		satisfied  bool
 	}{
-		"as wanted":                     {[]ovsdb.Connection{chassis}, []ovsdb.Connection{chassis}, true},
-		"beside those of others":        {[]ovsdb.Connection{theirs, chassis}, []ovsdb.Connection{chassis}, true},
-		"the same in other words":       {[]ovsdb.Connection{with(func(c *ovsdb.Connection) { c.Target += ":0.0.0.0" })}, []ovsdb.Connection{chassis}, true},
-		"for both families, IPv4 asked": {[]ovsdb.Connection{wide}, []ovsdb.Connection{chassis}, true},
-		"for IPv4 only, IPv6 asked":     {[]ovsdb.Connection{chassis}, []ovsdb.Connection{wide}, false},
-		"for both families, as asked":   {[]ovsdb.Connection{wide}, []ovsdb.Connection{wide}, true},
-		"missing":                       {[]ovsdb.Connection{theirs}, []ovsdb.Connection{chassis}, false},
-		"none at all":                   {nil, []ovsdb.Connection{chassis}, false},
-		"twice":                         {[]ovsdb.Connection{chassis, wide}, []ovsdb.Connection{chassis}, false},
-		"another role":                  {[]ovsdb.Connection{with(func(c *ovsdb.Connection) { c.Role = "" })}, []ovsdb.Connection{chassis}, false},
-		"another probe":                 {[]ovsdb.Connection{with(func(c *ovsdb.Connection) { c.InactivityProbe = 0 })}, []ovsdb.Connection{chassis}, false},
-		"probe by default":              {[]ovsdb.Connection{with(func(c *ovsdb.Connection) { c.InactivityProbe = ovsdb.ProbeUnset })}, []ovsdb.Connection{chassis}, false},
-		"probe in the same millisecond": {[]ovsdb.Connection{chassis}, []ovsdb.Connection{with(func(c *ovsdb.Connection) { c.InactivityProbe += time.Microsecond })}, true},
-		"at one address only": {
-			[]ovsdb.Connection{with(func(c *ovsdb.Connection) { c.Target += ":10.0.0.1" })}, []ovsdb.Connection{chassis}, false,
-		},
-		"nothing wanted": {[]ovsdb.Connection{theirs, chassis}, nil, true},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, test.satisfied, ovsdb.Satisfied(rowsOf(test.rows...), test.want))
-		})
+		"equal":              {rows{chassis}, rows{chassis}, true},
+		"beside_others":      {rows{theirs, chassis}, rows{chassis}, true},
+		"explicit_IPv4":      {rows{connection("pssl:6642:0.0.0.0", "ovn-controller", minute)}, rows{chassis}, true},
+		"both_families":      {rows{wide}, rows{chassis}, true},
+		"IPv4_only":          {rows{chassis}, rows{wide}, false},
+		"equal_IPv6":         {rows{wide}, rows{wide}, true},
+		"missing":            {rows{theirs}, rows{chassis}, false},
+		"empty":              {nil, rows{chassis}, false},
+		"twice":              {rows{chassis, wide}, rows{chassis}, false},
+		"other_role":         {rows{connection("pssl:6642", "", minute)}, rows{chassis}, false},
+		"other_probe":        {rows{connection("pssl:6642", "ovn-controller", 0)}, rows{chassis}, false},
+		"default_probe":      {rows{connection("pssl:6642", "ovn-controller", ovsdb.ProbeUnset)}, rows{chassis}, false},
+		"equal_milliseconds": {rows{connection("pssl:6642", "ovn-controller", minute+1)}, rows{chassis}, true},
+		"one_address":        {rows{connection("pssl:6642:10.0.0.1", "ovn-controller", minute)}, rows{chassis}, false},
+		"nothing_wanted":     {rows{theirs, chassis}, nil, true},
+	} {
+		assert.Equal(t, test.satisfied, ovsdb.Satisfied(rowsOf(test.rows...), test.want), name)
 	}
 }
 
@@ -87,12 +82,37 @@ func rowsOf(all ...ovsdb.Connection) (rows []ovsdb.Listener) {
 
 func TestWithoutTLS(t *testing.T) {
 	t.Parallel()
-	for target, want := range map[string]bool{
-		"pssl:6641": false, "pssl:6641:[::]": false, "ssl:10.0.0.1:6641": false, "": false, "punix:/x.sock": false,
-		"ptcp:": true, "ptcp:16666": true, "ptcp:16666:0.0.0.0": true, "ptcp:16666:10.0.0.1": true, "ptcp:16666:[::]": true, "ptcp:0:[fe80::1%eth0]": true,
-		"ptcp:16666:127.0.0.1": false, "ptcp:16666:127.1.2.3": false, "ptcp:16666:[::1]": false, "ptcp:16666:localhost": false,
-		"tcp:10.0.0.1:6641": true, "tcp:[2001:db8::1]:6641": true, "tcp:127.0.0.1:6641": false, "tcp:[::1]:6641": false, "tcp:manager:6641": true,
+	for want, targets := range map[bool][]string{
+		true: {
+			"ptcp:", "ptcp:16666", "ptcp:16666:0.0.0.0", "ptcp:16666:10.0.0.1", "ptcp:16666:[::]", "ptcp:0:[fe80::1%eth0]",
+			"tcp:10.0.0.1:6641", "tcp:[2001:db8::1]:6641", "tcp:manager:6641",
+		},
+		false: {
+			"pssl:6641", "pssl:6641:[::]", "ssl:10.0.0.1:6641", "", "punix:/x.sock", "ptcp:16666:127.0.0.1",
+			"ptcp:16666:127.1.2.3", "ptcp:16666:[::1]", "ptcp:16666:localhost", "tcp:127.0.0.1:6641", "tcp:[::1]:6641",
+		},
 	} {
-		assert.Equal(t, want, ovsdb.Connection{Target: target}.WithoutTLS(), "%q", target)
+		for _, target := range targets {
+			assert.Equal(t, want, ovsdb.Connection{Target: target}.WithoutTLS(), "%q", target)
+		}
+	}
+}
+
+// Unknown is down (R0): a number ahead of nb_cfg was reached before an older database was restored.
+func TestResponds(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		config   int64
+		row      ovsdb.ChassisRow
+		responds bool
+	}{
+		"equal":                   {5001, ovsdb.ChassisRow{Known: true, Follows: 5001}, true},
+		"behind":                  {5001, ovsdb.ChassisRow{Known: true, Follows: 5000}, false},
+		"ahead":                   {5001, ovsdb.ChassisRow{Known: true, Follows: 8700}, false},
+		"no_row":                  {5001, ovsdb.ChassisRow{}, true},
+		"nb_cfg_0":                {0, ovsdb.ChassisRow{Known: true}, true},
+		"nb_cfg_0_after_restored": {0, ovsdb.ChassisRow{Known: true, Follows: 8700}, true},
+	} {
+		assert.Equal(t, test.responds, ovsdb.Southbound{Config: test.config}.Responds(test.row), name)
 	}
 }

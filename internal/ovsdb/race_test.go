@@ -45,7 +45,7 @@ func winner(t *testing.T, won []bool, round string) string {
 	value := ""
 	for i, w := range won {
 		if w {
-			require.Empty(t, value, "%s: both say that they won", round)
+			require.Empty(t, value, "%s: both won", round)
 			value = fmt.Sprintf("%s by %d", round, i)
 		}
 	}
@@ -75,7 +75,7 @@ func TestSwap_two_followers_one_wins(t *testing.T) {
 		}
 		settle(t, contenders, key, value)
 	}
-	assert.Positive(t, wins, "somebody gets on")
+	assert.Positive(t, wins)
 }
 
 func TestSwap_two_followers_one_makes_row(t *testing.T) {
@@ -86,7 +86,7 @@ func TestSwap_two_followers_one_makes_row(t *testing.T) {
 		// In the first round not even the row exists.
 		round, key := fmt.Sprintf("round %d", n), fmt.Sprintf("%s-%d", key, n)
 		value := winner(t, race(t, contenders, key, "", round), round)
-		require.NotEmpty(t, value, "nobody was there before")
+		require.NotEmpty(t, value, round)
 		settle(t, contenders, key, value)
 	}
 }

@@ -34,10 +34,10 @@ func newControl(t *testing.T) control {
 	listening(c.server, append(options(files), "--remote=db:OVN_Southbound,SB_Global,connections")).Start(t)
 	nb := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t).Start(t)
 	dir := t.TempDir()
-	ovsdbtest.Run(t, []string{"OVN_RUNDIR=" + dir, "OVS_RUNDIR=" + dir}, "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"),
-		"--ovnnb-db="+nb.Endpoint(), "--ovnsb-db="+c.Endpoint())
+	ovsdbtest.Run(t, []string{"OVN_RUNDIR=" + dir, "OVS_RUNDIR=" + dir}, "ovn-northd", "-vconsole:off",
+		"--unixctl="+filepath.Join(dir, "ctl"), "--ovnnb-db="+nb.Endpoint(), "--ovnsb-db="+c.Endpoint())
 	require.Eventually(t, func() bool {
-		return strings.Contains(tool(t, c.server, "--columns=name", "list", "RBAC_Role"), "ovn-controller")
+		return strings.Contains(ctl(t, c.server, "--columns=name list RBAC_Role"), "ovn-controller")
 	}, patience, 50*time.Millisecond, "ovn-northd makes no roles")
 	return c
 }
@@ -51,11 +51,8 @@ func (c control) port(number string) (target, endpoint string) {
 // as runs OVN's tool at the endpoint with a certificate for the name.
 func (c control) as(t *testing.T, name, endpoint string, args ...string) error {
 	t.Helper()
-	files := issue(t, c.authority, name, time.Hour)
-	ctx := within(t, patience)
-	_, err := run.Exec{}.Run(ctx, run.Command{Name: "ovn-sbctl", Args: append([]string{
-		"--timeout=10", "--db=" + endpoint, "--private-key=" + files.Key, "--certificate=" + files.Certificate, "--ca-cert=" + files.CA,
-	}, args...)})
+	own := append(options(issue(t, c.authority, name, time.Hour)), "--timeout=10", "--db="+endpoint)
+	_, err := run.Exec{}.Run(within(t, patience), run.Command{Name: "ovn-sbctl", Args: append(own, args...)})
 	return err
 }
 
@@ -70,55 +67,48 @@ func (c control) listens(t *testing.T, endpoint string) {
 	}, patience, 20*time.Millisecond, "%s does not listen", endpoint)
 }
 
+// listeners makes a server listen for chassis and for management.
+func (c control) listeners(t *testing.T) (chassis, management string) {
+	t.Helper()
+	chassisTarget, chassis := c.port("6642")
+	target, management := c.port("16642")
+	ensure(t, c.server, ovsdb.Connection{Target: chassisTarget, Role: "ovn-controller", InactivityProbe: minute},
+		ovsdb.Connection{Target: target, InactivityProbe: minute})
+	c.listens(t, chassis)
+	c.listens(t, management)
+	return chassis, management
+}
+
 func TestRBAC_chassis_write_own_rows_only(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
-	chassisTarget, chassisEndpoint := c.port("6642")
-	adminTarget, adminEndpoint := c.port("16642")
-	ensure(t, c.server, ovsdb.Connection{Target: chassisTarget, Role: "ovn-controller", InactivityProbe: minute},
-		ovsdb.Connection{Target: adminTarget, InactivityProbe: minute})
-	c.listens(t, chassisEndpoint)
-	c.listens(t, adminEndpoint)
-
-	require.NoError(t, c.as(t, "chassis-1", chassisEndpoint, "chassis-add", "chassis-1", "geneve", "127.0.0.1"))
-	require.NoError(t, c.as(t, "chassis-1", chassisEndpoint, "set", "Chassis", "chassis-1", "external_ids:a=b"))
-	require.NoError(t, c.as(t, "chassis-1", chassisEndpoint, "list", "SB_Global"), "all may be read")
-	refused := map[string][]string{
-		"another's chassis": {"set", "Chassis", "chassis-1", "external_ids:a=c"},
-		"the only row":      {"set", "SB_Global", ".", "external_ids:a=b"},
-		"a logical flow":    {"create", "Logical_Flow", "pipeline=ingress", "table_id=0", "priority=0", `match=""`, `actions=""`},
-		"the listeners":     {"del-connection"},
+	chassis, management := c.listeners(t)
+	require.NoError(t, c.as(t, "chassis-1", chassis, "chassis-add", "chassis-1", "geneve", "127.0.0.1"))
+	require.NoError(t, c.as(t, "chassis-1", chassis, "set", "Chassis", "chassis-1", "external_ids:a=b"))
+	require.NoError(t, c.as(t, "chassis-1", chassis, "list", "SB_Global"))
+	for _, refused := range []string{
+		"set Chassis chassis-1 external_ids:a=c", "set SB_Global . external_ids:a=b", "del-connection",
+		`create Logical_Flow pipeline=ingress table_id=0 priority=0 match="" actions=""`,
+	} {
+		assert.ErrorContains(t, c.as(t, "chassis-2", chassis, strings.Fields(refused)...), "RBAC rules", refused)
 	}
-	for name, args := range refused {
-		assert.ErrorContains(t, c.as(t, "chassis-2", chassisEndpoint, args...), "RBAC rules", name)
-	}
-	require.NoError(t, c.as(t, "neutron", adminEndpoint, "set", "SB_Global", ".", "external_ids:a=b"), "management has every right")
-}
-
-// restricted asks the server itself.
-func (c control) restricted(t *testing.T, endpoint string) bool {
-	t.Helper()
-	ctx := within(t, patience)
-	d := &ovsdb.Dialer{Credentials: issue(t, c.authority, "client", time.Hour)}
-	restricted, err := d.Restricted(ctx, endpoint)
-	require.NoError(t, err)
-	return restricted
+	require.NoError(t, c.as(t, "neutron", management, "set", "SB_Global", ".", "external_ids:a=b"))
 }
 
 func TestRestricted(t *testing.T) {
 	t.Parallel()
 	c := newControl(t)
-	chassisTarget, chassisEndpoint := c.port("6642")
-	adminTarget, adminEndpoint := c.port("16642")
-	tool(t, c.server, "set-connection", "role=ovn-controller", chassisTarget, "role=", adminTarget)
-	c.listens(t, chassisEndpoint)
-	c.listens(t, adminEndpoint)
-	before := tool(t, c.server, "list", "SB_Global")
-	assert.True(t, c.restricted(t, chassisEndpoint))
-	assert.False(t, c.restricted(t, adminEndpoint))
-	assert.Equal(t, before, tool(t, c.server, "list", "SB_Global"), "nothing was written")
-	_, err := new(ovsdb.Dialer).Restricted(t.Context(), "unix:/nonexistent")
-	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
+	chassis, management := c.listeners(t)
+	before := ctl(t, c.server, "list SB_Global")
+	d := &ovsdb.Dialer{Credentials: issue(t, c.authority, "client", time.Hour)}
+	for endpoint, want := range map[string]bool{chassis: true, management: false} {
+		restricted, err := d.Restricted(within(t, patience), endpoint)
+		require.NoError(t, err)
+		assert.Equal(t, want, restricted)
+	}
+	assert.Equal(t, before, ctl(t, c.server, "list SB_Global"), "nothing was written")
+	_, err := d.Restricted(t.Context(), "unix:/nonexistent")
+	require.Error(t, err)
 }
 
 // Before OVS 3.3.0, setting the column has no effect.
@@ -128,9 +118,10 @@ func TestEnsureConnections_role_takes_effect(t *testing.T) {
 	target, endpoint := c.port("6642")
 	tool(t, c.server, "set-connection", target)
 	c.listens(t, endpoint)
-	require.NoError(t, c.as(t, "chassis-1", endpoint, "set", "SB_Global", ".", "external_ids:a=b"), "everybody may")
+	require.NoError(t, c.as(t, "chassis-1", endpoint, "set", "SB_Global", ".", "external_ids:a=b"))
 
-	assert.Equal(t, []string{target}, ensure(t, c.server, ovsdb.Connection{Target: target, Role: "ovn-controller", InactivityProbe: minute}))
+	restricted := ovsdb.Connection{Target: target, Role: "ovn-controller", InactivityProbe: minute}
+	assert.Equal(t, []string{target}, ensure(t, c.server, restricted))
 	c.listens(t, endpoint)
 	require.ErrorContains(t, c.as(t, "chassis-1", endpoint, "set", "SB_Global", ".", "external_ids:a=c"), "RBAC rules")
 }

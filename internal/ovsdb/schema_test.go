@@ -50,7 +50,8 @@ func edited(t *testing.T, d ovndb.Database, without, with []string) string {
 			column = "name"
 			tables[table] = map[string]any{"columns": map[string]any{}, "isRoot": true}
 		}
-		columns(table)[column] = map[string]any{"type": map[string]any{"key": "string", "value": "string", "min": 0, "max": "unlimited"}}
+		strings := map[string]any{"key": "string", "value": "string", "min": 0, "max": "unlimited"}
+		columns(table)[column] = map[string]any{"type": strings}
 	}
 	text, err = json.Marshal(document)
 	require.NoError(t, err)
@@ -63,40 +64,37 @@ func edited(t *testing.T, d ovndb.Database, without, with []string) string {
 // against 23.03, and one from before Chassis_Private and other_config.
 func TestGateways_every_schema(t *testing.T) {
 	t.Parallel()
-	old := map[ovndb.Database][]string{
-		ovndb.NB: {
-			"BFD", "Chassis_Template_Var", "Copp", "Load_Balancer_Group", "Mirror", "Static_MAC_Binding",
-			"Logical_Switch_Port.mirror_rules",
-		},
-		ovndb.SB: {
-			"BFD", "Chassis_Template_Var", "FDB", "Mirror", "Static_MAC_Binding", "Port_Binding.additional_chassis", "Port_Binding.additional_encap",
-			"Port_Binding.port_security", "Port_Binding.requested_additional_chassis", "Port_Binding.requested_chassis", "Port_Binding.up",
-		},
+	type names struct{ nb, sb []string }
+	old := names{
+		strings.Fields(`BFD Chassis_Template_Var Copp Load_Balancer_Group Mirror Static_MAC_Binding
+			Logical_Switch_Port.mirror_rules`),
+		strings.Fields(`BFD Chassis_Template_Var FDB Mirror Static_MAC_Binding Port_Binding.additional_chassis
+			Port_Binding.additional_encap Port_Binding.port_security Port_Binding.requested_additional_chassis
+			Port_Binding.requested_chassis Port_Binding.up`),
 	}
-	newest := map[ovndb.Database][]string{
-		ovndb.NB: {
-			"DNS.options", "Logical_Router_Port.status", "Logical_Router_Port.dhcp_relay", "Logical_Switch_Port.peer", "Logical_Switch_Port.health_checks",
-			"DHCP_Relay", "Network_Function", "Sample",
-		},
-		ovndb.SB: {"DNS.options", "Port_Binding.mirror_port", "SB_Global.nb_cfg_timestamp", "ACL_ID", "Advertised_Route"},
+	newest := names{
+		strings.Fields(`DNS.options Logical_Router_Port.status Logical_Router_Port.dhcp_relay Logical_Switch_Port.peer
+			Logical_Switch_Port.health_checks DHCP_Relay Network_Function Sample`),
+		strings.Fields(`DNS.options Port_Binding.mirror_port SB_Global.nb_cfg_timestamp ACL_ID Advertised_Route`),
 	}
-	older := map[ovndb.Database][]string{ovndb.NB: old[ovndb.NB], ovndb.SB: slices.Concat(old[ovndb.SB], []string{"Chassis_Private", "Chassis.other_config"})}
-	for name, x := range map[string]struct{ without, with map[ovndb.Database][]string }{
-		"of today": {}, "20.12": {without: old}, "26.03": {with: newest}, "20.03": {without: older},
+	older := names{old.nb, slices.Concat(old.sb, []string{"Chassis_Private", "Chassis.other_config"})}
+	for name, x := range map[string]struct{ without, with names }{
+		"23.03": {}, "20.12": {without: old}, "26.03": {with: newest}, "20.03": {without: older},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			nb := northboundOf(t, edited(t, ovndb.NB, x.without[ovndb.NB], x.with[ovndb.NB]))
+			nb := northboundOf(t, edited(t, ovndb.NB, x.without.nb, x.with.nb))
 			sb := ovsdbtest.New(t, ovndb.SB, "127.0.0.1")
-			sb.Schema = edited(t, ovndb.SB, x.without[ovndb.SB], x.with[ovndb.SB])
+			sb.Schema = edited(t, ovndb.SB, x.without.sb, x.with.sb)
 			sb.Standalone(t).Start(t)
 			// ovn-sbctl itself refuses a schema without its known tables.
 			config := "other_config"
-			if slices.Contains(x.without[ovndb.SB], "Chassis.other_config") {
+			if slices.Contains(x.without.sb, "Chassis.other_config") {
 				config = "external_ids"
 			}
 			command(t, "ovsdb-client", "transact", sb.Endpoint(), `["OVN_Southbound",
-				{"op": "insert", "table": "Encap", "uuid-name": "e", "row": {"type": "geneve", "ip": "192.0.2.1", "chassis_name": "c1"}},
+				{"op": "insert", "table": "Encap", "uuid-name": "e",
+				"row": {"type": "geneve", "ip": "192.0.2.1", "chassis_name": "c1"}},
 				{"op": "insert", "table": "Chassis", "row": {"name": "c1", "hostname": "one", "encaps": ["named-uuid", "e"],
 				"`+config+`": ["map", [["ovn-cms-options", "enable-chassis-as-gw"]]]}}]`)
 			g, err := new(ovsdb.Dialer).Gateways(t.Context(), []string{nb.Endpoint()}, []string{sb.Endpoint()})

@@ -43,7 +43,7 @@ func TestWatch_wakes_through_any_member(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, value)
 
-	require.True(t, swap(t, writer, "", "one"), "this makes the row")
+	require.True(t, swap(t, writer, "", "one"))
 	require.True(t, woken(w, patience))
 	value, err = w.Read(t.Context())
 	require.NoError(t, err)
@@ -76,11 +76,11 @@ func TestWatch_without_leader_reads_nothing(t *testing.T) {
 	_, err = new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, members[2].Endpoint())
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
 
-	members[2].Kill(t) // the test does not wait for the loss at this moment
+	members[2].Kill(t) // nothing receives from Lost at this moment
 	select {
 	case <-w.Lost():
 	case <-time.After(patience):
-		assert.Fail(t, "the end of the connection is not told")
+		assert.Fail(t, "the lost connection is not reported")
 	}
 }
 
