@@ -62,7 +62,9 @@ func Endpoints(d ovndb.Database, raftAddress string) []string {
 
 // first returns the result of connect for the first of the endpoints at which it succeeds, or the errors of all. Each
 // endpoint gets an equal share of the remaining time, so that a hanging server leaves time for the others.
-func first[T any](ctx context.Context, endpoints []string, connect func(context.Context, string) (T, error)) (T, error) {
+func first[T any](
+	ctx context.Context, endpoints []string, connect func(ctx context.Context, endpoint string) (T, error),
+) (T, error) {
 	failures := []error{}
 	for i, endpoint := range endpoints {
 		share, cancel := shareOf(ctx, len(endpoints)-i)

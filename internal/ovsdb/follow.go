@@ -122,7 +122,8 @@ func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []st
 func (f *Followed) Changed() <-chan struct{} { return f.changed }
 
 // Read reads the current state from the followed servers, since others may be behind them. It uses connections of its
-// own: the library keeps the buffer of the longest answer, tens of MB with 10,000 routers, until a connection is closed.
+// own: the library keeps the buffer of the longest answer, tens of MB with 10,000 routers, until a connection is
+// closed.
 func (f *Followed) Read(ctx context.Context, what func(*Gateways) error) error {
 	nb, err := f.again(ctx, ovndb.NB, f.nb)
 	if err != nil {

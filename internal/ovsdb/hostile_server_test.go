@@ -60,14 +60,14 @@ func (f *fake) honest(r request) string {
 		columns  = `"name":{"type":"string"},"model":{"type":"string"},"index":{"type":"integer"},` + booleans + `,` + uuids
 		ids      = `"external_ids":{"type":{"key":"string","value":"string","min":0,"max":"unlimited"}}`
 		pairs    = `"external_ids":["map",[["key","value"]]]`
-		table    = `"tables":{`
+		tables   = `"version":"1","tables":{`
 		id       = `["uuid","` + rowID + `"]`
 		state    = `"model":"clustered","connected":true,"leader":true,"cid":` + id + `,"sid":` + id + `,"index":7`
 	)
 	results := map[string]string{
 		"list_dbs ":                         `["_Server","OVN_Northbound"]`,
-		"get_schema _Server":                `{"name":"_Server","version":"1",` + table + `"Database":{"columns":{` + columns + `}}}}`,
-		"get_schema OVN_Northbound":         `{"name":"OVN_Northbound","version":"7",` + table + `"NB_Global":{"columns":{` + ids + `}}}}`,
+		"get_schema _Server":                `{"name":"_Server",` + tables + `"Database":{"columns":{` + columns + `}}}}`,
+		"get_schema OVN_Northbound":         `{"name":"OVN_Northbound",` + tables + `"NB_Global":{"columns":{` + ids + `}}}}`,
 		"echo libovsdb echo":                `["libovsdb echo"]`,
 		"transact _Server":                  `[{"rows":[{` + state + `}]}]`,
 		"transact OVN_Northbound":           `[{"rows":[{"_uuid":` + id + `,` + pairs + `}]}]`,

@@ -143,8 +143,7 @@ func planListeners(rows []Listener, want []Connection) listenerPlan {
 		case slices.ContainsFunc(same, func(row Listener) bool { return !row.serves(w) }):
 			p.drop = append(p.drop, same...)
 		default:
-			// The schema makes targets unique: these are different spellings of the same. The one for both families is
-			// the last.
+			// The schema makes targets unique: these are different spellings of the same. The one for both families is the last.
 			p.drop = append(p.drop, same[:last]...)
 			if !same[last].probesAs(w) {
 				p.probe[same[last]] = w.InactivityProbe

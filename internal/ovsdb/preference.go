@@ -39,5 +39,6 @@ func (d *Dialer) preferred(ctx context.Context, db ovndb.Database, endpoints []s
 	for i, endpoint := range endpoints {
 		order[endpoint] = ranks[i]
 	}
-	return slices.SortedStableFunc(slices.Values(endpoints), func(a, b string) int { return cmp.Compare(order[a], order[b]) })
+	byOrder := func(a, b string) int { return cmp.Compare(order[a], order[b]) }
+	return slices.SortedStableFunc(slices.Values(endpoints), byOrder)
 }

@@ -44,9 +44,9 @@ type ChassisRow struct {
 }
 
 // Responds reports whether the chassis's ovn-controller has reached nb_cfg, or may have: a chassis without a row of
-// Chassis_Private is not known to lag. A live ovn-controller is never ahead: it writes the nb_cfg that it has read, even
-// a smaller one, but not 0 (store_nb_cfg in controller/ovn-controller.c). If its number is larger, an older database
-// was restored and it has not responded since.
+// Chassis_Private is not known to lag. A live ovn-controller is never ahead: it writes the nb_cfg that it has read,
+// even a smaller one, but not 0 (store_nb_cfg in controller/ovn-controller.c). If its number is larger, an older
+// database was restored and it has not responded since.
 func (s Southbound) Responds(x ChassisRow) bool {
 	return !x.Known || s.Config == 0 || x.Follows == s.Config
 }
