@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// Bundle merges several CA files in PEM: each authority's certificate once, in the order of their first appearance,
-// without those that have expired at time now. Empty parts are permitted. It returns an error if a part is malformed.
+// Bundle merges CA files in PEM: each authority's certificate once, in the order of their first appearance, without
+// those that have expired at time now. Empty parts are permitted. It returns an error if a part is malformed.
 //
-// If the authority changes, a unit trusts the old and the new one until each of its peers has a certificate of the new
-// one; only then the old one may be dropped. And a unit may use a certificate of the new one only after each of its
-// peers trusts that.
+// When the authority changes, a unit trusts both until each of its peers has a certificate of the new one, and it uses
+// a certificate of the new one only after each of its peers trusts that.
 func Bundle(now time.Time, parts ...[]byte) ([]byte, error) {
 	var bundle bytes.Buffer
 	seen := map[string]bool{}
@@ -37,14 +36,10 @@ func Bundle(now time.Time, parts ...[]byte) ([]byte, error) {
 	return bundle.Bytes(), nil
 }
 
-// trusted reports whether certificates issued by c can be trusted at time now.
+// trusted reports whether c is an authority that has not expired. Certificates of version 1, such as old roots, can't
+// declare that they are one.
 func trusted(c *x509.Certificate, now time.Time) bool {
-	return isAuthority(c) && !now.After(c.NotAfter)
-}
-
-// isAuthority accepts certificates of version 1, as of old roots: they can't declare it.
-func isAuthority(c *x509.Certificate) bool {
-	return c.Version < 3 || c.BasicConstraintsValid && c.IsCA
+	return (c.Version < 3 || c.BasicConstraintsValid && c.IsCA) && !now.After(c.NotAfter)
 }
 
 // Fingerprints are those of the certificates in data, in their order: the SHA-256 of each as 64 lower-case hex digits.
@@ -69,5 +64,5 @@ func fingerprint(c *x509.Certificate) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// quote shortens a certificate's text for a line that people read.
+// quote quotes and shortens a certificate's text.
 func quote(name string) string { return fmt.Sprintf("%.64q", name) }

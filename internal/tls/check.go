@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Names are the names and addresses that a unit's certificate needs: those that others use, or may use.
+// Names are the names and addresses of a unit, for which its certificate has to be valid.
 type Names struct {
 	Hosts     []string
 	Addresses []netip.Addr
@@ -24,8 +24,8 @@ type Info struct {
 	NotBefore, NotAfter time.Time
 	// SANs are the names, then the addresses, each sorted.
 	SANs []string
-	// Authorities are the fingerprints of the certificates in the CA file, in their order: the trusted issuers. Those
-	// that [Bundle] leaves out are not among them, even if the file has them. See [Fingerprints] for the form.
+	// Authorities are the fingerprints of the certificates in the CA file, in their order, without those that [Bundle]
+	// leaves out. See [Fingerprints] for the form.
 	Authorities []string
 	// Issuer is the fingerprint of the authority that signed the certificate; empty if it is none of them.
 	Issuer string
@@ -45,8 +45,8 @@ func Expiry(path string) (first, last time.Time, err error) {
 	return slices.MinFunc(all, byExpiry).NotAfter, slices.MaxFunc(all, byExpiry).NotAfter, nil
 }
 
-// Check reports whether the unit can use these credentials at time now, as a server and as a client: each member is
-// both for the others. The error is a [*Problem]; Info then has what is known nevertheless.
+// Check checks that the unit can use these credentials at time now, as a server and as a client: each member is both
+// for the others. The error is a [*Problem]; Info then has what is known.
 func Check(c Credentials, names Names, now time.Time) (Info, error) {
 	certificates, err := parseCertificates(c.Certificate)
 	if err != nil {
@@ -95,10 +95,17 @@ func checkTime(what string, c *x509.Certificate, now time.Time) *Problem {
 	return nil
 }
 
-// checkTrust finds the CA that signed the leaf. It is as strict as the servers: the chain has to end at a self-signed
-// certificate and to be complete in the CA file, regardless of the certificate's own file.
+// checkTrust returns the CA that signed the leaf. It is as strict as the servers: the CA file must have the whole
+// chain, up to a self-signed certificate.
 func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) (*x509.Certificate, *Problem) {
-	roots, between := pools(authorities)
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	for _, a := range authorities {
+		if selfSigned(a) {
+			roots.AddCert(a)
+		} else {
+			between.AddCert(a)
+		}
+	}
 	var issuer *x509.Certificate
 	for _, use := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
 		chains, err := leaf.Verify(x509.VerifyOptions{
@@ -121,19 +128,6 @@ func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now tim
 		issuer = chains[0][min(1, len(chains[0])-1)]
 	}
 	return issuer, nil
-}
-
-// pools are the self-signed certificates and the others.
-func pools(authorities []*x509.Certificate) (roots, between *x509.CertPool) {
-	roots, between = x509.NewCertPool(), x509.NewCertPool()
-	for _, a := range authorities {
-		if selfSigned(a) {
-			roots.AddCert(a)
-		} else {
-			between.AddCert(a)
-		}
-	}
-	return roots, between
 }
 
 func selfSigned(c *x509.Certificate) bool {
@@ -174,7 +168,7 @@ func sans(c *x509.Certificate) []string {
 	return names
 }
 
-// listed is a list for a line that people read: a certificate may have very many names.
+// listed returns a list of bounded length: a certificate may have very many names.
 func listed(names []string) string {
 	const most = 6
 	switch {
@@ -183,13 +177,14 @@ func listed(names []string) string {
 	case len(names) > most:
 		names = append(slices.Clone(names[:most]), "…")
 	}
-	for i, n := range names {
+	var short []string
+	for _, n := range names {
 		if len(n) > 80 {
-			names = slices.Clone(names)
-			names[i] = n[:80] + "…"
+			n = n[:80] + "…"
 		}
+		short = append(short, n)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(short, ", ")
 }
 
 func subjects(certificates []*x509.Certificate) string {

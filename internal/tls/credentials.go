@@ -1,10 +1,9 @@
 // Package tls has the unit's key and certificates: whether the unit can use them, their files, and how to replace them
 // under running servers.
 //
-// OVS determines much of this. Its programs send their own certificate without a chain, and trust chains that end at a
-// self-signed certificate of their CA file; so that file has to have the whole chain of every peer. Source:
-// SSL_CTX_use_certificate_file, which reads one certificate, and SSL_CTX_load_verify_locations without
-// X509_V_FLAG_PARTIAL_CHAIN, in lib/stream-ssl.c of OVS.
+// OVS's programs send their certificate without a chain, and trust chains that end at a self-signed certificate of
+// their CA file; so that file has to have the whole chain of every peer. Source: SSL_CTX_use_certificate_file, which
+// reads one certificate, and SSL_CTX_load_verify_locations without X509_V_FLAG_PARTIAL_CHAIN, in lib/stream-ssl.c.
 package tls
 
 import (

@@ -2,7 +2,7 @@ package tls_test
 
 import (
 	stdtls "crypto/tls"
-	"crypto/x509"
+	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
@@ -20,8 +20,7 @@ const patience = time.Minute
 // application is a name that all certificates are valid for.
 const application = "ovn-central"
 
-// credentials are of the authority, for the host, and trust that authority and
-// the others.
+// credentials are issued by the authority for the host, and trust that authority and the others.
 func credentials(t *testing.T, ca *vault.CA, host string, others ...*vault.CA) tls.Credentials {
 	t.Helper()
 	now := time.Now()
@@ -37,7 +36,7 @@ func credentials(t *testing.T, ca *vault.CA, host string, others ...*vault.CA) t
 
 func filesIn(dir string) tls.Files {
 	return tls.Files{
-		Key: filepath.Join(dir, "key_host"), Certificate: filepath.Join(dir, "cert_host"), CA: filepath.Join(dir, "ovn-central.crt"),
+		Key: filepath.Join(dir, "key_host"), Certificate: filepath.Join(dir, "cert_host"), CA: filepath.Join(dir, "ca.crt"),
 	}
 }
 
@@ -48,9 +47,8 @@ func write(t *testing.T, f tls.Files, c tls.Credentials) {
 	require.NoError(t, err)
 }
 
-// awaitTick waits until a file that is written now has another mtime than those
-// that are there: OVS tells files by it, and file systems count in ticks of some
-// milliseconds.
+// awaitTick waits until a file that is written now gets another mtime than the existing ones: OVS compares mtimes, and
+// file systems count in ticks of some milliseconds.
 func awaitTick(t *testing.T, f tls.Files) {
 	t.Helper()
 	probe := f.Key + ".probe"
@@ -68,10 +66,19 @@ func awaitTick(t *testing.T, f tls.Files) {
 	require.NoError(t, os.Remove(probe))
 }
 
-// leaf is the certificate of the credentials.
-func leaf(t *testing.T, c tls.Credentials) *x509.Certificate {
+// options make a program of OVS or OVN use the files.
+func options(f tls.Files) []string { return []string{"-p", f.Key, "-c", f.Certificate, "-C", f.CA} }
+
+// keyPair is the credentials' pair.
+func keyPair(t *testing.T, c tls.Credentials) stdtls.Certificate {
 	t.Helper()
 	own, err := stdtls.X509KeyPair(c.Certificate, c.Key)
 	require.NoError(t, err)
-	return own.Leaf
+	return own
+}
+
+// serial is the serial number of the credentials' certificate.
+func serial(t *testing.T, c tls.Credentials) *big.Int {
+	t.Helper()
+	return keyPair(t, c).Leaf.SerialNumber
 }

@@ -2,7 +2,6 @@ package tls_test
 
 import (
 	"bytes"
-	"math/big"
 	"testing"
 	"unicode"
 
@@ -13,10 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-func serial(n int64) *big.Int { return big.NewInt(n) }
-
-// A file that a careless writer left half-written is never taken.
-func TestTruncatedFilesAreNeverTaken(t *testing.T) {
+func TestCheck_truncated_file_is_refused(t *testing.T) {
 	t.Parallel()
 	ca := fixed("Vault", vault.Options{Chain: true})
 	whole := of(ca, "10.0.0.1", "2001:db8::1")
@@ -37,8 +33,8 @@ func TestTruncatedFilesAreNeverTaken(t *testing.T) {
 	}
 }
 
-// FuzzCheck shows that nothing brings the check down, that its texts are one
-// bounded line, and that it takes no other key or certificate than the good one.
+// FuzzCheck shows that Check never panics, that its texts are one bounded line, and that it accepts no other key or
+// certificate than the good one.
 func FuzzCheck(f *testing.F) {
 	ca := fixed("Vault", vault.Options{})
 	good := of(ca, "10.0.0.1", "2001:db8::1")
@@ -69,8 +65,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzBundle shows that a bundle of whatever can be read again, and that bundling
-// it again changes nothing.
+// FuzzBundle shows that a bundle can be read, and that bundling it again changes nothing.
 func FuzzBundle(f *testing.F) {
 	ca, chain := fixed("Vault", vault.Options{}), fixed("Vault", vault.Options{Chain: true})
 	f.Add([]byte(ca.PEM()), []byte(chain.PEM()+"\n"+chain.ChainPEM()))

@@ -19,11 +19,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
-// ovn-northd looks at the files each time that it wakes (update_ssl_config in
-// northd/ovn-northd.c of OVN 23.03): it needs no restart, for a certificate nor
-// for another authority. Shown by what it presents to, and accepts from, a server
-// that ends each connection after the handshake.
-func TestNorthdTakesUpRenewedFilesWithoutRestart(t *testing.T) {
+// ovn-northd checks the files each time that it wakes (update_ssl_config in northd/ovn-northd.c of OVN 23.03): it needs
+// no restart for a new certificate or authority. The test shows what it presents to, and accepts from, a server that
+// ends each connection after the handshake.
+func TestNorthd_loads_renewed_files(t *testing.T) {
 	t.Parallel()
 	first, second := vault.New("Vault Root"), vault.New("Vault Root")
 	dir := t.TempDir()
@@ -34,13 +33,9 @@ func TestNorthdTakesUpRenewedFilesWithoutRestart(t *testing.T) {
 	host := loopbacktest.Network(t) + ".1"
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", host+":0")
 	require.NoError(t, err)
-	offered := credentials(t, first, host)
+	offered, anew := credentials(t, first, host), credentials(t, second, host)
+	own, ownAnew := keyPair(t, offered), keyPair(t, anew)
 	presented := make(chan *big.Int)
-	own, err := stdtls.X509KeyPair(offered.Certificate, offered.Key)
-	require.NoError(t, err)
-	anew := credentials(t, second, host)
-	ownAnew, err := stdtls.X509KeyPair(anew.Certificate, anew.Key)
-	require.NoError(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(offered.CA)
 	roots.AppendCertsFromPEM(anew.CA)
@@ -67,22 +62,21 @@ func TestNorthdTakesUpRenewedFilesWithoutRestart(t *testing.T) {
 	})
 
 	database := "ssl:" + listener.Addr().String()
-	ovsdbtest.Run(t, nil, "ovn-northd", "-vconsole:off", "--log-file="+filepath.Join(dir, "log"), "--unixctl="+filepath.Join(dir, "ctl"),
-		"--ovnnb-db="+database, "--ovnsb-db="+database, "-p", files.Key, "-c", files.Certificate, "-C", files.CA)
+	ovsdbtest.Run(t, nil, "ovn-northd", append(options(files), "-vconsole:off", "--log-file="+filepath.Join(dir, "log"),
+		"--unixctl="+filepath.Join(dir, "ctl"), "--ovnnb-db="+database, "--ovnsb-db="+database)...)
 
-	assert.Equal(t, leaf(t, old).SerialNumber, next(t, presented))
+	assert.Equal(t, serial(t, old), next(t, presented))
 	renewed := credentials(t, first, "127.0.0.2", second)
 	write(t, files, renewed)
-	awaitSerial(t, presented, leaf(t, renewed).SerialNumber)
+	awaitSerial(t, presented, serial(t, renewed))
 
 	close(change) // northd trusts the second authority from now on
 	moved := credentials(t, second, "127.0.0.2", first)
 	write(t, files, moved)
-	awaitSerial(t, presented, leaf(t, moved).SerialNumber)
+	awaitSerial(t, presented, serial(t, moved))
 }
 
-// accept passes on the serial number of each client's certificate until the
-// listener is closed.
+// accept passes on the serial number of each client's certificate until the listener is closed.
 func accept(listener net.Listener, config *stdtls.Config, presented chan<- *big.Int) {
 	defer close(presented)
 	for {
@@ -92,8 +86,7 @@ func accept(listener net.Listener, config *stdtls.Config, presented chan<- *big.
 		}
 		_ = conn.SetDeadline(time.Now().Add(patience))
 		secured := stdtls.Server(conn, config)
-		// Reading shows that the client accepts our certificate: with TLS 1.3 the
-		// handshake is over here before it has looked.
+		// Reading shows that the client accepts our certificate: with TLS 1.3 it may do so after our handshake.
 		if _, err := secured.Read(make([]byte, 1)); err == nil {
 			select {
 			case presented <- secured.ConnectionState().PeerCertificates[0].SerialNumber:
@@ -110,13 +103,12 @@ func next(t *testing.T, presented <-chan *big.Int) *big.Int {
 	case serial := <-presented:
 		return serial
 	case <-time.After(patience):
-		require.Fail(t, "ovn-northd does not come")
+		require.Fail(t, "ovn-northd does not connect")
 		return nil
 	}
 }
 
-// awaitSerial waits for a connection with the certificate. One that was under way
-// may still present the one before.
+// awaitSerial waits for a connection with the certificate. A connection in progress may present the old one.
 func awaitSerial(t *testing.T, presented <-chan *big.Int, want *big.Int) {
 	t.Helper()
 	for range 6 {
@@ -124,5 +116,5 @@ func awaitSerial(t *testing.T, presented <-chan *big.Int, want *big.Int) {
 			return
 		}
 	}
-	require.Fail(t, "ovn-northd keeps to its old certificate")
+	require.Fail(t, "ovn-northd keeps its old certificate")
 }

@@ -35,7 +35,7 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.Text }
 
-// problem makes one line of it, for any text in a certificate.
+// problem replaces unprintable characters, which a certificate may contain.
 func problem(kind Kind, format string, args ...any) *Problem {
 	return &Problem{kind, strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

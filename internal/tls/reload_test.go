@@ -5,6 +5,7 @@ package tls_test
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +22,8 @@ import (
 // insert is a transaction that a majority has to store.
 func insert(t *testing.T, c *client, name string) {
 	t.Helper()
-	result, err := c.call("transact", ovndb.NB, map[string]any{"op": "insert", "table": "Logical_Switch", "row": map[string]any{"name": name}})
+	row := map[string]any{"name": name}
+	result, err := c.call("transact", ovndb.NB, map[string]any{"op": "insert", "table": "Logical_Switch", "row": row})
 	require.NoError(t, err)
 	var done []struct{ UUID []string }
 	require.NoError(t, json.Unmarshal(result, &done), "%s", result)
@@ -29,107 +31,63 @@ func insert(t *testing.T, c *client, name string) {
 	require.NotEmpty(t, done[0].UUID, "%s", result)
 }
 
-// Issue part 4: one unit at a time reloads, connections survive.
-func TestRenewedCertificateIsServedWithoutRestart(t *testing.T) {
-	t.Parallel()
-	ca := vault.New("Vault")
-	visitor := credentials(t, ca, "127.0.0.1")
-	a, b := pair(t, credentials(t, ca, "127.0.0.1"), credentials(t, ca, "127.0.0.2"))
-	before := a.Status(t)
-	held, err := dial(t, a, visitor)
-	require.NoError(t, err)
-
-	for _, s := range []*server{a, b} {
-		renewed := credentials(t, ca, s.host)
-		write(t, s.files, renewed)
-		awaitServed(t, s, visitor, renewed)
-		insert(t, held, "after "+s.host)
-	}
-
-	assert.NotEqual(t, leaf(t, credentials(t, ca, a.host)).SerialNumber, held.ConnectionState().PeerCertificates[0].SerialNumber)
-	after := a.Status(t)
-	assert.Equal(t, before.Term, after.Term, "there was no election")
-	assert.Zero(t, *after.Disconnections)
-	assert.Zero(t, *b.Status(t).Disconnections)
-
-	// What they send each other is the new certificate too: they find together
-	// again after a restart of either.
-	for _, s := range []*server{a, b} {
-		s.Kill(t)
-		s.Start(t)
-		awaitConnected(t, a, b)
-	}
-}
-
-// The order in which the files are replaced decides whether a server ever loads
-// them. Each case begins at a server that serves old, and ends at new on the disk.
-func TestReplacedFilesAreLoaded(t *testing.T) {
+// Each case begins with a server of the old pair, and ends with the new one on disk.
+func TestReload_order_of_files(t *testing.T) {
 	t.Parallel()
 	ca := vault.New("Vault")
 	visitor := credentials(t, ca, "127.0.0.1")
 	old, fresh := credentials(t, ca, "127.0.0.2"), credentials(t, ca, "127.0.0.3")
 
-	put := func(t *testing.T, s *server, path string, data []byte, mode os.FileMode) {
-		t.Helper()
-		awaitTick(t, s.files)
-		require.NoError(t, atomicfile.Write(path, data, mode))
+	put := func(path string, data []byte, mode os.FileMode, f tls.Files) error {
+		awaitTick(t, f)
+		return atomicfile.Write(path, data, mode)
 	}
-	key := func(t *testing.T, s *server) { t.Helper(); put(t, s, s.files.Key, fresh.Key, 0o600) }
-	certificate := func(t *testing.T, s *server) {
-		t.Helper()
-		put(t, s, s.files.Certificate, fresh.Certificate, 0o644)
+	steps := map[string]func(*server) error{
+		"key":         func(s *server) error { return put(s.files.Key, fresh.Key, 0o600, s.files) },
+		"certificate": func(s *server) error { return put(s.files.Certificate, fresh.Certificate, 0o644, s.files) },
+		// The server compares the files before it takes a connection.
+		"serves_old": func(s *server) error {
+			assert.Equal(t, serial(t, old), served(t, s, visitor))
+			return nil
+		},
+		"serves_none": func(s *server) error {
+			_, err := dial(t, s, visitor)
+			require.Error(t, err)
+			return nil
+		},
+		"write":   func(s *server) error { write(t, s.files, fresh); return nil },
+		"touch":   func(s *server) error { awaitTick(t, s.files); return s.files.Touch() },
+		"restart": func(s *server) error { restart(t, s); return nil },
 	}
-	// look wakes the server: it compares the files before it takes a connection.
-	look := func(t *testing.T, s *server) {
-		t.Helper()
-		assert.Equal(t, leaf(t, old).SerialNumber, served(t, s, visitor).SerialNumber, "the old pair, as long as the new one is not whole")
+	tests := map[string]bool{ // whether the new pair is loaded
+		"write":                      true,
+		"certificate serves_old key": true,
+		"key serves_old certificate": false,
+		"key serves_old certificate serves_old write":                 true,
+		"key serves_old write":                                        true,
+		"certificate serves_old write":                                true,
+		"write write":                                                 true,
+		"certificate restart serves_none write":                       true,
+		"certificate restart key serves_none write serves_none touch": true,
 	}
-	store := func(t *testing.T, s *server) { t.Helper(); write(t, s.files, fresh) }
-
-	touch := func(t *testing.T, s *server) {
-		t.Helper()
-		awaitTick(t, s.files)
-		require.NoError(t, s.files.Touch())
-	}
-	deaf := func(t *testing.T, s *server) {
-		t.Helper()
-		_, err := dial(t, s, visitor)
-		require.Error(t, err, "the server has no pair")
-	}
-
-	type step func(*testing.T, *server)
-	tests := map[string]struct {
-		steps  []step
-		loaded bool
-	}{
-		"by Write":                         {[]step{store}, true},
-		"certificate, then key":            {[]step{certificate, look, key}, true},
-		"key, then certificate":            {[]step{key, look, certificate}, false},
-		"key, then certificate, by Write":  {[]step{key, look, certificate, look, store}, true},
-		"killed after the key, by Write":   {[]step{key, look, store}, true},
-		"killed after the certificate":     {[]step{certificate, look, store}, true},
-		"by Write twice":                   {[]step{store, store}, true},
-		"restarted where there is no pair": {[]step{certificate, restart, deaf, store}, true},
-		"started between the two, touched": {[]step{certificate, restart, key, deaf, store, deaf, touch}, true},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
+	for test, loaded := range tests {
+		t.Run(test, func(t *testing.T) {
 			t.Parallel()
 			s := alone(t, loopbacktest.Network(t)+".1", old)
 			process := s.Pid
 			held, err := dial(t, s, visitor)
 			require.NoError(t, err)
-			for _, do := range tt.steps {
-				do(t, s)
+			for step := range strings.FieldsSeq(test) {
+				require.NoError(t, steps[step](s))
 			}
-			if tt.loaded {
+			if loaded {
 				awaitServed(t, s, visitor, fresh)
 			} else {
-				assert.Equal(t, leaf(t, old).SerialNumber, served(t, s, visitor).SerialNumber)
+				assert.Equal(t, serial(t, old), served(t, s, visitor))
 			}
 			if s.Pid == process {
 				_, err = held.call("echo")
-				require.NoError(t, err, "the connection that stands goes on")
+				require.NoError(t, err, "existing connections continue")
 			}
 		})
 	}
@@ -141,19 +99,19 @@ func restart(t *testing.T, s *server) {
 	s.Start(t)
 }
 
-// easyrsa, for one, could sign the same key again.
-func TestCertificateRenewedForTheSameKeyIsLoaded(t *testing.T) {
+// A CA could sign the same key again.
+func TestReload_certificate_for_same_key(t *testing.T) {
 	t.Parallel()
 	ca := vault.New("Vault")
 	old := credentials(t, ca, "127.0.0.2")
 	s := alone(t, loopbacktest.Network(t)+".1", old)
 	renewed := old
 	renewed.Certificate = ca.Renew(old.Certificate)
-	require.NotEqual(t, leaf(t, old).SerialNumber, leaf(t, renewed).SerialNumber)
+	require.NotEqual(t, serial(t, old), serial(t, renewed))
 
 	awaitTick(t, s.files)
 	require.NoError(t, atomicfile.Write(s.files.Certificate, renewed.Certificate, 0o644))
-	assert.Equal(t, leaf(t, old).SerialNumber, served(t, s, old).SerialNumber, "ovsdb-server doesn't see a certificate without its key")
+	assert.Equal(t, serial(t, old), served(t, s, old), "a certificate without its key")
 
 	write(t, s.files, old)
 	served(t, s, old)
@@ -161,9 +119,8 @@ func TestCertificateRenewedForTheSameKeyIsLoaded(t *testing.T) {
 	awaitServed(t, s, old, renewed)
 }
 
-// Issue part 4: the authority changes under a running cluster. Both have the
-// same name, as vault's roots have.
-func TestAuthorityChangesUnderACluster(t *testing.T) {
+// Both authorities have the same name, as vault's roots have.
+func TestReload_authority_changes(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]vault.Options{"roots": {}, "intermediates": {Chain: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -188,16 +145,16 @@ func TestAuthorityChangesUnderACluster(t *testing.T) {
 			insert(t, held, "while one has moved")
 			write(t, b.files, newB)
 			reached(t, b, trustA, newA)
-			// At last no unit trusts the first.
+			// Finally no unit trusts the first.
 			aloneA, aloneB := newA, newB
 			aloneA.CA, aloneB.CA = credentials(t, second, "127.0.0.1").CA, credentials(t, second, "127.0.0.2").CA
 			write(t, a.files, aloneA)
 			write(t, b.files, aloneB)
 			reached(t, a, aloneB)
 			_, err = dial(t, a, trustB)
-			require.Error(t, err, "a certificate of the first is of no use any more")
+			require.Error(t, err, "a certificate of the first authority")
 
-			insert(t, held, "by a connection of the first days")
+			insert(t, held, "by the first connection")
 			assert.Equal(t, before.Term, a.Status(t).Term)
 			assert.Zero(t, *a.Status(t).Disconnections)
 			assert.Zero(t, *b.Status(t).Disconnections)
@@ -205,8 +162,7 @@ func TestAuthorityChangesUnderACluster(t *testing.T) {
 	}
 }
 
-// reached reports whether connections with each of these credentials are taken, and
-// trust the server.
+// reached asserts that the server accepts connections with each of these credentials, and the reverse.
 func reached(t *testing.T, s *server, all ...tls.Credentials) {
 	t.Helper()
 	for i, c := range all {
@@ -215,9 +171,8 @@ func reached(t *testing.T, s *server, all ...tls.Credentials) {
 	}
 }
 
-// Half way, a member that restarts finds the others again; where a unit moved
-// before its peer trusts the new authority, it doesn't.
-func TestMembersFindEachOtherWhileTheAuthorityChanges(t *testing.T) {
+// A member that restarts meanwhile reconnects, unless its peer moved before the member trusts the new authority.
+func TestReload_member_restarts_while_authority_changes(t *testing.T) {
 	t.Parallel()
 	first, second := vault.New("Vault Root"), vault.New("Vault Root")
 	oldA, oldB := credentials(t, first, "127.0.0.1"), credentials(t, first, "127.0.0.2")
@@ -229,7 +184,7 @@ func TestMembersFindEachOtherWhileTheAuthorityChanges(t *testing.T) {
 	write(t, a.files, newA) // too early
 	insertHeld, err := dial(t, a, trustB)
 	require.NoError(t, err)
-	insert(t, insertHeld, "over the connections that stand")
+	insert(t, insertHeld, "over existing connections")
 	restart(t, b)
 	require.Eventually(t, func() bool {
 		_, err := dial(t, b, newA)

@@ -13,9 +13,6 @@ import (
 // ErrNone is wrapped if a unit has no credentials, or not all three files.
 var ErrNone = errors.New("the unit has no certificate yet")
 
-// errIncomplete refuses to write credentials with which no server could start.
-var errIncomplete = errors.New("a part of them is empty")
-
 // Files are the paths of the three files in the servers' configuration.
 type Files struct{ Key, Certificate, CA string }
 
@@ -44,29 +41,26 @@ func (f Files) Read() (Credentials, error) {
 	return c, nil
 }
 
-// Write writes the credentials that differ from the files, each file atomically, under running servers; these use them
-// for new connections, and existing connections continue. It reports whether it wrote. After a failure or a kill, the
-// next call with the same credentials completes the work, even for a server that has seen half of it.
+// Write writes the credentials that differ from the files, each file atomically, under running servers. These use them
+// for new connections; existing connections continue. It reports whether it wrote. After a failure or a kill, the next
+// call with the same credentials completes the work, even for a server that has seen half of it.
 //
 // OVS determines the order. ovsdb-server (reconfigure_ssl) and ovn-northd (update_ssl_config) check the files each time
-// that they wake, and load key and certificate only if the mtime of both has changed; and they check the certificate
-// only if the key has changed, which then counts as seen (stream_ssl_set_key_and_cert in lib/stream-ssl.c, OVS 3.1).
+// that they wake. They load key and certificate only if the mtime of both has changed, and check the certificate only
+// if the key has changed, which then counts as seen (stream_ssl_set_key_and_cert in lib/stream-ssl.c, OVS 3.1).
 // Therefore:
-//   - the key is written after the certificate. A server that wakes between a new
-//     key and an old certificate would never load the pair;
-//   - both are written even if only one of them differs: a certificate that was
-//     renewed for the same key would never be loaded;
+//   - the key is written after the certificate: a server that wakes between a new key and an old certificate would
+//     never load the pair;
+//   - both are written even if only one differs: a certificate that was renewed for the same key would never be loaded;
 //   - a key older than its certificate shows that a Write was killed;
-//   - the CA is checked separately and written first: a peer that gets the new certificate must
-//     already trust its issuer.
+//   - the CA is checked separately and written first: a peer that gets the new certificate must trust its issuer.
 //
-// A server that starts between the certificate and the key has neither, until the next pair. No order avoids that; the
-// gap is one rename. The same happens to a server that slept through a Write and wakes in the gap of the next. See
-// [Files.Touch]. And OVS sees no difference between two files written within one tick of the file system's clock, about
-// 4 ms.
+// A server that starts between the certificate and the key, or wakes there after it slept through an earlier Write, has
+// neither until the next pair: see [Files.Touch]. No order avoids that; the gap is one rename. And OVS sees no
+// difference between two files written within one tick of the file system's clock, about 4 ms.
 func (f Files) Write(c Credentials) (changed bool, err error) {
 	if len(c.Key) == 0 || len(c.Certificate) == 0 || len(c.CA) == 0 {
-		return false, fmt.Errorf("cannot write the unit's credentials: %w", errIncomplete)
+		return false, errors.New("cannot write the unit's credentials: a part of them is empty")
 	}
 	changed, err = atomicfile.WriteIfChanged(f.CA, c.CA, public)
 	if err != nil {
@@ -89,8 +83,8 @@ func (f Files) writePair(c Credentials) error {
 	return nil
 }
 
-// Touch writes key and certificate again unchanged, so that a server that has neither, or an old pair, loads them. Call
-// it if a running server's TLS ports don't answer, or present another certificate than the file's.
+// Touch writes key and certificate again unchanged, so that a server with no pair, or an old one, loads them. Call it
+// if a running server's TLS ports don't answer, or present another certificate than the file's.
 func (f Files) Touch() error {
 	c, err := f.Read()
 	if err != nil {
@@ -117,12 +111,13 @@ func (f Files) SetModes() error {
 
 // hasPair reports whether key and certificate have the right content, modes and order of writing.
 func (f Files) hasPair(c Credentials) bool {
-	key, written := stands(f.Key, c.Key, secret)
-	certificate, before := stands(f.Certificate, c.Certificate, public)
+	key, written := matches(f.Key, c.Key, secret)
+	certificate, before := matches(f.Certificate, c.Certificate, public)
 	return key && certificate && !written.Before(before)
 }
 
-func stands(path string, data []byte, mode fs.FileMode) (ok bool, written time.Time) {
+// matches reports whether a regular file has this content and mode, and when it was written.
+func matches(path string, data []byte, mode fs.FileMode) (ok bool, written time.Time) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != mode {
 		return false, time.Time{}
