@@ -221,7 +221,7 @@ func Gateways(s schedule.Status) string {
 		b.WriteString(network(n, n))
 		fmt.Fprintf(&b, "spread %d\n", n.Spread())
 	}
-	if len(s.Networks)+len(s.Pinned) == 0 {
+	if len(s.Networks)+len(s.Pinned) == 0 && !finding.Has(s.Findings, finding.NetworkUnknown) {
 		b.WriteString("no gateways are connected to provider networks\n")
 	}
 	if len(s.Pinned) > 0 {

@@ -158,7 +158,7 @@ var gatewayEntries = []Entry{
 		"What waits for all chassis may never end.", "If its machine is gone for good, delete its rows."),
 	aboutGateways(ChassisUnknown, Info, Chassis, "chassis {name} does not exist",
 		"It was to get a share of the backups.", ""),
-	aboutGateways(NetworkUnknown, Warning, Gateway, "no gateway is connected to a network {name}",
+	aboutGateways(NetworkUnknown, Warning, Gateway, "no gateway is connected to the network {name}",
 		"The plan was limited to it.", "Name a network that status shows."),
 	aboutGateways(JournalUnread, Warning, Gateway, "row {name} of the journal can't be read",
 		"The row of DNS was written by another client, or by a later release.", ""),

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -47,7 +48,15 @@ func TestWhatIsWrongWithTheStateIsFound(t *testing.T) {
 			"warning GATEWAY_WITHOUT_CANDIDATE " + name + " Detail=no chassis is eligible: 1 × it has no enable-chassis-as-gw; 1 × it is not connected to physnet1",
 		},
 		"two candidates of one priority": {both, []schedule.Group{tied}, schedule.Options{}, "info CANDIDATES_TIED " + name + " Other=c1 Value=c2 Count=1"},
-		"a network that is not known":    {both, []schedule.Group{good}, schedule.Options{Networks: []string{"physnet7"}}, "warning NETWORK_UNKNOWN physnet7"},
+		"a network that is not known": {
+			both,
+			[]schedule.Group{good, hostedIn("physnet2", 2)},
+			schedule.Options{Networks: []string{"physnet7"}},
+			"warning NETWORK_UNKNOWN physnet7 Detail=networks with gateways: physnet1, physnet2",
+		},
+		"a network while no gateway has one": {
+			both, nil, schedule.Options{Networks: []string{"physnet7"}}, "warning NETWORK_UNKNOWN physnet7",
+		},
 		"a gateway without a network":    {both, []schedule.Group{good, hostedIn("", 0)}, schedule.Options{}, "warning GATEWAY_NETWORK_UNKNOWN lrp--0000"},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -81,4 +90,22 @@ func TestWhatKeepsACandidateIsFound(t *testing.T) {
 		"error GATEWAY_PINNED r1 Value=c1 Detail=by options:chassis -> ovn-nbctl set Logical_Router r1 options:chassis=c2",
 		"error GATEWAY_PINNED v1 Value=c1 Detail=by options:vtep-physical-switch, which only another VTEP gateway could take over",
 	}, findingtest.All(s.Moves("c1")))
+}
+
+func TestRebalance_without_eligible_chassis_is_not_called_balanced(t *testing.T) {
+	t.Parallel()
+	c1, c2 := chassis("c1", "physnet1"), chassis("c2", "physnet1")
+	s := schedule.State{Groups: []schedule.Group{hostedIn("physnet1", 1, "c1", "c2"), hostedIn("physnet1", 2, "c1", "c2")}}
+	proof := func() string {
+		s.Chassis = []schedule.Chassis{c1, c2}
+		p := schedule.Rebalance(s, schedule.Options{})
+		require.Len(t, p.Bounds, 1)
+		return p.Bounds[0].Proof
+	}
+	c1.Unresponsive, c2.Unresponsive = true, true
+	assert.Equal(t, "no chassis can take a gateway now", proof())
+	c1.Unresponsive, c1.Cordoned = false, true
+	assert.Equal(t, "no chassis can take a gateway now", proof())
+	c2.Unresponsive = false
+	assert.NotEqual(t, "no chassis can take a gateway now", proof())
 }

@@ -197,6 +197,8 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 	switch {
 	case r.limited:
 		b.Proof = fmt.Sprintf("as balanced as max-moves=%d allows", r.options.MaxMoves)
+	case b.Moves == 0 && len(r.schedulable[n]) == 0:
+		b.Proof = "no chassis can take a gateway now"
 	case b.Moves == 0 && b.Spread <= 1:
 		b.Proof = "already balanced"
 	case b.Spread <= 1 && b.Moves == b.Fewest:

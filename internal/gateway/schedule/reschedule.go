@@ -52,7 +52,7 @@ type scheduler interface {
 func (in *instance) hold(o Options) {
 	for _, n := range o.Networks {
 		if !slices.ContainsFunc(in.networks, func(all string) bool { return isOf([]string{n}, all) }) {
-			in.find(finding.NetworkUnknown, n, finding.Args{})
+			in.find(finding.NetworkUnknown, n, finding.Args{Detail: in.networkNames()})
 		}
 	}
 	for _, g := range in.groups {
@@ -69,6 +69,22 @@ func (in *instance) hold(o Options) {
 			g.held = len(o.Networks) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool { return isOf(o.Networks, p.Network) })
 		}
 	}
+}
+
+// namedNetworks is how many networks a finding names.
+const namedNetworks = 20
+
+// networkNames lists the networks that have gateways; it is empty if there are none.
+func (in *instance) networkNames() string {
+	all := in.networks
+	if len(all) == 0 {
+		return ""
+	}
+	text := "networks with gateways: " + strings.Join(all[:min(namedNetworks, len(all))], ", ")
+	if more := len(all) - namedNetworks; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }
 
 // isOf reports whether one of the networks is among those that [JoinNetworks] has joined.

@@ -72,3 +72,20 @@ func TestStatusSaysWhatToDoNext(t *testing.T) {
 	assert.Empty(t, next(s))
 	assert.NotContains(t, document.Gateways(schedule.Evaluate(s, schedule.Options{})), "next")
 }
+
+func TestStatus_unknown_network_is_not_reported_as_no_gateways(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "physnet1")},
+		Groups:  []schedule.Group{hostedIn("physnet1", 1, "c1")},
+	}
+	const none = "no gateways are connected to provider networks"
+	shown := func(networks ...string) string {
+		return document.Gateways(schedule.Evaluate(s, schedule.Options{Networks: networks}))
+	}
+	unknown := shown("physnet7")
+	assert.NotContains(t, unknown, none)
+	assert.Contains(t, unknown, "physnet1")
+	s.Groups = nil
+	assert.Contains(t, shown(), none)
+}
