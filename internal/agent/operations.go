@@ -180,7 +180,11 @@ func (a *Agent) apiCommand(c command.Command) string {
 	case maintenance.OperationRemove:
 		return "POST /nodes/" + name + "/remove-from-cluster"
 	default:
-		return "action " + c.Action + " node=" + name
+		text := "action " + c.Action
+		for _, p := range c.Params {
+			text += " " + p.Key + "=" + p.Value
+		}
+		return text
 	}
 }
 

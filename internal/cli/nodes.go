@@ -12,7 +12,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/document"
-	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -66,7 +65,7 @@ that is the host name of another node, too. The databases are those that --nb an
 // drain makes the command that empties a node.
 func (f *nodeFlags) drain(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	c := reason(f.operation("drain NODE", "Move every gateway off a node, and wait until the node is empty",
-		cobra.ExactArgs(1), f.confirmed(maintenance.OperationDrain, (*node.Service).Drain)))
+		cobra.ExactArgs(1), (*node.Service).Drain))
 	f.addLimits(c)
 	f.addYes(c)
 	return c
@@ -74,27 +73,6 @@ func (f *nodeFlags) drain(reason func(*cobra.Command) *cobra.Command) *cobra.Com
 
 // operation is an operation on a node.
 type operation func(*node.Service, context.Context, node.Request) answer.Status
-
-// confirmed is an operation that interrupts traffic. Without a confirmation it only shows what that would be.
-func (f *nodeFlags) confirmed(name string, operate operation) operation {
-	return func(s *node.Service, ctx context.Context, r node.Request) answer.Status {
-		if r.DryRun || r.Confirmed {
-			return operate(s, ctx, r)
-		}
-		r.DryRun = true
-		would := operate(s, ctx, r)
-		what, shown := strings.CutPrefix(would.Message, "dry run: ")
-		if !would.OK() || !shown { // refused, or there is nothing to do
-			return would
-		}
-		asked := answer.New(answer.BadRequest, what+"; this interrupts traffic: confirm it", would.Details.MessageList...)
-		asked.Metadata["finding"] = string(finding.Unconfirmed)
-		return asked.With(answer.Message{
-			Message: f.command(command.Command{Action: name, Params: []command.Param{{Key: "node", Value: r.Node}}}),
-			Kind:    answer.MessageNext, Name: name,
-		})
-	}
-}
 
 // addYes adds the flag that confirms an operation.
 func (f *nodeFlags) addYes(c *cobra.Command) {
@@ -139,7 +117,7 @@ func (f *nodeFlags) remove() *cobra.Command {
 // undrain makes the command that makes a node usable again.
 func (f *nodeFlags) undrain() *cobra.Command {
 	c := f.operation("undrain NODE", "Put a node back: its gateways' ranks are as before the drain", cobra.ExactArgs(1),
-		f.confirmed(maintenance.OperationUndrain, (*node.Service).Undrain))
+		(*node.Service).Undrain)
 	secondsVar(c.Flags(), &f.Wait, "wait", gateway.DefaultWait,
 		"how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
 	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "only say what would be done")
@@ -235,11 +213,7 @@ func (f *nodeFlags) command(c command.Command) string {
 			flags = append(flags, "--"+p.Key, p.Value)
 		}
 	}
-	verb := strings.TrimSuffix(c.Action, "-node")
-	if confirms(verb) && !slices.Contains(flags, "--yes") {
-		flags = append(flags, "--yes")
-	}
-	words := []string{verb}
+	words := []string{strings.TrimSuffix(c.Action, "-node")}
 	if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "-") }) {
 		words = slices.Concat(words, f.words(), flags, []string{"--"}, names)
 	} else {

@@ -30,8 +30,7 @@ func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 		return s.refuse(answer.Conflict, about(n, finding.NodeOfUnit,
 			finding.Args{Unit: s.Unit, Detail: n.Held(maintenance.HoldMember).Reason}))
 	case !r.DryRun && !r.Confirmed:
-		return s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{},
-			s.confirmed(maintenance.OperationDecommission, n)))
+		return s.unconfirmed(n, maintenance.OperationDecommission)
 	}
 	if wrong := r.Limits.Check(); wrong != nil {
 		return *wrong
@@ -86,7 +85,7 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 			steps = append(steps, slices.DeleteFunc(done.Details.MessageList,
 				func(m answer.Message) bool { return m.Kind == answer.MessageNext })...)
 			f := about(n, finding.DecommissionFailed, finding.Args{Value: step.name, Detail: done.Message},
-				s.confirmed(maintenance.OperationDecommission, n))
+				s.way(maintenance.OperationDecommission, n))
 			return s.refuse(answer.DisassociateFailure, f, steps...)
 		}
 	}
@@ -95,7 +94,7 @@ func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Nod
 			"delete it there: rm /var/lib/ovn/*.left-*", Kind: answer.MessageStep, Name: "files"})
 	}
 	return answer.New(answer.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
-		With(s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+		With(s.next(maintenance.OperationRemove, n))
 }
 
 // ClearLabels takes a drained node out of all lists of candidates: only that step of a decommission.

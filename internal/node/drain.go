@@ -26,6 +26,10 @@ const attempts = 20
 // Drain empties a node: it cordons the node, moves its gateways to others, and waits until nothing holds the node.
 // The intent is in the database, so the drain continues if the command ends, and a second command joins the drain.
 func (s *Service) Drain(ctx context.Context, r Request) answer.Status {
+	return s.confirmed(ctx, r, maintenance.OperationDrain, s.drain)
+}
+
+func (s *Service) drain(ctx context.Context, r Request) answer.Status {
 	r.Force = false // only a decommission proves that the node is unreachable
 	n, refused := s.beginDrain(ctx, r)
 	if refused != nil {

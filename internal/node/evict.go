@@ -21,7 +21,7 @@ const silenceInterval = 5 * time.Second
 // would be forced.
 func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *answer.Status {
 	refused := func(reason answer.Reason, code finding.Code, args finding.Args, details ...answer.Message) *answer.Status {
-		return new(s.refuse(reason, about(n, code, args, s.confirmed(maintenance.OperationDecommission, n)), details...))
+		return new(s.refuse(reason, about(n, code, args, s.way(maintenance.OperationDecommission, n)), details...))
 	}
 	if !slices.ContainsFunc(n.Holds, maintenance.Hold.OfPorts) {
 		return refused(answer.Conflict, finding.NothingForced, finding.Args{})

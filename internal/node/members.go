@@ -156,7 +156,7 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 		return nil
 	}
 	f := about(n, finding.NodeNeeded, finding.Args{Detail: why[0].Message},
-		s.confirmed(maintenance.OperationDecommission, n))
+		s.way(maintenance.OperationDecommission, n))
 	return new(s.refuse(answer.DisassociateFailure, f, why...))
 }
 

@@ -63,7 +63,7 @@ func (s *Service) removeOnceDead(ctx context.Context, r Request) answer.Status {
 				return s.tagged(ctx, maintenance.OperationRemove, n, func() answer.Status { return removed })
 			}
 			if changed++; !errors.Is(err, ovsdb.ErrChanged) || changed >= attempts {
-				return s.notRemoved(n, err, s.confirmed(maintenance.OperationRemove, n))
+				return s.notRemoved(n, err, s.way(maintenance.OperationRemove, n))
 			}
 			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
 		case !said:
@@ -84,8 +84,7 @@ func (s *Service) removable(ctx context.Context, r Request) (snapshot, maintenan
 		refused = s.keeps(x, n)
 	}
 	if refused == nil && !r.DryRun && !r.Confirmed {
-		refused = new(s.refuse(answer.BadRequest, about(n, finding.NodeUnconfirmed, finding.Args{},
-			s.confirmed(maintenance.OperationRemove, n))))
+		refused = new(s.unconfirmed(n, maintenance.OperationRemove))
 	}
 	return x, n, refused
 }
@@ -125,7 +124,7 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *answer.Status {
 	}
 	f := about(n, finding.NodeKept, finding.Args{Count: len(why)})
 	if n.First+n.Backups > 0 {
-		f.Remedies = []finding.Remedy{s.confirmed(maintenance.OperationDecommission, n)}
+		f.Remedies = []finding.Remedy{s.way(maintenance.OperationDecommission, n)}
 	}
 	return new(s.refuse(answer.Conflict, f, why...))
 }

@@ -23,7 +23,7 @@ type Request struct {
 	Node, Reason string
 	// Hold is the name of the hold to set or to release.
 	Hold string
-	// DryRun only shows what would be done. Confirmed allows what can't be undone.
+	// DryRun only shows what would be done. Confirmed allows what interrupts traffic or can't be undone.
 	DryRun, Confirmed bool
 	// Limits are those of a drain.
 	Limits maintenance.Limits

@@ -328,8 +328,11 @@ func (s *Service) next(operation string, n maintenance.Node, given ...string) an
 	return s.typed(s.command(operation, n.Typed(), given...))
 }
 
-// command is an action on a node; given are pairs of a parameter and its value.
+// command is an action on a node, confirmed if it needs that; given are pairs of a parameter and its value.
 func (s *Service) command(operation, node string, given ...string) command.Command {
+	if needsConfirmation(operation) && !slices.Contains(given, "dry-run") {
+		given = append(given, "i-really-mean-it", "true")
+	}
 	c := command.Command{Unit: s.Unit, Action: operation, Params: []command.Param{{Key: "node", Value: node}}}
 	for pair := range slices.Chunk(given, 2) {
 		c.Params = append(c.Params, command.Param{Key: pair[0], Value: pair[1]})
@@ -340,11 +343,6 @@ func (s *Service) command(operation, node string, given ...string) command.Comma
 // way is an action on a node as a way out.
 func (s *Service) way(operation string, n maintenance.Node, given ...string) finding.Remedy {
 	return finding.Do(s.command(operation, n.Typed(), given...))
-}
-
-// confirmed is [Service.way] for an action that needs a confirmation.
-func (s *Service) confirmed(operation string, n maintenance.Node) finding.Remedy {
-	return s.way(operation, n, "i-really-mean-it", "true")
 }
 
 // typed names a command.

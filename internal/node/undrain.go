@@ -22,6 +22,10 @@ const stableFor = 5 * time.Second
 // Undrain puts a node back: the cordon ends, and the node gets the ranks from before its drain, if gateways and
 // candidates still exist. It waits for the node's ovn-controller first, and for the gateways afterwards.
 func (s *Service) Undrain(ctx context.Context, r Request) answer.Status {
+	return s.confirmed(ctx, r, maintenance.OperationUndrain, s.undrain)
+}
+
+func (s *Service) undrain(ctx context.Context, r Request) answer.Status {
 	x, n, refused := s.findIn(ctx, r.Node)
 	switch {
 	case refused != nil:
@@ -57,12 +61,12 @@ func (s *Service) Undrain(ctx context.Context, r Request) answer.Status {
 		}
 		record = maintenance.DrainPair(n.Chassis, begin.Set)
 	}
-	return s.tagged(ctx, "undrain", n, func() answer.Status { return s.undrain(ctx, n, record, r.Wait) })
+	return s.tagged(ctx, "undrain", n, func() answer.Status { return s.putBack(ctx, n, record, r.Wait) })
 }
 
-// undrain puts the ranks of a node back, and ends the drain that has this record. If the node was cordoned or drained
+// putBack puts the ranks of a node back, and ends the drain that has this record. If the node was cordoned or drained
 // meanwhile, the ranks are still needed, and the drain does not end.
-func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[string]string,
+func (s *Service) putBack(ctx context.Context, n maintenance.Node, record map[string]string,
 	wait time.Duration,
 ) answer.Status {
 	changed, first, err := s.Gateways.Undrain(ctx, n.Chassis)

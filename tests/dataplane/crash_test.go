@@ -84,7 +84,7 @@ func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis
 		}
 	})
 	begun := time.Now()
-	said := s.Drain(w.t.Context(), node.Request{Node: "ch1", Limits: maintenance.Limits{Timeout: patience}})
+	said := s.Drain(w.t.Context(), node.Request{Node: "ch1", Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
 	log := strings.Join(lines, "\n")
 	w.t.Logf("%s dies after %q: drained in %s", dies.name, step, time.Since(begun).Round(time.Second))
 	require.True(w.t, dead, log)
@@ -93,7 +93,7 @@ func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis
 	assert.Empty(w.t, w.bound().on("ch1"), "%s dies after %q\n%s", dies.name, step, log)
 
 	dies.reboot()
-	back := s.Undrain(w.t.Context(), node.Request{Node: "ch1", Wait: patience})
+	back := s.Undrain(w.t.Context(), node.Request{Node: "ch1", Confirmed: true, Wait: patience})
 	require.Equal(w.t, answer.Success, back.Reason, "%s\n%s", document.Answer(back), strings.Join(lines, "\n"))
 }
 
@@ -116,7 +116,7 @@ func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 			for _, dies := range []string{"ch1", "ch2"} {
 				w.drained("ch1")
 				said, log := w.crashesAmid(w.named(dies), crash, func(s *node.Service) answer.Status {
-					return s.Undrain(t.Context(), node.Request{Node: "ch1", Wait: 20 * time.Second})
+					return s.Undrain(t.Context(), node.Request{Node: "ch1", Confirmed: true, Wait: 20 * time.Second})
 				})
 				if dies == "ch1" {
 					require.Equal(t, answer.DrainNodeError, said.Reason, "%s\n%s", document.Answer(said), log)
@@ -128,7 +128,7 @@ func TestUndrain_chassis_crashes_halfway(t *testing.T) {
 				w.answers()
 				w.named(dies).reboot()
 				if dies == "ch1" {
-					back := w.nodeService(func(string) {}).Undrain(t.Context(), node.Request{Node: "ch1", Wait: patience})
+					back := w.nodeService(func(string) {}).Undrain(t.Context(), node.Request{Node: "ch1", Confirmed: true, Wait: patience})
 					require.Equal(t, answer.Success, back.Reason, document.Answer(back))
 				}
 				require.Equal(t, before, w.candidates())
@@ -155,7 +155,7 @@ func (w *world) drained(name string) {
 	w.t.Helper()
 	var lines []string
 	s := w.nodeService(func(line string) { lines = append(lines, line) })
-	said := s.Drain(w.t.Context(), node.Request{Node: name, Limits: maintenance.Limits{Timeout: patience}})
+	said := s.Drain(w.t.Context(), node.Request{Node: name, Confirmed: true, Limits: maintenance.Limits{Timeout: patience}})
 	require.Equal(w.t, answer.Success, said.Reason, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
 	assert.Empty(w.t, w.bound().on(name))
 }

@@ -50,11 +50,11 @@ func (k *killing) service() *node.Service {
 type operation func(context.Context, *node.Service) answer.Status
 
 func (k *killing) drain(ctx context.Context, s *node.Service) answer.Status {
-	return s.Drain(ctx, node.Request{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour}})
+	return s.Drain(ctx, node.Request{Node: "c1", Confirmed: true, Limits: maintenance.Limits{Timeout: time.Hour}})
 }
 
 func (k *killing) undrain(ctx context.Context, s *node.Service) answer.Status {
-	return s.Undrain(ctx, node.Request{Node: "c1"})
+	return s.Undrain(ctx, node.Request{Node: "c1", Confirmed: true})
 }
 
 func (k *killing) clearLabels(ctx context.Context, s *node.Service) answer.Status {

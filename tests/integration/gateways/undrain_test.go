@@ -125,7 +125,7 @@ func TestUndrain_concurrent_changes_keep_ranks(t *testing.T) {
 			}})
 			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
 			t.Cleanup(s.Close)
-			cut := s.Undrain(t.Context(), node.Request{Node: "c1"})
+			cut := s.Undrain(t.Context(), node.Request{Node: "c1", Confirmed: true})
 			assert.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
 			assert.Equal(t, finding.UndrainUnfinished, codeOf(cut))
 			assert.Contains(t, cut.Message, test.why)
@@ -190,7 +190,7 @@ func TestDrain_node_that_died_during_undrain(t *testing.T) {
 			}})
 			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
 			t.Cleanup(s.Close)
-			cut := s.Undrain(ctx, node.Request{Node: "c1"})
+			cut := s.Undrain(ctx, node.Request{Node: "c1", Confirmed: true})
 			require.Equal(t, answer.DrainNodeError, cut.Reason, document.Answer(cut))
 			n := c.node("c1")
 			require.Equal(t, test.life, n.Life)

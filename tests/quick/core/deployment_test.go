@@ -61,11 +61,13 @@ func TestControlPlane(t *testing.T) {
 			respond()
 		}
 	})
-	r, err := m.RunAction(t.Context(), units[2], "drain", "node=gw1", "timeout=5", "grace-period=0")
+	confirmed := "next: juju run " + units[2].Name() + " drain node=gw1 i-really-mean-it=true\n"
+	assert.Contains(t, m.Refuse(units[2], "drain", "node=gw1"), confirmed, "it interrupts traffic")
+	r, err := m.RunAction(t.Context(), units[2], "drain", "node=gw1", "timeout=5", "grace-period=0", "i-really-mean-it=true")
 	require.NoError(t, err)
 	assert.Equal(t, "failed", r.Status, "the gateway is still bound to gw1")
 	bind("gw2")
-	m.Act(units[2], "drain", "node=gw1", "timeout=30", "grace-period=0")
+	m.Act(units[2], "drain", "node=gw1", "timeout=30", "grace-period=0", "i-really-mean-it=true")
 	assert.True(t, strings.HasPrefix(labtest.Tool(t, u, "ovn-nbctl", lab.NB, "lrp-get-gateway-chassis", "lrp-1"), "lrp-1-gw2"))
 	stop()
 

@@ -159,7 +159,7 @@ func (c *routed) drain() {
 	go func() { claimed <- c.playClaims(ctx, chassis) }()
 	s := &node.Service{Gateways: g, Command: func(c command.Command) string { return c.Action + " " + c.Params[0].Value }}
 	begun := time.Now()
-	said := s.Drain(c.b.Context(), node.Request{Node: chassis, Limits: maintenance.Limits{Timeout: northdPatience}})
+	said := s.Drain(c.b.Context(), node.Request{Node: chassis, Confirmed: true, Limits: maintenance.Limits{Timeout: northdPatience}})
 	took := time.Since(begun)
 	require.Equal(c.b, answer.Success, said.Reason, document.Answer(said))
 	require.NoError(c.b, <-claimed)
@@ -174,7 +174,7 @@ func (c *routed) drain() {
 	c.b.ReportMetric(float64(took)/float64(one), "drain-times-one-write")
 	c.b.ReportMetric(float64(took-maintenance.SettledFor)/float64(one), "drain-before-it-settles-times-one-write")
 
-	back := s.Undrain(c.b.Context(), node.Request{Node: chassis})
+	back := s.Undrain(c.b.Context(), node.Request{Node: chassis, Confirmed: true})
 	require.Equal(c.b, answer.Success, back.Reason, document.Answer(back))
 	again, err := g.Observe(c.b.Context())
 	require.NoError(c.b, err)

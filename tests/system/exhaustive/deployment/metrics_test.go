@@ -151,7 +151,7 @@ func (p *prometheus) workload(u *lab.Unit) {
 		"lr-add", "r1", "--", "lrp-add", "r1", "lrp-1", "00:00:00:00:00:01", "10.0.1.1/24", "--",
 		"lsp-add", "public", "p1", "--", "lsp-set-type", "p1", "router", "--", "lsp-set-options", "p1", "router-port=lrp-1", "--",
 		"lrp-set-gateway-chassis", "lrp-1", "gw1", "2", "--", "lrp-set-gateway-chassis", "lrp-1", "gw2", "1")
-	p.Act(u, "drain", "node=gw1", "timeout=30", "grace-period=0")
+	p.Act(u, "drain", "node=gw1", "timeout=30", "grace-period=0", "i-really-mean-it=true")
 	p.Act(u, "backup")
 }
 
