@@ -49,106 +49,65 @@ func TestParseAddress_all_charms(t *testing.T) {
 
 func TestParseAddress_refuses_others(t *testing.T) {
 	t.Parallel()
-	const notIP, noHost = "it is neither IPv4 nor IPv6", "it is not of one host"
-	tests := map[string]struct{ value, reason string }{
-		"nothing":             {"", "it is empty"},
-		"blanks":              {" \n", "it is empty"},
-		"an empty string":     {`""`, "it is empty"},
-		"brackets":            {"[]", notIP},
-		"half a string":       {`"10.0.0.1`, "it is no JSON string"},
-		"two strings":         {`"10.0.0.1" "10.0.0.2"`, "it is no JSON string"},
-		"half a bracket":      {"[2001:db8::1", notIP},
-		"the other half":      {"2001:db8::1]", notIP},
-		"IPv4 in brackets":    {"[10.0.0.1]", notIP},
-		"two pairs":           {"[[::1]]", notIP},
-		"a name":              {"juju-0", notIP},
-		"a list":              {`["10.0.0.1"]`, notIP},
-		"an object":           {`{"address":"10.0.0.1"}`, notIP},
-		"null":                {"null", notIP},
-		"None":                {"None", notIP},
-		"a number":            {"10", notIP},
-		"several":             {"10.0.0.1,10.0.0.2", notIP},
-		"a network":           {"10.0.0.0/24", notIP},
-		"a port":              {"10.0.0.1:6641", notIP},
-		"a port, with IPv6":   {"[2001:db8::1]:6641", notIP},
-		"leading zeros":       {"010.0.0.1", notIP},
-		"a zone":              {"fe80::1%eth0", "its zone means nothing on other machines"},
-		"a zone, in brackets": {`"[fe80::1%eth0]"`, "its zone means nothing on other machines"},
-		"everybody":           {"0.0.0.0", noHost},
-		"everybody, by IPv6":  {"::", noHost},
-		"everybody, mapped":   {"::ffff:0.0.0.0", noHost},
-		"many":                {"224.0.0.1", noHost},
-		"all of a network":    {"255.255.255.255", noHost},
-		"a rule":              {"10.0.0.1; ufw disable", notIP},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := parseAddress(tt.value)
+	for reason, values := range map[string][]string{
+		"it is empty":          {"", " \n", `""`},
+		"it is no JSON string": {`"10.0.0.1`, `"10.0.0.1" "10.0.0.2"`},
+		"it is neither IPv4 nor IPv6": {
+			"[]", "[2001:db8::1", "2001:db8::1]", "[10.0.0.1]", "[[::1]]", "juju-0", `["10.0.0.1"]`, "null", "None", "10",
+			`{"address":"10.0.0.1"}`, "10.0.0.1,10.0.0.2", "10.0.0.0/24", "10.0.0.1:6641", "[2001:db8::1]:6641", "010.0.0.1",
+			"10.0.0.1; ufw disable", strings.Repeat("x", 10000),
+		},
+		"its zone means nothing on other machines": {"fe80::1%eth0", `"[fe80::1%eth0]"`},
+		"it is not of one host":                    {"0.0.0.0", "::", "::ffff:0.0.0.0", "224.0.0.1", "255.255.255.255"},
+	} {
+		for _, value := range values {
+			got, err := parseAddress(value)
 			var refused *AddressError
 			require.ErrorAs(t, err, &refused)
-			assert.Equal(t, AddressError{Value: tt.value, Reason: tt.reason}, *refused)
+			assert.Equal(t, AddressError{Value: value, Reason: reason}, *refused)
+			assert.Less(t, len(err.Error()), 140)
 			assert.Zero(t, got)
-		})
+		}
 	}
-	_, err := parseAddress("juju-0")
-	require.EqualError(t, err, `"juju-0" is no address: it is neither IPv4 nor IPv6`)
-	_, err = parseAddress(strings.Repeat("x", 10000))
-	assert.Less(t, len(err.Error()), 120)
 }
 
 func TestBoundAddress(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, map[string]string{"bound-address": `"10.0.0.1"`}, BoundAddress(netip.MustParseAddr("10.0.0.1")))
-	assert.Equal(t, map[string]string{"bound-address": `"[2001:db8::1]"`}, BoundAddress(netip.MustParseAddr("2001:db8::1")))
-	assert.Equal(t, map[string]string{"bound-address": ""}, BoundAddress(netip.Addr{}))
-
-	a, found, err := parseBoundAddress(BoundAddress(netip.MustParseAddr("2001:db8::1")))
-	require.NoError(t, err)
-	assert.True(t, found)
-	assert.Equal(t, netip.MustParseAddr("2001:db8::1"), a)
-	_, found, err = parseBoundAddress(BoundAddress(netip.Addr{}))
-	require.NoError(t, err)
-	assert.False(t, found)
+	for address, want := range map[netip.Addr]string{
+		netip.MustParseAddr("10.0.0.1"): `"10.0.0.1"`, netip.MustParseAddr("2001:db8::1"): `"[2001:db8::1]"`, {}: "",
+	} {
+		assert.Equal(t, map[string]string{"bound-address": want}, BoundAddress(address))
+		state, problems := ParseUnitState(BoundAddress(address))
+		assert.Empty(t, problems)
+		assert.Equal(t, address, state.Address)
+	}
 }
 
 func TestClientAddress(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		bag   map[string]string
-		want  string
-		error string
-	}{
-		"a client that says nothing": {bag: map[string]string{"ingress-address": "10.0.0.7"}},
-		"nothing":                    {bag: map[string]string{"cms-client-bound-address": ""}},
-		"LXD":                        {bag: map[string]string{"cms-client-bound-address": "[2001:db8::7]"}, want: "2001:db8::7"},
-		"Incus":                      {bag: map[string]string{"cms-client-bound-address": "10.0.0.7"}, want: "10.0.0.7"},
-		"a reactive charm":           {bag: map[string]string{"cms-client-bound-address": `"10.0.0.7"`}, want: "10.0.0.7"},
-		"garbage": {
-			bag:   map[string]string{"cms-client-bound-address": "any"},
-			error: `cannot read cms-client-bound-address: "any" is no address: it is neither IPv4 nor IPv6`,
-		},
-		"everybody": {
-			bag:   map[string]string{"cms-client-bound-address": "0.0.0.0"},
-			error: `cannot read cms-client-bound-address: "0.0.0.0" is no address: it is not of one host`,
-		},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a, found, err := cmsClient(tt.bag)
-			if tt.error != "" {
-				require.EqualError(t, err, tt.error)
-				var refused *AddressError
-				require.ErrorAs(t, err, &refused)
-				assert.Equal(t, tt.bag["cms-client-bound-address"], refused.Value)
-			} else {
-				require.NoError(t, err)
-			}
-			assert.Equal(t, tt.want != "", found)
-			if found {
-				assert.Equal(t, netip.MustParseAddr(tt.want), a)
-			}
-		})
+	for name, tt := range map[string]struct{ published, ingress, want, refused string }{
+		"nothing":         {},
+		"Juju's":          {ingress: "10.0.0.7", want: "10.0.0.7"},
+		"LXD":             {published: "[2001:db8::7]", ingress: "10.0.0.9", want: "2001:db8::7"},
+		"Incus":           {published: "10.0.0.7", want: "10.0.0.7"},
+		"reactive charm":  {published: `"10.0.0.7"`, want: "10.0.0.7"},
+		"garbage":         {published: "any", ingress: "10.0.0.9", want: "10.0.0.9", refused: "any"},
+		"every address":   {published: "0.0.0.0", refused: "0.0.0.0"},
+		"a host name":     {ingress: "juju-0"},
+		"name in between": {published: "juju-0", ingress: "juju-0", refused: "juju-0"},
+	} {
+		a, found, err := ClientAddress(map[string]string{"cms-client-bound-address": tt.published,
+			"ingress-address": tt.ingress})
+		assert.Equal(t, tt.want != "", found, name)
+		if found {
+			assert.Equal(t, tt.want, a.String(), name)
+		}
+		var refused *AddressError
+		if tt.refused == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorAs(t, err, &refused, name)
+			assert.Equal(t, tt.refused, refused.Value)
+		}
 	}
 }

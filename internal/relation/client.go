@@ -8,10 +8,11 @@ const (
 	keyPrivate = "private-address"
 )
 
-// ClientAddress is the address from which a unit on [CMS] connects, as far as known: the one that it publishes,
-// otherwise the one at which Juju reaches it.
+// ClientAddress returns the address from which a unit on [CMS] connects; the firewall admits it. That is the address
+// that the unit publishes, otherwise the one at which Juju reaches it. Only the charms of LXD and Incus publish one,
+// raw, LXD's with brackets. If it is malformed, err wraps an [*AddressError], and Juju's is returned.
 func ClientAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
-	if a, found, err = cmsClient(databag); found {
+	if a, found, err = addressOf(databag, keyCMSClient); found {
 		return a, true, nil
 	}
 	for _, key := range []string{keyIngress, keyPrivate} {

@@ -36,8 +36,7 @@ func (h History) Databag() map[string]string {
 	for _, d := range ovndb.Databases() {
 		databag[d.Short()+keyHistory] = ""
 		if len(h[d]) > 0 {
-			b, _ := json.Marshal(h[d]) // strings, booleans and times always marshal
-			databag[d.Short()+keyHistory] = string(b)
+			databag[d.Short()+keyHistory] = asJSON(h, d)
 		}
 	}
 	return databag

@@ -30,10 +30,8 @@ func (m Members) Databag() map[string]string {
 func ParseMembers(databag map[string]string) Members {
 	m := Members{}
 	for _, d := range ovndb.Databases() {
-		for address := range strings.SplitSeq(databag[d.Short()+keyMembers], ",") {
-			if address != "" {
-				m[d] = append(m[d], foreign.Name(address))
-			}
+		for _, address := range split(databag[d.Short()+keyMembers]) {
+			m[d] = append(m[d], foreign.Name(address))
 		}
 	}
 	return m

@@ -24,10 +24,8 @@ type NagiosHost struct {
 	Host, Unit string
 }
 
-// nagiosName matches the characters that are safe in a file's name and in a line that Nagios reads.
-var nagiosName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
-
-func isNagiosName(name string) bool { return len(name) <= 128 && nagiosName.MatchString(name) }
+// nagiosName matches a short name of characters that are safe in a file's name and in a line that Nagios reads.
+var nagiosName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
 // ParseNagiosHost parses what nrpe's charm has published. If that has no host name, it is made of context, the option
 // nagios_context, and the unit's name. Malformed names are left out and reported by err; the host is usable anyway.
@@ -35,7 +33,7 @@ func ParseNagiosHost(unit, context string, databag map[string]string) (h NagiosH
 	var ignored []string
 	published := func(key string) string {
 		value := databag[key]
-		if value != "" && !isNagiosName(value) {
+		if value != "" && !nagiosName.MatchString(value) {
 			ignored = append(ignored, fmt.Sprintf("nrpe's unit publishes %s %.60q, which is no name: it is ignored", key, value))
 			return ""
 		}

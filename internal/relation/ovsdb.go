@@ -23,6 +23,11 @@ const (
 	COSAgent = "cos-agent"
 )
 
+// Endpoints are all endpoints of the charm.
+func Endpoints() []string {
+	return []string{Peer, Certificates, OVSDB, CMS, Server, NRPE, Metrics, COSAgent}
+}
+
 const (
 	keyBoundAddress = "bound-address"
 	keyCMSClient    = "cms-client-bound-address"
@@ -34,19 +39,7 @@ func BoundAddress(a netip.Addr) map[string]string {
 	return map[string]string{keyBoundAddress: FormatAddress(a)}
 }
 
-// parseBoundAddress parses a unit's [BoundAddress], of this charm or the previous one. found is false if it has
-// published none. An error wraps an [*AddressError].
-func parseBoundAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
-	return addressOf(databag, keyBoundAddress)
-}
-
-// cmsClient parses, on [CMS], the address from which a client's unit connects; the firewall admits it. found is false
-// if there is none, as for most charms: only LXD's and Incus' publish it, raw, LXD's with brackets. An error wraps an
-// [*AddressError].
-func cmsClient(databag map[string]string) (a netip.Addr, found bool, err error) {
-	return addressOf(databag, keyCMSClient)
-}
-
+// addressOf parses the address under a key; found is false if there is none. An error wraps an [*AddressError].
 func addressOf(databag map[string]string, key string) (netip.Addr, bool, error) {
 	value := databag[key]
 	if value == "" {

@@ -51,10 +51,8 @@ func (u Identities) Databag() map[string]string {
 	for _, d := range ovndb.Databases() {
 		id := u[d]
 		databag[d.Short()+keyIdentity] = id.Server.Short()
-		databag[d.Short()+keyServer] = ""
-		if full, ok := raft.ParseID(string(id.Server)); ok {
-			databag[d.Short()+keyServer] = string(full)
-		}
+		full, _ := raft.ParseID(string(id.Server))
+		databag[d.Short()+keyServer] = string(full)
 		databag[d.Short()+keyCluster] = string(id.Cluster)
 		databag[d.Short()+keySince] = ""
 		if id.Since != 0 {

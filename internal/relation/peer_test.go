@@ -22,29 +22,26 @@ const (
 
 func TestIdentities_wire_form(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		unit Identities
-		want map[string]string
+	for name, tt := range map[string]struct {
+		unit   Identities
+		nb, sb [4]string // identity, server, cluster, since
 	}{
-		"both": {Identities{ovndb.NB: {Server: nbServer, Cluster: nbCluster}, ovndb.SB: {Server: sbServer, Cluster: sbCluster, Since: 1234}}, map[string]string{
-			"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster), "nb-member-since": "",
-			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": string(sbCluster), "sb-member-since": "1234",
-		}},
-		"one has not joined, the other is not there": {Identities{ovndb.SB: {Server: sbServer}}, map[string]string{
-			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
-			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": "", "sb-member-since": "",
-		}},
-		"four digits are all that is known": {Identities{ovndb.NB: {Server: "13e4"}}, map[string]string{
-			"nb-identity": "13e4", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
-			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "", "sb-member-since": "",
-		}},
-		"nothing": {nil, map[string]string{
-			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
-			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "", "sb-member-since": "",
-		}},
-	}
-	for name, tt := range tests {
-		assert.Equal(t, tt.want, tt.unit.Databag(), name)
+		"both": {
+			Identities{ovndb.NB: {Server: nbServer, Cluster: nbCluster}, ovndb.SB: {Server: sbServer, Cluster: sbCluster,
+				Since: 1234}},
+			[4]string{"13e4", string(nbServer), string(nbCluster), ""}, [4]string{"0017", string(sbServer), string(sbCluster),
+				"1234"},
+		},
+		"not joined": {Identities{ovndb.SB: {Server: sbServer}}, [4]string{},
+			[4]string{"0017", string(sbServer), "", ""}},
+		"four digits only": {Identities{ovndb.NB: {Server: "13e4"}}, [4]string{"13e4"}, [4]string{}},
+		"nothing":          {},
+	} {
+		want := map[string]string{}
+		for i, key := range []string{"identity", "server-id", "cluster-id", "member-since"} {
+			want["nb-"+key], want["sb-"+key] = tt.nb[i], tt.sb[i]
+		}
+		assert.Equal(t, want, tt.unit.Databag(), name)
 	}
 }
 
@@ -72,7 +69,8 @@ func TestIdentities_round_trip(t *testing.T) {
 }
 
 func drawID(t *rapid.T) raft.ID {
-	return raft.ID(rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`).Draw(t, "ID"))
+	return raft.ID(rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`).Draw(t,
+		"ID"))
 }
 
 // Four digits are text, even if they look like a number.
@@ -89,102 +87,62 @@ func TestParseIdentities_numbers_stay_text(t *testing.T) {
 
 func TestParseIdentities_omits_malformed(t *testing.T) {
 	t.Parallel()
+	const server, cluster = string(nbServer), string(nbCluster)
 	good := Identity{Server: sbServer, Cluster: sbCluster}
-	tests := map[string]struct {
-		bag      map[string]string // of nb; sb is always good
-		nb       *Identity
-		problems []string
+	for name, tt := range map[string]struct {
+		identity, server, cluster, since string // of nb; sb is always good
+		nb                               Identity
+		problem                          string // the key
 	}{
-		"nothing":                {nil, nil, nil},
-		"empty values":           {map[string]string{"nb-identity": "", "nb-server-id": "", "nb-cluster-id": ""}, nil, nil},
-		"keys of others":         {map[string]string{"nb_identity": "zzzz", "bound-address": "10.0.0.1", "egress-subnets": "x"}, nil, nil},
-		"a cluster alone":        {map[string]string{"nb-cluster-id": string(nbCluster)}, nil, nil},
-		"four digits":            {map[string]string{"nb-identity": "13e4"}, &Identity{Server: "13e4"}, nil},
-		"four digits, a cluster": {map[string]string{"nb-identity": "13e4", "nb-cluster-id": string(nbCluster)}, &Identity{Server: "13e4", Cluster: nbCluster}, nil},
-		"a member": {
-			map[string]string{"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster), "nb-member-since": "18446744073709551615"},
-			&Identity{Server: nbServer, Cluster: nbCluster, Since: 1<<64 - 1},
-			nil,
-		},
-		"since nonsense": {
-			map[string]string{"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster), "nb-member-since": "18446744073709551616"},
-			&Identity{Server: nbServer, Cluster: nbCluster},
-			[]string{`nb-member-since is "18446744073709551616", not an index`},
-		},
-		"since less than nothing": {
-			map[string]string{"nb-identity": "13e4", "nb-member-since": "-1"},
-			&Identity{Server: "13e4"},
-			[]string{`nb-member-since is "-1", not an index`},
-		},
-		"a number that was one": {map[string]string{"nb-identity": "130000"}, nil, []string{`nb-identity is "130000", not four hex digits`}},
-		"capitals":              {map[string]string{"nb-identity": "13E4"}, nil, []string{`nb-identity is "13E4", not four hex digits`}},
-		"a blank":               {map[string]string{"nb-identity": "13e4 "}, nil, []string{`nb-identity is "13e4 ", not four hex digits`}},
-		"quotes":                {map[string]string{"nb-identity": `"13e4"`}, nil, []string{`nb-identity is "\"13e4\"", not four hex digits`}},
-		"too much": {
-			map[string]string{"nb-identity": strings.Repeat("a", 1000)},
-			nil,
-			[]string{fmt.Sprintf("nb-identity is %q, not four hex digits", strings.Repeat("a", 40))},
-		},
-		"malformed_server": {
-			map[string]string{"nb-identity": "13e4", "nb-server-id": "13e4"},
-			nil,
-			[]string{`nb-server-id is "13e4", not an ID that begins with 13e4`},
-		},
-		"another server": {
-			map[string]string{"nb-identity": "13e4", "nb-server-id": string(sbServer)},
-			nil,
-			[]string{`nb-server-id is "0017f3b0-1111-4222-8333-444444444444", not an ID that begins with 13e4`},
-		},
-		"server_without_ID": {
-			map[string]string{"nb-identity": "0000", "nb-server-id": "00000000-0000-0000-0000-000000000000"},
-			nil,
-			[]string{`nb-server-id is "00000000-0000-0000-0000-000000000000", not an ID that begins with 0000`},
-		},
-		"a server without its digits": {
-			map[string]string{"nb-server-id": string(nbServer)},
-			nil,
-			[]string{`nb-identity is "", not four hex digits`},
-		},
-		"malformed_cluster": {
-			map[string]string{"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": "f3b0"},
-			&Identity{Server: nbServer},
-			[]string{`nb-cluster-id is "f3b0", not an ID`},
-		},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			databag := Identities{ovndb.SB: good}.Databag()
-			for key, value := range tt.bag {
-				databag[key] = value
-			}
-			want := Identities{ovndb.SB: good}
-			if tt.nb != nil {
-				want[ovndb.NB] = *tt.nb
-			}
-			got, problems := ParseIdentities(databag)
-			assert.Equal(t, want, got)
-			assert.Equal(t, tt.problems, problems)
-		})
+		"nothing":              {},
+		"cluster alone":        {cluster: cluster},
+		"four digits":          {identity: "13e4", nb: Identity{Server: "13e4"}},
+		"four digits, cluster": {identity: "13e4", cluster: cluster, nb: Identity{Server: "13e4", Cluster: nbCluster}},
+		"member": {"13e4", server, cluster, "18446744073709551615", Identity{nbServer, nbCluster, 1<<64 - 1},
+			""},
+		"index too large": {"13e4", server, cluster, "18446744073709551616", Identity{nbServer, nbCluster, 0},
+			"nb-member-since"},
+		"negative index":        {identity: "13e4", since: "-1", nb: Identity{Server: "13e4"}, problem: "nb-member-since"},
+		"float of YAML":         {identity: "130000", problem: "nb-identity"},
+		"capitals":              {identity: "13E4", problem: "nb-identity"},
+		"space":                 {identity: "13e4 ", problem: "nb-identity"},
+		"quotes":                {identity: `"13e4"`, problem: "nb-identity"},
+		"too long":              {identity: strings.Repeat("a", 1000), problem: "nb-identity"},
+		"malformed server":      {identity: "13e4", server: "13e4", problem: "nb-server-id"},
+		"another server":        {identity: "13e4", server: string(sbServer), problem: "nb-server-id"},
+		"zero server":           {identity: "0000", server: "00000000-0000-0000-0000-000000000000", problem: "nb-server-id"},
+		"server without digits": {server: server, problem: "nb-identity"},
+		"malformed cluster": {identity: "13e4", server: server, cluster: "f3b0", nb: Identity{Server: nbServer},
+			problem: "nb-cluster-id"},
+	} {
+		databag := Identities{ovndb.SB: good}.Databag()
+		databag["nb-identity"], databag["nb-server-id"] = tt.identity, tt.server
+		databag["nb-cluster-id"], databag["nb-member-since"] = tt.cluster, tt.since
+		databag["nb_identity"], databag["bound-address"] = "zzzz", "10.0.0.1" // of others
+		want := Identities{ovndb.SB: good}
+		if tt.nb.Server != "" {
+			want[ovndb.NB] = tt.nb
+		}
+		got, problems := ParseIdentities(databag)
+		assert.Equal(t, want, got, name)
+		if tt.problem == "" {
+			assert.Empty(t, problems, name)
+		} else if assert.Len(t, problems, 1, name) {
+			assert.True(t, strings.HasPrefix(problems[0], tt.problem+" is "), problems[0])
+			assert.Less(t, len(problems[0]), 120)
+		}
 	}
 }
 
 // R16: while a unit has not published both identities, no member is stale.
 func TestR16_complete_needs_both(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		unit Identities
-		want bool
-	}{
-		"none":                {nil, false},
-		"nb":                  {Identities{ovndb.NB: {Server: nbServer, Cluster: nbCluster}}, false},
-		"sb":                  {Identities{ovndb.SB: {Server: sbServer}}, false},
-		"clusters only":       {Identities{ovndb.NB: {Cluster: nbCluster}, ovndb.SB: {Cluster: sbCluster}}, false},
-		"both":                {Identities{ovndb.NB: {Server: nbServer}, ovndb.SB: {Server: sbServer}}, true},
-		"both by four digits": {Identities{ovndb.NB: {Server: "13e4"}, ovndb.SB: {Server: "0017"}}, true},
-	}
-	for name, tt := range tests {
-		assert.Equal(t, tt.want, tt.unit.Complete(), name)
+	nb, sb := Identity{Server: nbServer}, Identity{Server: "0017"}
+	assert.True(t, Identities{ovndb.NB: nb, ovndb.SB: sb}.Complete())
+	for _, part := range []Identities{
+		nil, {ovndb.NB: nb}, {ovndb.SB: sb}, {ovndb.NB: {Cluster: nbCluster}, ovndb.SB: {Cluster: sbCluster}},
+	} {
+		assert.False(t, part.Complete(), part)
 	}
 }
 
@@ -200,8 +158,9 @@ func TestMembers_round_trip(t *testing.T) {
 	m := Members{ovndb.NB: {"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643", "ssl:[fd77::1]:6643"}}
 	databag := m.Databag()
 	assert.Equal(t, map[string]string{"nb-members": "ssl:10.0.0.1:6643,ssl:10.0.0.2:6643,ssl:[fd77::1]:6643"}, databag,
-		"of a database that this unit can't tell of, what stands there stays")
-	assert.Equal(t, Members{ovndb.NB: {"ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643", "ssl:[fd77::1]:6643"}}, ParseMembers(databag))
+		"the other database keeps its value")
+	assert.Equal(t, Members{ovndb.NB: {"ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643", "ssl:[fd77::1]:6643"}},
+		ParseMembers(databag))
 	assert.Empty(t, ParseMembers(nil))
 }
 
@@ -212,9 +171,10 @@ func TestData_unread_is_not_empty(t *testing.T) {
 		data          Data
 		unread, empty bool
 	}{
-		"not read":         {Data{}, true, false},
-		"nothing there":    {Read(nil), false, true},
-		"Juju's own":       {Read(map[string]string{"egress-subnets": "10.0.0.2/32", "private-address": "10.0.0.2"}), false, true},
+		"not read":      {Data{}, true, false},
+		"nothing there": {Read(nil), false, true},
+		"Juju's own": {Read(map[string]string{"egress-subnets": "10.0.0.2/32", "private-address": "10.0.0.2"}), false,
+			true},
 		"taken away again": {Read(map[string]string{"nb-identity": ""}), false, true},
 		"something":        {Read(map[string]string{"nb-identity": "13e4"}), false, false},
 	} {

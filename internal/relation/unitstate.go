@@ -88,10 +88,10 @@ func (d UnitState) Databag() map[string]string {
 	databag := map[string]string{
 		keyHostname: d.Hostname,
 		keyCharm:    d.Charm,
-		keyCharms:   strings.Join(d.CharmsSeen, ","),
+		keyCharms:   join(d.CharmsSeen),
 		keySource:   d.Source,
-		keyRunning:  strings.Join(texts(d.Running), ","),
-		keyTrusts:   strings.Join(d.Trusts, ","),
+		keyRunning:  join(d.Running),
+		keyTrusts:   join(d.Trusts),
 		keyIssuer:   d.Issuer,
 		keyNorthd:   d.Northd,
 		keyPaused:   flag(d.Paused),
@@ -124,13 +124,13 @@ func (d UnitState) Databag() map[string]string {
 // ParseUnitState parses what a unit has published, with its texts cleaned (R18). Malformed values are left out and
 // named in problems.
 func ParseUnitState(databag map[string]string) (d UnitState, problems []string) {
-	address, _, err := parseBoundAddress(databag)
+	address, _, err := addressOf(databag, keyBoundAddress)
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
 	d = UnitState{
 		Address: address, Hostname: foreign.Name(databag[keyHostname]), Charm: foreign.Name(databag[keyCharm]),
-		Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]),
+		Source: databag[keySource], Issuer: databag[keyIssuer],
 		Paused: databag[keyPaused] == "true", CharmsSeen: split(databag[keyCharms]), Trusts: split(databag[keyTrusts]),
 		Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{},
 	}
@@ -147,10 +147,11 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 		problems = append(problems, fromJSON(databag, db.Short()+keyRequest, db, &d.Requests)...)
 		problems = append(problems, fromJSON(databag, db.Short()+keyCopy, db, &d.Copies)...)
 	}
-	problems = append(problems, d.parseNorthd(databag)...)
-	if id, ok := raft.ParseID(databag[keyWithdrawn]); ok {
-		d.Withdrawn = id
+	if state := databag[keyNorthd]; state == "active" || state == "standby" {
+		d.Northd = state
 	}
+	problems = append(problems, d.parseNorthd(databag)...)
+	d.Withdrawn, _ = raft.ParseID(databag[keyWithdrawn])
 	for _, version := range split(databag[keyRunning]) {
 		d.Running = append(d.Running, ovndb.ParseVersion(version))
 	}
@@ -221,20 +222,13 @@ func flag(is bool) string {
 	return ""
 }
 
-// northd is the part of the value that can be shown.
-func northd(value string) string {
-	if slices.Contains([]string{"active", "standby"}, value) {
-		return value
+// join joins the texts of a list by commas.
+func join[T any](all []T) string {
+	texts := make([]string, len(all))
+	for i, x := range all {
+		texts[i] = fmt.Sprint(x)
 	}
-	return ""
-}
-
-func texts(versions []ovndb.Version) []string {
-	all := make([]string, len(versions))
-	for i, v := range versions {
-		all[i] = v.String()
-	}
-	return all
+	return strings.Join(texts, ",")
 }
 
 // Clusters are the IDs that the leader publishes as leader settings, as soon as they are decided; only a leader can
@@ -282,7 +276,7 @@ func (c Clusters) Settings() map[string]string {
 	for _, d := range ovndb.Databases() {
 		settings[keyLeaderCluster(d)] = string(c.IDs[d])
 		if len(c.Superseded[d]) > 0 {
-			settings[keySuperseded(d)] = joinIDs(c.Superseded[d])
+			settings[keySuperseded(d)] = join(c.Superseded[d])
 		}
 	}
 	return settings
@@ -357,14 +351,6 @@ func ParseAccepted(settings map[string]string) map[ovndb.Database]recovery.Accep
 	}
 	foreign.Texts(&all)
 	return all
-}
-
-func joinIDs(ids []raft.ID) string {
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = string(id)
-	}
-	return strings.Join(all, ",")
 }
 
 // keyClaim, followed by the unit, is the key of a unit's own claim.
