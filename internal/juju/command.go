@@ -55,9 +55,10 @@ var bare = regexp.MustCompile(`^[A-Za-z0-9/_]([A-Za-z0-9._/:+,@=-]*[A-Za-z0-9._/
 // plain reports whether a value needs no quotes for YAML.
 func plain(value string) bool {
 	alphanumeric := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	special := func(r rune) bool { return !alphanumeric(r) && !strings.ContainsRune(" ._/+,@=;()'!?$-", r) }
 	first, _ := utf8.DecodeRuneInString(value)
 	return (alphanumeric(first) || first == '/' || first == '_') && !strings.HasSuffix(value, " ") &&
-		!strings.ContainsFunc(value, func(r rune) bool { return !alphanumeric(r) && !strings.ContainsRune(" ._/+,@=;()'!?$-", r) })
+		!strings.ContainsFunc(value, special)
 }
 
 // number matches what some YAML parser reads as a number.

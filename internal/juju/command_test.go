@@ -18,41 +18,40 @@ import (
 
 func TestRender_syntax_of_version(t *testing.T) {
 	t.Parallel()
-	kick := command.Command{Unit: "ovn-central/0", Action: "kick", Params: []command.Param{{Key: "nb-identity", Value: "77eb"}, {Key: "i-really-mean-it", Value: "true"}}}
-	status := command.Command{Unit: "ovn-central/0", Action: "cluster-status"}
-	tests := map[string]struct {
+	param := func(action string, p ...command.Param) command.Command {
+		return command.Command{Unit: "a/0", Action: action, Params: p}
+	}
+	kick := param("kick", command.Param{Key: "nb-identity", Value: "77eb"},
+		command.Param{Key: "i-really-mean-it", Value: "true"})
+	text := param("kick", command.Param{Key: "sb-identity", Value: "0010", Text: true})
+	for _, c := range []struct {
 		version juju.Version
 		command command.Command
 		want    string
 	}{
-		"2.9":                    {juju.Version{Major: 2, Minor: 9}, kick, "juju run-action ovn-central/0 kick nb-identity=77eb i-really-mean-it=true --wait"},
-		"3.0":                    {juju.Version{Major: 3}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
-		"3.6":                    {juju.Version{Major: 3, Minor: 6}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
-		"4.0":                    {juju.Version{Major: 4}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
-		"unknown":                {juju.Version{}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
-		"2.9 no params":          {juju.Version{Major: 2, Minor: 9}, status, "juju run-action ovn-central/0 cluster-status --wait"},
-		"3.6 no params":          {juju.Version{Major: 3, Minor: 6}, status, "juju run ovn-central/0 cluster-status"},
-		"3.6 full IDs":           {juju.Version{Major: 3, Minor: 6}, command.Command{Unit: "a/0", Action: "kick", Params: []command.Param{{Key: "sb-identity", Value: "00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"}}}, "juju run a/0 kick sb-identity=00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"},
-		"3.6 text like a number": {juju.Version{Major: 3, Minor: 6}, command.Command{Unit: "a/0", Action: "kick", Params: []command.Param{{Key: "sb-identity", Value: "0010", Text: true}}}, `juju run a/0 kick sb-identity='"0010"'`},
-		"3.6 with words":         {juju.Version{Major: 3, Minor: 6}, command.Command{Unit: "a/0", Action: "hold", Params: []command.Param{{Key: "reason", Value: "rack 3"}}}, "juju run a/0 hold reason='rack 3'"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tc.want, tc.version.Render(tc.command))
-		})
+		{juju.Version{Major: 2, Minor: 9}, kick, "juju run-action a/0 kick nb-identity=77eb i-really-mean-it=true --wait"},
+		{juju.Version{Major: 3}, kick, "juju run a/0 kick nb-identity=77eb i-really-mean-it=true"},
+		{juju.Version{Major: 4}, kick, "juju run a/0 kick nb-identity=77eb i-really-mean-it=true"},
+		{juju.Version{}, kick, "juju run a/0 kick nb-identity=77eb i-really-mean-it=true"},
+		{juju.Version{Major: 2, Minor: 9}, param("health"), "juju run-action a/0 health --wait"},
+		{juju.Version{Major: 3, Minor: 6}, param("health"), "juju run a/0 health"},
+		{juju.Version{Major: 3, Minor: 6}, text, `juju run a/0 kick sb-identity='"0010"'`},
+	} {
+		assert.Equal(t, c.want, c.version.Render(c.command))
 	}
 }
 
 func TestRender_other_commands_are_equal(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]command.Command{
-		"juju remove-unit ovn-central/4":                           command.RemoveUnit("ovn-central/4"),
-		"juju remove-unit --force ovn-central/4 ovn-central/5":     command.RemoveByForce("ovn-central/4", "ovn-central/5"),
-		"juju resolved ovn-central/4":                              command.Resolved("ovn-central/4", false),
-		"juju resolved --no-retry ovn-central/4":                   command.Resolved("ovn-central/4", true),
-		"juju ssh ovn-central/4 sudo systemctl restart 'a b'":      command.OnMachine("ovn-central/4", "sudo", "systemctl", "restart", "a b"),
-		"juju config ovn-central ovsdb-server-inactivity-probe=60": command.Client("config", "ovn-central", "ovsdb-server-inactivity-probe=60"),
+		"juju remove-unit ovn-central/4":                       command.RemoveUnit("ovn-central/4"),
+		"juju remove-unit --force ovn-central/4 ovn-central/5": command.RemoveByForce("ovn-central/4", "ovn-central/5"),
+		"juju resolved ovn-central/4":                          command.Resolved("ovn-central/4", false),
+		"juju resolved --no-retry ovn-central/4":               command.Resolved("ovn-central/4", true),
+		"juju ssh ovn-central/4 sudo systemctl restart 'a b'": command.OnMachine("ovn-central/4", "sudo", "systemctl",
+			"restart", "a b"),
+		"juju config ovn-central ovsdb-server-inactivity-probe=60": command.Client("config", "ovn-central",
+			"ovsdb-server-inactivity-probe=60"),
 		"": {},
 	} {
 		for _, version := range []juju.Version{{}, {Major: 2, Minor: 9}, {Major: 4}} {
@@ -64,12 +63,14 @@ func TestRender_other_commands_are_equal(t *testing.T) {
 func TestTyped_quotes_if_needed(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"77eb": "77eb", "3974": "3974", "true": "true", "tcp:10.0.0.1:6643": "tcp:10.0.0.1:6643", "/var/lib/ovn": "/var/lib/ovn",
+		"77eb": "77eb", "3974": "3974", "true": "true", "tcp:10.0.0.1:6643": "tcp:10.0.0.1:6643",
+		"/var/lib/ovn":  "/var/lib/ovn",
 		"rack 3, row B": "'rack 3, row B'", "it's down": `'it'\''s down'`, "größer": "'größer'", "$HOME": `'"$HOME"'`,
 		"ticket: 7": `'"ticket: 7"'`, "a\nb": `'"a\nb"'`, "": `'""'`, "~": `'"~"'`, "-1": `'"-1"'`,
 	}
 	for value, want := range tests {
-		line := juju.Version{}.Render(command.Command{Unit: "a/0", Action: "b", Params: []command.Param{{Key: "k", Value: value}}})
+		line := juju.Version{}.Render(command.Command{Unit: "a/0", Action: "b",
+			Params: []command.Param{{Key: "k", Value: value}}})
 		assert.Equal(t, "juju run a/0 b k="+want, line)
 	}
 }
@@ -118,7 +119,8 @@ func TestTyped_survives_shell_and_YAML(t *testing.T) {
 
 func TestIntegrate_word_of_version(t *testing.T) {
 	t.Parallel()
-	for version, word := range map[juju.Version]string{{Major: 2, Minor: 9}: "relate", {Major: 3, Minor: 6}: "integrate", {Major: 4}: "integrate", {}: "integrate"} {
+	for version, word := range map[juju.Version]string{{Major: 2, Minor: 9}: "relate", {Major: 3, Minor: 6}: "integrate",
+		{Major: 4}: "integrate", {}: "integrate"} {
 		assert.Equal(t, word, version.Integrate(), version)
 	}
 }

@@ -1,14 +1,10 @@
 package juju_test
 
 import (
-	"context"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -53,46 +49,6 @@ func TestProgram_settings_on_stdin(t *testing.T) {
 	assert.NotContains(t, strings.Join(args, " "), "BEGIN", "no list of processes shows it")
 }
 
-func TestProgram_message_is_one_argument(t *testing.T) {
-	tests := map[string]struct {
-		tool string
-		call func(context.Context, *juju.Tools) error
-		want []string
-	}{
-		"status": {"status-set", func(ctx context.Context, t *juju.Tools) error {
-			return t.StatusSet(ctx, juju.Blocked, "-x $(id)\n'é'  \"q\"")
-		}, []string{"--", "blocked", `-x $(id) 'é' "q"`}},
-		"result": {"action-set", func(ctx context.Context, t *juju.Tools) error {
-			return t.ActionSet(ctx, map[string]string{"status": "a\n$(id)\n"})
-		}, []string{"status=a\n$(id)\n"}},
-		"reason": {"action-fail", func(ctx context.Context, t *juju.Tools) error {
-			return t.ActionFail(ctx, "-x\ny")
-		}, []string{"--", "-x\ny"}},
-		"progress": {"action-log", func(ctx context.Context, t *juju.Tools) error {
-			return t.ActionLog(ctx, "* is 1 of 2")
-		}, []string{"--", "* is 1 of 2"}},
-		"leader settings": {"leader-set", func(ctx context.Context, t *juju.Tools) error {
-			return t.LeaderSet(ctx, map[string]string{"nb_cid": "$(id) 'é'", "ready": ""})
-		}, []string{"--", "nb_cid=$(id) 'é'", "ready="}},
-		"version": {"application-version-set", func(ctx context.Context, t *juju.Tools) error {
-			return t.ApplicationVersionSet(ctx, "-x\n1:2.0~rc1+$(id)\n")
-		}, []string{"--", "-x 1:2.0~rc1+$(id)"}},
-		"log": {"juju-log", func(ctx context.Context, t *juju.Tools) error {
-			slog.New(juju.NewLogHandler(t, io.Discard, nil)).InfoContext(ctx, "-x", "k", "$(id)")
-			return nil
-		}, []string{"-l", "INFO", "--", "-x k=$(id)"}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			dir := install(t, map[string]string{tc.tool: keepArgs})
-			require.NoError(t, tc.call(t.Context(), juju.New(run.Exec{})))
-			args, stdin := kept(t, dir)
-			assert.Equal(t, tc.want, args)
-			assert.Empty(t, stdin)
-		})
-	}
-}
-
 func TestProgram_answers_and_exit_codes(t *testing.T) {
 	install(t, map[string]string{
 		"relation-get": `test "$*" = "--format=json -r ovsdb-peer:0 - ovn-central/1" || {
@@ -119,7 +75,8 @@ echo 'WARNING noise' >&2; echo '{"sb-identity":"0017"}'`,
 	assert.Equal(t, 2, failed.ExitCode)
 
 	_, err = tools.IsLeader(ctx)
-	require.EqualError(t, err, "cannot ask for leadership: is-leader: ERROR leadership status unknown: connection is shut down")
+	require.EqualError(t, err,
+		"cannot ask for leadership: is-leader: ERROR leadership status unknown: connection is shut down")
 
 	_, err = tools.ActionParams(ctx)
 	require.ErrorIs(t, err, juju.ErrNotAnAction)
@@ -141,26 +98,4 @@ func TestMaxArgument_is_limit_of_system(t *testing.T) {
 		many["k"+string(rune('0'+i/10))+string(rune('0'+i%10))] = value[:len(value)-2]
 	}
 	require.ErrorIs(t, tools.ActionSet(t.Context(), many), juju.ErrTooLarge)
-}
-
-func TestProgram_hanging_ends_at_deadline(t *testing.T) {
-	install(t, map[string]string{"is-leader": `exec sleep 60`})
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	_, err := juju.New(run.Exec{}).IsLeader(ctx)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.EqualError(t, err, "cannot ask for leadership: is-leader: no answer before the deadline")
-}
-
-// Juju's hooks have neither HOME nor USER.
-func TestProgram_works_without_HOME(t *testing.T) {
-	dir := install(t, map[string]string{"status-set": `echo "${HOME-none} ${USER-none} $LC_ALL" >"$HERE/env"`})
-	for _, name := range []string{"HOME", "USER"} {
-		t.Setenv(name, "")
-		require.NoError(t, os.Unsetenv(name))
-	}
-	require.NoError(t, juju.New(run.Exec{}).StatusSet(t.Context(), juju.Active, ""))
-	text, err := os.ReadFile(filepath.Join(dir, "env"))
-	require.NoError(t, err)
-	assert.Equal(t, "none none C\n", string(text))
 }

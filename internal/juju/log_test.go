@@ -11,7 +11,6 @@ import (
 	"testing"
 	"testing/slogtest"
 	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -101,20 +100,6 @@ func TestLogHandler_outlives_context(t *testing.T) {
 	slog.New(juju.NewLogHandler(tools(t, jujuLog("ERROR", "the deadline is over")), stderr, nil)).
 		ErrorContext(ctx, "the deadline is over")
 	assert.Empty(t, stderr.String(), "the tool was not told to end")
-}
-
-func TestLongLineIsCut(t *testing.T) {
-	t.Parallel()
-	runner := &recorder{}
-	log := slog.New(juju.NewLogHandler(juju.New(runner), io.Discard, nil))
-	log.Info("status", "text", strings.Repeat("é", juju.MaxLogLine))
-	require.Len(t, runner.calls, 1)
-	line := runner.calls[0].Args[3]
-	assert.LessOrEqual(t, len(line), juju.MaxLogLine)
-	assert.Greater(t, len(line), juju.MaxLogLine-4)
-	assert.True(t, utf8.ValidString(line))
-	assert.True(t, strings.HasPrefix(line, "status text="))
-	assert.True(t, strings.HasSuffix(line, "…"))
 }
 
 func TestLogHandler_concurrent_lines_stay_whole(t *testing.T) {

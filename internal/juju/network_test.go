@@ -1,6 +1,7 @@
 package juju_test
 
 import (
+	"encoding/json"
 	"net/netip"
 	"testing"
 
@@ -31,64 +32,72 @@ func subnets(texts ...string) map[netip.Addr]netip.Prefix {
 // The answers are written by Juju's own code: see networkInfo.
 func TestNetworkGet_every_form(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		stdout string
-		want   juju.Network
+	type a [3]string // hostname, value, CIDR
+	node1 := []string{"node1.maas"}
+	for name, tt := range map[string]struct {
+		devices [][]a
+		ingress []string
+		want    juju.Network
 	}{
 		"one address": {
-			`{"bind-addresses":[{"mac-address":"00:16:3e:01:02:03","interface-name":"eth0","addresses":[{"hostname":"","value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],` +
-				`"egress-subnets":["10.0.0.1/32"],"ingress-addresses":["10.0.0.1"]}` + "\n",
-			juju.Network{Bind: addresses("10.0.0.1"), Ingress: addresses("10.0.0.1"), Subnets: subnets("10.0.0.1", "10.0.0.0/24")},
+			[][]a{{{"", "10.0.0.1", "10.0.0.0/24"}}}, []string{"10.0.0.1"},
+			juju.Network{
+				Bind: addresses("10.0.0.1"), Ingress: addresses("10.0.0.1"), Subnets: subnets("10.0.0.1", "10.0.0.0/24"),
+			},
 		},
 		"virtual address, listed twice": {
-			`{"bind-addresses":[{"addresses":[{"value":"10.0.0.5","cidr":"10.0.0.5/32"},{"value":"10.0.0.1","cidr":"10.0.0.1/32"},{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}]}`,
-			juju.Network{Bind: addresses("10.0.0.5", "10.0.0.1"), Subnets: subnets("10.0.0.5", "10.0.0.5/32", "10.0.0.1", "10.0.0.0/24")},
+			[][]a{{{"", "10.0.0.5", "10.0.0.5/32"}, {"", "10.0.0.1", "10.0.0.1/32"}, {"", "10.0.0.1", "10.0.0.0/24"}}}, nil,
+			juju.Network{
+				Bind: addresses("10.0.0.5", "10.0.0.1"), Subnets: subnets("10.0.0.5", "10.0.0.5/32", "10.0.0.1", "10.0.0.0/24"),
+			},
 		},
 		"two devices, two families": {
-			`{"bind-addresses":[{"interface-name":"eth0","addresses":[{"value":"10.0.0.1"},{"value":"2001:db8::1"}]},` +
-				`{"interface-name":"eth1","addresses":[{"value":"10.0.1.1"},{"value":"10.0.0.1"}]}],"ingress-addresses":["203.0.113.7","10.0.0.1"]}`,
+			[][]a{{{"", "10.0.0.1", ""}, {"", "2001:db8::1", ""}}, {{"", "10.0.1.1", ""}, {"", "10.0.0.1", ""}}},
+			[]string{"203.0.113.7", "10.0.0.1"},
 			juju.Network{Bind: addresses("10.0.0.1", "2001:db8::1", "10.0.1.1"), Ingress: addresses("203.0.113.7", "10.0.0.1")},
 		},
-		"host name that is resolved": {
-			`{"bind-addresses":[{"addresses":[{"hostname":"node1.maas","value":"10.0.0.1","cidr":""}]}],"ingress-addresses":["10.0.0.1"]}`,
-			juju.Network{Bind: addresses("10.0.0.1"), Ingress: addresses("10.0.0.1"), Hostnames: []string{"node1.maas"}},
+		"resolved host name": {
+			[][]a{{{"node1.maas", "10.0.0.1", ""}}}, nil, juju.Network{Bind: addresses("10.0.0.1"), Hostnames: node1},
 		},
-		"invalid_and_valid_host_name": {
-			`{"bind-addresses":[{"addresses":[{"hostname":"node1.maas","value":"","cidr":""},{"hostname":"","value":"10.0.0.1"}]}]}`,
-			juju.Network{Bind: addresses("10.0.0.1"), Hostnames: []string{"node1.maas"}},
+		"unresolved host name": {
+			[][]a{{{"node1.maas", "", ""}, {"", "10.0.0.1", ""}}}, nil,
+			juju.Network{Bind: addresses("10.0.0.1"), Hostnames: node1},
 		},
 		"host name in the place of an address": {
-			`{"bind-addresses":[{"addresses":[{"value":"node1.maas"},{"value":"10.0.0.1"}]}],"ingress-addresses":["node1.maas"]}`,
-			juju.Network{Bind: addresses("10.0.0.1"), Hostnames: []string{"node1.maas"}},
+			[][]a{{{"", "node1.maas", ""}, {"", "10.0.0.1", ""}}}, node1,
+			juju.Network{Bind: addresses("10.0.0.1"), Hostnames: node1},
 		},
 		"address as its own host name": {
-			`{"bind-addresses":[{"addresses":[{"hostname":"10.0.0.1","value":"10.0.0.1"}]}]}`,
-			juju.Network{Bind: addresses("10.0.0.1")},
+			[][]a{{{"10.0.0.1", "10.0.0.1", ""}}}, nil, juju.Network{Bind: addresses("10.0.0.1")},
 		},
-		"address of one link": {
-			`{"bind-addresses":[{"addresses":[{"value":"fe80::1%eth0"},{"value":"fe80::1"},{"value":"2001:db8::1"}]}]}`,
+		"link-local addresses": {
+			[][]a{{{"", "fe80::1%eth0", ""}, {"", "fe80::1", ""}, {"", "2001:db8::1", ""}}}, nil,
 			juju.Network{Bind: addresses("2001:db8::1")},
 		},
 		"IPv4 in the form of IPv6": {
-			`{"bind-addresses":[{"addresses":[{"value":"::ffff:10.0.0.1"},{"value":"10.0.0.1"}]}]}`,
-			juju.Network{Bind: addresses("10.0.0.1")},
+			[][]a{{{"", "::ffff:10.0.0.1", ""}, {"", "10.0.0.1", ""}}}, nil, juju.Network{Bind: addresses("10.0.0.1")},
 		},
-		"device without addresses": {
-			`{"bind-addresses":[{"interface-name":"eth0","addresses":null},{"addresses":[{"value":"10.0.0.1"}]}],"ingress-addresses":null}`,
-			juju.Network{Bind: addresses("10.0.0.1")},
-		},
-		"nothing":         {"{}", juju.Network{}},
-		"null":            {"null", juju.Network{}},
-		"ingress only":    {`{"bind-addresses":[],"ingress-addresses":["10.0.0.1"]}`, juju.Network{Ingress: addresses("10.0.0.1")}},
-		"unresolved name": {`{"bind-addresses":[{"addresses":[{"hostname":"node1.maas","value":""}]}]}`, juju.Network{Hostnames: []string{"node1.maas"}}},
+		"device without addresses": {[][]a{nil, {{"", "10.0.0.1", ""}}}, nil, juju.Network{Bind: addresses("10.0.0.1")}},
+		"ingress only":             {nil, []string{"10.0.0.1"}, juju.Network{Ingress: addresses("10.0.0.1")}},
+	} {
+		var devices []any
+		for _, device := range tt.devices {
+			var all []any
+			for _, x := range device {
+				all = append(all, map[string]string{"hostname": x[0], "value": x[1], "cidr": x[2]})
+			}
+			devices = append(devices, map[string]any{"interface-name": "eth0", "addresses": all})
+		}
+		stdout, err := json.Marshal(map[string]any{"bind-addresses": devices, "ingress-addresses": tt.ingress})
+		require.NoError(t, err)
+		got, err := juju.New(answers(string(stdout))).NetworkGet(t.Context(), "ovsdb", "")
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, got, name)
 	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := tools(t, runtest.Expect("network-get", "--format=json", "ovsdb").Writes(tc.stdout)).NetworkGet(t.Context(), "ovsdb", "")
-			require.NoError(t, err)
-			assert.Equal(t, tc.want, got)
-		})
+	for _, nothing := range []string{"{}", "null"} {
+		got, err := juju.New(answers(nothing)).NetworkGet(t.Context(), "ovsdb", "")
+		require.NoError(t, err)
+		assert.Equal(t, juju.Network{}, got)
 	}
 }
 
@@ -103,39 +112,47 @@ func TestNetworkGet_by_relation(t *testing.T) {
 
 func TestNetworkGet_binding_without_network_is_empty(t *testing.T) {
 	t.Parallel()
-	call := runtest.Expect("network-get", "--format=json", "ovsdb").Fails(1, `ERROR no network config found for binding "ovsdb"`+"\n")
-	got, err := tools(t, call).NetworkGet(t.Context(), "ovsdb", "")
+	none := fails(1, `ERROR no network config found for binding "ovsdb"`+"\n")
+	got, err := juju.New(none).NetworkGet(t.Context(), "ovsdb", "")
 	require.NoError(t, err)
 	assert.Equal(t, juju.Network{}, got)
 }
 
-func TestChooseAddress(t *testing.T) {
+func TestChoose(t *testing.T) {
 	t.Parallel()
 	const own, virtual, other, moved = "10.0.0.1", "10.0.0.5", "10.0.0.9", "10.9.0.1"
-	known := subnets(own, "10.0.0.0/24", virtual, "10.0.0.5/32", other, "10.0.0.0/24", "2001:db8::1", "2001:db8::/64", "2001:db8::5", "2001:db8::5/128")
+	known := subnets(own, "10.0.0.0/24", virtual, "10.0.0.5/32", other, "10.0.0.0/24", "2001:db8::1", "2001:db8::/64",
+		"2001:db8::5", "2001:db8::5/128")
 	tests := map[string]struct {
 		offered, inUse, machine []netip.Addr
 		chosen, better          string
 	}{
-		"new_unit/first":                            {offered: addresses(own, other), chosen: own},
-		"new_unit/virtual_address_first":            {offered: addresses(virtual, own), chosen: own},
-		"new_unit/virtual_address_of_IPv6_first":    {offered: addresses("2001:db8::5", "2001:db8::1"), chosen: "2001:db8::1"},
-		"new_unit/nothing_but_a_virtual_address":    {offered: addresses(virtual), chosen: virtual},
-		"new_unit/unknown_subnet_before_a_known":    {offered: addresses("10.0.0.7", own), chosen: own},
-		"new_unit/unknown_subnet_after_a_virtual":   {offered: addresses(virtual, "10.0.0.7"), chosen: "10.0.0.7"},
-		"new_unit/family_of_the_first":              {offered: addresses(virtual, "2001:db8::1", own), chosen: own},
-		"new_unit/other_family_before_a_virtual":    {offered: addresses(virtual, "2001:db8::1"), chosen: "2001:db8::1"},
-		"new_unit/nothing":                          {machine: addresses(own)},
-		"member/virtual_address_first":              {offered: addresses(virtual, own), inUse: addresses(own), chosen: own},
-		"member/other_address_first":                {offered: addresses(other, own), inUse: addresses(own), chosen: own},
-		"member/in_another_space_now":               {offered: addresses(moved), inUse: addresses(own), machine: addresses(own, moved), chosen: own, better: moved},
-		"member/nothing_offered":                    {inUse: addresses(own), machine: addresses(own), chosen: own},
-		"member/machine_unknown":                    {offered: addresses(other, own), inUse: addresses(own), chosen: own},
-		"member/address_gone":                       {offered: addresses(virtual, other), inUse: addresses(own), machine: addresses(virtual, other), chosen: other},
-		"member/address_gone_of_one_database":       {offered: addresses(other), inUse: addresses(own, other), machine: addresses(other), chosen: other},
-		"member/at_a_virtual_address":               {offered: addresses(virtual, own), inUse: addresses(virtual), machine: addresses(virtual, own), chosen: virtual, better: own},
-		"member/at_the_only_address_a_virtual_one":  {offered: addresses(virtual), inUse: addresses(virtual), chosen: virtual},
-		"member/at_a_virtual_address_that_has_gone": {offered: addresses(own), inUse: addresses(virtual), machine: addresses(own), chosen: own},
+		"new_unit/first":                 {offered: addresses(own, other), chosen: own},
+		"new_unit/virtual_address_first": {offered: addresses(virtual, own), chosen: own},
+		"new_unit/virtual_address_of_IPv6_first": {offered: addresses("2001:db8::5", "2001:db8::1"),
+			chosen: "2001:db8::1"},
+		"new_unit/nothing_but_a_virtual_address":  {offered: addresses(virtual), chosen: virtual},
+		"new_unit/unknown_subnet_before_a_known":  {offered: addresses("10.0.0.7", own), chosen: own},
+		"new_unit/unknown_subnet_after_a_virtual": {offered: addresses(virtual, "10.0.0.7"), chosen: "10.0.0.7"},
+		"new_unit/family_of_the_first":            {offered: addresses(virtual, "2001:db8::1", own), chosen: own},
+		"new_unit/other_family_before_a_virtual":  {offered: addresses(virtual, "2001:db8::1"), chosen: "2001:db8::1"},
+		"new_unit/nothing":                        {machine: addresses(own)},
+		"member/virtual_address_first":            {offered: addresses(virtual, own), inUse: addresses(own), chosen: own},
+		"member/other_address_first":              {offered: addresses(other, own), inUse: addresses(own), chosen: own},
+		"member/in_another_space_now": {offered: addresses(moved), inUse: addresses(own),
+			machine: addresses(own, moved), chosen: own, better: moved},
+		"member/nothing_offered": {inUse: addresses(own), machine: addresses(own), chosen: own},
+		"member/machine_unknown": {offered: addresses(other, own), inUse: addresses(own), chosen: own},
+		"member/address_gone": {offered: addresses(virtual, other), inUse: addresses(own),
+			machine: addresses(virtual, other), chosen: other},
+		"member/address_gone_of_one_database": {offered: addresses(other), inUse: addresses(own, other),
+			machine: addresses(other), chosen: other},
+		"member/at_a_virtual_address": {offered: addresses(virtual, own), inUse: addresses(virtual),
+			machine: addresses(virtual, own), chosen: virtual, better: own},
+		"member/at_the_only_address_a_virtual_one": {offered: addresses(virtual), inUse: addresses(virtual),
+			chosen: virtual},
+		"member/at_a_virtual_address_that_has_gone": {offered: addresses(own), inUse: addresses(virtual),
+			machine: addresses(own), chosen: own},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

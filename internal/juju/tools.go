@@ -7,6 +7,7 @@ package juju
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -79,11 +80,11 @@ var signs = []struct {
 type Tools struct {
 	runner run.Runner
 	mu     sync.Mutex
-	said   map[string][]byte
+	said   map[string]json.RawMessage
 }
 
 // New returns the tools that r runs.
-func New(r run.Runner) *Tools { return &Tools{runner: r} }
+func New(r run.Runner) *Tools { return &Tools{runner: r, said: map[string]json.RawMessage{}} }
 
 // query decodes a tool's JSON output into answer. Numbers become [json.Number] if the type is open.
 func (t *Tools) query(ctx context.Context, answer any, tool string, args ...string) error {
@@ -102,17 +103,15 @@ func (t *Tools) queryOnce(ctx context.Context, answer any, tool string, args ...
 	if out, known := t.said[question]; known {
 		return decode(out, answer, tool)
 	}
-	out, err := t.call(ctx, run.Command{Name: tool, Args: append([]string{"--format=json"}, args...)})
-	if err == nil {
-		err = decode(out, answer, tool)
+	var out json.RawMessage
+	if err := t.query(ctx, &out, tool, args...); err != nil {
+		return err
 	}
-	if err == nil {
-		if t.said == nil {
-			t.said = map[string][]byte{}
-		}
-		t.said[question] = out
+	if err := decode(out, answer, tool); err != nil {
+		return err
 	}
-	return err
+	t.said[question] = out
+	return nil
 }
 
 // tell runs a tool without output.

@@ -101,7 +101,8 @@ func TestCOSAgentDatabag_required_keys(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `[
 		{"job_name": "ovn_ovn-exporter", "metrics_path": "/metrics", "static_configs": [{"targets": ["localhost:9476"]}]},
-		{"job_name": "ovn_ovn-central-agent", "metrics_path": "/metrics", "static_configs": [{"targets": ["localhost:16401"]}]}
+		{"job_name": "ovn_ovn-central-agent", "metrics_path": "/metrics",
+			"static_configs": [{"targets": ["localhost:16401"]}]}
 	]`, string(jobs))
 	rules, err := json.Marshal(config["metrics_alert_rules"])
 	require.NoError(t, err)
