@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 )
 
 // request is what tells one request from another: which unit asks for which name. A
@@ -36,9 +37,6 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 	}
 	unit = strings.ReplaceAll(unit, "/", "_")
 	bag := map[string]string{"ca": c.PEM()}
-	if chain := c.ChainPEM(); chain != "" {
-		bag["chain"] = chain
-	}
 	global := c.pair(request{"", "global-client"}, nil)
 	bag["client.cert"], bag["client.key"] = global.cert, global.key
 
@@ -75,7 +73,7 @@ func (c *CA) pair(r request, sans []string) pair {
 	if p, found := c.issued[r]; found && slices.Equal(p.sans, sans) {
 		return p
 	}
-	now := c.options.Now()
+	now := time.Now()
 	p := pair{sans: sans}
 	p.cert, p.key = c.Issue(r.cn, sans, now.Add(-backdated).Add(min(c.options.TTL, 0)), now.Add(c.options.TTL))
 	c.issued[r] = p
