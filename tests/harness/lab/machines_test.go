@@ -1,9 +1,6 @@
 package lab_test
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,40 +11,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 )
-
-// namespaceOf is the network namespace of a process.
-func namespaceOf(t *testing.T, pid string) string {
-	t.Helper()
-	link, err := os.Readlink("/proc/" + pid + "/ns/net")
-	require.NoError(t, err)
-	return link
-}
-
-func TestUnit_runs_in_its_own_network(t *testing.T) {
-	t.Parallel()
-	l, units := withUnits(t, 2, false, scripts{"update-status": "readlink /proc/self/ns/net > namespace"})
-	require.NoError(t, l.UpdateStatus(ctx(t)))
-	hub, err := l.HubNamespace()
-	require.NoError(t, err)
-	seen := map[string]bool{namespaceOf(t, "self"): true, namespaceOf(t, strings.Split(hub, "/")[2]): true}
-	require.Len(t, seen, 2)
-	for _, u := range units {
-		own, err := u.Exec(ctx(t), "readlink", "/proc/self/ns/net")
-		require.NoError(t, err)
-		own = strings.TrimSpace(own)
-		assert.False(t, seen[own], "shared with somebody")
-		seen[own] = true
-		assert.Equal(t, own+"\n", read(t, u.CharmDir(), "namespace"), "hooks")
-		pid, err := u.ServerPID(lab.SB)
-		require.NoError(t, err)
-		server, err := os.Readlink(filepath.Join("/proc", fmt.Sprint(pid), "ns/net"))
-		require.NoError(t, err)
-		assert.Equal(t, own, server, "services")
-		out, err := u.Exec(ctx(t), "ip", "-brief", "address", "show", "eth0")
-		require.NoError(t, err)
-		assert.Contains(t, out, u.Address()+"/24")
-	}
-}
 
 func TestService_restarts_if_configured(t *testing.T) {
 	t.Parallel()
@@ -75,25 +38,6 @@ func TestService_restarts_if_configured(t *testing.T) {
 	_, _, err = u.Systemctl(ctx(t), "reset-failed", "ovn-ovsdb-server-sb")
 	require.NoError(t, err)
 	require.NoError(t, u.Start(ctx(t), lab.SB))
-}
-
-// A process that a hook leaves behind, in a session of its own and without a word
-// of the lab in its command line, is found by its network namespace.
-func TestHook_background_processes_end(t *testing.T) {
-	t.Parallel()
-	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, scripts{
-		"install": "cd /; env -i setsid sleep 77 >/dev/null 2>&1 & echo $! > $CHARM_DIR/pid",
-	})})
-	require.NoError(t, err)
-	u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
-	require.NoError(t, err)
-	stat := "/proc/" + strings.TrimSpace(read(t, u.CharmDir(), "pid")) + "/stat"
-	require.FileExists(t, stat)
-	require.NoError(t, l.Close())
-	text, err := os.ReadFile(stat)
-	if err == nil {
-		assert.Contains(t, string(text), ") Z ", "at most its parent hasn't seen it yet")
-	}
 }
 
 // fresh adds a machine without packages, and with a charm that does nothing.

@@ -1,8 +1,6 @@
 package lab_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -89,48 +87,6 @@ func TestSystemctl_stop_of_umbrella_returns_early(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, u.Running(lab.NB))
 	assert.Eventually(t, func() bool { return !u.Running(lab.NB) && !u.Running(lab.SB) }, 2*time.Minute, 20*time.Millisecond)
-}
-
-// What the Python charm leaves on a unit and in the databases: facts of its
-// sources, src/lib/charm/openstack/ovn_central.py and the templates.
-func TestLegacyLayout_is_that_of_Python_charm(t *testing.T) {
-	t.Parallel()
-	l, units := withUnits(t, 2, false, scripts{"update-status": "leader-get --format=json > settings"})
-	first, second := units[0], units[1]
-	for file, mode := range map[string]os.FileMode{"key_host": 0o600, "cert_host": 0o644, "ovn-central.crt": 0o644} {
-		info, err := os.Stat(filepath.Join(first.SysconfDir(), "ovn", file))
-		require.NoError(t, err)
-		assert.Equal(t, mode, info.Mode().Perm(), file)
-	}
-	defaults := read(t, second.SysconfDir(), "default/ovn-central")
-	assert.Contains(t, defaults, "OVN_CTL_OPTS= \\\n    --db-nb-cluster-local-addr=10.99.0.11 \\\n    --db-nb-cluster-local-port=6643 \\\n")
-	assert.Contains(t, defaults, "    --db-sb-cluster-remote-addr=10.99.0.10 \\\n    --db-sb-cluster-remote-port=6644 \\\n    --db-sb-cluster-remote-proto=ssl\n")
-	assert.Contains(t, read(t, first.SysconfDir(), "default/ovn-central"), "--db-nb-cluster-remote-addr= \\\n", "the leader may create")
-
-	for _, u := range units {
-		out, _, err := u.Systemctl(ctx(t), "is-enabled", "ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd")
-		require.NoError(t, err)
-		assert.Equal(t, "enabled\nenabled\nenabled\nstatic\n", out)
-		assert.Contains(t, u.Packages(), "ovn-central")
-		text, err := u.Status(ctx(t), lab.NB)
-		require.NoError(t, err)
-		assert.Contains(t, text, "Address: ssl:"+u.Address()+":6643")
-	}
-	for db, want := range map[lab.DB][]string{lab.NB: {"pssl:6641,60000"}, lab.SB: {"pssl:16642,60000,", "pssl:6642,60000,ovn-controller"}} {
-		columns := map[lab.DB]string{lab.NB: "target,inactivity_probe", lab.SB: "target,inactivity_probe,role"}[db]
-		out, err := l.Exec(ctx(t), "ovn-"+string(db)+"ctl", "--timeout=5", "--db="+l.Remotes(db), "--format=csv", "--data=bare", "--no-headings", "--columns="+columns, "list", "Connection")
-		require.NoError(t, err)
-		assert.ElementsMatch(t, want, strings.Fields(out))
-	}
-
-	require.NoError(t, l.UpdateStatus(ctx(t)))
-	settings := read(t, second.CharmDir(), "settings")
-	assert.Contains(t, settings, `"ready":"True"`)
-	for _, db := range lab.Databases {
-		cid, err := l.Exec(ctx(t), "ovsdb-tool", "db-cid", first.DBFile(db))
-		require.NoError(t, err)
-		assert.Contains(t, settings, `"`+string(db)+`_cid":"`+strings.TrimSpace(cid)+`"`)
-	}
 }
 
 func TestWriterSeesWhatIsLost(t *testing.T) {

@@ -34,25 +34,6 @@ func newModel() *model.Model {
 	return model.New(s)
 }
 
-var changed = model.Hook{Kind: "relation-changed", RelationID: 1, Relation: "ovsdb-peer", RemoteUnit: "ovn-central/1", RemoteApp: "ovn-central"}
-
-func TestRelationData_is_cached_until_next_hook(t *testing.T) {
-	m := newModel()
-	read := func(h model.Hook) string {
-		m.Do(func(s *model.State) { s.Begin("ovn-central/0", h) })
-		got := New(m, "ovn-central/0", h).Run(Request{Dir: "/", Name: "relation-get", Args: []string{"--format=json", "-r", "1", "-", "ovn-central/1"}})
-		return got.Stdout
-	}
-	write := func(value string) {
-		m.Do(func(s *model.State) { s.Relations[0].Units["ovn-central/1"].Write(map[string]string{"k": value}) })
-	}
-	write("old")
-	assert.Contains(t, read(model.Hook{Kind: "update-status"}), `"k":"old"`)
-	write("new")
-	assert.Contains(t, read(model.Hook{Kind: "update-status"}), `"k":"old"`, "the agent's cache")
-	assert.Contains(t, read(changed), `"k":"new"`)
-}
-
 func TestRelationIDs_dying_relation_is_listed_until_departed(t *testing.T) {
 	ids := func(version string, members int) string {
 		m := newModel()
