@@ -112,7 +112,7 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) (*Unit, error) {
 	m := &machine.Machine{
 		Dir: filepath.Join(l.o.Dir, unitDir(added.Number)), Lab: l.o.Dir, Address: added.Addresses[0], Others: added.Addresses[1:],
-		Port: firstHost + added.Number, Restart: l.o.Restart, StartInterval: l.o.StartInterval, Bare: o.Fresh, QuietNorthd: !o.Fresh && !l.o.Northd,
+		Port: firstHost + added.Number, Restart: l.o.Restart, Bare: o.Fresh, QuietNorthd: !o.Fresh && !l.o.Northd,
 	}
 	err := machine.Create(m, l.program)
 	if err == nil && !o.Fresh {

@@ -27,7 +27,7 @@ type Killed struct {
 // runHook runs one hook of a unit whose lock is held, and records how it ended:
 // committed, failed (the unit is in error), or killed (it is queued again).
 // A command, if there is one, runs in place of the charm.
-func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, kill killPlan, command ...string) (Killed, error) {
+func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, kill killPlan) (Killed, error) {
 	if h.Kind == model.UpgradeCharm {
 		if err := l.unpack(u); err != nil {
 			return Killed{}, err
@@ -36,7 +36,7 @@ func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, 
 	l.model.Do(func(s *model.State) { s.Begin(u.name, h) })
 	c := l.newContext(u, h)
 	vars := append(l.environment(u, c, "hooks/"+h.Name()), relationVariables(h)...)
-	result := l.execute(ctx, u, c, append(vars, env...), kill, command...)
+	result := l.execute(ctx, u, c, append(vars, env...), kill)
 	killed := Killed{Killed: result.killed, Calls: result.calls}
 	failure := model.Failure{Hook: h.Name(), ExitCode: result.code, Output: result.output}
 	var err error
@@ -127,7 +127,7 @@ func (u *Unit) find(name string, env []string) model.Hook {
 }
 
 // run runs one hook by name, in or out of order.
-func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill killPlan, command ...string) (Killed, error) {
+func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill killPlan) (Killed, error) {
 	next, err := u.take(ctx)
 	if err != nil {
 		return Killed{}, fmt.Errorf("cannot run %s of %s: %w", name, u.name, err)
@@ -136,7 +136,7 @@ func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill 
 	if next.failed != nil && next.failed.Hook != name {
 		return Killed{}, fmt.Errorf("cannot run %s: %w", name, next.failed)
 	}
-	return l.runHook(ctx, u, u.find(name, env), env, kill, command...)
+	return l.runHook(ctx, u, u.find(name, env), env, kill)
 }
 
 // RunHook runs one hook now, by its full name ("update-status",

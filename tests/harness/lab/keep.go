@@ -18,7 +18,7 @@ import (
 // KeepVariable is the variable of the environment that keeps the labs of failed tests, if it is 1.
 const KeepVariable = "KEEP"
 
-// keptHookTimeout is [Options].HookTimeout of a lab that [Open] has opened: a person may debug the hook.
+// keptHookTimeout is [Options].HookTimeout of a lab that [Open] has opened: a person may run the hook under a debugger.
 const keptHookTimeout = 24 * time.Hour
 
 // Test is the part of testing.TB that [Lab.CloseOrKeep] needs.
@@ -102,8 +102,6 @@ func (l *Lab) keptText(test string) string {
   what hooks have printed and logged:%[4]s
   a hook again:
     %[3]sexec-hook %[5]s update-status
-  a hook in a debugger (it says how):
-    %[3]sdebug-hook %[5]s update-status
   the lab's end:
     %[3]sdown
 `, test, l.o.Dir, command, logs.String(), unit)
@@ -143,32 +141,4 @@ func (l *Lab) load(state *model.State) (err error) {
 		l.units[known.Name] = newUnitOf(l, known, m)
 	}
 	return nil
-}
-
-// asHook is a shell script that runs a command as the hook that [Lab.DebugHook] holds. Its own interpreter is begun
-// without an environment.
-const asHook = "as-hook"
-
-// DebugScript is where [Lab.DebugHook] puts the script for a hook of the unit.
-func (u *Unit) DebugScript() string { return filepath.Join(u.Machine.Dir, asHook) }
-
-// hold is what the lab runs in place of the charm while a hook is debugged: $1 is the script that it writes. The network is
-// that of this process, so the script works for as long as the hook is held.
-const hold = `{
-	echo '#!/usr/bin/env -S -i /bin/sh'
-	export -p
-	echo 'cd "$CHARM_DIR" && exec nsenter --net=/proc/'$$'/ns/net -- "$@"'
-} >"$1.new" && chmod 755 "$1.new" && mv "$1.new" "$1" && exec sleep infinity
-`
-
-// DebugHook begins a hook and runs nothing. Until ctx ends, [Unit.DebugScript] runs a command as that hook: with its
-// environment, in its directory and network, and with hook tools that answer. Then the hook has been killed: what it
-// has set on relations is dropped, and Juju runs it again.
-func (l *Lab) DebugHook(ctx context.Context, u *Unit, hook string) error {
-	defer os.Remove(u.DebugScript())
-	_, err := l.run(ctx, u, hook, nil, neverKill, "sh", "-c", hold, "sh", u.DebugScript())
-	if errors.Is(err, ErrKilled) && ctx.Err() != nil {
-		return nil
-	}
-	return err
 }

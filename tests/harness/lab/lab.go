@@ -20,7 +20,7 @@
 // of a failed hook run when the test asks for them, not by a clock.
 //
 // If a test fails and the environment has KEEP=1, its labs stay ([Lab.CloseOrKeep]). The test prints the
-// commands of ovn-lab that show such a lab, run one of its hooks again, also in a debugger, and end it. A lab
+// commands of ovn-lab that show such a lab, run one of its hooks again, and end it. A lab
 // whose test program is killed, by the limit of `go test` too, is cleaned up by its guard and does not stay.
 //
 // A program that uses the package, also a test, is run under the names of systemctl

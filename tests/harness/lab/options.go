@@ -50,13 +50,9 @@ type Options struct {
 	// IPv6 gives every machine an address in fd99::/64 besides the one in
 	// 10.99.0.0/24.
 	IPv6 bool
-	// Restart starts services again as their units say (Restart=on-failure), with
-	// systemd's limit of five starts in StartInterval. Without it a server that is
-	// killed stays dead.
+	// Restart starts services again as their units say (Restart=on-failure), with systemd's limit of five starts in 10 s.
+	// Without it a server that is killed stays dead.
 	Restart bool
-	// StartInterval is in which time five starts are too many; 10 s. A machine that is slow
-	// takes longer for them.
-	StartInterval time.Duration
 	// Log gets what the charm prints and logs. It is also in DIR/UNIT/hooks.log.
 	Log io.Writer
 	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -121,25 +120,6 @@ func hookCommand(g *global) *cobra.Command {
 	return unitCommand(g, "exec-hook UNIT HOOK", "Runs one hook, in or out of order", cobra.ExactArgs(2),
 		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error {
 			return l.RunHook(cmd.Context(), u, rest[0])
-		})
-}
-
-// debugText says how a hook that is held is debugged. dispatch as it was deployed has no symbols.
-const debugText = `The hook is held until this command is interrupted. Meanwhile this script runs a command as the hook:
-
-  %[1]s ./dispatch
-  %[1]s "$(command -v dlv)" exec ./dispatch
-
-For the debugger build the charm with its symbols, in the checkout:
-
-  go build -gcflags='all=-N -l' -o %[2]s ./cmd/ovn-central-operator
-`
-
-func debugCommand(g *global) *cobra.Command {
-	return unitCommand(g, "debug-hook UNIT HOOK", "Holds one hook, to be run in a debugger (juju debug-hooks)", cobra.ExactArgs(2),
-		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error {
-			fmt.Fprintf(cmd.OutOrStdout(), debugText, u.DebugScript(), filepath.Join(u.CharmDir(), "dispatch"))
-			return l.DebugHook(cmd.Context(), u, rest[0])
 		})
 }
 

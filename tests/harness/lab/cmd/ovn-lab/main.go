@@ -71,7 +71,7 @@ EXIT STATUS
 	root.AddCommand(
 		upCommand(g), downCommand(g), statusCommand(g),
 		relateCommand(g), addUnitCommand(g), removeUnitCommand(g), resolvedCommand(g),
-		runCommand(g), hookCommand(g), debugCommand(g), updateStatusCommand(g),
+		runCommand(g), hookCommand(g), updateStatusCommand(g),
 	)
 	return root
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab/internal/hooktool"
 )
@@ -28,8 +27,6 @@ type Machine struct {
 	Others  []string `json:"others,omitempty"`
 	// Restart is whether services are started again as their Restart= says.
 	Restart bool `json:"restart,omitempty"`
-	// StartInterval is in which time five starts are too many; 0 is systemd's default.
-	StartInterval time.Duration `json:"start-interval,omitempty"`
 	// Bare means that only the charm sets the machine up.
 	Bare bool `json:"bare,omitempty"`
 	// QuietNorthd keeps ovn-central.service from wanting ovn-northd.service.

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -79,7 +78,7 @@ func (m *manager) start(s *service, u *unitFile) error {
 		return nil
 	}
 	now := time.Now()
-	s.starts = slices.DeleteFunc(s.starts, func(t time.Time) bool { return now.Sub(t) > cmp.Or(m.StartInterval, startLimitInterval) })
+	s.starts = slices.DeleteFunc(s.starts, func(t time.Time) bool { return now.Sub(t) > startLimitInterval })
 	if m.Restart && len(s.starts) >= startLimit {
 		s.active, s.restarting = stateFailed, false
 		m.mu.Unlock()
