@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,45 +16,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/harness/lab"
 	"github.com/ovn-central/ovn-central-operator/tests/harness/labtest"
 )
-
-// R0: a write that fails once is not tried again, whatever failed it: the disk, a file system that was made read-only, a
-// quota. The leader gives the database up; a hook mends it without a loss.
-func TestDisk_leader_with_failed_write_rejoins(t *testing.T) {
-	m := labtest.Deploy(t, 3)
-	u := m.LeaderOf(lab.NB)
-	var endpoints, written []string
-	for _, o := range m.Deployed {
-		endpoints = append(endpoints, o.Client(lab.NB))
-	}
-	write := func(name string) {
-		written = append(written, name)
-		m.Eventually("a write that is done", func() bool {
-			_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--db="+strings.Join(endpoints, ","), "--may-exist", "ls-add", name)
-			return err == nil
-		})
-	}
-	write("before")
-	end := m.FailOnce(u, "write", "EIO")
-	write("failed")
-	end()
-	for n := range 3 {
-		write(fmt.Sprintf("later-%d", n))
-	}
-	require.Equal(t, raft.Failed, m.Raft(u, lab.NB).State, "the premise")
-	m.Eventually("active again", func() bool {
-		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
-		return u.Workload().Status == "active"
-	})
-	_, err := u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
-	require.NoError(t, err)
-	require.NoError(t, u.Kill(lab.NB))
-	require.NoError(t, u.Start(t.Context(), lab.NB))
-	m.RequireMembers(m.Deployed...)
-	for _, name := range written {
-		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=10", "--no-leader-only", "--db="+u.Client(lab.NB), "get", "Logical_Switch", name, "name")
-		assert.NoError(t, err, "acknowledged, and read from the one whose write had failed")
-	}
-}
 
 // addOnSmallDisk adds a unit whose databases are on a disk of their own, and
 // returns what fills it.

@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"sync"
 	"testing"
 	"time"
 
@@ -86,46 +85,4 @@ func TestRecover_lost_unit_with_newest_copy_needs_force(t *testing.T) {
 	require.NoError(t, newest.PowerOn(t.Context()))
 	m.Tick("what was lost joins if it returns", labtest.AllMembers(m, left, newest), left, newest)
 	assert.NotContains(t, m.Seen(newest), "late")
-}
-
-// Two units are asked in the same instant, by two operators: they agree on one of them.
-func TestRecover_two_concurrent_requests_make_one_cluster(t *testing.T) {
-	m := labtest.Deploy(t, 4)
-	left, lost := m.Deployed[:2], m.Deployed[2:]
-	m.AddSwitch("kept", left...)
-	old := m.Raft(left[0], lab.NB)
-	m.Lose(lost...)
-	require.NoError(t, m.SetLeader(t.Context(), left[1]))
-	m.RunUpdateStatus(left...)
-	ended := m.WatchServed()
-	results, failures := make([]lab.ActionResult, len(left)), make([]error, len(left))
-	var group sync.WaitGroup
-	for i, u := range left {
-		group.Go(func() {
-			results[i], failures[i] = m.RunAction(t.Context(), u, "recover", "give-up="+labtest.Names(lost), "i-really-mean-it=true")
-		})
-	}
-	group.Wait()
-	begun := 0
-	for i, u := range left {
-		require.NoError(t, failures[i])
-		t.Logf("%s: %s %s %v", u.Name(), results[i].Status, results[i].Message, results[i].Results)
-		if results[i].Status == "completed" {
-			begun++
-		}
-	}
-	require.NotZero(t, begun)
-	m.Tick("both are members of one new cluster", labtest.AllMembers(m, left...), left...)
-	now := m.Raft(left[0], lab.NB)
-	assert.NotEqual(t, *old.Cluster, *now.Cluster)
-	for _, u := range left {
-		assert.Contains(t, m.Seen(u), "kept")
-		put, live := m.PutAway(u), m.InPlace(u)
-		assert.Len(t, put, 2, "the old files of %s, and no cluster of its own", u.Name())
-		assert.Len(t, live, 2)
-	}
-	m.PowerOn(lost...)
-	m.Tick("all are members", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
-	ended()
-	m.RequireWritable()
 }

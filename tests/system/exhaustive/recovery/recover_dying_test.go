@@ -138,36 +138,6 @@ func recoverOnTwoOfFive(m *labtest.Model) (left, lost []*lab.Unit) {
 	return left, lost
 }
 
-// Three of five are lost, and the other two, which are both asked, make one new cluster. The three boot, a majority of
-// the old one: before any hook of theirs has run, none of their servers is started, and what
-// clients can reach is the new cluster alone. Their hooks then have them join it.
-func TestStartGuard_old_majority_serves_nothing_before_hooks(t *testing.T) {
-	m := labtest.Deploy(t, 5)
-	left, lost := recoverOnTwoOfFive(m)
-	m.Hold(true)
-	m.PowerOn(lost...)
-	for _, u := range lost {
-		for _, db := range lab.Databases {
-			assert.False(t, u.Running(db), "%s serves %s", u.Name(), db)
-			said, err := os.ReadFile(filepath.Join(u.LogDir(), db.Service()+".out"))
-			require.NoError(t, err)
-			assert.Contains(t, string(said), "its cluster was given up in a recovery")
-		}
-	}
-	m.RequireOneServed()
-	m.AddSwitch("new") // through all remotes
-	assert.Contains(t, m.Seen(left[0]), "new")
-
-	m.Hold(false)
-	require.NoError(t, m.Settle(t.Context()))
-	m.Tick("all are members of the new cluster", labtest.AllMembers(m, m.Deployed...), m.Deployed...)
-	for _, u := range m.Deployed {
-		assert.Contains(t, m.Seen(u), "kept")
-		assert.Contains(t, m.Seen(u), "new")
-	}
-	m.RequireWritable()
-}
-
 // The lost units are removed while their machines are off. These boot, and nothing keeps their servers from
 // starting: they elect a leader of the old cluster, and serve clients, until the hooks of each put its copy away.
 // None waits for the others, which are no longer members.
