@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,79 +100,4 @@ func counted(calls []string) (tools, appctl int) {
 		}
 	}
 	return tools, max(of[lab.NB], of[lab.SB])
-}
-
-// The processor time of cluster-status and update-status, with all programs that they start, on a healthy unit of
-// three. It is compared with that of the two ovs-appctl that cluster-status replaces, and with that of another build of
-// the charm if BESIDE names its dispatch. The time of a hook that does nothing is subtracted from all of them. The lab's hook
-// tools are small programs, so that a controller's cost more; TestClusterStatus_healthy_unit_starts_few_programs bounds how many there are.
-func BenchmarkProcessorTime(b *testing.B) {
-	l := cluster(b)
-	leader, err := l.RaftLeader(b.Context(), lab.NB)
-	require.NoError(b, err)
-	for _, u := range l.Units() {
-		if u.Name() != leader.Name() {
-			b.Run("follower", func(b *testing.B) { costOfALook(b, l, u) })
-			break
-		}
-	}
-	b.Run("leader", func(b *testing.B) { costOfALook(b, l, leader) })
-}
-
-func costOfALook(b *testing.B, l *lab.Lab, u *lab.Unit) {
-	b.Helper()
-	dispatch := filepath.Join(u.CharmDir(), "dispatch")
-	charm := dispatch + ".charm"
-	require.NoError(b, os.Rename(dispatch, charm))
-	defer func() { require.NoError(b, os.Rename(charm, dispatch)) }()
-	appctl := script(b, "appctl", "ovs-appctl -t "+u.Ctl(lab.SB)+" cluster/status OVN_Southbound >/dev/null\novs-appctl -t "+
-		u.Ctl(lab.NB)+" cluster/status OVN_Northbound >/dev/null\n")
-	programs := map[string]string{"charm": charm, "appctl": appctl, "nothing": script(b, "nothing", "")}
-	if beside := os.Getenv("BESIDE"); beside != "" {
-		programs["beside"] = beside
-	}
-	took := map[string]time.Duration{}
-	for b.Loop() {
-		for name, program := range programs {
-			processorOf(b, l, u, program, "update-status") // another build may have recorded something else
-			took[name+" update-status"] += processorOf(b, l, u, program, "update-status")
-			took[name+" cluster-status"] += processorOf(b, l, u, program, "cluster-status")
-		}
-	}
-	for _, what := range []string{"cluster-status", "update-status"} {
-		of := func(name string) float64 { return float64(took[name+" "+what] - took["nothing "+what]) }
-		b.ReportMetric(of("charm")/1e6/float64(b.N), what+"-ms")
-		b.ReportMetric(of("charm")/of("appctl"), what+"-times-two-appctl")
-		if programs["beside"] != "" {
-			b.ReportMetric(of("charm")/of("beside"), what+"-times-beside")
-		}
-	}
-}
-
-// processorOf is the time of the processor that a hook or an action takes with the program as the charm's dispatch.
-func processorOf(b *testing.B, l *lab.Lab, u *lab.Unit, program, name string) time.Duration {
-	b.Helper()
-	times := filepath.Join(b.TempDir(), "times")
-	dispatch := filepath.Join(u.CharmDir(), "dispatch")
-	text := fmt.Sprintf("#!/bin/bash\nexport -n LC_ALL\n%s\ncode=$?\ntimes >%s\nexit $code\n", program, times)
-	require.NoError(b, os.WriteFile(dispatch, []byte(text), 0o755)) //nolint:gosec // run
-	defer func() { require.NoError(b, os.Remove(dispatch)) }()
-	if name == "cluster-status" {
-		r, err := l.RunAction(b.Context(), u, name)
-		require.NoError(b, err)
-		require.Equal(b, "completed", r.Status, r.Message)
-	} else {
-		require.NoError(b, l.RunHook(b.Context(), u, name))
-	}
-	said, err := os.ReadFile(times)
-	require.NoError(b, err)
-	lines := strings.Split(string(said), "\n")
-	require.GreaterOrEqual(b, len(lines), 2, string(said))
-	var sum time.Duration
-	for word := range strings.FieldsSeq(lines[1]) { // of the programs that the shell has started
-		d, err := time.ParseDuration(word)
-		require.NoError(b, err)
-		sum += d
-	}
-	return sum
 }
