@@ -108,13 +108,6 @@ func (m *Machine) Shell(ctx context.Context, script string, args ...string) (str
 	return m.Exec(ctx, append([]string{"sh", "-euc", script, "sh"}, args...)...)
 }
 
-// Enter is the command by which a person gets a shell on the machine.
-func (m *Machine) Enter() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return fmt.Sprintf("nsenter --target %d --all env -i PATH=%s TERM=$TERM HOME=/root bash", m.init, systemPath)
-}
-
 func (m *Machine) enter(ctx context.Context, args ...string) (string, error) {
 	all := append([]string{
 		"--target", strconv.Itoa(m.init), "--all", "--",

@@ -47,8 +47,6 @@ type Options struct {
 	Newer string
 	// Shares are directories of the host that each machine has too.
 	Shares []Share
-	// IPv6 gives the machines no IPv4 addresses.
-	IPv6 bool
 	// Log gets a line about what takes long; nil: it is dropped.
 	Log io.Writer
 }
@@ -98,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, dir: dir, runDir: filepath.Join(dir, "run"), lock: lock, hub: hub{namespace: prefix, only6: o.IPv6}}
+	f := &Fleet{options: o, dir: dir, runDir: filepath.Join(dir, "run"), lock: lock, hub: hub{namespace: prefix}}
 	if err := f.prepare(ctx); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

@@ -22,10 +22,7 @@ var (
 
 // hub is the switch that the machines' network cables end in: a bridge in a
 // network namespace that has no way out.
-type hub struct {
-	namespace string
-	only6     bool
-}
+type hub struct{ namespace string }
 
 func (h hub) build(ctx context.Context) error {
 	steps := [][]string{
@@ -48,9 +45,7 @@ func (h hub) plug(ctx context.Context, n int) error {
 		{"-n", h.namespace, "link", "set", port, "master", "switch", "up"},
 		{"-n", machine, "link", "set", "eth0", "up"},
 		{"-n", machine, "addr", "add", cidr(network6, n), "dev", "eth0", "nodad"},
-	}
-	if !h.only6 {
-		steps = append(steps, []string{"-n", machine, "addr", "add", cidr(network4, n), "dev", "eth0"})
+		{"-n", machine, "addr", "add", cidr(network4, n), "dev", "eth0"},
 	}
 	return ip(ctx, steps)
 }
@@ -73,14 +68,6 @@ func (h hub) cut(ctx context.Context, n int, out bool) error {
 	}
 	_, err := run(ctx, "ip", "-n", h.namespace, "link", "set", portName(n), state)
 	return err
-}
-
-// address is the address by which machine n is known.
-func (h hub) address(n int) netip.Addr {
-	if h.only6 {
-		return host(network6, n)
-	}
-	return host(network4, n)
 }
 
 func ip(ctx context.Context, steps [][]string) error {

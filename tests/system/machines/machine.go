@@ -43,8 +43,8 @@ func newMachine(f *Fleet, n int) *Machine {
 // Name is the machine's host name.
 func (m *Machine) Name() string { return fmt.Sprintf("m%d", m.Number) }
 
-// Address is the machine's IPv4 address, or its IPv6 address if it has no other.
-func (m *Machine) Address() netip.Addr { return m.fleet.hub.address(m.Number) }
+// Address is the machine's IPv4 address.
+func (m *Machine) Address() netip.Addr { return host(network4, m.Number) }
 
 // Root is where the host sees the machine's disk, without what the machine has
 // mounted over it (/run, /tmp).
@@ -130,7 +130,7 @@ func (m *Machine) mount() error {
 	}
 	hosts := "127.0.0.1 localhost\n::1 localhost\n"
 	for n := 1; n <= maxMachines; n++ {
-		hosts += fmt.Sprintf("%v m%d.machines m%d\n", m.fleet.hub.address(n), n, n)
+		hosts += fmt.Sprintf("%v m%d.machines m%d\n", host(network4, n), n, n)
 	}
 	return errors.Join(
 		os.WriteFile(filepath.Join(m.Root(), "etc/hostname"), []byte(m.Name()+"\n"), 0o644),

@@ -77,14 +77,8 @@ func (s *story) followRelations(ctx context.Context) error {
 	return s.client.SetRemotes(ctx, remotes)
 }
 
-// published is a machine's address as relations have it: a JSON string, with
-// IPv6 in brackets.
-func published(m *machines.Machine) string {
-	if m.Address().Is6() {
-		return fmt.Sprintf(`"[%v]"`, m.Address())
-	}
-	return fmt.Sprintf("%q", m.Address())
-}
+// published is a machine's address as relations have it: a JSON string.
+func published(m *machines.Machine) string { return fmt.Sprintf("%q", m.Address()) }
 
 // writes waits until the writer has been served a while.
 func (s *story) writes(ctx context.Context, t *testing.T) {

@@ -53,17 +53,6 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestNetworkWithoutIPv4 has units, clients and a unit that goes, all of them with
-// IPv6 addresses only.
-func TestNetworkWithoutIPv4(t *testing.T) {
-	ctx, s := newStory(t, packedCharm(t), machines.Options{IPv6: true})
-	s.deploy(ctx, t)
-	s.connectClients(ctx, t)
-	s.remove(ctx, t, s.leaderOf(ctx, t, "nb", "OVN_Northbound"))
-	s.writes(ctx, t)
-	nothingIsLost(ctx, t, s.client)
-}
-
 // newerVariable names the suite to whose packages of OVN those of the machines are
 // upgraded.
 const newerVariable = "E2E_NEWER"

@@ -25,7 +25,6 @@ func Life(t *testing.T) {
 			{"a second run of every hook changes nothing", s.runAgain},
 			{"clients need nothing but the relation", s.connectClients},
 			{"a package that is installed again restarts nothing while that is held back", s.reinstall},
-			{"gateways are spread by any unit", s.spreadGateways},
 			{"the agent that acts is killed, and one acts again", s.killAgent},
 			{"an agent that stands still is started again by systemd", s.freezeAgent},
 			{"an agent's socket takes a node out", s.operateByTheSocket},
