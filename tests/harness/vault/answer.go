@@ -7,7 +7,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"time"
 )
 
 // request is what tells one request from another: which unit asks for which name. A
@@ -37,6 +36,9 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 	}
 	unit = strings.ReplaceAll(unit, "/", "_")
 	bag := map[string]string{"ca": c.PEM()}
+	if chain := c.ChainPEM(); chain != "" {
+		bag["chain"] = chain
+	}
 	global := c.pair(request{"", "global-client"}, nil)
 	bag["client.cert"], bag["client.key"] = global.cert, global.key
 
@@ -73,7 +75,7 @@ func (c *CA) pair(r request, sans []string) pair {
 	if p, found := c.issued[r]; found && slices.Equal(p.sans, sans) {
 		return p
 	}
-	now := time.Now()
+	now := c.options.Now()
 	p := pair{sans: sans}
 	p.cert, p.key = c.Issue(r.cn, sans, now.Add(-backdated).Add(min(c.options.TTL, 0)), now.Add(c.options.TTL))
 	c.issued[r] = p
