@@ -1,32 +1,10 @@
 package ovsdb
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"time"
 
-	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/ovsdb"
-
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
-
-// Names of the tables and columns of candidates (ovn-nb(5)).
-const (
-	routerTable     = "Logical_Router"
-	routerPortTable = "Logical_Router_Port"
-	groupTable      = "HA_Chassis_Group"
-	groupColumn     = "ha_chassis_group"
-	chassisColumn   = "chassis_name"
-	priorityColumn  = "priority"
-	configColumn    = "nb_cfg"
-
-	gatewayChassisColumn = "gateway_chassis"
-)
-
-// ErrChanged is returned if a row is no longer as it was read: nothing was written.
-var ErrChanged = errors.New("another client has changed it meanwhile")
 
 // Candidates is a change of one list of candidates.
 type Candidates struct {
@@ -55,61 +33,6 @@ func (x Candidates) table() (table, holder, column string) {
 		return "Gateway_Chassis", routerPortTable, gatewayChassisColumn
 	}
 	return "HA_Chassis", groupTable, "ha_chassis"
-}
-
-// Gateways is a connection to both databases for reading gateways and writing candidates. It does not reconnect.
-type Gateways struct {
-	nb, sb client.Client
-	fence  []ovsdb.Operation
-}
-
-// Timeouts of single calls. Connecting includes reading the schema; a snapshot of 10,000 routers takes some seconds.
-const (
-	connectTimeout = 20 * time.Second
-	callTimeout    = 2 * time.Minute
-)
-
-// Gateways connects to the leader of each database, or otherwise to another server among its endpoints. The caller
-// closes the connection.
-func (d *Dialer) Gateways(ctx context.Context, nb, sb []string) (*Gateways, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	var (
-		g   Gateways
-		err error
-	)
-	half, cancel := context.WithTimeout(ctx, connectTimeout/2)
-	defer cancel()
-	if g.nb, err = d.database(half, ovndb.NB, d.preferred(half, ovndb.NB, nb)...); err != nil {
-		return nil, err
-	}
-	if g.sb, err = d.database(ctx, ovndb.SB, d.preferred(ctx, ovndb.SB, sb)...); err != nil {
-		g.nb.Close()
-		return nil, err
-	}
-	return &g, nil
-}
-
-// Close ends the connections.
-func (g *Gateways) Close() {
-	g.nb.Close()
-	g.sb.Close()
-}
-
-// Write writes lists of candidates and journal entries in one transaction, if every row is still as it was read and
-// NB_Global fits the guard; otherwise it writes nothing and returns [ErrChanged], or [ErrFenced]. After any other error
-// the result is unknown: read again.
-func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists ...Candidates) error {
-	_, err := g.write(ctx, guard, Amendment{Added: notes}, false, lists...)
-	return err
-}
-
-// WriteAndAsk is [Gateways.Write] that also increments nb_cfg in the same transaction, so that ovn-northd computes only
-// once. It returns the nb_cfg for [Gateways.AwaitNorthd].
-func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard,
-	lists ...Candidates,
-) (asked int64, err error) {
-	return g.write(ctx, guard, Amendment{Added: notes}, true, lists...)
 }
 
 // operations first wait, with timeout 0, for the rows to be unchanged.

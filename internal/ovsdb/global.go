@@ -14,14 +14,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// globalRow is the part of NB_Global and SB_Global that the product reads.
-type globalRow struct {
-	UUID        string            `ovsdb:"_uuid"`
-	ExternalIDs map[string]string `ovsdb:"external_ids"`
-}
-
-const externalIDs = "external_ids"
-
 // Global is a connection to a database's only NB_Global or SB_Global row. Its external_ids have what all units must
 // agree on. Reads come from the connected server and may be older than the leader's; the leader decides a swap.
 type Global struct {

@@ -2,76 +2,13 @@ package ovsdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
 
 	"github.com/ovn-central/ovn-central-operator/internal/foreign"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
-
-// Guard is the condition of a transaction on external_ids of NB_Global. Other clients write to the same map all the
-// time, so only single pairs are compared.
-type Guard struct {
-	// Has are required pairs, Lacks forbidden ones.
-	Has, Lacks map[string]string
-	// NoCandidate is a chassis that may be in no list of candidates of NB.
-	NoCandidate string
-}
-
-func (g Guard) empty() bool { return len(g.Has)+len(g.Lacks) == 0 && g.NoCandidate == "" }
-
-// operations fail the transaction if the row of this UUID does not fit.
-func (g Guard) operations(uuid string) []ovsdb.Operation {
-	var conditions []ovsdb.Condition
-	if len(g.Has) > 0 {
-		conditions = append(conditions, includes(externalIDs, pairs(g.Has)))
-	}
-	if len(g.Lacks) > 0 {
-		conditions = append(conditions, ovsdb.NewCondition(externalIDs, ovsdb.ConditionExcludes, pairs(g.Lacks)))
-	}
-	ops := []ovsdb.Operation{fits(ovndb.NB.GlobalTable(), uuid, conditions...)}
-	if g.NoCandidate != "" {
-		for _, table := range []string{"Gateway_Chassis", "HA_Chassis"} {
-			ops = append(ops, none(table, chassisColumn, equals(chassisColumn, g.NoCandidate)))
-		}
-	}
-	return ops
-}
-
-// ErrUninitialized is returned if no client has used NB yet: the first one makes the row.
-var ErrUninitialized = errors.New("NB_Global has no row yet: ovn-northd makes it once it runs, " +
-	"and so does ovn-nbctl init")
-
-// global is the UUID of the only row of NB_Global.
-func (g *Gateways) global(ctx context.Context) (string, error) {
-	answers, err := read(ctx, g.nb, query{table: ovndb.NB.GlobalTable()})
-	if err != nil {
-		return "", err
-	}
-	switch len(answers[0]) {
-	case 0:
-		return "", ErrUninitialized
-	case 1:
-	default:
-		return "", fmt.Errorf("NB_Global has %d rows", len(answers[0]))
-	}
-	return answers[0][0].uuid(), nil
-}
-
-// Amendment is a change of external_ids of NB_Global and of the journal.
-type Amendment struct {
-	// Put are pairs to set, Drop keys to remove.
-	Put  map[string]string
-	Drop []string
-	// Added are the texts of new rows of the journal, Changed new texts of existing rows, and Dropped rows to delete,
-	// by UUID.
-	Added   []string
-	Changed map[string]string
-	Dropped []string
-}
 
 // AmendIDs makes an amendment in one transaction, if NB_Global fits the guard; otherwise it writes nothing and returns
 // [ErrChanged], or [ErrFenced].
@@ -227,13 +164,4 @@ func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []str
 		released += r.Count
 	}
 	return released, nil
-}
-
-// none fails the transaction if a row fits the conditions, the first of which compares the column. All such rows are
-// equal in that column, and a wait treats equal rows as one (ovsdb_execute_wait in ovsdb/execution.c).
-func none(table, column string, where ...ovsdb.Condition) ovsdb.Operation {
-	return ovsdb.Operation{
-		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: where,
-		Columns: []string{column}, Until: "!=", Rows: []ovsdb.Row{{column: where[0].Value}},
-	}
 }

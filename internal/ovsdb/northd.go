@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ovn-org/libovsdb/ovsdb"
-
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
@@ -30,27 +28,6 @@ func (g *Gateways) SyncNorthd(ctx context.Context, waiting Waiting) error {
 // AskNorthd is [Gateways.SyncNorthd] without the wait. It returns the nb_cfg for [Gateways.AwaitNorthd].
 func (g *Gateways) AskNorthd(ctx context.Context) (asked int64, err error) {
 	return g.write(ctx, Guard{}, Amendment{}, true)
-}
-
-// signOfLife increments nb_cfg. The last result is the new value.
-func signOfLife(uuid string) []ovsdb.Operation {
-	table, where := ovndb.NB.GlobalTable(), at(uuid)
-	return []ovsdb.Operation{
-		{
-			Op: ovsdb.OperationMutate, Table: table, Where: where,
-			Mutations: []ovsdb.Mutation{*ovsdb.NewMutation(configColumn, ovsdb.MutateOperationAdd, 1)},
-		},
-		{Op: ovsdb.OperationSelect, Table: table, Where: where, Columns: []string{configColumn}},
-	}
-}
-
-// askedFor returns the requested nb_cfg, from the last result.
-func askedFor(results []ovsdb.OperationResult) (int64, error) {
-	last := results[len(results)-1].Rows
-	if len(last) != 1 {
-		return 0, ErrChanged
-	}
-	return row(last[0]).number(configColumn), nil
 }
 
 // AwaitNorthd waits until ovn-northd has reached the requested nb_cfg.

@@ -184,3 +184,12 @@ func equals(column string, value any) ovsdb.Condition {
 func includes(column string, value any) ovsdb.Condition {
 	return ovsdb.NewCondition(column, ovsdb.ConditionIncludes, value)
 }
+
+// none fails the transaction if a row fits the conditions, the first of which compares the column. All such rows are
+// equal in that column, and a wait treats equal rows as one (ovsdb_execute_wait in ovsdb/execution.c).
+func none(table, column string, where ...ovsdb.Condition) ovsdb.Operation {
+	return ovsdb.Operation{
+		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: where,
+		Columns: []string{column}, Until: "!=", Rows: []ovsdb.Row{{column: where[0].Value}},
+	}
+}

@@ -1,0 +1,65 @@
+package ovsdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ovn-org/libovsdb/client"
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// Gateways is a connection to both databases for reading gateways and writing candidates. It does not reconnect.
+type Gateways struct {
+	nb, sb client.Client
+	fence  []ovsdb.Operation
+}
+
+// Gateways connects to the leader of each database, or otherwise to another server among its endpoints. The caller
+// closes the connection.
+func (d *Dialer) Gateways(ctx context.Context, nb, sb []string) (*Gateways, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	var (
+		g   Gateways
+		err error
+	)
+	half, cancel := context.WithTimeout(ctx, connectTimeout/2)
+	defer cancel()
+	if g.nb, err = d.database(half, ovndb.NB, d.preferred(half, ovndb.NB, nb)...); err != nil {
+		return nil, err
+	}
+	if g.sb, err = d.database(ctx, ovndb.SB, d.preferred(ctx, ovndb.SB, sb)...); err != nil {
+		g.nb.Close()
+		return nil, err
+	}
+	return &g, nil
+}
+
+// Close ends the connections.
+func (g *Gateways) Close() {
+	g.nb.Close()
+	g.sb.Close()
+}
+
+// ErrUninitialized is returned if no client has used NB yet: the first one makes the row.
+var ErrUninitialized = errors.New("NB_Global has no row yet: ovn-northd makes it once it runs, " +
+	"and so does ovn-nbctl init")
+
+// global is the UUID of the only row of NB_Global.
+func (g *Gateways) global(ctx context.Context) (string, error) {
+	answers, err := read(ctx, g.nb, query{table: ovndb.NB.GlobalTable()})
+	if err != nil {
+		return "", err
+	}
+	switch len(answers[0]) {
+	case 0:
+		return "", ErrUninitialized
+	case 1:
+	default:
+		return "", fmt.Errorf("NB_Global has %d rows", len(answers[0]))
+	}
+	return answers[0][0].uuid(), nil
+}

@@ -1,0 +1,109 @@
+package ovsdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// Write writes lists of candidates and journal entries in one transaction, if every row is still as it was read and
+// NB_Global fits the guard; otherwise it writes nothing and returns [ErrChanged], or [ErrFenced]. After any other error
+// the result is unknown: read again.
+func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists ...Candidates) error {
+	_, err := g.write(ctx, guard, Amendment{Added: notes}, false, lists...)
+	return err
+}
+
+// WriteAndAsk is [Gateways.Write] that also increments nb_cfg in the same transaction, so that ovn-northd computes only
+// once. It returns the nb_cfg for [Gateways.AwaitNorthd].
+func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard,
+	lists ...Candidates,
+) (asked int64, err error) {
+	return g.write(ctx, guard, Amendment{Added: notes}, true, lists...)
+}
+
+// write runs one transaction on NB, if the fence, the guard and the lists permit it. If ask is true, it also increments
+// nb_cfg and returns the new value.
+func (g *Gateways) write(ctx context.Context, guard Guard, a Amendment, ask bool,
+	lists ...Candidates,
+) (asked int64, err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, ErrFenced) {
+			err = fmt.Errorf("cannot write to NB: %w", err)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	ops, uuid := slices.Clone(g.fence), ""
+	gone := append(slices.Sorted(maps.Keys(a.Put)), a.Drop...)
+	if ask || len(gone) > 0 || !guard.empty() {
+		if uuid, err = g.global(ctx); err != nil {
+			return 0, err
+		}
+		ops = append(ops, guard.operations(uuid)...)
+	}
+	if len(gone) > 0 {
+		ops = append(ops, amended(ovndb.NB.GlobalTable(), uuid, gone, a.Put))
+	}
+	ops = append(ops, amendedJournal(a)...)
+	for n, x := range lists {
+		ops = append(ops, x.operations(n)...)
+	}
+	if ask {
+		ops = append(ops, signOfLife(uuid)...)
+	}
+	results, err := commit(ctx, g.nb, ops...)
+	switch i := failed(results); {
+	case err == nil && ask:
+		return askedFor(results)
+	case err == nil || i < 0:
+		return 0, err
+	case errors.Is(err, ErrChanged) && i < len(g.fence):
+		return 0, ErrFenced
+	case results[i].Error == constraintViolation &&
+		slices.ContainsFunc(lists, func(x Candidates) bool { return x.Holder == "" }):
+		return 0, fmt.Errorf("%w: %w", ErrChanged, err) // a group of this name exists by now
+	}
+	return 0, err
+}
+
+// ErrFenced is returned if the key of [Gateways.Fence] has another value: nothing was written.
+var ErrFenced = errors.New("another process may write by now")
+
+// Fence makes every transaction that writes NB through this connection fail unless a key of external_ids of NB_Global
+// has that value (R14).
+func (g *Gateways) Fence(ctx context.Context, key, value string) error {
+	uuid, err := g.global(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot fence what is written: %w", err)
+	}
+	g.fence = Guard{Has: map[string]string{key: value}}.operations(uuid)
+	return nil
+}
+
+// signOfLife increments nb_cfg. The last result is the new value.
+func signOfLife(uuid string) []ovsdb.Operation {
+	table, where := ovndb.NB.GlobalTable(), at(uuid)
+	return []ovsdb.Operation{
+		{
+			Op: ovsdb.OperationMutate, Table: table, Where: where,
+			Mutations: []ovsdb.Mutation{*ovsdb.NewMutation(configColumn, ovsdb.MutateOperationAdd, 1)},
+		},
+		{Op: ovsdb.OperationSelect, Table: table, Where: where, Columns: []string{configColumn}},
+	}
+}
+
+// askedFor returns the requested nb_cfg, from the last result.
+func askedFor(results []ovsdb.OperationResult) (int64, error) {
+	last := results[len(results)-1].Rows
+	if len(last) != 1 {
+		return 0, ErrChanged
+	}
+	return row(last[0]).number(configColumn), nil
+}
