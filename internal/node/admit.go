@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// Admit cordons the chassis that can host gateways for the first time, until a person has seen them, and
-// returns their names. It writes all in one transaction, if there is anything to write.
+// Admit cordons the chassis that can host gateways for the first time, and returns their names. It writes at most one
+// transaction.
 func (s *Service) Admit(ctx context.Context, inventory *gateway.Inventory) (cordoned []string, wrote bool, err error) {
 	a := maintenance.Admit(inventory.NB.IDs, inventory.State)
 	if a.Empty() {
@@ -39,5 +39,5 @@ func (s *Service) EndAdmission(ctx context.Context, inventory *gateway.Inventory
 	if !ok {
 		return false, nil
 	}
-	return true, s.amend(ctx, ovsdb.Guard{}, change)
+	return true, s.amend(ctx, ovsdb.Guard{}, change, ovsdb.Amendment{})
 }

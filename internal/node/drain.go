@@ -20,7 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// attempts is how often a drain is begun again because other clients cordon chassis meanwhile.
+// attempts limits how often a change is judged anew because other clients have changed the records meanwhile.
 const attempts = 20
 
 // Drain empties a node: it cordons the node, moves its gateways to others, and waits until nothing holds the node.
@@ -107,7 +107,7 @@ func (s *Service) begin(ctx context.Context, r Request) (n maintenance.Node, sta
 	return n, nil, nil
 }
 
-// cordonedInTheWay are the nodes that could host what is blocked if they were not cordoned.
+// cordonedInTheWay returns the cordoned nodes that could host blocked gateways if they were not cordoned.
 func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string) {
 	for _, c := range x.inventory.State.Chassis {
 		if len(p.Blocked) == 0 || !c.Cordoned || c.Name == chassis {
@@ -124,8 +124,8 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 // namedNodes is how many nodes a message names.
 const namedNodes = 20
 
-// blocked is the answer if a drain would leave gateways on the node: pinned ones, and those that no other chassis
-// could host that lives and is not cordoned (R12).
+// blocked is the answer if a drain would leave gateways on the node: pinned ones, and those without another live,
+// uncordoned chassis (R12).
 func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answer.Status {
 	others := cordonedInTheWay(x, p, n.Chassis)
 	f := about(n, finding.DrainBlocked, finding.Args{Count: len(p.Blocked)})
@@ -145,7 +145,7 @@ func (s *Service) blocked(x snapshot, n maintenance.Node, p schedule.Plan) answe
 	return s.refuse(answer.Conflict, f, blocked(p.Blocked)...)
 }
 
-// unfinishedDrain is the answer if the command has ended before the drain, whose intent is recorded.
+// unfinishedDrain is the answer if the command ends before the drain. The drain's intent stays recorded.
 func (s *Service) unfinishedDrain(n maintenance.Node, why string, details ...answer.Message) answer.Status {
 	f := about(n, finding.DrainUnfinished, finding.Args{Detail: why}, s.way(maintenance.OperationDrain, n),
 		s.way(maintenance.OperationUndrain, n))
@@ -163,7 +163,7 @@ func blocked(findings []finding.Finding) (messages []answer.Message) {
 	return messages
 }
 
-// shown describes what a drain would do, and names each port and each hold that it would wait for.
+// shown is the answer of a dry run. It names each port and each hold that the drain would wait for.
 func (s *Service) shown(x snapshot, n maintenance.Node, p schedule.Plan, r Request) answer.Status {
 	shown := answer.New(answer.Success, fmt.Sprintf("dry run: drain would move %s off %s and rank it last for %d",
 		schedule.Count(p.Cost.Interruptions, "gateway"), n.Name(), p.Cost.Gateways-p.Cost.Interruptions))
@@ -213,7 +213,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 		case outcome != maintenance.GoOn:
 			return s.ended(n, outcome, d)
 		}
-		pause := pauseAfterStep(s.Gateways.Now().Sub(begun))
+		pause := min(max(shortestPause, restFactor*s.Gateways.Now().Sub(begun)), longestPause)
 		if err == nil && !r.Force {
 			err = do.rest(ctx, d.Progress, pause)
 			d.Cleared(do.since)
@@ -226,19 +226,19 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 	}
 }
 
-// ended is how a drain has ended.
+// ended is the answer after the outcome of a drain.
 func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maintenance.Drainer) answer.Status {
 	p := d.Progress
-	if outcome == maintenance.Drained {
+	switch outcome {
+	case maintenance.Drained:
 		return answer.New(answer.Success, n.Name()+" is drained: it is empty, and nothing new is scheduled on it",
-			s.next("undrain", n))
-	}
-	if outcome == maintenance.GivenUp {
+			s.next(maintenance.OperationUndrain, n))
+	case maintenance.GivenUp:
 		return s.refuse(answer.Conflict, about(n, finding.DrainUndone, finding.Args{}))
 	}
-	why := fmt.Sprintf("after %s: %s", d.Limits.Timeout, p.Text())
+	after := d.Limits.Timeout.String()
 	if outcome == maintenance.GraceOver {
-		why = fmt.Sprintf("after the grace period of %s: %s", d.Limits.Grace, p.Text())
+		after = "the grace period of " + d.Limits.Grace.String()
 	}
 	left := blocked(p.Blocked)
 	for _, name := range p.Unbound {
@@ -247,5 +247,6 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maint
 			Name: name,
 		})
 	}
+	why := fmt.Sprintf("after %s: %s", after, p.Text())
 	return s.unfinishedDrain(n, why, append(left, s.holds(p.Holds, d.Since())...)...)
 }

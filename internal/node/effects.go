@@ -125,11 +125,6 @@ const (
 	restFactor    = 5
 )
 
-// pauseAfterStep is the pause after a look that took so long.
-func pauseAfterStep(took time.Duration) time.Duration {
-	return min(max(shortestPause, restFactor*took), longestPause)
-}
-
 // commanded are the effects of the command of a drain. Between two looks at everything, it follows whether gateways
 // are on the chassis.
 type commanded struct {

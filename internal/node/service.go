@@ -1,5 +1,5 @@
-// Package node takes nodes out of a cloud and puts them back: it reads the databases, lets package maintenance
-// decide, and carries that out in small steps that can be repeated.
+// Package node takes nodes out of a cloud and puts them back. Package maintenance decides; this package reads the
+// databases and makes the steps, each of which can be repeated.
 package node
 
 import (
@@ -24,20 +24,20 @@ import (
 type Service struct {
 	// Gateways has the connections. The service closes them with itself.
 	Gateways *gateway.Service
-	// Charm finds out which units and members there are; nil if there is no charm.
+	// Charm returns the application's units and members; nil if there is no charm.
 	Charm func(context.Context) maintenance.Charm
-	// Unit is the unit that this runs on; empty if it runs on none.
+	// Unit is this unit; empty outside of a unit.
 	Unit string
-	// Health asks how the clusters are; nil if they can't be asked.
+	// Health returns the health of the clusters; nil if it can't be known.
 	Health func(context.Context) []maintenance.DatabaseHealth
-	// Command is what to type for an action on a node.
+	// Command formats a command as an operator types it.
 	Command func(command.Command) string
 }
 
 // Close ends the connections.
 func (s *Service) Close() { s.Gateways.Close() }
 
-// snapshot is what one look finds out about nodes.
+// snapshot is one observation of the nodes.
 type snapshot struct {
 	inventory *gateway.Inventory
 	nodes     []maintenance.Node
@@ -60,8 +60,7 @@ func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	return x, err
 }
 
-// nodesOf makes nodes from an inventory of gateways. If chassis is not empty, it does not read what is bound to other
-// chassis.
+// nodesOf makes the nodes of an inventory of gateways. If chassis is not empty, it does not read the bindings of others.
 func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, chassis string) (snapshot, error) {
 	occupied, err := gateway.Ask(ctx, s.Gateways, func(g *ovsdb.Gateways, ctx context.Context) (ovsdb.Occupied, error) {
 		return g.Occupied(ctx, chassis)
@@ -89,7 +88,7 @@ func bindings(o ovsdb.Occupied) []maintenance.Binding {
 	return all
 }
 
-// find looks for a node; the answer is nil if it is found.
+// find finds a node, or returns a refusal.
 func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *answer.Status) {
 	_, n, refused := s.findIn(ctx, id)
 	return n, refused
@@ -133,24 +132,18 @@ func about(n maintenance.Node, code finding.Code, args finding.Args, ways ...fin
 	return finding.New(code, finding.Subject{Name: n.Name()}, args, ways...)
 }
 
-// contended is the answer after other clients have changed what was judged, time and again.
+// contended is the answer if other clients keep changing the records.
 func contended() answer.Status {
 	return answer.Of(answer.Conflict, finding.New(finding.CordonsContended, finding.Subject{}, finding.Args{}))
 }
 
-// amend writes records, and more in the same transaction, if external_ids of NB_Global fit the guard.
-func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenance.Change,
-	more ...ovsdb.Amendment,
-) error {
-	a := ovsdb.Amendment{}
-	if len(more) > 0 {
-		a = more[0]
-	}
+// amend writes records, together with a, if external_ids of NB_Global fit the guard.
+func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenance.Change, a ovsdb.Amendment) error {
 	a.Put, a.Drop = change.Set, change.Drop
 	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
 }
 
-// again judges and writes, until no other client has changed meanwhile what was judged.
+// again judges and writes until no other client has changed the records meanwhile.
 func again(judge func() (answer.Status, error)) answer.Status {
 	for range attempts {
 		status, err := judge()
@@ -185,7 +178,7 @@ func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordon
 	return s.amend(ctx, guard, change, tag)
 }
 
-// tagged does an operation on a node that has passed all checks, and tags the revision that it leaves.
+// tagged makes a permitted operation on a node, and tags the resulting revision.
 func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node,
 	do func() answer.Status,
 ) (status answer.Status) {
@@ -196,7 +189,7 @@ func (s *Service) tagged(ctx context.Context, operation string, n maintenance.No
 	return status
 }
 
-// note is the note of a cordon, a hold or a drain. It makes the reason one line, as it is shown.
+// note returns the note of a cordon, a hold or a drain, with the reason on one line.
 func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
 	reason = strings.Join(strings.Fields(reason), " ")
 	return maintenance.Note{
@@ -205,72 +198,67 @@ func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
 	}
 }
 
-// List shows every node, or one of them; the answer is nil if it can.
+// List shows one node, or all nodes if id is empty; the answer is nil if it can.
 func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *answer.Status) {
-	if id == "" {
-		x, err := s.observe(ctx)
-		if err != nil {
-			return maintenance.Report{}, new(inaccessible(err))
-		}
-		return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: x.nodes, Unknown: x.charm.Unknown},
-			nil
+	report := maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second)}
+	if id != "" {
+		x, n, refused := s.findIn(ctx, id)
+		report.Nodes, report.Unknown = []maintenance.Node{n}, x.charm.Unknown
+		return report, refused
 	}
-	x, n, refused := s.findIn(ctx, id)
-	return maintenance.Report{
-		At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: []maintenance.Node{n},
-		Unknown: x.charm.Unknown,
-	}, refused
+	x, err := s.observe(ctx)
+	if err != nil {
+		return maintenance.Report{}, new(inaccessible(err))
+	}
+	report.Nodes, report.Unknown = x.nodes, x.charm.Unknown
+	return report, nil
 }
 
-// Cordon keeps new gateways from a node; what is there stays.
+// Cordon keeps new gateways from a node. Those that it has stay.
 func (s *Service) Cordon(ctx context.Context, r Request) answer.Status {
-	return again(func() (answer.Status, error) { return s.cordonOnce(ctx, r) })
+	return again(func() (status answer.Status, err error) {
+		x, n, refused := s.findIn(ctx, r.Node)
+		switch {
+		case refused != nil:
+			return *refused, nil
+		case n.Cordon != nil && n.Drain != nil:
+			return answer.New(answer.Success, fmt.Sprintf("%s is drained, and so cordoned already, %s", n.Name(),
+				n.Cordon.Text()), s.next(maintenance.OperationUndrain, n)), nil
+		case n.Cordon != nil:
+			return answer.New(answer.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()),
+				s.next(maintenance.OperationUncordon, n)), nil
+		}
+		hosted := x.inventory.State.Mastered(n.Chassis)
+		change := maintenance.CordonHosting(n.Chassis, s.note(n, r.Reason), hosted)
+		if err := s.cordon(ctx, x, n.Chassis, true, change); err != nil {
+			return status, err
+		}
+		return answer.New(answer.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays",
+			s.next(maintenance.OperationUncordon, n)), nil
+	})
 }
 
-func (s *Service) cordonOnce(ctx context.Context, r Request) (status answer.Status, err error) {
-	x, n, refused := s.findIn(ctx, r.Node)
-	switch {
-	case refused != nil:
-		return *refused, nil
-	case n.Cordon != nil && n.Drain != nil:
-		return answer.New(answer.Success, fmt.Sprintf("%s is drained, and so cordoned already, %s", n.Name(),
-			n.Cordon.Text()), s.next("undrain", n)), nil
-	case n.Cordon != nil:
-		return answer.New(answer.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()),
-			s.next("uncordon", n)), nil
-	}
-	hosted := x.inventory.State.Mastered(n.Chassis)
-	if err := s.cordon(ctx, x, n.Chassis, true,
-		maintenance.CordonHosting(n.Chassis, s.note(n, r.Reason), hosted)); err != nil {
-		return status, err
-	}
-	return answer.New(answer.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays",
-		s.next("uncordon", n)), nil
-}
-
-// Uncordon takes a cordon back. A node that is drained is put back by undrain.
+// Uncordon ends a cordon. A drained node needs [Service.Undrain].
 func (s *Service) Uncordon(ctx context.Context, r Request) answer.Status {
-	return again(func() (answer.Status, error) { return s.uncordonOnce(ctx, r) })
+	return again(func() (status answer.Status, err error) {
+		x, n, refused := s.findIn(ctx, r.Node)
+		switch {
+		case refused != nil:
+			return *refused, nil
+		case n.Drain != nil:
+			return s.refuse(answer.Conflict, about(n, finding.NodeDrained, finding.Args{},
+				s.way(maintenance.OperationUndrain, n))), nil
+		case n.Cordon == nil:
+			return answer.New(answer.Success, n.Name()+" is not cordoned"), nil
+		}
+		if err := s.cordon(ctx, x, n.Chassis, false, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
+			return status, err
+		}
+		return answer.New(answer.Success, n.Name()+" is no longer cordoned"), nil
+	})
 }
 
-func (s *Service) uncordonOnce(ctx context.Context, r Request) (status answer.Status, err error) {
-	x, n, refused := s.findIn(ctx, r.Node)
-	switch {
-	case refused != nil:
-		return *refused, nil
-	case n.Drain != nil:
-		return s.refuse(answer.Conflict, about(n, finding.NodeDrained, finding.Args{},
-			s.way(maintenance.OperationUndrain, n))), nil
-	case n.Cordon == nil:
-		return answer.New(answer.Success, n.Name()+" is not cordoned"), nil
-	}
-	if err := s.cordon(ctx, x, n.Chassis, false, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
-		return status, err
-	}
-	return answer.New(answer.Success, n.Name()+" is no longer cordoned"), nil
-}
-
-// Hold keeps a node from going, under a name, until it is released.
+// Hold sets a hold on a node, which stays until it is released.
 func (s *Service) Hold(ctx context.Context, r Request) answer.Status {
 	name := r.Hold
 	if wrong := maintenance.CheckHoldName(name); wrong != nil {
@@ -284,13 +272,14 @@ func (s *Service) Hold(ctx context.Context, r Request) answer.Status {
 		return answer.New(answer.Success, fmt.Sprintf("%s is held by %s already: %s", n.Name(), name,
 			h.Detail(s.Gateways.Now(), time.Time{})))
 	}
-	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.AddHold(n.Chassis, name, s.note(n, r.Reason))); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.AddHold(n.Chassis, name, s.note(n, r.Reason)),
+		ovsdb.Amendment{}); err != nil {
 		return inaccessible(err)
 	}
 	return answer.New(answer.Success, fmt.Sprintf("%s is held by %s", n.Name(), name), s.next("release", n, "name", name))
 }
 
-// Release drops a hold that was set.
+// Release drops a hold that [Service.Hold] has set.
 func (s *Service) Release(ctx context.Context, r Request) answer.Status {
 	name := r.Hold
 	n, refused := s.find(ctx, r.Node)
@@ -306,13 +295,13 @@ func (s *Service) Release(ctx context.Context, r Request) answer.Status {
 		return s.refuse(answer.NotFound, about(n, finding.HoldUnknown, finding.Args{Value: strconv.Quote(name)}),
 			s.holds(n.Holds, time.Time{})...)
 	}
-	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, h)); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, h), ovsdb.Amendment{}); err != nil {
 		return inaccessible(err)
 	}
 	return answer.New(answer.Success, fmt.Sprintf("hold %s of %s is released", name, n.Name()))
 }
 
-// holds name holds; since is when those that are derived were first seen.
+// holds returns messages about holds; since is when derived ones were first seen.
 func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []answer.Message) {
 	for _, h := range all {
 		messages = append(messages, answer.Message{
@@ -323,7 +312,7 @@ func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []ans
 	return messages
 }
 
-// next names a command.
+// next returns the message with the next command.
 func (s *Service) next(operation string, n maintenance.Node, given ...string) answer.Message {
 	return s.typed(s.command(operation, n.Typed(), given...))
 }
@@ -340,12 +329,12 @@ func (s *Service) command(operation, node string, given ...string) command.Comma
 	return c
 }
 
-// way is an action on a node as a way out.
+// way returns an action on a node as a remedy.
 func (s *Service) way(operation string, n maintenance.Node, given ...string) finding.Remedy {
 	return finding.Do(s.command(operation, n.Typed(), given...))
 }
 
-// typed names a command.
+// typed returns the message with a command.
 func (s *Service) typed(c command.Command) answer.Message {
 	return answer.Message{Message: s.Command(c), Kind: answer.MessageNext, Name: c.Action}
 }

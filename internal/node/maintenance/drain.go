@@ -111,14 +111,13 @@ func (p Progress) Text() string {
 	if p.Open {
 		parts = append(parts, "not cordoned")
 	}
-	if p.Left > 0 {
-		parts = append(parts, schedule.Count(p.Left, "gateway")+" to move")
-	}
-	if len(p.Blocked) > 0 {
-		parts = append(parts, schedule.Count(len(p.Blocked), "gateway")+" blocked")
-	}
-	if len(p.Unbound) > 0 {
-		parts = append(parts, schedule.Count(len(p.Unbound), "gateway")+" not bound to any chassis")
+	for _, g := range []struct {
+		count int
+		state string
+	}{{p.Left, "to move"}, {len(p.Blocked), "blocked"}, {len(p.Unbound), "not bound to any chassis"}} {
+		if g.count > 0 {
+			parts = append(parts, schedule.Count(g.count, "gateway")+" "+g.state)
+		}
 	}
 	for _, h := range p.Holds {
 		if h.Derived {
