@@ -60,7 +60,8 @@ func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	return x, err
 }
 
-// nodesOf makes the nodes of an inventory of gateways. If chassis is not empty, it does not read the bindings of others.
+// nodesOf makes the nodes of an inventory of gateways. If chassis is not empty, it does not read the bindings of
+// others.
 func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, chassis string) (snapshot, error) {
 	occupied, err := gateway.Ask(ctx, s.Gateways, func(g *ovsdb.Gateways, ctx context.Context) (ovsdb.Occupied, error) {
 		return g.Occupied(ctx, chassis)

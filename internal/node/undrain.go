@@ -31,7 +31,8 @@ func (s *Service) undrain(ctx context.Context, r Request) answer.Status {
 	case refused != nil:
 		return *refused
 	case n.Drain == nil && n.Cordon != nil:
-		return answer.New(answer.Success, n.Name()+" is not drained; it is cordoned", s.next(maintenance.OperationUncordon, n))
+		return answer.New(answer.Success, n.Name()+" is not drained; it is cordoned",
+			s.next(maintenance.OperationUncordon, n))
 	case n.Drain == nil:
 		return answer.New(answer.Success, n.Name()+" is not drained")
 	case r.DryRun:
@@ -61,7 +62,8 @@ func (s *Service) undrain(ctx context.Context, r Request) answer.Status {
 		}
 		record = maintenance.DrainPair(n.Chassis, begin.Set)
 	}
-	return s.tagged(ctx, maintenance.OperationUndrain, n, func() answer.Status { return s.putBack(ctx, n, record, r.Wait) })
+	return s.tagged(ctx, maintenance.OperationUndrain, n,
+		func() answer.Status { return s.putBack(ctx, n, record, r.Wait) })
 }
 
 // putBack puts the ranks of a node back, and ends the drain that has this record. If the node was cordoned or drained

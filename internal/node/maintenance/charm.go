@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Unit is a unit of the charm, and what its machine is known by.
+// Unit is a unit of the charm, with the name and the addresses of its machine.
 type Unit struct {
 	Name     string
 	Hostname string
@@ -36,11 +36,11 @@ func (m Member) text() string {
 	return fmt.Sprintf("member %s of %s at %s", m.Short, m.Database, m.Address)
 }
 
-// Charm is what is known of the application: its units, and the members of both clusters.
+// Charm is the application: its units, and the members of both clusters.
 type Charm struct {
 	Units   []Unit
 	Members []Member
-	// Unknown describes what could not be found out; then there may be more units and members.
+	// Unknown describes what could not be read; there may be more units and members.
 	Unknown []string
 }
 
@@ -54,8 +54,8 @@ func (c *Charm) Add(unit, address string) {
 	}
 }
 
-// On returns what the charm has on a node's machine: units by an address or by the name of the machine; members by
-// their address, by their unit, or because they were there when the node was drained.
+// On returns the units and members on a node's machine: units by an address or the machine's name; members by their
+// address, by their unit, or because they were there when the node's drain began.
 func (c Charm) On(n Node) (units []string, members []Member) {
 	for _, u := range c.Units {
 		if sameHost(u.Hostname, n.Hostname) || n.endsAt(u) {
@@ -76,8 +76,8 @@ func (n Node) endsAt(u Unit) bool {
 	return slices.ContainsFunc(u.Addresses, func(a string) bool { return slices.Contains(n.Addresses, a) })
 }
 
-// Claim names the data by which [Charm.On] matched units and members to a node's machine; empty if it matched none. The
-// chassis writes these data itself, and OVN's role lets it write anything, so only a person can check them.
+// Claim describes the data by which [Charm.On] matched units and members to a node's machine; empty if it matched none.
+// The chassis writes these data itself, and may write anything, so only a person can check them.
 func (c Charm) Claim(n Node) string {
 	host, tunnel := false, false
 	for _, u := range c.Units {

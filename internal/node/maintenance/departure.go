@@ -8,22 +8,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Departure proves that what the charm had on a node's machine is gone: units from the application, and members from
-// the committed configurations of both clusters (rule R6). Pass every look to [Departure.Observe], in the order of
-// time.
+// Departure proves that the charm's units on a node's machine have left the application, and its members the committed
+// configurations of both clusters (rule R6). Pass every look to [Departure.Observe], in order of time.
 type Departure struct {
 	units   []string
 	targets []*departing
 }
 
-// departing is a member that has to go.
+// departing is a member that must leave.
 type departing struct {
 	member Member
 	proof  raft.RemovalWatcher
 }
 
 // Observe takes the units and members on the machine, the claim that matched them, and the health of the clusters. It
-// returns what is left: nothing once all is proved to be gone. Anything unknown counts as left.
+// returns what is left; unknown parts count as left.
 func (d *Departure) Observe(units []string, members []Member, claim string, unknown []string,
 	all []DatabaseHealth,
 ) (left []finding.Finding) {
@@ -53,7 +52,7 @@ func (d *Departure) Observe(units []string, members []Member, claim string, unkn
 	for _, t := range d.targets {
 		at := slices.IndexFunc(all, func(h DatabaseHealth) bool { return h.Name == t.member.Database && h.Accessible })
 		if at < 0 || t.proof.Observe(all[at].Status) {
-			continue // it is said above, or it is proved
+			continue // it is reported above, or proved
 		}
 		left = append(left, t.finding(all[at].each(t.member)))
 	}
@@ -82,7 +81,7 @@ func (t *departing) finding(m *MemberHealth) finding.Finding {
 	return finding.New(finding.MemberStays, finding.Subject{Name: m.text()}, args, ways...)
 }
 
-// each is what is known of a member; nil if it is not in the configuration.
+// each returns the health of a member; nil if it is not in the configuration.
 func (d DatabaseHealth) each(m Member) *MemberHealth {
 	for _, one := range d.Each {
 		if one.same(m) {

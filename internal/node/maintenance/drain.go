@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Limits of a drain, as the specification has them by default.
+// Default limits of a drain, from the specification.
 const (
 	DefaultTimeout = 3600 * time.Second
 	DefaultGrace   = 1800 * time.Second
@@ -22,23 +22,21 @@ const (
 // stalledAfter is how long a drain may make no progress until it counts as stalled.
 const stalledAfter = 5 * time.Minute
 
-// SettledFor is how long nothing must hold a node until it counts as drained. Ports are claimed and released again
-// while chassis first hear one another; and traffic follows a port only some time after another chassis has claimed
-// it: a reboot of the node half a second after the last claim interrupted traffic for 0.2 to 0.5 s (measured with OVN
-// 23.03).
+// SettledFor is how long nothing must hold a node until it counts as drained. While chassis first hear one another,
+// ports are claimed and released again. Traffic follows a port some time after another chassis has claimed it: a reboot
+// of the node half a second after the last claim interrupted traffic for 0.2 to 0.5 s (measured with OVN 23.03).
 const SettledFor = 3 * time.Second
 
-// repeatedAfter is after how long a line is repeated though nothing has changed.
+// repeatedAfter is after how long an unchanged line is repeated.
 const repeatedAfter = time.Minute
 
-// Limits are how long a drain may take, and how long it waits for holds to end by themselves
-// once every gateway that can go has gone.
+// Limits are the timeout of a drain, and how long it waits for holds after all gateways that can move have moved.
 type Limits struct{ Timeout, Grace time.Duration }
 
 // GraceFor is the grace period if none is given.
 func GraceFor(timeout time.Duration) time.Duration { return min(DefaultGrace, timeout/2) }
 
-// Check returns what is wrong with the limits; nil if nothing is.
+// Check refuses invalid limits; nil if they are valid.
 func (l Limits) Check() *answer.Status {
 	switch {
 	case l.Grace < 0:
@@ -49,7 +47,7 @@ func (l Limits) Check() *answer.Status {
 	return nil
 }
 
-// invalid is the answer to a parameter that can't be used.
+// invalid is the answer to an invalid parameter.
 func invalid(parameter, format string, args ...any) *answer.Status {
 	f := finding.New(finding.ParameterInvalid, finding.Subject{Name: parameter},
 		finding.Args{Detail: fmt.Sprintf(format, args...)})
@@ -66,7 +64,7 @@ func Begin(chassis string, n Note, l Limits, members ...Member) Change {
 	return c
 }
 
-// BeginUndrain is the change that begins to put a node back.
+// BeginUndrain is the change that begins an undrain.
 func BeginUndrain(chassis string, d Drain, n Note) Change {
 	c := Uncordon(chassis, n)
 	d.Undrain = true
@@ -80,27 +78,27 @@ func DrainPair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(drainKey+chassis, ids)
 }
 
-// End is the change that drops the record of a drain that was undone.
+// End is the change that drops the record of a drain after its undrain.
 func End(chassis string) Change { return Change{Drop: []string{drainKey + chassis}} }
 
 // Progress is the state of a drain.
 type Progress struct {
 	// Ended reports whether the intent is gone, or the node is being undrained.
 	Ended bool
-	// Open reports whether the node is not cordoned: then nothing keeps gateways from it.
+	// Open reports whether the node is not cordoned, so that it may get gateways.
 	Open bool
 	// Left is how many gateways are still to be written.
 	Left int
-	// Blocked are findings about the gateways that can go nowhere.
+	// Blocked are findings about the gateways that can't move.
 	Blocked []finding.Finding
-	// Unbound are gateways that are on no chassis, though the node is a candidate.
+	// Unbound are gateways with the node as a candidate that are on no chassis.
 	Unbound []string
 	Holds   []Hold
-	// Unproved reports whether nothing is left, but it is not known that the chassis that took the gateways respond.
+	// Unproved reports whether nothing is left, but the chassis that took the gateways are not proved to respond.
 	Unproved bool
 }
 
-// Done reports whether the node has nothing left, and gets nothing new.
+// Done reports whether nothing is left on the node, and it gets nothing new.
 func (p Progress) Done() bool {
 	return !p.Open && p.Left == 0 && len(p.Blocked) == 0 && len(p.Unbound) == 0 && len(p.Holds) == 0 && !p.Unproved
 }
@@ -147,7 +145,7 @@ const (
 	GivenUp
 )
 
-// watch judges the progress of a drain. It needs every look, in the order of time.
+// watch judges the progress of a drain. It needs every look, in order of time.
 type watch struct {
 	text          string
 	changed, said time.Time
@@ -192,7 +190,7 @@ func (w *watch) judge(p Progress, l Limits, begun, now time.Time) (outcome Outco
 	return GoOn, line
 }
 
-// settling reports whether what holds the node may only be a data plane that has not settled yet.
+// settling reports whether the remaining holds may end by themselves as the data plane settles.
 func (w *watch) settling(p Progress, l Limits, now time.Time) bool {
 	held := slices.DeleteFunc(slices.Clone(p.Holds), Hold.OfGateways)
 	return !p.Open && len(held) == 0 && len(p.Blocked) == 0 && now.Sub(w.waiting) < max(l.Grace, stalledAfter)

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Sight is what a look at a drain finds.
+// Sight is the result of a look at a drain.
 type Sight struct {
 	Progress
 	Claims
 }
 
-// Effects are what a [Drainer] reads and does.
+// Effects are the reads and writes of a [Drainer].
 type Effects interface {
 	Now() time.Time
 	// Look reads and changes nothing.
@@ -25,17 +25,17 @@ type Effects interface {
 	Sync(ctx context.Context) error
 }
 
-// Drainer drives the drain of one node by steps. The command that began the drain, or joined it, has one, and so has
-// the agent that continues it without a command.
+// Drainer makes the steps of the drain of one node. The command that began or joined the drain has one, and so has the
+// agent, which continues the drain without a command.
 type Drainer struct {
 	// Limits are those of the command, which began to wait at Begun. The agent has none.
 	Limits Limits
 	Begun  time.Time
-	// Own is set for the command: it gives no other process time to take the next step.
+	// Own is set for the command: it does not wait for another process to take the next step.
 	Own bool
-	// Force waits for no port.
+	// Force ignores holds of ports.
 	Force bool
-	// Unasked is set to prove nothing, since ovn-northd is not waited for.
+	// Unasked is set if ovn-northd is not waited for: then nothing is proved.
 	Unasked bool
 
 	// Progress is the last progress seen, if Known.
@@ -45,16 +45,16 @@ type Drainer struct {
 	watch    watch
 	follower follower
 	recheck  recheck
-	// proof is of what this process has seen: nothing in the databases tells whether another one has proved it.
+	// proof is this process's own: the databases don't record whether another process has proved the drain.
 	proof proof
 }
 
-// drainInterval is the longest pause of a drain that waits: the end of a hold is not followed.
+// drainInterval is the longest pause of a waiting drain: it does not follow the end of holds.
 const drainInterval = 30 * time.Second
 
-// Step looks at the drain, does what is due, and judges the wait for it. line is for people; it is empty if nothing
-// is new. next is when the next step is due if nothing changes. After an error the progress is as it was seen last,
-// and the wait ends only by its timeout.
+// Step looks at the drain, makes the due changes, and judges the wait. line is for people, and empty if nothing is new.
+// next is when the next step is due if nothing changes. After an error the progress is the last one, and only the
+// timeout ends the wait.
 func (d *Drainer) Step(ctx context.Context, do Effects) (outcome Outcome, line string, next time.Time, err error) {
 	next, err = d.step(ctx, do)
 	now := do.Now()
@@ -84,7 +84,7 @@ func (d *Drainer) step(ctx context.Context, do Effects) (next time.Time, err err
 	due, next := d.follower.look(x.Left, now)
 	due = due || d.Own && x.Left > 0
 	if d.recheck.due(x.Progress, now) {
-		d.proof.move() // what is on no chassis goes to one that was asked before
+		d.proof.move() // an unbound gateway goes to a chassis that was asked before
 		if err := do.Sync(ctx); err != nil {
 			return next, err
 		}
@@ -100,7 +100,7 @@ func (d *Drainer) step(ctx context.Context, do Effects) (next time.Time, err err
 	return next, d.prove(ctx, do, x)
 }
 
-// move moves what is left.
+// move moves the gateways that are left.
 func (d *Drainer) move(ctx context.Context, do Effects) (Sight, error) {
 	x, moved, err := do.Move(ctx)
 	if moved || err != nil { // otherwise a chassis only needed a moment to follow
@@ -109,7 +109,7 @@ func (d *Drainer) move(ctx context.Context, do Effects) (Sight, error) {
 	return x, err
 }
 
-// prove proves that the gateways are where they seem to be, once nothing else is left to do.
+// prove proves, once nothing is left, that the chassis that took the gateways respond.
 func (d *Drainer) prove(ctx context.Context, do Effects, x Sight) (err error) {
 	if d.Own && (x.Left > 0 || len(x.Unbound) > 0) {
 		d.proof.move()
@@ -125,14 +125,14 @@ func (d *Drainer) prove(ctx context.Context, do Effects, x Sight) (err error) {
 	return err
 }
 
-// see records the state of the drain, and whether it is proved.
+// see records the progress, and whether it is proved.
 func (d *Drainer) see(x Sight) {
 	p := d.of(x)
 	p.Unproved = !d.Unasked && p.Done() && !p.Ended && !d.proof.proved
 	d.Progress, d.Known = p, true
 }
 
-// of is the progress without the holds that the drain does not wait for.
+// of returns the progress without the holds that the drain ignores.
 func (d *Drainer) of(x Sight) Progress {
 	if d.Force {
 		x.Holds = slices.DeleteFunc(slices.Clone(x.Holds), Hold.OfPorts)
@@ -140,15 +140,15 @@ func (d *Drainer) of(x Sight) Progress {
 	return x.Progress
 }
 
-// Stalled reports whether the drain has made no progress for long, though something is left.
+// Stalled reports whether an unfinished drain has made no progress for long.
 func (d *Drainer) Stalled(now time.Time) bool {
 	p := d.Progress
 	return d.Known && !p.Done() && !p.Ended && now.Sub(d.watch.changed) >= stalledAfter
 }
 
-// Since is since when what is left has not changed.
+// Since is when the progress last changed.
 func (d *Drainer) Since() time.Time { return d.watch.changed }
 
-// Cleared sets since when no gateway is on the node, if that was followed between two steps. It is zero if that is not
-// known, or if one has come back.
+// Cleared sets since when no gateway is on the node, if that was followed between two steps; zero if it is not known,
+// or one has come back.
 func (d *Drainer) Cleared(since time.Time) { d.watch.done = since }

@@ -3,21 +3,20 @@ package maintenance
 import "time"
 
 // goOnAfter is how long the command that began a drain may make no progress until the agent continues the drain. The
-// command may be alive and slow, for instance if ovn-northd takes longer than this for a batch. That is safe: each
-// batch is one transaction, which fails if a row is no longer as it was when the batch was planned, and the ranks to
-// put back are those before the first batch. Two processes that write at the same time only hinder each other.
+// command may still run, for instance if ovn-northd takes longer for a batch. That is safe: each batch is a transaction
+// that fails if its rows have changed since it was planned, and the ranks to put back are those before the first batch.
 const goOnAfter = 10 * time.Second
 
-// follower decides when a process that did not begin a drain continues it. It needs every look, in the order of time.
+// follower decides when a process that did not begin a drain continues it. It needs every look, in order of time.
 type follower struct {
 	known bool
 	left  int
 	since time.Time
 }
 
-// look takes how many gateways are left to be written, and reports whether to continue now: if some came back to a
-// node that had none left, or if there was no progress for a while. Otherwise next is when to look again; it is zero
-// if only a change needs another look.
+// look takes how many gateways are left, and reports whether to continue now: gateways came back to a node that had
+// none left, or there was no progress for a while. Otherwise next is when to look again; zero if only a change needs
+// that.
 func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
 	before, known := f.left, f.known
 	f.known, f.left = true, left
@@ -36,15 +35,15 @@ func (f *follower) look(left int, now time.Time) (due bool, next time.Time) {
 	return false, f.since.Add(goOnAfter)
 }
 
-// Bounds of the pause before a sign of life is asked for again: each makes ovn-northd compute everything again.
+// Bounds of the pause between signs of life: each makes ovn-northd compute everything again.
 const (
 	firstRecheck = 5 * time.Second
 	lastRecheck  = 10 * time.Minute
 )
 
-// recheck decides when a drain asks every ovn-controller for another sign of life: if gateways are on no chassis for
-// longer than a failover takes (up to 4 s), the chassis that they were moved to may have died since. It needs every
-// look, in the order of time.
+// recheck decides when a drain asks every ovn-controller for another sign of life: the chassis that got gateways may
+// have died if these are on no chassis for longer than a failover takes (up to 4 s). It needs every look, in order of
+// time.
 type recheck struct {
 	since time.Time
 	pause time.Duration

@@ -8,15 +8,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Awaited is a port that a drain waits for: no step of it takes the port off the node.
+// Awaited is a port that a drain waits for, since no step of it moves the port.
 type Awaited struct {
 	Port string
-	// Hold is the hold that the port makes; empty if the port is on no chassis. Why is the reason to wait for it.
+	// Hold is the port's hold; empty if the port is on no chassis. Why is the reason to wait for it.
 	Hold, Why string
 }
 
-// Forecast is what a drain of a chassis by that plan will wait for: of the ports that are bound there, and of those
-// that are bound nowhere. A dry run lists it. A drain whose plan leaves gateways on the chassis is not begun.
+// Forecast returns the ports that a drain by that plan will wait for, of those bound to the chassis and of the unbound
+// ones. A dry run lists them. A drain whose plan leaves gateways on the chassis does not begin.
 func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding, unbound []string) (all []Awaited) {
 	leaves, groups := leaving(chassis, p, s), map[string]schedule.Group{}
 	for _, g := range s.Groups {
@@ -48,7 +48,7 @@ func Forecast(chassis string, p schedule.Plan, s schedule.State, bound []Binding
 	return all
 }
 
-// leaving are the groups in which the plan puts a chassis that responds before the drained one.
+// leaving returns the groups in which the plan ranks a responding chassis before the drained one.
 func leaving(chassis string, p schedule.Plan, s schedule.State) map[string]bool {
 	responds := map[string]bool{}
 	for _, c := range s.Chassis {
@@ -66,7 +66,7 @@ func leaving(chassis string, p schedule.Plan, s schedule.State) map[string]bool 
 	return all
 }
 
-// best is the first candidate of a group.
+// best returns the first candidate of a group.
 func best(g schedule.Group) string {
 	if len(g.Candidates) == 0 {
 		return "none"
@@ -74,7 +74,7 @@ func best(g schedule.Group) string {
 	return g.Ranked()[0]
 }
 
-// Text names the hold, and why the drain waits for the port.
+// Text returns the hold, and why the drain waits for the port.
 func (a Awaited) Text() string {
 	if a.Hold == "" {
 		return a.Why

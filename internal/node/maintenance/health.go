@@ -9,22 +9,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// DatabaseHealth is how the cluster of one database is, as far as it could be asked.
+// DatabaseHealth is the health of one database's cluster.
 type DatabaseHealth struct {
 	// Name is that of the database, such as OVN_Northbound.
 	Name string
-	// Accessible reports whether a server answered; Why describes what it did instead.
+	// Accessible reports whether a server answered; Why is its condition otherwise.
 	Accessible bool
 	Why        string
 	// HasRaftLeader reports whether the server knows a leader of the database.
 	HasRaftLeader bool
 	Members, Up   int
-	// Each are the members, and Status is what the server has answered.
+	// Each are the members; Status is the server's answer.
 	Each   []MemberHealth
 	Status raft.Status
 }
 
-// MemberHealth is what is known of one member.
+// MemberHealth is the health of one member.
 type MemberHealth struct {
 	Member
 	Up bool
@@ -32,7 +32,7 @@ type MemberHealth struct {
 	Kick command.Command
 }
 
-// Without is the cluster without some of its members: members that will leave with a node count for nothing.
+// Without returns the health without members that will leave with a node.
 func (d DatabaseHealth) Without(gone []Member) DatabaseHealth {
 	for _, m := range gone {
 		if one := d.each(m); one != nil {

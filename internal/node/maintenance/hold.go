@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Names of the holds that follow from what a node carries. Nothing is stored of them, so that none can be forgotten.
+// Names of the derived holds. They are not stored.
 const (
 	// HoldCompute are ports of virtual machines.
 	HoldCompute = "nova-compute"
@@ -40,8 +40,7 @@ type Hold struct {
 	raw string
 }
 
-// key is the hold's name in the database. It differs from Name if another client set a name that can't be shown
-// unchanged.
+// key is the hold's name in the database. It differs from Name if another client has set an unclean name.
 func (h Hold) key() string { return cmp.Or(h.raw, h.Name) }
 
 // Age is how old the hold is; the age of a derived one is not known.
@@ -89,24 +88,24 @@ type Binding struct{ Port, Type, Chassis string }
 // examples is how many ports a hold names.
 const examples = 3
 
-// holdOf has the hold that a port makes, by its type (Port_Binding in ovn-sb(5)). OVN makes ports of the other types
-// itself, or on every chassis.
+// holdOf maps the types of ports (Port_Binding in ovn-sb(5)) to the holds that they make. OVN makes ports of the other
+// types itself, or on every chassis.
 var holdOf = map[string]string{
 	"": HoldCompute, "virtual": HoldCompute,
 	"chassisredirect": HoldGateway, "l3gateway": HoldGateway, "l2gateway": HoldGateway, "vtep": HoldGateway,
 	"external": HoldExternal,
 }
 
-// OfGateway reports whether the port is a gateway, or goes where one is.
+// OfGateway reports whether the port is a gateway, or follows one.
 func (b Binding) OfGateway() bool { return Hold{Name: holdOf[b.Type]}.OfGateways() }
 
-// OfGateways reports whether the hold is of gateways, or of ports that go where gateways are.
+// OfGateways reports whether the hold is of gateways, or of ports that follow them.
 func (h Hold) OfGateways() bool { return h.Name == HoldGateway || h.Name == HoldExternal }
 
 // HoldTypes are the types of the ports that make holds.
 func HoldTypes() []string { return slices.Sorted(maps.Keys(holdOf)) }
 
-// derive counts the holds that ports make, by chassis.
+// derive returns the holds of the ports, by chassis.
 func derive(bindings []Binding) map[string][]Hold {
 	sorted := slices.SortedFunc(slices.Values(bindings), func(a, b Binding) int { return strings.Compare(a.Port, b.Port) })
 	all := map[string][]Hold{}
@@ -134,7 +133,7 @@ var holdName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 const maxHoldName = 63
 
-// CheckHoldName returns what is wrong with the name of a hold to set; nil if nothing is.
+// CheckHoldName refuses an invalid name of a hold; nil if it is valid.
 func CheckHoldName(name string) *answer.Status {
 	switch {
 	case len(name) > maxHoldName:

@@ -8,18 +8,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// admitKey is the key of external_ids of NB_Global that is there while new chassis are cordoned: what
-// could host gateways when it was written is not new.
+// admitKey is the key of external_ids of NB_Global that exists while new chassis are cordoned. Chassis that could host
+// gateways when it was written are not new.
 const admitKey = "ovn-central:cordon-new-chassis"
 
 // NewChassis is the reason of the cordon of a chassis that can host gateways for the first time.
 const NewChassis = "new: uncordon it once you know it"
 
-// Admission is what to record of chassis without a record of a cordon, whether that is in force or was taken back.
+// Admission is the record to write about chassis without a record of a cordon.
 type Admission struct {
 	// Begin reports whether new chassis were not cordoned until now.
 	Begin bool
-	// Known are chassis that may host gateways; New are to be cordoned until a person has seen them.
+	// Known are chassis that may host gateways; New will be cordoned.
 	Known []string
 	New   []schedule.Chassis
 }
@@ -27,8 +27,8 @@ type Admission struct {
 // Empty reports whether there is nothing to record.
 func (a Admission) Empty() bool { return !a.Begin && len(a.Known)+len(a.New) == 0 }
 
-// Admit tells chassis that can host gateways for the first time from others. It decides this by NB alone, since each
-// host writes its own row of SB.
+// Admit finds the chassis that can host gateways for the first time. It decides by NB alone, since each host writes its
+// own row of SB.
 func Admit(ids map[string]string, s schedule.State) (a Admission) {
 	_, begun := ids[admitKey]
 	a.Begin = !begun
@@ -64,8 +64,8 @@ func (a Admission) Change(note func(schedule.Chassis) Note) Change {
 	return c
 }
 
-// Lacks are the pairs that external_ids must not have when the change is made: a person may have cordoned one of the
-// chassis since they were read.
+// Lacks are the pairs that external_ids must lack when the change is made: an operator may have cordoned a chassis
+// since.
 func (a Admission) Lacks() map[string]string {
 	pairs := map[string]string{}
 	for _, chassis := range a.Known {
@@ -77,7 +77,7 @@ func (a Admission) Lacks() map[string]string {
 	return pairs
 }
 
-// EndAdmission is the change after which new chassis are no longer cordoned; ok reports whether they were until now.
+// EndAdmission is the change that ends the cordoning of new chassis; ok is false if it was not on.
 func EndAdmission(ids map[string]string) (c Change, ok bool) {
 	_, ok = ids[admitKey]
 	return Change{Drop: []string{admitKey}}, ok

@@ -14,20 +14,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Life is how much is known of a node's ovn-controller.
+// Life is the state of a node's ovn-controller.
 type Life string
 
-// The states of a node's ovn-controller.
+// The states.
 const (
-	// Up: it follows nb_cfg. That proves no data plane: ovs-vswitchd may be dead.
+	// Up: it follows nb_cfg. ovs-vswitchd may be dead nevertheless.
 	Up Life = "up"
-	// Unresponsive: it does not follow nb_cfg. What the node carries may work or not.
+	// Unresponsive: it does not follow nb_cfg. The data plane may work nevertheless.
 	Unresponsive Life = "unresponsive"
 	// Absent: SB has no chassis of this name; ovn-controller was stopped, or removed.
 	Absent Life = "absent"
 )
 
-// Node is a chassis, or the records of one that is gone.
+// Node is a chassis, possibly removed and known only by its records.
 type Node struct {
 	// Chassis is its name, which is the machine's system-id.
 	Chassis  string `json:"chassis" yaml:"chassis"`
@@ -45,16 +45,16 @@ type Node struct {
 	OmittedHolds  int `json:"omitted-holds,omitempty" yaml:"omitted-holds,omitempty"`
 	OmittedLost   int `json:"omitted-lost,omitempty" yaml:"omitted-lost,omitempty"`
 	OmittedPinned int `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
-	// First and Backups are how many gateways have it as their first candidate, and as another one.
+	// First and Backups count the gateways with it as their first candidate, and as another one.
 	First   int `json:"first-candidate-of" yaml:"first-candidate-of"`
 	Backups int `json:"backup-of" yaml:"backup-of"`
-	// Pinned are the gateways that only this node hosts, by configuration: OVN moves them nowhere.
+	// Pinned are the gateways that only this node may host, by configuration.
 	Pinned []string `json:"pinned,omitempty" yaml:"pinned,omitempty"`
-	// Lost are the gateways that would be without a chassis if it stopped now.
+	// Lost are the gateways that would have no chassis if it stopped now.
 	Lost []string `json:"lost-if-it-went-now" yaml:"lost-if-it-went-now"`
 	// Next is the command to run, if there is one.
 	Next string `json:"next,omitempty" yaml:"next,omitempty"`
-	// Addresses are those that its tunnels end at; Members those of both clusters on its machine.
+	// Addresses are its tunnel endpoints; Members are the members of both clusters on its machine.
 	Addresses []string `json:"-" yaml:"-"`
 	Members   []Member `json:"-" yaml:"-"`
 
@@ -86,7 +86,7 @@ func (n Node) Carried() []Member {
 	return all
 }
 
-// Name is what people call the node.
+// Name is the name for people.
 func (n Node) Name() string {
 	if n.Hostname == "" {
 		return n.Chassis
@@ -94,18 +94,17 @@ func (n Node) Name() string {
 	return n.Hostname
 }
 
-// Typed is what a person types for the node and means no other by: its name, or that of its chassis.
+// Typed is the shortest text by which an operator names only this node: its name, or that of its chassis.
 func (n Node) Typed() string { return cmp.Or(n.typed, n.Name()) }
 
-// chassisPrefix is what a person types before the name of a chassis that may be another's host name too, for instance
-// if a machine was deployed again with another system-id. The exact name of a chassis is not preferred, since a
-// person may mean the host by it.
+// chassisPrefix precedes the name of a chassis that may also be another's host name, for instance if a machine was
+// deployed again with another system-id. Without it, the name of a chassis is not preferred over a host name.
 const chassisPrefix = "chassis:"
 
-// ByChassis is the name by which [Resolve] finds the node of that chassis, whatever others are called.
+// ByChassis returns the name by which [Resolve] finds exactly the node of that chassis.
 func ByChassis(chassis string) string { return chassisPrefix + chassis }
 
-// named sets what a person types for each node ([Node.Typed]).
+// named sets [Node.Typed] of each node.
 func named(nodes []Node) []Node {
 	meant := map[string]int{}
 	for _, n := range nodes {
@@ -125,7 +124,7 @@ func named(nodes []Node) []Node {
 }
 
 // called returns the names that mean the node, each once: the name of its chassis, its host name, and the first part of
-// the host name. No kind is preferred: a chassis may claim any host name, even the short one of another node.
+// that. No kind is preferred: a chassis may claim any host name.
 func (n Node) called() []string {
 	short, _, _ := strings.Cut(n.Hostname, ".")
 	// ovn-controller runs there, and its system-id may be a host name
@@ -141,20 +140,20 @@ func (n Node) called() []string {
 	return all
 }
 
-// Seen is what [Nodes] makes nodes of.
+// Seen is the input of [Nodes].
 type Seen struct {
 	Records  Records
 	State    schedule.State
 	Bindings []Binding
 	// Private are the names in Chassis_Private.
 	Private []string
-	// Addresses are those that the tunnels of each chassis end at.
+	// Addresses are the tunnel endpoints of each chassis.
 	Addresses map[string][]string
 	Charm     Charm
 }
 
-// Nodes are all nodes, by the name of the chassis: those of SB, those that NB has records of, and those that gateways
-// have as candidates.
+// Nodes returns all nodes in the order of their chassis' names: those of SB, those with records in NB, and candidates
+// of gateways.
 func Nodes(s Seen) []Node {
 	c := collection{Seen: s, all: map[string]*Node{}, rows: map[string]schedule.Chassis{}}
 	c.addChassis()
@@ -269,8 +268,8 @@ func (c *collection) addPinned() {
 // names is how many nodes an answer lists.
 const names = 20
 
-// Resolve finds the node that a person means by a host name, the first part of one, or the name of a chassis; after
-// "chassis:" it is the name of a chassis only. If no node or several have that name, it returns an answer.
+// Resolve finds the node with a host name, the first part of one, or the name of a chassis; after "chassis:" only by
+// the last. It refuses a name of no node or of several.
 func Resolve(nodes []Node, id string) (Node, *answer.Status) {
 	if id == "" {
 		return Node{}, invalid("node", "give its host name or the name of its chassis")

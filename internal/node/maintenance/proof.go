@@ -11,12 +11,12 @@ const (
 	ownProofPause = time.Second
 )
 
-// proof decides whether a drain of which nothing is left is proved. A chassis that has claimed a gateway may not carry
-// it yet: it must follow an nb_cfg that was raised after it had claimed the gateway, and after the ranks had been
-// written. Any client may have raised it. However long ovn-northd and the chassis take to follow, it need not be raised
-// again. proof needs every look at which nothing is left and no chassis that took a gateway lags, in the order of time.
+// proof proves a drain once nothing is left. A chassis that has claimed a gateway may not carry it yet: it must follow
+// an nb_cfg that any client has raised after the ranks were written and the gateway was claimed. If ovn-northd and the
+// chassis follow late, nb_cfg need not be raised again. proof needs every look at which nothing is left and no chassis
+// that took a gateway lags, in order of time.
 type proof struct {
-	// own means that the command of the drain asks: it gives no other process the time to do so.
+	// own is set for the command of the drain: it does not wait for another process to ask.
 	own    bool
 	proved bool
 	claims map[string]claim // those that there were at the first look, by their ports
@@ -25,20 +25,20 @@ type proof struct {
 	pause  time.Duration
 }
 
-// claim is the chassis that has a gateway, and the nb_cfg by which it may have been asked before it had it.
+// claim is the chassis that has a gateway, and the last nb_cfg by which it may have been asked before it claimed it.
 type claim struct {
 	chassis string
 	before  int64
 }
 
-// Claims are what a look finds: the chassis that have the gateways, by their ports; the nb_cfg of NB, which
-// everything was asked to follow, and that of SB, which ovn-northd has followed. NB was read first.
+// Claims are the chassis that have the gateways, by their ports; the nb_cfg of NB, which all are asked to follow; and
+// that of SB, which ovn-northd has followed. NB was read first.
 type Claims struct {
 	Hosts           map[string]string
 	Asked, Followed int64
 }
 
-// move begins again, since gateways have moved: what was proved before proves nothing about these.
+// move begins again after gateways have moved: the proof so far does not hold for these.
 func (f *proof) move() { *f = proof{own: f.own, moved: true, askAt: f.askAt, pause: f.pause} }
 
 // begin records the claims of the first look.

@@ -1,5 +1,5 @@
 // Package maintenance decides about nodes that are taken out of a cloud and put back: which node a name means, what
-// holds it, what a step of a drain is, and how an answer looks. It is pure: it is given what the databases hold.
+// holds it, and what a step of a drain does. It is pure: its input is the contents of the databases.
 package maintenance
 
 import (
@@ -39,18 +39,18 @@ type Drain struct {
 	// TimeoutSeconds and GraceSeconds are those of the command that began it.
 	TimeoutSeconds int `json:"timeout" yaml:"timeout"`
 	GraceSeconds   int `json:"grace-period" yaml:"grace-period"`
-	// Undrain reports whether the ranks are being put back.
+	// Undrain reports whether the drain is being undone.
 	Undrain bool `json:"undrain,omitempty" yaml:"undrain,omitempty"`
-	// Members are the members of both clusters that were on its machine when it began. When they have to have left,
-	// the chassis may be gone, and with it the addresses by which they were found.
+	// Members are the members of both clusters that were on its machine when it began. Later the chassis may be gone, and
+	// with it the addresses by which they were found.
 	Members []Member `json:"members,omitempty" yaml:"-"`
 }
 
 // Records are the records of nodes in external_ids of NB_Global, by the name of the chassis.
 type Records struct {
 	Cordons map[string]Note
-	// Hosted are the gateways that a chassis was the first candidate of when it was cordoned: any others that it
-	// hosts came later. If a chassis has no entry, this is not known.
+	// Hosted are the gateways whose first candidate a chassis was when it was cordoned: it got all others later. If a
+	// chassis has no entry, this is not known.
 	Hosted map[string][]string
 	Holds  map[string][]Hold
 	Drains map[string]Drain
@@ -129,7 +129,7 @@ func unreadable(key string) Note {
 	return Note{Reason: fmt.Sprintf("record %q cannot be read", foreign.Name(key))}
 }
 
-// clean returns the form of the note that is shown, and written again.
+// clean returns the note with cleaned texts (R18).
 func (n Note) clean() Note {
 	n.By, n.Reason, n.Hostname = foreign.Name(n.By), foreign.Reason(n.Reason), foreign.Name(n.Hostname)
 	return n
@@ -144,7 +144,7 @@ func (r Records) chassis() []string {
 	return slices.Compact(all)
 }
 
-// hostname is what the records call a chassis' host.
+// hostname returns the name of a chassis' host according to the records.
 func (r Records) hostname(chassis string) string {
 	if h := r.Cordons[chassis].Hostname; h != "" {
 		return h
@@ -170,7 +170,7 @@ func CordonHosting(chassis string, n Note, gateways []string) Change {
 	return c
 }
 
-// Uncordon is the change that takes a cordon back.
+// Uncordon is the change that ends a cordon.
 func Uncordon(chassis string, n Note) Change {
 	return Change{
 		Set:  map[string]string{cordon.Key + chassis: cordon.Off, cordonNoteKey + chassis: text(n)},
@@ -203,7 +203,7 @@ func CordonNotePair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(cordonNoteKey+chassis, ids)
 }
 
-// pairOf is a pair alone; nil if there is none.
+// pairOf returns the pair with the key; nil if there is none.
 func pairOf(key string, ids map[string]string) map[string]string {
 	value, found := ids[key]
 	if !found {
@@ -212,7 +212,7 @@ func pairOf(key string, ids map[string]string) map[string]string {
 	return map[string]string{key: value}
 }
 
-// text is the form of a record in the database.
+// text returns the stored form of a record.
 func text(record any) string {
 	b, _ := json.Marshal(record) // texts, numbers and times only
 	return string(b)

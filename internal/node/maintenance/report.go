@@ -25,8 +25,8 @@ type Report struct {
 	Unknown []string `json:"unknown,omitempty" yaml:"unknown,omitempty"`
 }
 
-// Shortened returns the report with at most so many nodes, holds of a node and gateways of a node, and counts the
-// omitted ones. The nodes that matter most are kept, in their order.
+// Shortened returns the report with at most most nodes, and as many holds and gateways of each, and counts the omitted
+// ones. It keeps the most important nodes, in their order.
 func (r Report) Shortened(most int) Report {
 	order := make([]int, len(r.Nodes))
 	for i := range order {
@@ -50,8 +50,8 @@ func (r Report) Shortened(most int) Report {
 	return r
 }
 
-// matters returns how soon a node may be left out: the larger, the sooner. Only the chassis itself claims that a node
-// is for gateways, so that counts less than the gateways and drains that NB has.
+// matters ranks the node: the larger, the sooner it may be left out. The chassis itself claims to be for gateways, so
+// that counts less than gateways and drains in NB.
 func (n Node) matters() int {
 	set := func(h Hold) bool { return !h.Derived }
 	switch {
@@ -69,7 +69,7 @@ func (n Node) matters() int {
 	return 5
 }
 
-// NextOperation is what an operator would do with the node next; empty if nothing.
+// NextOperation is the operation that an operator needs next; empty if none.
 func (n Node) NextOperation() string {
 	switch {
 	case n.Drain != nil && n.Drain.Undrain:

@@ -2,11 +2,11 @@ package maintenance
 
 import "time"
 
-// unreachableFor is how long an ovn-controller must follow nothing after it was asked until it
-// counts as unreachable: one that is slow, or restarts, follows long before.
+// unreachableFor is how long an ovn-controller that was asked must not follow until it counts as unreachable. Slow and
+// restarting ones follow long before.
 const unreachableFor = 180 * time.Second
 
-// Verdict is what is known of an ovn-controller that was asked for a sign of life.
+// Verdict is the judgement about an ovn-controller that was asked for a sign of life.
 type Verdict int
 
 // The verdicts.
@@ -20,18 +20,18 @@ const (
 	Unprovable
 )
 
-// Sign is what Chassis_Private has of an ovn-controller.
+// Sign is the state of an ovn-controller in Chassis_Private.
 type Sign struct {
 	Chassis string
-	// Known reports whether there is a row. Follows is its nb_cfg; Responds reports whether this is the nb_cfg that
-	// was asked for at that time.
+	// Known reports whether there is a row. Follows is its nb_cfg, and Responds whether that is the nb_cfg that was asked
+	// for at that time.
 	Known    bool
 	Follows  int64
 	Responds bool
 }
 
-// Silence proves that the ovn-controller of a node can't be reached. Pass every look at Chassis_Private to
-// [Silence.Observe], in the order of time, beginning when a sync was asked for.
+// Silence proves that a node's ovn-controller is unreachable. Pass every look at Chassis_Private to [Silence.Observe],
+// in order of time, from the request for a sign of life on.
 type Silence struct {
 	Chassis string
 
@@ -41,7 +41,7 @@ type Silence struct {
 	followed bool
 }
 
-// Observe takes the signs of all ovn-controllers at a look, and returns what is known by then.
+// Observe takes the signs of all ovn-controllers, and returns the verdict.
 func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	var its *Sign
 	others := 0
@@ -71,6 +71,5 @@ func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	return Unreachable
 }
 
-// OfPorts reports whether the hold is of ports that are bound to the node: a node that can't be reached releases none
-// of them.
+// OfPorts reports whether the hold is of bound ports: an unreachable node does not release them.
 func (h Hold) OfPorts() bool { return h.Derived && h.Name != HoldMember }
