@@ -132,17 +132,15 @@ func (u *Unit) contents(
 		return err
 	}
 	if request.Backup == "" {
-		if err := u.Files.Extract(ctx, db, to); err != nil {
-			return err
-		}
+		err = u.Files.Extract(ctx, db, to)
 	} else {
-		m, err := backup.Read(request.Backup)
-		if err != nil {
-			return err
+		var m backup.Manifest
+		if m, err = backup.Read(request.Backup); err == nil {
+			err = backup.Unpack(ctx, request.Backup, m, db, to)
 		}
-		if err := backup.Unpack(ctx, request.Backup, m, db, to); err != nil {
-			return err
-		}
+	}
+	if err != nil {
+		return err
 	}
 	schema, err := load(ctx, to)
 	if err != nil {

@@ -122,9 +122,9 @@ func (o Operation) saved(ctx context.Context, u Seen, found *Found) (Seen, error
 	found.Begun = true
 	after, err := o.Reconcile(ctx)
 	if err != nil {
-		return u, err
+		after = u
 	}
-	return after, nil
+	return after, err
 }
 
 // takeBack ends the requests of this unit. One whose new cluster is being published right now is carried out

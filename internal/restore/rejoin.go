@@ -9,7 +9,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
@@ -78,9 +77,13 @@ func (u Seen) judgeRejoin(
 			refusals = append(refusals, finding.Of(finding.RejoinNoCluster, db, finding.Args{}))
 		default:
 			asked[db] = id
-			found.Plan = append(found.Plan, finding.Statement{
-				Database: db, Line: remover(x), Name: id.Short(), Args: finding.Args{Path: x.File.Path},
-			})
+			removes := finding.Statement{
+				Database: db, Line: finding.LeaderRemoves, Name: id.Short(), Args: finding.Args{Path: x.File.Path},
+			}
+			if x.IsRaftLeader() { // it can't remove itself
+				removes.Line = finding.OthersRemove
+			}
+			found.Plan = append(found.Plan, removes)
 		}
 	}
 	return asked, joined, refusals
@@ -91,14 +94,6 @@ func (r RejoinRequest) again(unit, flag string) finding.Remedy {
 	c := recovery.Request{}.Command(unit, r.Databases, flag)
 	c.Action = "rejoin"
 	return finding.Do(c)
-}
-
-// remover returns the line that names the unit that will remove this unit's member.
-func remover(x plan.Database) finding.Line {
-	if x.IsRaftLeader() {
-		return finding.OthersRemove
-	}
-	return finding.LeaderRemoves
 }
 
 // proveRejoined proves that new members serve, and that the old ones were removed.
