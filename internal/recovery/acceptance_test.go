@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -158,15 +159,18 @@ func TestJudge_copy_of_nonmember(t *testing.T) {
 
 	asked = givingUp(1, 2, 4)
 	assert.Equal(t, Make, s.Next().Action)
-	plan := finding.Statements(s.Judge(asked).Plan)
-	assert.Contains(t, plan, "nb: copy of ovn-central/4: term 2, index 7, as last reported; its server does not answer; given up")
-	assert.Contains(t, plan, "nb: an unknown number of changes may be lost: 2 of 3 copies are given up")
+	plan := s.Judge(asked).Plan
+	assert.Contains(t, plan, finding.Statement{
+		Database: ovndb.NB, Line: finding.CopyEnds, Name: unit(4), Args: finding.Args{Value: "term 2, index 7"},
+		More: []finding.Line{finding.AddLastReported, finding.AddGivenUp},
+	})
+	assert.Contains(t, plan, loses(finding.LosesGivenUp, 2, 3))
 
 	asked = givingUp(1, 2)
 	s.Peers[2].Copy.Stopped = true
 	s = s.accepts(0)
 	assert.Equal(t, Make, s.Next().Action)
-	assert.Contains(t, finding.Statements(s.Judge(asked).Plan), "nb: an unknown number of changes may be lost: 2 of 3 copies are given up")
+	assert.Contains(t, s.Judge(asked).Plan, loses(finding.LosesGivenUp, 2, 3))
 	s.Peers[2].Copy.Index = 11
 	assert.Equal(t, finding.RecoveryNewerData, s.Judge(asked).Refusals[0].Code)
 	s.Peers[2].Dying = true

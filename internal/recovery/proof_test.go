@@ -49,7 +49,7 @@ func TestProof_complete(t *testing.T) {
 			assert.Equal(t, test.findings == nil, test.proof.Complete())
 			assert.Equal(t, test.findings, briefs(test.proof.Findings(unit(0))))
 			assert.Len(t, test.proof.Broken(unit(0)), test.broken)
-			assert.Len(t, finding.Statements(test.proof.Proved()), test.lines)
+			assert.Len(t, test.proof.Proved(), test.lines)
 		})
 	}
 	proved := func(units ...UnitProof) string { return findingtest.Brief(Proved(unit(0), []Proof{{Units: units}})) }

@@ -216,12 +216,13 @@ func TestJudge_damaged_copy(t *testing.T) {
 	assert.Empty(t, v.Refusals)
 	const await = " -> " + string(finding.AwaitHook) + " {unit=ovn-central/1}"
 	assert.Equal(t, []string{waits + " Detail=record 7" + await}, briefs(v.Waiting))
-	assert.Contains(t, finding.Statements(v.Plan), "nb: an unknown number of changes may be lost: 3 of 4 copies are given up or not known yet")
-	assert.Contains(t, finding.Statements(v.Plan), "nb: ovn-central/1 rename their files and join it")
+	assert.Contains(t, v.Plan, loses(finding.LosesUnknown, 3, 4))
+	joins := finding.Statement{Database: ovndb.NB, Line: finding.OthersJoin, Args: finding.Args{Units: []string{unit(1)}}}
+	assert.Contains(t, v.Plan, joins)
 
 	whole := s.publishes(Copy{Term: 2, Index: 10, Stopped: true}).Judge(givingUp(2, 3))
 	assert.Empty(t, whole.Waiting)
-	assert.Contains(t, finding.Statements(whole.Plan), "nb: nothing that was acknowledged is lost: 2 of 4 copies are compared, and a majority had each change")
+	assert.Contains(t, whole.Plan, loses(finding.LosesNothing, 2, 4))
 	restored := givingUp(2, 3)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
 	assert.Equal(t, []string{waits + await}, briefs(s.Judge(restored).Waiting), "its machine is on: it is not given up")
@@ -259,19 +260,27 @@ func TestNext_damaged_copy_stops_no_server(t *testing.T) {
 func TestJudge_force_gives_up_newer_data(t *testing.T) {
 	v := of(3).publishes(Copy{Term: 3, Index: 40}).Judge(forced(1, 2))
 	assert.Empty(t, v.Refusals)
-	assert.Equal(t, []string{
-		"nb: copy of ovn-central/0: term 2, index 10",
-		"nb: copy of ovn-central/1: term 3, index 40, as last reported; its server does not answer; given up",
-		"nb: copy of ovn-central/2: not known, it can't be asked; given up",
-		"nb: a new cluster is made of the file of ovn-central/0 (term 2, index 10) and replaces " + string(old),
-		"nb: ovn-central/1, ovn-central/2 must never serve the old cluster again: power off their machines, or remove them; a unit that comes back renames its file",
-		"nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had term 3, index 40 when it last reported",
-		"nb: an unknown number of changes may be lost: 2 of 3 copies are given up",
-	}, finding.Statements(v.Plan))
+	assert.Equal(t, []finding.Line{
+		finding.CopyEnds, finding.CopyEnds, finding.AddLastReported, finding.AddGivenUp, finding.CopyUnknown,
+		finding.AddGivenUp, finding.MadeOfFile, finding.OthersStayOff, finding.GivenUpWithMore, finding.LosesGivenUp,
+	}, lines(v.Plan))
 	led := of(3).publishes(Copy{Term: 2, Index: 10, HasRaftLeader: true}).Judge(forced(1, 2))
 	assert.Empty(t, led.Refusals)
-	assert.Contains(t, finding.Statements(led.Plan), "nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had a leader when it last reported, and may have stored more since")
-	assert.NotContains(t, fmt.Sprint(finding.Statements(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan)), " is lost: it had")
+	assert.Contains(t, lines(led.Plan), finding.GivenUpWithALead)
+	assert.NotContains(t, lines(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan), finding.GivenUpWithMore)
+}
+
+// lines are the lines of a plan, with their additions.
+func lines(plan []finding.Statement) (all []finding.Line) {
+	for _, s := range plan {
+		all = append(append(all, s.Line), s.More...)
+	}
+	return all
+}
+
+// loses is the line of a plan about losses.
+func loses(line finding.Line, count, total int) finding.Statement {
+	return finding.Statement{Database: ovndb.NB, Line: line, Args: finding.Args{Count: count, Total: total}}
 }
 
 // The plan says whose copy is the newest, if all are known, and which is not known.
@@ -279,23 +288,18 @@ func TestPlan_one_line_per_copy(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 10, Stopped: true})
 	s.Peers[1].Copy = &Copy{Cluster: old, Term: 1, Index: 90, Damage: "entries 5 to 7"}
 	s.Members[3] = Member{ID: id(3), Answers: true}
-	assert.Equal(t, []string{
-		"nb: copy of member 0003, whose unit is not known: not known; its server answers, and its next update-status reports it; given up",
-		"nb: copy of ovn-central/0: term 2, index 10",
-		"nb: copy of ovn-central/1: term 2, index 10",
-		"nb: copy of ovn-central/2: term 1, index 90, damaged",
-	}, finding.Statements(s.answers(2).Judge(Request{Cluster: old, GivenUp: []string{"0003"}}).Plan[:4]))
+	assert.Equal(t, []finding.Line{
+		finding.CopyUnreported, finding.AddGivenUp, finding.CopyEnds, finding.CopyEnds, finding.CopyEnds, finding.AddDamaged,
+	}, lines(s.answers(2).Judge(Request{Cluster: old, GivenUp: []string{"0003"}}).Plan[:4]))
 	s.Members = s.Members[:3]
-	assert.Equal(t, []string{
-		"nb: copy of ovn-central/0: term 2, index 10, the newest",
-		"nb: copy of ovn-central/1: term 2, index 10, the newest",
-		"nb: copy of ovn-central/2: term 1, index 90, damaged",
-	}, finding.Statements(s.answers(2).Judge(Request{Cluster: old}).Plan[:3]))
+	assert.Equal(t, []finding.Line{
+		finding.CopyEnds, finding.AddNewest, finding.CopyEnds, finding.AddNewest, finding.CopyEnds, finding.AddDamaged,
+	}, lines(s.answers(2).Judge(Request{Cluster: old}).Plan[:3]))
 	restored := givingUp(2)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
-	plan := finding.Statements(s.Judge(restored).Plan)
-	assert.Contains(t, plan[0], "a new cluster is made of the backup")
-	assert.Contains(t, plan, "nb: every change since the backup was taken is lost")
+	plan := lines(s.Judge(restored).Plan)
+	assert.Equal(t, finding.MadeOfBackup, plan[0])
+	assert.Contains(t, plan, finding.LosesSinceBackup)
 }
 
 // A committed entry is on a majority. Where the copies that are looked at meet every

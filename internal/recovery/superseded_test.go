@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -18,5 +19,7 @@ func TestSuperseded(t *testing.T) {
 	assert.Empty(t, Superseded("", []Answer{served, {Supersedes: []raft.ID{""}}}), "a copy that has not joined yet")
 	assert.Empty(t, Superseded(old, []Answer{{Cluster: old, Supersedes: []raft.ID{old}}}), "a cluster that names itself")
 	assert.NotEmpty(t, Superseded(old, []Answer{{Cluster: other, Supersedes: []raft.ID{other, old}}}), "one that names itself and the old one")
-	assert.Contains(t, Superseded(old, []Answer{silent, served}).String(), "10.0.0.2 serves the cluster that replaced ")
+	assert.Equal(t, finding.Statement{
+		Line: finding.ClusterReplaced, Args: finding.Args{Address: "10.0.0.2", Cluster: old.Brief()},
+	}, Superseded(old, []Answer{silent, served}))
 }
