@@ -41,7 +41,9 @@ func TestAddresses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := &observe.Observer{Machine: &observe.Machine{Log: slog.New(slog.DiscardHandler)}}
-			a, err := o.Addresses(t.Context(), juju.New(bindings{"ovsdb-peer": tt.peer, "ovsdb-cms": tt.peer, "ovsdb": tt.clients}), nil, true, false)
+			a, err := o.Addresses(
+				t.Context(), juju.New(bindings{"ovsdb-peer": tt.peer, "ovsdb-cms": tt.peer, "ovsdb": tt.clients}), nil, true, false,
+			)
 			require.NoError(t, err)
 			assert.Equal(t, "10.0.0.1", a.Own.String())
 			words := func(all []netip.Addr) string { return strings.Trim(fmt.Sprint(all), "[]") }

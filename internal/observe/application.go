@@ -300,8 +300,7 @@ func (m Application) oneCluster(d ovndb.Database) bool {
 	return len(clusters) <= 1
 }
 
-// Unpublished finds the units of the model that have not published an identity of a
-// member for each database.
+// Unpublished finds the units of the model that have not published an identity of a member for each database.
 func (m Application) Unpublished() (all []finding.Finding) {
 	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), unitname.Compare) {
 		missing := finding.Subject{Name: unit}

@@ -43,7 +43,8 @@ func (a agent) Run(_ context.Context, c run.Command) ([]byte, error) {
 // bag is what a unit publishes.
 func bag(nb, sb string) map[string]string {
 	return relation.Identities{
-		ovndb.NB: {Server: observetest.Full(nb), Cluster: observetest.Cluster(ovndb.NB)}, ovndb.SB: {Server: observetest.Full(sb), Cluster: observetest.Cluster(ovndb.SB)},
+		ovndb.NB: {Server: observetest.Full(nb), Cluster: observetest.Cluster(ovndb.NB)},
+		ovndb.SB: {Server: observetest.Full(sb), Cluster: observetest.Cluster(ovndb.SB)},
 	}.Databag()
 }
 
@@ -85,12 +86,16 @@ func modelOf(t *testing.T, a agent, cache observe.Cache) observe.Application {
 
 func TestApplication_from_relation(t *testing.T) {
 	m := modelOf(t, agent{
-		"goal-state":                                       goal("ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 waiting"),
-		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
-		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1", "ovn-central/2"},
-		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
-		"relation-get -r ovsdb-peer:0 - ovn-central/2":     map[string]string{"egress-subnets": "10.0.0.2/32"},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.SB: {observetest.Full("13fe"): {Unit: "ovn-central/4"}}}.Databag(),
+		"goal-state": goal(
+			"ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 waiting",
+		),
+		"relation-ids ovsdb-peer":                      []string{"ovsdb-peer:0"},
+		"relation-list -r ovsdb-peer:0":                []string{"ovn-central/1", "ovn-central/2"},
+		"relation-get -r ovsdb-peer:0 - ovn-central/1": bag("aa01", "bb01"),
+		"relation-get -r ovsdb-peer:0 - ovn-central/2": map[string]string{"egress-subnets": "10.0.0.2/32"},
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{
+			ovndb.SB: {observetest.Full("13fe"): {Unit: "ovn-central/4"}},
+		}.Databag(),
 	}, observe.Cache{})
 	assert.Empty(t, m.Problems)
 	assert.Equal(t, relation.UnitIdentities{
@@ -106,9 +111,13 @@ func TestApplication_places_are_cached(t *testing.T) {
 	told := bag("aa01", "bb01")
 	maps.Copy(told, relation.UnitState{Address: netip.MustParseAddr("10.0.0.2"), Hostname: "one"}.Databag())
 	one := observe.Place{Address: "10.0.0.2", Hostname: "one"}
-	cache := observe.Cache{Places: map[string]observe.Place{"ovn-central/1": {Hostname: "before"}, "ovn-central/2": one, "ovn-central/9": one}}
+	cache := observe.Cache{
+		Places: map[string]observe.Place{"ovn-central/1": {Hostname: "before"}, "ovn-central/2": one, "ovn-central/9": one},
+	}
 	m := modelOf(t, agent{
-		"goal-state":                                       goal("ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 active"),
+		"goal-state": goal(
+			"ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 active",
+		),
 		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
 		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1", "ovn-central/2"},
 		"relation-get -r ovsdb-peer:0 - ovn-central/1":     told,
@@ -154,8 +163,8 @@ func TestR9_application_without_relation_is_cache(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a["goal-state"] = goal("ovn-central/0 dying", "ovn-central/1 active")
 			m := modelOf(t, a, remembered)
-			assert.Equal(t, relation.UnitIdentities{"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01")}, m.Published,
-				"its own servers as they are now, and only units that exist")
+			want := relation.UnitIdentities{"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01")}
+			assert.Equal(t, want, m.Published, "its own servers as they are now, and only units that exist")
 			assert.Equal(t, "ovn-central/4", m.History[ovndb.NB][observetest.Full("aa04")].Unit)
 			assert.True(t, m.OthersStay())
 		})
@@ -190,7 +199,11 @@ func TestApplication_malformed_data_is_reported(t *testing.T) {
 
 // Unreadable data is neither empty nor missing, and the reason is kept.
 func TestApplication_unread_empty_and_present_differ(t *testing.T) {
-	const list, get, app = "relation-list -r ovsdb-peer:0", "relation-get -r ovsdb-peer:0 - ovn-central/1", "relation-get -r ovsdb-peer:0 --app - ovn-central"
+	const (
+		list = "relation-list -r ovsdb-peer:0"
+		get  = "relation-get -r ovsdb-peer:0 - ovn-central/1"
+		app  = "relation-get -r ovsdb-peer:0 --app - ovn-central"
+	)
 	down := errors.New("connection is shut down")
 	whole := func() agent {
 		return agent{
@@ -207,7 +220,9 @@ func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 	require.NoError(t, m.Unread)
 	assert.False(t, m.AppData.Unread())
 	assert.False(t, m.Peers["ovn-central/1"].Unread() || m.Peers["ovn-central/1"].Empty())
-	assert.Equal(t, unit("aa02", "bb02"), m.Published["ovn-central/2"], "Juju hides a unit that is going from the list, not its data")
+	assert.Equal(
+		t, unit("aa02", "bb02"), m.Published["ovn-central/2"], "Juju hides a unit that is going from the list, not its data",
+	)
 
 	for _, tool := range []string{"goal-state", "relation-ids ovsdb-peer", get, app} {
 		t.Run(tool+" fails", func(t *testing.T) {
@@ -249,12 +264,16 @@ func TestApplication_unread_empty_and_present_differ(t *testing.T) {
 
 // A failed removal or a lost cache must not undo what is known.
 func TestApplication_removal_is_never_lost(t *testing.T) {
-	removed := relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}}}
+	removed := relation.History{
+		ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}},
+	}
 	m := modelOf(t, agent{
-		"goal-state":                                       goal("ovn-central/0 active"),
-		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
-		"relation-list -r ovsdb-peer:0":                    []string{},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4"}}}.Databag(),
+		"goal-state":                    goal("ovn-central/0 active"),
+		"relation-ids ovsdb-peer":       []string{"ovsdb-peer:0"},
+		"relation-list -r ovsdb-peer:0": []string{},
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{
+			ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4"}},
+		}.Databag(),
 	}, observe.Cache{History: removed})
 	assert.Equal(t, removed[ovndb.NB][observetest.Full("aa04")], m.History[ovndb.NB][observetest.Full("aa04")])
 }

@@ -31,15 +31,13 @@ type Cache struct {
 	Departed map[string]time.Time `json:"departed,omitempty"`
 	// Configurations are the configurations that this unit's servers last had.
 	Configurations map[ovndb.Database]relation.Configuration `json:"sightings,omitempty"`
-	// Inconsistent are this unit's servers that could not apply an entry of their log
-	// ([Snapshot.Inconsistent]).
+	// Inconsistent are this unit's servers that could not apply an entry of their log ([Snapshot.Inconsistent]).
 	Inconsistent map[ovndb.Database]raft.ID `json:"inconsistent,omitempty"`
 	// Joins are the joins in progress of this unit's servers ([Snapshot.JoinIsLost]).
 	Joins map[ovndb.Database]Join `json:"joins,omitempty"`
 	// Places are the last known machines of the other units: the agent can't ask Juju.
 	Places map[string]Place `json:"places,omitempty"`
-	// Former are the servers on this machine that the cache of another unit, found here, calls its own
-	// ([formerServers]).
+	// Former are the servers on this machine that the cache of another unit, found here, calls its own ([formerServers]).
 	Former map[ovndb.Database]FormerServer `json:"former,omitempty"`
 }
 
@@ -240,5 +238,64 @@ func (s *Observer) ForgetServers(ctx context.Context, cache Cache, own relation.
 	cache.Published[s.Env.Unit] = own
 	if err := s.saveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
+	}
+}
+
+// FormerServer is a server that a previous unit has left on this machine.
+type FormerServer struct {
+	Unit   string  `json:"unit"`
+	Server raft.ID `json:"server"`
+}
+
+// leftBehind returns the servers that the unit of this cache had, or had found.
+func (c Cache) leftBehind() map[ovndb.Database]FormerServer {
+	all := map[ovndb.Database]FormerServer{}
+	maps.Copy(all, c.Former)
+	for d, id := range c.Published[c.Unit] {
+		if id.Server != "" {
+			all[d] = FormerServer{Unit: c.Unit, Server: id.Server}
+		}
+	}
+	return all
+}
+
+// formerServers returns those of before that are still not this unit's. A server becomes this unit's once it is a
+// member with a leader in the cluster that the other units publish. Until then it may be removed, or of a cluster that
+// was given up, and its view shows nothing about the application.
+func formerServers(
+	before map[ovndb.Database]FormerServer, m Application, servers map[ovndb.Database]ServerState,
+) map[ovndb.Database]FormerServer {
+	all := map[ovndb.Database]FormerServer{}
+	for d, former := range before {
+		l := servers[d]
+		id := l.Identity()
+		gone := l.Condition == ovndb.Absent || id.Server != "" && id.Server != former.Server
+		if !gone && !(l.MemberWithLeader() && m.sharesCluster(d, id.Cluster)) {
+			all[d] = former
+		}
+	}
+	return all
+}
+
+// sharesCluster reports whether the other units are in the cluster, as far as they publish one.
+func (m Application) sharesCluster(d ovndb.Database, cluster raft.ID) bool {
+	shared := len(m.Others()) == 0
+	for unit, published := range m.Published {
+		switch other := published[d].Cluster; {
+		case unit == m.Unit || other == "":
+		case other != cluster:
+			return false
+		default:
+			shared = true
+		}
+	}
+	return shared
+}
+
+// excludeFormer excludes another unit's server from judgement.
+func (c *Cluster) excludeFormer(former FormerServer) {
+	if c.Condition == ovndb.Serving && former.Server != "" && c.Status.Server == former.Server {
+		c.Condition = ovndb.Former
+		c.Err = fmt.Errorf("the server of %s, which was on this machine before, still runs", former.Unit)
 	}
 }

@@ -36,10 +36,17 @@ const memoryName = "ovn-central-operator.json"
 func memory() observe.Cache {
 	return observe.Cache{
 		History: relation.History{
-			ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now}, observetest.Full("0017"): {Unit: "ovn-central/5"}},
+			ovndb.NB: {
+				observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now},
+				observetest.Full("0017"): {Unit: "ovn-central/5"},
+			},
 		},
-		Published:      relation.UnitIdentities{"ovn-central/1": {ovndb.SB: {Server: observetest.Full("13e4"), Cluster: "c1a57c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"}}},
-		Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: {Server: observetest.Full("aa00"), Members: []string{"0017", "aa00"}}},
+		Published: relation.UnitIdentities{
+			"ovn-central/1": {ovndb.SB: {Server: observetest.Full("13e4"), Cluster: "c1a57c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"}},
+		},
+		Configurations: map[ovndb.Database]relation.Configuration{
+			ovndb.NB: {Server: observetest.Full("aa00"), Members: []string{"0017", "aa00"}},
+		},
 	}
 }
 
@@ -95,7 +102,9 @@ func TestCache_damaged_is_logged_and_dropped(t *testing.T) {
 }
 
 func TestCache_empty_can_be_updated(t *testing.T) {
-	for _, text := range []string{"null", "{}", `{"sightings":null,"history":{"OVN_Northbound":null},"published":{"ovn-central/1":null}}`} {
+	for _, text := range []string{
+		"null", "{}", `{"sightings":null,"history":{"OVN_Northbound":null},"published":{"ovn-central/1":null}}`,
+	} {
 		dir := t.TempDir()
 		s, log := newCacheObserver(dir)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, memoryName), []byte(text), 0o600))

@@ -2,11 +2,14 @@ package observe
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/raftfile"
 )
@@ -156,4 +159,66 @@ func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report
 		report.Clusters = append(report.Clusters, c)
 	}
 	return report
+}
+
+// CountClients returns the number of connections to the client ports of each of this unit's servers. It returns an
+// error if the system can't be asked.
+func (s *Observer) CountClients() (map[ovndb.Database]ovndb.Clients, error) {
+	if s.Clients != nil {
+		return s.Clients()
+	}
+	return machine.CountClients()
+}
+
+// clientsOf returns the number of a server's clients, nil if unknown: this unit's as counted now, another unit's
+// approximately, as of its last hook.
+func clientsOf(m Application, now map[ovndb.Database]ovndb.Clients, db ovndb.Database, unit string) *int {
+	if unit != m.Unit {
+		if n, known := m.Peers[unit].State.Clients[db]; known {
+			return &n
+		}
+		return nil
+	}
+	if n, counted := now[db]; counted {
+		return &n.Connected
+	}
+	return nil
+}
+
+// QuorumWithout determines the quorum of the other members of a cluster without this unit's server l, which does not
+// answer. Its file, which ends at end, lists the members and their addresses; since then some may have joined or been
+// removed. removed reports whether this server was.
+func (s *Observer) QuorumWithout(
+	ctx context.Context, m Application, cache Cache, l ServerState, end raftfile.End,
+) (q raft.Quorum, removed bool) {
+	d, file := l.Database, l.File
+	members := maps.Clone(end.Addresses)
+	for unit, published := range m.Published {
+		id := published[d]
+		if _, known := members[id.Server]; known || id.Server == "" || id.Since == 0 || !m.Exists(unit) ||
+			id.OfAnother(file.Cluster) {
+			continue
+		}
+		members[id.Server] = ""
+		if address := m.Peers[unit].State.Address; address.IsValid() {
+			members[id.Server] = ovndb.RaftAddress(d, address.String())
+		}
+	}
+	asked := raft.Status{}
+	for id, address := range members {
+		asked.Servers = append(asked.Servers, raft.Member{
+			Short: id.Short(), Address: address,
+			Self: id == file.Server || address == "",
+		})
+	}
+	answers := s.Probe(ctx, ServerState{Database: d, Status: asked})
+	gone := func(id raft.ID) bool { return cache.RemovedBefore(d, id) }
+	for _, a := range answers {
+		if records, err := s.readRemovals(ctx, d, ovsdb.Endpoints(d, a.Address)...); err == nil {
+			gone = func(id raft.ID) bool { return cache.RemovedBefore(d, id) || records[id] != "" }
+			break
+		}
+	}
+	maps.DeleteFunc(members, func(id raft.ID, _ string) bool { return gone(id) })
+	return raft.QuorumWithout(members, file.Cluster, answers), gone(file.Server)
 }

@@ -24,8 +24,13 @@ func TestFormerServers(t *testing.T) {
 	require.NoError(t, former.SaveCache(left))
 
 	s := observetest.Three(t)
-	remembered := map[ovndb.Database]observe.FormerServer{ovndb.NB: {Unit: "ovn-central/7", Server: observetest.Full("aa00")}}
-	alone := observe.Application{Unit: s.Unit, Goal: map[string]juju.UnitGoal{s.Unit: {}, "ovn-central/1": {}}, Published: relation.UnitIdentities{s.Unit: {}}}
+	remembered := map[ovndb.Database]observe.FormerServer{
+		ovndb.NB: {Unit: "ovn-central/7", Server: observetest.Full("aa00")},
+	}
+	alone := observe.Application{
+		Unit: s.Unit, Goal: map[string]juju.UnitGoal{s.Unit: {}, "ovn-central/1": {}},
+		Published: relation.UnitIdentities{s.Unit: {}},
+	}
 	lost := observetest.Up("aa00").Down("aa01", "aa02").CutOff()
 	works := observetest.Up("aa00", "aa01", "aa02")
 	for name, c := range map[string]struct {
@@ -37,7 +42,9 @@ func TestFormerServers(t *testing.T) {
 		"it hears no leader, and the other units do":       {s.Application(), lost, true},
 		"works_and_others_unknown":                         {alone, works, true},
 		"it works in the cluster that other units publish": {s.Application(), works, false},
-		"another server runs":                              {alone, observetest.Up("aa05").Down("aa01", "aa02").CutOff(), false},
+		"another server runs": {
+			alone, observetest.Up("aa05").Down("aa01", "aa02").CutOff(), false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			unit := s.Observer()
@@ -68,7 +75,8 @@ func TestReport_server_of_other_unit(t *testing.T) {
 	m := s.Application()
 	m.Former = map[ovndb.Database]observe.FormerServer{ovndb.NB: {Unit: "ovn-central/7", Server: observetest.Full("aa00")}}
 	seen := map[ovndb.Database]observe.Cluster{
-		ovndb.NB: s.Cluster(ovndb.NB, observetest.Up("aa00").Down("aa01", "aa02").CutOff()), ovndb.SB: s.Cluster(ovndb.SB, s.SB),
+		ovndb.NB: s.Cluster(ovndb.NB, observetest.Up("aa00").Down("aa01", "aa02").CutOff()),
+		ovndb.SB: s.Cluster(ovndb.SB, s.SB),
 	}
 	for d, c := range seen {
 		seen[d] = observe.Cluster{ServerState: c.ServerState, View: c.View}

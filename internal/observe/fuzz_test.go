@@ -14,8 +14,14 @@ import (
 // ignored, and texts are clean.
 func FuzzExternalIDs(f *testing.F) {
 	const id = "57f8a1b2-0000-4000-8000-000000000001"
-	for _, key := range []string{DamagedPrefix, DamagedPrefix + "5", DamagedPrefix + id, RemovedPrefix, RemovedPrefix + "\x1b[2J", RemovedPrefix + id, SupersededKey, ClustersKey(ovndb.NB), LockKey} {
-		for _, value := range []string{"", id, id + " " + id, "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0", `{"holder":"\n","noted":[{"id":"\u0000","kind":"leave"}]}`} {
+	for _, key := range []string{
+		DamagedPrefix, DamagedPrefix + "5", DamagedPrefix + id, RemovedPrefix, RemovedPrefix + "\x1b[2J", RemovedPrefix + id,
+		SupersededKey, ClustersKey(ovndb.NB), LockKey,
+	} {
+		for _, value := range []string{
+			"", id, id + " " + id, "\x1b[2Ja\r\nnext: juju remove-unit ovn-central/0",
+			`{"holder":"\n","noted":[{"id":"\u0000","kind":"leave"}]}`,
+		} {
 			f.Add(key, value)
 		}
 	}

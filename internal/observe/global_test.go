@@ -30,11 +30,16 @@ func TestR5_view_names_unit_of_change(t *testing.T) {
 		"given back meanwhile":            {of(held), of(held.Released()), "ovn-central/1"},
 		"taken and given back":            {free, of(held.Released()), "another unit"},
 		"its holder is gone for a minute": {of(abandoned), of(abandoned), ""},
-		"of a version that says no time":  {of(lease.Record{Holder: "ovn-central/1", Term: 7, TTLSeconds: 15}), of(lease.Record{Holder: "ovn-central/1", Term: 7, TTLSeconds: 15}), ""},
-		"of a clock that is far ahead":    {of(ahead(held, now)), of(ahead(held, now)), ""},
-		"not to be read at first":         {nil, of(held.Released()), ""},
-		"unreadable_afterwards":           {free, nil, ""},
-		"damaged":                         {map[string]string{observe.LockKey: "{"}, map[string]string{observe.LockKey: "{"}, ""},
+		"of a version that says no time": {
+			of(lease.Record{Holder: "ovn-central/1", Term: 7, TTLSeconds: 15}),
+			of(lease.Record{Holder: "ovn-central/1", Term: 7, TTLSeconds: 15}), "",
+		},
+		"of a clock that is far ahead": {of(ahead(held, now)), of(ahead(held, now)), ""},
+		"not to be read at first":      {nil, of(held.Released()), ""},
+		"unreadable_afterwards":        {free, nil, ""},
+		"damaged": {
+			map[string]string{observe.LockKey: "{"}, map[string]string{observe.LockKey: "{"}, "",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,10 @@ func TestInconsistent_is_cached_until_replaced(t *testing.T) {
 	s.Now = time.Now
 	const said = "an entry of its log was not applied: ovsdb error: inconsistent data"
 	serving := func(id, inconsistent string) observe.ServerState {
-		return observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Inconsistent: inconsistent, Status: raft.Status{Server: observetest.Full(id), State: raft.ClusterMember}}
+		return observe.ServerState{
+			Database: ovndb.NB, Condition: ovndb.Serving, Inconsistent: inconsistent,
+			Status: raft.Status{Server: observetest.Full(id), State: raft.ClusterMember},
+		}
 	}
 	cache := s.LoadCache(t.Context())
 	for _, step := range []struct {

@@ -69,8 +69,13 @@ func TestJoinIsLost_patience_by_tries_and_size(t *testing.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		id := observetest.Full("aa00")
 		return observe.Snapshot{
-			Servers: map[ovndb.Database]observe.ServerState{ovndb.NB: {Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Server: id, State: raft.JoiningCluster, Leader: "b001"}}},
-			Cache:   observe.Cache{Joins: map[ovndb.Database]observe.Join{ovndb.NB: {Server: id, Since: now, Earlier: earlier}}},
+			Servers: map[ovndb.Database]observe.ServerState{
+				ovndb.NB: {
+					Database: ovndb.NB, Condition: ovndb.Serving,
+					Status: raft.Status{Server: id, State: raft.JoiningCluster, Leader: "b001"},
+				},
+			},
+			Cache: observe.Cache{Joins: map[ovndb.Database]observe.Join{ovndb.NB: {Server: id, Since: now, Earlier: earlier}}},
 		}.JoinIsLost(ovndb.NB, now.Add(waited), size)
 	}
 	assert.False(t, at(9, 319*time.Minute, 0))

@@ -47,7 +47,8 @@ func TestR16_owner(t *testing.T) {
 			func(*observetest.Scenario) {}, peer("bb01", observetest.Full("bb01")), observe.Owner{Stale: true},
 		},
 		"of a unit that is gone": {
-			func(*observetest.Scenario) {}, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4", Stale: true},
+			func(*observetest.Scenario) {}, peer("aa04", observetest.Full("aa04")),
+			observe.Owner{Was: "ovn-central/4", Stale: true},
 		},
 		"of a unit that is gone, by the identity": {
 			func(*observetest.Scenario) {}, peer("aa04", ""), observe.Owner{Was: "ovn-central/4", Stale: true},
@@ -58,7 +59,9 @@ func TestR16_owner(t *testing.T) {
 			observe.Owner{Was: "ovn-central/1", Stale: true},
 		},
 		"no_unit_while_one_has_published_nothing": {
-			func(s *observetest.Scenario) { s.Goal["ovn-central/3"] = "waiting" }, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
+			func(s *observetest.Scenario) {
+				s.Goal["ovn-central/3"] = "waiting"
+			}, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
 		"no_unit_while_one_has_published_half": {
 			func(s *observetest.Scenario) { s.Published["ovn-central/2"] = [2]string{"aa02", ""} },
@@ -66,7 +69,9 @@ func TestR16_owner(t *testing.T) {
 			observe.Owner{Was: "ovn-central/4"},
 		},
 		"no_unit_while_this_one_has_published_nothing": {
-			func(s *observetest.Scenario) { s.Published["ovn-central/0"] = [2]string{} }, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
+			func(s *observetest.Scenario) {
+				s.Published["ovn-central/0"] = [2]string{}
+			}, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
 		"no_unit_while_dying_one_has_published_nothing": {
 			func(s *observetest.Scenario) {
@@ -76,10 +81,14 @@ func TestR16_owner(t *testing.T) {
 			observe.Owner{Was: "ovn-central/4"},
 		},
 		"no_unit_while_Juju_is_silent": {
-			func(s *observetest.Scenario) { s.Goal = nil }, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
+			func(s *observetest.Scenario) { s.Goal = nil }, peer(
+				"aa04", observetest.Full("aa04"),
+			), observe.Owner{Was: "ovn-central/4"},
 		},
 		"a unit's, while Juju cannot be asked": {
-			func(s *observetest.Scenario) { s.Goal = nil }, peer("aa02", observetest.Full("aa02")), observe.Owner{Unit: "ovn-central/2"},
+			func(s *observetest.Scenario) { s.Goal = nil }, peer(
+				"aa02", observetest.Full("aa02"),
+			), observe.Owner{Unit: "ovn-central/2"},
 		},
 	}
 	for name, test := range tests {
@@ -99,7 +108,9 @@ func TestR16_identity_of_no_member_counts_as_none(t *testing.T) {
 	require.True(t, m.Owner(ovndb.NB, unknown).Stale)
 
 	removed := observetest.JoinedBy4(t).Application()
-	removed.History = removed.History.Merge(relation.History{ovndb.NB: {observetest.Full("aa01"): {Unit: "ovn-central/1", Removed: observetest.Now}}})
+	removed.History = removed.History.Merge(
+		relation.History{ovndb.NB: {observetest.Full("aa01"): {Unit: "ovn-central/1", Removed: observetest.Now}}},
+	)
 	assert.False(t, removed.Owner(ovndb.NB, unknown).Stale)
 	outdated := []string{"info IDENTITY_OUTDATED nb ovn-central/1 Member=aa01"}
 	assert.Equal(t, outdated, briefs(removed.Unpublished()))
@@ -113,7 +124,9 @@ func TestR16_identity_of_no_member_counts_as_none(t *testing.T) {
 
 func TestR16_up_at_address_of_unit_is_not_stale(t *testing.T) {
 	m := observetest.JoinedBy4(t).Application()
-	m.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{Address: netip.MustParseAddr("10.0.0.10")}}}
+	m.Peers = map[string]observe.Peer{
+		"ovn-central/1": {State: relation.UnitState{Address: netip.MustParseAddr("10.0.0.10")}},
+	}
 	p := peer("aa0e", observetest.Full("aa0e"))
 	assert.True(t, m.Owner(ovndb.NB, p).Stale, "it is down: left behind by an earlier server of that unit")
 	p.Up = true
@@ -127,7 +140,9 @@ func TestR16_up_and_unit_may_be_leaving_is_not_stale(t *testing.T) {
 	m := observetest.JoinedBy4(t).Application()
 	m.Departed = []string{"ovn-central/4"}
 	p := peer("aa04", observetest.Full("aa04"))
-	assert.Equal(t, observe.Owner{Was: "ovn-central/4", Stale: true}, m.Owner(ovndb.NB, p), "one that is down leaves no more")
+	assert.Equal(
+		t, observe.Owner{Was: "ovn-central/4", Stale: true}, m.Owner(ovndb.NB, p), "one that is down leaves no more",
+	)
 	p.Up = true
 	assert.Equal(t, observe.Owner{Was: "ovn-central/4", Departing: true}, m.Owner(ovndb.NB, p))
 	p.Up, p.Noted = false, true
@@ -156,12 +171,16 @@ func TestR16_up_and_leave_recorded_is_not_stale(t *testing.T) {
 func TestDeparted_for_five_minutes(t *testing.T) {
 	s := observetest.Three(t).ObserverOn(new(observetest.Machine))
 	begun := s.Now()
-	cache := observe.Cache{Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
+	cache := observe.Cache{
+		Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")},
+	}
 	there := map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {}}
 	var earlier []string
 	learn := func(after time.Duration, goal map[string]juju.UnitGoal) []string {
 		s.Now = func() time.Time { return begun.Add(after) }
-		m := observe.Application{Unit: "ovn-central/0", Goal: goal, Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00")}}
+		m := observe.Application{
+			Unit: "ovn-central/0", Goal: goal, Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00")},
+		}
 		cache = s.UpdateCache(cache, &m, nil)
 		earlier = m.DepartedEarlier
 		return m.Departed
@@ -186,7 +205,9 @@ func TestDeparted_clock_set_back(t *testing.T) {
 	cache := observe.Cache{Departed: map[string]time.Time{"ovn-central/1": now}}
 	learn := func(at time.Time) []string {
 		s.Now = func() time.Time { return at }
-		m := observe.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {}}, Published: relation.UnitIdentities{}}
+		m := observe.Application{
+			Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {}}, Published: relation.UnitIdentities{},
+		}
 		cache = s.UpdateCache(cache, &m, nil)
 		return m.Departed
 	}
@@ -211,7 +232,9 @@ func TestLabels(t *testing.T) {
 		"ovn-central/1":               {Owner: observe.Owner{Unit: "ovn-central/1"}},
 		"ovn-central/1 (leaving)":     {Owner: observe.Owner{Unit: "ovn-central/1"}, Leaving: true},
 		"UNKNOWN (was ovn-central/4)": {Owner: observe.Owner{Was: "ovn-central/4"}},
-		"UNKNOWN (was ovn-central/4, removed; may still be leaving)": {Owner: observe.Owner{Was: "ovn-central/4", Departing: true}},
+		"UNKNOWN (was ovn-central/4, removed; may still be leaving)": {
+			Owner: observe.Owner{Was: "ovn-central/4", Departing: true},
+		},
 		"UNKNOWN": {},
 	} {
 		assert.Equal(t, label, row.Label())
@@ -246,7 +269,8 @@ func TestUnpublished_is_ordered(t *testing.T) {
 	}
 	s.Published["ovn-central/10"] = [2]string{"aa10", ""}
 	assert.Equal(t, []string{
-		"info NOT_PUBLISHED nb sb ovn-central/9", "info NOT_PUBLISHED sb ovn-central/10", "info NOT_PUBLISHED nb sb ovn-central/11",
+		"info NOT_PUBLISHED nb sb ovn-central/9", "info NOT_PUBLISHED sb ovn-central/10",
+		"info NOT_PUBLISHED nb sb ovn-central/11",
 	}, briefs(s.Application().Unpublished()))
 }
 

@@ -2,9 +2,12 @@ package observe
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
@@ -111,8 +115,7 @@ func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	case errors.Is(l.Err, ovsctl.ErrUnknownCluster):
 		s.observeFile(ctx, l, ovndb.Failed)
 	case errors.Is(l.Err, ovsctl.ErrNotClustered):
-		// A process that has dropped its only clustered database still has the commands; one that never had any lacks
-		// them.
+		// A process that has dropped its only clustered database still has the commands; one that never had any lacks them.
 		l.Condition = ovndb.Standalone
 	case errors.Is(l.Err, ovsctl.ErrNotRunning):
 		s.observeStopped(ctx, l)
@@ -197,9 +200,9 @@ func (s *Observer) ObserveServers(ctx context.Context) map[ovndb.Database]Server
 	return both(func(d ovndb.Database) ServerState { return s.ObserveServer(ctx, d) })
 }
 
-// lagInterval and lagTimeout are how often and how long a leader is asked again until its connected members have stored
-// what was committed before.
 const (
+	// lagInterval and lagTimeout are how often and how long View reads the status of a leader again until its connected
+	// members have stored what was committed before.
 	lagInterval = 50 * time.Millisecond
 	lagTimeout  = time.Second
 	// linkInterval and linkTimeout are the same for connections in both directions.
@@ -336,4 +339,30 @@ func (s *Observer) Probe(ctx context.Context, l ServerState) []raft.ProbeResult 
 	}
 	wg.Wait()
 	return answers
+}
+
+// Refusal is the start guard's record of a server that it did not let start. The next allowed start removes it.
+type Refusal struct {
+	// Cluster is the cluster of the server's file.
+	Cluster raft.ID `json:"cluster"`
+	// Reason is one line for people.
+	Reason string `json:"reason"`
+	// Answers are the answers of other units' servers about both databases, for the other database's guard.
+	Answers map[ovndb.Database][]recovery.Answer `json:"answers,omitempty"`
+}
+
+// RefusedStart returns the start guard's refusal of the last start of a database's server. It is zero if the start was
+// allowed, or the guard not asked.
+func RefusedStart(p ovndb.Paths, d ovndb.Database) (r Refusal, err error) {
+	text, err := os.ReadFile(p.StartRefusal(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Refusal{}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil {
+		return Refusal{}, fmt.Errorf("cannot read why the start of the server was refused: %w", err)
+	}
+	return r, nil
 }

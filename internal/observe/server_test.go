@@ -17,46 +17,42 @@ import (
 // A database's state on the unit, and what the unit may publish about it.
 func TestObserveServer_conditions_and_identities(t *testing.T) {
 	member := relation.Identity{Server: observetest.Full("aa00"), Cluster: observetest.Cluster(ovndb.NB)}
-	tests := map[string]struct {
-		scenario  func(s *observetest.Scenario)
-		machine   *observetest.Machine
+	server, none := relation.Identity{Server: observetest.Full("aa00")}, relation.Identity{}
+	is := func(c ovndb.Condition) observetest.Members { return observetest.Members{Condition: c} }
+	three := observetest.Three(t).NB
+	bb := relation.Identity{Server: observetest.Full("bb00"), Cluster: observetest.Cluster(ovndb.SB)}
+	for name, test := range map[string]struct {
+		nb        observetest.Members
+		left      bool
 		condition ovndb.Condition
 		identity  relation.Identity
 	}{
-		"member":     {func(*observetest.Scenario) {}, new(observetest.Machine), ovndb.Serving, member},
-		"cut off":    {func(s *observetest.Scenario) { s.NB = s.NB.CutOff() }, new(observetest.Machine), ovndb.Serving, member},
-		"joins":      {func(s *observetest.Scenario) { s.NB = s.NB.In(raft.JoiningCluster) }, new(observetest.Machine), ovndb.Serving, member},
-		"leaves":     {func(s *observetest.Scenario) { s.NB = s.NB.In(raft.LeavingCluster) }, new(observetest.Machine), ovndb.Serving, member},
-		"absent":     {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Absent} }, new(observetest.Machine), ovndb.Absent, relation.Identity{}},
-		"standalone": {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Standalone} }, new(observetest.Machine), ovndb.Standalone, relation.Identity{}},
-		"left":       {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Left} }, &observetest.Machine{Left: true}, ovndb.Left, relation.Identity{}},
-		"failed":     {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Failed} }, new(observetest.Machine), ovndb.Failed, relation.Identity{Server: observetest.Full("aa00")}},
-		"down":       {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Down} }, new(observetest.Machine), ovndb.Down, relation.Identity{Server: observetest.Full("aa00")}},
-		"down, and left before": {
-			func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Down} }, &observetest.Machine{Left: true}, ovndb.Left, relation.Identity{},
-		},
-		"denied": {
-			func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Hung} },
-			&observetest.Machine{Errors: map[ovndb.Database]string{ovndb.NB: "(Permission denied)"}}, ovndb.Unreadable,
-			relation.Identity{Server: observetest.Full("aa00")},
-		},
-	}
-	for name, test := range tests {
+		"member":     {three, false, ovndb.Serving, member},
+		"cut off":    {three.CutOff(), false, ovndb.Serving, member},
+		"joining":    {three.In(raft.JoiningCluster), false, ovndb.Serving, member},
+		"leaving":    {three.In(raft.LeavingCluster), false, ovndb.Serving, member},
+		"absent":     {is(ovndb.Absent), false, ovndb.Absent, none},
+		"standalone": {is(ovndb.Standalone), false, ovndb.Standalone, none},
+		"left":       {is(ovndb.Left), true, ovndb.Left, none},
+		"failed":     {is(ovndb.Failed), false, ovndb.Failed, server},
+		"down":       {is(ovndb.Down), false, ovndb.Down, server},
+		"down, left": {is(ovndb.Down), true, ovndb.Left, none},
+		"denied":     {is(ovndb.Hung), false, ovndb.Unreadable, server},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := observetest.Three(t)
-			test.scenario(&s)
-			m := test.machine
-			denied := m.Errors[ovndb.NB]
+			s.NB = test.nb
+			m := &observetest.Machine{Left: test.left}
 			observer := s.ObserverOn(m)
-			if denied != "" {
-				m.Errors[ovndb.NB] = denied
+			if name == "denied" {
+				m.Errors[ovndb.NB] = "(Permission denied)"
 			}
 			servers := observer.ObserveServers(t.Context())
 			assert.Equal(t, test.condition, servers[ovndb.NB].Condition, "%v", servers[ovndb.NB].Err)
 			assert.NotEmpty(t, servers[ovndb.NB].Text())
 			own := observer.Identities(t.Context(), servers)
 			assert.Equal(t, test.identity, own[ovndb.NB])
-			assert.Equal(t, relation.Identity{Server: observetest.Full("bb00"), Cluster: observetest.Cluster(ovndb.SB)}, own[ovndb.SB], "the other is not hidden")
+			assert.Equal(t, bb, own[ovndb.SB], "the other is not hidden")
 		})
 	}
 }

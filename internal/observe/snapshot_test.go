@@ -22,7 +22,12 @@ func TestRefresh_keeps_earlier_snapshot(t *testing.T) {
 	}
 	application := s.Application()
 	application.Published = maps.Clone(published)
-	before := observe.Snapshot{Application: application, Cache: observe.Cache{Published: application.Published, Configurations: map[ovndb.Database]relation.Configuration{}}}
+	before := observe.Snapshot{
+		Application: application,
+		Cache: observe.Cache{
+			Published: application.Published, Configurations: map[ovndb.Database]relation.Configuration{},
+		},
+	}
 
 	after := observer.Refresh(t.Context(), before)
 	assert.Equal(t, observetest.Full("aa00"), after.Own[ovndb.NB].Server, "observed again")

@@ -46,12 +46,14 @@ func TestSupersededDrift(t *testing.T) {
 		superseded map[ovndb.Database][]raft.ID
 		ids, want  map[string]string
 	}{
-		"none replaced":            {nil, map[string]string{"other": "x"}, map[string]string{}},
-		"none replaced, noted":     {nil, map[string]string{own: of(nbThird)}, map[string]string{}},
-		"own, noted":               {nb, map[string]string{own: of(nbThird, nbFirst)}, map[string]string{}},
-		"own, not noted":           {nb, map[string]string{own: of(nbSecond)}, map[string]string{own: of(nbFirst)}},
-		"other, not noted":         {sb, nil, map[string]string{other: of(sbFirst, sbSecond)}},
-		"other, replaced again":    {sb, map[string]string{other: of(sbFirst)}, map[string]string{other: of(sbFirst, sbSecond)}},
+		"none replaced":        {nil, map[string]string{"other": "x"}, map[string]string{}},
+		"none replaced, noted": {nil, map[string]string{own: of(nbThird)}, map[string]string{}},
+		"own, noted":           {nb, map[string]string{own: of(nbThird, nbFirst)}, map[string]string{}},
+		"own, not noted":       {nb, map[string]string{own: of(nbSecond)}, map[string]string{own: of(nbFirst)}},
+		"other, not noted":     {sb, nil, map[string]string{other: of(sbFirst, sbSecond)}},
+		"other, replaced again": {
+			sb, map[string]string{other: of(sbFirst)}, map[string]string{other: of(sbFirst, sbSecond)},
+		},
 		"other, noted":             {sb, map[string]string{other: of(sbFirst, sbSecond)}, map[string]string{}},
 		"other, noted by a person": {sb, map[string]string{other: "x"}, map[string]string{other: of(sbFirst, sbSecond)}},
 	} {
@@ -62,14 +64,20 @@ func TestSupersededDrift(t *testing.T) {
 // A list that is too short, or has its last cluster twice, replaces nothing.
 func TestSuperseded_present_cluster_is_never_listed(t *testing.T) {
 	for _, text := range []string{"", string(nbFirst), string(nbFirst) + " " + string(nbFirst), "x " + string(nbFirst)} {
-		answers := observe.SupersededAnswers("10.0.0.2", ovndb.SB, sbFirst, map[string]string{observe.ClustersKey(ovndb.NB): text})
+		answers := observe.SupersededAnswers(
+			"10.0.0.2", ovndb.SB, sbFirst, map[string]string{observe.ClustersKey(ovndb.NB): text},
+		)
 		assert.Empty(t, recovery.Superseded(nbFirst, answers[ovndb.NB]), text)
 	}
 }
 
 func TestMadeBy(t *testing.T) {
 	at := time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
-	given, made := observe.MadeBy(map[string]string{observe.RecoveryKey: `{"unit":"ovn-central/0","at":"2026-11-20T18:00:00Z","cluster":"x","given-up":["ovn-central/1"]}`})
+	given, made := observe.MadeBy(
+		map[string]string{
+			observe.RecoveryKey: `{"at":"2026-11-20T18:00:00Z","given-up":["ovn-central/1"]}`,
+		},
+	)
 	assert.Equal(t, []string{"ovn-central/1"}, given)
 	assert.Equal(t, at, made)
 	for _, text := range []string{"", "{", "[]", `{"at":7}`} {

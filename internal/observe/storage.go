@@ -35,15 +35,7 @@ func DamagedServers(ids map[string]string) (lost []raft.ID) {
 // externalIDs reads the external_ids of NB_Global or SB_Global from this unit's own server. If that fails, the
 // observation of the members has to suffice; the lock's holder reads it there, or does nothing.
 func (s *Observer) externalIDs(ctx context.Context, d ovndb.Database) map[string]string {
-	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
-	defer cancel()
-	global, err := s.Dialer.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
-	if err != nil {
-		s.Log.DebugContext(ctx, "cannot read the notes on the members in the database", "database", d.Short(), "error", err)
-		return nil
-	}
-	defer global.Close()
-	ids, err := global.Read(ctx)
+	ids, err := s.readIDs(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
 		s.Log.DebugContext(ctx, "cannot read the notes on the members in the database", "database", d.Short(), "error", err)
 	}
@@ -132,3 +124,85 @@ func (l ServerState) EntriesMissing(log raftfile.Log) string {
 // fsyncPatience is how long a server may take to store what it has appended: an fsync on a busy disk takes hundreds of
 // milliseconds.
 const fsyncPatience = 3 * time.Second
+
+// notApplied is the reason for a server that was found inconsistent before its restart: after a compaction it no longer
+// reports that, although its data is unchanged.
+const notApplied = "an entry of its log was not applied"
+
+// observeStorage asks a server whether it has applied its whole log. The raft library stores an entry before the
+// database applies it. An entry that can't be applied is skipped, and the member votes and acknowledges as before.
+func (s *Observer) observeStorage(ctx context.Context, l *ServerState) {
+	said, err := s.Control.StorageError(ctx, l.Database)
+	switch {
+	case err != nil:
+		s.Log.DebugContext(ctx, "cannot ask whether the server has applied all of its log",
+			"database", l.Database.Short(), "error", err)
+	case said != "":
+		l.Inconsistent = notApplied + ": " + said
+	}
+}
+
+// Inconsistent explains why the data of this unit's server differs from the cluster's; empty if it does not, as far as
+// is known. The result is kept: only a new server that joins gets the cluster's data.
+func (s Snapshot) Inconsistent(d ovndb.Database) string {
+	l := s.Servers[d]
+	switch {
+	case l.Condition != ovndb.Serving:
+		return ""
+	case l.Inconsistent == "" && s.Cache.Inconsistent[d] == l.Status.Server:
+		return notApplied
+	}
+	return l.Inconsistent
+}
+
+// inconsistent returns the servers that were or are inconsistent. A server that is not serving keeps its entry.
+func inconsistent(
+	before map[ovndb.Database]raft.ID, servers map[ovndb.Database]ServerState,
+) map[ovndb.Database]raft.ID {
+	all := map[ovndb.Database]raft.ID{}
+	for d, id := range before {
+		if l := servers[d]; l.Condition != ovndb.Serving || l.Status.Server == id {
+			all[d] = id
+		}
+	}
+	for d, l := range servers {
+		if l.Inconsistent != "" {
+			all[d] = l.Status.Server
+		}
+	}
+	return all
+}
+
+// longPollWindow is how much of the server's log is read.
+const longPollWindow = time.Hour
+
+// ServerFacts are an operator's facts about a running server, apart from its cluster. Unknown ones are nil.
+type ServerFacts struct {
+	Schemas   *ovsctl.Schemas
+	Storage   *raftfile.Storage
+	LongPolls *ovsctl.LongPolls
+	// Socket is the server's control socket, for printed commands.
+	Socket string
+}
+
+// ServerFacts collects the facts about this unit's running server of database d. It starts two programs; failures are
+// logged.
+func (s *Observer) ServerFacts(ctx context.Context, d ovndb.Database) *ServerFacts {
+	facts := ServerFacts{Socket: s.Control.Paths.Control(d)}
+	if schemas, err := s.Files.Schemas(ctx, d); err == nil {
+		facts.Schemas = &schemas
+	} else {
+		s.Log.WarnContext(ctx, "cannot compare the schema", "database", d.Short(), "error", err)
+	}
+	if storage, err := raftfile.ReadStorage(s.Files.Paths, d); err == nil {
+		facts.Storage = &storage
+	} else {
+		s.Log.WarnContext(ctx, "cannot look at the database file", "database", d.Short(), "error", err)
+	}
+	if polls, err := ovsctl.ReadLongPolls(s.Control.Paths, d, s.Now().Add(-longPollWindow)); err == nil {
+		facts.LongPolls = &polls
+	} else {
+		s.Log.WarnContext(ctx, "cannot read the server's log", "database", d.Short(), "error", err)
+	}
+	return &facts
+}
