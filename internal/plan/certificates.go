@@ -16,8 +16,7 @@ const expiryNotice = 30 * 24 * time.Hour
 
 // Certificates are those of this unit.
 type Certificates struct {
-	// Related reports whether there is a relation to a provider. Provider is its unit that answers; empty while none
-	// does.
+	// Related reports whether there is a relation to a provider. Provider is its unit that answers; empty while none does.
 	Related  bool
 	Provider string
 	// Issued is the provider's certificate, Used the one on the disk; nil if there is none.

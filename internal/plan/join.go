@@ -3,7 +3,11 @@ package plan
 import (
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // remotes are the Raft addresses through which this unit can join the application's cluster. While a unit that is being
@@ -54,4 +58,130 @@ func (s State) knownRemotes(db ovndb.Database) []string {
 		}
 	}
 	return all
+}
+
+// toRemove is the first unit whose member can't be started any more, or has other data, and that an operator has told
+// to join again; nil if there is none.
+func (v *view) toRemove() *Peer {
+	i := slices.IndexFunc(v.Peers, func(p Peer) bool { return !p.Dying && v.x.Status.HasMember(p.Rejoin[v.db]) })
+	if i < 0 {
+		return nil
+	}
+	return &v.Peers[i]
+}
+
+func (v *view) removeDamaged() Step {
+	p := v.toRemove()
+	return Step{
+		Kind: RemoveDamaged, Database: v.db, Unit: p.Unit, Server: p.Rejoin[v.db],
+		Reason: p.Unit + " asks to join as a new member",
+	}
+}
+
+// removesForOthers reports whether this unit removes members for their units: the leader does, or if that is being
+// removed or asks for it itself, the first unit that stays. The only hook of a unit that is being removed may be a
+// `stop` that is refused until the member is gone.
+func (s State) removesForOthers(db ovndb.Database, x Database) bool {
+	if x.IsRaftLeader() || !x.MemberWithLeader() {
+		return x.IsRaftLeader()
+	}
+	leads := func(p Peer) bool { return p.Servers[db] != "" && raft.Ref(p.Servers[db].Short()) == x.Status.Leader }
+	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return leads(p) && (p.Dying || p.Rejoin[db] == p.Servers[db]) }) {
+		return false
+	}
+	return !slices.ContainsFunc(s.Peers, func(p Peer) bool {
+		return !p.Dying && p.Clusters[db] != "" && p.Rejoin[db] == "" && s.hears(p) && unitname.Compare(p.Unit, s.Unit) < 0
+	})
+}
+
+// Unusable reports whether no server can be started on a former member's file.
+func (x Database) Unusable() bool {
+	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
+}
+
+// Replaceable reports whether an operator may request a new server in place of this one: none can be started on its
+// file, or its data is not the cluster's.
+func (x Database) Replaceable() bool {
+	if x.Condition == ovndb.Serving {
+		return x.Inconsistent != ""
+	}
+	return (x.Condition == ovndb.Down || x.Condition == ovndb.Failed) && x.Unusable()
+}
+
+// rejoin is the command that replaces a server that can't be started: this unit moves the file away and joins again
+// once the member was kicked.
+func (x Database) rejoin() finding.Remedy {
+	if x.Rejoin.Action == "" {
+		return finding.ByHand(finding.RestoreFile)
+	}
+	return finding.Do(x.Rejoin)
+}
+
+// superseded reports whether a cluster was replaced by another one.
+func (c Clusters) superseded(db ovndb.Database, cluster raft.ID) bool {
+	return cluster != "" && slices.Contains(c.Superseded[db], cluster)
+}
+
+// recoverySteps are the steps for the decisions of package recovery.
+var recoverySteps = map[recovery.Action]Kind{
+	recovery.Stop: StopServer, recovery.Release: ReleaseServer, recovery.Make: RemakeCluster,
+	recovery.Accept: AcceptRecovery, recovery.Publish: Supersede, recovery.Withdraw: WithdrawRequest,
+}
+
+// Withdrawn is the finding that the recovery on this unit was withdrawn.
+func Withdrawn(db ovndb.Database, why finding.Finding) finding.Finding {
+	f := finding.Of(finding.RecoveryWithdrawn, db, finding.Args{}, why.Remedies...)
+	why.Remedies = nil
+	f.Causes = []finding.Finding{why}
+	return f
+}
+
+func (v *view) withdrawn() bool {
+	_, is := v.Refused[v.db]
+	return is
+}
+
+func (v *view) recoveryNext() (next recovery.Step) {
+	if r, known := v.Recovery[v.db]; known {
+		next = r.Next()
+	}
+	return next
+}
+
+// recoveryStep is this unit's part of a requested recovery; its kind is empty if there is nothing to do. A unit that is
+// being removed publishes the new cluster as the application's leader, and commits and serves one that it has made and
+// that was published. It begins nothing: a recovery requested on it is over, it stops no server, and no other unit
+// waits for it.
+func (v *view) recoveryStep() Step {
+	next := v.recoveryNext()
+	kind := recoverySteps[next.Action]
+	if kind == "" || v.Dying && next.Action == recovery.Release { // its server starts before, see isOver
+		return Step{}
+	}
+	return Step{Kind: kind, Database: v.db, Unit: next.For, Cluster: next.New, Why: next.Why}
+}
+
+// held reports whether the server should stay stopped.
+func (v *view) held() bool { return v.recoveryNext().Held }
+
+func (v *view) awaitsRecovery() bool {
+	_, is := v.recoveryNext().Waits()
+	return is
+}
+
+func (v *view) findAwaitedRecovery() finding.Finding {
+	why, _ := v.recoveryNext().Waits()
+	return why
+}
+
+// isOver reports whether the reason to stop this unit's server is over, or can't be determined any more and an operator
+// resumes the unit. The server starts before that is recorded: otherwise, if the unit is killed in between, its stopped
+// server would be mistaken for one that has failed.
+func (s State) isOver(db ovndb.Database) bool {
+	r := s.Recovery[db]
+	if r.HeldFor == "" {
+		return false
+	}
+	next := r.Next()
+	return next.Action == recovery.Release || s.Resumed && next.Held && next.Why.Code == finding.RecoveryUnread
 }

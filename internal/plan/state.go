@@ -26,8 +26,7 @@ type State struct {
 	Settings  Settings
 	// Problem is what is wrong with the Juju leader's published data; if it is set, nothing is changed.
 	Problem string
-	// Invalid are the invalid options by name, each with its reason in one line. An option stops only what depends on
-	// it.
+	// Invalid are the invalid options by name, each with its reason in one line. An option stops only what depends on it.
 	Invalid map[string]string
 	// Address is this unit's on the peer binding, as clients write it, without brackets; empty while unknown. Better is
 	// the one that a new unit would use in its place, if this one should be replaced.

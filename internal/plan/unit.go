@@ -1,13 +1,19 @@
 package plan
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
@@ -69,4 +75,101 @@ func (v *view) restartNext() Step {
 
 func startOne(service ovndb.Service, why string) func(*view) Step {
 	return func(*view) Step { return Step{Kind: Start, Services: []ovndb.Service{service}, Reason: why} }
+}
+
+// timerDiffers reports whether the election timer is to get the option's value. A conversion controls it meanwhile.
+func (v *view) timerDiffers() bool {
+	return v.x.Status.ElectionTimer != v.Settings.ElectionTimer && v.usable(OptionElectionTimer) && !v.converts()
+}
+
+func (v *view) setTimer(want time.Duration) Step {
+	return Step{Kind: SetElectionTimer, Database: v.db, Timer: nextTimer(v.x.Status.ElectionTimer, want)}
+}
+
+func (v *view) findTimer() finding.Finding {
+	want := fmt.Sprintf("%d ms", v.Settings.ElectionTimer.Milliseconds())
+	return v.find(finding.ElectionTimerChanges, finding.Args{Duration: v.x.Status.ElectionTimer, Value: want})
+}
+
+// maxTimerFactor limits one step up; steps down are unlimited. Source: raft_unixctl_change_election_timer in
+// ovsdb/raft.c.
+const maxTimerFactor = 2
+
+func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTimerFactor*now) }
+
+// AllSources is a digest of both sources of packages, for comparison: a source may contain a password, and the digest
+// goes to the peers and to the log.
+func (s Settings) AllSources() string {
+	overlay := s.Overlay
+	if overlay == "distro" {
+		overlay = ""
+	}
+	sum := sha256.Sum256([]byte(cmp.Or(s.Source, "distro") + "\n" + overlay))
+	return hex.EncodeToString(sum[:8])
+}
+
+// RestartOrder is the order in which a unit restarts its services: first those that nothing depends on.
+func RestartOrder() []ovndb.Service {
+	return []ovndb.Service{ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer}
+}
+
+func (s State) pending() string {
+	var all []string
+	for _, service := range RestartOrder() {
+		if reason := s.Pending[service]; reason != "" {
+			all = append(all, string(service)+" ("+reason+")")
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// queued names the services whose restarts are deferred, as the Python charm does, with the one that represents all of
+// them (_determine_os_workload_status of charm-helpers).
+func (s State) queued() string {
+	var all []string
+	for _, service := range RestartOrder() {
+		if s.Pending[service] != "" {
+			all = append(all, string(service))
+		}
+	}
+	if len(all) == len(RestartOrder()) {
+		all = append([]string{string(ovndb.Umbrella)}, all...)
+	}
+	return strings.Join(all, ", ")
+}
+
+// goesFirst is the unit that should upgrade before this one: the next unit without the upgrade, ordered by the number
+// of databases that it leads and then by its number. All units that see the same leaders find the same order, and since
+// one unit is always first, they never all wait.
+func (s State) goesFirst() string {
+	type turn struct {
+		unit string
+		led  int
+	}
+	waiting := []turn{{s.Unit, s.led(func(db ovndb.Database) bool { return s.Databases[db].Status.Role == raft.Leader })}}
+	for _, p := range s.Peers {
+		if p.Source == "" || p.Source == s.Settings.AllSources() || p.Dying || !s.hears(p) {
+			continue
+		}
+		waiting = append(waiting, turn{p.Unit, s.led(func(db ovndb.Database) bool {
+			return p.Servers[db] != "" && string(s.Databases[db].Status.Leader) == p.Servers[db].Short()
+		})})
+	}
+	first := slices.MinFunc(waiting, func(a, b turn) int {
+		return cmp.Or(a.led-b.led, unitname.Number(a.unit)-unitname.Number(b.unit))
+	})
+	if first.unit == s.Unit {
+		return ""
+	}
+	return first.unit
+}
+
+func (s State) led(leads func(ovndb.Database) bool) int {
+	n := 0
+	for _, db := range ovndb.Databases() {
+		if leads(db) {
+			n++
+		}
+	}
+	return n
 }
