@@ -45,8 +45,8 @@ func pending(t *testing.T, m *Manager, installed ovndb.Version) map[ovndb.Servic
 	return all
 }
 
-// A reboot, systemd after a crash and an operator restart services too. What was noted after such a start, or may have been,
-// is still due.
+// A reboot, systemd after a crash and an operator restart services too. What was noted after such a start, or may have
+// been, is still due.
 func TestPlanned_restart_by_others(t *testing.T) {
 	t.Parallel()
 	old, installed := ovndb.Version{OVN: "23.03", OVS: "3.1"}, ovndb.Version{OVN: "25.03", OVS: "3.5"}
