@@ -52,8 +52,7 @@ type Snapshot struct {
 
 // kept is what is remembered of the agent.
 type kept struct {
-	// Program is the file that was copied. Setup is a digest of the unit and the configuration that the agent got
-	// last.
+	// Program is the file that was copied. Setup is a digest of the unit and the configuration that the agent got last.
 	Program string `json:"program,omitempty"`
 	Setup   string `json:"setup,omitempty"`
 	// Systemd is the release of systemd for which the service was written; 0: not known.

@@ -7,9 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// steppedRestarts is the release of systemd since which restarts can wait longer and longer
-// (RestartSteps in systemd.service(5)). Before it, each waits for RestartSec, and systemd warns
-// of a key that it doesn't know.
+// steppedRestarts is the release of systemd since which restarts can wait longer and longer (RestartSteps in
+// systemd.service(5)). Before it, each waits for RestartSec, and systemd warns of a key that it doesn't know.
 const steppedRestarts = 254
 
 // unit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). The agent runs as root, since root owns
