@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// specification is the status that the specification of cluster-status shows, as
-// ovsdb-server prints it.
+// specification is the status that the specification of cluster-status shows, as ovsdb-server prints it.
 const specification = `f3be
 Name: OVN_Southbound
 Cluster ID: 77eb (77eb6ddc-6910-403b-b8da-ce3d90815183)

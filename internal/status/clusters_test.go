@@ -17,8 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// briefs are findings without their details, which are for people. How many members there are is tested
-// in one place.
+// briefs are findings without their details, which are for people. How many members there are is tested in one place.
 func briefs(all []finding.Finding) []string {
 	texts := []string{}
 	for _, f := range all {

@@ -10,9 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// statusDocument is a cluster's status for programs. Up to UnitMap it has the
-// keys, in the order and with the types, of the charm that this one replaces.
-// Fields are only ever added.
+// statusDocument is a cluster's status for programs. Up to UnitMap it has the keys, in the order and with the types, of
+// the charm that this one replaces. Fields are only ever added.
 type statusDocument struct {
 	Name                string           `json:"name" yaml:"name"`
 	ClusterID           string           `json:"cluster_id" yaml:"cluster_id"`

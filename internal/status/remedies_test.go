@@ -24,8 +24,7 @@ func drawScenario(t *rapid.T, outer *testing.T) scenario {
 		Goal: map[string]string{}, Published: map[string][2]string{},
 		History: map[ovndb.Database]map[string]string{ovndb.NB: {}, ovndb.SB: {}},
 	}
-	// IDs are such that YAML takes many of them for numbers, but no two for the
-	// same one.
+	// IDs are such that YAML takes many of them for numbers, but no two for the same one.
 	ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{
 		"3974", "5234", "13e4", "1e10", "0017", "0999", "abcd", "f00d", "00e1", "9e99", "7777", "0b01", "beef", "4e4e",
 	}), 14, 14, rapid.ID).Draw(t, "ids")
