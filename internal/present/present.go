@@ -66,8 +66,7 @@ func wordOf(all []finding.Finding) juju.StatusWord {
 	return juju.Active
 }
 
-// headline is a finding with its first remedy, if both are shown whole in width characters, and then
-// the details.
+// headline is a finding with its first remedy, if both are shown whole in width characters, and then the details.
 func headline(v juju.Version, f finding.Finding, width int) string {
 	text := f.Line()
 	if len(f.Remedies) > 0 {

@@ -134,7 +134,8 @@ func TestFailure(t *testing.T) {
 	assert.Equal(t, "cannot stop", present.Failure(juju3, errors.New("cannot stop")))
 }
 
-// What a person sees of a recovery: what is lacking, the completed command, why it is refused or withdrawn, and what is waited for.
+// What a person sees of a recovery: what is lacking, the completed command, why it is refused or withdrawn, and what is
+// waited for.
 func TestWhatAPersonSeesOfARecovery(t *testing.T) {
 	t.Parallel()
 	of := func(db ovndb.Database, change func(*recovery.State)) recovery.State {
@@ -227,7 +228,8 @@ func remedies() (all []finding.Remedy) {
 	return append(all, finding.ByHand(finding.StartMachine), finding.ByHand(finding.MoveAway))
 }
 
-// What is to be typed is seen whole with its condition, or else the line says where to find it. What is wrong comes first.
+// What is to be typed is seen whole with its condition, or else the line says where to find it. What is wrong comes
+// first.
 func TestStatusLineOfEveryFinding(t *testing.T) {
 	t.Parallel()
 	shown, hidden := 0, 0
