@@ -7,8 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 )
 
-// Answer is how an operation ended, for people: a line for each step, then how it ended, then what
-// to run.
+// Answer is how an operation ended, for people: a line for each step, then how it ended, then what to run.
 func Answer(s answer.Status) string {
 	var b, next strings.Builder
 	for _, m := range s.Details.MessageList {
