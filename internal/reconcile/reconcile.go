@@ -36,8 +36,7 @@ type Reconciler struct {
 	Policy   apt.Policy
 	// Monitoring installs the checks and the exporter.
 	Monitoring monitoring.Machine
-	// Program is the file of the running program, which the agent runs as a copy. If it is empty, the unit has no
-	// agent.
+	// Program is the file of the running program, which the agent runs as a copy. If it is empty, the unit has no agent.
 	Program string
 	// OS is the machine's system, on which sources of packages depend.
 	OS apt.OS
