@@ -41,11 +41,10 @@ func drift(
 	return plan.Drifted, nil
 }
 
-// wantedDefaults names the unit itself as the remote to join. If there is a database file, ovn-ctl ignores the
-// remote; otherwise the start fails, since ovsdb-tool refuses to join a server to itself. Without a remote ovn-ctl
-// would create a cluster, and with another unit's address it would join without checking the cluster's ID. The
-// address is the one in the database file, if there is one, even if the machine has lost it: a restart would not
-// change the member's address.
+// wantedDefaults names the unit itself as the remote to join. If there is a database file, ovn-ctl ignores the remote;
+// otherwise the start fails, since ovsdb-tool refuses to join a server to itself. Without a remote ovn-ctl would create
+// a cluster, and with another unit's address it would join without checking the cluster's ID. The address is the one in
+// the database file, if there is one, even if the machine has lost it: a restart would not change the member's address.
 func (u *Unit) wantedDefaults(a observe.Addresses) systemd.Defaults {
 	own := a.Own
 	if a.Member.IsValid() {

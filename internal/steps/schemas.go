@@ -36,8 +36,7 @@ func (m *Schemas) Forget(databases ...ovndb.Database) {
 	}
 }
 
-// Drift compares the schema of a database with that of the installed packages. If that fails, it reports no
-// difference.
+// Drift compares the schema of a database with that of the installed packages. If that fails, it reports no difference.
 //
 // The result is stored for as long as the packages stay the same: only they bring a newer schema. A member compares
 // again in each term in which it is the leader, since the leader converts, and as the leader in each thorough hook.

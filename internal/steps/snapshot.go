@@ -10,8 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// Snapshot is the state of Juju and the machine. A step does not change it: the unit is observed again after the
-// step.
+// Snapshot is the state of Juju and the machine. A step does not change it: the unit is observed again after the step.
 type Snapshot struct {
 	observe.Snapshot
 	Report    observe.Report

@@ -56,8 +56,7 @@ const (
 	// joinPatience bounds the time until a started server is a member; it takes 50 ms, and longer if the database
 	// is large.
 	joinPatience = 30 * time.Second
-	// leaderConnectionPatience bounds the time until the leader has connected to a member that this hook did not
-	// start.
+	// leaderConnectionPatience bounds the time until the leader has connected to a member that this hook did not start.
 	leaderConnectionPatience = 12 * time.Second
 	// restartPatience bounds the time until a restarted server is a member again. Other units must wait meanwhile.
 	restartPatience = 2 * time.Minute
@@ -66,8 +65,7 @@ const (
 	// northdReturns is the same for an ovn-northd that found no server: it waits up to 8 s before it tries again
 	// (max_backoff in OVS's lib/reconnect.c).
 	northdReturns = 10 * time.Second
-	// timerPatience bounds the time until a change of the election timer is committed; a large database adds to
-	// it.
+	// timerPatience bounds the time until a change of the election timer is committed; a large database adds to it.
 	timerPatience = 2 * time.Second
 	// lockPatience bounds the time until an ovn-northd with both databases gets the lock, if no other has it.
 	lockPatience = time.Second
@@ -75,8 +73,7 @@ const (
 	pollInterval = 25 * time.Millisecond
 )
 
-// archive puts away the file of a server that is not a member, and masks the service: it would create a new
-// cluster.
+// archive puts away the file of a server that is not a member, and masks the service: it would create a new cluster.
 func (u *Unit) archive(ctx context.Context, l observe.ServerState) error {
 	db := l.Database
 	service := ovndb.ServiceOf(db)
@@ -175,8 +172,7 @@ func databaseOf(service ovndb.Service) (db ovndb.Database, ok bool) {
 	return "", false
 }
 
-// awaitMember waits until a started server is a member. It does not wait for a server that the start guard has
-// stopped.
+// awaitMember waits until a started server is a member. It does not wait for a server that the start guard has stopped.
 func (u *Unit) awaitMember(ctx context.Context, db ovndb.Database, patience time.Duration) error {
 	refused, err := observe.RefusedStart(u.Paths, db)
 	if err != nil {
@@ -241,8 +237,7 @@ func (u *Unit) restartServer(ctx context.Context, snapshot observe.Snapshot, db 
 // ErrNotRemoved is returned if the removal of a member that its unit asked for failed; the next hook tries again.
 var ErrNotRemoved = errors.New("not removed")
 
-// removeMember kicks the member of a unit that asks for it, with the judgement, the lock and the proof of every
-// kick.
+// removeMember kicks the member of a unit that asks for it, with the judgement, the lock and the proof of every kick.
 func (u *Unit) removeMember(ctx context.Context, o Snapshot, s plan.Step) error {
 	results, err := u.Members.Kick(ctx, o.Application, membership.KickRequest{
 		IDs:       map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}},
