@@ -10,8 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML renders v as a YAML document without a leading "---" and without a final
-// newline.
+// YAML renders v as a YAML document without a leading "---" and without a final newline.
 func YAML(v any) (string, error) {
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
