@@ -19,17 +19,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// archive is a package archive with apt and dpkg of its own: the real programs, in
-// folders of the test. Its packages have the names of OVN's and next to nothing in
-// them.
+// archive is a package archive for the machine's apt and dpkg, which work in folders of the test. Its packages have the
+// names of OVN's, and little else.
 type archive struct {
 	dir string
-	// played has the programs that are played, and the calls of them.
+	// played has scripts in place of other programs, and their calls.
 	played string
 }
 
-// newArchive sets the variables that apt and dpkg look at, so the test can't be
-// parallel.
+// newArchive sets environment variables of apt and dpkg, so the test can't be parallel.
 func newArchive(t *testing.T) archive {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -37,7 +35,8 @@ func newArchive(t *testing.T) archive {
 	}
 	a := archive{dir: t.TempDir()}
 	for _, dir := range []string{
-		"repo", "root", "etc/ovn", "etc/apt/sources.list.d", "etc/apt/trusted.gpg.d", "etc/apt/preferences.d", "etc/apt/apt.conf.d",
+		"repo", "root", "etc/ovn",
+		"etc/apt/sources.list.d", "etc/apt/trusted.gpg.d", "etc/apt/preferences.d", "etc/apt/apt.conf.d",
 		"dpkg/info", "dpkg/updates", "dpkg/triggers", "state/lists/partial", "cache/archives/partial",
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Join(a.dir, dir), 0o755))
@@ -68,8 +67,7 @@ func (a archive) write(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(a.dir, name), []byte(text), 0o600))
 }
 
-// publish adds a package whose script runs after its files are there, and which has
-// a file of the configuration; fields are more of its own, as "Depends: ovn-common".
+// publish adds a package with a postinst script and a configuration file; fields are such as "Depends: ovn-common".
 func (a archive) publish(t *testing.T, name, version, postinst string, fields ...string) {
 	t.Helper()
 	a.publishWith(t, name, version, map[string]string{
@@ -83,18 +81,17 @@ func (a archive) publish(t *testing.T, name, version, postinst string, fields ..
 func (a archive) publishWith(t *testing.T, name, version string, files map[string]string, fields ...string) {
 	t.Helper()
 	build := t.TempDir()
-	control := "Package: " + name + "\nVersion: " + version + "\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\n" + strings.Join(append(fields, "Description: none\n"), "\n")
-	files["DEBIAN/control"] = control
+	files["DEBIAN/control"] = "Package: " + name + "\nVersion: " + version + "\nArchitecture: all\n" +
+		"Maintainer: nobody <nobody@example.com>\n" + strings.Join(append(fields, "Description: none\n"), "\n")
 	for file, text := range files {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(build, file)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(build, file), []byte(text), 0o755))
 	}
-	a.tool(t, "dpkg-deb", "--build", "--root-owner-group", build, filepath.Join(a.dir, "repo", name+"_"+version+"_all.deb"))
-	index := a.tool(t, "dpkg-scanpackages", "--multiversion", ".")
-	a.write(t, "repo/Packages", index)
+	a.tool(t, "dpkg-deb", "--build", "--root-owner-group", build, name+"_"+version+"_all.deb")
+	a.write(t, "repo/Packages", a.tool(t, "dpkg-scanpackages", "--multiversion", "."))
 }
 
-// tool runs a program in the archive's folder, as the machine has it.
+// tool runs a program of the machine in the archive's folder.
 func (a archive) tool(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
@@ -104,7 +101,7 @@ func (a archive) tool(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// source is the archive as a person would write it in the option `source`.
+// source is the archive as a value of the option `source`.
 func (a archive) source(t *testing.T) apt.Source {
 	t.Helper()
 	s, err := apt.ParseSource("deb [trusted=yes] file:"+a.dir+"/repo ./", apt.OS{ID: "debian", Codename: "bookworm"})
@@ -127,7 +124,7 @@ func (a archive) ready(t *testing.T) apt.Packages {
 	return p
 }
 
-// happened is what systemctl was asked for and what scripts ran since the last time.
+// happened returns the calls of systemctl and of packages' scripts since the last time.
 func (a archive) happened(t *testing.T) []string {
 	t.Helper()
 	path := filepath.Join(a.played, "calls")

@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestInstalledIsReadFromDpkgsFiles(t *testing.T) {
+func TestInstalled_from_files_of_dpkg(t *testing.T) {
 	t.Parallel()
 	const (
 		other = "Package: ovn-central-doc\nStatus: install ok installed\nVersion: 9\n\n"
@@ -21,19 +21,21 @@ func TestInstalledIsReadFromDpkgsFiles(t *testing.T) {
 		half  = "Package: ovn-central\nStatus: install ok half-configured\nVersion: 24.03.2-1\n"
 		gone  = "Package: ovn-central\nStatus: deinstall ok config-files\nVersion: 23.03.1-1\n\n"
 	)
+	installed := ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}
+	upgrading := ovndb.Version{OVN: "24.03.2-1", OVS: "3.1.0-2"}
 	for name, tt := range map[string]struct {
 		status  string
 		updates map[string]string
 		want    ovndb.Version
 		ok      bool
 	}{
-		"nothing":                   {other, nil, ovndb.Version{}, false},
-		"installed":                 {other + ovs + whole, nil, ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}, true},
-		"the first in the file":     {whole + ovs, nil, ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}, true},
-		"interrupted":               {ovs + half, nil, ovndb.Version{OVN: "24.03.2-1", OVS: "3.1.0-2"}, false},
-		"removed":                   {ovs + gone, nil, ovndb.Version{}, false},
-		"a change is not merged":    {whole + ovs, map[string]string{"0001": whole, "0002": half, "tmp.i": whole}, ovndb.Version{OVN: "24.03.2-1", OVS: "3.1.0-2"}, false},
-		"a change of another's own": {whole + ovs, map[string]string{"0000": other}, ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}, true},
+		"missing":       {other, nil, ovndb.Version{}, false},
+		"last":          {other + ovs + whole, nil, installed, true},
+		"first":         {whole + ovs, nil, installed, true},
+		"interrupted":   {ovs + half, nil, upgrading, false},
+		"removed":       {ovs + gone, nil, ovndb.Version{}, false},
+		"update":        {whole + ovs, map[string]string{"0001": whole, "0002": half, "tmp.i": whole}, upgrading, false},
+		"other_updates": {whole + ovs, map[string]string{"0000": other}, installed, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

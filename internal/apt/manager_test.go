@@ -32,13 +32,15 @@ func manager(t *testing.T, last kept, calls ...runtest.Call) *Manager {
 
 // query is the question for the installed versions.
 func query() runtest.Call {
-	return runtest.Expect("dpkg-query", "--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, "ovn-central", "openvswitch-common")
+	return runtest.Expect("dpkg-query", "--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`,
+		"ovn-central", "openvswitch-common")
 }
 
-// The archive may be what is out of reach, and dpkg has all that it needs.
+var services = []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central"}
+
+// The archive may be unreachable; dpkg needs no archive.
 func TestInstall_finishes_an_interrupted_upgrade_without_a_source(t *testing.T) {
 	t.Parallel()
-	services := []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central"}
 	m := manager(t, kept{Source: "cloud:jammy-caracal"},
 		runtest.Expect("apt-get", "--quiet", "check"),
 		runtest.Expect("systemctl", append([]string{"mask", "--runtime"}, services...)...),
@@ -52,9 +54,9 @@ func TestInstall_finishes_an_interrupted_upgrade_without_a_source(t *testing.T) 
 
 func TestInstall_masks_the_services_first(t *testing.T) {
 	t.Parallel()
-	m := manager(t, kept{}, runtest.Expect("systemctl", "mask", "ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central").Fails(1, "no\n"))
+	m := manager(t, kept{}, runtest.Expect("systemctl", append([]string{"mask"}, services...)...).Fails(1, "no\n"))
 	require.Error(t, m.Install(t.Context(), Snapshot{Source: "distro", Sources: "distro"}))
-	assert.Empty(t, m.Source(), "it is tried again from the beginning")
+	assert.Empty(t, m.Source())
 }
 
 // dpkg is asked once a hook.
@@ -72,30 +74,29 @@ func TestInstalled_is_remembered(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	check := runtest.Expect("apt-get", "--quiet", "check")
+	adopted, unfinished := kept{Adopted: true, Source: "distro"}, query().Writes("ovn-central half-configured 25.03\n")
 	for name, c := range map[string]struct {
 		calls []runtest.Call
 		want  kept
 	}{
-		"installed":                  {[]runtest.Call{query().Writes("ovn-central installed 25.03\n")}, kept{Adopted: true, Source: "distro"}},
-		"installation_is_unfinished": {[]runtest.Call{query().Writes("ovn-central half-configured 25.03\n"), check, query().Writes("ovn-central half-configured 25.03\n")}, kept{Adopted: true, Source: "distro"}},
-		"nothing_installed":          {[]runtest.Call{query(), check, query()}, kept{}},
+		"installed":  {[]runtest.Call{query().Writes("ovn-central installed 25.03\n")}, adopted},
+		"unfinished": {[]runtest.Call{unfinished, check, unfinished}, adopted},
+		"missing":    {[]runtest.Call{query(), check, query()}, kept{}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := manager(t, kept{}, c.calls...)
-			_, _, err := m.Adopt(t.Context(), "distro")
-			require.NoError(t, err)
-			assert.Equal(t, c.want, section.Get(m.State))
-		})
+		m := manager(t, kept{}, c.calls...)
+		_, _, err := m.Adopt(t.Context(), "distro")
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, section.Get(m.State), name)
 	}
 }
 
-// A failure is reported until a later hook has no failure; without a thorough look only a failure is tried again.
+// A failure is reported until a later hook succeeds. Unless Thorough is set, only a failure is tried again.
 func TestEnsure_policy(t *testing.T) {
 	t.Parallel()
 	allow, forbid := true, false
 	m := manager(t, kept{PolicyFailure: "no"})
-	m.Policy.Runner = runtest.New(t, runtest.Expect("update-alternatives", "--install", policyLink, "policy-rc.d", m.Policy.program(), policyPriority).Fails(2, "read-only file system\n"))
+	install := runtest.Expect("update-alternatives", "--install", policyLink, "policy-rc.d", m.Policy.program(), "40")
+	m.Policy.Runner = runtest.New(t, install.Fails(2, "read-only file system\n"))
 	found, err := m.Ensure(t.Context(), Snapshot{AutoRestarts: &forbid})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
@@ -106,13 +107,10 @@ func TestEnsure_policy(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, found, 1, "an invalid option changes nothing")
 
-	found, err = m.Ensure(t.Context(), Snapshot{AutoRestarts: &allow})
-	require.NoError(t, err)
-	assert.Empty(t, found)
-	assert.NoFileExists(t, m.Policy.file())
-
-	found, err = m.Ensure(t.Context(), Snapshot{AutoRestarts: &forbid})
-	require.NoError(t, err)
-	assert.Empty(t, found)
-	assert.NoFileExists(t, m.Policy.file())
+	for _, option := range []*bool{&allow, &forbid} {
+		found, err = m.Ensure(t.Context(), Snapshot{AutoRestarts: option})
+		require.NoError(t, err)
+		assert.Empty(t, found)
+		assert.NoFileExists(t, m.Policy.file())
+	}
 }

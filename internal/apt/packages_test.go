@@ -21,7 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// What happens around every change of packages.
+// The calls of systemctl around every change of packages.
 const (
 	hold   = "mask --runtime ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central"
 	unhold = "unmask --runtime ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central"
@@ -35,7 +35,7 @@ func versionOf(t *testing.T, p apt.Packages) string {
 	return version.String()
 }
 
-func TestPayloadIsInstalledOnceAndTouchesNoService(t *testing.T) {
+func TestInstall_masks_services_meanwhile(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "23.03.1-1", "")
 	p := a.packages()
@@ -46,10 +46,10 @@ func TestPayloadIsInstalledOnceAndTouchesNoService(t *testing.T) {
 	assert.Equal(t, []string{hold, "ovn-central configure 23.03.1-1", unhold}, a.happened(t))
 
 	require.NoError(t, p.Install(t.Context()))
-	assert.Empty(t, a.happened(t), "it is installed")
+	assert.Empty(t, a.happened(t))
 }
 
-func TestUpgradeReplacesThePayloadUnderServicesThatRun(t *testing.T) {
+func TestUpgrade_masks_services_meanwhile(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "22.03.0-1", "")
 	p := a.ready(t)
@@ -67,32 +67,32 @@ func TestUpgradeReplacesThePayloadUnderServicesThatRun(t *testing.T) {
 	assert.Equal(t, []string{hold, "ovn-central configure 23.03.1-1", unhold}, a.happened(t))
 	text, err := os.ReadFile(options)
 	require.NoError(t, err)
-	assert.Equal(t, "OVN_CTL_OPTS=ours\n", string(text), "the charm's file stays")
+	assert.Equal(t, "OVN_CTL_OPTS=ours\n", string(text))
 
 	require.NoError(t, p.Upgrade(t.Context()))
-	assert.Equal(t, []string{hold, unhold}, a.happened(t), "nothing is newer")
+	assert.Equal(t, []string{hold, unhold}, a.happened(t))
 }
 
-func TestPackageThatIsNotConfiguredIsNotInstalledAndIsMended(t *testing.T) {
+func TestInstall_half_configured_package(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "23.03.1-1", `test ! -e "$CALLS.fail"`)
 	p := a.ready(t)
 	fail := filepath.Join(a.played, "calls.fail")
 	require.NoError(t, os.WriteFile(fail, nil, 0o600))
 	err := p.Install(t.Context())
-	require.ErrorContains(t, err, "cannot install ovn-central: dpkg: error processing package ovn-central (--configure)")
+	require.ErrorContains(t, err, "dpkg: error processing package ovn-central (--configure)")
 	version, ok, err := p.Installed(t.Context())
 	require.NoError(t, err)
-	assert.False(t, ok, "it is half-configured")
-	assert.Equal(t, "23.03.1-1", version.OVN, "and there")
-	assert.Equal(t, unhold, a.happened(t)[2], "the services are released after a failure too")
+	assert.False(t, ok)
+	assert.Equal(t, "23.03.1-1", version.OVN)
+	assert.Equal(t, unhold, a.happened(t)[2])
 
 	require.NoError(t, os.Remove(fail))
 	require.NoError(t, p.Install(t.Context()))
 	assert.Equal(t, "23.03.1-1", versionOf(t, p))
 }
 
-func TestDpkgThatWasKilledIsFinished(t *testing.T) {
+func TestUpgrade_after_killed_dpkg(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "22.03.0-1", "")
 	p := a.ready(t)
@@ -107,29 +107,28 @@ func TestDpkgThatWasKilledIsFinished(t *testing.T) {
 	assert.Equal(t, "23.03.1-1", versionOf(t, p))
 }
 
-// A machine that loses its power while dpkg unpacks a package: dpkg can't configure
-// that, nor what depends on it.
-func TestPackageThatIsHalfUnpackedIsUnpackedAgain(t *testing.T) {
+// After a power failure while dpkg unpacks a package, dpkg can configure neither that package nor its dependents.
+func TestInstall_half_unpacked_package(t *testing.T) {
 	for _, half := range []string{"ovn-common", "ovn-central"} {
 		t.Run(half, func(t *testing.T) {
 			a := newArchive(t)
-			for _, version := range []string{"22.03.0-1", "23.03.1-1"} { // apt could have the older one again
+			for _, version := range []string{"22.03.0-1", "23.03.1-1"} {
 				a.publish(t, "ovn-common", version, "")
 				a.publish(t, "ovn-central", version, "", "Depends: ovn-common (= "+version+")")
 			}
 			p := a.ready(t)
 			require.NoError(t, p.Install(t.Context()))
 
-			// What dpkg leaves: the older version of the one, and the newer of the other.
+			// dpkg leaves the older version of one package, and the newer of the other.
+			older := strings.NewReplacer("(= 23.03.1-1)", "(= 22.03.0-1)", "Version: 23.03.1-1", "Version: 22.03.0-1",
+				"Status: install ok installed", "Status: install reinstreq half-installed")
 			text, err := os.ReadFile(filepath.Join(a.dir, "dpkg/status"))
 			require.NoError(t, err)
 			paragraphs := strings.Split(strings.TrimSpace(string(text)), "\n\n")
 			require.Len(t, paragraphs, 2)
 			for i, paragraph := range paragraphs {
 				if strings.HasPrefix(paragraph, "Package: "+half+"\n") {
-					paragraph = strings.Replace(paragraph, "\nDepends: ovn-common (= 23.03.1-1)\n", "\nDepends: ovn-common (= 22.03.0-1)\n", 1)
-					paragraph = strings.Replace(paragraph, "\nStatus: install ok installed\n", "\nStatus: install reinstreq half-installed\n", 1)
-					paragraph = strings.Replace(paragraph, "\nVersion: 23.03.1-1\n", "\nVersion: 22.03.0-1\n", 1)
+					paragraph = older.Replace(paragraph)
 				}
 				paragraphs[i] = strings.Replace(paragraph, "\nStatus: install ok installed\n", "\nStatus: install ok unpacked\n", 1)
 			}
@@ -147,11 +146,11 @@ func TestPackageThatIsHalfUnpackedIsUnpackedAgain(t *testing.T) {
 	}
 }
 
-func TestPackageThatNoSourceHasIsNamed(t *testing.T) {
+func TestInstall_missing_package(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "another", "1", "")
 	err := a.ready(t).Install(t.Context())
-	require.EqualError(t, err, "cannot install ovn-central: E: Unable to locate package ovn-central")
+	require.ErrorContains(t, err, "E: Unable to locate package ovn-central")
 }
 
 // take locks a file as apt and dpkg do, until the returned function is called.
@@ -159,12 +158,12 @@ func take(t *testing.T, path string) (release func()) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = f.Close() }) // closed already by most
+	t.Cleanup(func() { _ = f.Close() }) // most have released it
 	require.NoError(t, syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK}))
 	return func() { _ = f.Close() }
 }
 
-func TestLockOfAnotherProcessIsWaitedFor(t *testing.T) {
+func TestPackages_wait_for_lock(t *testing.T) {
 	for name, path := range map[string]string{
 		"of apt": "dpkg/lock-frontend", "of dpkg": "dpkg/lock", "of the lists": "state/lists/lock",
 	} {
@@ -180,8 +179,8 @@ func TestLockOfAnotherProcessIsWaitedFor(t *testing.T) {
 	}
 }
 
-// An unattended upgrade restarts the services. One that is masked after its stop would stay down.
-func TestPayloadThatAnotherProcessConfiguresIsLeftToIt(t *testing.T) {
+// An unattended upgrade restarts the services. A service that is masked after its stop would stay down.
+func TestInstall_waits_for_other_process(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "while [ ! -e $CALLS.on ]; do sleep 0.05; done")
 	p := a.ready(t)
@@ -194,11 +193,11 @@ func TestPayloadThatAnotherProcessConfiguresIsLeftToIt(t *testing.T) {
 	}, 30*time.Second, 20*time.Millisecond)
 	_, ok, err := p.Installed(t.Context())
 	require.NoError(t, err)
-	require.False(t, ok, "the premise: it is half-configured")
+	require.False(t, ok)
 	go func() { installs <- p.Install(t.Context()) }()
 	select {
 	case err := <-installs:
-		t.Fatalf("not waited for: %v", err)
+		t.Fatalf("Install did not wait: %v", err)
 	case <-time.After(300 * time.Millisecond):
 	}
 	assert.Equal(t, []string{"ovn-central configure 1"}, a.happened(t))
@@ -206,10 +205,10 @@ func TestPayloadThatAnotherProcessConfiguresIsLeftToIt(t *testing.T) {
 	require.NoError(t, other.Wait())
 	require.NoError(t, <-installs)
 	assert.Equal(t, "1", versionOf(t, p))
-	assert.Equal(t, []string{hold, unhold}, a.happened(t), "and nothing is configured twice")
+	assert.Equal(t, []string{hold, unhold}, a.happened(t), "configured once")
 }
 
-func TestLockThatIsNeverReleasedIsGivenUp(t *testing.T) {
+func TestPackages_lock_is_never_released(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "")
 	p := a.ready(t)
@@ -217,8 +216,7 @@ func TestLockThatIsNeverReleasedIsGivenUp(t *testing.T) {
 	release := take(t, filepath.Join(a.dir, "dpkg/lock-frontend"))
 	err := p.Install(t.Context())
 	require.ErrorIs(t, err, apt.ErrLocked)
-	require.ErrorContains(t, err, "cannot install ovn-central: packages are locked by another process: ")
-	assert.Empty(t, a.happened(t), "no service is masked under what another process restarts")
+	assert.Empty(t, a.happened(t), "no service is masked")
 	release()
 
 	take(t, filepath.Join(a.dir, "state/lists/lock"))
@@ -227,7 +225,7 @@ func TestLockThatIsNeverReleasedIsGivenUp(t *testing.T) {
 	require.ErrorContains(t, err, "state/lists/lock")
 }
 
-func TestServicesAreReleasedThoughTheTimeIsOver(t *testing.T) {
+func TestInstall_timeout_unmasks_services(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "exec sleep 60")
 	p := a.ready(t)
@@ -240,31 +238,23 @@ func TestServicesAreReleasedThoughTheTimeIsOver(t *testing.T) {
 	assert.Equal(t, unhold, happened[len(happened)-1])
 }
 
-func TestServicesThatCannotBeHeldKeepPackagesAsTheyAre(t *testing.T) {
+func TestInstall_failed_mask_changes_nothing(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "")
 	p := a.ready(t)
 	runtest.Install(t, map[string]string{"systemctl": `echo "Access denied" >&2; exit 1`})
-	require.EqualError(t, p.Install(t.Context()), "cannot install ovn-central: cannot mask the services: systemctl: Access denied")
+	require.ErrorContains(t, p.Install(t.Context()), "systemctl: Access denied")
 	assert.Empty(t, versionOf(t, p))
 }
 
-func TestPackageToolsThatAreMissingAreNamed(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	p := apt.Packages{Runner: run.Exec{}}
-	_, _, err := p.Installed(t.Context())
-	require.EqualError(t, err, "cannot tell whether ovn-central is installed: dpkg-query: program not found")
-}
-
-// ovsdb-server is openvswitch-common's: that it alone is newer is another version.
-func TestNewerOpenvSwitchAloneIsAnotherVersion(t *testing.T) {
+// ovsdb-server is in openvswitch-common.
+func TestUpgrade_newer_Open_vSwitch_only(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "23.03.1-1", "")
 	a.publish(t, "openvswitch-common", "3.1.0-2", "")
 	p := a.ready(t)
 	require.NoError(t, p.Install(t.Context()))
-	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: "apt-get", Args: []string{"--yes", "install", "openvswitch-common"}})
-	require.NoError(t, err)
+	a.tool(t, "apt-get", "--yes", "install", "openvswitch-common")
 	assert.Equal(t, "23.03.1-1 openvswitch 3.1.0-2", versionOf(t, p))
 	a.publish(t, "openvswitch-common", "4.0.0-1", "")
 	require.NoError(t, p.Update(t.Context()))
@@ -272,19 +262,18 @@ func TestNewerOpenvSwitchAloneIsAnotherVersion(t *testing.T) {
 	assert.Equal(t, "23.03.1-1 openvswitch 4.0.0-1", versionOf(t, p))
 }
 
-func TestDpkgsFilesTellWhatDpkgQueryDoes(t *testing.T) {
+func TestInstalled_files_agree_with_dpkg_query(t *testing.T) {
 	t.Parallel()
 	asked, ok, err := apt.Packages{Runner: run.Exec{}}.Installed(t.Context())
 	require.NoError(t, err)
 	read, also, err := apt.Packages{Admin: apt.DpkgAdmin}.Installed(t.Context())
 	require.NoError(t, err)
-	assert.True(t, ok, "the premise: this machine has the package")
+	assert.True(t, ok, "this machine has the package")
 	assert.Equal(t, asked, read)
 	assert.Equal(t, ok, also)
 }
 
-// asNeedrestart is how needrestart 3.6 reads a file of its conf.d, over a hash that its own
-// needrestart.conf has begun, and how it judges whether it restarts a service.
+// asNeedrestart reads a file of conf.d and decides whether to restart a service, as needrestart 3.6 does.
 const asNeedrestart = `
 our %nrconf = (override_rc => {qr(^dbus) => 0});
 my $fn = shift;
@@ -301,19 +290,13 @@ foreach my $rc (@ARGV) {
 }
 `
 
-// needrestart restarts what runs with the old version of a library, after any apt-get: it
-// asks systemd itself, so that policy-rc.d doesn't hold it back.
-func TestNeedrestartRestartsNoServiceOfThePackageWhileRestartsAreHeldBack(t *testing.T) {
+// needrestart restarts services that run with an old version of a library, regardless of policy-rc.d.
+func TestPolicy_needrestart(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	p := apt.Policy{
-		Runner: alternatives{runtest.New(t, installs(filepath.Join(root, "charm", "ovn-central", "policy-rc.d"))), root}, App: "ovn-central",
-		Paths: ovndb.Paths{Etc: filepath.Join(root, "etc", "ovn"), DB: filepath.Join(root, "ovn")},
-	}
+	p := policyIn(t, root, installs(programIn(root)))
 	file := filepath.Join(root, "etc", "needrestart", "conf.d", "charm-ovn-central.conf")
-	for range 2 {
-		require.NoError(t, p.Forbid(t.Context()))
-	}
+	require.NoError(t, p.Forbid(t.Context()))
 	args, want := []string{"-e", asNeedrestart, file}, ""
 	for _, service := range ovndb.AllServices() {
 		args, want = append(args, string(service)+".service"), want+string(service)+".service 0\n"

@@ -21,52 +21,63 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// What zaza waits for is in the file that it looks at (test_deferred_restarts of
-// zaza-openstack-tests), and what packages ask is asked of the program as
-// deb-systemd-invoke and invoke-rc.d do.
-func TestPolicyRefusesWhatPackagesWouldRestartAndNotesIt(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	program := filepath.Join(root, "charm", "ovn-central", "policy-rc.d")
-	p := apt.Policy{
-		Runner: alternatives{runtest.New(t, installs(program)), root}, App: "ovn-central",
+// policyIn is a policy below a root, on a machine that runs these commands.
+func policyIn(t *testing.T, root string, calls ...runtest.Call) apt.Policy {
+	t.Helper()
+	return apt.Policy{
+		Runner: alternatives{runtest.New(t, calls...), root}, App: "ovn-central",
 		Paths: ovndb.Paths{Etc: filepath.Join(root, "etc", "ovn"), DB: filepath.Join(root, "ovn")},
 	}
-	asked := func(args ...string) error {
-		_, err := run.Exec{}.Run(t.Context(), run.Command{Name: program, Args: args})
+}
+
+// programIn is the program that packages ask.
+func programIn(root string) string { return filepath.Join(root, "charm", "ovn-central", "policy-rc.d") }
+
+// The program is asked as deb-systemd-invoke and invoke-rc.d do. Other charms, and zaza (test_deferred_restarts of
+// zaza-openstack-tests), read the files.
+func TestPolicy_refuses_and_records_restarts(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	p := policyIn(t, root, installs(programIn(root)))
+	asked := func(line string) error {
+		_, err := run.Exec{}.Run(t.Context(), run.Command{Name: programIn(root), Args: strings.Fields(line)})
 		return err
 	}
 	for range 2 {
 		require.NoError(t, p.Forbid(t.Context()))
 	}
 	file := filepath.Join(root, "etc", "policy-rc.d", "charm-ovn-central.policy")
-	// The keys are those that other charms' programs read (contrib/openstack/policy_rcd.py of
-	// charm-helpers).
+	// The form of contrib/openstack/policy_rcd.py of charm-helpers.
 	blocked := map[string]any{}
 	for _, service := range ovndb.AllServices() {
 		blocked[string(service)] = []any{"restart", "stop", "try-restart"}
 	}
-	assert.Equal(t, map[string]any{"blocked_actions": blocked, "policy_requestor_name": "ovn-central", "policy_requestor_type": "charm"}, readYAML(t, file))
+	assert.Equal(t, map[string]any{
+		"blocked_actions": blocked, "policy_requestor_name": "ovn-central", "policy_requestor_type": "charm",
+	}, readYAML(t, file))
 
-	for _, args := range [][]string{{"ovn-central.service", "restart"}, {"--quiet", "ovn-ovsdb-server-sb", "stop"}, {"ovn-northd", "try-restart"}} {
-		require.ErrorContains(t, asked(args...), "101", strings.Join(args, " "))
+	for _, refused := range []string{"ovn-central restart", "--quiet ovn-ovsdb-server-sb stop", "ovn-northd try-restart"} {
+		require.ErrorContains(t, asked(refused), "101", refused)
 	}
-	for _, args := range [][]string{{"ovn-central.service", "start"}, {"mysql", "restart"}, {"ovn-northd", "reload", "2"}} {
-		require.NoError(t, asked(args...), strings.Join(args, " "))
+	for _, permitted := range []string{"ovn-central.service start", "mysql restart", "ovn-northd reload 2"} {
+		require.NoError(t, asked(permitted), permitted)
 	}
-	// As PyYAML writes them, for another charm.
-	other := "# Managed by juju\nblocked_actions:\n  openvswitch-switch: [restart, stop, try-restart]\npolicy_requestor_name: neutron-openvswitch\npolicy_requestor_type: charm\n"
-	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "charm-neutron-openvswitch.policy"), []byte(other), 0o644))
-	require.ErrorContains(t, asked("openvswitch-switch.service", "restart"), "101")
+	// Another charm's, as PyYAML writes it.
+	other := "# Managed by juju\nblocked_actions:\n  openvswitch-switch: [restart, stop, try-restart]\n" +
+		"policy_requestor_name: neutron-openvswitch\npolicy_requestor_type: charm\n"
+	theirs := filepath.Join(filepath.Dir(file), "charm-neutron-openvswitch.policy")
+	require.NoError(t, os.WriteFile(theirs, []byte(other), 0o644))
+	require.ErrorContains(t, asked("openvswitch-switch.service restart"), "101")
 
+	want := []ovndb.Service{"ovn-central", "ovn-northd", "ovn-ovsdb-server-sb"}
+	var deferred map[string]ovndb.Service
+	var err error
 	for range 2 { // reading forgets nothing
-		deferred, err := p.Deferred()
+		deferred, err = p.Deferred()
 		require.NoError(t, err)
-		assert.ElementsMatch(t, []ovndb.Service{"ovn-central", "ovn-ovsdb-server-sb", "ovn-northd"}, slices.Collect(maps.Values(deferred)))
+		assert.Equal(t, want, slices.Sorted(maps.Values(deferred)))
 	}
-	deferred, err := p.Deferred()
-	require.NoError(t, err)
-	for range 2 { // as one that was killed in between does it again
+	for range 2 { // it is idempotent
 		require.NoError(t, p.Forget(deferred))
 	}
 	deferred, err = p.Deferred()
@@ -74,22 +85,22 @@ func TestPolicyRefusesWhatPackagesWouldRestartAndNotesIt(t *testing.T) {
 	assert.Empty(t, deferred)
 	left, err := filepath.Glob(filepath.Join(root, "policy-rc.d", "charm-neutron-openvswitch-*.deferred"))
 	require.NoError(t, err)
-	require.Len(t, left, 1, "the other charm's is left to it")
+	require.Len(t, left, 1, "the other charm's record stays")
 	event := readYAML(t, left[0])
 	assert.InDelta(t, time.Now().Unix(), event["timestamp"], 60)
 	delete(event, "timestamp")
 	assert.Equal(t, map[string]any{
 		"action": "restart", "service": "openvswitch-switch.service", "reason": "Package update",
 		"policy_requestor_name": "neutron-openvswitch", "policy_requestor_type": "charm",
-	}, event, "nothing more: charm-helpers makes a tuple of it")
+	}, event, "charm-helpers reads exactly these keys")
 
 	require.NoError(t, p.Allow())
 	assert.NoFileExists(t, file)
-	require.NoError(t, asked("ovn-central.service", "restart"))
+	require.NoError(t, asked("ovn-central.service restart"))
 }
 
-// alternatives is update-alternatives(1) below a root, for one alternative: it makes the
-// link, unless something else than a link is there, which it leaves there and exits with 0.
+// alternatives is update-alternatives(1) below a root, for one alternative: it makes the link, but leaves a file that
+// is not a link, and exits with 0.
 type alternatives struct {
 	*runtest.Script
 	root string
@@ -108,39 +119,33 @@ func installs(program string) runtest.Call {
 	return runtest.Expect("update-alternatives", "--install", "/usr/sbin/policy-rc.d", "policy-rc.d", program, "40")
 }
 
-// The link is made by a program that can fail, or leave alone what is no link: each hook
-// looks whether packages would ask in fact.
-func TestPolicyIsNotTakenForSetWherePackagesAskSomethingElse(t *testing.T) {
+// update-alternatives can fail, or leave a file that is not a link: each hook checks what packages ask.
+func TestPolicy_other_program_in_place(t *testing.T) {
 	t.Parallel()
+	nothing := func(string) error { return nil }
 	for title, c := range map[string]struct {
 		before func(link string) error
 		calls  func(install runtest.Call) []runtest.Call
 		says   []string // of each hook; empty is success
 	}{
-		"the call fails once": {
-			calls: func(install runtest.Call) []runtest.Call {
-				return []runtest.Call{install.Fails(2, "update-alternatives: error: unable to make it\n"), install}
-			},
-			says: []string{"unable to make it", "", ""},
+		"failed_call": {nothing, func(install runtest.Call) []runtest.Call {
+			return []runtest.Call{install.Fails(2, "update-alternatives: error: unable to make it\n"), install}
+		}, []string{"unable to make it", "", ""}},
+		"other_file": {
+			func(link string) error { return os.WriteFile(link, []byte("#!/bin/sh\nexit 0\n"), 0o755) },
+			func(install runtest.Call) []runtest.Call { return []runtest.Call{install, install} },
+			[]string{"/usr/sbin/policy-rc.d", "/usr/sbin/policy-rc.d"},
 		},
-		"a file of something else": {
-			before: func(link string) error { return os.WriteFile(link, []byte("#!/bin/sh\nexit 0\n"), 0o755) },
-			calls:  func(install runtest.Call) []runtest.Call { return []runtest.Call{install, install} },
-			says:   []string{"/usr/sbin/policy-rc.d away ", "(it does not read "},
-		},
-		"a link to what reads the policies": {
-			before: func(link string) error {
-				root := filepath.Dir(filepath.Dir(filepath.Dir(link)))
-				script := filepath.Join(root, "script.py")
-				text := []byte("DIR = '" + filepath.Join(root, "etc", "policy-rc.d") + "'\n")
-				return errors.Join(os.WriteFile(script, text, 0o755), os.Symlink(script, link))
-			},
-			says: []string{"", ""},
-		},
-		"a link that leads nowhere": {
-			before: func(link string) error { return os.Symlink("/nowhere", link) },
-			calls:  func(install runtest.Call) []runtest.Call { return []runtest.Call{install} },
-			says:   []string{"", ""},
+		"link_to_reader_of_policies": {func(link string) error {
+			root := filepath.Dir(filepath.Dir(filepath.Dir(link)))
+			script := filepath.Join(root, "script.py")
+			text := []byte("DIR = '" + filepath.Join(root, "etc", "policy-rc.d") + "'\n")
+			return errors.Join(os.WriteFile(script, text, 0o755), os.Symlink(script, link))
+		}, func(runtest.Call) []runtest.Call { return nil }, []string{"", ""}},
+		"broken_link": {
+			func(link string) error { return os.Symlink("/nowhere", link) },
+			func(install runtest.Call) []runtest.Call { return []runtest.Call{install} },
+			[]string{"", ""},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -148,18 +153,9 @@ func TestPolicyIsNotTakenForSetWherePackagesAskSomethingElse(t *testing.T) {
 			root := t.TempDir()
 			link := filepath.Join(root, "usr", "sbin", "policy-rc.d")
 			require.NoError(t, os.MkdirAll(filepath.Dir(link), 0o755))
-			if c.before != nil {
-				require.NoError(t, c.before(link))
-			}
+			require.NoError(t, c.before(link))
 			was, _ := os.ReadFile(link)
-			var calls []runtest.Call
-			if c.calls != nil {
-				calls = c.calls(installs(filepath.Join(root, "charm", "ovn-central", "policy-rc.d")))
-			}
-			p := apt.Policy{
-				Runner: alternatives{runtest.New(t, calls...), root}, App: "ovn-central",
-				Paths: ovndb.Paths{Etc: filepath.Join(root, "etc", "ovn"), DB: filepath.Join(root, "ovn")},
-			}
+			p := policyIn(t, root, c.calls(installs(programIn(root)))...)
 			for hook, says := range c.says {
 				err := p.Forbid(t.Context())
 				assert.FileExists(t, filepath.Join(root, "etc", "policy-rc.d", "charm-ovn-central.policy"))
@@ -172,7 +168,7 @@ func TestPolicyIsNotTakenForSetWherePackagesAskSomethingElse(t *testing.T) {
 			if info, err := os.Lstat(link); err == nil && info.Mode().IsRegular() {
 				now, err := os.ReadFile(link)
 				require.NoError(t, err)
-				assert.Equal(t, was, now, "it is not ours")
+				assert.Equal(t, was, now)
 			}
 		})
 	}
