@@ -35,7 +35,7 @@ var lockedTexts = []string{
 // interrupted is apt's message if an earlier dpkg was killed.
 const interrupted = "dpkg was interrupted"
 
-// apt runs apt-get without questions. It waits for locks, and first completes the work of a dpkg that was killed.
+// apt runs apt-get without questions. It waits for locks, and completes the work of a killed dpkg first.
 func (p Packages) apt(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()
@@ -56,18 +56,16 @@ func (p Packages) apt(ctx context.Context, args ...string) error {
 	return err
 }
 
-// configure completes the configuration of packages after dpkg was interrupted. It fails for a package that was
-// being unpacked, and for those that depend on it. apt-get unpacks that package again afterwards; before, it
-// refuses, as long as dpkg has notes of an interruption.
+// configure completes the configuration of packages after dpkg was interrupted; apt-get refuses to work before. It
+// fails for a package that was being unpacked, which apt-get unpacks again, and for packages that depend on it.
 func (p Packages) configure(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()
 	return p.unlocked(ctx, []string{"dpkg", "--force-confold", "--configure", "--pending"})
 }
 
-// await returns when no other process changes packages: until then the answer of [Packages.Installed] may be
-// outdated at once. After Patience it returns ErrLocked. `apt-get check` takes dpkg's lock and changes nothing
-// (apt-get(8)); other problems that it finds are reported by later commands.
+// await returns when no other process changes packages; after Patience it returns ErrLocked. `apt-get check` takes
+// dpkg's lock and changes nothing (apt-get(8)); later commands report the problems that it finds.
 func (p Packages) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()

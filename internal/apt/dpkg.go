@@ -13,9 +13,8 @@ import (
 // DpkgAdmin is dpkg's directory, unless its variable DPKG_ADMINDIR names another one (dpkg(1)).
 const DpkgAdmin = "/var/lib/dpkg"
 
-// dpkgStatus reads the name, status and version of packages from dpkg's own files, as dpkg-query shows them.
-// Changes that dpkg has not merged yet are in numbered files in updates (modstatdb_open() in lib/dpkg/dbmodify.c of
-// dpkg).
+// dpkgStatus reads the name, status and version of packages from dpkg's own files, as dpkg-query shows them. Changes
+// that dpkg has not merged yet are in numbered files in updates (modstatdb_open() in lib/dpkg/dbmodify.c of dpkg).
 func dpkgStatus(admin string, names ...string) (lines [][]string, err error) {
 	text, err := os.ReadFile(filepath.Join(admin, "status"))
 	if err != nil {
@@ -28,7 +27,7 @@ func dpkgStatus(admin string, names ...string) (lines [][]string, err error) {
 	}
 	for _, entry := range entries {
 		if strings.Trim(entry.Name(), "0123456789") != "" {
-			continue // one that is being written
+			continue // dpkg is writing it
 		}
 		text, err := os.ReadFile(filepath.Join(admin, "updates", entry.Name()))
 		if err != nil {
@@ -36,7 +35,7 @@ func dpkgStatus(admin string, names ...string) (lines [][]string, err error) {
 		}
 		parts = append(parts, text)
 	}
-	slices.Reverse(parts) // what is newer counts
+	slices.Reverse(parts) // the newest first
 	for _, name := range names {
 		for _, part := range parts {
 			if status, version, found := dpkgEntry(part, name); found {

@@ -2,7 +2,6 @@ package apt
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// ledgerFile lists the charm's files in apt's configuration. It is stored there, not with a unit's state, so that
-// the next unit on the machine can remove them too.
+// ledgerFile lists the charm's files in apt's configuration. It is there, not in a unit's state, for the next unit on
+// the machine.
 const ledgerFile = "ovn-central-operator.json"
 
 // ownPrefix begins the names of the charm's files. No other program uses it.
@@ -25,8 +24,7 @@ const ownPrefix = "ovn-central-"
 
 // ledger lists the files that the charm wrote below apt's configuration.
 type ledger struct {
-	// Files has the digest of each written file, by path. A file with another digest now belongs to another
-	// program.
+	// Files has the digest of each written file, by path. A file with another digest now belongs to another program.
 	Files map[string][]string `json:"files"`
 	// Archives has the files of each personal archive, by its name.
 	Archives map[string][]string `json:"archives,omitempty"`
@@ -35,15 +33,11 @@ type ledger struct {
 func (p Packages) ledgerPath() string { return filepath.Join(p.Paths.Apt(), ledgerFile) }
 
 func (p Packages) readLedger() (l ledger, err error) {
-	l = ledger{Files: map[string][]string{}, Archives: map[string][]string{}}
 	text, err := os.ReadFile(p.ledgerPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		return l, nil
-	}
 	if err == nil {
 		err = json.Unmarshal(text, &l)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return l, fmt.Errorf("cannot read which package sources are the charm's in %s: %w", p.ledgerPath(), err)
 	}
 	if l.Files == nil {
@@ -69,20 +63,13 @@ func (p Packages) writeLedger(l ledger) error {
 	return err
 }
 
-func digestOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func digestOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
 
 // note adds a file to the ledger, before it is written.
 func (l ledger) note(path string, data []byte) {
 	if sum := digestOf(data); !slices.Contains(l.Files[path], sum) {
 		l.Files[path] = append(l.Files[path], sum)
 	}
-}
-
-func (l ledger) addArchive(name string, files []string) {
-	l.Archives[name] = union(l.Archives[name], files)
 }
 
 func (l ledger) paths() []string { return slices.Sorted(maps.Keys(l.Files)) }

@@ -30,10 +30,9 @@ const (
 // upgraded are the packages of an upgrade of the databases' servers.
 var upgraded = []string{payload, "ovn-common", openvswitch}
 
-// Packages installs and upgrades the payload by apt-get. No package starts, stops or restarts a service of OVN
-// meanwhile: Packages masks the services, at most until the next boot, and unmasks them afterwards. Debian's and
-// Ubuntu's packages use deb-systemd-invoke, which finds that systemd refuses, and continues. The other way,
-// /usr/sbin/policy-rc.d, may belong to another charm on the machine, and would stay after a hook that is killed.
+// Packages installs and upgrades the payload by apt-get. Meanwhile it masks the services of OVN, at most until the next
+// boot, so that no package starts, stops or restarts them: deb-systemd-invoke ignores that systemd refuses. A policy in
+// /usr/sbin/policy-rc.d may belong to another charm, and would stay after a killed hook.
 type Packages struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
@@ -62,7 +61,7 @@ func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool
 		case fields[0] == payload:
 			version.OVN, ok = fields[2], fields[1] == "installed"
 		case fields[0] == openvswitch:
-			version.OVS = fields[2] // half-configured, it is unpacked: what starts is of it
+			version.OVS = fields[2] // also if half-configured: it is unpacked
 		}
 	}
 	if version.OVN == "" {
@@ -100,15 +99,15 @@ func (p Packages) update(ctx context.Context, options ...string) error {
 }
 
 // Install installs the payload if it is missing, and completes an interrupted installation. The caller must mask
-// services that may not run yet, since nothing else keeps the next boot from starting them. It returns [ErrLocked]
-// if another process holds a lock for longer than Patience.
+// services that may not run yet, so that the next boot does not start them. It returns [ErrLocked] if another process
+// holds a lock for longer than Patience.
 func (p Packages) Install(ctx context.Context) error {
 	if _, ok, err := p.Installed(ctx); ok || err != nil {
 		return err
 	}
 	err := p.held(ctx, func() error {
 		if _, ok, err := p.Installed(ctx); ok || err != nil {
-			return err // another process was at it
+			return err // another process has installed it
 		}
 		err := p.configure(ctx)
 		if errors.Is(err, ErrLocked) {
@@ -157,8 +156,8 @@ func (p Packages) Upgrade(ctx context.Context) error {
 	return nil
 }
 
-// held calls change while no package can touch a service. It first waits for other processes that change packages:
-// a service that is masked between their stop and their start would stay down.
+// held calls do while the services are masked. It waits for other processes that change packages first: a service that
+// is masked between their stop and their start would stay down.
 func (p Packages) held(ctx context.Context, do func() error) error {
 	if err := p.await(ctx); err != nil {
 		return err

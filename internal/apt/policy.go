@@ -5,9 +5,9 @@ import (
 	_ "embed" // the program below
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,9 +20,9 @@ import (
 var policyProgram string
 
 // Policy keeps packages' scripts from restarting the services, whichever program upgrades the packages. It uses
-// policy-rc.d, with the files of charm-helpers (contrib/openstack/policy_rcd.py), so that charms on one machine
-// share them, and the configuration of needrestart, which restarts programs that run with an old version of a
-// library.
+// policy-rc.d, with the files of charm-helpers (contrib/openstack/policy_rcd.py), which charms on one machine share,
+// and the configuration of needrestart, which Ubuntu runs after each apt-get: it restarts services that run with an old
+// version of a library, and ignores policy-rc.d.
 type Policy struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
@@ -44,6 +44,12 @@ func (p Policy) deferred() string { return filepath.Join(filepath.Dir(p.Paths.DB
 
 func (p Policy) program() string {
 	return filepath.Join(filepath.Dir(p.Paths.DB), "charm", p.App, "policy-rc.d")
+}
+
+// needrestart is a file that forbids needrestart to restart the services. It has an effect even if needrestart is
+// installed later.
+func (p Policy) needrestart() string {
+	return filepath.Join(filepath.Dir(p.Paths.Etc), "needrestart", "conf.d", "charm-"+p.App+".conf")
 }
 
 // link is the program that packages' scripts ask, below the root that contains Etc.
@@ -77,24 +83,21 @@ func (p Policy) obstacle() string {
 // it stays: the policy is written, and the error names the obstacle.
 func (p Policy) Forbid(ctx context.Context) error {
 	program := strings.NewReplacer("@POLICIES@", filepath.Dir(p.file()), "@DEFERRED@", p.deferred()).Replace(policyProgram)
-	services := slices.Sorted(slices.Values(ovndb.AllServices()))
-	var policy strings.Builder
+	var policy, exempted strings.Builder
 	policy.WriteString("# Managed by juju\nblocked_actions:\n")
-	for _, service := range services {
+	exempted.WriteString("# Managed by juju\n")
+	for _, service := range slices.Sorted(slices.Values(ovndb.AllServices())) {
 		fmt.Fprintf(&policy, "  %s:\n  - restart\n  - stop\n  - try-restart\n", service)
+		// Perl, as in needrestart.conf.
+		fmt.Fprintf(&exempted, "$nrconf{override_rc}->{qr(^%s\\.service$)} = 0;\n", regexp.QuoteMeta(string(service)))
 	}
 	fmt.Fprintf(&policy, "policy_requestor_name: %s\npolicy_requestor_type: charm\n", p.App)
-	for _, dir := range []string{filepath.Dir(p.file()), filepath.Dir(p.program()), filepath.Dir(p.needrestart())} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("cannot hold packages' restarts: %w", err)
-		}
-	}
-	_, err := atomicfile.WriteIfChanged(p.program(), []byte(program), 0o755)
+	err := writeFile(p.program(), []byte(program), 0o755)
 	if err == nil {
-		_, err = atomicfile.WriteIfChanged(p.file(), []byte(policy.String()), 0o644)
+		err = writeFile(p.file(), []byte(policy.String()), 0o644)
 	}
 	if err == nil {
-		_, err = atomicfile.WriteIfChanged(p.needrestart(), []byte(exempted()), 0o644)
+		err = writeFile(p.needrestart(), []byte(exempted.String()), 0o644)
 	}
 	if err == nil {
 		err = p.register(ctx)
@@ -124,10 +127,8 @@ func (p Policy) register(ctx context.Context) error {
 
 // Allow undoes [Policy.Forbid]. The program stays: without a policy it forbids nothing.
 func (p Policy) Allow() error {
-	for _, file := range []string{p.file(), p.needrestart()} {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("cannot let packages restart services again: %w", err)
-		}
+	if err := errors.Join(atomicfile.Remove(p.file()), atomicfile.Remove(p.needrestart())); err != nil {
+		return fmt.Errorf("cannot let packages restart services again: %w", err)
 	}
 	return nil
 }
@@ -173,7 +174,7 @@ func (p Policy) Deferred() (map[string]ovndb.Service, error) {
 // Forget removes the records of refused restarts. The caller has made sure that the restarts will happen.
 func (p Policy) Forget(deferred map[string]ovndb.Service) error {
 	for file := range deferred {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := atomicfile.Remove(file); err != nil {
 			return fmt.Errorf("cannot forget a restart that was refused: %w", err)
 		}
 	}

@@ -26,25 +26,22 @@ var ErrPersonalArchive = errors.New("a personal archive can be looked into only 
 
 // Preview returns what the given sources would offer in place of the charm's present ones. It changes nothing: apt
 // works in a temporary directory.
-func (p Packages) Preview(ctx context.Context, sources ...Source) (Offer, error) {
+func (p Packages) Preview(ctx context.Context, sources ...Source) (offer Offer, err error) {
+	defer func() {
+		if err != nil {
+			offer, err = Offer{}, fmt.Errorf("cannot look into the package source: %w", err)
+		}
+	}()
 	dir, err := os.MkdirTemp("", "ovn-central-upgrade-check-")
 	if err != nil {
-		return Offer{}, fmt.Errorf("cannot look into the package source: %w", err)
+		return offer, err
 	}
 	defer os.RemoveAll(dir)
-	offer, err := p.preview(ctx, dir, sources)
-	if err != nil {
-		return Offer{}, fmt.Errorf("cannot look into the package source: %w", err)
-	}
-	return offer, nil
-}
-
-func (p Packages) preview(ctx context.Context, dir string, sources []Source) (offer Offer, err error) {
 	if err := p.layOut(ctx, dir, sources); err != nil {
 		return offer, err
 	}
-	// These directories replace the machine's: see apt.conf(5).
-	var options []string
+	options := []string{"--option", "APT::Sandbox::User=root"} // the directory is root's
+	// These directories replace the machine's (apt.conf(5)).
 	for key, value := range map[string]string{
 		"Dir::Etc::SourceParts": sourcesDir, "Dir::State::Lists": "lists",
 		"Dir::Cache::Archives": "archives", "Dir::Cache::PkgCache": "pkgcache.bin",
@@ -52,7 +49,6 @@ func (p Packages) preview(ctx context.Context, dir string, sources []Source) (of
 	} {
 		options = append(options, "--option", key+"="+filepath.Join(dir, value))
 	}
-	options = append(options, "--option", "APT::Sandbox::User=root") // the directory is root's
 	if err := p.update(ctx, append(options, "--option", "APT::Update::Error-Mode=any")...); err != nil {
 		return offer, err
 	}
@@ -93,7 +89,7 @@ func (p Packages) preview(ctx context.Context, dir string, sources []Source) (of
 // layOut makes the directory in which apt works, with the machine's own sources and the given ones in place of the
 // charm's.
 func (p Packages) layOut(ctx context.Context, dir string, sources []Source) error {
-	for _, name := range []string{"lists/partial", "archives/partial", keysDir} {
+	for _, name := range []string{"lists/partial", "archives/partial"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			return err
 		}
@@ -112,14 +108,6 @@ func (p Packages) layOut(ctx context.Context, dir string, sources []Source) erro
 			return err
 		}
 		files = append(files, of...)
-	}
-	for _, f := range files {
-		if f.dir != keysDir {
-			continue
-		}
-		if err := writeSourceFile(dir, f); err != nil {
-			return err
-		}
 	}
 	var leftOut []string
 	if len(sources) > 0 {

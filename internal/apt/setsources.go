@@ -22,8 +22,8 @@ const keyServer = "https://keyserver.ubuntu.com/pks/lookup"
 // keyTimeout bounds the fetch of a key.
 const keyTimeout = time.Minute
 
-// The folders of apt's configuration for sources and keys. A key in keysDir is trusted only for the sources that
-// name it (signed-by in sources.list(5)).
+// Folders of apt's configuration. A key in keysDir is trusted only for sources that name it (signed-by in
+// sources.list(5)).
 const (
 	sourcesDir = "sources.list.d"
 	keysDir    = "keyrings"
@@ -40,10 +40,8 @@ type sourceFile struct {
 func (f sourceFile) path() string { return filepath.Join(f.dir, f.name) }
 
 // SetSources adds these sources to the machine's own, and fetches their lists. It removes files that it wrote for
-// earlier sources; packages from those stay installed.
-//
-// If the lists can't be fetched, SetSources returns an error and the machine's sources stay unchanged, since the
-// payload would come from elsewhere. Therefore apt first tries the new sources in a separate folder.
+// earlier sources; packages from those stay installed. If the lists can't be fetched, it returns an error and the
+// machine's sources stay unchanged: apt tries the new sources in a temporary folder first.
 func (p Packages) SetSources(ctx context.Context, sources ...Source) error {
 	ledger, err := p.readLedger()
 	if err != nil {
@@ -60,9 +58,10 @@ func (p Packages) SetSources(ctx context.Context, sources ...Source) error {
 			return errors.Join(err, undo())
 		}
 		files = append(files, of...)
-		kept = append(kept, union(ledger.Archives[s.Repository], archive)...)
+		all := union(ledger.Archives[s.Repository], archive)
+		kept = append(kept, all...)
 		if len(archive) > 0 {
-			ledger.addArchive(s.Repository, archive)
+			ledger.Archives[s.Repository] = all
 		}
 	}
 	files = slices.DeleteFunc(files, func(f sourceFile) bool { return p.othersHave(ledger, f) })
@@ -94,10 +93,8 @@ func (p Packages) sourceFiles(ctx context.Context, s Source, keys string) (files
 	if s.File == "" {
 		return nil, nil
 	}
-	line, key := s.Line, sourceFile{
-		dir: keysDir, name: strings.TrimSuffix(s.File, ".list") + ".asc", data: []byte(s.Key),
-		mode: 0o644,
-	}
+	line, name := s.Line, strings.TrimSuffix(s.File, ".list")+".asc"
+	key := sourceFile{dir: keysDir, name: name, data: []byte(s.Key), mode: 0o644}
 	if s.KeyID != "" {
 		key.name = ownPrefix + strings.ToUpper(s.KeyID) + ".asc"
 		have, err := os.ReadFile(filepath.Join(p.Paths.Apt(), key.path()))
@@ -164,7 +161,7 @@ func (p Packages) fetchKey(ctx context.Context, id string) ([]byte, error) {
 	}
 	const instead = "put the whole key behind | instead"
 	if !isArmoured(string(out)) {
-		return nil, fmt.Errorf("cannot fetch the key %s: the key server's answer is none; %s", id, instead)
+		return nil, fmt.Errorf("cannot fetch the key %s: the key server's answer is not a key; %s", id, instead)
 	}
 	if err := checkKey(string(out), id); err != nil {
 		return nil, fmt.Errorf("cannot use what the key server has sent for the key %s: %w; %s", id, err, instead)
@@ -172,8 +169,8 @@ func (p Packages) fetchKey(ctx context.Context, id string) ([]byte, error) {
 	return []byte(strings.TrimSpace(string(out)) + "\n"), nil
 }
 
-// tryOut fetches the lists of the machine's future sources. These are in a folder of their own; the keys must be in
-// their final places.
+// tryOut fetches the lists of the machine's future sources, which are in a temporary folder. The keys must be in their
+// final places.
 func (p Packages) tryOut(ctx context.Context, l ledger, files []sourceFile, kept []string) (err error) {
 	dir, err := os.MkdirTemp("", "ovn-central-sources-")
 	if err != nil {
@@ -190,7 +187,7 @@ func (p Packages) tryOut(ctx context.Context, l ledger, files []sourceFile, kept
 		path := filepath.Join(p.Paths.Apt(), f.path())
 		if _, missing := os.Lstat(path); f.dir == keysDir && missing != nil {
 			made = append(made, f.path())
-			if err := writeSourceFile(p.Paths.Apt(), f); err != nil {
+			if err := writeFiles(p.Paths.Apt(), []sourceFile{f}); err != nil {
 				return err
 			}
 		}
@@ -202,8 +199,8 @@ func (p Packages) tryOut(ctx context.Context, l ledger, files []sourceFile, kept
 		"APT::Update::Error-Mode=any")
 }
 
-// layOutSources copies the machine's sources into a folder below dir, without those that are left out, and adds the
-// files of sources.
+// layOutSources links the machine's sources into a folder below dir, without those that are left out, and writes the
+// files there.
 func (p Packages) layOutSources(dir string, leftOut []string, files []sourceFile) error {
 	if err := os.MkdirAll(filepath.Join(dir, sourcesDir), 0o700); err != nil {
 		return err
@@ -221,15 +218,7 @@ func (p Packages) layOutSources(dir string, leftOut []string, files []sourceFile
 			return err
 		}
 	}
-	for _, f := range files {
-		if f.dir != sourcesDir {
-			continue
-		}
-		if err := writeSourceFile(dir, f); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeFiles(dir, files)
 }
 
 // putInPlace installs the sources that were tried. The ledger lists every file from before it is written until
@@ -247,20 +236,28 @@ func (p Packages) putInPlace(l ledger, files []sourceFile, kept []string) error 
 	if err := p.writeLedger(l); err != nil {
 		return err
 	}
-	for _, f := range files {
-		if err := writeSourceFile(p.Paths.Apt(), f); err != nil {
-			return err
-		}
+	if err := writeFiles(p.Paths.Apt(), files); err != nil {
+		return err
 	}
 	return p.drop(l, gone)
 }
 
-func writeSourceFile(dir string, f sourceFile) error {
-	path := filepath.Join(dir, f.path())
+// writeFiles writes the files below dir.
+func writeFiles(dir string, files []sourceFile) error {
+	for _, f := range files {
+		if err := writeFile(filepath.Join(dir, f.path()), f.data, f.mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeFile writes a file, and makes its directory.
+func writeFile(path string, data []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	_, err := atomicfile.WriteIfChanged(path, f.data, f.mode)
+	_, err := atomicfile.WriteIfChanged(path, data, mode)
 	return err
 }
 
