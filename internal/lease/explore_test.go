@@ -66,7 +66,8 @@ type point struct {
 }
 
 func (x *explorer) point(w world) point {
-	p := point{members: w.members, up: w.up, holder: w.store.Holder, age: w.age, phases: w.phases, ages: w.ages, valid: w.valid}
+	p := point{members: w.members, up: w.up, holder: w.store.Holder, age: w.age, phases: w.phases, ages: w.ages,
+		valid: w.valid}
 	for _, m := range w.store.Intents {
 		for i := range actors {
 			if m.By == unitOf(i) {
@@ -227,7 +228,8 @@ func (x *explorer) next(w world, i int) (all []world) {
 	switch p := w.phases[i]; p {
 	case idle, over:
 		if w.store.Holder == "" && w.works(i) {
-			if r, changed := x.tidied(w.store, LiveOwner{Unit: unitOf(i), Server: idOf(i), Gone: w.gone(), Now: start}); changed {
+			if r, changed := x.tidied(w.store, LiveOwner{Unit: unitOf(i), Server: idOf(i), Gone: w.gone(),
+				Now: start}); changed {
 				add(w.write(i, r).to(i, p))
 			}
 		}
@@ -289,14 +291,16 @@ func exploreAll(r rules, largest int) (points int, found string) {
 				up &^= bit(members - 1)
 			}
 			for combination := range 4 * 4 * 4 {
-				if rotated := combination/4 + combination%4*16; members > actors && combination > min(rotated, rotated/4+rotated%4*16) {
+				if rotated := combination/4 + combination%4*16; members > actors &&
+					combination > min(rotated, rotated/4+rotated%4*16) {
 					continue // equivalent up to names
 				}
 				x := explorer{rules: r}
 				for i, rest := 0, combination; i < actors; i, rest = i+1, rest/4 {
 					x.ops[i] = []op{{Leave, i}, {Down, i}, {Kick, (i + 1) % actors}, {Kick, members - 1}}[rest%4]
 				}
-				if slices.ContainsFunc(x.ops[:], func(o op) bool { return o.target >= actors && o.target != members-1 }) || !valid(x.ops, up) {
+				if slices.ContainsFunc(x.ops[:], func(o op) bool { return o.target >= actors && o.target != members-1 }) ||
+					!valid(x.ops, up) {
 					continue
 				}
 				x.explore(world{members: all, up: up})

@@ -17,8 +17,10 @@ import (
 // Any client of the database may write the record (R18).
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		"", "{}", "garbage\x1b[2J", strings.Repeat("x", 110_000), `{"holder":"\u001b[2Jghost/9\n","term":18446744073709551615,"ttl":-1,"instance":"a\r","address":"b\u0000"}`,
-		`{"holder":"` + strings.Repeat("h", 110_000) + `","pending":["\u001b"],"noted":[{"id":"a\n","kind":"b\n","by":"c\n","from":"d\n"}]}`, `{"term":1e30}`,
+		"", "{}", "garbage\x1b[2J", strings.Repeat("x", 110_000),
+		`{"holder":"\u001b[2Jghost/9\n","term":18446744073709551615,"ttl":-1,"instance":"a\r","address":"b\u0000"}`,
+		`{"holder":"` + strings.Repeat("h", 110_000) +
+			`","pending":["\u001b"],"noted":[{"id":"a\n","kind":"b\n","by":"c\n","from":"d\n"}]}`, `{"term":1e30}`,
 	} {
 		f.Add(text)
 	}
@@ -52,7 +54,8 @@ func TestPadded_fills_two_pages_until_next_record(t *testing.T) {
 	parsed, err := lease.Parse(r.String())
 	require.NoError(t, err)
 	assert.Equal(t, r.String(), parsed.String(), "it can be compared and swapped")
-	for name, next := range map[string]lease.Record{"renewed": r.Renewed(), "released": r.Released(), "taken over": r.Taken("ovn-central/1", time.Minute)} {
+	for name, next := range map[string]lease.Record{"renewed": r.Renewed(), "released": r.Released(),
+		"taken over": r.Taken("ovn-central/1", time.Minute)} {
 		assert.Empty(t, next.Pad, name)
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 func anyMark(t *rapid.T) Intent {
 	return Intent{
-		ID: rapid.StringMatching(`[0-9a-f]{8}`).Draw(t, "id"), Kind: rapid.SampledFrom([]Kind{Leave, Kick, Down}).Draw(t, "kind"),
+		ID: rapid.StringMatching(`[0-9a-f]{8}`).Draw(t, "id"), Kind: rapid.SampledFrom([]Kind{Leave, Kick, Down}).Draw(t,
+			"kind"),
 		By: rapid.StringMatching(`[a-z]{1,5}/[0-9]`).Draw(t, "by"), From: rapid.StringMatching(`[0-9a-f]{8}`).Draw(t, "from"),
 	}
 }
@@ -40,11 +41,14 @@ func TestIntent_outlives_holder(t *testing.T) {
 func TestIntent_without_kind_counts_as_any(t *testing.T) {
 	r, err := Parse(`{"holder":"a/1","term":4,"seq":9,"ttl":23,"pending":["aaaa","bbbb"]}`)
 	require.NoError(t, err)
-	assert.Equal(t, Record{Holder: "a/1", Term: 4, Sequence: 9, TTLSeconds: 23, Intents: []Intent{{ID: "aaaa"}, {ID: "bbbb"}}}, r)
+	assert.Equal(t, Record{Holder: "a/1", Term: 4, Sequence: 9, TTLSeconds: 23,
+		Intents: []Intent{{ID: "aaaa"}, {ID: "bbbb"}}}, r)
 	assert.JSONEq(t, `{"holder":"a/1","term":4,"seq":9,"ttl":23,"pending":["aaaa","bbbb"]}`, r.String())
 
 	mixed := r.WithIntent(down)
-	assert.JSONEq(t, `{"holder":"a/1","term":4,"seq":10,"ttl":23,"pending":["aaaa","bbbb"],"noted":[{"id":"aaaa","kind":"down","by":"a/0","from":"aaaa"}]}`,
+	assert.JSONEq(t,
+		`{"holder":"a/1","term":4,"seq":10,"ttl":23,"pending":["aaaa","bbbb"],`+
+			`"noted":[{"id":"aaaa","kind":"down","by":"a/0","from":"aaaa"}]}`,
 		mixed.String(), "they find every server in pending")
 }
 

@@ -24,34 +24,27 @@ func TestRecord_round_trip(t *testing.T) {
 	})
 }
 
-func TestWatch_absent_and_released_are_free(t *testing.T) {
+func TestWatch(t *testing.T) {
 	var w Watch
 	assert.Zero(t, w.Observe("", start))
-	taken := Record{}.Taken("a/0", 30*time.Second)
-	assert.Zero(t, w.Observe(taken.Released().String(), start))
-	assert.Equal(t, taken.Term, taken.Released().Term, "the term goes on counting")
-}
-
-func TestWatch_held_is_free_after_unchanged_TTL(t *testing.T) {
 	held := Record{}.Taken("a/0", 30*time.Second)
-	var w Watch
+	assert.Zero(t, w.Observe(held.Released().String(), start))
+	assert.Equal(t, held.Term, held.Released().Term, "the term continues to count")
+
 	assert.Equal(t, 30*time.Second, w.Observe(held.String(), start))
 	assert.Equal(t, 10*time.Second, w.Observe(held.String(), start.Add(20*time.Second)))
 	renewed := held.Renewed().String()
-	assert.Equal(t, 30*time.Second, w.Observe(renewed, start.Add(25*time.Second)), "a renewal starts the clock again")
+	assert.Equal(t, 30*time.Second, w.Observe(renewed, start.Add(25*time.Second)), "a renewal restarts the TTL")
 	assert.Equal(t, time.Second, w.Observe(renewed, start.Add(54*time.Second)))
 	assert.Zero(t, w.Observe(renewed, start.Add(55*time.Second)))
-}
 
-func TestWatch_malformed_is_free_after_timeout(t *testing.T) {
-	var w Watch
 	assert.Equal(t, malformedTTL, w.Observe("{garbage", start))
 	assert.Zero(t, w.Observe("{garbage", start.Add(malformedTTL)))
 	_, err := Parse("{garbage")
 	require.ErrorIs(t, err, ErrMalformed)
-	huge := Record{Holder: "a/0", TTLSeconds: 1 << 40}
-	assert.Equal(t, maxTTL, new(Watch).Observe(huge.String(), start))
-	assert.Zero(t, new(Watch).Observe(Record{Holder: "a/0", TTLSeconds: -5}.String(), start))
+	for ttl, want := range map[int]time.Duration{1 << 40: maxTTL, -5: 0} {
+		assert.Equal(t, want, new(Watch).Observe(Record{Holder: "a/0", TTLSeconds: ttl}.String(), start))
+	}
 }
 
 func TestRecord_every_write_changes_value(t *testing.T) {

@@ -57,8 +57,8 @@ type change struct {
 	committed bool
 }
 
-// played is one run.
-type played struct {
+// simulation is one run.
+type simulation struct {
 	t         require.TestingT
 	agents    []Election
 	processes int
@@ -79,8 +79,8 @@ type lateSwap struct {
 	arrives int
 }
 
-func play(t require.TestingT, agents, until int, delay func() int, faults ...fault) *played {
-	p := &played{t: t, store: []string{""}, faults: faults, lostView: make([]bool, agents), delay: delay}
+func simulate(t require.TestingT, agents, until int, delay func() int, faults ...fault) *simulation {
+	p := &simulation{t: t, store: []string{""}, faults: faults, lostView: make([]bool, agents), delay: delay}
 	for i := range agents {
 		p.agents = append(p.agents, Election{})
 		p.clocks = append(p.clocks, time.Duration(1+7*i)*time.Hour) // each machine's clock starts at boot
@@ -94,14 +94,15 @@ func play(t require.TestingT, agents, until int, delay func() int, faults ...fau
 	return p
 }
 
-func (p *played) begin(i int) {
+func (p *simulation) begin(i int) {
 	p.processes++
-	p.agents[i] = Election{Unit: fmt.Sprintf("u/%d", i), Instance: fmt.Sprint(p.processes), Address: fmt.Sprintf("10.0.0.%d:16402", i+1), TTL: ttl}
+	p.agents[i] = Election{Unit: fmt.Sprintf("u/%d", i), Instance: fmt.Sprint(p.processes),
+		Address: fmt.Sprintf("10.0.0.%d:16402", i+1), TTL: ttl}
 }
 
-func (p *played) value() string { return p.store[len(p.store)-1] }
+func (p *simulation) value() string { return p.store[len(p.store)-1] }
 
-func (p *played) has(what trouble, agent int) bool {
+func (p *simulation) has(what trouble, agent int) bool {
 	for _, f := range p.faults {
 		if f.what == what && f.agent == agent && f.from <= p.now && p.now < f.to {
 			return true
@@ -110,7 +111,7 @@ func (p *played) has(what trouble, agent int) bool {
 	return false
 }
 
-func (p *played) ended(what trouble, agent int) bool {
+func (p *simulation) ended(what trouble, agent int) bool {
 	for _, f := range p.faults {
 		if f.what == what && f.agent == agent && f.to == p.now {
 			return true
@@ -119,10 +120,10 @@ func (p *played) ended(what trouble, agent int) bool {
 	return false
 }
 
-func (p *played) clock(i int) time.Duration { return p.clocks[i] + time.Duration(p.now)*tick }
+func (p *simulation) clock(i int) time.Duration { return p.clocks[i] + time.Duration(p.now)*tick }
 
 // skew applies the clock faults of this tick.
-func (p *played) skew() {
+func (p *simulation) skew() {
 	for _, f := range p.faults {
 		switch {
 		case f.what == ahead && f.from == p.now:
@@ -135,7 +136,7 @@ func (p *played) skew() {
 	}
 }
 
-func (p *played) seesDatabase(i int) bool {
+func (p *simulation) seesDatabase(i int) bool {
 	for j := range p.agents {
 		if p.has(election, j) {
 			return false
@@ -145,12 +146,13 @@ func (p *played) seesDatabase(i int) bool {
 }
 
 // reaches reports whether agent i gets an answer from agent j.
-func (p *played) reaches(i, j int) bool {
+func (p *simulation) reaches(i, j int) bool {
 	next := func(a, b int) bool { return (a+1)%len(p.agents) == b && p.has(unlinked, a) }
-	return !p.has(unreached, i) && !p.has(alone, i) && !p.has(alone, j) && !p.has(killed, j) && !p.has(paused, j) && !next(i, j) && !next(j, i)
+	return !p.has(unreached, i) && !p.has(alone, i) && !p.has(alone, j) && !p.has(killed, j) && !p.has(paused, j) &&
+		!next(i, j) && !next(j, i)
 }
 
-func (p *played) apply(s Swap) Outcome {
+func (p *simulation) apply(s Swap) Outcome {
 	if p.value() != s.Old {
 		return SwapRefused
 	}
@@ -159,7 +161,7 @@ func (p *played) apply(s Swap) Outcome {
 	return SwapDone
 }
 
-func (p *played) step() {
+func (p *simulation) step() {
 	p.store = append(p.store, p.value())
 	p.actors = append(p.actors, nil)
 	p.skew()
@@ -184,7 +186,7 @@ func (p *played) step() {
 }
 
 // run runs one tick of an agent.
-func (p *played) run(i int) {
+func (p *simulation) run(i int) {
 	e, now := &p.agents[i], p.clock(i)
 	e.SetEligible(!p.has(noNorthd, i), now)
 	if p.has(stopped, i) {
@@ -220,14 +222,14 @@ func (p *played) run(i int) {
 }
 
 // seen is the record's value at the agent's member of the database.
-func (p *played) seen(i int) string {
+func (p *simulation) seen(i int) string {
 	if p.has(behind, i) {
 		return p.store[max(len(p.store)-4, 0)]
 	}
 	return p.value()
 }
 
-func (p *played) write(i int, s Swap) {
+func (p *simulation) write(i int, s Swap) {
 	switch {
 	case !p.seesDatabase(i):
 		p.pending = append(p.pending, lateSwap{s, p.now + 1 + p.delay()})
@@ -241,10 +243,10 @@ func (p *played) write(i int, s Swap) {
 }
 
 // holders are the processes that acted at the end of a tick.
-func (p *played) holders(at int) []string { return p.actors[at-1] }
+func (p *simulation) holders(at int) []string { return p.actors[at-1] }
 
 // check asserts what must hold in every run that ends with quiet ticks.
-func (p *played) check(until int) {
+func (p *simulation) check(until int) {
 	t, msg := p.t, fmt.Sprint(p.faults)
 	by := map[uint64]string{}
 	for _, c := range p.sent {
