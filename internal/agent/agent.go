@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -126,7 +127,7 @@ func (a *Agent) loop(ctx context.Context) {
 	beat := time.NewTicker(min(a.election.Beat()/4, time.Second))
 	defer beat.Stop()
 	a.step()
-	a.notify(ctx, ready)
+	a.notify(ctx, daemon.SdNotifyReady)
 	done, deadline := ctx.Done(), make(<-chan time.Time)
 	for {
 		select {
@@ -137,7 +138,7 @@ func (a *Agent) loop(ctx context.Context) {
 		case <-done:
 			a.updateElection(func(e *lease.Election, _ time.Duration) { e.Stop() })
 			if _, again := a.Again(); !again { // otherwise systemd would wait for the process to end
-				a.notify(ctx, stopping)
+				a.notify(ctx, daemon.SdNotifyStopping)
 			}
 			done, deadline = nil, time.After(a.config.TTL/2)
 		}

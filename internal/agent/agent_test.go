@@ -33,7 +33,8 @@ import (
 
 func plain() config.Config {
 	return config.Config{
-		Unit: "u/0", Mode: config.Advise, NB: []string{"unix:/nonexistent"}, SB: []string{"unix:/nonexistent"}, TTL: 4 * time.Second,
+		Unit: "u/0", Mode: config.Advise, NB: []string{"unix:/nonexistent"}, SB: []string{"unix:/nonexistent"},
+		TTL:    4 * time.Second,
 		Listen: "127.0.0.1:16401", PeerListen: "127.0.0.1:16402", Peers: []string{"127.0.0.2:16402"},
 	}
 }
@@ -43,7 +44,9 @@ func newTestAgent(t *testing.T) (a *Agent, now *time.Duration) {
 	t.Helper()
 	now = new(time.Duration)
 	*now = time.Hour
-	a, err := New(plain(), ovndb.Paths{}, func() time.Duration { return *now }, Servers{Observe: func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, "" }}, slog.New(slog.DiscardHandler))
+	a, err := New(plain(), ovndb.Paths{}, func() time.Duration { return *now },
+		Servers{Observe: func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, "" }},
+		slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return a, now
 }
@@ -85,9 +88,9 @@ func TestServeName_unconfirmed_holder_names_no_unit(t *testing.T) {
 	a.step()
 	assert.JSONEq(t, `{"name":"u/0"}`, name())
 	*now += a.config.TTL / 2
-	assert.JSONEq(t, `{"name":""}`, name(), "its own time is over")
+	assert.JSONEq(t, `{"name":""}`, name(), "half of the TTL has passed")
 	assert.False(t, a.status().Acts)
-	assert.Equal(t, "u/0", a.status().Holder, "though the record is its own")
+	assert.Equal(t, "u/0", a.status().Holder, "the record is still its own")
 }
 
 // An earlier process of this unit is not this process.
@@ -95,7 +98,8 @@ func TestServeName_record_of_earlier_process_is_not_named(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
 	a.updateElection(func(e *lease.Election, _ time.Duration) {
-		e.ObserveRecord(lease.Record{Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3, TTLSeconds: 4}.String(), *now)
+		e.ObserveRecord(lease.Record{Holder: "u/0", Instance: "other", Address: "127.0.0.1:16402", Term: 3,
+			TTLSeconds: 4}.String(), *now)
 	})
 	assert.JSONEq(t, `{"name":""}`, get(t, a, "/").Body.String())
 	a.updateElection(func(e *lease.Election, _ time.Duration) {
@@ -146,7 +150,8 @@ func TestStatus_unusable_database_has_reason(t *testing.T) {
 	a.step()
 	var s report.Status
 	require.NoError(t, json.Unmarshal(get(t, a, "/status").Body.Bytes(), &s))
-	assert.Equal(t, report.Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []report.PeerStatus{}, Gateways: a.gateways.status(0), Drains: []report.Drain{}}, s)
+	assert.Equal(t, report.Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(),
+		Peers: []report.PeerStatus{}, Gateways: a.gateways.status(0), Drains: []report.Drain{}}, s)
 }
 
 func TestBounded_one_client_cannot_take_all_connections(t *testing.T) {
@@ -167,7 +172,8 @@ func TestBounded_one_client_cannot_take_all_connections(t *testing.T) {
 		<-ended
 	})
 	dial := func(from string) net.Conn {
-		c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: time.Minute}).DialContext(t.Context(), "tcp", l.Addr().String())
+		c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: time.Minute}).DialContext(t.Context(),
+			"tcp", l.Addr().String())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		return c
@@ -242,7 +248,9 @@ func TestAPI_slow_and_oversized_requests_are_cut_off(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
 	for i := range 100_000 { // more than the sockets' buffers take
-		a.gateways.report.orphans = append(a.gateways.report.orphans, finding.New(finding.CandidateUnknown, finding.Subject{Name: fmt.Sprint("c", i)}, finding.Args{Detail: strings.Repeat("x", 200)}))
+		a.gateways.report.orphans = append(a.gateways.report.orphans,
+			finding.New(finding.CandidateUnknown, finding.Subject{Name: fmt.Sprint("c", i)},
+				finding.Args{Detail: strings.Repeat("x", 200)}))
 	}
 	a.gateways.report.seen = &observation{}
 	a.config.Listen, a.config.PeerListen = loopbacktest.Network(t)+".1:16401", ""
@@ -303,7 +311,8 @@ func TestAsk_works_while_API_has_no_free_connection(t *testing.T) {
 	t.Parallel()
 	a, _ := newTestAgent(t)
 	dir := t.TempDir()
-	a.config.Listen, a.config.PeerListen, a.config.Socket = loopbacktest.Network(t)+".1:16401", "", filepath.Join(dir, "agent.sock")
+	a.config.Listen, a.config.PeerListen, a.config.Socket = loopbacktest.Network(t)+".1:16401", "",
+		filepath.Join(dir, "agent.sock")
 	file := filepath.Join(dir, "agent.json")
 	require.NoError(t, os.WriteFile(file, a.config.Render(), 0o600))
 	all, err := a.serve(t.Context())

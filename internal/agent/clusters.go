@@ -109,8 +109,8 @@ func (c *clusters) observeNow(ctx context.Context) (observe.Report, ovndb.Northd
 // withdraws it.
 func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 	for _, cluster := range seen.Clusters {
-		told := slices.Contains(cluster.View.Lost, cluster.Status.Server)
-		if !cluster.Checked || cluster.Damage == "" && !told {
+		published := slices.Contains(cluster.View.Lost, cluster.Status.Server)
+		if !cluster.Checked || cluster.Damage == "" && !published {
 			delete(c.files, cluster.Database)
 			continue
 		}

@@ -27,14 +27,18 @@ import (
 func staleReport() observe.Report {
 	return observe.Report{Clusters: []observe.Cluster{
 		{
-			ServerState: observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Name: string(ovndb.NB)}},
-			Quorum:      raft.Quorum{Members: 3, Up: 2},
+			ServerState: observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving,
+				Status: raft.Status{Name: string(ovndb.NB)}},
+			Quorum: raft.Quorum{Members: 3, Up: 2},
 			Rows: []observe.Row{
-				{Peer: raft.Peer{Member: raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643"}, Up: true}, Owner: observe.Owner{Unit: "ovn-central/0"}},
-				{Peer: raft.Peer{Member: raft.Member{Short: "13fe", Address: "ssl:10.0.0.7:6643"}}, Owner: observe.Owner{Was: "ovn-central/2"}},
+				{Peer: raft.Peer{Member: raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643"}, Up: true},
+					Owner: observe.Owner{Unit: "ovn-central/0"}},
+				{Peer: raft.Peer{Member: raft.Member{Short: "13fe", Address: "ssl:10.0.0.7:6643"}},
+					Owner: observe.Owner{Was: "ovn-central/2"}},
 			},
 		},
-		{ServerState: observe.ServerState{Database: ovndb.SB, Condition: ovndb.Down, Err: errors.New("server is not running")}},
+		{ServerState: observe.ServerState{Database: ovndb.SB, Condition: ovndb.Down,
+			Err: errors.New("server is not running")}},
 	}}
 }
 
@@ -45,13 +49,14 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go a.clusters.run(ctx)
 		synctest.Wait()
-		group := schedule.Group{Name: "lrp-1", Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: "lrp-1", Network: "net"}}}
+		group := schedule.Group{Name: "lrp-1", Storage: schedule.GatewayChassis,
+			Ports: []schedule.Port{{Name: "lrp-1", Network: "net"}}}
 		state := schedule.State{Groups: []schedule.Group{group}}
 		a.gateways.recordObservation(&gateway.Inventory{State: state}, schedule.Plan{}, false, *now)
 		*now += 3 * time.Second
-		got := get(t, a, "/status")
-		require.Equal(t, http.StatusOK, got.Code)
-		var document struct {
+		answer := get(t, a, "/status")
+		require.Equal(t, http.StatusOK, answer.Code)
+		var got struct {
 			Unit     string `json:"unit"`
 			Gateways struct {
 				LookedSecondsAgo float64 `json:"looked_seconds_ago"`
@@ -68,13 +73,13 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 				Orphans []finding.Document `json:"orphans"`
 			} `json:"cluster_status"`
 		}
-		require.NoError(t, json.Unmarshal(got.Body.Bytes(), &document))
-		c := document.ClusterStatus
-		assert.Equal(t, a.config.Unit, document.Unit)
-		assert.InDelta(t, 3, document.Gateways.LookedSecondsAgo, 0.1)
-		evaluated, err := json.Marshal(gatewayStatus(new(schedule.Evaluate(state, schedule.Options{}))))
+		require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &got))
+		c := got.ClusterStatus
+		assert.Equal(t, a.config.Unit, got.Unit)
+		assert.InDelta(t, 3, got.Gateways.LookedSecondsAgo, 0.1)
+		evaluated, err := json.Marshal(document.ForPrograms(schedule.Evaluate(state, schedule.Options{})))
 		require.NoError(t, err)
-		assert.JSONEq(t, string(evaluated), string(document.GatewayStatus))
+		assert.JSONEq(t, string(evaluated), string(got.GatewayStatus))
 		assert.Contains(t, string(evaluated), "lrp-1", "this test can fail")
 		assert.InDelta(t, 3, c.LookedSecondsAgo, 0.1)
 		require.Len(t, c.NB.Members, 2)
@@ -84,7 +89,8 @@ func TestDocument_has_results_of_actions_with_age(t *testing.T) {
 		assert.Equal(t, "MEMBER_UNOWNED nb", c.Orphans[0].Code+" "+c.Orphans[0].Subject)
 		assert.Contains(t, c.Orphans[0].Message, "13fe")
 		text := get(t, a, "/metrics").Body.String()
-		for _, line := range []string{`ovn_central_members{database="nb"} 3`, `ovn_central_members_up{database="nb"} 2`, `ovn_central_fault_tolerance{database="nb"} 0`, "ovn_central_orphans 1"} {
+		for _, line := range []string{`ovn_central_members{database="nb"} 3`, `ovn_central_members_up{database="nb"} 2`,
+			`ovn_central_fault_tolerance{database="nb"} 0`, "ovn_central_orphans 1"} {
 			assert.Contains(t, text, line)
 		}
 		assert.NotContains(t, text, `ovn_central_members{database="sb"}`, "it is not served here")
@@ -119,8 +125,8 @@ func TestEligibility_needs_working_northd(t *testing.T) {
 	})
 }
 
-// R0: at the second observation of a damaged file the other units are notified, until that succeeds once; then also that it
-// is whole, if no hook has told them.
+// R0: the second observation of a damaged file is published until that succeeds once. That the file is whole again is
+// published too, if no hook has done that.
 func TestPublishDamage_once_per_state(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := newTestAgent(t)
@@ -174,6 +180,7 @@ func TestPublishDamage_once_per_state(t *testing.T) {
 		after(3, 4)
 		mu.Lock()
 		defer mu.Unlock()
-		assert.Equal(t, []string{"nb: record 9 has entry 8", "nb: record 9 has entry 8", "nb: record 19 has entry 18", "nb: "}, tries)
+		assert.Equal(t, []string{"nb: record 9 has entry 8", "nb: record 9 has entry 8", "nb: record 19 has entry 18",
+			"nb: "}, tries)
 	})
 }

@@ -27,19 +27,11 @@ func (g *gateways) evaluate() *schedule.Status {
 	return &s
 }
 
-// document returns all that the agent knows.
+// document returns everything that the agent knows. The status of the gateways is null before they are read.
 func (a *Agent) document() report.Document {
-	return report.Document{
-		Status: a.status(), GatewayStatus: gatewayStatus(a.gateways.evaluate()),
-		ClusterStatus: a.clusters.document(a.now()),
+	d := report.Document{Status: a.status(), ClusterStatus: a.clusters.document(a.now())}
+	if s := a.gateways.evaluate(); s != nil {
+		d.GatewayStatus = document.ForPrograms(*s)
 	}
-}
-
-// gatewayStatus converts the status to the form for programs. It returns nil if the agent has
-// not read the gateways yet.
-func gatewayStatus(s *schedule.Status) any {
-	if s == nil {
-		return nil
-	}
-	return document.ForPrograms(*s)
+	return d
 }

@@ -82,8 +82,8 @@ func (e effects) Ask(context.Context) error {
 	return nil
 }
 
-// standing returns the drains in the database, except those that are being undone, by the name of the chassis.
-func standing(inv *gateway.Inventory) map[string]maintenance.Drain {
+// intended returns the drains in the database, except those that are being undone, by chassis.
+func intended(inv *gateway.Inventory) map[string]maintenance.Drain {
 	drains := maintenance.ParseRecords(inv.NB.IDs).Drains
 	maps.DeleteFunc(drains, func(_ string, r maintenance.Drain) bool { return r.Undrain })
 	return drains
@@ -93,14 +93,14 @@ func standing(inv *gateway.Inventory) map[string]maintenance.Drain {
 func (d *drains) end(inv *gateway.Inventory) {
 	d.forget(inv)
 	d.close()
-	d.say(nil)
+	d.setReport(nil)
 }
 
 func (d *drains) forget(inv *gateway.Inventory) {
-	standing := standing(inv)
+	intended := intended(inv)
 	maps.DeleteFunc(d.all, func(chassis string, x *drain) bool {
-		_, stands := standing[chassis]
-		return !stands || !maps.Equal(x.intent, maintenance.DrainPair(chassis, inv.NB.IDs))
+		_, found := intended[chassis]
+		return !found || !maps.Equal(x.intent, maintenance.DrainPair(chassis, inv.NB.IDs))
 	})
 }
 
@@ -114,7 +114,7 @@ func (g *gateways) drain(ctx context.Context, t turn) (changed bool, next time.D
 // before; 0 is never.
 func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inventory) (next time.Duration, err error) {
 	d.forget(inv)
-	standing := standing(inv)
+	intended := intended(inv)
 	if value != d.value {
 		d.close()
 		d.value, d.all = value, map[string]*drain{}
@@ -131,19 +131,19 @@ func (d *drains) reconcile(ctx context.Context, value string, inv *gateway.Inven
 	var said []report.Drain
 	var failures []error
 	asked := false
-	for _, chassis := range slices.Sorted(maps.Keys(standing)) {
+	for _, chassis := range slices.Sorted(maps.Keys(intended)) {
 		one, at, err := d.follow(ctx, inv, chassis, &asked)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("drain of %s: %w", chassis, err))
 		}
 		next = earliest(next, at)
 		one.Chassis, one.Node = chassis, chassis
-		if host := standing[chassis].Hostname; host != "" {
+		if host := intended[chassis].Hostname; host != "" {
 			one.Node = host
 		}
 		said = append(said, one)
 	}
-	d.say(said)
+	d.setReport(said)
 	if asked { // once for all of them
 		if err := d.service.AskNorthd(ctx); err != nil {
 			d.agent.log.Warn("cannot ask the chassis that took the gateways of drains for a sign of life", "error", err)
@@ -196,7 +196,7 @@ func (d *drains) close() {
 	}
 }
 
-func (d *drains) say(all []report.Drain) {
+func (d *drains) setReport(all []report.Drain) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.report = all
@@ -213,9 +213,9 @@ func (d *drains) status(now time.Duration) []report.Drain {
 	return all
 }
 
-// comeTo are the cordoned nodes with gateways that came after the cordon and that could move away. If a node is
-// drained, its drain moves them.
-func comeTo(inv *gateway.Inventory) (all []string) {
+// nodesToDemote are the cordoned nodes that gained gateways which could move away. The drain of a node moves them, if
+// there is one.
+func nodesToDemote(inv *gateway.Inventory) (all []string) {
 	records := maintenance.ParseRecords(inv.NB.IDs)
 	for _, chassis := range slices.Sorted(maps.Keys(records.Hosted)) {
 		if _, drained := records.Drains[chassis]; !drained &&
@@ -226,10 +226,10 @@ func comeTo(inv *gateway.Inventory) (all []string) {
 	return all
 }
 
-// demote moves gateways off cordoned nodes that came after the cordon, and reports whether it has written anything.
+// demote moves gateways that came after the cordon off cordoned nodes, and reports whether it has written anything.
 func (g *gateways) demote(ctx context.Context, t turn) (wrote bool, _ time.Duration, err error) {
 	hosted := maintenance.ParseRecords(t.inventory.NB.IDs).Hosted
-	for _, chassis := range comeTo(t.inventory) {
+	for _, chassis := range nodesToDemote(t.inventory) {
 		changed, err := g.write(ctx, t.value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
 			return s.Demote(ctx, nil, chassis, hosted[chassis])
 		})

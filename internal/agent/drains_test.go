@@ -21,8 +21,10 @@ func TestDrains_only_holder_reports(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
 	a.gateways.recordObservation(&gateway.Inventory{}, schedule.Plan{}, false, *now)
-	a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}, {Chassis: "c2", Stalled: true}, {Chassis: "c3", Done: true}})
-	lines := []string{`ovn_central_drains{state="running"} 1`, `ovn_central_drains{state="stalled"} 1`, `ovn_central_drain_gateways{node="c1"} 3`}
+	a.gateways.drains.setReport([]report.Drain{{Chassis: "c1", Gateways: 3}, {Chassis: "c2", Stalled: true},
+		{Chassis: "c3", Done: true}})
+	lines := []string{`ovn_central_drains{state="running"} 1`, `ovn_central_drains{state="stalled"} 1`,
+		`ovn_central_drain_gateways{node="c1"} 3`}
 	tells := func(yes bool) {
 		text := get(t, a, "/metrics").Body.String()
 		for _, line := range lines {
@@ -49,20 +51,20 @@ func TestDrains_blocked_is_reported_and_stalls(t *testing.T) {
 		*now += after
 		_, err := d.reconcile(ctx, "a", inv)
 		require.ErrorIs(t, err, context.Canceled)
-		said := d.status(*now)
-		require.Len(t, said, 1)
-		assert.False(t, said[0].Done)
-		assert.Equal(t, []string{"c1", "host1"}, []string{said[0].Chassis, said[0].Node})
-		assert.Contains(t, said[0].Text, "cannot continue: ")
-		return said[0]
+		got := d.status(*now)
+		require.Len(t, got, 1)
+		assert.False(t, got[0].Done)
+		assert.Equal(t, []string{"c1", "host1"}, []string{got[0].Chassis, got[0].Node})
+		assert.Contains(t, got[0].Text, "cannot continue: ")
+		return got[0]
 	}
-	said := fails(0)
-	assert.NotContains(t, said.Text, "nothing is left", "that is not known")
+	got := fails(0)
+	assert.NotContains(t, got.Text, "nothing is left", "unknown")
 	d.all["c1"].Progress, d.all["c1"].Known = maintenance.Progress{Left: 3}, true // from an earlier reading
-	said = fails(time.Minute)
-	assert.Regexp(t, "^3 gateways to move, cannot continue: ", said.Text)
-	assert.Equal(t, 3, said.Gateways)
-	assert.False(t, said.Stalled)
+	got = fails(time.Minute)
+	assert.Regexp(t, "^3 gateways to move, cannot continue: ", got.Text)
+	assert.Equal(t, 3, got.Gateways)
+	assert.False(t, got.Stalled)
 	assert.True(t, fails(5*time.Minute).Stalled)
 }
 
@@ -70,32 +72,34 @@ func TestDrains_blocked_is_reported_and_stalls(t *testing.T) {
 func drainedCloud(asked, followed int64, host string) *gateway.Inventory {
 	return gateway.BuildInventory(ovsdb.Northbound{
 		Config: asked, IDs: maintenance.Begin("c1", maintenance.Note{Hostname: "host1"}, maintenance.Limits{}).Set,
-		GatewayChassis: map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 1}, "2": {UUID: "2", Chassis: "c2", Priority: 2}},
-		RouterPorts:    []ovsdb.LogicalRouterPort{{UUID: "1", Name: "lrp", GatewayChassis: []string{"1", "2"}}},
-		Routers:        []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}},
+		GatewayChassis: map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 1},
+			"2": {UUID: "2", Chassis: "c2", Priority: 2}},
+		RouterPorts: []ovsdb.LogicalRouterPort{{UUID: "1", Name: "lrp", GatewayChassis: []string{"1", "2"}}},
+		Routers:     []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}},
 	}, ovsdb.Southbound{Config: followed, Redirects: map[string]string{"cr-lrp": host}})
 }
 
-// playedDrains simulates the progress of drains.
-type playedDrains struct {
+// simulatedDrains simulates the progress of drains.
+type simulatedDrains struct {
 	maintenance.Progress
 	claims               maintenance.Claims
 	steps, asked, closed int
 	closing              func()
 }
 
-func (p *playedDrains) Effects(_ string, inv *gateway.Inventory) maintenance.Effects {
-	p.claims = maintenance.Claims{Hosts: map[string]string{"cr-lrp": inv.SB.Redirects["cr-lrp"]}, Asked: inv.NB.Config, Followed: inv.SB.Config}
+func (p *simulatedDrains) Effects(_ string, inv *gateway.Inventory) maintenance.Effects {
+	p.claims = maintenance.Claims{Hosts: map[string]string{"cr-lrp": inv.SB.Redirects["cr-lrp"]}, Asked: inv.NB.Config,
+		Followed: inv.SB.Config}
 	return p
 }
 
-func (p *playedDrains) Now() time.Time { return time.Time{} }
+func (p *simulatedDrains) Now() time.Time { return time.Time{} }
 
-func (p *playedDrains) Look(context.Context) (maintenance.Sight, error) {
+func (p *simulatedDrains) Look(context.Context) (maintenance.Sight, error) {
 	return maintenance.Sight{Progress: p.Progress, Claims: p.claims}, nil
 }
 
-func (p *playedDrains) Move(context.Context) (maintenance.Sight, bool, error) {
+func (p *simulatedDrains) Move(context.Context) (maintenance.Sight, bool, error) {
 	p.steps++
 	x := maintenance.Sight{Claims: p.claims}
 	if p.Left == 0 {
@@ -106,37 +110,37 @@ func (p *playedDrains) Move(context.Context) (maintenance.Sight, bool, error) {
 	return x, true, nil
 }
 
-func (p *playedDrains) Ask(context.Context) error { return nil }
+func (p *simulatedDrains) Ask(context.Context) error { return nil }
 
-func (p *playedDrains) Sync(context.Context) error { return nil }
+func (p *simulatedDrains) Sync(context.Context) error { return nil }
 
-func (p *playedDrains) AskNorthd(context.Context) error {
+func (p *simulatedDrains) AskNorthd(context.Context) error {
 	p.asked++
 	return nil
 }
 
-func (p *playedDrains) Close() {
+func (p *simulatedDrains) Close() {
 	p.closed++
 	if p.closing != nil {
 		p.closing()
 	}
 }
 
-// playDrains replaces the agent's drains by simulated ones.
-func playDrains(a *Agent) *playedDrains {
-	p := new(playedDrains)
+// simulateDrains replaces the agent's drains by simulated ones.
+func simulateDrains(a *Agent) *simulatedDrains {
+	p := new(simulatedDrains)
 	a.gateways.drains.open = func(string) drainService { return p }
 	return p
 }
 
 // observedDrain observes the drains and returns the report of the only one.
-func observedDrain(t *testing.T, a *Agent, value string, acts bool, inv *gateway.Inventory) (said report.Drain) {
+func observedDrain(t *testing.T, a *Agent, value string, acts bool, inv *gateway.Inventory) (got report.Drain) {
 	t.Helper()
 	d := &a.gateways.drains
 	if !acts {
 		d.end(inv)
 		require.Empty(t, d.status(a.now()))
-		return said
+		return got
 	}
 	_, err := d.reconcile(t.Context(), value, inv)
 	require.NoError(t, err)
@@ -149,13 +153,13 @@ func observedDrain(t *testing.T, a *Agent, value string, acts bool, inv *gateway
 func TestDrains_done_needs_proof_under_record(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	p := playDrains(a)
+	p := simulateDrains(a)
 	p.Left = 1
 	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	*now += 10 * time.Second
-	said := observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
+	got := observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	assert.Equal(t, 1, p.steps)
-	assert.Equal(t, "gateway 1", said.Text)
+	assert.Equal(t, "gateway 1", got.Text)
 	observedDrain(t, a, "a", false, drainedCloud(7, 7, "c2"))
 	assert.False(t, observedDrain(t, a, "a", true, drainedCloud(7, 7, "c2")).Done)
 	assert.Equal(t, 1, p.asked)
@@ -169,7 +173,7 @@ func TestDrains_done_needs_proof_under_record(t *testing.T) {
 	assert.Equal(t, 1, p.asked, "it is asked once")
 
 	assert.False(t, observedDrain(t, a, "b", true, drainedCloud(8, 8, "c2")).Done, "another agent may have moved them")
-	assert.Equal(t, 1, p.asked, "its command may be there still")
+	assert.Equal(t, 1, p.asked, "the command may still run")
 	*now += time.Minute
 	assert.False(t, observedDrain(t, a, "b", true, drainedCloud(8, 8, "c2")).Done)
 	assert.True(t, observedDrain(t, a, "b", true, drainedCloud(9, 9, "c2")).Done)
@@ -180,16 +184,16 @@ func TestDrains_done_needs_proof_under_record(t *testing.T) {
 func TestDrains_unproved_is_reported_and_asked_rarely(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	p := playDrains(a)
+	p := simulateDrains(a)
 	p.Left = 1
 	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	*now += 10 * time.Second
 	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c1"))
 	for n := range 29 { // each question causes another look
 		*now += time.Second
-		said := observedDrain(t, a, "a", true, drainedCloud(7+int64(p.asked), 7+int64(p.asked), []string{"c2", "c3"}[n%2]))
-		assert.False(t, said.Done)
-		assert.False(t, said.Stalled)
+		got := observedDrain(t, a, "a", true, drainedCloud(7+int64(p.asked), 7+int64(p.asked), []string{"c2", "c3"}[n%2]))
+		assert.False(t, got.Done)
+		assert.False(t, got.Stalled)
 	}
 	assert.Equal(t, 1, p.asked)
 	*now += 5 * time.Minute
@@ -201,11 +205,11 @@ func TestDrains_unproved_is_reported_and_asked_rarely(t *testing.T) {
 func TestDrains_empty_step_keeps_proof(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	p := playDrains(a)
+	p := simulateDrains(a)
 	observedDrain(t, a, "a", true, drainedCloud(7, 7, "c2"))
 	require.True(t, observedDrain(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
 	*now += time.Minute
-	lagging := &laggingDrains{playedDrains: p}
+	lagging := &laggingDrains{simulatedDrains: p}
 	a.gateways.drains.service = lagging
 	assert.True(t, observedDrain(t, a, "a", true, drainedCloud(9, 9, "c2")).Done)
 	assert.Equal(t, 1, p.steps)
@@ -214,10 +218,10 @@ func TestDrains_empty_step_keeps_proof(t *testing.T) {
 }
 
 // laggingDrains has gateways left only at the first reading.
-type laggingDrains struct{ *playedDrains }
+type laggingDrains struct{ *simulatedDrains }
 
 func (p *laggingDrains) Effects(chassis string, inv *gateway.Inventory) maintenance.Effects {
-	p.playedDrains.Effects(chassis, inv)
+	p.simulatedDrains.Effects(chassis, inv)
 	return p
 }
 

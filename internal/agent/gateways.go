@@ -90,10 +90,11 @@ func (g *gateways) session(ctx context.Context) error {
 	defer f.Close()
 	for {
 		begun := processorTime()
-		again, err := g.reconcile(ctx, f)
+		r, err := g.read(ctx, f)
 		if err != nil {
 			return err
 		}
+		again := g.pass(ctx, r)
 		releaseMemory(processorTime() - begun)
 		var due <-chan time.Time
 		untilDue := time.Duration(-1)

@@ -33,7 +33,8 @@ func TestPauseAfterPass_limits_share_of_processor(t *testing.T) {
 func TestShortened_keeps_first_reasons(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, []string{"a", "b"}, shortened([]string{"a", "b"}))
-	assert.Equal(t, []string{"a", "b", "c", "d", "e", "and 2 more"}, shortened([]string{"a", "b", "c", "d", "e", "f", "g"}))
+	assert.Equal(t, []string{"a", "b", "c", "d", "e", "and 2 more"},
+		shortened([]string{"a", "b", "c", "d", "e", "f", "g"}))
 }
 
 func TestNeedsPass_same_record_only_if_work_is_left(t *testing.T) {
@@ -49,19 +50,22 @@ func TestNeedsPass_same_record_only_if_work_is_left(t *testing.T) {
 
 func TestWanted(t *testing.T) {
 	t.Parallel()
-	candidates := map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 2}, "2": {UUID: "2", Chassis: "c2", Priority: 1}}
+	candidates := map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 2},
+		"2": {UUID: "2", Chassis: "c2", Priority: 1}}
 	told := config.Config{}
 	wants := func(mode config.Mode, ids map[string]string) []*work {
 		live := told
 		live.Mode = mode
 		sb := ovsdb.Southbound{}
 		for _, name := range []string{"c1", "c2"} {
-			sb.Chassis = append(sb.Chassis, ovsdb.ChassisRow{Name: name, Known: true, Config: map[string]string{"ovn-cms-options": "enable-chassis-as-gw"}})
+			sb.Chassis = append(sb.Chassis,
+				ovsdb.ChassisRow{Name: name, Known: true, Config: map[string]string{"ovn-cms-options": "enable-chassis-as-gw"}})
 		}
-		inv := gateway.BuildInventory(ovsdb.Northbound{IDs: ids, GatewayChassis: candidates, RouterPorts: []ovsdb.LogicalRouterPort{
-			{UUID: "1", Name: "came", GatewayChassis: []string{"1", "2"}},
-		}, Routers: []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}}}, sb)
-		return wanted(live, inv, func(string) bool { return false }, []schedule.Change{{Group: "of another"}}, false)
+		inv := gateway.BuildInventory(ovsdb.Northbound{IDs: ids, GatewayChassis: candidates,
+			RouterPorts: []ovsdb.LogicalRouterPort{
+				{UUID: "1", Name: "came", GatewayChassis: []string{"1", "2"}},
+			}, Routers: []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}}}, sb)
+		return wanted(live, inv, func(string) bool { return false }, []schedule.Change{{Group: "foreign"}}, false)
 	}
 	note := maintenance.Note{By: "a test"}
 	cordon := maintenance.CordonHosting("c1", note, nil).Set
@@ -75,9 +79,10 @@ func TestWanted(t *testing.T) {
 	assert.Empty(t, wants(config.On, stays))
 	assert.Empty(t, wants(config.Advise, cordon))
 	told.CordonNew = true
-	assert.Equal(t, []*work{admission}, wants(config.On, nil), "chassis are to be cordoned if they are new")
+	assert.Equal(t, []*work{admission}, wants(config.On, nil), "new chassis are cordoned")
 	assert.Empty(t, wants(config.Advise, nil))
-	all := wanted(config.Config{Mode: config.On}, drainedCloud(7, 7, "c1"), func(string) bool { return true }, []schedule.Change{{Group: "lrp"}}, true)
+	all := wanted(config.Config{Mode: config.On}, drainedCloud(7, 7, "c1"), func(string) bool { return true },
+		[]schedule.Change{{Group: "lrp"}}, true)
 	assert.Equal(t, []*work{continuation, endOfRuns, rescheduling}, all)
 }
 
@@ -98,7 +103,7 @@ func TestGateways_takeover_during_pass_causes_another(t *testing.T) {
 	g := a.gateways
 	assert.False(t, g.becameLeader(), "it does not act")
 	acts(a)
-	assert.False(t, g.becameLeader(), "it is woken for that")
+	assert.False(t, g.becameLeader(), "its own wake-up covers that")
 	g.missed = true
 	assert.True(t, g.becameLeader())
 }
@@ -108,7 +113,8 @@ func TestOwns(t *testing.T) {
 	candidate := map[string]ovsdb.CandidateRow{"c": {UUID: "c", Chassis: "c1", Priority: 1}}
 	inv := gateway.BuildInventory(ovsdb.Northbound{GatewayChassis: candidate, RouterPorts: []ovsdb.LogicalRouterPort{
 		{UUID: "1", Name: "own", GatewayChassis: []string{"c"}},
-		{UUID: "2", Name: "neutrons", GatewayChassis: []string{"c"}, ExternalIDs: map[string]string{"neutron:router_name": "r"}},
+		{UUID: "2", Name: "neutrons", GatewayChassis: []string{"c"},
+			ExternalIDs: map[string]string{"neutron:router_name": "r"}},
 	}}, ovsdb.Southbound{})
 	g := new(gateways)
 	owned := func(mode config.Mode, neutrons bool) (all []string) {
@@ -169,7 +175,7 @@ func TestGateways_pass_that_delays_lease_still_counts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, now := newTestAgent(t)
-			g, p := a.gateways, playDrains(a)
+			g, p := a.gateways, simulateDrains(a)
 			acts(a)
 			value, _ := a.guard()
 			g.needsPass(value)
@@ -205,7 +211,7 @@ func TestGateways_pass_that_delays_lease_still_counts(t *testing.T) {
 func TestWait_nothing_shortens_pause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := make(playedEvents, 1)
+		f := make(simulatedEvents, 1)
 		g := &gateways{wake: make(chan struct{}, 1)}
 		for _, wake := range []chan struct{}{g.wake, f} {
 			begun := time.Now()
@@ -219,8 +225,8 @@ func TestWait_nothing_shortens_pause(t *testing.T) {
 	})
 }
 
-// playedEvents are changes.
-type playedEvents chan struct{}
+// simulatedEvents are changes.
+type simulatedEvents chan struct{}
 
-func (f playedEvents) Changed() <-chan struct{}            { return f }
-func (f playedEvents) Lost(ovndb.Database) <-chan struct{} { return nil }
+func (f simulatedEvents) Changed() <-chan struct{}            { return f }
+func (f simulatedEvents) Lost(ovndb.Database) <-chan struct{} { return nil }

@@ -98,59 +98,56 @@ func sendLease(gauge, counter send, s report.Status) {
 
 // sendCluster sends what this unit's server of a database sees of its cluster.
 func sendCluster(gauge send, c observe.Cluster) {
-	db, s := c.Database.Short(), c.Status
+	gauge, s := gauge.with("database", c.Database.Short()), c.Status
 	gauge("ovn_central_server_up", "1 if this unit's server of the database answers as a cluster's member, "+
-		"also while it joins or leaves, else 0.", oneIf(c.Condition == ovndb.Serving), "database", db)
+		"also while it joins or leaves, else 0.", oneIf(c.Condition == ovndb.Serving))
 	if c.Condition != ovndb.Serving {
 		return
 	}
 	for _, role := range []raft.Role{raft.Leader, raft.Candidate, raft.Follower} {
 		gauge("ovn_central_member_role", "1 for the role of this unit's member, 0 for the other roles.",
-			oneIf(s.Role == role), "database", db, "role", string(role))
+			oneIf(s.Role == role), "role", string(role))
 	}
 	gauge("ovn_central_member_has_leader", "1 if this unit's member leads or follows a leader, "+
-		"0 if it is without a quorum, joins or leaves.", oneIf(s.MemberWithLeader()), "database", db)
-	gauge("ovn_central_raft_term", "Raft term of this unit's member; each election has a new one.", float64(s.Term),
-		"database", db)
-	gauge("ovn_central_raft_election_timer_seconds", "Election timer of the cluster.", s.ElectionTimer.Seconds(),
-		"database", db)
+		"0 if it is without a quorum, joins or leaves.", oneIf(s.MemberWithLeader()))
+	gauge("ovn_central_raft_term", "Raft term of this unit's member; each election has a new one.", float64(s.Term))
+	gauge("ovn_central_raft_election_timer_seconds", "Election timer of the cluster.", s.ElectionTimer.Seconds())
 	gauge("ovn_central_raft_uncommitted_entries", "Entries of this member's log that a majority has not stored yet.",
-		float64(s.NotCommitted), "database", db)
+		float64(s.NotCommitted))
 	gauge("ovn_central_raft_unapplied_entries", "Entries of this member's log that its database does not show yet.",
-		float64(s.NotApplied), "database", db)
+		float64(s.NotApplied))
 	if s.State != raft.JoiningCluster {
 		gauge("ovn_central_members", "Members of the database's cluster, as this unit's server has them; "+
-			"absent if it is not a member.", float64(c.Quorum.Members), "database", db)
-		gauge("ovn_central_members_up", "Members that are up, by rule R0.", float64(c.Quorum.Up), "database", db)
+			"absent if it is not a member.", float64(c.Quorum.Members))
+		gauge("ovn_central_members_up", "Members that are up, by rule R0.", float64(c.Quorum.Up))
 		gauge("ovn_central_fault_tolerance", "How many more members may fail; below 0 there is no quorum.",
-			float64(c.Quorum.Tolerance()), "database", db)
+			float64(c.Quorum.Tolerance()))
 	}
 	if s.Cluster != nil {
-		gauge("ovn_central_member_info", "1, with the IDs of this unit's member and of its cluster.", 1, "database", db,
+		gauge("ovn_central_member_info", "1, with the IDs of this unit's member and of its cluster.", 1,
 			"cluster", string(*s.Cluster), "server", string(s.Server))
 	}
 	for _, row := range c.Rows {
 		switch {
 		case row.Self && row.Clients != nil:
-			gauge("ovn_central_server_clients", "Connections from the network to this unit's server.", float64(*row.Clients),
-				"database", db)
+			gauge("ovn_central_server_clients", "Connections from the network to this unit's server.", float64(*row.Clients))
 		case s.Role == raft.Leader && !row.Self && row.Match != nil:
 			behind := max(int64(s.Log.End)-1-int64(*row.Match), 0) //nolint:gosec // no log has so many entries
 			gauge("ovn_central_raft_behind_entries", "By how many entries another member is behind this "+
-				"one; only from the leader.", float64(behind), "database", db, "member", row.Short, "unit", row.Owner.Unit)
+				"one; only from the leader.", float64(behind), "member", row.Short, "unit", row.Owner.Unit)
 		}
 	}
 }
 
 // sendFindings sends the agent's findings and those of the unit's last hook, with the time of that hook.
 func (m metrics) sendFindings(gauge send, all []present.Document) {
-	told := map[[3]string]bool{} // two series with the same labels would fail the whole scrape
+	sent := map[[3]string]bool{} // two series with the same labels would fail the whole scrape
 	for _, f := range all {
 		labels := [3]string{f.Code, f.Severity, f.Subject}
-		if told[labels] {
+		if sent[labels] {
 			continue
 		}
-		told[labels] = true
+		sent[labels] = true
 		gauge("ovn_central_finding", "1 for each finding, by its code in the page of findings: "+
 			"what this unit's agent sees of the clusters, and what the unit's last hook has found.", 1, "code", f.Code,
 			"severity", f.Severity, "subject", f.Subject)
@@ -234,6 +231,13 @@ func (m metrics) sendGateways(gauge, counter send, s report.Status, counts count
 
 // send sends one metric. Labels are names, each followed by its value.
 type send func(name, help string, value float64, labels ...string)
+
+// with returns a function that adds these labels.
+func (s send) with(labels ...string) send {
+	return func(name, help string, value float64, more ...string) {
+		s(name, help, value, slices.Concat(labels, more)...)
+	}
+}
 
 // of returns a function that sends metrics of one type.
 func of(out chan<- prometheus.Metric, kind prometheus.ValueType) send {

@@ -46,16 +46,19 @@ func TestMetrics_match_status(t *testing.T) {
 	assert.Equal(t, http.StatusOK, got.Code)
 	text := got.Body.String()
 	for _, line := range []string{
-		`ovn_central_lease_holder{unit="u/1"} 1`, "ovn_central_lease_acts 0", "ovn_central_lease_term 4", "ovn_central_lease_held_seconds 1",
+		`ovn_central_lease_holder{unit="u/1"} 1`, "ovn_central_lease_acts 0", "ovn_central_lease_term 4",
+		"ovn_central_lease_held_seconds 1",
 		"# TYPE ovn_central_lease_changes_total counter", `ovn_central_agent_database_usable{database="nb"} 1`,
-		`ovn_central_agent_database_usable{database="sb"} 0`, "ovn_central_agent_last_look_seconds 1", "ovn_central_build_info{version=",
-		"ovn_central_backup_interval_seconds 21600", "ovn_central_backup_newest_timestamp_seconds 1.7672256e+09", "ovn_central_backup_failed 0",
+		`ovn_central_agent_database_usable{database="sb"} 0`, "ovn_central_agent_last_look_seconds 1",
+		"ovn_central_build_info{version=",
+		"ovn_central_backup_interval_seconds 21600", "ovn_central_backup_newest_timestamp_seconds 1.7672256e+09",
+		"ovn_central_backup_failed 0",
 	} {
 		assert.Contains(t, text, line)
 	}
-	assert.NotContains(t, text, "libovsdb", "nothing of other parts")
+	assert.NotContains(t, text, "libovsdb", "no metrics of libraries")
 	*now += a.config.TTL
-	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_lease_holder{", "nobody knows")
+	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_lease_holder{", "the holder is unknown")
 }
 
 // What was last seen of a source that is silent now would look like the present.
@@ -63,11 +66,14 @@ func TestMetrics_leave_out_what_is_old(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
 	a.clusters.report, a.clusters.northd, a.clusters.at = staleReport(), ovndb.NorthdActive, *now
-	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}}, schedule.Plan{}, false, *now)
+	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}},
+		schedule.Plan{}, false, *now)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
 	exported := func() string { return get(t, a, "/metrics").Body.String() }
-	clusters := []string{"ovn_central_server_up{", "ovn_central_members{", "ovn_central_raft_term{", "ovn_central_northd_active "}
-	gateways := []string{"ovn_central_gateways ", "ovn_central_chassis{", "ovn_central_nb_cfg{", "ovn_central_drains{", "ovn_central_northd_behind_seconds "}
+	clusters := []string{"ovn_central_server_up{", "ovn_central_members{", "ovn_central_raft_term{",
+		"ovn_central_northd_active "}
+	gateways := []string{"ovn_central_gateways ", "ovn_central_chassis{", "ovn_central_nb_cfg{", "ovn_central_drains{",
+		"ovn_central_northd_behind_seconds "}
 	clock := []string{"ovn_central_agent_peer_clock_ahead_seconds{"}
 	has := func(want bool, names []string) {
 		t.Helper()
@@ -101,7 +107,8 @@ func TestNorthdBehind(t *testing.T) {
 		asked, done int64
 		at, behind  time.Duration
 	}{
-		{3, 3, 10, 0}, {4, 3, 20, 0}, {4, 3, 25, 5}, {5, 3, 30, 10}, {6, 4, 40, 0}, {6, 4, 50, 10}, {6, 6, 60, 0}, {7, 6, 70, 0},
+		{3, 3, 10, 0}, {4, 3, 20, 0}, {4, 3, 25, 5}, {5, 3, 30, 10}, {6, 4, 40, 0}, {6, 4, 50, 10}, {6, 6, 60, 0},
+		{7, 6, 70, 0},
 	} {
 		p = p.update(step.asked, step.done, step.at)
 		assert.Equal(t, step.behind, p.behind(step.at), step)
@@ -114,14 +121,18 @@ func TestMetrics_of_clusters(t *testing.T) {
 	id, match, clients := raft.ID("c1"), uint64(90), 7
 	seen := staleReport()
 	c := &seen.Clusters[0]
-	c.Status = raft.Status{Server: "aa04", Cluster: &id, Role: raft.Leader, Leader: raft.Self, State: raft.ClusterMember, Term: 9, ElectionTimer: 4 * time.Second, Log: raft.Log{Start: 2, End: 101}, NotCommitted: 1}
+	c.Status = raft.Status{Server: "aa04", Cluster: &id, Role: raft.Leader, Leader: raft.Self, State: raft.ClusterMember,
+		Term: 9, ElectionTimer: 4 * time.Second, Log: raft.Log{Start: 2, End: 101}, NotCommitted: 1}
 	c.Rows[0].Self, c.Rows[0].Clients, c.Rows[1].Match = true, &clients, &match
 	a.clusters.report, a.clusters.northd, a.clusters.at = seen, ovndb.NorthdStandby, *now
 	text := get(t, a, "/metrics").Body.String()
 	for _, line := range []string{
-		`ovn_central_server_up{database="nb"} 1`, `ovn_central_member_role{database="nb",role="leader"} 1`, `ovn_central_member_role{database="nb",role="follower"} 0`,
-		`ovn_central_member_has_leader{database="nb"} 1`, `ovn_central_raft_term{database="nb"} 9`, `ovn_central_raft_election_timer_seconds{database="nb"} 4`,
-		`ovn_central_raft_uncommitted_entries{database="nb"} 1`, `ovn_central_raft_behind_entries{database="nb",member="13fe",unit=""} 10`,
+		`ovn_central_server_up{database="nb"} 1`, `ovn_central_member_role{database="nb",role="leader"} 1`,
+		`ovn_central_member_role{database="nb",role="follower"} 0`,
+		`ovn_central_member_has_leader{database="nb"} 1`, `ovn_central_raft_term{database="nb"} 9`,
+		`ovn_central_raft_election_timer_seconds{database="nb"} 4`,
+		`ovn_central_raft_uncommitted_entries{database="nb"} 1`,
+		`ovn_central_raft_behind_entries{database="nb",member="13fe",unit=""} 10`,
 		`ovn_central_server_clients{database="nb"} 7`, `ovn_central_member_info{cluster="c1",database="nb",server="aa04"} 1`,
 		"ovn_central_northd_works 1", "ovn_central_northd_active 0",
 	} {
@@ -133,17 +144,22 @@ func TestMetrics_of_clusters(t *testing.T) {
 func TestMetrics_series_are_bounded(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	group := schedule.Group{Name: "g", Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: "g", Network: "net"}}}
-	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_candidates_changed_total{", "nothing was seen yet")
-	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Groups: []schedule.Group{group}}}, schedule.Plan{}, false, *now)
+	group := schedule.Group{Name: "g", Storage: schedule.GatewayChassis,
+		Ports: []schedule.Port{{Name: "g", Network: "net"}}}
+	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_candidates_changed_total{",
+		"nothing was seen yet")
+	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Groups: []schedule.Group{group}}},
+		schedule.Plan{}, false, *now)
 	series := func() int {
 		text := get(t, a, "/metrics").Body.String()
-		return strings.Count(text, "ovn_central_candidates_changed_total{") + strings.Count(text, "ovn_central_gateways_by_finding{")
+		return strings.Count(text, "ovn_central_candidates_changed_total{") +
+			strings.Count(text, "ovn_central_gateways_by_finding{")
 	}
 	before, priority := series(), 1
 	for i := range 50 {
 		one := fmt.Sprintf("c%d", i)
-		a.gateways.recordOutcome([]schedule.Change{{Group: "g", Before: []schedule.Candidate{{Chassis: "c"}}, Rows: []schedule.Row{{Chassis: one, After: &priority, Reason: one + " came"}}}}, nil)
+		a.gateways.recordOutcome([]schedule.Change{{Group: "g", Before: []schedule.Candidate{{Chassis: "c"}},
+			Rows: []schedule.Row{{Chassis: one, After: &priority, Reason: one + " came"}}}}, nil)
 	}
 	assert.Equal(t, before, series())
 	text := get(t, a, "/metrics").Body.String()
@@ -176,14 +192,16 @@ func TestServerMetrics_present_if_files_exist(t *testing.T) {
 func TestMetrics_lint_and_reference(t *testing.T) {
 	t.Parallel()
 	a, now := newTestAgent(t)
-	a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}})
+	a.gateways.drains.setReport([]report.Drain{{Chassis: "c1", Gateways: 3}})
 	acts(a)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
 	seen, match, clients, cluster := staleReport(), uint64(1), 1, raft.ID("c1")
 	seen.Clusters[0].Status.Role, seen.Clusters[0].Status.Cluster = raft.Leader, &cluster
-	seen.Clusters[0].Rows[0].Self, seen.Clusters[0].Rows[0].Clients, seen.Clusters[0].Rows[1].Match = true, &clients, &match
+	seen.Clusters[0].Rows[0].Self, seen.Clusters[0].Rows[0].Clients, seen.Clusters[0].Rows[1].Match = true, &clients,
+		&match
 	a.clusters.report, a.clusters.northd, a.clusters.at = seen, ovndb.NorthdActive, *now
-	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}}, schedule.Plan{}, false, *now)
+	a.gateways.recordObservation(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}},
+		schedule.Plan{}, false, *now)
 	c := a.live()
 	c.Backups, c.BackupInterval = t.TempDir(), time.Hour
 	require.NoError(t, os.Mkdir(filepath.Join(c.Backups, "20260101T000000Z"), 0o700))
@@ -195,7 +213,8 @@ func TestMetrics_lint_and_reference(t *testing.T) {
 	other := one
 	other.Message = "u/4 has published nothing yet"
 	require.NoError(t, present.Save(a.paths.Findings(), []present.Document{one, other}), "they differ by no label")
-	require.NoError(t, os.WriteFile(a.paths.File(ovndb.SB), []byte("OVSDB CLUSTER 2 0123456789012345678901234567890123456789\n{}"), 0o600))
+	require.NoError(t,
+		os.WriteFile(a.paths.File(ovndb.SB), []byte("OVSDB CLUSTER 2 0123456789012345678901234567890123456789\n{}"), 0o600))
 	require.NoError(t, os.WriteFile(a.paths.Log(ovndb.SB), nil, 0o600))
 	text := get(t, a, "/metrics").Body.String()
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
@@ -204,7 +223,8 @@ func TestMetrics_lint_and_reference(t *testing.T) {
 
 	reference, err := os.ReadFile("../../docs/reference/monitoring.md")
 	require.NoError(t, err)
-	call, named := regexp.MustCompile(`\b(gauge|counter)\(`), regexp.MustCompile(`\b(?:gauge|counter)\(\s*"(ovn_central_[a-z_]+)",\s+(?:"[^"]+"\s*\+\s*)*"[^"]+\.",\s`)
+	call, named := regexp.MustCompile(`\b(gauge|counter)\(`),
+		regexp.MustCompile(`\b(?:gauge|counter)\(\s*"(ovn_central_[a-z_]+)",\s+(?:"[^"]+"\s*\+\s*)*"[^"]+\.",\s`)
 	for _, file := range []string{"metrics.go", "servers.go"} {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -235,5 +255,6 @@ func TestPeers_read_clock_from_answer(t *testing.T) {
 	require.Len(t, wrong, 1)
 	assert.Equal(t, "u/1", wrong[0].Unit)
 	assert.InDelta(t, 120, wrong[0].Ahead.Seconds(), 5)
-	assert.Contains(t, get(t, a, "/metrics").Body.String(), `ovn_central_agent_peer_clock_ahead_seconds{peer="`+address+`"} 1`)
+	assert.Contains(t, get(t, a, "/metrics").Body.String(),
+		`ovn_central_agent_peer_clock_ahead_seconds{peer="`+address+`"} 1`)
 }

@@ -7,12 +7,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// States for systemd (sd_notify(3)); not sent if NOTIFY_SOCKET is not set.
-const (
-	ready    = daemon.SdNotifyReady
-	stopping = daemon.SdNotifyStopping
-)
-
+// notify sends a state to systemd (sd_notify(3)), if NOTIFY_SOCKET is set.
 func (a *Agent) notify(ctx context.Context, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
 		a.log.WarnContext(ctx, "cannot tell systemd", "state", state, "error", err)

@@ -37,7 +37,7 @@ func routes() map[string]route {
 		r.Member = q.seconds(node.DefaultMemberTimeout, 0, "timeout")
 	}}
 	health := route{(*node.Service).ClusterHealth, func(q *query, r *node.Request) {
-		r.MinMembers = q.number("min-members", 100)
+		r.MinMembers = q.number(0, 0, 100, "min-members")
 	}}
 	return map[string]route{
 		"POST /nodes/{id}/drain": {(*node.Service).Drain, func(q *query, r *node.Request) {
@@ -53,7 +53,7 @@ func routes() map[string]route {
 			r.Clear = q.seconds(node.DefaultClearTimeout, 1, "clear-labels-timeout")
 			r.Member = q.seconds(node.DefaultMemberTimeout, 0, "remove-member-timeout", "remove-etcd-timeout")
 			r.Ready = q.seconds(node.DefaultReadyTimeout, 0, "cluster-ready-timeout", "etcd-ready-timeout")
-			r.MinMembers, r.Force = q.number("min-members", 100), q.flag("force")
+			r.MinMembers, r.Force = q.number(0, 0, 100, "min-members"), q.flag("force")
 		}},
 		"POST /nodes/{id}/remove-from-cluster": {(*node.Service).Remove, func(*query, *node.Request) {}},
 		"GET /cluster-health-statuses":         health,
@@ -107,8 +107,8 @@ func answerStatus(w http.ResponseWriter, s answer.Status) {
 	_ = json.NewEncoder(w).Encode(s) // an error means that the client is gone
 }
 
-// serveOperations adds the server of operations to s, and replaces a socket that an earlier process has left. It returns
-// after the first attempt to listen. It repeats failed attempts, since the servers' directory may not exist before they
+// serveOperations adds the server of operations to s, and replaces the socket of an earlier process. It returns after
+// the first attempt to listen. It repeats failed attempts, since the servers' directory may not exist before they
 // start; the agent takes part meanwhile.
 func (a *Agent) serveOperations(ctx context.Context, s *servers) {
 	path := s.socket

@@ -46,19 +46,23 @@ func (q *query) one(names ...string) (name, value string, given bool) {
 	return name, value, given
 }
 
-// seconds parses a whole number of seconds, from least to [maintenance.MaxTimeout].
-func (q *query) seconds(otherwise time.Duration, least int, names ...string) time.Duration {
+// number parses the parameter under the first of its names that is given: a whole number from least to most.
+func (q *query) number(otherwise, least, most int, names ...string) int {
 	name, value, given := q.one(names...)
 	if !given {
 		return otherwise
 	}
-	most := int(maintenance.MaxTimeout / time.Second)
 	n, err := strconv.Atoi(value)
 	if err != nil || n < least || n > most {
-		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes a whole number of seconds from %d to %d", name, value, least,
-			most))
+		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes a whole number from %d to %d", name, value, least, most))
 	}
-	return time.Duration(n) * time.Second
+	return n
+}
+
+// seconds parses a whole number of seconds, from least to [maintenance.MaxTimeout].
+func (q *query) seconds(otherwise time.Duration, least int, names ...string) time.Duration {
+	most := int(maintenance.MaxTimeout / time.Second)
+	return time.Duration(q.number(int(otherwise/time.Second), least, most, names...)) * time.Second
 }
 
 // limits parses those of a drain.
@@ -67,19 +71,6 @@ func (q *query) limits(timeout, grace string) maintenance.Limits {
 	l.Timeout = q.seconds(maintenance.DefaultTimeout, 1, timeout)
 	l.Grace = q.seconds(maintenance.GraceFor(l.Timeout), 0, grace)
 	return l
-}
-
-// number parses a whole number from 0 to most; the default is 0.
-func (q *query) number(name string, most int) int {
-	_, value, given := q.one(name)
-	if !given {
-		return 0
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 || n > most {
-		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes a whole number from 0 to %d", name, value, most))
-	}
-	return n
 }
 
 // flag parses true or false; the default is false.

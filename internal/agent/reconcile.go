@@ -12,18 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// reconcile reads the databases and makes the changes that are due. If nothing changes before, the caller calls it at
-// the time again; 0 means never.
-func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
-	r, err := g.read(ctx, f)
-	if err != nil {
-		return 0, err
-	}
-	return g.pass(ctx, r), nil
-}
-
 // pass makes the changes that follow from a reading. The unit may have lost or taken the lease while it read, so pass
-// asks again whether it acts.
+// asks again whether it acts. again is when to read again if nothing changes before; 0 is never.
 func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
 	for {
 		t := g.turn(r)
@@ -112,8 +102,8 @@ func wanted(live config.Config, inv *gateway.Inventory, owns func(key string) bo
 		wanted bool
 	}{
 		{admission, admits(live, inv)},
-		{continuation, len(standing(inv)) > 0},
-		{demotion, on && len(comeTo(inv)) > 0},
+		{continuation, len(intended(inv)) > 0},
+		{demotion, on && len(nodesToDemote(inv)) > 0},
 		{endOfRuns, over},
 		{rescheduling, slices.ContainsFunc(plan, func(c schedule.Change) bool { return owns(c.Group) })},
 	} {

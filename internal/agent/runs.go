@@ -34,8 +34,8 @@ func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gatewa
 	}
 	drains := maintenance.ParseRecords(inv.NB.IDs).Drains
 	g.unfinished = slices.DeleteFunc(j.Unfinished(), func(e journal.Entry) bool {
-		_, stands := drains[e.Chassis]
-		return !strings.HasSuffix(e.By, byAgent) || stands
+		_, drained := drains[e.Chassis]
+		return !strings.HasSuffix(e.By, byAgent) || drained
 	})
 	g.noted = value
 	return nil

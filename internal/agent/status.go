@@ -39,22 +39,8 @@ type line struct {
 func (s *seen) update(e *lease.Election, known func(address string) bool, d lease.Decision,
 	now time.Duration,
 ) (lines []line) {
-	add := func(message string, attributes ...any) { lines = append(lines, line{message, attributes}) }
 	if r, ok := e.Holder(now); ok {
-		if !s.known || r.Holder != s.holder || r.Term != s.term {
-			s.setHolder(r, now)
-			add("holder of the lease", "holder", r.Holder, "term", r.Term, "address", r.Address)
-			if e.HasNamesake() {
-				add("another agent uses this unit's name, or this unit's address has changed; "+
-					"this agent acts only once the other one is silent", "address", r.Address)
-			}
-		}
-		unknown := r.UnknownHolder(e.Unit, known)
-		if unknown != "" && unknown != s.unknownHolder {
-			add("the lease names an agent that this one does not know; "+
-				"it is not asked, and counts as silent", "holder", r.Holder, "address", r.Address)
-		}
-		s.unknownHolder = unknown
+		lines = s.updateHolder(e, r, known, now)
 	}
 	if d.Acts != s.acts {
 		s.acts = d.Acts
@@ -62,22 +48,43 @@ func (s *seen) update(e *lease.Election, known func(address string) bool, d leas
 		if d.Acts {
 			text = "this unit acts"
 		}
-		add(text, "term", s.term)
+		lines = append(lines, line{text, []any{"term", s.term}})
 	}
-	for i, err := range []error{s.northbound, s.southbound} {
-		before, name := s.reported[i], []string{"Northbound", "Southbound"}[i]
-		s.reported[i] = ""
-		if err != nil {
-			s.reported[i] = err.Error()
+	for i, name := range []string{"Northbound", "Southbound"} {
+		problem, before := "", s.reported[i]
+		if err := []error{s.northbound, s.southbound}[i]; err != nil {
+			problem = err.Error()
 		}
-		switch problem := s.reported[i]; problem {
+		s.reported[i] = problem
+		switch problem {
 		case before:
 		case "":
-			add("database can be used again", "database", name)
+			lines = append(lines, line{"database can be used again", []any{"database", name}})
 		default:
-			add("database can't be used", "database", name, "error", problem)
+			lines = append(lines, line{"database can't be used", []any{"database", name, "error", problem}})
 		}
 	}
+	return lines
+}
+
+// updateHolder compares the holder with the last one.
+func (s *seen) updateHolder(e *lease.Election, r lease.Record, known func(address string) bool,
+	now time.Duration,
+) (lines []line) {
+	if !s.known || r.Holder != s.holder || r.Term != s.term {
+		s.setHolder(r, now)
+		lines = append(lines, line{"holder of the lease", []any{"holder", r.Holder, "term", r.Term, "address", r.Address}})
+		if e.HasNamesake() {
+			lines = append(lines, line{"another agent uses this unit's name, or this unit's address has changed; " +
+				"this agent acts only once the other one is silent", []any{"address", r.Address}})
+		}
+	}
+	unknown := r.UnknownHolder(e.Unit, known)
+	if unknown != "" && unknown != s.unknownHolder {
+		lines = append(lines, line{"the lease names an agent that this one does not know; " +
+			"it is not asked, and counts as silent", []any{"holder", r.Holder, "address", r.Address}})
+	}
+	s.unknownHolder = unknown
 	return lines
 }
 
