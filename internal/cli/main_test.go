@@ -40,7 +40,7 @@ done`,
 	"is-leader":    `echo true`,
 	"config-get":   `echo '{"source":"distro"}'`,
 	"leader-get":   `echo '{}'`,
-	"network-get":  `echo '{"bind-addresses":[{"addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],"ingress-addresses":["10.0.0.1"]}'`,
+	"network-get":  `echo '{"bind-addresses":[{"addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}]}'`,
 	"dpkg-query":   `echo ovn-central installed 23.03.1-1`,
 	// Results that are not used.
 	"application-version-set": `:`,
@@ -66,7 +66,8 @@ func prepare(t *testing.T) (env environment, dir string) {
 	}
 	return environment{
 		"JUJU_UNIT_NAME": "ovn-central/0", "JUJU_VERSION": "3.6.11", "JUJU_CONTEXT_ID": "x",
-		"OVN_RUNDIR": filepath.Join(dir, "run"), "OVN_DBDIR": filepath.Join(dir, "db"), "OVN_SYSCONFDIR": filepath.Join(dir, "etc"),
+		"OVN_RUNDIR": filepath.Join(dir, "run"), "OVN_DBDIR": filepath.Join(dir, "db"),
+		"OVN_SYSCONFDIR": filepath.Join(dir, "etc"),
 	}, dir
 }
 
@@ -97,15 +98,16 @@ func TestMain_unknown_hook_succeeds(t *testing.T) {
 	assert.Empty(t, stdout+stderr)
 }
 
-func TestHookRunsWithoutAHome(t *testing.T) {
+func TestMain_hook_without_HOME(t *testing.T) {
 	env, dir := prepare(t)
 	env["JUJU_DISPATCH_PATH"] = "hooks/update-status"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
 	assert.Equal(t, 0, code, stderr)
-	assert.Contains(t, called(t, dir), "status-set -- blocked 'certificates' missing; run: juju integrate ovn-central:certificates vault\n")
+	assert.Contains(t, called(t, dir),
+		"status-set -- blocked 'certificates' missing; run: juju integrate ovn-central:certificates vault\n")
 }
 
-func TestActionRunsWithoutAHome(t *testing.T) {
+func TestMain_action_without_HOME(t *testing.T) {
 	env, dir := prepare(t)
 	env["JUJU_DISPATCH_PATH"] = "actions/cluster-status"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
@@ -123,73 +125,77 @@ func TestMain_refused_action_exits_0(t *testing.T) {
 
 func TestMain_failed_hook_logs_each_line(t *testing.T) {
 	env, dir := prepare(t)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "systemctl"), []byte("#!/bin/sh\necho Access denied >&2; exit 4\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "systemctl"), []byte("#!/bin/sh\necho Access denied >&2; exit 4\n"),
+		0o755))
 	code, _, stderr := mainOf(t, env, "/charm/dispatch", "hook", "stop")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, called(t, dir), "juju-log -l ERROR -- cannot finish hook stop: cannot stop the services: systemctl: Access denied\n")
+	assert.Contains(t, called(t, dir),
+		"juju-log -l ERROR -- cannot finish hook stop: cannot stop the services: systemctl: Access denied\n")
 	assert.Empty(t, stderr, "Juju writes that to the same log")
 }
 
 func TestMain_usage_errors(t *testing.T) {
-	tests := map[string]struct {
+	for _, test := range []struct {
 		args []string
 		says string
 	}{
-		"no dispatch path":      {[]string{"/charm/dispatch"}, "nothing to do: Juju sets JUJU_DISPATCH_PATH"},
-		"unknown option":        {[]string{"ovn-central-operator", "--frobnicate"}, "unknown flag: --frobnicate"},
-		"option of a hook":      {[]string{"ovn-central-operator", "hook", "stop", "--force"}, "unknown flag: --force"},
-		"hook of no name":       {[]string{"ovn-central-operator", "hook"}, "takes NAME; type: ovn-central-operator"},
-		"two hooks":             {[]string{"ovn-central-operator", "hook", "stop", "start"}, "takes NAME, not "},
-		"action of no name":     {[]string{"ovn-central-operator", "action"}, "takes NAME; type: ovn-central-operator"},
-		"unknown action":        {[]string{"ovn-central-operator", "action", "kcik"}, `unknown action "kcik"`},
-		"version_with_argument": {[]string{"ovn-central-operator", "version", "x"}, `version takes no arguments, not "x"`},
-		"unknown command":       {[]string{"ovn-central-operator", "frobnicate"}, `unknown command "frobnicate" for "ovn-central-operator"; ovn-central-operator --help lists them`},
-		"unknown of nodes":      {[]string{"ovn-central-operator", "nodes", "frobnicate"}, `"; ovn-central-operator nodes --help lists them`},
-		"near a command":        {[]string{"ovn-gateways", "stat"}, `unknown command "stat" for "ovn-gateways"; did you mean status? `},
-		"near a node's command": {[]string{"ovn-gateways", "nodes", "lst"}, "did you mean list? "},
-		"command of a group":    {[]string{"ovn-gateways", "drain", "x"}, "did you mean nodes? "},
-		"help of no command":    {[]string{"ovn-gateways", "help", "stat"}, "did you mean status? "},
-		"no command with help":  {[]string{"ovn-gateways", "nodes", "lst", "--help"}, "did you mean list? "},
-		"bad variable":          {[]string{"ovn-gateways", "status"}, `OVN_SB_DB "garbage" is not unix:FILE`},
-		"no port":               {[]string{"ovn-gateways", "status", "--nb=tcp:10.0.0.5"}, `--nb "tcp:10.0.0.5" is not `},
-		"no key":                {[]string{"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/nope", "--certificate=c", "--ca-cert=d"}, "--private-key: open /nope: no such file"},
-		"no certificate in it":  {[]string{"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/dev/null", "--certificate=/dev/null", "--ca-cert=/dev/null"}, "--certificate /dev/null and --private-key /dev/null: "},
-		"no such plan":          {[]string{"ovn-gateways", "plan", "reblance"}, `plan takes [rebalance|reschedule], not "reblance"; type: ovn-gateways plan`},
-		"no file's name":        {[]string{"ovn-gateways", "plan", "--picture", ""}, "--picture is empty"},
-		"no file":               {[]string{"ovn-gateways", "plan", "--picture", "-"}, "--picture takes the name of a file, such as plan.svg"},
-		"a flag as file":        {[]string{"ovn-gateways", "plan", "--picture", "--max-moves"}, "--picture takes the name of a file, such as plan.svg"},
-		"revert of nothing":     {[]string{"ovn-gateways", "rebalance", "--yes", "--revert", ""}, "--revert is empty"},
-		"nothing reviewed":      {[]string{"ovn-gateways", "rebalance", "--yes", "--review-id="}, "--review-id is empty"},
-		"no layout":             {[]string{"ovn-gateways", "rebalance", "--yes", "--target-revision="}, "--target-revision is empty"},
-		"of no network":         {[]string{"ovn-gateways", "reschedule", "--network", "physnet1", "--network="}, "--network is empty"},
-		"nowhere":               {[]string{"ovn-gateways", "rebalance", "--nb="}, "--nb is empty"},
-		"a node of nowhere":     {[]string{"ovn-central-operator", "nodes", "drain", "x", "--sb="}, "--sb is empty"},
-		"of another plan":       {[]string{"ovn-gateways", "plan", "--scheduler", "random"}, "plan rebalance takes --max-moves and --allow-new-candidates, not --scheduler"},
-		"moves of none":         {[]string{"ovn-gateways", "plan", "reschedule", "--max-moves=1"}, "plan reschedule takes --scheduler and --seed, not --max-moves"},
-		"of another verb":       {[]string{"ovn-gateways", "rebalance", "--scheduler", "random"}, "unknown flag: --scheduler; ovn-gateways rebalance --help lists the flags"},
-		"moves of a verb":       {[]string{"ovn-gateways", "reschedule", "--allow-new-candidates"}, "unknown flag: --allow-new-candidates; ovn-gateways reschedule --help lists the flags"},
-		"seed of nothing":       {[]string{"ovn-gateways", "reschedule", "--seed=7"}, "--seed is for --scheduler random"},
-		"too many plans":        {[]string{"ovn-central-operator", "gateways", "history", "a", "b"}, `takes [PLAN], not "a b"`},
-		"no node":               {[]string{"ovn-central-operator", "nodes", "show"}, "show takes NODE; type: ovn-central-operator nodes show NODE"},
-		"no duration":           {[]string{"ovn-central-operator", "nodes", "drain", "x", "--timeout=soon"}, "a number of seconds, or such as 90s"},
-		"no form of output":     {[]string{"ovn-gateways", "status", "-o", "xml"}, `--output "xml": must be text, yaml or json`},
-		"none of its own":       {[]string{"ovn-gateways", "frobnicate"}, `unknown command "frobnicate"`},
-		"in its other name":     {[]string{"ovn-gateways", "status", "--format=xml"}, `--output "xml": must be`},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			env, dir := prepare(t)
-			if name == "bad variable" {
-				env["OVN_SB_DB"] = "garbage"
-			}
-			code, stdout, stderr := mainOf(t, env, test.args...)
-			assert.Equal(t, 2, code)
-			assert.Contains(t, stderr, "error: ")
-			assert.Contains(t, stderr, test.says)
-			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
-			assert.Empty(t, stdout)
-			assert.Empty(t, called(t, dir), "nothing was done")
-		})
+		{[]string{"/charm/dispatch"}, "nothing to do: Juju sets JUJU_DISPATCH_PATH"},
+		{[]string{"ovn-central-operator", "--frobnicate"}, "unknown flag: --frobnicate"},
+		{[]string{"ovn-central-operator", "hook", "stop", "--force"}, "unknown flag: --force"},
+		{[]string{"ovn-central-operator", "hook"}, "takes NAME; type: ovn-central-operator"},
+		{[]string{"ovn-central-operator", "hook", "stop", "start"}, "takes NAME, not "},
+		{[]string{"ovn-central-operator", "action"}, "takes NAME; type: ovn-central-operator"},
+		{[]string{"ovn-central-operator", "action", "kcik"}, `unknown action "kcik"`},
+		{[]string{"ovn-central-operator", "version", "x"}, `version takes no arguments, not "x"`},
+		{[]string{"ovn-central-operator", "frobnicate"},
+			`unknown command "frobnicate" for "ovn-central-operator"; ovn-central-operator --help lists them`},
+		{[]string{"ovn-central-operator", "nodes", "frobnicate"}, `"; ovn-central-operator nodes --help lists them`},
+		{[]string{"ovn-gateways", "stat"}, `unknown command "stat" for "ovn-gateways"; did you mean status? `},
+		{[]string{"ovn-gateways", "nodes", "lst"}, "did you mean list? "},
+		{[]string{"ovn-gateways", "drain", "x"}, "did you mean nodes? "},
+		{[]string{"ovn-gateways", "help", "stat"}, "did you mean status? "},
+		{[]string{"ovn-gateways", "nodes", "lst", "--help"}, "did you mean list? "},
+		{[]string{"ovn-gateways", "status", "--nb=tcp:10.0.0.5"}, `--nb "tcp:10.0.0.5" is not `},
+		{[]string{"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/nope", "--certificate=c",
+			"--ca-cert=d"}, "--private-key: open /nope: no such file"},
+		{[]string{"ovn-gateways", "status", "--nb=ssl:h:1", "--sb=ssl:h:2", "--private-key=/dev/null",
+			"--certificate=/dev/null", "--ca-cert=/dev/null"}, "--certificate /dev/null and --private-key /dev/null: "},
+		{[]string{"ovn-gateways", "plan", "reblance"},
+			`plan takes [rebalance|reschedule], not "reblance"; type: ovn-gateways plan`},
+		{[]string{"ovn-gateways", "plan", "--picture", ""}, "--picture is empty"},
+		{[]string{"ovn-gateways", "plan", "--picture", "-"}, "--picture takes the name of a file, such as plan.svg"},
+		{[]string{"ovn-gateways", "plan", "--picture", "--max-moves"},
+			"--picture takes the name of a file, such as plan.svg"},
+		{[]string{"ovn-gateways", "rebalance", "--yes", "--revert", ""}, "--revert is empty"},
+		{[]string{"ovn-gateways", "rebalance", "--yes", "--review-id="}, "--review-id is empty"},
+		{[]string{"ovn-gateways", "rebalance", "--yes", "--target-revision="}, "--target-revision is empty"},
+		{[]string{"ovn-gateways", "reschedule", "--network", "physnet1", "--network="}, "--network is empty"},
+		{[]string{"ovn-gateways", "rebalance", "--nb="}, "--nb is empty"},
+		{[]string{"ovn-central-operator", "nodes", "drain", "x", "--sb="}, "--sb is empty"},
+		{[]string{"ovn-gateways", "plan", "--scheduler", "random"},
+			"plan rebalance takes --max-moves and --allow-new-candidates, not --scheduler"},
+		{[]string{"ovn-gateways", "plan", "reschedule", "--max-moves=1"},
+			"plan reschedule takes --scheduler and --seed, not --max-moves"},
+		{[]string{"ovn-gateways", "rebalance", "--scheduler", "random"},
+			"unknown flag: --scheduler; ovn-gateways rebalance --help lists the flags"},
+		{[]string{"ovn-gateways", "reschedule", "--allow-new-candidates"},
+			"unknown flag: --allow-new-candidates; ovn-gateways reschedule --help lists the flags"},
+		{[]string{"ovn-gateways", "reschedule", "--seed=7"}, "--seed is for --scheduler random"},
+		{[]string{"ovn-central-operator", "gateways", "history", "a", "b"}, `takes [PLAN], not "a b"`},
+		{[]string{"ovn-central-operator", "nodes", "show"}, "show takes NODE; type: ovn-central-operator nodes show NODE"},
+		{[]string{"ovn-central-operator", "nodes", "drain", "x", "--timeout=soon"}, "a number of seconds, or such as 90s"},
+		{[]string{"ovn-gateways", "status", "-o", "xml"}, `--output "xml": must be text, yaml or json`},
+		{[]string{"ovn-gateways", "frobnicate"}, `unknown command "frobnicate"`},
+		{[]string{"ovn-gateways", "status", "--format=xml"}, `--output "xml": must be`},
+	} {
+		env, dir := prepare(t)
+		code, stdout, stderr := mainOf(t, env, test.args...)
+		assert.Equal(t, 2, code, test.args)
+		assert.Contains(t, stderr, "error: ")
+		assert.Contains(t, stderr, test.says)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
+		assert.Empty(t, stdout)
+		assert.Empty(t, called(t, dir), "nothing was done")
 	}
 }
 
@@ -201,13 +207,22 @@ func TestDatabases_default_to_this_machine(t *testing.T) {
 		args []string
 		says string
 	}{
-		"this machine": {args: []string{"list"}, says: "unix:/nowhere/ovnnb_db.sock: connect: no such file or directory; name databases that are not on this machine by --nb or OVN_NB_DB, and --sb or OVN_SB_DB)\n"},
-		"one of them":  {args: []string{"list", "--nb=unix:/here"}, says: "no such file or directory; name databases that are not on this machine by --sb or OVN_SB_DB)\n"},
-		"none of them": {env: map[string]string{"OVN_SB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"}, says: "no such file or directory)\n"},
-		"a variable":   {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list"}, says: "unix:/elsewhere: connect: no such file"},
-		"named":        {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"}, says: "unix:/here: connect: no such file"},
-		"negative":     {args: []string{"drain", "x", "--grace-period=-1s"}, says: "it must be a number of seconds, or such as 90s, 15m, 1h30m"},
-		"seconds":      {args: []string{"drain", "x", "--timeout=90", "--grace-period=2m"}, says: "120 is not smaller than timeout 90"},
+		"this machine": {args: []string{"list"}, says: "unix:/nowhere/ovnnb_db.sock: connect: no such file or directory; " +
+			"name databases that are not on this machine by --nb or OVN_NB_DB, and --sb or OVN_SB_DB)\n"},
+		"one of them": {args: []string{"list", "--nb=unix:/here"},
+			says: "no such file or directory; name databases that are not on this machine by --sb or OVN_SB_DB)\n"},
+		"none of them": {env: map[string]string{"OVN_SB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"},
+			says: "no such file or directory)\n"},
+		"a variable": {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list"},
+			says: "unix:/elsewhere: connect: no such file"},
+		"named": {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"},
+			says: "unix:/here: connect: no such file"},
+		"bad variable": {env: map[string]string{"OVN_SB_DB": "garbage"}, args: []string{"list"},
+			says: `OVN_SB_DB "garbage" is not unix:FILE`},
+		"negative": {args: []string{"drain", "x", "--grace-period=-1s"},
+			says: "it must be a number of seconds, or such as 90s, 15m, 1h30m"},
+		"seconds": {args: []string{"drain", "x", "--timeout=90", "--grace-period=2m"},
+			says: "120 is not smaller than timeout 90"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env, _ := prepare(t)
@@ -225,8 +240,10 @@ func TestDatabases_default_to_this_machine(t *testing.T) {
 // On a machine without databases every command's error has a remedy.
 func TestDatabases_absent_error_has_remedy(t *testing.T) {
 	for _, command := range []string{
-		"gateways status", "gateways plan", "gateways rebalance --yes", "gateways reschedule", "gateways history", "gateways revisions",
-		"nodes list", "nodes show x", "nodes cordon x", "nodes drain x", "nodes undrain x", "nodes remove x", "nodes remove x -o json",
+		"gateways status", "gateways plan", "gateways rebalance --yes", "gateways reschedule", "gateways history",
+		"gateways revisions",
+		"nodes list", "nodes show x", "nodes cordon x", "nodes drain x", "nodes undrain x", "nodes remove x",
+		"nodes remove x -o json",
 	} {
 		env, _ := prepare(t)
 		env["OVN_RUNDIR"] = "/nowhere"
@@ -263,7 +280,8 @@ func TestMain_help_and_version_on_stdout(t *testing.T) {
 		assert.Contains(t, stdout, "Available Commands:", args)
 		assert.Empty(t, stderr, args)
 	}
-	for _, args := range [][]string{{"x"}, {"x", "gateways", "status"}, {"x", "nodes", "drain"}, {"x", "agent"}, {"x", "start-guard"}, {"ovn-gateways", "nodes", "list"}} {
+	for _, args := range [][]string{{"x"}, {"x", "gateways", "status"}, {"x", "nodes", "drain"}, {"x", "agent"},
+		{"x", "start-guard"}, {"ovn-gateways", "nodes", "list"}} {
 		_, stdout, _ := mainOf(t, env, append(args, "--help")...)
 		assert.Contains(t, stdout, "\nExit status:\n  0 ", args)
 		assert.Contains(t, stdout, version.Docs, args)
@@ -294,7 +312,8 @@ func TestMain_hook_without_Juju_names_tool(t *testing.T) {
 func TestMain_interrupted_hook_exit_code(t *testing.T) {
 	env, dir := prepare(t)
 	started := filepath.Join(dir, "started")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "goal-state"), []byte("#!/bin/sh\n: >'"+started+"'\nexec sleep 60\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "goal-state"),
+		[]byte("#!/bin/sh\n: >'"+started+"'\nexec sleep 60\n"), 0o755))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer cancel()
@@ -311,7 +330,7 @@ func TestMain_interrupted_hook_exit_code(t *testing.T) {
 	assert.Less(t, time.Since(begun), 20*time.Second)
 }
 
-// A person who has waited for a server that hangs is not told what the server has not answered.
+// An interrupted command prints nothing about a server that hangs.
 func TestMain_interrupted_question(t *testing.T) {
 	env, dir := prepare(t)
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(dir, "silent.sock"))
@@ -334,7 +353,8 @@ func TestGateways_status_refuses_flags_of_changes(t *testing.T) {
 	for _, flag := range []string{"--yes", "--seed=3", "--max-moves=1", "--dry-run"} {
 		for _, command := range []string{"status", "history"} {
 			var stdout, stderr bytes.Buffer
-			code := cli.Main(t.Context(), []string{"ovn-central-operator", "gateways", command, "--nb=unix:/nb", "--sb=unix:/sb", flag}, func(string) string { return "" }, &stdout, &stderr)
+			code := cli.Main(t.Context(), []string{"ovn-central-operator", "gateways", command, "--nb=unix:/nb", "--sb=unix:/sb",
+				flag}, func(string) string { return "" }, &stdout, &stderr)
 			assert.Equal(t, 2, code, flag)
 			assert.Contains(t, stderr.String(), "unknown flag", flag)
 		}

@@ -19,17 +19,21 @@ func TestRoute(t *testing.T) {
 		dispatch string
 		command  []string
 	}{
-		"hook":                              {[]string{charm + "dispatch"}, "hooks/stop", []string{"hook", "stop"}},
-		"hook of a relation":                {[]string{charm + "dispatch"}, "hooks/ovsdb-peer-relation-joined", []string{"hook", "ovsdb-peer-relation-joined"}},
-		"action":                            {[]string{charm + "dispatch"}, "actions/cluster-status", []string{"action", "cluster-status"}},
-		"unknown_hook":                      {[]string{charm + "dispatch"}, "hooks/collect-metrics", []string{"hook", "collect-metrics"}},
-		"symlink in the folder of hooks":    {[]string{charm + "hooks/stop"}, "", []string{"hook", "stop"}},
-		"symlink from the charm's folder":   {[]string{"hooks/update-status"}, "", []string{"hook", "update-status"}},
-		"symlink with a dot":                {[]string{"./hooks/install"}, "", []string{"hook", "install"}},
-		"symlink in the folder of actions":  {[]string{charm + "actions/kick"}, "", []string{"action", "kick"}},
-		"variable_of_Juju_comes_first":      {[]string{charm + "hooks/install"}, "hooks/stop", []string{"hook", "stop"}},
-		"a dispatch path of neither":        {[]string{charm + "hooks/install"}, "secrets/stop", []string{"hook", "install"}},
-		"sub-command":                       {[]string{"ovn-central-operator", "action", "kick"}, "", []string{"action", "kick"}},
+		"hook": {[]string{charm + "dispatch"}, "hooks/stop", []string{"hook", "stop"}},
+		"hook of a relation": {[]string{charm + "dispatch"}, "hooks/ovsdb-peer-relation-joined",
+			[]string{"hook", "ovsdb-peer-relation-joined"}},
+		"action": {[]string{charm + "dispatch"}, "actions/cluster-status",
+			[]string{"action", "cluster-status"}},
+		"unknown_hook": {[]string{charm + "dispatch"}, "hooks/collect-metrics",
+			[]string{"hook", "collect-metrics"}},
+		"symlink in the folder of hooks":   {[]string{charm + "hooks/stop"}, "", []string{"hook", "stop"}},
+		"symlink from the charm's folder":  {[]string{"hooks/update-status"}, "", []string{"hook", "update-status"}},
+		"symlink with a dot":               {[]string{"./hooks/install"}, "", []string{"hook", "install"}},
+		"symlink in the folder of actions": {[]string{charm + "actions/kick"}, "", []string{"action", "kick"}},
+		"variable_of_Juju_comes_first":     {[]string{charm + "hooks/install"}, "hooks/stop", []string{"hook", "stop"}},
+		"a dispatch path of neither":       {[]string{charm + "hooks/install"}, "secrets/stop", []string{"hook", "install"}},
+		"sub-command": {[]string{"ovn-central-operator", "action", "kick"}, "",
+			[]string{"action", "kick"}},
 		"sub-command in a hook":             {[]string{"./dispatch", "version"}, "hooks/stop", []string{"version"}},
 		"sub-command of a symlink":          {[]string{charm + "hooks/stop", "version"}, "", []string{"version"}},
 		"option":                            {[]string{"ovn-central-operator", "--help"}, "", []string{"--help"}},
@@ -44,11 +48,8 @@ func TestRoute(t *testing.T) {
 		"no arguments at all":               {nil, "hooks/stop", nil},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			getenv := func(key string) string { return map[string]string{"JUJU_DISPATCH_PATH": test.dispatch}[key] }
-			assert.Equal(t, test.command, cli.Route(test.args, getenv))
-		})
+		getenv := func(key string) string { return map[string]string{"JUJU_DISPATCH_PATH": test.dispatch}[key] }
+		assert.Equal(t, test.command, cli.Route(test.args, getenv), name)
 	}
 }
 
@@ -59,6 +60,7 @@ func TestRoute_every_hook(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, f := range files {
-		assert.Equal(t, []string{"hook", f.Name()}, cli.Route([]string{"/charm/hooks/" + f.Name()}, func(string) string { return "" }))
+		assert.Equal(t, []string{"hook", f.Name()}, cli.Route([]string{"/charm/hooks/" + f.Name()},
+			func(string) string { return "" }))
 	}
 }

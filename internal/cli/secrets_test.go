@@ -4,9 +4,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,8 +35,10 @@ func secrets() []string {
 
 // hookTools answer with all of these secrets.
 var hookTools = map[string]string{
-	"config-get": `echo '{"source":"deb https://me:` + optionSecret + `@archive.example/ubuntu jammy main|5EDB1B62EC4926EA",` +
-		`"ovn-source":"deb https://me:` + overlaySecret + `@overlay.example/ubuntu jammy main","ovn-exporter-channel":"stable"}'`,
+	"config-get": `echo '{"source":"deb https://me:` + optionSecret +
+		`@archive.example/ubuntu jammy main|5EDB1B62EC4926EA",` +
+		`"ovn-source":"deb https://me:` + overlaySecret +
+		`@overlay.example/ubuntu jammy main","ovn-exporter-channel":"stable"}'`,
 	"relation-ids":  `case "$*" in *certificates*) echo '["certificates:1"]';; *) echo '[]';; esac`,
 	"relation-list": `echo '["vault/0"]'`,
 	"relation-get": `echo '{"ca":"x","ovn-central_0.server.cert":"x","ovn-central_0.server.key":` +
@@ -50,9 +54,10 @@ var hookTools = map[string]string{
 const telltale = `{ echo "$0 $*"; env; cat; } >&2; exit 1`
 
 // programs are those that the product runs by name: in the literals of commands, and in the calls of hook tools.
-func programs(t *testing.T) (all []string) {
+func programs(t *testing.T) []string {
 	t.Helper()
-	found := map[string]bool{}
+	// arguments of others in the source
+	found := map[string]bool{"apt-get": true, "dpkg": true, "add-apt-repository": true}
 	files, err := filepath.Glob("../*/*.go")
 	require.NoError(t, err)
 	for _, file := range files {
@@ -62,37 +67,38 @@ func programs(t *testing.T) (all []string) {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		require.NoError(t, err)
 		ast.Inspect(tree, func(n ast.Node) bool {
-			name := ""
-			switch n := n.(type) {
-			case *ast.CompositeLit:
-				kind, _ := n.Type.(*ast.SelectorExpr)
-				if kind == nil || kind.Sel.Name != "Command" {
-					return true
-				}
-				for _, e := range n.Elts {
-					if pair, ok := e.(*ast.KeyValueExpr); ok && pair.Key.(*ast.Ident).Name == "Name" {
-						name = literal(pair.Value)
-					}
-				}
-			case *ast.CallExpr:
-				called, _ := n.Fun.(*ast.SelectorExpr)
-				switch {
-				case called == nil:
-				case (called.Sel.Name == "tell" || called.Sel.Name == "data") && len(n.Args) > 1:
-					name = literal(n.Args[1])
-				case called.Sel.Name == "query" && len(n.Args) > 2:
-					name = literal(n.Args[2])
-				}
-			}
-			if program.MatchString(name) && !found[name] {
+			if name := programOf(n); program.MatchString(name) {
 				found[name] = true
-				all = append(all, name)
 			}
 			return true
 		})
 	}
-	// These are arguments of other programs in the source.
-	return append(all, "apt-get", "dpkg", "add-apt-repository")
+	return slices.Sorted(maps.Keys(found))
+}
+
+// programOf is the program that a command's literal names, or a call of a hook tool.
+func programOf(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.CompositeLit:
+		if kind, ok := n.Type.(*ast.SelectorExpr); !ok || kind.Sel.Name != "Command" {
+			return ""
+		}
+		for _, e := range n.Elts {
+			if pair, ok := e.(*ast.KeyValueExpr); ok && pair.Key.(*ast.Ident).Name == "Name" {
+				return literal(pair.Value)
+			}
+		}
+	case *ast.CallExpr:
+		called, ok := n.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return ""
+		}
+		at := map[string]int{"tell": 1, "data": 1, "query": 2, "queryOnce": 2}[called.Sel.Name]
+		if at > 0 && len(n.Args) > at {
+			return literal(n.Args[at])
+		}
+	}
+	return ""
 }
 
 var program = regexp.MustCompile(`^[a-z][a-z-]+$`)
@@ -114,13 +120,15 @@ func TestMain_output_has_no_secret(t *testing.T) {
 	env["JUJU_CHARM_HTTP_PROXY"] = "http://me:" + proxySecret + "@proxy:3128"
 	t.Setenv("https_proxy", "http://me:"+machineSecret+"@proxy:3128")
 	script := func(name, text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nset -u\nHERE='"+dir+"'\n"+text+"\n"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nset -u\nHERE='"+dir+"'\n"+text+"\n"),
+			0o755))
 	}
 	for name, text := range hookTools {
 		script(name, text)
 	}
 	all := programs(t)
-	for _, known := range []string{"apt-get", "curl", "status-set", "relation-get", "ovs-appctl", "ovsdb-tool", "snap", "ufw", "systemctl"} {
+	for _, known := range []string{"apt-get", "config-get", "curl", "status-set", "relation-get", "ovs-appctl",
+		"ovsdb-tool", "snap", "ufw", "systemctl"} {
 		require.Contains(t, all, known)
 	}
 	for _, failing := range all {
@@ -135,12 +143,12 @@ func TestMain_output_has_no_secret(t *testing.T) {
 					require.NoError(t, os.WriteFile(path, before, 0o755))
 				}
 			})
-			said := new(strings.Builder)
+			output := new(strings.Builder)
 			for _, what := range []string{"hooks/config-changed", "actions/cluster-status"} {
 				require.NoError(t, os.RemoveAll(filepath.Join(dir, "calls")))
 				env["JUJU_DISPATCH_PATH"] = what
 				_, stdout, stderr := mainOf(t, env, "/charm/dispatch")
-				said.WriteString(called(t, dir) + stdout + stderr)
+				output.WriteString(called(t, dir) + stdout + stderr)
 			}
 			// Including those that this unit does not reach.
 			_, err = run.Exec{}.Run(t.Context(), run.Command{
@@ -149,10 +157,10 @@ func TestMain_output_has_no_secret(t *testing.T) {
 				Env:  []string{"http_proxy=" + env["JUJU_CHARM_HTTP_PROXY"]},
 			})
 			require.Error(t, err)
-			said.WriteString(err.Error())
-			require.NotEmpty(t, said.String())
+			output.WriteString(err.Error())
+			require.NotEmpty(t, output.String())
 			for _, secret := range secrets() {
-				assert.NotContains(t, said.String(), secret)
+				assert.NotContains(t, output.String(), secret)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ import (
 )
 
 // Every way to leave the clusters first stops the agent, through package membership's field.
-func TestLeavingStopsTheAgent(t *testing.T) {
+func TestUnit_leaving_stops_agent(t *testing.T) {
 	t.Parallel()
 	require.NotNil(t, unit(func(string) string { return "" }, io.Discard).Members.BeforeLeaving)
 }
@@ -45,8 +45,10 @@ func TestGateways_printed_commands_can_be_pasted(t *testing.T) {
 	nodes := nodeFlags{program: "ovn-central-operator nodes", databaseFlags: f}
 	gateways := gatewayFlags{databaseFlags: f, program: GatewaysName}
 	for printed, words := range map[string][]string{
-		nodes.command(act("remove-node", "node", "compute 3 <x>", "i-really-mean-it", "true")): {"ovn-central-operator", "nodes", "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
-		gateways.undo("p1"): {GatewaysName, "rebalance", "--revert", "p1", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
+		nodes.command(act("remove-node", "node", "compute 3 <x>", "i-really-mean-it", "true")): {"ovn-central-operator",
+			"nodes", "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
+		gateways.undo("p1"): {GatewaysName, "rebalance", "--revert", "p1", "--nb", "ssl:10.0.0.5:6641", "--private-key",
+			f.credentials.Key, "--yes"},
 	} {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf '%s\\n' "+printed).Output()
 		require.NoError(t, err, printed)
@@ -57,7 +59,8 @@ func TestGateways_printed_commands_can_be_pasted(t *testing.T) {
 // A program reads one document on standard output, in the requested form.
 func TestAnswer_in_requested_form(t *testing.T) {
 	d := map[string]string{"unit": "ovn-central/0"}
-	for output, want := range map[string]string{"text": "in words\n", "yaml": "unit: ovn-central/0\n", "json": "{\n  \"unit\": \"ovn-central/0\"\n}\n"} {
+	for output, want := range map[string]string{"text": "in words\n", "yaml": "unit: ovn-central/0\n",
+		"json": "{\n  \"unit\": \"ovn-central/0\"\n}\n"} {
 		f := databaseFlags{output: output, getenv: func(string) string { return "" }}
 		require.NoError(t, f.complete(), output)
 		var out bytes.Buffer
@@ -70,8 +73,10 @@ func TestAnswer_in_requested_form(t *testing.T) {
 func TestGateways_printed_commands_name_databases(t *testing.T) {
 	t.Parallel()
 	for _, name := range shelltest.Hostile {
-		f := nodeFlags{program: "ovn-central-operator nodes", databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}}}
-		words := shelltest.Words(t, f.command(act("release", "node", "chassis:"+name, "name", name, "i-really-mean-it", "true", "dry-run", "true")))
+		f := nodeFlags{program: "ovn-central-operator nodes",
+			databaseFlags: databaseFlags{typed: [][2]string{{"--nb", "unix:" + name}}}}
+		words := shelltest.Words(t,
+			f.command(act("release", "node", "chassis:"+name, "name", name, "i-really-mean-it", "true", "dry-run", "true")))
 		require.Equal(t, []string{"ovn-central-operator", "nodes", "release"}, words[:3])
 		flags := pflag.NewFlagSet("release", pflag.ContinueOnError)
 		nb, yes, dry := flags.String("nb", "", ""), flags.Bool("yes", false, ""), flags.Bool("dry-run", false, "")
@@ -81,7 +86,8 @@ func TestGateways_printed_commands_name_databases(t *testing.T) {
 		assert.True(t, *yes && *dry)
 	}
 	f := nodeFlags{program: "ovn-central-operator nodes"}
-	assert.Equal(t, "ovn-central-operator nodes uncordon --yes -- --yes", f.command(act("uncordon", "node", "--yes", "i-really-mean-it", "true")))
+	assert.Equal(t, "ovn-central-operator nodes uncordon --yes -- --yes",
+		f.command(act("uncordon", "node", "--yes", "i-really-mean-it", "true")))
 }
 
 // act is an action with pairs of a parameter and its value.
@@ -148,43 +154,31 @@ func loaded(t *testing.T, file string, flags ...string) (config.Config, error) {
 func TestAgent_flags_override_file(t *testing.T) {
 	t.Parallel()
 	file := config.Config{
-		Unit: "file/0", Mode: config.Off, NB: []string{"unix:/file/nb"}, SB: []string{"unix:/file/sb"}, TTL: 9 * time.Second, HoldDown: time.Minute,
-		NeutronGateways: true, CordonNew: true, Northd: true, Listen: "127.0.0.1:1", PeerListen: "127.0.0.1:2", Peers: []string{"127.0.0.1:3"}, Socket: "/file/socket",
-		Key: "/file/key", Certificate: "/file/certificate", CA: "/file/ca", Backups: "/file/backups", BackupInterval: time.Hour, Generation: "file",
+		Unit: "file/0", Mode: config.Off, NB: []string{"unix:/file/nb"}, SB: []string{"unix:/file/sb"}, TTL: 9 * time.Second,
+		HoldDown:        time.Minute,
+		NeutronGateways: true, CordonNew: true, Northd: true, Listen: "127.0.0.1:1", PeerListen: "127.0.0.1:2",
+		Peers: []string{"127.0.0.1:3"}, Socket: "/file/socket",
+		Key: "/file/key", Certificate: "/file/certificate", CA: "/file/ca", Backups: "/file/backups",
+		BackupInterval: time.Hour, Generation: "file",
 	}
 	c, err := loaded(t, string(file.Render()))
 	require.NoError(t, err)
 	assert.Equal(t, file, c)
-	c, err = loaded(t, string(file.Render()), "--unit", "typed/0", "--mode", "on", "--nb", "unix:/typed/nb", "--sb", "unix:/typed/sb", "--lease-ttl", "3s", "--hold-down", "5",
-		"--schedule-neutron-gateways=false", "--cordon-new-chassis=false", "--northd=false", "--listen", "127.0.0.1:11", "--peer-listen", "127.0.0.1:12", "--peer", "127.0.0.1:13", "--socket", "/typed/socket",
+	c, err = loaded(t, string(file.Render()), "--unit", "typed/0", "--mode", "on", "--nb", "unix:/typed/nb", "--sb",
+		"unix:/typed/sb", "--lease-ttl", "3s", "--hold-down", "5",
+		"--schedule-neutron-gateways=false", "--cordon-new-chassis=false", "--northd=false", "--listen", "127.0.0.1:11",
+		"--peer-listen", "127.0.0.1:12", "--peer", "127.0.0.1:13", "--socket", "/typed/socket",
 		"--private-key", "/typed/key", "--certificate", "/typed/certificate", "--ca-cert", "/typed/ca")
 	require.NoError(t, err)
 	assert.Equal(t, config.Config{
-		Unit: "typed/0", Mode: config.On, NB: []string{"unix:/typed/nb"}, SB: []string{"unix:/typed/sb"}, TTL: 3 * time.Second, HoldDown: 5 * time.Second,
+		Unit: "typed/0", Mode: config.On, NB: []string{"unix:/typed/nb"}, SB: []string{"unix:/typed/sb"},
+		TTL: 3 * time.Second, HoldDown: 5 * time.Second,
 		Listen: "127.0.0.1:11", PeerListen: "127.0.0.1:12", Peers: []string{"127.0.0.1:13"}, Socket: "/typed/socket",
-		Key: "/typed/key", Certificate: "/typed/certificate", CA: "/typed/ca", Backups: "/file/backups", BackupInterval: time.Hour, Generation: "file",
+		Key: "/typed/key", Certificate: "/typed/certificate", CA: "/typed/ca", Backups: "/file/backups",
+		BackupInterval: time.Hour, Generation: "file",
 	}, c)
 	_, err = loaded(t, `{"nb":["nonsense"],"sb":["unix:/sb"]}`)
-	require.ErrorContains(t, err, `--nb "nonsense" is not unix:FILE`, "before an agent that runs gives anything up for it")
-}
-
-// log keeps the log.
-type log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements [io.Writer].
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) has(text string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Contains(l.text.String(), text)
+	require.ErrorContains(t, err, `--nb "nonsense" is not unix:FILE`, "before a running agent stops for it")
 }
 
 // SIGHUP: the agent only notices that another program uses its new peer address after it has closed the old one. It
@@ -195,21 +189,23 @@ func TestAgent_keeps_old_address_if_new_one_is_taken(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	var mu sync.Mutex
-	told := config.Config{
-		Unit: "u/0", Mode: config.Advise, NB: []string{"unix:/nonexistent"}, SB: []string{"unix:/nonexistent"}, TTL: config.MinTTL, Listen: network + ".1:16401",
+	current := config.Config{
+		Unit: "u/0", Mode: config.Advise, NB: []string{"unix:/nonexistent"}, SB: []string{"unix:/nonexistent"},
+		TTL: config.MinTTL, Listen: network + ".1:16401",
 	}
 	var failure error
 	read := func() (config.Config, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		return told, failure
+		return current, failure
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	said, ended := new(log), make(chan error, 1)
+	output, ended := new(lockedBuffer), make(chan error, 1)
 	dir := t.TempDir()
 	go func() {
-		ended <- runAgent(ctx, read, ovndb.Paths{Run: dir, DB: dir, Logs: dir, Etc: dir}, slog.New(slog.NewTextHandler(said, nil)))
+		ended <- runAgent(ctx, read, ovndb.Paths{Run: dir, DB: dir, Logs: dir, Etc: dir},
+			slog.New(slog.NewTextHandler(output, nil)))
 	}()
 	const patience = 30 * time.Second
 	answers := func() bool {
@@ -226,14 +222,16 @@ func TestAgent_keeps_old_address_if_new_one_is_taken(t *testing.T) {
 	failure = errors.New("nonsense")
 	mu.Unlock()
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	require.Eventually(t, func() bool { return said.has("nonsense") }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(output.String(), "nonsense") }, patience,
+		10*time.Millisecond)
 	assert.True(t, answers())
 
 	mu.Lock()
-	told.PeerListen, failure = taken.Addr().String(), nil
+	current.PeerListen, failure = taken.Addr().String(), nil
 	mu.Unlock()
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	require.Eventually(t, func() bool { return said.has("cannot use the new configuration; keeping the last one") }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(output.String(), "cannot use the new configuration") },
+		patience, 10*time.Millisecond)
 	require.Eventually(t, answers, patience, 10*time.Millisecond)
 	cancel()
 	require.NoError(t, <-ended)

@@ -26,13 +26,13 @@ func TestCheck_refuses_unusable_configuration(t *testing.T) {
 		[]string{"[fd00::6]:16402"}
 	require.NoError(t, secure.Check())
 	for option, changes := range map[string][]func(*config.Config){
-		"unit":        {func(c *config.Config) { c.Unit = "" }},
-		"lease-ttl":   {func(c *config.Config) { c.TTL = time.Second }},
-		"mode":        {func(c *config.Config) { c.Mode = "all" }},
-		"hold-down":   {func(c *config.Config) { c.HoldDown = -time.Second }},
+		"unit":         {func(c *config.Config) { c.Unit = "" }},
+		"lease-ttl":    {func(c *config.Config) { c.TTL = time.Second }},
+		"mode":         {func(c *config.Config) { c.Mode = "all" }},
+		"hold-down":    {func(c *config.Config) { c.HoldDown = -time.Second }},
 		"private-key,": {func(c *config.Config) { c.Key = "k" }},
-		"nb or sb":    {func(c *config.Config) { c.SB = nil }},
-		"listen":      {func(c *config.Config) { c.Listen = "0.0.0.0:16401" }},
+		"nb or sb":     {func(c *config.Config) { c.SB = nil }},
+		"listen":       {func(c *config.Config) { c.Listen = "0.0.0.0:16401" }},
 		"peer-listen": {
 			func(c *config.Config) { c.PeerListen = "10.0.0.5:1" }, func(c *config.Config) { c.PeerListen = ":16402" },
 			func(c *config.Config) { c.PeerListen = "[::]:16402" },
