@@ -21,11 +21,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// seen is a status that a real server gave, and what is known of its members.
+// seen is a captured status of a real server, and what is known of its members.
 type seen struct {
 	fixture string
-	// units have the members, by identity: a unit, one that is "dying", a former
-	// one ("was ovn-central/4"); the others belong to no unit.
+	// units are the units of the members, by identity: "ovn-central/0", one that is "dying", or a former one
+	// ("was ovn-central/4"). Other members belong to no unit.
 	units map[string]string
 	// answers are the members that answer on their client port.
 	answers []string
@@ -33,7 +33,7 @@ type seen struct {
 	silent string
 }
 
-// cluster is what membership makes of it.
+// cluster is the observation of the status.
 func (s seen) cluster(t *testing.T) observe.Cluster {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", s.fixture+".txt"))
@@ -42,7 +42,8 @@ func (s seen) cluster(t *testing.T) observe.Cluster {
 	require.NoError(t, err)
 
 	d := ovndb.Database(status.Name)
-	model := observe.Application{Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}, History: relation.History{d: {}}}
+	model := observe.Application{Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{},
+		History: relation.History{d: {}}}
 	if s.silent != "" {
 		model.Goal[s.silent] = juju.UnitGoal{Status: "waiting"}
 	}
@@ -62,7 +63,8 @@ func (s seen) cluster(t *testing.T) observe.Cluster {
 		}
 		for _, short := range s.answers {
 			if short == m.Short {
-				view.Probes = append(view.Probes, raft.ProbeResult{Address: m.Address, Server: id, Cluster: *status.Cluster, Connected: true})
+				view.Probes = append(view.Probes, raft.ProbeResult{Address: m.Address, Server: id, Cluster: *status.Cluster,
+					Connected: true})
 			}
 		}
 	}
@@ -87,8 +89,9 @@ func local(d ovndb.Database, c ovndb.Condition, err error) observe.Cluster {
 // withFacts adds what is known of this unit's own server.
 func withFacts(c observe.Cluster) observe.Cluster {
 	c.Facts = &observe.ServerFacts{
-		Schemas:   &ovsctl.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true},
-		Storage:   &raftfile.Storage{Size: 12 << 20, Compacted: 4 << 20, Written: time.Date(2026, 11, 23, 9, 8, 7, 0, time.UTC)},
+		Schemas: &ovsctl.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true},
+		Storage: &raftfile.Storage{Size: 12 << 20, Compacted: 4 << 20, Written: time.Date(2026, 11, 23, 9, 8, 7, 0,
+			time.UTC)},
 		LongPolls: &ovsctl.LongPolls{Count: 2, Longest: 2500 * time.Millisecond},
 	}
 	return c
@@ -103,7 +106,8 @@ func clusters(t *testing.T) map[string]observe.Cluster {
 		}.cluster(t),
 		"leader with a stale and a new member at one address": seen{
 			fixture: "nb-leader-stale-and-new-same-address",
-			units:   map[string]string{"8db1": "ovn-central/0", "697f": "ovn-central/1", "7f3d": "ovn-central/2", "89b2": "was ovn-central/2"},
+			units: map[string]string{"8db1": "ovn-central/0", "697f": "ovn-central/1", "7f3d": "ovn-central/2",
+				"89b2": "was ovn-central/2"},
 		}.cluster(t),
 		"leader with a member that does not store": seen{fixture: "nb-leader-with-disk-full-follower"}.cluster(t),
 		"follower, one leaving, one not known yet": seen{
@@ -123,10 +127,12 @@ func clusters(t *testing.T) map[string]observe.Cluster {
 		"server whose schema is older": withFacts(seen{fixture: "nb-single-server", units: map[string]string{}}.cluster(t)),
 		"absent":                       local(ovndb.NB, ovndb.Absent, nil),
 		"down":                         local(ovndb.SB, ovndb.Down, errors.New("server is not running")),
-		"hung":                         local(ovndb.SB, ovndb.Hung, errors.New("cannot ask OVN_Southbound's server for cluster/status: server does not answer within 5s")),
-		"left":                         local(ovndb.NB, ovndb.Left, nil),
-		"answers what is none":         local(ovndb.NB, ovndb.Unreadable, errors.New("cannot read cluster/status: it is empty")),
-		"standalone, unmanaged":        local(ovndb.NB, ovndb.Standalone, nil),
+		"hung": local(ovndb.SB, ovndb.Hung,
+			errors.New("cannot ask OVN_Southbound's server for cluster/status: server does not answer within 5s")),
+		"left": local(ovndb.NB, ovndb.Left, nil),
+		"answers what is none": local(ovndb.NB, ovndb.Unreadable,
+			errors.New("cannot read cluster/status: it is empty")),
+		"standalone, unmanaged": local(ovndb.NB, ovndb.Standalone, nil),
 	}
 }
 
@@ -150,14 +156,13 @@ func TestClusterStatus_formats(t *testing.T) {
 	goldentest.Equal(t, "no-quorum.yaml", render(t, "yaml", clusters(t)["no quorum"]))
 }
 
-// The keys of the charm that this one replaces, in their order; a program may find
-// more of them after these.
+// shipped are the keys of the Python charm's document, in their order; others may follow.
 var shipped = []string{
 	"name", "cluster_id", "server_id", "address", "status", "role", "term", "leader", "vote", "election_timer", "log",
 	"entries_not_yet_committed", "entries_not_yet_applied", "connections", "servers", "unit_map",
 }
 
-func TestDocumentBeginsAsTheShippedCharmsDoes(t *testing.T) {
+func TestClusterStatus_keys_of_Python_charm(t *testing.T) {
 	for name, c := range clusters(t) {
 		if c.Condition != ovndb.Serving {
 			continue

@@ -17,40 +17,32 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-func TestIdentityAsJujuHandsItOver(t *testing.T) {
-	tests := map[string]struct {
+func TestParams_identity(t *testing.T) {
+	t.Parallel()
+	const uuid = "13fe0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
+	for _, c := range []struct {
 		value any
 		id    raft.IDArgument
-		given bool
-		fails string
 	}{
-		"not given":        {nil, raft.IDArgument{}, false, ""},
-		"given as nothing": {"", raft.IDArgument{}, false, ""},
-		"only spaces":      {"  ", raft.IDArgument{}, false, ""},
-		"text":             {"13fe", raft.IDArgument{Text: "13fe"}, true, ""},
-		"in capitals":      {" 13FE\n", raft.IDArgument{Text: "13FE"}, true, ""},
-		"a UUID":           {"13fe0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", raft.IDArgument{Text: "13fe0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"}, true, ""},
-		"integer":          {json.Number("3974"), raft.IDArgument{Text: "3974", Number: true}, true, ""},
-		"octal":            {json.Number("15"), raft.IDArgument{Text: "15", Number: true}, true, ""},
-		"zero":             {json.Number("0"), raft.IDArgument{Text: "0", Number: true}, true, ""},
-		"float":            {json.Number("1.3e+05"), raft.IDArgument{Text: "1.3e+05", Number: true}, true, ""},
-		"true":             {true, raft.IDArgument{}, false, "parameter nb-identity can't be used (it is true: it takes a server ID"},
-		"a list":           {[]any{"13fe"}, raft.IDArgument{}, false, "parameter nb-identity can't be used (it is [13fe]: it takes a server ID"},
-		"an object":        {map[string]any{"a": "b"}, raft.IDArgument{}, false, "parameter nb-identity can't be used (it is map[a:b]: it takes a server ID"},
+		{nil, raft.IDArgument{}}, {"", raft.IDArgument{}}, {"  ", raft.IDArgument{}},
+		{"13fe", raft.IDArgument{Text: "13fe"}}, {" 13FE\n", raft.IDArgument{Text: "13FE"}},
+		{uuid, raft.IDArgument{Text: uuid}},
+		{json.Number("3974"), raft.IDArgument{Text: "3974", Number: true}},
+		{json.Number("15"), raft.IDArgument{Text: "15", Number: true}}, // octal in YAML
+		{json.Number("0"), raft.IDArgument{Text: "0", Number: true}},
+		{json.Number("1.3e+05"), raft.IDArgument{Text: "1.3e+05", Number: true}},
+	} {
+		p := newParams(map[string]any{"nb-identity": c.value})
+		id, given := p.identity("nb-identity")
+		require.NoError(t, p.err())
+		assert.Equal(t, c.id, id)
+		assert.Equal(t, c.id.Text != "", given, c.value)
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newParams(map[string]any{"nb-identity": test.value})
-			id, given := p.identity("nb-identity")
-			if test.fails != "" {
-				require.ErrorContains(t, p.err(), test.fails)
-			} else {
-				require.NoError(t, p.err())
-			}
-			assert.Equal(t, test.id, id)
-			assert.Equal(t, test.given, given)
-		})
+	for _, bad := range []any{true, []any{"13fe"}, map[string]any{"a": "b"}} {
+		p := newParams(map[string]any{"nb-identity": bad})
+		_, given := p.identity("nb-identity")
+		assert.False(t, given)
+		assert.True(t, finding.Has(finding.Reasons(p.err()), finding.ParameterInvalid), bad)
 	}
 }
 
@@ -97,7 +89,8 @@ func TestKickRequest(t *testing.T) {
 			given map[string]any
 			want  membership.KickRequest
 		}{
-			{map[string]any{nb: "aa04", sb: json.Number("3974"), "unit": "", "i-really-mean-it": true, "force": false, "dry-run": true}, membership.KickRequest{
+			{map[string]any{nb: "aa04", sb: json.Number("3974"), "unit": "", "i-really-mean-it": true, "force": false,
+				"dry-run": true}, membership.KickRequest{
 				IDs:       map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: "aa04"}, ovndb.SB: {Text: "3974", Number: true}},
 				Confirmed: true, DryRun: true,
 			}},
@@ -120,9 +113,9 @@ func TestKickRequest(t *testing.T) {
 	}
 }
 
-// Without a format it is the Python charm's document, byte for byte: programs look for a line
-// with a service and its reason.
-func TestDeferredRestartsAreShownAsProgramsReadThem(t *testing.T) {
+// Without a format it is the Python charm's document, byte for byte: programs look for lines with a service and its
+// reason.
+func TestDeferredOutput(t *testing.T) {
 	t.Parallel()
 	one, all := map[ovndb.Service]string{ovndb.Northd: "Package update"}, map[ovndb.Service]string{}
 	for _, service := range plan.RestartOrder() {
@@ -146,7 +139,8 @@ func TestDeferredRestartsAreShownAsProgramsReadThem(t *testing.T) {
 	}
 	shown, err := deferredOutput(all, "")
 	require.NoError(t, err)
-	assert.Contains(t, shown, "\n  - 0 ovn-central                              Package update", "what stands for all of them")
+	assert.Contains(t, shown, "\n  - 0 ovn-central                              Package update",
+		"the umbrella service represents all")
 }
 
 func TestRestore_without_such_a_backup(t *testing.T) {
@@ -163,6 +157,7 @@ func TestRestore_without_such_a_backup(t *testing.T) {
 		reasons := finding.Reasons(err)
 		require.Len(t, reasons, 1)
 		require.NotEmpty(t, reasons[0].Remedies)
-		assert.Equal(t, "juju run ovn-central/0 restore from="+near+" dry-run=true", u.Env.Version.Render(reasons[0].Remedies[0].Command), from)
+		assert.Equal(t, "juju run ovn-central/0 restore from="+near+" dry-run=true",
+			u.Env.Version.Render(reasons[0].Remedies[0].Command), from)
 	}
 }

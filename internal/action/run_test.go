@@ -39,8 +39,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/systemd"
 )
 
-// agent simulates Juju and a machine on which nb is served by the only member
-// and sb is missing. It records its calls.
+// agent simulates Juju and a machine on which nb is served by the only member and sb is missing. It records its calls.
 type agent struct {
 	params map[string]any
 	// broken is a tool that fails.
@@ -78,7 +77,7 @@ func (a *agent) Run(ctx context.Context, c run.Command) ([]byte, error) {
 		return []byte(`{"units":{"ovn-central/0":{"status":"active"}}}`), nil
 	case c.Name == "config-get" && a.config != "":
 		return []byte(a.config), nil
-	case c.Name == "config-get": // how the unit itself is, real servers show
+	case c.Name == "config-get": // tests with real servers cover the unit's own state
 		return refuse(1, "ERROR permission denied\n")
 	case c.Name == "relation-ids":
 		return []byte(`[]`), nil
@@ -131,22 +130,24 @@ func findings(t *testing.T, found results) (all []present.Document) {
 	return all
 }
 
-func TestClusterStatusReportsWhatThereIs(t *testing.T) {
+func TestClusterStatus_results(t *testing.T) {
 	for _, format := range []string{"", "text", "yaml", "json"} {
 		a := &agent{params: map[string]any{"format": format}}
 		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
 		for _, fact := range []string{"ovn-central/0", "sb: ", "cluster-status format=text"} {
-			assert.Equal(t, format == "yaml" || format == "json", strings.Contains(a.failed, fact), "a program is told by a failure: %s", a.failed)
+			assert.Equal(t, format == "yaml" || format == "json", strings.Contains(a.failed, fact),
+				"for programs the action fails: %s", a.failed)
 		}
 		keys := []string{"at-a-glance", "format", "ovnnb", "ovnsb", "servers"}
 		if format == "yaml" || format == "json" {
-			keys = []string{"at-a-glance", "clients", "fault-tolerance", "findings", "format", "northd", "ovnnb", "ovnsb", "servers"}
+			keys = []string{"at-a-glance", "clients", "fault-tolerance", "findings", "format", "northd", "ovnnb", "ovnsb",
+				"servers"}
 			assert.Contains(t, a.results["findings"], finding.FewMembers)
 			assert.Contains(t, a.results["fault-tolerance"], "nb: 0 more of 1 members may fail (1 up)")
 		}
 		assert.Equal(t, keys, slices.Sorted(maps.Keys(a.results)), format)
 		assert.Contains(t, a.results["ovnnb"], "OVN_Northbound", "one database is reported in full")
-		assert.Contains(t, a.results["ovnsb"], "there is no database file, and no server runs", "the other by why it is not")
+		assert.Contains(t, a.results["ovnsb"], "there is no database file, and no server runs", "the other with the reason")
 		assert.Contains(t, a.results["servers"], "nb: schema 7.0.0, the packages'; file 0.3 KiB, ")
 		assert.Empty(t, a.other, "nothing else is run")
 	}
@@ -195,16 +196,17 @@ func answeringAgent(t *testing.T, handler http.Handler) (config string) {
 	return fmt.Sprintf(`{"unit": "ovn-central/0", "socket": %q}`, socket)
 }
 
-// Two machines of a test have one clock: what the agent found out of another's is played,
-// its answer is its own.
+// The agent is simulated, since the machines of a test share one clock.
 func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 	u := unit(t, new(agent))
 	u.Members.Control.Paths.Etc = t.TempDir()
 	config := answeringAgent(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, report.Path, r.URL.Path)
 		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{
-			Acting: "ovn-central/1", Term: 3, HeldSeconds: 60, Gateways: report.GatewayStatus{Orphans: []finding.Document{{Message: "c4: Chassis without Chassis_Private"}}},
-			Peers: []report.PeerStatus{{Unit: "ovn-central/1", ClockAheadSeconds: -7200}, {Unit: "ovn-central/2", ClockAheadSeconds: 20}},
+			Acting: "ovn-central/1", Term: 3, HeldSeconds: 60,
+			Gateways: report.GatewayStatus{Orphans: []finding.Document{{Message: "c4: Chassis without Chassis_Private"}}},
+			Peers: []report.PeerStatus{{Unit: "ovn-central/1", ClockAheadSeconds: -7200},
+				{Unit: "ovn-central/2", ClockAheadSeconds: 20}},
 		}))
 	}))
 	require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
@@ -223,13 +225,14 @@ func TestClusterStatus_has_lease_orphans_and_clocks(t *testing.T) {
 	assert.Equal(t, "c4: Chassis without Chassis_Private\n", found["orphans"])
 }
 
-// Of a result that is longer than Juju takes, none of the action's results would be set.
-func TestListsOfTheAgentAreShownAsFarAsThereIsRoom(t *testing.T) {
+// One result that is longer than Juju accepts would keep all results from being set.
+func TestAgentStatus_long_lists_are_shortened(t *testing.T) {
 	const many = 1500
 	var g report.GatewayStatus
 	for i := range many {
 		g.Left = append(g.Left, fmt.Sprintf("lrp-0f3c2a8e-5d1b-4c77-9a40-%012d", i))
-		g.Orphans = append(g.Orphans, finding.Document{Message: fmt.Sprintf("gateway-%d.maas: Chassis without Chassis_Private: its ovn-controller never ran, or was removed by hand", i)})
+		g.Orphans = append(g.Orphans,
+			finding.Document{Message: fmt.Sprintf("gateway-%d.maas: Chassis without %s", i, strings.Repeat("x", 70))})
 	}
 	g.Advice, g.Planned = slices.Repeat([]report.Advice{{Gateway: "lrp-1", Reason: strings.Repeat("x", 900)}}, 200), 200
 	g.Last = &report.Outcome{Reasons: slices.Repeat([]string{"the chassis compute-1.maas does not exist any more"}, many)}
@@ -254,13 +257,13 @@ func TestListsOfTheAgentAreShownAsFarAsThereIsRoom(t *testing.T) {
 				continue
 			}
 			assert.Contains(t, a.results["ovnnb"], "OVN_Northbound", format)
-			assert.Contains(t, a.results["orphans"], "gateway-0.maas: Chassis without Chassis_Private", format)
+			assert.Contains(t, a.results["orphans"], "gateway-0.maas: Chassis without", format)
 			assert.Regexp(t, `… and \d+ more\n$`, a.results["orphans"], format)
 		}
 	}
 }
 
-func TestClusterStatusWithoutJuju(t *testing.T) {
+func TestClusterStatus_without_Juju(t *testing.T) {
 	for _, broken := range []string{"goal-state", "relation-ids"} {
 		a := &agent{broken: broken, params: map[string]any{"format": "json"}}
 		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
@@ -275,39 +278,24 @@ func TestClusterStatusWithoutJuju(t *testing.T) {
 	}
 }
 
-// Juju drops the message of an action that exits with another code than 0.
-func TestActionThatIsRefusedTellsJujuAndEndsWell(t *testing.T) {
-	tests := map[string]struct {
-		action string
-		params map[string]any
-		says   string
-	}{
-		"unknown format":            {"cluster-status", map[string]any{"format": "xml"}, `can't be used (it is "xml": `},
-		"format of another type":    {"cluster-status", map[string]any{"format": true}, "parameter format can't be used (it is true: "},
-		"nothing named":             {"kick", map[string]any{"i-really-mean-it": true}, "nothing was done: the parameter unit can't be used"},
-		"not confirmed":             {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": false}, "\nnext: juju run ovn-central/0 kick nb-identity=abcd i-really-mean-it=true"},
-		"confirmed by a text":       {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"}, `i-really-mean-it can't be used (it is "true": `},
-		"no member":                 {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, "\nnext: to see the members: juju run ovn-central/0 cluster-status"},
-		"garbage":                   {"cluster-kick", map[string]any{"nb-server-id": "zzzz", "i-really-mean-it": true}, "\nnext: to see the members: juju run ovn-central/0 cluster-status"},
-		"database that is not here": {"cluster-kick", map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true}, "sb: this unit's server is no member"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			a := &agent{params: test.params}
-			require.NoError(t, Run(t.Context(), unit(t, a), test.action))
-			assert.Contains(t, a.failed, test.says)
-			assert.Empty(t, a.other, "nothing is done")
-		})
-	}
-}
-
-// A program reads why an action was refused in one form, whatever it was refused for.
-func TestRefusalForPrograms(t *testing.T) {
+// Juju drops the message of an action that exits with another code than 0. A program reads why an action was refused in
+// one form, whatever the reason.
+func TestRun_refusal(t *testing.T) {
 	for name, test := range map[string]struct {
 		action string
 		params map[string]any
 		code   finding.Code
 	}{
+		"nothing named": {"kick", map[string]any{"i-really-mean-it": true}, finding.ParameterInvalid},
+		"not confirmed": {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": false},
+			finding.Unconfirmed},
+		"confirmed by a text": {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"},
+			finding.ParameterInvalid},
+		"no member": {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, finding.UnknownMember},
+		"garbage": {"cluster-kick", map[string]any{"nb-server-id": "zzzz", "i-really-mean-it": true},
+			finding.MemberIDInvalid},
+		"database not here": {"cluster-kick", map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true},
+			finding.NotAMember},
 		"bad flag":   {"drain", map[string]any{"node": "x", "dry-run": "yes"}, finding.ParameterInvalid},
 		"bad number": {"gateway-status", map[string]any{"wait": json.Number("-1")}, finding.ParameterInvalid},
 		"no backup":  {"restore", map[string]any{"from": "20261123T100000Z"}, finding.ParameterInvalid},
@@ -322,15 +310,21 @@ func TestRefusalForPrograms(t *testing.T) {
 			u.Backup.Files.Paths.Backups = t.TempDir()
 			require.NoError(t, Run(t.Context(), u, test.action))
 			assert.NotEmpty(t, a.failed)
+			assert.Empty(t, a.other, "nothing is done")
 			all := findings(t, a.results)
 			require.Len(t, all, 1)
 			assert.Equal(t, string(test.code), all[0].Code)
 		})
 	}
+	for _, format := range []any{"xml", true} {
+		a := &agent{params: map[string]any{"format": format}}
+		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
+		assert.Contains(t, a.failed, "parameter format ")
+	}
 }
 
 // R7: what became of each database that was named is a result, failure or not.
-func TestR7KickReportsEachDatabase(t *testing.T) {
+func TestR7_kick_reports_each_database(t *testing.T) {
 	a := &agent{params: map[string]any{"nb-identity": "abcd", "sb-identity": "abcd", "dry-run": true}}
 	require.NoError(t, Run(t.Context(), unit(t, a), "kick"))
 	assert.Equal(t, "refused\n", a.results["ovnnb"])
@@ -339,34 +333,38 @@ func TestR7KickReportsEachDatabase(t *testing.T) {
 	assert.Contains(t, a.failed, "sb: ")
 }
 
-func TestActionThatThereIsNotIsAnError(t *testing.T) {
+func TestRun_unknown_action(t *testing.T) {
 	a := &agent{}
 	err := Run(t.Context(), unit(t, a), "kcik")
 	require.ErrorIs(t, err, ErrUnknown)
 	assert.EqualError(t, err, `unknown action "kcik"`)
 	assert.Empty(t, a.failed)
 	assert.Equal(t, []string{
-		"agent-status", "backup", "backups", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission", "drain", "gateway-history", "gateway-status",
-		"health", "hold", "hold-northd", "kick", "node-status", "ok-to-remove", "ok-to-stop", "pause", "rebalance-gateways", "recover", "recovery-status", "rejoin", "release", "release-northd",
-		"remove-node", "reschedule-gateways", "restart-services", "restore", "resume", "revisions", "run-deferred-hooks", "show-deferred-events",
+		"agent-status", "backup", "backups", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission",
+		"drain", "gateway-history", "gateway-status",
+		"health", "hold", "hold-northd", "kick", "node-status", "ok-to-remove", "ok-to-stop", "pause", "rebalance-gateways",
+		"recover", "recovery-status", "rejoin", "release", "release-northd",
+		"remove-node", "reschedule-gateways", "restart-services", "restore", "resume", "revisions", "run-deferred-hooks",
+		"show-deferred-events",
 		"uncordon", "undrain", "upgrade-check",
 	}, Names())
 }
 
-func TestActionThatCannotTellJujuIsAnError(t *testing.T) {
+func TestRun_Juju_unreachable(t *testing.T) {
 	a := &agent{broken: "action-get"}
 	require.ErrorContains(t, Run(t.Context(), unit(t, a), "cluster-status"), "cannot read action parameters")
 	a = &agent{broken: "action-fail"}
-	require.ErrorContains(t, Run(t.Context(), unit(t, a), "kick"), "cannot mark the action as failed (nothing was done: the parameter unit can't be used")
+	require.ErrorContains(t, Run(t.Context(), unit(t, a), "kick"), "cannot mark the action as failed (")
 }
 
-func TestActionThatIsCutShortTellsWhy(t *testing.T) {
+func TestRun_timeout_and_interruption(t *testing.T) {
 	handlers["wait"] = func(ctx context.Context, _ Unit, _ *params) (results, error) {
 		<-ctx.Done()
 		return results{"so-far": "100"}, context.Cause(ctx)
 	}
 	t.Cleanup(func() { delete(handlers, "wait") })
-	for says, life := range map[string]time.Duration{"timed out after 20m0s": time.Hour, "context deadline exceeded": time.Minute} {
+	for says, life := range map[string]time.Duration{"timed out after 20m0s": time.Hour,
+		"context deadline exceeded": time.Minute} {
 		a := &agent{}
 		u := unit(t, a)
 		synctest.Test(t, func(t *testing.T) {
@@ -379,7 +377,7 @@ func TestActionThatIsCutShortTellsWhy(t *testing.T) {
 	}
 }
 
-func TestActionWhoseResultsCannotBeSetFails(t *testing.T) {
+func TestRun_results_cannot_be_set(t *testing.T) {
 	a := &agent{broken: "action-set"}
 	require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
 	assert.Contains(t, a.failed, "cannot set action results")
