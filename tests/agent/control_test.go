@@ -2,16 +2,9 @@ package agent
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net/http"
 	"os"
 	"os/exec"
@@ -28,6 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/harness/vault"
 )
 
 // patience bounds waits for what has no bound of its own.
@@ -185,36 +179,11 @@ func (p *plane) runDir(n int) string {
 // authority makes a CA, and one certificate for all units.
 func (p *plane) authority() {
 	p.t.Helper()
-	template := func(serial int64, name string) *x509.Certificate {
-		return &x509.Certificate{
-			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name},
-			NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true,
-			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		}
+	ca := vault.New("CA")
+	certificate, key := ca.Issue("unit", nil, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	for name, text := range map[string]string{"ca": ca.PEM(), "cert": certificate, "key": key} {
+		require.NoError(p.t, os.WriteFile(p.path(name), []byte(text), 0o600))
 	}
-	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(p.t, err)
-	ca := template(1, "CA")
-	ca.IsCA, ca.KeyUsage, ca.ExtKeyUsage = true, x509.KeyUsageCertSign, nil
-	p.certificate("ca", ca, ca, caKey, caKey)
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(p.t, err)
-	p.certificate("cert", template(2, "unit"), ca, key, caKey)
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(p.t, err)
-	p.pem("key", "PRIVATE KEY", der)
-}
-
-func (p *plane) certificate(name string, c, parent *x509.Certificate, key, by *ecdsa.PrivateKey) {
-	p.t.Helper()
-	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, by)
-	require.NoError(p.t, err)
-	p.pem(name, "CERTIFICATE", der)
-}
-
-func (p *plane) pem(name, kind string, der []byte) {
-	p.t.Helper()
-	require.NoError(p.t, os.WriteFile(p.path(name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }
 
 // get asks an agent; the text is what it answers, empty if it doesn't.
