@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/present"
-	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
@@ -29,25 +26,6 @@ func timeout(name string) time.Duration {
 	}
 	return actionTimeout
 }
-
-// Unit is the unit that actions run on.
-type Unit struct {
-	*reconcile.Reconciler
-	// Backup makes copies of the databases.
-	Backup *backup.Service
-}
-
-// results are an action's results for Juju.
-type results map[string]string
-
-// list adds a result of lines, if there are any.
-func (r results) list(key string, all []string) {
-	if len(all) > 0 {
-		r[key] = lines(all)
-	}
-}
-
-type handler func(context.Context, Unit, *params) (results, error)
 
 var handlers = map[string]handler{
 	"agent-status":   agentStatus,
@@ -139,15 +117,3 @@ func (u Unit) withReasons(found results, p *params, failure error) (results, err
 	}
 	return found, u.addFindings(found, p, reasons)
 }
-
-// addFindings adds findings for programs, if the results are for programs.
-func (u Unit) addFindings(found results, p *params, all []finding.Finding) (err error) {
-	if p.programs() {
-		found["findings"], err = rendered(p.format, present.Documents(u.Env.Version, all), nil)
-	}
-	return err
-}
-
-// lines is a result of whole lines. Juju's client folds a result without a newline at its end, and a folded command
-// can't be pasted.
-func lines(all []string) string { return strings.Join(all, "\n") + "\n" }

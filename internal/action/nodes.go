@@ -2,7 +2,6 @@ package action
 
 import (
 	"context"
-	"errors"
 	"os"
 	"time"
 
@@ -67,15 +66,6 @@ func (p *params) node() node.Request {
 	given.Member = seconds("remove-member-timeout", seconds("remove-etcd-timeout", node.DefaultMemberTimeout))
 	given.Ready = seconds("cluster-ready-timeout", seconds("etcd-ready-timeout", node.DefaultReadyTimeout))
 	return given
-}
-
-// answered shows the result of an operation, and fails the action if the operation failed.
-func answered(format string, status answer.Status) (results, error) {
-	text, err := shown(format, status, document.Answer)
-	if err == nil && !status.OK() {
-		err = errors.New(status.Message)
-	}
-	return results{"status": text}, err
 }
 
 // nodes uses this unit's servers, or those of others.

@@ -221,3 +221,25 @@ func (f *nodeFlags) command(c command.Command) string {
 	}
 	return typed(f.program, words)
 }
+
+// completion completes the name of a node, if a command takes one.
+func (f *nodeFlags) completion(use string) cobra.CompletionFunc {
+	if !strings.Contains(use, " NODE") {
+		return cobra.NoFileCompletions
+	}
+	return first(f.names)
+}
+
+// names are the nodes.
+func (f *nodeFlags) names(ctx context.Context, cmd *cobra.Command) (all []string) {
+	if f.complete() != nil {
+		return nil
+	}
+	s, end := f.service(cmd, io.Discard)
+	defer end()
+	report, _ := s.List(ctx, "")
+	for _, n := range report.Nodes {
+		all = append(all, n.Typed())
+	}
+	return all
+}

@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// name is the binary's. GatewaysName is its name on machines without the charm, with only what works for any OVN.
+const (
+	name         = "ovn-central-operator"
+	GatewaysName = "ovn-gateways"
+)
+
 // What Juju runs: directories of a charm and, in the singular, our commands.
 const (
 	hooks   = "hooks"
