@@ -184,3 +184,9 @@ func (s State) whichClusters(db ovndb.Database, clusters map[raft.ID][]string) s
 	}
 	return strings.Join(parts, ", ")
 }
+
+// fileArgs are args, with the file and its service.
+func (v *view) fileArgs(args finding.Args) finding.Args {
+	args.Path, args.Service = v.x.File.Path, string(ovndb.ServiceOf(v.db))
+	return args
+}

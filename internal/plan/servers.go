@@ -37,8 +37,6 @@ func (s State) ready() bool {
 // deployed reports whether the unit can take part in a recovery.
 func (v *view) deployed() bool { return v.Dying || v.Packages.Installed && v.Address != "" }
 
-func (v *view) cluster() raft.ID { return v.Clusters.IDs[v.db] }
-
 func in(c ovndb.Condition) func(*view) bool { return func(v *view) bool { return v.x.Condition == c } }
 
 func (v *view) replaced() bool { return v.Clusters.superseded(v.db, v.x.Cluster) }
@@ -268,12 +266,6 @@ func (v *view) findDamaged() finding.Finding {
 	return v.find(finding.FileLacksEntries, args, finding.ByHand(finding.MakeSpace), replace)
 }
 
-// fileArgs are args, with the file and its service.
-func (v *view) fileArgs(args finding.Args) finding.Args {
-	args.Path, args.Service = v.x.File.Path, string(ovndb.ServiceOf(v.db))
-	return args
-}
-
 // findFile is a finding about a file that the unit's server should be replaced for.
 func (v *view) findFile(code finding.Code, detail string) finding.Finding {
 	return v.find(code, v.fileArgs(finding.Args{Detail: detail}), v.x.rejoin())
@@ -359,4 +351,18 @@ func (v *view) findUnserved() finding.Finding {
 
 func (v *view) findFailed() finding.Finding {
 	return v.find(finding.ServerFailed, finding.Args{Path: path.Dir(v.x.File.Path)}, finding.ByHand(finding.MakeSpace))
+}
+
+// joined counts the units with servers in both clusters.
+func (s State) joined() finding.Args {
+	n := 0
+	if s.members() {
+		n++
+	}
+	for _, p := range s.Peers {
+		if p.Clusters[ovndb.NB] != "" && p.Clusters[ovndb.SB] != "" {
+			n++
+		}
+	}
+	return finding.Args{Count: n, Total: max(s.Units, n)}
 }

@@ -277,17 +277,3 @@ func (s State) firstPeer(has func(Peer) bool) string {
 }
 
 func (p Peer) trusts(ca string) bool { return slices.Contains(p.Trusts, ca) }
-
-// joined counts the units with servers in both clusters.
-func (s State) joined() finding.Args {
-	n := 0
-	if s.members() {
-		n++
-	}
-	for _, p := range s.Peers {
-		if p.Clusters[ovndb.NB] != "" && p.Clusters[ovndb.SB] != "" {
-			n++
-		}
-	}
-	return finding.Args{Count: n, Total: max(s.Units, n)}
-}

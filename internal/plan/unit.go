@@ -77,11 +77,6 @@ func startOne(service ovndb.Service, why string) func(*view) Step {
 	return func(*view) Step { return Step{Kind: Start, Services: []ovndb.Service{service}, Reason: why} }
 }
 
-// timerDiffers reports whether the election timer is to get the option's value. A conversion controls it meanwhile.
-func (v *view) timerDiffers() bool {
-	return v.x.Status.ElectionTimer != v.Settings.ElectionTimer && v.usable(OptionElectionTimer) && !v.converts()
-}
-
 func (v *view) setTimer(want time.Duration) Step {
 	return Step{Kind: SetElectionTimer, Database: v.db, Timer: nextTimer(v.x.Status.ElectionTimer, want)}
 }

@@ -69,17 +69,6 @@ type UpgradeDatabase struct {
 	NeededMemoryBytes int64 `json:"needed-memory-bytes,omitempty" yaml:"needed-memory-bytes,omitempty"`
 }
 
-// A conversion's need in relation to the file's size. The conversion itself was not measured: a copy and a load of 80
-// MiB with OVS 3.1 take 2.4 and 1.5 times the size in memory, and a conversion does both; the log has all data a second
-// time until it is compacted.
-const (
-	upgradeMemoryFactor = 5
-	upgradeDiskFactor   = 2
-	upgradeSpare        = 64 << 20
-	// largeFile is the size from which on a compaction before is worthwhile; below it, the default timer suffices.
-	largeFile = 8 << 20
-)
-
 // The seconds for each MiB that clients waited during a conversion; docs/reference/speed.md has the runs.
 const (
 	leastGap, mostGap               = 0.25, 1.0
@@ -226,6 +215,3 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 	}
 	return all
 }
-
-// Mebibytes writes a number of bytes for people.
-func Mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }

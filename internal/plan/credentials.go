@@ -1,0 +1,74 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/command"
+	"github.com/ovn-central/ovn-central-operator/internal/finding"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
+)
+
+// expiryNotice is how long before its expiry a certificate is in the status.
+const expiryNotice = 30 * 24 * time.Hour
+
+// Certificates are those of this unit.
+type Certificates struct {
+	// Related reports whether there is a relation to a provider. Provider is its unit that answers; empty while none does.
+	Related  bool
+	Provider string
+	// Issued is the provider's certificate, Used the one on the disk; nil if there is none.
+	Issued, Used *Certificate
+}
+
+// Certificate is a key, its certificate and CAs, reduced to what decisions depend on.
+type Certificate struct {
+	// Fingerprint identifies it.
+	Fingerprint string
+	// Issuer is the CA that issued it, Trusts all CAs beside it.
+	Issuer string
+	Trusts []string
+	// NotAfter is its expiry.
+	NotAfter time.Time
+	// Problem is why it can't be used, in one line for people.
+	Problem string
+	// Lacks is the unit's address that it lacks, in the same form. Servers and units accept it, since they check no
+	// names (stream-ssl.c); other clients may refuse it.
+	Lacks string
+}
+
+func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
+
+// Drifted reports whether a certificate was issued that is not used yet, or not exclusively. It may be unusable.
+func (c Certificates) Drifted() bool {
+	return c.Issued != nil && (c.Used == nil || c.Used.Fingerprint != c.Issued.Fingerprint ||
+		!slices.Equal(c.Used.Trusts, c.Issued.Trusts))
+}
+
+// Awaited reports whether another certificate is expected, with an address that the current one lacks.
+func (c Certificates) Awaited() bool { return c.Related && c.Used.usable() && c.Used.Lacks != "" }
+
+// unfit is why the issued certificate should not be used. A missing address is no reason if the current one lacks it,
+// too.
+func (c Certificates) unfit() string {
+	switch {
+	case c.Issued == nil:
+		return ""
+	case c.Awaited():
+		return c.Issued.Problem
+	}
+	return cmp.Or(c.Issued.Problem, c.Issued.Lacks)
+}
+
+// reissue is the command to issue certificates again: an action of vault's charm. Other providers have none, or another
+// name.
+func (c Certificates) reissue() []finding.Remedy {
+	if c.Provider == "" {
+		return nil
+	}
+	return []finding.Remedy{finding.Do(command.Command{
+		Unit:   unitname.Application(c.Provider) + "/leader",
+		Action: "reissue-certificates",
+	})}
+}

@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// NorthdReport is a unit's report on its ovn-northd.
+type NorthdReport struct {
+	Unit string
+	// Known is false if the unit may have one that this unit does not know about. A unit that is down is known to have
+	// none: its earlier reports don't count.
+	Known  bool
+	Health ovndb.NorthdHealth
+	// Up reports whether the unit is up, and so can answer. Heard is when this unit asked, as the unit has published it
+	// with its report.
+	Up    bool
+	Heard time.Time
+}
+
+// NorthdFinding is the state of the application's ovn-northd.
+type NorthdFinding string
+
+// The values of NorthdFinding.
+const (
+	NorthdUnknown NorthdFinding = ""
+	NorthdActive  NorthdFinding = "active"
+	NorthdNone    NorthdFinding = "none active"
+)
+
+// Northd is the judgement on the application's ovn-northd.
+type Northd struct {
+	Found NorthdFinding `json:"found,omitempty"`
+	// Unit is the unit with the active ovn-northd.
+	Unit string `json:"unit,omitempty"`
+	// Hangs is another unit whose ovn-northd hangs, if none is active.
+	Hangs string `json:"hangs,omitempty"`
+	// Since is when none was first found to be active.
+	Since time.Time `json:"since,omitzero"`
+	// Standby reports whether another unit reports one that can take over.
+	Standby bool `json:"standby,omitempty"`
+	// Asked is when this unit asked the others, by publishing that it finds none active: Juju runs a hook on each.
+	// Answered reports whether each unit that is up has reported since.
+	Asked    time.Time `json:"asked,omitzero"`
+	Answered bool      `json:"answered,omitempty"`
+}
+
+// JudgeNorthd determines whether an ovn-northd is active: this unit's own, or one that another unit reports. before is
+// the last hook's judgement. If the then active one is now on standby, another has taken its lock, and its unit has yet
+// to report that; the same holds if this unit's own has ended or was paused, and another was on standby.
+//
+// Reports are as old as their units' last hooks. So this unit asks if it finds none active, and again after another
+// one's time to take over, which depends on probe.
+func JudgeNorthd(now time.Time, probe time.Duration, own NorthdReport, peers []NorthdReport, before Northd) (n Northd) {
+	n.Standby = slices.ContainsFunc(peers, func(r NorthdReport) bool { return r.Known && r.Health == ovndb.NorthdStandby })
+	all := append([]NorthdReport{own}, peers...)
+	if i := slices.IndexFunc(all, func(r NorthdReport) bool { return r.Known && r.Health == ovndb.NorthdActive }); i >= 0 {
+		n.Found, n.Unit = NorthdActive, all[i].Unit
+		return n
+	}
+	if slices.ContainsFunc(all, func(r NorthdReport) bool { return !r.Known || before.passedOn(r, n.Standby) }) {
+		return n
+	}
+	n.Found, n.Since, n.Asked = NorthdNone, now, now
+	hangs := func(r NorthdReport) bool { return r.Up && r.Health == ovndb.NorthdUnresponsive }
+	if i := slices.IndexFunc(peers, hangs); i >= 0 {
+		n.Hangs = peers[i].Unit
+	}
+	if before.Found == NorthdNone && before.Since.Before(now) {
+		n.Since, n.Asked = before.Since, before.Asked
+	}
+	if takeover := n.Since.Add(takeoverTime(probe)); !now.Before(takeover) && n.Asked.Before(takeover) {
+		n.Asked = now
+	}
+	n.Answered = !slices.ContainsFunc(peers, func(r NorthdReport) bool { return r.Up && !r.Heard.Equal(n.Asked) })
+	return n
+}
+
+// passedOn reports whether a unit's ovn-northd was active before and another one may be now.
+func (n Northd) passedOn(r NorthdReport, standby bool) bool {
+	if n.Found != NorthdActive || n.Unit != r.Unit {
+		return false
+	}
+	released := []ovndb.NorthdHealth{ovndb.NorthdDown, ovndb.NorthdHeld, ovndb.NorthdPaused}
+	return r.Health == ovndb.NorthdStandby || standby && slices.Contains(released, r.Health)
+}
+
+// takeoverProbe replaces an inactivity probe of 0, with which the connection of a dead ovn-northd never ends.
+const takeoverProbe = time.Minute
+
+// takeoverTime is the time in which another ovn-northd takes over. A database's server probes a client that was silent
+// for the inactivity probe, and closes its connection after the same time again.
+func takeoverTime(probe time.Duration) time.Duration {
+	if probe <= 0 {
+		probe = takeoverProbe
+	}
+	return 2 * probe
+}
+
+// Proved reports whether none was active for longer than another needs to take over, by later reports of each unit that
+// is up.
+func (n Northd) Proved(probe time.Duration) bool {
+	return n.Found == NorthdNone && n.Answered && n.Asked.Sub(n.Since) >= takeoverTime(probe)
+}
