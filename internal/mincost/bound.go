@@ -2,18 +2,10 @@ package mincost
 
 import "slices"
 
-// isOptimal reports whether the assignment is known to be optimal without a search: all jobs are of one class; or none
-// has moved, and no slot that may give a job has more than one above a slot that may take it; or the loads are within
-// one of each other, after the fewest possible moves. False means unknown.
+// isOptimal reports whether the assignment is known to be optimal without a search: all jobs are of one class, or the
+// loads are within one of each other after the fewest possible moves.
 func (a *Assignment) isOptimal() bool {
-	if len(a.load) == 0 || a.oneClass() {
-		return true
-	}
-	moves := a.Moves()
-	if moves == 0 && a.difference() <= 1 {
-		return true
-	}
-	return slices.Max(a.load)-slices.Min(a.load) <= 1 && moves == a.LowerBound()
+	return len(a.load) == 0 || a.oneClass() || slices.Max(a.load)-slices.Min(a.load) <= 1 && a.Moves() == a.LowerBound()
 }
 
 // oneClass reports whether all movable jobs may go to the same slots.
@@ -28,23 +20,6 @@ func (a *Assignment) oneClass() bool {
 		}
 	}
 	return true
-}
-
-// difference is that between the largest load that may shrink and the smallest one that may grow.
-func (a *Assignment) difference() int {
-	smallest, largest := slices.Max(a.load), 0
-	a.visit++
-	for i, j := range a.problem.Jobs {
-		if j.Class == None {
-			continue
-		}
-		largest = max(largest, a.load[a.slot[i]])
-		if a.visited[j.Class] != a.visit {
-			a.visited[j.Class] = a.visit
-			smallest = min(smallest, a.load[a.lightest(a.problem.Classes[j.Class], None)])
-		}
-	}
-	return largest - smallest
 }
 
 // LowerBound is the least number of moves after which the loads can be within one of each other, if each job may go

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// locate notes where groups really are. If no port is known to be anywhere, for instance because no ovn-controller
-// runs, only the order of the candidates is known.
+// locate records where groups are bound. If no port is, for instance because no ovn-controller runs, only the order of
+// the candidates is known.
 func (in *instance) locate() {
 	all := slices.Concat(in.groups, in.externals)
 	in.bound = slices.ContainsFunc(all, func(g *group) bool { return g.bound() })
@@ -24,8 +24,8 @@ func (in *instance) locate() {
 	}
 }
 
-// kept is how many of the first candidates keep their ranks if the group is not moved: those up to the one on which
-// it works, which is a backup if those before it are dead.
+// kept is how many of the first candidates keep their ranks unless the group moves: those up to the one that hosts it,
+// which is a backup if those before it are dead.
 func (g *group) kept() int {
 	if len(g.was) > 0 && len(g.order) > 0 && g.order[0] != g.was[0] {
 		return 1
@@ -64,9 +64,12 @@ func (in *instance) isHere(name string) bool {
 	return found && !in.chassis[c].Remote
 }
 
-// replaceUnresponsiveMasters gives groups that are active nowhere, since the ovn-controller of their master is
-// dead while its tunnels are up, one of their other candidates as master: these wait for it
-// for as long as they hear it (measured: tests/dataplane).
+func (in *instance) responds(name string) bool {
+	return in.isHere(name) && !in.chassis[in.number[name]].Unresponsive
+}
+
+// replaceUnresponsiveMasters replaces masters of unbound groups whose ovn-controller is dead while their tunnels are
+// up: the other candidates wait for as long as they hear such a master (measured: tests/dataplane).
 func (in *instance) replaceUnresponsiveMasters() {
 	for _, g := range in.groups {
 		if g.held || !g.nowhere || len(g.order) == 0 || !in.chassis[g.order[0]].Unresponsive {
@@ -91,7 +94,7 @@ func (s State) Unavailable(chassis string) string {
 	return unavailable(s.Chassis[at])
 }
 
-// unavailable returns why a chassis that may host something is unschedulable; empty if it is schedulable.
+// unavailable returns why a chassis is unschedulable; empty if it is schedulable.
 func unavailable(c Chassis) string {
 	switch {
 	case c.Unresponsive:

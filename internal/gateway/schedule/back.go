@@ -8,21 +8,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// This file plans all ways back: from a plan ([Revert]), to a layout ([Restore]), and from drains ([Undrain]). Each is
-// given changes: Before are the candidates to bring back, After are those that are there if nothing else has changed
-// the group since.
-
-// Revert brings groups back to the candidates that they had before an earlier plan, by the rules of the other
-// operations: only to chassis that are eligible and schedulable, a master only to a candidate unless new ones are
-// allowed, and without dropping a candidate that a group needs to have [MaxCandidates]. What another client has changed
-// since stays.
+// Revert brings groups back to the candidates that they had before an earlier plan. It moves a master only to a
+// schedulable candidate unless new candidates are allowed, and keeps candidates that a group needs to have
+// [MaxCandidates]. It leaves what another client has changed since.
 func Revert(s State, o Options, taken []AppliedChange) Plan {
 	why := [2]string{"restored: it was so before the plan", "not a candidate before the plan"}
 	return bringBack(s, o, taken, revert, why)
 }
 
 // Restore brings gateways back to candidates that they had, best first, by the rules of [Revert]. Its findings name
-// what is not wholly as it was, but for gateways that came since.
+// those that it can't wholly restore.
 func Restore(s State, o Options, layout map[string][]string) Plan {
 	now := groupsByName(s)
 	var taken []AppliedChange
@@ -49,7 +44,7 @@ func Restore(s State, o Options, layout map[string][]string) Plan {
 	return p
 }
 
-// bringBack is the plan of [Revert] and [Restore]; why is why a candidate comes back, and why one goes.
+// bringBack plans for [Revert] and [Restore]; why is the reason for candidates that come back, and for those that go.
 func bringBack(s State, o Options, taken []AppliedChange, operation string, why [2]string) Plan {
 	in := newInstance(s)
 	in.hold(o)
@@ -92,7 +87,7 @@ func (in *instance) findUnrestorable(name string) {
 	}
 }
 
-// orderBefore is the order of a group's candidates before the change; nil leaves it as it is.
+// orderBefore returns the order of a group's candidates before the change; nil leaves it as it is.
 func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []int) {
 	was, is := chassisOf(ranked(t.Before)), chassisOf(ranked(g.Candidates))
 	switch {
@@ -134,9 +129,9 @@ func (in *instance) orderBefore(g *group, o Options, t AppliedChange) (order []i
 	return order
 }
 
-// Undrain gives a chassis its ranks back, if groups and candidates still exist. If nothing but drains has changed a
-// group since, all its candidates are as they were before, but for those that can't host it now. Otherwise only the
-// chassis is put before those that were behind it; it never gets a worse rank than it has.
+// Undrain gives a chassis its ranks back in the groups that still have it. If only drains have changed a group since,
+// all its candidates get their ranks back, except those that can't host it now. Otherwise only the chassis does; it
+// never gets a worse rank than it has.
 func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 	in := newInstance(s)
 	p := Plan{Operation: OperationUndrain, Chassis: chassis, Changes: []Change{}}
@@ -173,8 +168,8 @@ func Undrain(s State, o Options, chassis string, taken []AppliedChange) Plan {
 	return p
 }
 
-// undrained are the candidates of a group when the chassis is back, best first; nil leaves it as it is. The code is of what
-// is found, and why its detail.
+// undrained returns the candidates of a group when the chassis is back, best first; nil leaves it as it is. The code
+// and its detail are a finding, if the code is not empty.
 func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names []string, code finding.Code, why string) {
 	base, now := distinct(chassisOf(ranked(t.Before))), g.Ranked()
 	at := slices.Index(base, chassis)
@@ -200,11 +195,11 @@ func (in *instance) undrained(g Group, chassis string, t AppliedChange) (names [
 	if place < 0 {
 		place = len(rest)
 	}
-	place = min(place, slices.Index(now, chassis)) // it was given a better rank since then
+	place = min(place, slices.Index(now, chassis))
 	return slices.Insert(rest, place, chassis), finding.CandidatesChanged, "only the rank of " + chassis + " is put back"
 }
 
-// rises reports whether a chassis would get before one that can host, which is before it now.
+// rises reports whether a chassis would get before one that can host and is before it now.
 func rises(name string, now, then []string, shut func(string) bool) bool {
 	at := slices.Index(now, name)
 	for _, other := range then[slices.Index(then, name)+1:] {

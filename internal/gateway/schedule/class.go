@@ -6,8 +6,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Class is the kind of reason why a candidate changes: changes are counted by class. [Row.Reason] has the reason in
-// words, which name chassis, so that there is no end of them.
+// Class is the kind of reason for the change of a candidate, for metrics: reasons in words name chassis.
 type Class string
 
 // The classes of changes.
@@ -18,10 +17,9 @@ const (
 	ClassRank       Class = "rank"       // it stays, with another priority
 )
 
-// Classes are all of them.
+// Classes returns all classes.
 func Classes() []Class { return []Class{ClassUnhosted, ClassIncomplete, ClassReplaced, ClassRank} }
 
-// Class is that of a row of the change.
 func (c Change) Class(r Row) Class {
 	switch {
 	case len(c.Before) == 0:
@@ -34,8 +32,8 @@ func (c Change) Class(r Row) Class {
 	return ClassIncomplete
 }
 
-// Conditions has the codes of findings that gateways are counted by, with how many gateways each is true of. Unbound
-// and unserved are those on no chassis that responds; invalid are those with a candidate that may not host them.
+// Conditions counts the gateways of which a finding is true, by its code. Unbound and unserved are those that are bound
+// to no responding chassis; invalid are those with a candidate that may not host them.
 func Conditions(s State) map[finding.Code]int {
 	in := newInstance(s)
 	count := map[finding.Code]int{

@@ -7,9 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Clear takes a chassis that was drained out of the candidates of every group. A group keeps it if it is the first
-// candidate, or if no other candidate that lives and is not cordoned could host the group; such groups are in
-// [Plan.Blocked].
+// Clear removes a drained chassis from the candidates of every group, except where it hosts the group or is first, or
+// where no other candidate responds and is not cordoned; such groups are in [Plan.Blocked].
 func Clear(s State, chassis string) Plan {
 	p := Plan{Operation: OperationClear, Chassis: chassis, Changes: []Change{}}
 	living := map[string]bool{}

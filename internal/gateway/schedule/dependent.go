@@ -2,8 +2,8 @@ package schedule
 
 import "slices"
 
-// Dependent are the gateways that only one of the chassis that live could host, by that chassis: if it went, they
-// would be without a chassis. What is pinned is among them.
+// Dependent returns the gateways that only one responding chassis could host, by that chassis, and what is pinned to
+// each chassis.
 func Dependent(s State) map[string][]string {
 	lives := map[string]bool{}
 	for _, c := range s.Chassis {

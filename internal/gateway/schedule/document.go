@@ -13,29 +13,25 @@ const (
 	revert     = "revert"
 	restore    = "restore"
 
-	// OperationDrain is that of [Drain], OperationUndrain of [Undrain], OperationClear of [Clear],
-	// OperationDemote of [Demote].
 	OperationDrain   = "drain"
 	OperationUndrain = "undrain"
 	OperationClear   = "clear-labels"
 	OperationDemote  = "demote"
 )
 
-// Plan is what to change, and what it leads to.
+// Plan is what to change, and its effects.
 type Plan struct {
-	// Operation is "reschedule", "rebalance", "revert", "restore", "drain", "undrain" or
-	// "clear-labels".
 	Operation string `json:"operation" yaml:"operation"`
-	// ReviewID names the plan, so that it is carried out only as it is; empty if it was carried out.
+	// ReviewID names a plan that is only shown.
 	ReviewID string `json:"review-id,omitempty" yaml:"review-id,omitempty"`
 	// Chassis is the one that is drained or undrained.
 	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
 	Cost    Cost   `json:"cost" yaml:"cost"`
-	// Changes are those of groups, by their names.
+	// Changes are sorted by group.
 	Changes []Change `json:"changes" yaml:"changes"`
 	// Omitted is how many changes are left out because there is no room for them.
 	Omitted int `json:"omitted,omitempty" yaml:"omitted,omitempty"`
-	// Before and After are the loads of each network, by its name.
+	// Before and After are the loads of each network.
 	Before []Network `json:"before" yaml:"before"`
 	After  []Network `json:"after" yaml:"after"`
 	// Bounds are those of a rebalancing, one for each network.
@@ -43,35 +39,29 @@ type Plan struct {
 	// Findings are what could not be done and why, and what is odd.
 	Findings        []finding.Finding `json:"-" yaml:"-"`
 	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
-	// Blocked are the groups that a drain leaves where they are, or that are not wholly put
-	// back, and why.
+	// Blocked are the groups that a drain leaves where they are, or that an undrain does not wholly restore.
 	Blocked        []finding.Finding `json:"-" yaml:"-"`
 	OmittedBlocked int               `json:"omitted-blocked,omitempty" yaml:"omitted-blocked,omitempty"`
-	// Added are the chassis that were added and get something: the run that finishes the plan
-	// needs them, since they don't look new once they have a part of it.
+	// Added are the new chassis that get something. The run that finishes the plan needs them: they are no longer new.
 	Added []string `json:"-" yaml:"-"`
 }
 
-// Cost is what a plan takes.
+// Cost is the size of a plan: groups that change, rows that come, go or get another priority, and groups that lose
+// their traffic for about a second.
 type Cost struct {
-	// Gateways is how many groups change, Rows how many candidates come, go or get another
-	// priority.
-	Gateways int `json:"gateways" yaml:"gateways"`
-	Rows     int `json:"rows" yaml:"rows"`
-	// Interruptions is how many groups lose their traffic for about a second.
+	Gateways      int `json:"gateways" yaml:"gateways"`
+	Rows          int `json:"rows" yaml:"rows"`
 	Interruptions int `json:"interruptions" yaml:"interruptions"`
 }
 
-// Moves counts the groups whose traffic is interrupted.
+// Moves is the number of groups whose traffic is interrupted.
 func (p Plan) Moves() int { return p.Cost.Interruptions }
 
-// Shortened is the plan with at most so many changes, problems and chassis of a network, and with the number of those
-// that it leaves out; its cost is that of the whole plan.
+// Shortened returns the plan with at most so many changes, findings, and chassis of a network, and counts the others.
 func (p Plan) Shortened(most int) Plan {
-	kept := min(most, len(p.Changes))
-	p.Changes, p.Omitted = p.Changes[:kept], p.Omitted+len(p.Changes)-kept
-	p.Findings, p.OmittedFindings = shown(p.Findings, p.OmittedFindings, most)
-	p.Blocked, p.OmittedBlocked = shown(p.Blocked, p.OmittedBlocked, most)
+	Cut(&p.Changes, &p.Omitted, most)
+	Cut(&p.Findings, &p.OmittedFindings, most)
+	Cut(&p.Blocked, &p.OmittedBlocked, most)
 	p.Before, p.After = slices.Clone(p.Before), slices.Clone(p.After)
 	for i := range p.After {
 		p.Before[i], p.After[i] = shortened(p.Before[i], p.After[i], most)
@@ -79,14 +69,13 @@ func (p Plan) Shortened(most int) Plan {
 	return p
 }
 
-// shown are the first findings, and how many are left out by then.
-func shown(findings []finding.Finding, omitted, most int) ([]finding.Finding, int) {
-	kept := min(most, len(findings))
-	return findings[:kept], omitted + len(findings) - kept
+// Cut shortens a list, and counts what it omits.
+func Cut[T any](list *[]T, omitted *int, most int) {
+	*omitted += max(0, len(*list)-most)
+	*list = (*list)[:min(most, len(*list))]
 }
 
-// shortened is a network before and after a plan with the same chassis in both, in their order: first those that have
-// gateways in either.
+// shortened returns a network before and after a plan with the same chassis, preferring those that have gateways.
 func shortened(before, after Network, most int) (Network, Network) {
 	if len(after.Hosts) <= most {
 		return before, after
@@ -111,10 +100,10 @@ func (n Network) with(names []string) Network {
 	return n
 }
 
-// Empty reports whether there is nothing to do.
+// Empty reports whether nothing changes.
 func (p Plan) Empty() bool { return len(p.Changes)+p.Omitted == 0 }
 
-// Change is what happens to one group.
+// Change is the change of one group.
 type Change struct {
 	Group   string  `json:"group" yaml:"group"`
 	Storage Storage `json:"storage" yaml:"storage"`
@@ -123,7 +112,7 @@ type Change struct {
 	Before []Candidate `json:"before" yaml:"before"`
 	After  []Candidate `json:"after" yaml:"after"`
 	Rows   []Row       `json:"rows" yaml:"rows"`
-	// Interrupts reports whether the group works now, and works on another chassis afterwards.
+	// Interrupts reports whether the group works now, and moves to another chassis.
 	Interrupts bool `json:"interrupts" yaml:"interrupts"`
 }
 
@@ -136,10 +125,10 @@ type Row struct {
 	Reason string `json:"reason" yaml:"reason"`
 }
 
-// From is the chassis that hosted the group before the change, as far as the rows show; empty if there is none.
+// From is the first candidate before the change; empty if there is none.
 func (c Change) From() string { return first(c.Before) }
 
-// To is the chassis that hosts the group after the change; empty if there is none.
+// To is the first candidate after the change; empty if there is none.
 func (c Change) To() string { return first(c.After) }
 
 func first(candidates []Candidate) string {
@@ -152,21 +141,20 @@ func first(candidates []Candidate) string {
 // Bound explains why a rebalancing makes so many moves in a network.
 type Bound struct {
 	Network string `json:"network" yaml:"network"`
-	// Moves is how many groups move. Fewest is the least number that could make the load
-	// even, if every gateway could go everywhere.
+	// Fewest is the least number of moves that could make the load even if every gateway could go everywhere.
 	Moves  int `json:"moves" yaml:"moves"`
 	Fewest int `json:"fewest" yaml:"fewest"`
 	// Spread is the difference between the largest and the smallest load in the end.
 	Spread int `json:"spread" yaml:"spread"`
-	// Proof is why nothing better is possible, for people.
+	// Proof is why nothing better is possible, in words.
 	Proof string `json:"proof" yaml:"proof"`
 }
 
 // Network is how the gateways of a provider network are spread.
 type Network struct {
 	Name string `json:"network" yaml:"network"`
-	// Ports is how many gateways there are. Unhosted of them are bound to no chassis that responds, whatever is planned;
-	// Candidateless have no candidate that may host them.
+	// Ports is the number of gateways. Unhosted of them are bound to no responding chassis; Candidateless have no valid
+	// candidate.
 	Ports         int    `json:"gateways" yaml:"gateways"`
 	Unhosted      int    `json:"unhosted" yaml:"unhosted"`
 	Candidateless int    `json:"without-candidate" yaml:"without-candidate"`
@@ -181,32 +169,31 @@ type Network struct {
 type Host struct {
 	Chassis  string `json:"name" yaml:"name"`
 	Hostname string `json:"hostname" yaml:"hostname"`
-	// Hosts counts the ports that are bound here; Masters those of which it is the first candidate, Backups those of
-	// which it is another one.
+	// Hosts counts the ports that are bound here, Masters those of which it is the first candidate, Backups those of which
+	// it is another one.
 	Hosts   int `json:"hosts" yaml:"hosts"`
 	Masters int `json:"masters" yaml:"masters"`
 	Backups int `json:"backups" yaml:"backups"`
-	// Share is how many percent of the network's gateways it hosts.
+	// Share is its part of the network's masters, in percent.
 	Share int `json:"share" yaml:"share"`
-	// Schedulable reports whether new gateways may be hosted here; if not, Unschedulable is the reason.
+	// Schedulable reports whether it may get new gateways; Unschedulable is why not.
 	Schedulable   bool   `json:"takes-new" yaml:"takes-new"`
 	Unschedulable string `json:"takes-nothing-new,omitempty" yaml:"takes-nothing-new,omitempty"`
-	// Failure is what would become of the others if this one failed.
+	// Failure is the effect on the others if it fails.
 	Failure Failure `json:"if-it-fails" yaml:"if-it-fails"`
 }
 
-// Failure is the load of the chassis that remain when one fails, in masters.
+// Failure is the load of the remaining chassis after a failure, in masters.
 type Failure struct {
 	Most  int `json:"most" yaml:"most"`
 	Least int `json:"least" yaml:"least"`
 	// Lost is how many gateways would have no chassis.
 	Lost int `json:"lost" yaml:"lost"`
-	// Best is the largest load that no plan can go below: that of an even spread.
+	// Best is the largest load of an even spread.
 	Best int `json:"best" yaml:"best"`
 }
 
-// Spread is the difference between the chassis that hosts most and the one that hosts
-// least, of those that may host gateways.
+// Spread is the difference between the largest and the smallest load of schedulable chassis.
 func (n Network) Spread() int {
 	if n.spread != nil {
 		return *n.spread
@@ -223,51 +210,46 @@ func (n Network) Spread() int {
 	return slices.Max(masters) - slices.Min(masters)
 }
 
-// Status is how gateways are spread, the problems, and what to do about it.
+// Status is how gateways are spread, the problems, and the operations that would change something.
 type Status struct {
-	Networks []Network `json:"networks" yaml:"networks"`
-	Pinned   []Pinned  `json:"pinned,omitempty" yaml:"pinned,omitempty"`
-	// OmittedPinned counts those that are left out because there is no room for them.
+	Networks        []Network         `json:"networks" yaml:"networks"`
+	Pinned          []Pinned          `json:"pinned,omitempty" yaml:"pinned,omitempty"`
 	OmittedPinned   int               `json:"omitted-pinned,omitempty" yaml:"omitted-pinned,omitempty"`
 	Findings        []finding.Finding `json:"-" yaml:"-"`
 	OmittedFindings int               `json:"omitted-problems,omitempty" yaml:"omitted-problems,omitempty"`
-	// Next are the operations that would change something now.
-	Next []Step `json:"next" yaml:"next"`
+	Next            []Step            `json:"next" yaml:"next"`
 }
 
-// Step is an operation and what it would take.
+// Step is an operation and its cost.
 type Step struct {
 	Operation string `json:"operation" yaml:"operation"`
 	Cost      Cost   `json:"cost" yaml:"cost"`
-	// Command shows the plan of it, and changes nothing.
+	// Command shows the plan without changing anything.
 	Command string `json:"command,omitempty" yaml:"command,omitempty"`
 }
 
-// Shortened is the status with at most so many problems and chassis of a network, and with the number of those that
-// it leaves out.
+// Shortened returns the status with at most so many findings, pinned gateways, and chassis of a network.
 func (s Status) Shortened(most int) Status {
-	s.Findings, s.OmittedFindings = shown(s.Findings, s.OmittedFindings, most)
+	Cut(&s.Findings, &s.OmittedFindings, most)
+	Cut(&s.Pinned, &s.OmittedPinned, most)
 	s.Networks = slices.Clone(s.Networks)
-	pinned := min(most, len(s.Pinned))
-	s.Pinned, s.OmittedPinned = s.Pinned[:pinned], s.OmittedPinned+len(s.Pinned)-pinned
 	for i, n := range s.Networks {
 		_, s.Networks[i] = shortened(n, n, most)
 	}
 	return s
 }
 
-// AppliedChange is what an earlier plan changed of a group: its candidates before and after,
-// best first.
+// AppliedChange is the recorded change of a group: its candidates before and after, best first.
 type AppliedChange struct {
 	Group   string      `json:"group" yaml:"group"`
 	Storage Storage     `json:"storage" yaml:"storage"`
 	Before  []Candidate `json:"before" yaml:"before"`
 	After   []Candidate `json:"after" yaml:"after"`
-	// Base are the candidates before the first of several drains that touch the group; none if that is Before.
+	// Base are the candidates before the first of several drains; empty if that is Before.
 	Base []Candidate `json:"base,omitempty" yaml:"base,omitempty"`
 }
 
-// Interrupted reports whether another chassis hosted the group afterwards.
+// Interrupted reports whether the first candidate changed.
 func (t AppliedChange) Interrupted() bool {
 	return len(t.Before) > 0 && first(t.Before) != first(t.After)
 }

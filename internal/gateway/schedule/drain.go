@@ -7,12 +7,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Drain moves every group off a chassis that is about to go, and makes the chassis the last candidate of every group
-// that has it: it deletes no row, since Neutron would add that again. The load of the others is as even afterwards as
-// their candidates allow. If no other chassis that lives and is not cordoned could host a group, the group stays as
-// it is, and is in [Plan.Blocked]. If the ovn-controller of a chassis that got groups has died since, they move
-// again. was are the changes of drains of the chassis that are not undone, from the candidates before the first of
-// them to those that were written last.
+// Drain moves every group off a chassis and makes it the last candidate of every group that has it. It deletes no row,
+// since Neutron would add that again. The load of the others is as even afterwards as their candidates allow. A group
+// that no other responding, uncordoned chassis could host stays as it is, and is in [Plan.Blocked]. A group moves again
+// if the chassis that got it no longer responds. was are the changes of unfinished drains of the chassis, from the
+// candidates before the first of them to those that were written last.
 func Drain(s State, o Options, chassis string, was []AppliedChange) Plan {
 	d := &draining{
 		instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "drained",
@@ -22,12 +21,12 @@ func Drain(s State, o Options, chassis string, was []AppliedChange) Plan {
 		d.was[c.Group] = c
 	}
 	p := d.plan(o)
-	p.block(s, chassis)
+	p.Blocked = SortFindings(append(p.Blocked, s.Moves(chassis)...))
 	return p
 }
 
-// Demote moves off a cordoned chassis what has come to be hosted there since, as [Drain] would. It leaves the groups
-// in stay, by their names, and those of which the chassis is a backup.
+// Demote moves off a cordoned chassis what it has come to host since, as [Drain] would, except the groups in stay and
+// those of which it is a backup.
 func Demote(s State, chassis string, stay []string) Plan {
 	p := (&draining{instance: newInstance(s.WithCordon(chassis, true)), chassis: chassis, why: "it is cordoned, and took this since", concerns: func(g Group) bool {
 		names := g.Ranked()
@@ -38,6 +37,7 @@ func Demote(s State, chassis string, stay []string) Plan {
 }
 
 func (d *draining) plan(o Options) Plan {
+	d.drained = slices.IndexFunc(d.instance.chassis, func(c Chassis) bool { return c.Name == d.chassis })
 	before := d.networkReports()
 	d.moveMasters()
 	d.chooseBackupsOfSeveral()
@@ -65,11 +65,12 @@ func btoi(b bool) int {
 	return 0
 }
 
-// draining is a drain on its way.
+// draining is a drain in progress.
 type draining struct {
 	*instance
 	chassis string
-	// why is said of the chassis; concerns reports whether a group is to leave it.
+	drained int // its number; -1 if it does not exist
+	// why is the reason for the chassis; concerns reports whether a group is to leave it.
 	why      string
 	concerns func(Group) bool
 	// was are the changes that this drain has written, by group.
@@ -77,24 +78,16 @@ type draining struct {
 	blocked []finding.Finding
 	// blocks are the groups that stay as they are, by name.
 	blocks map[string]bool
-	// concerned are the groups that have the chassis as a candidate, touched those of which
-	// the first two ranks change.
+	// concerned are the groups that have the chassis as a candidate, touched those whose first two ranks change.
 	concerned, touched map[*group]bool
 }
 
-// drained is the number of the chassis; -1 if it does not exist.
-func (d *draining) drained() int {
-	return slices.IndexFunc(d.instance.chassis, func(c Chassis) bool { return c.Name == d.chassis })
-}
-
-// moveMasters takes the chassis out of the orders, and finds another for what it hosts.
+// moveMasters takes the chassis out of the orders, and replaces it where it hosts. Those groups come first. standIns
+// are groups that it would host next, as a backup of unschedulable chassis: it carries no traffic of these by now.
 func (d *draining) moveMasters() {
 	d.blocks, d.concerned, d.touched = map[string]bool{}, map[*group]bool{}, map[*group]bool{}
-	// First the groups that the chassis hosts get another host. standIns are groups of which it is a backup of
-	// chassis that take nothing new: it carries no traffic of these by now.
 	var moving, standIns []*group
 	rank := map[*group]int{}
-	number := d.drained()
 	for _, g := range d.groups {
 		names := g.Ranked()
 		at := slices.Index(names, d.chassis)
@@ -105,7 +98,7 @@ func (d *draining) moveMasters() {
 			d.blockUnlessGone(g)
 			continue
 		}
-		g.order = slices.DeleteFunc(slices.Clone(g.was), func(c int) bool { return c == number })
+		g.order = slices.DeleteFunc(slices.Clone(g.was), func(c int) bool { return c == d.drained })
 		isBehind := func(c int) bool { return !slices.Contains(names[:at], d.instance.chassis[c].Name) }
 		r := len(slices.DeleteFunc(slices.Clone(g.order), isBehind))
 		d.concerned[g] = true
@@ -114,9 +107,9 @@ func (d *draining) moveMasters() {
 			r = 0
 		}
 		switch {
-		case slices.ContainsFunc(g.order[:r], g.accepts): // one that is better lives
+		case slices.ContainsFunc(g.order[:r], g.accepts):
 			d.touched[g] = r == 1
-		case r == 0 || g.works > 0 && g.was[g.works] == number:
+		case r == 0 || g.works > 0 && g.was[g.works] == d.drained:
 			d.touched[g], rank[g] = true, r
 			moving = append(moving, g)
 		default:
@@ -127,15 +120,15 @@ func (d *draining) moveMasters() {
 	d.hostAll(moving, rank)
 	d.hostAll(standIns, rank)
 	for g := range d.concerned {
-		if slices.Contains(g.was, number) {
-			g.order = append(g.order, number)
+		if slices.Contains(g.was, d.drained) {
+			g.order = append(g.order, d.drained)
 		}
 	}
 }
 
-// silentMaster returns why a group has to leave a master whose ovn-controller is not responding; empty if it may
-// stay. If the group is active nowhere, all may be waiting for that master. And a chassis that has claimed what was
-// moved to it may have died before it had set the flows: the others hear its tunnels, and do not take over (measured:
+// silentMaster returns why a group has to leave a master whose ovn-controller is not responding; empty if it may stay.
+// If the group is bound nowhere, all may be waiting for that master. And a chassis that has claimed what was moved to
+// it may have died before it had set the flows: the others hear its tunnels, and do not take over (measured:
 // tests/dataplane).
 func (d *draining) silentMaster(g *group) string {
 	if len(g.order) == 0 || !d.instance.chassis[g.order[0]].Unresponsive {
@@ -151,8 +144,8 @@ func (d *draining) silentMaster(g *group) string {
 	return ""
 }
 
-// moved reports whether the group is as this drain has written it last, and the drained chassis was before the
-// present first one.
+// moved reports whether the group is as this drain has written it last, with another master than the drained chassis
+// was.
 func (d *draining) moved(g *group) bool {
 	was, written := d.was[g.Name]
 	base, last := chassisOf(ranked(was.Before)), chassisOf(ranked(was.After))
@@ -164,19 +157,16 @@ func (d *draining) moved(g *group) bool {
 	return first < 0 || at < first
 }
 
-// last are the names of a group's candidates, with the drained one last. Candidates that may not host the group keep
-// their places, except those that would take it over without its network.
+// last returns the names of a group's candidates, with the drained one last. Invalid candidates keep their places,
+// except those that would take the group over without its network.
 func (d *draining) last(g *group) []string {
-	order := slices.Clone(g.order)
-	if number, exists := d.number[d.chassis]; exists {
-		order = slices.DeleteFunc(order, func(c int) bool { return c == number })
-	}
+	order := slices.DeleteFunc(slices.Clone(g.order), func(c int) bool { return c == d.drained })
 	g.reasons[d.chassis] = d.why
 	var names, back []string
 	for _, name := range distinct(g.Ranked()) {
 		switch {
 		case name == d.chassis:
-		case slices.Contains(g.gone, name) && d.claims(g.Group, name):
+		case slices.Contains(g.gone, name) && d.responds(name) && g.unconnected(d.instance.chassis[d.number[name]]) != "":
 			g.reasons[name] = "it would take this over without its network"
 			back = append(back, name)
 		case slices.Contains(g.gone, name):
@@ -188,27 +178,18 @@ func (d *draining) last(g *group) []string {
 	return append(slices.Concat(names, d.names(order), back), d.chassis)
 }
 
-func (d *draining) claims(g Group, name string) bool {
-	c, found := d.claimant([]Candidate{{Chassis: name}})
-	return found && g.unconnected(c) != ""
-}
-
-// gone reports whether this drain has moved a group away, to a chassis ranked before this one that responds and has
-// it. If that chassis was cordoned since, it takes nothing new, but keeps what it has. If a router is disabled, no
-// chassis has its port: then one of those chassis only has to respond.
+// gone reports whether this drain has moved a group to a responding chassis ranked before the drained one. That chassis
+// keeps the group even if it was cordoned since. Ports of a disabled router are bound nowhere: then one of those
+// chassis only has to respond.
 func (d *draining) gone(g Group) bool {
 	ranked := g.Ranked()
 	before := ranked[:max(0, slices.Index(ranked, d.chassis))]
-	responds := func(name string) bool {
-		number, exists := d.number[name]
-		return exists && !d.instance.chassis[number].Unresponsive
-	}
 	_, written := d.was[g.Name]
 	return written && len(g.Ports) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool {
 		if p.Disabled {
-			return !slices.ContainsFunc(before, responds)
+			return !slices.ContainsFunc(before, d.responds)
 		}
-		return !slices.Contains(before, p.Active) || !responds(p.Active)
+		return !slices.Contains(before, p.Active) || !d.responds(p.Active)
 	})
 }
 
@@ -219,29 +200,19 @@ func (d *draining) block(name, why string) {
 
 func (d *draining) blockUnlessGone(g *group) {
 	if !d.gone(g.Group) {
-		d.block(g.Name, d.whyNoneBut(g))
+		d.block(g.Name, d.whyNo(g, func(c int) bool { return c == d.drained }))
 	}
 }
 
-func (d *draining) whyNoneBut(g *group) string {
-	return against(d.instance.chassis, func(c Chassis) string {
-		if c.Name == d.chassis {
-			return ""
-		}
-		return cmp.Or(ineligible(c, g.Group, g.class.mark), unavailable(c))
-	})
-}
-
-// demoteOthers adds the changes of groups for which no load is counted. External ports go where their router's
-// gateway goes, if they follow one. Gateways without a provider network go only to a candidate that lives: no other
-// chassis is known to be able to host them.
+// demoteOthers adds the changes of groups that are no load. External ports go where the gateway goes that they follow.
+// Gateways without a provider network go only to a candidate: no other chassis is known to be able to host them.
 func (d *draining) demoteOthers(p *Plan) {
 	for _, g := range d.externals {
 		lead := d.lead(g)
 		switch {
 		case !slices.Contains(g.Ranked(), d.chassis) || !d.concerns(g.Group):
 		case lead == nil:
-			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && c != d.drained() }, g.class.schedulable)
+			d.demote(p, g.Group, func(c int) bool { return g.accepts(c) && c != d.drained }, g.class.schedulable)
 		case d.blocks[lead.Name] && (g.Ranked()[0] == d.chassis || g.boundTo(d.chassis)):
 			d.block(g.Name, "its ports follow "+lead.Name)
 		case d.concerned[lead] && !d.blocks[lead.Name] || !slices.Contains(lead.Ranked(), d.chassis):
@@ -267,7 +238,7 @@ func (d *draining) demoteFollower(p *Plan, g *group) {
 	d.add(p, g.Group, d.farBack(g.Group, names), g.reasons)
 }
 
-// demote takes the chassis behind the other candidates of a group, if one of them may take it over, or another chassis.
+// demote puts the chassis behind the other candidates of a group, if one of them or of the others may take it over.
 func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 	names := g.Ranked()
 	at := slices.Index(names, d.chassis)
@@ -295,9 +266,9 @@ func (d *draining) demote(p *Plan, g Group, may func(int) bool, others []int) {
 	d.add(p, g, d.farBack(g, behind(names, d.chassis)), map[string]string{d.chassis: d.why, host: "takes over from " + d.chassis})
 }
 
-// farBack returns names, the planned order. If the present order differs only in that cordoned chassis are behind the
-// drained one, though this drain had put it behind all, it returns the present order: another drain has changed that
-// since, and two drains would put their chassis behind each other for ever.
+// farBack returns names, the planned order, or the present one if that differs only in cordoned chassis behind the
+// drained one, which this drain had put last: then another drain has put its chassis there, and two drains would do so
+// for ever.
 func (d *draining) farBack(g Group, names []string) []string {
 	ranked := g.Ranked()
 	at := slices.Index(ranked, d.chassis)
@@ -311,7 +282,7 @@ func (d *draining) farBack(g Group, names []string) []string {
 	return names
 }
 
-// behind are the names with one of them behind the others, if it is among them.
+// behind returns the names with one of them last, if it is among them.
 func behind(names []string, name string) []string {
 	rest := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 	if len(rest) < len(names) {

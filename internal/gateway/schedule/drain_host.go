@@ -7,36 +7,36 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// hostAll finds other chassis for groups such that the load gets as even as is found.
+// hostAll finds other chassis for groups such that the load gets as even as is found; for groups of one port alone that
+// is exact. A group carries nothing until it is placed.
 func (d *draining) hostAll(groups []*group, rank map[*group]int) {
-	single := make([][]*group, len(d.networks))
+	e := evening{loads: d.loads(), singles: make([]jobList, len(d.networks))}
 	var several []*group
 	for _, g := range groups {
-		if n := g.weight[0].network; g.single() {
-			single[n] = append(single[n], g)
+		unload(e.loads, g)
+		if g.single() {
+			l := &e.singles[g.weight[0].network]
+			l.add(g, mincost.None, l.class(g.open()))
 		} else {
 			several = append(several, g)
 		}
 	}
-	d.hostSeveral(several, single, rank)
-	d.hostSingle(single, rank)
-}
-
-// hostSingle moves the groups of one port such that the load gets as even as can be.
-func (d *draining) hostSingle(groups [][]*group, rank map[*group]int) {
-	for n := range d.networks {
-		if len(groups[n]) == 0 {
-			continue
-		}
+	for _, g := range several {
+		c := choice{group: g, among: g.open()}
+		c.at = slices.MinFunc(c.among, func(a, b int) int {
+			return cmp.Or(cmp.Compare(g.carried(e.loads, a), g.carried(e.loads, b)), cmp.Compare(a, b))
+		})
+		put(e.loads, g, c.at, 1)
+		e.several = append(e.several, c)
+	}
+	e.search()
+	for _, c := range e.several {
+		d.host(c.group, rank[c.group], c.at)
+	}
+	for n, l := range e.singles {
 		loads := d.loads()
-		for _, g := range groups[n] { // they carry nothing until they are placed
-			if len(g.order) > 0 {
-				loads[n][g.order[0]]--
-			}
-		}
-		var l jobList
-		for _, g := range groups[n] {
-			l.add(g, mincost.None, l.class(g.open()))
+		for _, g := range l.groups {
+			unload(loads, g)
 		}
 		a := l.start(loads[n], d.totals(loads), d.slots(n, loads[n]))
 		a.Optimize()
@@ -46,7 +46,13 @@ func (d *draining) hostSingle(groups [][]*group, rank map[*group]int) {
 	}
 }
 
-// open are the chassis that may take the group over: those of its candidates that may, or else any chassis that may.
+func unload(loads [][]int, g *group) {
+	if len(g.order) > 0 {
+		put(loads, g, g.order[0], -1)
+	}
+}
+
+// open are the chassis that may take the group over: its schedulable candidates, or else any schedulable chassis.
 func (g *group) open() []int {
 	if some := slices.DeleteFunc(slices.Clone(g.order), func(c int) bool { return !g.accepts(c) }); len(some) > 0 {
 		return some
@@ -66,40 +72,8 @@ func (d *draining) host(g *group, r, c int) {
 	g.reasons[d.instance.chassis[c].Name] = "takes over from " + d.chassis
 }
 
-// hostSeveral finds chassis for the groups of several ports, beside those of one port that move
-// too; at first for each the one that carries least.
-func (d *draining) hostSeveral(several []*group, single [][]*group, rank map[*group]int) {
-	e := evening{loads: d.loads(), singles: make([]jobList, len(d.networks))}
-	leave := func(g *group) { // it carries nothing until it is placed
-		if len(g.order) > 0 {
-			put(e.loads, g, g.order[0], -1)
-		}
-	}
-	for n, groups := range single {
-		for _, g := range groups {
-			leave(g)
-			e.singles[n].add(g, mincost.None, e.singles[n].class(g.open()))
-		}
-	}
-	for _, g := range several {
-		leave(g)
-	}
-	for _, g := range several {
-		c := choice{group: g, among: g.open()}
-		c.at = slices.MinFunc(c.among, func(a, b int) int {
-			return cmp.Or(cmp.Compare(g.carried(e.loads, a), g.carried(e.loads, b)), cmp.Compare(a, b))
-		})
-		put(e.loads, g, c.at, 1)
-		e.several = append(e.several, c)
-	}
-	e.search()
-	for _, c := range e.several {
-		d.host(c.group, rank[c.group], c.at)
-	}
-}
-
-// chooseBackupsOfSeveral chooses first backups for the groups of several ports, such that the load
-// is as even as is found whichever chassis fails.
+// chooseBackupsOfSeveral chooses first backups for the groups of several ports, such that the load is as even as is
+// found whichever chassis fails.
 func (d *draining) chooseBackupsOfSeveral() {
 	hosted := make([][]*group, len(d.instance.chassis))
 	concerned := make([]bool, len(hosted))

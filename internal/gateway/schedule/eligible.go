@@ -5,37 +5,36 @@ import (
 	"strings"
 )
 
-// Owner is the client whose rules decide which chassis may host a group. docs/reference/gateway-hosts.md has the
-// rules, and where each comes from.
+// Owner is the client whose rules decide which chassis may host a group: docs/reference/gateway-hosts.md.
 type Owner int
 
 // The owners.
 const (
-	// Neutron takes marked chassis alone. While none is marked, what hosts a gateway may stay.
+	// Neutron takes only marked chassis. While none is marked, gateways may stay where they are.
 	Neutron Owner = iota
-	// EarlierNeutron takes the marked chassis that have the network; if there is none, all that have the network.
+	// EarlierNeutron takes the marked chassis that have the network or, if there is none, all that have the network.
 	EarlierNeutron
 	// Other is any other client, or a person: the network alone counts.
 	Other
 )
 
-// Kind is what the ports of a group are.
+// Kind is what the ports of a group are. The kinds of external ports differ in where Neutron hosts them.
 type Kind int
 
 // The kinds. Those of external ports differ in what Neutron has them hosted by.
 const (
 	// RouterPorts are gateways of routers.
 	RouterPorts Kind = iota
-	// ExternalPorts are those of a network: on chassis for external ports if there are any, unless its members are
-	// chassis for gateways.
+	// ExternalPorts are those of a network: on chassis for external ports if there are any, unless the members of the
+	// group are chassis for gateways.
 	ExternalPorts
-	// OneExternalPort is a port that has a group of its own: on chassis for external ports.
+	// OneExternalPort is a port with a group of its own: on chassis for external ports.
 	OneExternalPort
 	// RoutedExternalPorts are those of a network whose group Neutron has tied to a router: on chassis for gateways.
 	RoutedExternalPorts
 )
 
-// mark is what a chassis must have beside the network.
+// mark is what a chassis must have besides the network.
 type mark int
 
 const (
@@ -44,7 +43,7 @@ const (
 	externalMark
 )
 
-// missing is why a chassis does not have the mark; empty if it does.
+// missing returns why a chassis does not have the mark; empty if it does.
 func (m mark) missing(c Chassis) string {
 	switch {
 	case m == gatewayMark && !c.Gateway:
@@ -55,13 +54,13 @@ func (m mark) missing(c Chassis) string {
 	return ""
 }
 
-// anyChassis reports whether it is true of a chassis of this OVN.
+// anyChassis reports whether a chassis of this OVN satisfies is.
 func anyChassis(all []Chassis, is func(Chassis) bool) bool {
 	return slices.ContainsFunc(all, func(c Chassis) bool { return !c.Remote && is(c) })
 }
 
-// needs returns the mark that a chassis must have to host a group of the class, and whether such groups get new
-// chassis at all; external reports whether they are for chassis for external ports.
+// needs returns the mark that a chassis needs to host a group, and whether the group may get new chassis. external
+// reports whether it is for external-port hosts.
 func (in *instance) needs(g Group, external bool) (m mark, grows bool) {
 	switch {
 	case g.Kind != RouterPorts && !g.networked():
@@ -105,8 +104,8 @@ func (g Group) networked() bool {
 	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Network != "" })
 }
 
-// unconnected is the first network of the group that the chassis is not connected to, in words; empty if there is none.
-// Of a port's networks one is enough (ovn-architecture(7): each chassis has one of those of a switch).
+// unconnected returns the first network of the group that the chassis lacks, in words; empty if it lacks none. One of a
+// port's networks is enough: each chassis has one of those of a switch (ovn-architecture(7)).
 func (g Group) unconnected(c Chassis) string {
 	for _, p := range g.Ports {
 		if p.Network != "" && !c.connected(p.Network) {
@@ -116,7 +115,7 @@ func (g Group) unconnected(c Chassis) string {
 	return ""
 }
 
-// networkSeparator is what the names of a port's networks are joined by; no name in a bridge mapping has it.
+// networkSeparator joins the names of a port's networks; no name in a bridge mapping has it.
 const networkSeparator = ","
 
 // connected reports whether the chassis has one of a port's networks.
@@ -129,12 +128,12 @@ func (c Chassis) connected(networks string) bool {
 	return false
 }
 
-// JoinNetworks is the form in which [Port] has a set of networks.
+// JoinNetworks returns a set of networks in the form of [Port.Network].
 func JoinNetworks(names []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), networkSeparator)
 }
 
-// ineligible is why a chassis may not host a group for which it must have a mark; empty if it may.
+// ineligible returns why a chassis may not host a group that needs a mark; empty if it may.
 func ineligible(c Chassis, g Group, m mark) string {
 	if c.Remote {
 		return "it belongs to another OVN"
@@ -151,8 +150,8 @@ func ineligible(c Chassis, g Group, m mark) string {
 	return ""
 }
 
-// MayHost are the chassis that may host gateways: those that are marked, and those that may host a group of routers'
-// gateways that there is, by the rules of its owner.
+// MayHost returns the chassis that may host gateways: those that are marked, and those that may host an existing group
+// of routers' gateways by the rules of its owner.
 func (s State) MayHost() map[string]bool {
 	in, all := newInstance(s), map[string]bool{}
 	for i, c := range in.chassis {

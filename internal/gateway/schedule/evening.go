@@ -6,17 +6,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// eveningWork bounds how often groups of one port are placed again while chassis are chosen for
-// those of several ports: less than half a second.
+// eveningWork bounds the search, in groups placed: less than half a second.
 const eveningWork = 100_000
 
-// evening chooses chassis for groups of several ports, which move together. To find the evenest choice of all is a
-// hard problem (with one group of any weight for each chassis it is that of partitions). So a choice is made better
-// until no other one for a few of the groups is evener, with the groups of one port placed where it is best each
-// time, which is exact.
+// evening chooses chassis for groups of several ports, which move together. The evenest choice is a hard problem: with
+// one group of any weight per chassis it is partition. So this improves a choice until no other one for a few of the
+// groups is evener; the groups of one port are placed exactly each time.
 type evening struct {
-	// loads are what each chassis carries of each network, with what is chosen for the groups of
-	// several ports and without those of one port.
+	// loads are those of each network without the groups of one port.
 	loads   [][]int
 	several []choice
 	// singles are the groups of one port of each network.
@@ -24,12 +21,11 @@ type evening struct {
 	work    int
 }
 
-// choice is a group of several ports, and the chassis that it may get.
+// choice is a group of several ports, the chassis that it may get, and the one that is chosen.
 type choice struct {
 	group *group
 	among []int
-	// at is the one that is chosen.
-	at int
+	at    int
 }
 
 func put(loads [][]int, g *group, c, sign int) {
@@ -66,12 +62,11 @@ func (e *evening) squares() (sum int) {
 	return sum
 }
 
-// atOnce is how many groups are changed at the same time if no smaller number makes the load evener. Of 10,000 random
-// clouds of up to seven groups, for which brute force finds the best, 12 in 100 miss it without this, and none with
-// 3.
+// atOnce is how many groups change at the same time if no smaller number makes the load evener. Of 10,000 random clouds
+// of up to seven groups, 12 in 100 miss the best choice with 1, and none with 3.
 const atOnce = 3
 
-// search makes the choice better until nothing more is found, or the work is too much.
+// search improves the choice until nothing better is found, or the work is too much.
 func (e *evening) search() {
 	if len(e.several) == 0 {
 		return
@@ -86,8 +81,7 @@ func (e *evening) search() {
 	}
 }
 
-// better tries other chassis for so many of the groups before the last one, and keeps the first
-// choice that is better.
+// better tries other chassis for so many of the groups before the last one, and keeps the first better choice.
 func (e *evening) better(best, last, changed int) int {
 	for i, c := range e.several[:last] {
 		for _, to := range c.among {

@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// lead is the group that a group of external ports follows now: one that is planned for, and whose first candidate
-// responds and may serve the ports too; nil if there is none.
+// lead is the group that a group of external ports follows now: it is planned for, and its first candidate responds and
+// may serve the ports; nil if there is none.
 func (in *instance) lead(g *group) *group {
 	if g.Follows == "" {
 		return nil
@@ -30,7 +30,7 @@ func (in *instance) follow(g *group) {
 	in.lift(g, lead.order[0], "external ports work only on the chassis that hosts "+g.Follows)
 }
 
-// lift puts a chassis first, in the place of the one that was; others give way if it is no candidate.
+// lift puts a chassis first. It trades places with the first one, or is added and the last one of too many is dropped.
 func (in *instance) lift(g *group, c int, reason string) {
 	g.reasons[in.chassis[c].Name] = reason
 	if at := slices.Index(g.order, c); at >= 0 {
@@ -44,9 +44,8 @@ func (in *instance) lift(g *group, c int, reason string) {
 	}
 }
 
-// mendExternals gives each group of external ports that has no member, or one that may not serve it, all that it can
-// have: those of the gateway that it follows come first, then those that serve the fewest. Groups of which every member
-// may serve them keep these.
+// mendExternals completes each group of external ports that has no member or an invalid one: members of the gateway
+// that it follows come first, then chassis that serve the fewest. Other groups keep their members.
 func (in *instance) mendExternals() {
 	count := make([]int, len(in.chassis))
 	for _, g := range in.externals {
@@ -69,7 +68,7 @@ func (in *instance) mendExternals() {
 	}
 }
 
-// fillExternal adds members until the group has all that it can have. count is how much each chassis serves.
+// fillExternal adds all members that the group can have. count is how much each chassis serves.
 func (in *instance) fillExternal(g *group, count []int) {
 	var first []int
 	if lead := in.lead(g); lead != nil {
@@ -85,8 +84,8 @@ func (in *instance) fillExternal(g *group, count []int) {
 	}
 }
 
-// planExternals adds what a plan changes for the groups of external ports. If they follow a gateway that moves, their
-// interruption is not counted apart.
+// planExternals adds the changes of groups of external ports. It does not count the interruption of those that follow a
+// gateway that moves.
 func (in *instance) planExternals(p *Plan, operation string) {
 	moved := map[string]bool{}
 	for _, c := range p.Changes {
@@ -114,7 +113,7 @@ func (in *instance) findExternals() {
 		}
 		detail := named(g.Ports)
 		if len(g.class.schedulable) == 0 {
-			detail += "; no chassis is eligible: " + in.whyNoOther(g)
+			detail += "; no chassis is eligible: " + in.whyNo(g, g.has)
 		}
 		in.find(finding.ExternalUnserved, g.Name, finding.Args{Detail: detail})
 	}

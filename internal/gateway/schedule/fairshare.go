@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// entries counts in how many groups of a network each chassis is a candidate.
+// entries counts of how many groups of a network each chassis is a candidate. share is that of an even spread.
 type entries struct {
 	groups []*group
 	count  []int
-	// share is what each chassis would have if all had as many.
-	share int
+	share  int
 }
 
 func (in *instance) entries(network int) *entries {
@@ -32,8 +31,8 @@ func (in *instance) entries(network int) *entries {
 	return e
 }
 
-// spares reports whether one chassis has enough to give to another. It must not have less afterwards: otherwise it
-// would be the next one to get something.
+// spares reports whether one chassis can give an entry to another and still has no less: otherwise it would get one
+// next.
 func (e *entries) spares(from, to int) bool { return e.count[from]-e.count[to] >= 2 }
 
 func (e *entries) replace(in *instance, g *group, rank, c int) {
@@ -45,8 +44,8 @@ func (e *entries) replace(in *instance, g *group, rank, c int) {
 	g.order[rank] = c
 }
 
-// shares replaces backups. First backups come first, as long as it makes the load evener
-// whichever chassis fails; then the last ones of the chassis that have most.
+// shares replaces backups: first backups where that makes the load evener whichever chassis fails, then the last ones
+// of the chassis that have most.
 func (leastLoaded) shares(in *instance, added []int) {
 	for n := range in.networks {
 		e := in.entries(n)
@@ -65,7 +64,6 @@ func (leastLoaded) shares(in *instance, added []int) {
 			e.fill(in, c)
 		}
 	}
-	// A chassis that is new among the candidates may be the better first backup.
 	in.chooseFirstBackups(func(*group) bool { return true }, false)
 }
 
@@ -75,8 +73,8 @@ type swap struct {
 	chassis int
 }
 
-// swaps are the first backups that would make the load evener, in turns of one for each
-// chassis that may fail, since none of these is more likely to.
+// swaps are the first backups that would make the load evener, in turns of one for each chassis that may fail: all are
+// as likely to.
 func (in *instance) swaps(network int, e *entries, short []int) (all []swap) {
 	loads := in.loads()
 	total := in.totals(loads)
@@ -102,7 +100,7 @@ func (in *instance) swaps(network int, e *entries, short []int) (all []swap) {
 	}
 }
 
-// swapsOf are the swaps of first backups for the groups of one chassis, if the others carry so much.
+// swapsOf returns swaps for the groups of one chassis, given the load of the others.
 func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 	var l jobList
 	shared := l.class(short)
@@ -133,17 +131,17 @@ func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 	return swaps
 }
 
-// place is a rank of a group that a chassis has.
+// place is a rank of a group.
 type place struct {
 	group *group
 	rank  int
 }
 
-// places are the places of each chassis that another one can get, the best to take last. First backups are not taken:
+// places are the ranks of each chassis that another one can get, the best to take last. First backups are not taken:
 // they were chosen for what happens when a master fails.
 func (e *entries) places(c int) [][]place {
 	places := make([][]place, len(e.count))
-	for rank := 2; rank < MaxCandidates; rank++ { // the last ones are taken first
+	for rank := 2; rank < MaxCandidates; rank++ {
 		for _, g := range e.groups {
 			if rank >= g.kept() && rank < len(g.order) && !g.has(c) && g.takes(c) {
 				places[g.order[rank]] = append(places[g.order[rank]], place{g, rank})
@@ -153,7 +151,7 @@ func (e *entries) places(c int) [][]place {
 	return places
 }
 
-// fill gives a chassis the rest of its share: the last places of those that have most.
+// fill gives a chassis the rest of its share: the last ranks of those that have most.
 func (e *entries) fill(in *instance, c int) {
 	places := e.places(c)
 	for e.count[c] < e.share {

@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// isHosted reports whether the port is bound to a chassis that responds, whichever should host it.
+// isHosted reports whether the port is bound to a responding chassis, whichever should host it.
 func (in *instance) isHosted(p Port) bool {
 	c, found := in.number[p.Active]
 	return found && !in.chassis[c].Unresponsive
@@ -22,7 +22,7 @@ func (g Group) boundTo(chassis string) bool {
 	return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == chassis })
 }
 
-// unhostedPorts counts the ports that are bound to no chassis that responds, except those of disabled routers.
+// unhostedPorts counts the ports that are not hosted, except those of disabled routers.
 func (in *instance) unhostedPorts(g Group) (n int) {
 	for _, p := range g.Ports {
 		n += btoi(!p.Disabled && !in.isHosted(p))
@@ -30,28 +30,28 @@ func (in *instance) unhostedPorts(g Group) (n int) {
 	return n
 }
 
-// expected is the chassis that OVN has host the group while it is alive: the best candidate that exists, whether it
-// should be a candidate or not; empty if there is none.
+// expected is the chassis that hosts the group while all are up: the best candidate that exists; empty if there is
+// none.
 func (in *instance) expected(g Group) string {
 	for _, name := range g.Ranked() {
-		if c, found := in.number[name]; found && !in.chassis[c].Remote {
+		if in.isHere(name) {
 			return name
 		}
 	}
 	return ""
 }
 
-// claimant is the chassis that has a group with these candidates now, as far as they go: the best that responds.
+// claimant is the best of the candidates that responds: it hosts the group now.
 func (in *instance) claimant(candidates []Candidate) (c Chassis, found bool) {
-	for _, name := range chassisOf(ranked(candidates)) {
-		if at, known := in.number[name]; known && !in.chassis[at].Remote && !in.chassis[at].Unresponsive {
-			return in.chassis[at], true
+	for _, x := range ranked(candidates) {
+		if in.responds(x.Chassis) {
+			return in.chassis[in.number[x.Chassis]], true
 		}
 	}
 	return c, false
 }
 
-// isStray reports whether a group with these candidates would be on a chassis without its network, and is not now.
+// isStray reports whether these candidates would move a group to a chassis without its network.
 func (in *instance) isStray(g Group, candidates []Candidate) bool {
 	is, found := in.claimant(g.Candidates)
 	then, will := in.claimant(candidates)
@@ -63,8 +63,7 @@ func (in *instance) isMisplaced(g Group) bool {
 	return should != "" && slices.ContainsFunc(g.Ports, func(p Port) bool { return !p.Disabled && p.Active != should })
 }
 
-// keepWorking leaves groups as they are that work on a chassis that should not host them, if none of the others
-// responds.
+// keepWorking holds groups that work on an invalid chassis while none of their valid candidates responds.
 func (in *instance) keepWorking() {
 	for _, g := range slices.Concat(in.groups, in.externals) {
 		if len(g.order) == 0 || g.held || slices.ContainsFunc(g.order, func(c int) bool { return !in.chassis[c].Unresponsive }) {
@@ -88,8 +87,7 @@ func (in *instance) all() (groups []Group) {
 	return append(groups, in.unplanned...)
 }
 
-// findHosting finds ports that are bound to no chassis that responds, or to another one than should host them. If no
-// gateway is bound, that is one finding.
+// findHosting finds ports that are unhosted or misplaced. If no gateway is bound, that is one finding.
 func (in *instance) findHosting() {
 	gateways, externals, bound := 0, 0, 0
 	for _, g := range in.all() {
@@ -116,17 +114,16 @@ func (in *instance) findHosting() {
 	}
 }
 
-// Unbound is the finding about a port that is bound nowhere while the ovn-controller of its best candidate responds.
-// In OVN 23.03, an ovn-controller that has claimed a port at the same time as another candidate may not claim it
-// again after the other one has released it, which takes the port from it; its recomputation does (measured:
-// tests/dataplane).
+// Unbound is the finding about a port that is bound nowhere although its best candidate responds. In OVN 23.03, an
+// ovn-controller that has claimed a port at the same time as another candidate may not claim it again after the other
+// one has released it, which takes the port from it; its recomputation does (measured: tests/dataplane).
 func Unbound(port, best string) finding.Finding {
 	recompute := command.Direct("ovn-appctl", "-t", "ovn-controller", "inc-engine/recompute")
 	return finding.About(finding.GatewayUnbound, port, finding.Args{Value: best}, finding.If(finding.IfItLastsThere, recompute))
 }
 
-// findMisplaced names ports that are not where their priorities say, and with silent also those on chassis that do
-// not respond.
+// findMisplaced finds ports that are not where their priorities say and, with silent, those on chassis that do not
+// respond.
 func (in *instance) findMisplaced(g Group, silent bool) {
 	should := in.expected(g)
 	expected := finding.Args{Value: should}
@@ -166,13 +163,13 @@ func (in *instance) findUnmarked() {
 	in.find(finding.NoChassisMarked, "", finding.Args{Detail: effect}, finding.Do(command.Client("config", "ovn-chassis", "prefer-chassis-as-gw=true")))
 }
 
-// findIneligible finds that no chassis may become a candidate of a group that has none.
+// findIneligible finds that no chassis may become a candidate of a group without one.
 func (in *instance) findIneligible(g *group) {
 	if g.class.mark == noMark && len(g.class.accepts) > 0 && slices.Contains(g.class.accepts, true) {
 		in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{}) // why not is found once for all
 		return
 	}
-	in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{Detail: "no chassis is eligible: " + in.whyNoOther(g)})
+	in.find(finding.GatewayWithoutCandidate, g.Name, finding.Args{Detail: "no chassis is eligible: " + in.whyNo(g, g.has)})
 }
 
 func (in *instance) findInvalid(g *group) {

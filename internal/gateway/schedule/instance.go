@@ -8,64 +8,56 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// instance is a state in the order of names and with numbers for them: whatever the
-// order of its rows, the same state is the same instance.
+// instance is a state with numbers for its names. It does not depend on the order of the rows.
 type instance struct {
 	chassis  []Chassis
 	number   map[string]int
 	networks []string
 	groups   []*group
-	// externals are the groups of external ports, which no load is counted of.
+	// externals are the groups of external ports; they count as no load.
 	externals []*group
-	// unplanned are the routers' gateways that nothing is planned for, since no provider network says
-	// which chassis may host them: a drain moves them all the same.
+	// unplanned are routers' gateways without a provider network. Only a drain moves them.
 	unplanned []Group
-	// misnamed is what candidates are that are named by something else than the name of a chassis.
+	// misnamed describes candidates that are not named by a chassis.
 	misnamed map[string]string
-	// marked reports whether a chassis has enable-chassis-as-gw, external whether one has
-	// enable-chassis-as-extport-host.
-	marked, external bool
-	// bound reports whether a port is bound to a chassis.
-	bound bool
-	// schedulable are the chassis of each network that gateways may be moved to.
+	// marked reports whether a chassis has enable-chassis-as-gw, external whether one has enable-chassis-as-extport-host,
+	// bound whether any port is bound.
+	marked, external, bound bool
+	// schedulable are the chassis of each network to which gateways may be moved.
 	schedulable [][]int
-	// marks are the least that chassis need for a gateway of each network.
-	marks []mark
-	// classes are the classes of the groups; many groups share one.
+	// marks are the least mark that a gateway of each network needs.
+	marks    []mark
 	classes  map[classKey]*class
 	findings []finding.Finding
 }
 
-// class is groups of the same kind, owner, networks and zones: they may be hosted by the same chassis.
+// class is groups of the same kind, owner, networks and zones, which may be hosted by the same chassis.
 type class struct {
 	kind Kind
 	mark mark
-	// eligible reports which chassis may host such groups. accepts reports which of those take a group over if they
-	// are a candidate of it; the unschedulable ones don't, as long as they are unresponsive or cordoned. takes
-	// reports which may also become candidates, and schedulable lists these.
+	// eligible chassis may host such groups. Of these, accepts are those that are schedulable: they take over if they are
+	// candidates. takes may also become candidates; schedulable lists them.
 	eligible, accepts, takes   []bool
 	schedulable, unschedulable []int
 }
 
-// group is a group of the state, by numbers.
+// group is a group of the state, with chassis as numbers.
 type group struct {
 	Group
 	class *class
-	// weight is how many of its ports are in each network.
+	// weight is the number of its ports in each network.
 	weight []share
-	// order is the chassis that may host it, best first: at first what is valid of what is there,
-	// in the end what is planned.
+	// order is the chassis that may host it, best first: at first the valid candidates, in the end the plan.
 	order []int
-	// was is the order at first; gone is what was not valid of it.
+	// was is the order at first, gone the invalid candidates.
 	was  []int
 	gone []string
 	// possible is how many candidates it can have.
 	possible int
-	// reasons is why a chassis comes, goes or gets another rank.
+	// reasons are why chassis come, go or change rank; lacking is the one for chassis that complete the list.
 	reasons map[string]string
-	// lacking is the reason why chassis come if candidates are missing.
 	lacking string
-	// held reports whether the group stays as it is.
+	// held groups stay as they are.
 	held bool
 	// works is the rank of the candidate that it is bound to. nowhere reports whether it is bound to no chassis, though
 	// others are.
@@ -75,7 +67,6 @@ type group struct {
 	repeated bool
 }
 
-// share is a number of ports in a network.
 type share struct{ network, ports int }
 
 func newInstance(s State) *instance {
@@ -116,12 +107,12 @@ func newInstance(s State) *instance {
 	return in
 }
 
-// unfit is why a chassis may host no gateway of a network, whatever the zone; empty if it may.
+// unfit returns why a chassis may host no gateway of a network in any zone; empty if it may.
 func (in *instance) unfit(c Chassis, network int) string {
 	return ineligible(c, Group{Ports: []Port{{Network: in.networks[network]}}}, in.marks[network])
 }
 
-// addGroup takes a group into the instance, unless it is one that can't be planned for.
+// addGroup adds a group, unless it can't be planned for.
 func (in *instance) addGroup(g Group) {
 	networks := map[int]int{}
 	for _, p := range g.Ports {
@@ -130,7 +121,7 @@ func (in *instance) addGroup(g Group) {
 		}
 		n, found := slices.BinarySearch(in.networks, p.Network)
 		if !found {
-			if in.unhostedPorts(g) > 0 { // others, as those of the nodes of ovn-kubernetes, are as their owner has them
+			if in.unhostedPorts(g) > 0 { // the owner of the others, for instance ovn-kubernetes, needs no network
 				in.find(finding.GatewayNetworkUnknown, p.Name, finding.Args{})
 			}
 			in.unplanned = append(in.unplanned, g)
@@ -159,7 +150,7 @@ func (in *instance) addGroup(g Group) {
 	}
 }
 
-// addCandidates makes the valid candidates of a group its order, and finds what is wrong with the others.
+// addCandidates makes the valid candidates the order of a group, and finds what is wrong with the others.
 func (in *instance) addCandidates(g *group) {
 	sorted := ranked(g.Candidates)
 	for i, c := range sorted {
@@ -185,7 +176,6 @@ func (in *instance) find(code finding.Code, name string, args finding.Args, reme
 	in.findings = append(in.findings, finding.About(code, name, args, remedies...))
 }
 
-// classKey is what the groups of a class have in common.
 type classKey struct {
 	kind            Kind
 	owner           Owner
@@ -193,7 +183,7 @@ type classKey struct {
 	networks, zones string
 }
 
-// set is the same for the same names in any order.
+// set is a key that does not depend on the order of names.
 func set(names []string) string {
 	switch len(names) {
 	case 0:
@@ -204,7 +194,6 @@ func set(names []string) string {
 	return fmt.Sprintf("%q", slices.Compact(slices.Sorted(slices.Values(names))))
 }
 
-// classOf is the class of a group: the chassis that it may be hosted on.
 func (in *instance) classOf(g Group) *class {
 	networks := make([]string, 0, 1)
 	for _, p := range g.Ports {
@@ -238,7 +227,8 @@ func (in *instance) classOf(g Group) *class {
 	return k
 }
 
-// preferUnzoned gives groups of external ports of no zone only chassis of no zone, if there are any, as Neutron does.
+// preferUnzoned limits groups of external ports without a zone to chassis without a zone, if there are any, as Neutron
+// does.
 func (k *class) preferUnzoned(chassis []Chassis) {
 	unzoned := slices.DeleteFunc(slices.Clone(k.schedulable), func(c int) bool { return len(chassis[c].Zones) > 0 })
 	if len(unzoned) == 0 {
@@ -261,7 +251,7 @@ func (in *instance) invalid(g *group, chassis string) string {
 	return why
 }
 
-// loads is how many ports of each network each chassis hosts, if all are alive.
+// loads is how many ports of each network each chassis hosts if all chassis are up.
 func (in *instance) loads() [][]int {
 	all := make([][]int, len(in.networks))
 	for n := range all {
@@ -277,12 +267,10 @@ func (in *instance) loads() [][]int {
 	return all
 }
 
-// single reports whether the group is one port of one network: then where it is hosted
-// matters for that network alone.
+// single reports whether the group is one port.
 func (g *group) single() bool { return len(g.weight) == 1 && g.weight[0].ports == 1 }
 
 func (g *group) has(chassis int) bool { return slices.Contains(g.order, chassis) }
 
-// accepts reports whether the chassis takes the group over if it is a candidate, takes whether it may become one.
 func (g *group) accepts(chassis int) bool { return g.class.accepts[chassis] }
 func (g *group) takes(chassis int) bool   { return g.class.takes[chassis] }

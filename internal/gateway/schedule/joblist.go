@@ -6,7 +6,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// jobList is groups that are to be assigned to chassis, which are the slots.
+// jobList is groups to assign to chassis, which are the slots.
 type jobList struct {
 	groups  []*group
 	jobs    []mincost.Job
@@ -14,7 +14,7 @@ type jobList struct {
 	shared  map[*class]int
 }
 
-// add has a group, which is on a chassis or on [mincost.None], assigned to one of a class.
+// add adds a group, which is on a chassis or on [mincost.None], and may go to those of a class.
 func (l *jobList) add(g *group, current, class int) {
 	l.groups, l.jobs = append(l.groups, g), append(l.jobs, mincost.Job{Current: current, Class: class})
 }
@@ -40,14 +40,13 @@ func (l *jobList) sharedClass(c *class, chassis []int) int {
 	return number
 }
 
-// assignment is groups on chassis.
 type assignment struct {
 	*mincost.Assignment
 	chassis []int
 }
 
-// start is the present assignment, with what each chassis carries beside the groups. Only chassis that a group can be
-// on become slots, and those in others.
+// start is the present assignment, with the other load of each chassis. The slots are the chassis that a group can be
+// on, and others.
 func (l *jobList) start(loads, ties, others []int) assignment {
 	chassis := slices.Concat(others, slices.Concat(l.classes...))
 	for _, j := range l.jobs {
@@ -77,7 +76,7 @@ func (l *jobList) start(loads, ties, others []int) assignment {
 	return assignment{mincost.New(p), chassis}
 }
 
-// of is the chassis that a group of the list is on, or [mincost.None].
+// of is the chassis of a group of the list, or [mincost.None].
 func (a assignment) of(i int) int {
 	if a.Slot(i) == mincost.None {
 		return mincost.None

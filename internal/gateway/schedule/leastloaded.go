@@ -8,13 +8,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// leastLoaded is the scheduler that chooses the chassis with least to carry.
+// leastLoaded is the scheduler that chooses the chassis with the least load.
 type leastLoaded struct{}
 
-// masters hosts what is hosted nowhere on the chassis of each network with the fewest masters; among these on the one
-// that is the first backup of fewest, since what fails over to a chassis adds to its load; and among these on the one
-// with the fewest in all networks. Without that a plan that was carried out in part would be finished with other
-// masters than it had, and the first backups that were chosen for those would have to change.
+// masters gives each group the chassis with the fewest masters in the network; of these the one that is first backup of
+// the fewest, since what fails over to a chassis adds to its load; and of these the one with the fewest in all
+// networks. Otherwise, when a plan that was carried out in part is finished, groups would get other masters, and first
+// backups that were chosen for the old ones would change.
 func (leastLoaded) masters(in *instance) {
 	loads := in.loads()
 	singles := make([][]*group, len(in.networks))
@@ -28,9 +28,7 @@ func (leastLoaded) masters(in *instance) {
 			return cmp.Or(cmp.Compare(g.carried(loads, a), g.carried(loads, b)), cmp.Compare(a, b))
 		})
 		g.append(in, best)
-		for _, s := range g.weight {
-			loads[s.network][best] += s.ports
-		}
+		put(loads, g, best, 1)
 	}
 	total := in.totals(loads)
 	for n, groups := range singles {
@@ -52,7 +50,7 @@ func (leastLoaded) masters(in *instance) {
 	}
 }
 
-// carried is what a chassis carries of the group's networks.
+// carried is the largest load of a chassis in the group's networks.
 func (g *group) carried(loads [][]int, chassis int) (most int) {
 	for _, s := range g.weight {
 		most = max(most, loads[s.network][chassis])
@@ -70,7 +68,7 @@ func (in *instance) totals(loads [][]int) []int {
 	return total
 }
 
-// slots are the chassis that gateways of a network may be given to, and those that carry some.
+// slots are the chassis that may get gateways of a network, and those that have some.
 func (in *instance) slots(network int, load []int) []int {
 	all := slices.Clone(in.schedulable[network])
 	for c, l := range load {
@@ -91,7 +89,7 @@ func (in *instance) firstBackups(network int) []int {
 	return count
 }
 
-// backups chooses the first backup of each group such that the load is even if the master fails: if the group has all
+// backups chooses the first backup of each group such that the load is even if the master fails; if the group has all
 // its candidates, among these. It chooses the others such that all chassis have as many.
 func (leastLoaded) backups(in *instance) {
 	in.chooseFirstBackups(func(*group) bool { return true }, true)
@@ -117,8 +115,8 @@ func (leastLoaded) backups(in *instance) {
 	}
 }
 
-// smallest are the first n in an order of some chassis, but for those that are left out; of
-// equals the one that is listed first.
+// smallest are the first n chassis in an order, except those to leave out. Of equals the one that is listed first
+// counts as smaller.
 func smallest(chassis []int, n int, leaveOut func(int) bool, less func(a, b int) bool) []int {
 	var all []int
 	for _, c := range chassis {
@@ -138,20 +136,20 @@ func smallest(chassis []int, n int, leaveOut func(int) bool, less func(a, b int)
 	return all
 }
 
-// firstBackupChoice is the choice of the first backups in one network. Each chassis failure is a choice of its own:
-// it concerns only the gateways that the chassis hosts.
+// firstBackupChoice is the choice of the first backups in one network. Each chassis failure is a choice of its own: it
+// concerns only the gateways that the chassis hosts.
 type firstBackupChoice struct {
 	*instance
 	network int
 	// load is what each chassis hosts, firsts how many gateways' first backup it is.
 	load, firsts []int
-	// concerns reports whether a group may get another first backup, complete that one with too
-	// few candidates may get one that it does not have yet.
+	// concerns reports whether a group may get another first backup; complete, whether groups with too few candidates may
+	// get new ones.
 	concerns func(*group) bool
 	complete bool
 }
 
-// chooseFirstBackups changes as few first backups as can be.
+// chooseFirstBackups changes as few first backups as possible.
 func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool) {
 	loads := in.loads()
 	for n := range in.networks {
@@ -168,7 +166,7 @@ func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool
 	}
 }
 
-// in reports whether the group is planned for with the network: that of its first port.
+// in reports whether the network is that of the group's first port.
 func (g *group) in(network int) bool { return g.weight[0].network == network }
 
 func (g *group) portsIn(network int) int {
@@ -180,8 +178,8 @@ func (g *group) portsIn(network int) int {
 	return 0
 }
 
-// forFailureOf chooses for the groups of one chassis. Of backups that are as good it takes the one that is the first
-// backup of fewer: otherwise all chassis would depend on the same one.
+// forFailureOf chooses for the groups of one chassis. Of equal backups it takes the one that is first backup of fewer,
+// so that not all chassis depend on the same one.
 func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 	load := slices.Clone(f.load)
 	var chosen []*group
@@ -231,7 +229,7 @@ func (f *firstBackupChoice) movable(g *group) bool {
 	return g.single() && !g.held && g.kept() == 1 && f.concerns(g) && (g.firstBackup() != mincost.None || f.complete)
 }
 
-// free reports whether the group may get a first backup that is no candidate of it yet.
+// free reports whether the group may get a new candidate as its first backup.
 func (f *firstBackupChoice) free(g *group) bool { return f.complete && g.missing() > 0 }
 
 func (g *group) firstBackup() int {
@@ -261,10 +259,8 @@ func (g *group) swapFirstBackup(in *instance, c int) {
 	g.explain(in, fmt.Sprintf("balances the load if %s fails", in.chassis[g.order[0]].Name), c, g.order[at])
 }
 
-// choices are the chassis that matter to so many gateways which are free to go wherever it is
-// schedulable, but for the one that fails: where these are, and as many of the lightest as
-// there are gateways, since a gateway on any other would leave one of them free that carries
-// no more.
+// choices are the chassis that matter to so many free gateways: those where they are, and as many of the lightest as
+// there are gateways. On any other chassis a gateway would leave one of these free that carries no more.
 func (k *class) choices(gateways, failed int, load, ties, current []int) []int {
 	all := smallest(k.schedulable, gateways, func(c int) bool { return c == failed }, func(a, b int) bool {
 		return cmp.Or(cmp.Compare(load[a], load[b]), cmp.Compare(ties[a], ties[b])) < 0

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// PinKind is the kind of what is pinned.
+// PinKind is the kind of a pinned gateway, by the option that pins it (ovn-nb(5)).
 type PinKind string
 
 // The kinds. The option that pins each of them is that of ovn-nb(5).
@@ -21,34 +21,34 @@ const (
 	PinnedVTEP   PinKind = "vtep"      // options:vtep-physical-switch of Logical_Switch_Port
 )
 
-// Pinned is what one chassis hosts by configuration: a gateway router, or a port of a switch. OVN never moves it. Of
-// the chassis, ovn-controller compares the name, not the host name (consider_nonvif_lport_ in controller/binding.c).
+// Pinned is what one chassis hosts by configuration: a gateway router, or a port of a switch. OVN never moves it.
+// ovn-controller compares the name of the chassis, not the host name (consider_nonvif_lport_ in controller/binding.c).
 type Pinned struct {
 	// Name is that of the router or of the port.
 	Name    string  `json:"name" yaml:"name"`
 	Kind    PinKind `json:"kind" yaml:"kind"`
 	Chassis string  `json:"chassis" yaml:"chassis"`
-	// Active is the chassis on which its ports really are; empty if they are on none. If the ports of a router are on
-	// several, it is one that the router is not pinned to.
+	// Active is the chassis to which its ports are bound; empty if to none. If to several, it is one that the router is
+	// not pinned to.
 	Active string `json:"active" yaml:"active"`
-	// Networks are the provider networks that it needs: one of each set.
+	// Networks are the sets of provider networks of which it needs one each.
 	Networks [][]string `json:"-" yaml:"-"`
 	// Ports are those of the router, or the port itself.
 	Ports []string `json:"-" yaml:"-"`
-	// Candidates are the ports of the router that have candidates, too. ovn-northd ignores these.
+	// Candidates are the ports of the router with candidates, which ovn-northd ignores.
 	Candidates []string `json:"with-candidates,omitempty" yaml:"with-candidates,omitempty"`
-	// Disabled reports whether the router is disabled: then OVN puts it on no chassis.
+	// Disabled reports whether the router is disabled: then OVN binds it nowhere.
 	Disabled bool `json:"-" yaml:"-"`
-	// Record is what ovn-nbctl finds the row by.
+	// Record is how ovn-nbctl finds the row.
 	Record string `json:"-" yaml:"-"`
 }
 
-// PinnedTo are those that are pinned to a chassis.
+// PinnedTo returns what is pinned to a chassis.
 func (s State) PinnedTo(chassis string) []Pinned {
 	return slices.DeleteFunc(slices.Clone(s.Pinned), func(p Pinned) bool { return p.Chassis != chassis })
 }
 
-// option is the table and the option that pin it.
+// option returns the table and the option that pin it.
 func (p Pinned) option() (table, option string) {
 	switch p.Kind {
 	case PinnedRouter:
@@ -59,7 +59,7 @@ func (p Pinned) option() (table, option string) {
 	return "Logical_Switch_Port", "vtep-physical-switch"
 }
 
-// plain is a value that ovn-nbctl takes as it is; others are quoted.
+// plain matches a value that ovn-nbctl takes without quotes.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // moveTo is the command that pins it to another chassis.
@@ -71,7 +71,7 @@ func (p Pinned) moveTo(chassis string) finding.Remedy {
 	return finding.Do(command.Direct("ovn-nbctl", "set", table, p.Record, "options:"+option+"="+chassis))
 }
 
-// lacks is the first set of networks of which the chassis has none; nil if it has what is needed.
+// lacks returns the first set of networks of which the chassis has none; nil if there is none.
 func (p Pinned) lacks(c Chassis) []string {
 	for _, one := range p.Networks {
 		if !slices.ContainsFunc(one, func(n string) bool { return slices.Contains(c.Networks, n) }) {
@@ -81,9 +81,8 @@ func (p Pinned) lacks(c Chassis) []string {
 	return nil
 }
 
-// Moves returns how to move each of those that are pinned to a chassis to another one that responds, is not cordoned
-// and has its networks. It prefers the chassis with most room: first chassis for gateways, then those that the fewest
-// are pinned to.
+// Moves returns how to move what is pinned to a chassis to others that respond, are not cordoned and have its networks:
+// preferably gateway chassis, and of these the ones that the fewest are pinned to.
 func (s State) Moves(chassis string) (all []finding.Finding) {
 	load := map[string]int{}
 	for _, p := range s.Pinned {
@@ -108,16 +107,7 @@ func (s State) Moves(chassis string) (all []finding.Finding) {
 	return all
 }
 
-// remedies are the commands of [State.Moves], by the names of what they move.
-func (s State) remedies(chassis string) map[string][]finding.Remedy {
-	all := map[string][]finding.Remedy{}
-	for _, f := range s.Moves(chassis) {
-		all[f.Subject.Name] = f.Remedies
-	}
-	return all
-}
-
-// hostFor is the best chassis for what is pinned to another one; empty if there is none.
+// hostFor is the best other chassis for a pinned gateway; empty if there is none.
 func (s State) hostFor(p Pinned, load map[string]int) string {
 	var open []Chassis
 	for _, c := range s.Chassis {
@@ -147,15 +137,16 @@ func (s State) whyNoHost(p Pinned) string {
 	})
 }
 
-// findPinned finds what is wrong with those that are pinned.
+// findPinned finds what is wrong with pinned gateways.
 func (s State) findPinned() (all []finding.Finding) {
-	moves := map[string]map[string][]finding.Remedy{}
+	moves := map[string][]finding.Finding{}
 	unhosted := func(p Pinned, why string) {
 		if moves[p.Chassis] == nil {
-			moves[p.Chassis] = s.remedies(p.Chassis)
+			moves[p.Chassis] = s.Moves(p.Chassis)
 		}
+		at := slices.IndexFunc(moves[p.Chassis], func(f finding.Finding) bool { return f.Subject.Name == p.Name })
 		args := finding.Args{Value: cmp.Or(p.Chassis, "nothing"), Detail: why}
-		all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, moves[p.Chassis][p.Name]...))
+		all = append(all, finding.About(finding.PinnedUnhosted, p.Name, args, moves[p.Chassis][at].Remedies...))
 	}
 	for _, p := range s.Pinned {
 		for _, port := range p.Candidates {
@@ -189,7 +180,7 @@ func (s State) findPinned() (all []finding.Finding) {
 	return all
 }
 
-// namedAs is the chassis with that host name; empty if there is none, or several.
+// namedAs is the only chassis with that host name; empty if there is none.
 func (s State) namedAs(host string) (name string) {
 	for _, c := range s.Chassis {
 		if c.Hostname == host && !c.Remote {
@@ -200,9 +191,4 @@ func (s State) namedAs(host string) (name string) {
 		}
 	}
 	return name
-}
-
-// block adds what is pinned to the chassis of a drain to what the drain leaves where it is.
-func (p *Plan) block(s State, chassis string) {
-	p.Blocked = SortFindings(append(p.Blocked, s.Moves(chassis)...))
 }

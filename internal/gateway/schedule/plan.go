@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// plan compares what is planned with what there was.
+// plan compares the orders with what there was.
 func (in *instance) plan(operation string, o Options, before []Network) Plan {
 	p := Plan{Operation: operation, Before: in.selected(o, before), After: in.selected(o, in.networkReports())}
 	groups := slices.DeleteFunc(slices.Clone(in.groups), func(g *group) bool { return !g.changes(operation) })
@@ -31,8 +31,8 @@ func costOf(changes []Change) Cost {
 	return cost
 }
 
-// changes reports whether the group is to have other candidates, or others first. A chassis that
-// may not host it, or is listed twice, is dropped by a reschedule alone: the others leave alone what they do not move.
+// changes reports whether the group gets other candidates, or another order. Only a reschedule drops invalid and
+// repeated candidates: the others leave what they do not move.
 func (g *group) changes(operation string) bool {
 	wrong := (len(g.gone) > 0 || g.repeated) && operation == reschedule
 	return !g.held && len(g.order) > 0 && (wrong || !slices.Equal(g.order, g.was))

@@ -1,9 +1,9 @@
 package schedule
 
-// randomScheduler chooses at random: it gives a number from 0 to n-1.
+// randomScheduler chooses at random: it returns a number from 0 to n-1.
 type randomScheduler func(n int) int
 
-// shuffled are the numbers from 0 to n-1 in any order (Fisher and Yates).
+// shuffled are the numbers from 0 to n-1 in random order (Fisher and Yates).
 func (d randomScheduler) shuffled(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -29,7 +29,7 @@ func (d randomScheduler) backups(in *instance) {
 	}
 }
 
-// shares replaces backups by chance, until each chassis that was added has its share.
+// shares replaces backups at random until each new chassis has its share.
 func (d randomScheduler) shares(in *instance, added []int) {
 	for n := range in.networks {
 		e := in.entries(n)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ranked is the candidates as OVN would choose among them, best first.
+// ranked is the candidates in the order in which OVN prefers them, best first.
 func ranked(candidates []Candidate) []Candidate {
 	sorted := slices.Clone(candidates)
 	slices.SortFunc(sorted, func(a, b Candidate) int {
@@ -34,9 +34,8 @@ func dense(sorted []Candidate) bool {
 	return true
 }
 
-// prioritized gives the chassis of an order their priorities, such that few rows of those before change. They are n
-// to 1 if they were so before. Otherwise what stays keeps its priority, and a chassis that takes another one's place
-// takes its priority.
+// prioritized gives the chassis of an order priorities such that few rows change. They are n to 1 if they were so
+// before. Otherwise what stays keeps its priority, and a chassis that replaces another one takes its priority.
 func prioritized(before []Candidate, order []string) []Candidate {
 	sorted := ranked(before)
 	after := make([]Candidate, len(order))

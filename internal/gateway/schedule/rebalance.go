@@ -7,9 +7,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
-// Rebalance moves gateways from chassis that host many of a network to those that host few: only if they host at
-// least two fewer, and only to chassis that are candidates already, unless new ones are allowed. Each move interrupts
-// the gateway's traffic, so Rebalance makes as few as possible.
+// Rebalance moves gateways from chassis that host many of a network to those that host at least two fewer: only to
+// chassis that are candidates already, unless new ones are allowed. Each move interrupts the gateway's traffic, so it
+// makes as few as possible.
 func Rebalance(s State, o Options) Plan {
 	if o.MaxMoves > 0 {
 		unbounded := o
@@ -22,8 +22,7 @@ func Rebalance(s State, o Options) Plan {
 	in.hold(o)
 	before := in.networkReports()
 	r := rebalancing{instance: in, options: o, bounds: make([]Bound, len(in.networks))}
-	// Each round makes the load evener, except that a bound on moves could have groups
-	// take them from each other for ever.
+	// With a bound on moves, rounds may not end by themselves: groups take moves from each other.
 	for range len(in.groups) + 1 {
 		for n := range in.networks {
 			r.moveSinglePorts(n)
@@ -57,14 +56,14 @@ type rebalancing struct {
 	*instance
 	options Options
 	bounds  []Bound
-	// limited reports whether there would be more to move than is allowed.
+	// limited reports whether the bound on moves prevents some.
 	limited bool
 }
 
 // moves reports whether the group, which had candidates, gets another master.
 func (g *group) moves() bool { return len(g.order) > 0 && g.order[0] != g.was[0] }
 
-// left is how many moves are allowed beside those of other groups than these.
+// left is how many moves are allowed besides those of other groups than these.
 func (r *rebalancing) left(but func(*group) bool) int {
 	left := r.options.MaxMoves
 	if left == 0 {
@@ -85,7 +84,7 @@ func (r *rebalancing) destinations(g *group) []int {
 	return slices.DeleteFunc(slices.Clone(g.was[1:]), func(c int) bool { return !g.accepts(c) })
 }
 
-// anywhere reports whether the group may be moved to chassis that are no candidates of it.
+// anywhere reports whether the group may move to chassis that are no candidates of it.
 func (r *rebalancing) anywhere(g *group) bool {
 	return r.options.AllowNewCandidates && len(g.class.schedulable) > 0
 }
@@ -122,8 +121,8 @@ func (r *rebalancing) moveSinglePorts(n int) {
 	}
 }
 
-// moveSeveralPorts moves the groups of several ports, each as long as it makes the load of its
-// networks evener. They hang together, so that no order of moves is known to be best.
+// moveSeveralPorts moves the groups of several ports, each as long as that makes the load of its networks evener. They
+// depend on each other: no order of moves is known to be best.
 func (r *rebalancing) moveSeveralPorts() (moved bool) {
 	loads := r.loads()
 	for _, g := range r.groups {
@@ -138,10 +137,8 @@ func (r *rebalancing) moveSeveralPorts() (moved bool) {
 			r.limited = true
 			continue
 		}
-		for _, s := range g.weight {
-			loads[s.network][from] -= s.ports
-			loads[s.network][to] += s.ports
-		}
+		put(loads, g, from, -1)
+		put(loads, g, to, 1)
 		r.promote(g, to)
 		moved = true
 	}
@@ -159,7 +156,7 @@ func (r *rebalancing) best(g *group, loads [][]int) int {
 	return best
 }
 
-// gain is by how much the squares of the loads get less if the group moves.
+// gain is by how much the sum of squares shrinks if the group moves.
 func (g *group) gain(loads [][]int, from, to int) (gain int) {
 	if from == to {
 		return 0
@@ -170,7 +167,7 @@ func (g *group) gain(loads [][]int, from, to int) (gain int) {
 	return gain
 }
 
-// bound explains why the moves are those that they are.
+// bound explains the number of moves.
 func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network) Bound {
 	b.Network, b.Spread = r.networks[n], after.Spread()
 	several, largest := 0, 1
@@ -213,7 +210,7 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 	return b
 }
 
-// slotLoads are the loads of the chassis that a network's gateways may be on, or are.
+// slotLoads are the loads of the chassis that may host a network's gateways, or do.
 func (r *rebalancing) slotLoads(n int, load []int) (all []int) {
 	for c, l := range load {
 		if _, open := slices.BinarySearch(r.schedulable[n], c); open || l > 0 {
@@ -223,8 +220,7 @@ func (r *rebalancing) slotLoads(n int, load []int) (all []int) {
 	return all
 }
 
-// promote makes a chassis the master of the candidates that there were; the old master takes
-// its place.
+// promote makes a chassis the master; the old one takes its place.
 func (in *instance) promote(g *group, c int) {
 	old := g.was[0]
 	g.order = slices.Clone(g.was)

@@ -9,11 +9,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Reschedule gives every group as many candidates as it can have, up to
-// [MaxCandidates]. A master that may host its group stays; what may not host it any
-// more is replaced; chassis that were added get their share of backups, and nothing
-// moves between those that were there. With [LeastLoaded] the first backup is chosen
-// such that the load stays even whichever chassis fails.
+// Reschedule gives every group as many candidates as it can have, up to [MaxCandidates]. A valid master stays; invalid
+// candidates are replaced; new chassis get their share of backups, and nothing moves between the others. With
+// [LeastLoaded] the first backup is chosen such that the load stays even whichever chassis fails.
 func Reschedule(s State, o Options) Plan {
 	in := newInstance(s)
 	in.hold(o)
@@ -25,7 +23,7 @@ func Reschedule(s State, o Options) Plan {
 	choose.masters(in)
 	in.replaceUnresponsiveMasters()
 	choose.backups(in)
-	in.replaceUnresponsiveMasters() // by new candidates, if it had no other
+	in.replaceUnresponsiveMasters() // some may have had no other candidate
 	added := in.added(o)
 	choose.shares(in, added)
 	in.mendExternals()
@@ -38,13 +36,11 @@ func Reschedule(s State, o Options) Plan {
 	return p
 }
 
-// scheduler chooses among chassis.
+// scheduler chooses among chassis: masters for groups without candidates, backups until each group has as many
+// candidates as it can have, and shares of the places of others for new chassis.
 type scheduler interface {
-	// masters hosts what is hosted nowhere.
 	masters(*instance)
-	// backups gives each group as many candidates as it can have.
 	backups(*instance)
-	// shares gives chassis that were added their share of the places of others.
 	shares(*instance, []int)
 }
 
@@ -87,7 +83,7 @@ func (in *instance) networkNames() string {
 	return text
 }
 
-// isOf reports whether one of the networks is among those that [JoinNetworks] has joined.
+// isOf reports whether one of the networks that [JoinNetworks] has joined is among some.
 func isOf(some []string, joined string) bool {
 	for n := range strings.SplitSeq(joined, networkSeparator) {
 		if slices.Contains(some, n) {
@@ -97,7 +93,7 @@ func isOf(some []string, joined string) bool {
 	return slices.Contains(some, joined)
 }
 
-// added are the chassis that were added: those that are no candidate of any group, and those of [Options.Added].
+// added are the chassis that are no candidate of any group, and those of [Options.Added].
 func (in *instance) added(o Options) (all []int) {
 	used := make([]bool, len(in.chassis))
 	for _, g := range in.groups {
@@ -118,7 +114,7 @@ func (in *instance) added(o Options) (all []int) {
 	return all
 }
 
-// gaining are the chassis of these that become candidates of something.
+// gaining are those of the chassis that become candidates.
 func (in *instance) gaining(chassis []int, changes []Change) (names []string) {
 	gains := map[string]bool{}
 	for _, c := range changes {
@@ -136,7 +132,7 @@ func (in *instance) gaining(chassis []int, changes []Change) (names []string) {
 	return names
 }
 
-// missing is how many candidates the group could have beside those that it has.
+// missing is how many more candidates the group could have.
 func (g *group) missing() int {
 	if g.held {
 		return 0
@@ -158,7 +154,7 @@ func (g *group) append(in *instance, c int) {
 	g.order = append(g.order, c)
 }
 
-// explain notes why chassis get other ranks, unless they are new here.
+// explain is the reason why candidates get other ranks, unless they are new.
 func (g *group) explain(in *instance, reason string, chassis ...int) {
 	for _, c := range chassis {
 		if slices.Contains(g.was, c) {
@@ -167,7 +163,7 @@ func (g *group) explain(in *instance, reason string, chassis ...int) {
 	}
 }
 
-// unhosted are the groups without a candidate; those that no chassis may host are reported.
+// unhosted are the groups without a candidate, and finds those that no chassis may host.
 func (in *instance) unhosted() (all []*group) {
 	for _, g := range in.groups {
 		switch {
@@ -181,8 +177,7 @@ func (in *instance) unhosted() (all []*group) {
 	return all
 }
 
-// findIncomplete finds for each network how many groups have fewer candidates than they could have, since chassis
-// take nothing new.
+// findIncomplete counts in each network the groups that lack candidates because chassis are unschedulable.
 func (in *instance) findIncomplete() {
 	groups, closed := make([]int, len(in.networks)), make([]map[int]bool, len(in.networks))
 	for _, g := range in.groups {
@@ -213,10 +208,10 @@ func (in *instance) findIncomplete() {
 	}
 }
 
-// whyNoOther lists the reasons against the chassis that are no candidates of a group, if none of them can take it.
-func (in *instance) whyNoOther(g *group) string {
+// whyNo lists the reasons against the chassis as candidates of a group, except those to leave out.
+func (in *instance) whyNo(g *group, leaveOut func(chassis int) bool) string {
 	return against(in.chassis, func(c Chassis) string {
-		if g.has(in.number[c.Name]) {
+		if leaveOut(in.number[c.Name]) {
 			return ""
 		}
 		return cmp.Or(ineligible(c, g.Group, g.class.mark), unavailable(c))

@@ -1,28 +1,24 @@
-// Package schedule plans which chassis hosts which router's gateway. It is pure: it
-// is given what the databases hold, and returns what to change in them, why, and
-// the bound that shows that nothing smaller would do.
+// Package schedule plans which chassis host which gateways. It is pure: from what the databases hold it returns what to
+// change, why, and the bound that shows that nothing smaller would do.
 package schedule
 
 import "slices"
 
-// MaxCandidates is how many chassis may host one gateway, one after the other
-// (MAX_GW_CHASSIS in neutron/common/ovn/constants.py).
+// MaxCandidates is how many chassis may be candidates of a gateway (MAX_GW_CHASSIS in neutron/common/ovn/constants.py).
 const MaxCandidates = 5
 
-// State is what a plan is made from. The order of its rows is of no meaning.
+// State is the input of a plan. The order of its rows does not matter.
 type State struct {
 	Chassis []Chassis
 	Groups  []Group
-	// Pinned are gateways that have no list of candidates.
-	Pinned []Pinned
-	// Misnamed describes the candidates that are named by something else than the name of a chassis, by that name.
+	Pinned  []Pinned
+	// Misnamed describes candidates that are not named by the name of a chassis.
 	Misnamed map[string]string
 }
 
 // Chassis is one that may host gateways.
 type Chassis struct {
-	// Name is that of the row in SB, which is the machine's system-id, not its host
-	// name.
+	// Name is that of the row in SB, the system-id of the machine.
 	Name, Hostname string
 	// Gateway and External report whether enable-chassis-as-gw and enable-chassis-as-extport-host are set.
 	Gateway, External bool
@@ -31,14 +27,14 @@ type Chassis struct {
 	// Networks are those of the bridge mappings.
 	Networks []string
 	Zones    []string
-	// Unresponsive reports whether the chassis's ovn-controller no longer follows nb_cfg. Then the chassis keeps what
-	// it hosts, but would take over nothing new.
+	// Unresponsive reports whether the ovn-controller no longer follows nb_cfg. Then the chassis keeps what it hosts, but
+	// would take nothing over.
 	Unresponsive bool
-	// Cordoned reports whether an operator lets nothing new be hosted here.
+	// Cordoned chassis get nothing new.
 	Cordoned bool
 }
 
-// Storage is how OVN keeps a list of candidates.
+// Storage is how OVN keeps a list of candidates. If a port has both, OVN ignores [GatewayChassis].
 type Storage string
 
 // The two ways. If a port has both, OVN ignores the first.
@@ -47,8 +43,8 @@ const (
 	HAChassisGroup Storage = "HA_Chassis_Group"
 )
 
-// Group is the ports that share one list of candidates: a single one with
-// Gateway_Chassis, all gateways of a router with HA_Chassis_Group.
+// Group is the ports that share a list of candidates: one port with Gateway_Chassis, all gateways of a router with
+// HA_Chassis_Group.
 type Group struct {
 	// Name is that of the port, or of the row of the group.
 	Name    string
@@ -56,12 +52,11 @@ type Group struct {
 	Ports   []Port
 	Kind    Kind
 	Owner   Owner
-	// Follows is the name of a group of routers' gateways, if this one is of external ports of its
-	// networks: what they send to the router works only on the chassis that hosts its gateway.
+	// Follows is, of a group of external ports, the group of routers' gateways of its networks: what the ports send to the
+	// router works only on the chassis that hosts its gateway.
 	Follows string
-	// Zones are the availability zone hints of the router, or of the network; none is any zone.
-	Zones []string
-	// Candidates are in any order.
+	// Zones are the availability zone hints; none means any zone.
+	Zones      []string
 	Candidates []Candidate
 }
 
@@ -69,30 +64,28 @@ type Group struct {
 type Port struct {
 	Name   string `json:"name" yaml:"name"`
 	Router string `json:"router" yaml:"router"`
-	// Network is that of the bridge mappings; empty if the port's switch has none. Of several, which [JoinNetworks]
-	// joins, a chassis needs one.
+	// Network is that of the bridge mappings; empty if the port's switch has none. A chassis needs one of those that
+	// [JoinNetworks] has joined.
 	Network string `json:"network" yaml:"network"`
-	// Active is the chassis on which the port really is; empty is none, or not known.
+	// Active is the chassis to which the port is bound; empty is none, or unknown.
 	Active string `json:"active" yaml:"active"`
-	// Disabled reports whether its router is disabled: then OVN puts the port on no chassis, and its candidates are
-	// for when the router is enabled again.
+	// Disabled reports whether its router is disabled: then OVN binds the port nowhere.
 	Disabled bool `json:"-" yaml:"-"`
 	// External reports whether it is an external port.
 	External bool `json:"-" yaml:"-"`
 }
 
-// Candidate is a chassis that may host a group. Of those that are alive the one
-// with the largest priority does, and among equals the one with the larger name
-// (ha_chassis_group_is_active in controller/ha-chassis.c).
+// Candidate is a chassis that may host a group. Of those that are alive the one with the largest priority does, and
+// among equals the one with the larger name (ha_chassis_group_is_active in controller/ha-chassis.c).
 type Candidate struct {
 	Chassis  string `json:"chassis" yaml:"chassis"`
 	Priority int    `json:"priority" yaml:"priority"`
 }
 
-// Ranked are the chassis of the candidates as OVN would choose among them, best first.
+// Ranked are the chassis of the candidates, best first.
 func (g Group) Ranked() []string { return chassisOf(ranked(g.Candidates)) }
 
-// Scheduler names the way to choose among chassis.
+// Scheduler names the way to choose among chassis, as Neutron does.
 type Scheduler string
 
 // The schedulers, named as in Neutron.
@@ -101,22 +94,21 @@ const (
 	Random      Scheduler = "random"
 )
 
-// Options are what an operator may choose.
+// Options are those of a plan.
 type Options struct {
 	Scheduler Scheduler
-	// Draw gives [Random] a number from 0 to n-1; it is not needed otherwise.
+	// Draw gives [Random] a number from 0 to n-1.
 	Draw func(n int) int
 	// Networks limits a plan to some; empty is all.
 	Networks []string
-	// Hold are the names of groups that stay as they are.
+	// Hold are the names of groups to leave alone.
 	Hold map[string]bool
 	// MaxMoves bounds the gateways that a rebalancing moves; 0 is no bound.
 	MaxMoves int
-	// AllowNewCandidates lets a rebalancing move a gateway to a chassis that was no
-	// candidate of it.
+	// AllowNewCandidates lets a rebalancing move a gateway to a chassis that is no candidate of it.
 	AllowNewCandidates bool
-	// Added are chassis that are to get their share of backups, beside those that have none yet: if a run was
-	// interrupted, they have a part of it.
+	// Added are chassis that get their share of backups although they are candidates already: an interrupted run has given
+	// them a part of it.
 	Added []string
 }
 

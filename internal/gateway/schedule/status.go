@@ -7,8 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Evaluate finds how gateways are spread, what is wrong, and what would mend it. The Southbound database has which
-// chassis host them; the rules of their owners decide which chassis should, and what would change that.
+// Evaluate finds how gateways are spread, what is wrong, and which operations would change something.
 func Evaluate(s State, o Options) Status {
 	in := newInstance(s)
 	in.hold(o)
@@ -25,7 +24,7 @@ func Evaluate(s State, o Options) Status {
 		case len(g.order) == 1:
 			args := finding.Args{Value: in.chassis[g.order[0]].Name, Count: g.possible}
 			if g.possible == 1 {
-				args.Detail = in.whyNoOther(g)
+				args.Detail = in.whyNo(g, g.has)
 			}
 			in.find(finding.SingleCandidate, g.Name, args)
 		}
@@ -46,7 +45,7 @@ func Evaluate(s State, o Options) Status {
 	return status
 }
 
-// SortFindings has each finding once, the most severe first, then by the names of what they are about.
+// SortFindings sorts findings by severity, the most severe first, then by subject, and drops duplicates.
 func SortFindings(findings []finding.Finding) []finding.Finding {
 	compare := func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), CompareNames(a.Subject.Name, b.Subject.Name), cmp.Compare(a.Code, b.Code),

@@ -8,9 +8,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// findTooMany finds a group that has more candidates than Neutron gives one, for instance because two of its workers
-// wrote the same group (LP#2139143), and the command that drops the last ones. The chassis that hosts the group is
-// not among them.
+// findTooMany finds a group with more candidates than Neutron gives one, for instance because two of its workers wrote
+// the same group (LP#2139143), and the command that drops the last ones except the host.
 func (in *instance) findTooMany(g Group) {
 	different := distinct(g.Ranked())
 	if len(different) <= MaxCandidates || g.byDesign() {
@@ -36,9 +35,8 @@ func (in *instance) findTooMany(g Group) {
 	in.find(finding.CandidatesTooMany, g.Name, finding.Args{Count: len(different), Total: MaxCandidates, Units: last}, finding.Do(command.Direct(words...)))
 }
 
-// byDesign reports whether the list is that of a client that has all of its chassis in each list, as LXD and Incus do
-// (addChassisGroupEntry in network/driver_ovn.go). What is named as Neutron names it is Neutron's, whatever it has
-// lost.
+// byDesign reports whether the client has all of its chassis in each list, as LXD and Incus do (addChassisGroupEntry in
+// network/driver_ovn.go). What is named as Neutron names it is Neutron's, whatever it has lost.
 func (g Group) byDesign() bool {
 	return g.Owner == Other && !strings.HasPrefix(g.Name, "neutron-") && !strings.HasPrefix(g.Name, "lrp-")
 }

@@ -16,7 +16,7 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// against counts the reasons against chassis; why returns none for those that it leaves out.
+// against counts the reasons against chassis; why returns none for those to leave out.
 func against(chassis []Chassis, why func(Chassis) string) string {
 	count := map[string]int{}
 	for _, c := range chassis {
@@ -40,7 +40,7 @@ func counted(count map[string]int) string {
 	return strings.Join(reasons, "; ")
 }
 
-// CompareNames orders names as people do: lrp-2 comes before lrp-10.
+// CompareNames orders names naturally: lrp-2 comes before lrp-10.
 func CompareNames(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
