@@ -62,7 +62,6 @@ func (s *Changer) progressSince(last time.Time) func(ctx context.Context, text s
 	}
 }
 
-// socket is the endpoint of this unit's server.
 func (s *Changer) socket(d ovndb.Database) string { return "unix:" + s.Control.Paths.Socket(d) }
 
 // withGlobal connects to the first endpoint that serves the database, reads external_ids of its Global row, and calls

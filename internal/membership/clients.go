@@ -14,7 +14,6 @@ import (
 // be sent adds to it ([raft.Patience]). Some clients never settle, and a restart that is due must happen.
 const clientsPatience = 30 * time.Second
 
-// clientsInterval is how often they are counted meanwhile.
 const clientsInterval = 250 * time.Millisecond
 
 // awaitClients returns once the clients of this unit's server have settled, or after a while. They may come from the

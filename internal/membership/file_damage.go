@@ -15,7 +15,6 @@ import (
 // old one once it has said that it compacts.
 const rewritePatience = 5 * time.Second
 
-// rewriteInterval is how often it is checked meanwhile.
 const rewriteInterval = 50 * time.Millisecond
 
 // DamagedFileError is returned if a server's file lacks entries of its log and could not be rewritten. The server must
@@ -27,7 +26,6 @@ type DamagedFileError struct {
 	Err     error
 }
 
-// Error is one line.
 func (e *DamagedFileError) Error() string {
 	return fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s): %v",
 		e.Database.Short(), e.Missing, e.Err)

@@ -148,7 +148,6 @@ func results(kicks []*kickOperation) []KickResult {
 	return all
 }
 
-// kickOperation is the removal of one member from one database.
 type kickOperation struct {
 	changer     *Changer
 	application observe.Application
@@ -172,7 +171,6 @@ type kickOperation struct {
 	result    KickResult
 }
 
-// unresolved reports whether the kick is yet to be made.
 func (k *kickOperation) unresolved() bool {
 	return k.result.Outcome == "" || k.result.Outcome == WouldRemove
 }
@@ -181,7 +179,6 @@ func (k *kickOperation) refuse(code finding.Code, args finding.Args, ways ...fin
 	k.withhold(Refused, finding.Of(code, k.server.Database, args, ways...))
 }
 
-// refuseFor refuses because of an error.
 func (k *kickOperation) refuseFor(err error) {
 	again := finding.ByHand(finding.RunAgain)
 	if refused := finding.Refuse(finding.Reasons(err), again); refused != nil {
@@ -261,7 +258,6 @@ func neverSent(err error) bool {
 		ovsctl.ErrNotClustered) || errors.As(err, new(*ovsctl.ServerError))
 }
 
-// isAny reports whether err is one of the targets.
 func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }

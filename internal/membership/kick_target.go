@@ -17,7 +17,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// resolveAll resolves the member in each database that the request names.
 func (s *Changer) resolveAll(ctx context.Context, m observe.Application, r KickRequest) []*kickOperation {
 	servers := s.Observer.ObserveServers(ctx)
 	var kicks []*kickOperation
@@ -78,7 +77,6 @@ func (k *kickOperation) resolve(ctx context.Context) {
 	}
 }
 
-// waysToName returns the remedies of a name that means no member or several.
 func (k *kickOperation) waysToName(code finding.Code) []finding.Remedy {
 	see := finding.If(finding.ToSeeMembers, status.StatusCommand(k.application.Unit))
 	switch code {
@@ -106,7 +104,6 @@ func (k *kickOperation) unitUnknown(outcome KickOutcome, members []finding.Serve
 		finding.Args{Unit: k.request.Unit, Members: members, Other: d.Short()}, ways...))
 }
 
-// unknownMembers are the members that belong to no unit.
 func (k *kickOperation) unknownMembers() (unknown []finding.Server) {
 	for _, p := range k.peers() {
 		if k.application.Owner(k.server.Database, p).Unit == "" {
@@ -116,7 +113,6 @@ func (k *kickOperation) unknownMembers() (unknown []finding.Server) {
 	return unknown
 }
 
-// resolveUnit finds the member of a unit.
 func (k *kickOperation) resolveUnit(ctx context.Context) {
 	d, unit := k.server.Database, k.request.Unit
 	ids := k.application.ServersOf(d, unit)
@@ -168,7 +164,6 @@ func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 	k.withhold(Pending, finding.Of(finding.RemovalNotCommitted, d, finding.Args{}, finding.ByHand(finding.RunAgain)))
 }
 
-// knownAsRemoved reports whether the server is known to have been a member.
 func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgument) bool {
 	s, d := k.changer, k.server.Database
 	ids, err := s.externalIDs(ctx, d)
@@ -249,7 +244,6 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 // serves reports whether the target takes part in the cluster, over any connection.
 func (k *kickOperation) serves() bool { return k.target.Up || k.target.OneWay }
 
-// ways returns the remedies of a refused kick.
 func (k *kickOperation) ways(plan raft.Plan, view raft.View, owner observe.Owner) []finding.Remedy {
 	clusters := status.Views{k.server.Database: view}
 	switch plan.Refusal.Code {

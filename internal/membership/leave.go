@@ -25,7 +25,6 @@ func leaveTimeout(electionTimer time.Duration) time.Duration { return leaveBase 
 // alreadyRemovedTimeout is how long a server may take to learn that the others have removed it.
 const alreadyRemovedTimeout = 10 * time.Second
 
-// leaveOperation is this unit's leave of one database's cluster.
 type leaveOperation struct {
 	changer     *Changer
 	application observe.Application
@@ -94,7 +93,6 @@ func (d *leaveOperation) refuseSole() []finding.Finding {
 		finding.Do(restartServer(d.application, d.server.Database)))}
 }
 
-// restartServer is the command that restarts a server of this unit.
 func restartServer(m observe.Application, db ovndb.Database) command.Command {
 	return command.OnMachine(m.Unit, "sudo", "systemctl", "restart", string(ovndb.ServiceOf(db)))
 }
@@ -125,7 +123,6 @@ func (d *leaveOperation) refresh(ctx context.Context) error {
 	return nil
 }
 
-// act leaves the cluster, and returns once the server has left.
 func (d *leaveOperation) act(ctx context.Context) error {
 	s, db := d.changer, d.server.Database
 	switch {
@@ -148,7 +145,6 @@ func (d *leaveOperation) act(ctx context.Context) error {
 	return nil
 }
 
-// begin judges the leave once more, and tells the server to leave.
 func (d *leaveOperation) begin(ctx context.Context) error {
 	s, db := d.changer, d.server.Database
 	if err := d.refresh(ctx); err != nil || d.result.Gone {

@@ -115,7 +115,6 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 	}
 }
 
-// attempt is an attempt to take a lock.
 type attempt struct {
 	*lock
 	ttl    time.Duration
@@ -208,7 +207,6 @@ func (s *Changer) unrecorded(r lease.Record, ids map[string]string, gone func(st
 	return texts
 }
 
-// recordRemovals records which servers were removed.
 func (s *Changer) recordRemovals(ctx context.Context, d ovndb.Database, g *ovsdb.Global,
 	texts map[raft.ID]string,
 ) error {
@@ -296,7 +294,6 @@ func (k *lock) mayAct() (until time.Time, err error) {
 	return k.held.Until(), nil
 }
 
-// renew keeps the lock while the change is awaited.
 func (k *lock) renew(ctx context.Context) error {
 	if k.changer.Now().Before(k.held.Written.Add(k.held.TTL() / 3)) {
 		return nil

@@ -23,7 +23,6 @@ type stopped struct {
 	whole bool
 }
 
-// stoppedServers are the servers of this unit that do not answer.
 func (s *Changer) stoppedServers(ctx context.Context, servers map[ovndb.Database]observe.ServerState) []stopped {
 	var all []stopped
 	for _, d := range ovndb.Databases() {

@@ -172,7 +172,6 @@ func (r *lockedServer) evaluateAgain(ctx context.Context) error {
 	return r.refused(r.changer.judge(ctx, &r.server, r.application, r.lock, r.lock.planRestart))
 }
 
-// refresh observes the server again.
 func (r *lockedServer) refresh(ctx context.Context) error {
 	db := r.server.Database
 	if r.server = r.changer.Observer.ObserveServer(ctx, db); !r.server.Member() {
@@ -181,7 +180,6 @@ func (r *lockedServer) refresh(ctx context.Context) error {
 	return nil
 }
 
-// refused returns the error of a judgement.
 func (r *lockedServer) refused(view raft.View, plan raft.Plan, err error) error {
 	if err == nil && plan.Refusal != nil {
 		err = finding.Refuse([]finding.Finding{*plan.Refusal},
@@ -226,10 +224,8 @@ func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate)
 // call it has stopped nothing.
 type Gate func() (until time.Time, err error)
 
-// openGate is for a server that needs no lock.
 func openGate() (until time.Time, err error) { return time.Now().Add(lockBase), nil }
 
-// and is open if both are.
 func (g Gate) and(other Gate) Gate {
 	return func() (time.Time, error) {
 		until, err := g()

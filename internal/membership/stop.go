@@ -247,7 +247,6 @@ func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, goi
 	return finding.Refuse(reasons, append(waysToLeave(m, going...), finding.ByHand(finding.AwaitRetry), override)...)
 }
 
-// waysToLeave returns the remedies of refused leaves.
 func waysToLeave(m observe.Application, going ...*leaveOperation) []finding.Remedy {
 	var leaderless []observe.ServerState
 	var plans []raft.Plan
@@ -273,5 +272,4 @@ type PendingError struct {
 	Text     string
 }
 
-// Error is one line.
 func (e *PendingError) Error() string { return e.Database.Short() + ": " + e.Text }

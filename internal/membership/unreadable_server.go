@@ -109,7 +109,6 @@ func (h *haltOperation) damaged(ids map[string]string) []raft.ID {
 
 func (h *haltOperation) needsLock() bool { return true }
 
-// takeLock takes the lock through the other members.
 func (h *haltOperation) takeLock(ctx context.Context) error {
 	s, db := h.changer, h.server.Database
 	var others []string
@@ -129,7 +128,6 @@ func (h *haltOperation) takeLock(ctx context.Context) error {
 // haltPatience is how long a process may take to end once systemd has stopped its service.
 const haltPatience = 10 * time.Second
 
-// act stops the server, and returns when its process is gone.
 func (h *haltOperation) act(ctx context.Context) error {
 	s, db := h.changer, h.server.Database
 	limited, cancel, err := h.lock.recordIntent(ctx, lease.Down, string(h.server.File.Server))

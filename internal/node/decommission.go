@@ -56,7 +56,6 @@ func (s *Service) Decommission(ctx context.Context, r Request) answer.Status {
 	})
 }
 
-// decommission takes the steps after the drain.
 func (s *Service) decommission(ctx context.Context, r Request, n maintenance.Node,
 	drained answer.Status,
 ) answer.Status {
@@ -110,7 +109,6 @@ func (s *Service) ClearLabels(ctx context.Context, r Request) answer.Status {
 	return s.tagged(ctx, "clear-labels", n, func() answer.Status { return s.clear(ctx, n, r.Clear) })
 }
 
-// clear takes the node out of all lists of candidates.
 func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Duration) answer.Status {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
 	defer cancel()

@@ -121,7 +121,6 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 	return all
 }
 
-// namedNodes is how many nodes a message names.
 const namedNodes = 20
 
 // blocked is the answer if a drain would leave gateways on the node: pinned ones, and those without another live,
@@ -226,7 +225,6 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, r Request) answ
 	}
 }
 
-// ended is the answer after the outcome of a drain.
 func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, d maintenance.Drainer) answer.Status {
 	p := d.Progress
 	switch outcome {

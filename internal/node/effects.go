@@ -11,7 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// effects are the effects of the drain of a chassis.
 type effects struct {
 	s       *Service
 	chassis string
@@ -140,7 +139,6 @@ func (c *commanded) progress(ctx context.Context, line string) {
 	c.s.progress(ctx, "drain %s: %s", c.name, line)
 }
 
-// tell shows the progress of a step, or its error.
 func (c *commanded) tell(ctx context.Context, line string, err error) {
 	if line == "" && err != nil {
 		line = err.Error()

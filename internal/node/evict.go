@@ -14,7 +14,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
-// silenceInterval is how often to look whether a node follows after all.
 const silenceInterval = 5 * time.Second
 
 // unreachable waits until it is proved that a node can't be reached; the answer is nil then. It refuses if nothing

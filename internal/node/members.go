@@ -217,7 +217,6 @@ func (s *Service) lookAtMembers(ctx context.Context, n *maintenance.Node,
 	return left, nil
 }
 
-// departed is the answer that names what has left.
 func departed(units, members []string) answer.Status {
 	var parts []string
 	switch len(units) {

@@ -42,7 +42,6 @@ func (s *Service) Remove(ctx context.Context, r Request) answer.Status {
 	return s.removeOnceDead(ctx, r)
 }
 
-// notRemoved is the answer if a node could not be removed.
 func (s *Service) notRemoved(n maintenance.Node, err error, ways ...finding.Remedy) answer.Status {
 	f := about(n, finding.NodeNotRemoved, finding.Args{Detail: err.Error()}, ways...)
 	return s.refuse(answer.DeleteNodeError, f)

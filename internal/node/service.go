@@ -37,7 +37,6 @@ type Service struct {
 // Close ends the connections.
 func (s *Service) Close() { s.Gateways.Close() }
 
-// snapshot is one observation of the nodes.
 type snapshot struct {
 	inventory *gateway.Inventory
 	nodes     []maintenance.Node
@@ -45,7 +44,6 @@ type snapshot struct {
 	charm     maintenance.Charm
 }
 
-// observe reads both databases.
 func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
@@ -89,13 +87,11 @@ func bindings(o ovsdb.Occupied) []maintenance.Binding {
 	return all
 }
 
-// find finds a node, or returns a refusal.
 func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *answer.Status) {
 	_, n, refused := s.findIn(ctx, id)
 	return n, refused
 }
 
-// findIn also returns the whole snapshot.
 func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.Node, *answer.Status) {
 	x, err := s.observe(ctx)
 	if err != nil {
@@ -128,7 +124,6 @@ func (s *Service) detail(kind, name string, f finding.Finding) answer.Message {
 	return answer.Message{Message: text, Error: true, Kind: kind, Name: name, Code: string(f.Code)}
 }
 
-// about is a finding about a node.
 func about(n maintenance.Node, code finding.Code, args finding.Args, ways ...finding.Remedy) finding.Finding {
 	return finding.New(code, finding.Subject{Name: n.Name()}, args, ways...)
 }
@@ -313,7 +308,6 @@ func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []ans
 	return messages
 }
 
-// next returns the message with the next command.
 func (s *Service) next(operation string, n maintenance.Node, given ...string) answer.Message {
 	return s.typed(s.command(operation, n.Typed(), given...))
 }
@@ -330,12 +324,10 @@ func (s *Service) command(operation, node string, given ...string) command.Comma
 	return c
 }
 
-// way returns an action on a node as a remedy.
 func (s *Service) way(operation string, n maintenance.Node, given ...string) finding.Remedy {
 	return finding.Do(s.command(operation, n.Typed(), given...))
 }
 
-// typed returns the message with a command.
 func (s *Service) typed(c command.Command) answer.Message {
 	return answer.Message{Message: s.Command(c), Kind: answer.MessageNext, Name: c.Action}
 }

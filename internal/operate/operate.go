@@ -131,7 +131,6 @@ func (u Unit) Deferred(ctx context.Context) (map[ovndb.Service]string, error) {
 	return pending, nil
 }
 
-// errNoService is returned for a name that is not one of the package's services.
 var errNoService = errors.New("no such service")
 
 // Restart restarts services one after the other, with the same checks as the unit's own restarts. Without names it

@@ -8,7 +8,6 @@ type Link struct {
 	From, To bool
 }
 
-// any reports whether messages can be sent in either direction.
 func (l Link) any() bool { return l.From || l.To }
 
 // OneWay reports whether only one of the two can connect to the other.
@@ -114,7 +113,6 @@ func graphOf(peers []Peer) (g Graph, serves []bool) {
 	return g, serves
 }
 
-// linkText describes the connection that a member lacks.
 func (p Peer) linkText() string {
 	switch {
 	case p.Self || p.Link.From && p.Link.To:

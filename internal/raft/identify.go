@@ -110,7 +110,6 @@ func matching(text string, peers []Peer) (fit []Peer) {
 // only known by these. The ID must not be empty.
 func (p Peer) Is(id ID) bool { return id != "" && p.hasPrefix(string(id)) }
 
-// isAny is [Peer.Is] for several.
 func (p Peer) isAny(ids []ID) bool { return slices.ContainsFunc(ids, p.Is) }
 
 // hasPrefix reports whether the known part of the member's ID begins with text.

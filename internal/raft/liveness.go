@@ -102,7 +102,6 @@ func (s Status) Committed() uint64 {
 // SameMembers reports whether both statuses list the same servers.
 func (s Status) SameMembers(o Status) bool { return slices.Equal(s.shortIDs(), o.shortIDs()) }
 
-// shortIDs are the four digits of all members, sorted.
 func (s Status) shortIDs() (all []string) {
 	for _, m := range s.Servers {
 		all = append(all, m.Short)
@@ -156,7 +155,6 @@ func (s Status) LeaderSilent() bool {
 // self is the server's own row; false if it is not in the configuration.
 func (s Status) self() (Member, bool) { return s.find(func(m Member) bool { return m.Self }) }
 
-// find returns the first row that fits.
 func (s Status) find(fits func(Member) bool) (Member, bool) {
 	if i := slices.IndexFunc(s.Servers, fits); i >= 0 {
 		return s.Servers[i], true
@@ -229,7 +227,6 @@ func (p *Peer) assess(v View) {
 	}
 }
 
-// consider applies the records about the member.
 func (p *Peer) consider(v View) {
 	if p.Up && !p.Self && p.isAny(v.Down) {
 		p.Up, p.Noted, p.Why = false, true,

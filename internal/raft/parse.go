@@ -24,7 +24,6 @@ type ParseError struct {
 	Reason string
 }
 
-// Error is one line.
 func (e *ParseError) Error() string {
 	if e.Line == 0 {
 		return "cannot read cluster/status: " + e.Reason

@@ -76,7 +76,6 @@ var statusLines = []statusLine{
 	}},
 }
 
-// into sets a field to what read makes of v.
 func into[T any](field *T, v string, read func(string) (T, error)) (err error) {
 	*field, err = read(v)
 	return err

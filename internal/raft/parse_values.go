@@ -100,7 +100,6 @@ func readAddress(v string) (string, error) {
 	return v, nil
 }
 
-// readConnection reads "->X", "<-X", "(->X)" or "(<-X)".
 func readConnection(item string) (Connection, error) {
 	arrow, down := cutAround(item, "(", ")")
 	if !down {
@@ -117,7 +116,6 @@ func readConnection(item string) (Connection, error) {
 	return Connection{Peer: peer, Incoming: incoming, Up: !down}, nil
 }
 
-// cutAround is the text between before and after.
 func cutAround(v, before, after string) (inside string, ok bool) {
 	if inside, ok = strings.CutPrefix(v, before); ok {
 		inside, ok = strings.CutSuffix(inside, after)

@@ -95,7 +95,6 @@ func (s State) replaces(unit string, o Request, accepted string, r Request) bool
 	return s.givesUp(o, accepted) && (!s.givesUp(r, unit) || o.Asked.After(r.Asked))
 }
 
-// inOrder returns the units in the order of their requests.
 func inOrder(all map[string]Request) []string {
 	return slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		return cmp.Or(all[a].Asked.Compare(all[b].Asked), unitname.Compare(a, b))

@@ -8,7 +8,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// end formats the last entry of a copy for people.
 func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.Index) }
 
 // copies returns a statement about each copy. The newest is marked only if all are known.

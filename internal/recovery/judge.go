@@ -157,7 +157,6 @@ func (s State) final(m Member, c Copy) bool {
 	return c.Stopped || m.ID != "" && !m.Answers && !s.Own.Stopped
 }
 
-// says is a statement about the database.
 func (s State) says(line finding.Line, args finding.Args) finding.Statement {
 	return finding.Statement{Database: s.Database, Line: line, Args: args}
 }
@@ -191,7 +190,6 @@ func (s State) plan(r Request, looked int, joining, away []string) []finding.Sta
 	return append(all, s.says(line, lost))
 }
 
-// givenUp counts the members that the request gives up.
 func (s State) givenUp(r Request) (n int) {
 	for _, m := range s.Members {
 		if m.Unit != s.Unit && r.givesUp(m) {

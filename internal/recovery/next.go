@@ -133,7 +133,6 @@ func (s State) carryOut(r Request) Step {
 	return s.hold(s.Unit, Step{Action: Make})
 }
 
-// withdraw ends this unit's own request.
 func (s State) withdraw(why finding.Finding) Step {
 	return Step{Action: Withdraw, For: s.Unit, Why: why}
 }

@@ -122,7 +122,6 @@ func (s State) standing() map[string]Request {
 	return all
 }
 
-// peer finds another unit; nil if there is none.
 func (s State) peer(unit string) *Peer {
 	for i := range s.Peers {
 		if s.Peers[i].Unit == unit {

@@ -76,7 +76,6 @@ type Attempt struct {
 	Why finding.Finding `json:"why,omitzero"`
 }
 
-// on returns the attempt after an event.
 func (a Attempt) on(what event) Attempt {
 	next, is := transitions[a.Stage][what]
 	switch {

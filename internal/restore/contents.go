@@ -197,7 +197,6 @@ func checkSpace(dir string, free int64, sizes ...int64) error {
 // spareSpace is the space, in bytes, that must remain free.
 const spareSpace = 16 << 20
 
-// remove removes a file, if it exists.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("cannot remove the contents of a new cluster: %w", err)

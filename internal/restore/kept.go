@@ -69,7 +69,6 @@ func (k *Kept) See(c relation.Clusters) {
 	}
 }
 
-// maxRestored limits the remembered restores of a database.
 const maxRestored = 20
 
 // noteRestored records that a backup was restored, so that the same command does not restore it again.

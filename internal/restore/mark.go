@@ -27,7 +27,6 @@ type mark struct {
 	GivenUp []string `json:"given-up,omitempty"`
 }
 
-// newMark returns the mark of a request.
 func newMark(unit string, r recovery.Request, at time.Time) mark {
 	return mark{Unit: unit, At: at.UTC().Truncate(time.Second), Cluster: r.Cluster, Backup: r.Backup, GivenUp: r.GivenUp}
 }
@@ -55,7 +54,6 @@ func parseMark(ids map[string]string) (m mark, found bool) {
 	return m, true
 }
 
-// says states how the cluster was made.
 func (m mark) says(db ovndb.Database, cluster raft.ID) finding.Statement {
 	s := finding.Statement{Database: db, Line: finding.Recovered, Args: finding.Args{
 		Unit: m.Unit, Time: m.At, Path: m.Backup, Cluster: cluster.Brief(), Other: m.Cluster.Brief(),

@@ -144,7 +144,6 @@ func (u *Unit) dropProof(ctx context.Context, db ovndb.Database, address, key st
 	return u.onGlobal(ctx, db, address, func(g *ovsdb.Global, _ map[string]string) error { return g.Drop(ctx, key) })
 }
 
-// onGlobal connects to the server of one unit.
 func (u *Unit) onGlobal(
 	ctx context.Context, db ovndb.Database, address string, do func(*ovsdb.Global, map[string]string) error,
 ) error {

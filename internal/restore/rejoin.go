@@ -89,7 +89,6 @@ func (u Seen) judgeRejoin(
 	return asked, joined, refusals
 }
 
-// again returns the typed command with a flag.
 func (r RejoinRequest) again(unit, flag string) finding.Remedy {
 	c := recovery.Request{}.Command(unit, r.Databases, flag)
 	c.Action = "rejoin"
@@ -123,5 +122,4 @@ func (u Seen) proveRejoined(ctx context.Context, joined map[ovndb.Database]raft.
 // errRejoinNotProved is returned if this unit has joined again, but not every member serves.
 var errRejoinNotProved = errors.New("this unit has joined as a new member, but not every member serves the database")
 
-// fullID is the length of a full server ID.
 const fullID = 36

@@ -58,7 +58,6 @@ func (o Operation) Status(ctx context.Context) (Status, error) {
 	return found, nil
 }
 
-// add adds the state of a database.
 func (s *Status) add(ctx context.Context, u Seen, db ovndb.Database) {
 	state, attempt := u.Plan.Recovery[db], u.Attempts[db]
 	running := state.Progress()

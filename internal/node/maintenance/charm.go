@@ -31,7 +31,6 @@ func (m Member) same(o Member) bool {
 	return m.Database == o.Database && m.Short == o.Short && m.Address == o.Address
 }
 
-// text names the member.
 func (m Member) text() string {
 	return fmt.Sprintf("member %s of %s at %s", m.Short, m.Database, m.Address)
 }
@@ -71,7 +70,6 @@ func (c Charm) On(n Node) (units []string, members []Member) {
 	return units, members
 }
 
-// endsAt reports whether a tunnel of the node ends at an address of a unit.
 func (n Node) endsAt(u Unit) bool {
 	return slices.ContainsFunc(u.Addresses, func(a string) bool { return slices.Contains(n.Addresses, a) })
 }

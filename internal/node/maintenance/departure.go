@@ -15,7 +15,6 @@ type Departure struct {
 	targets []*departing
 }
 
-// departing is a member that must leave.
 type departing struct {
 	member Member
 	proof  raft.RemovalWatcher

@@ -47,7 +47,6 @@ func (l Limits) Check() *answer.Status {
 	return nil
 }
 
-// invalid is the answer to an invalid parameter.
 func invalid(parameter, format string, args ...any) *answer.Status {
 	f := finding.New(finding.ParameterInvalid, finding.Subject{Name: parameter},
 		finding.Args{Detail: fmt.Sprintf(format, args...)})

@@ -100,7 +100,6 @@ func (d *Drainer) step(ctx context.Context, do Effects) (next time.Time, err err
 	return next, d.prove(ctx, do, x)
 }
 
-// move moves the gateways that are left.
 func (d *Drainer) move(ctx context.Context, do Effects) (Sight, error) {
 	x, moved, err := do.Move(ctx)
 	if moved || err != nil { // otherwise a chassis only needed a moment to follow

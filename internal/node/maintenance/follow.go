@@ -49,7 +49,6 @@ type recheck struct {
 	pause time.Duration
 }
 
-// due reports whether to ask now.
 func (r *recheck) due(p Progress, now time.Time) bool {
 	switch {
 	case len(p.Unbound) == 0:

@@ -66,7 +66,6 @@ func leaving(chassis string, p schedule.Plan, s schedule.State) map[string]bool 
 	return all
 }
 
-// best returns the first candidate of a group.
 func best(g schedule.Group) string {
 	if len(g.Candidates) == 0 {
 		return "none"

@@ -85,7 +85,6 @@ func (h Hold) Detail(now, since time.Time) string {
 // Binding is a port that SB has on a chassis.
 type Binding struct{ Port, Type, Chassis string }
 
-// examples is how many ports a hold names.
 const examples = 3
 
 // holdOf maps the types of ports (Port_Binding in ovn-sb(5)) to the holds that they make. OVN makes ports of the other

@@ -192,7 +192,6 @@ type collection struct {
 	rows map[string]schedule.Chassis
 }
 
-// at returns the node of a chassis, and adds it if it is new.
 func (c *collection) at(name string) *Node {
 	if c.all[name] == nil {
 		c.all[name] = &Node{Chassis: name, Hostname: c.Records.hostname(name), Life: Absent}
@@ -265,7 +264,6 @@ func (c *collection) addPinned() {
 	}
 }
 
-// names is how many nodes an answer lists.
 const names = 20
 
 // Resolve finds the node with a host name, the first part of one, or the name of a chassis; after "chassis:" only by
@@ -293,7 +291,6 @@ func unclear(reason answer.Reason, code finding.Code, id string, all []Node) (No
 	return Node{}, new(answer.Of(reason, finding.New(code, finding.Subject{Name: strconv.Quote(id)}, args)))
 }
 
-// listed are nodes by their names.
 func listed(nodes []Node) string {
 	if len(nodes) == 0 {
 		return "none"

@@ -41,7 +41,6 @@ type Claims struct {
 // move begins again after gateways have moved: the proof so far does not hold for these.
 func (f *proof) move() { *f = proof{own: f.own, moved: true, askAt: f.askAt, pause: f.pause} }
 
-// begin records the claims of the first look.
 func (f *proof) begin(hosts map[string]string, seen int64, now time.Time) {
 	f.claims = make(map[string]claim, len(hosts))
 	for port, chassis := range hosts {
@@ -52,7 +51,6 @@ func (f *proof) begin(hosts map[string]string, seen int64, now time.Time) {
 	}
 }
 
-// look reports whether to raise nb_cfg now.
 func (f *proof) look(s Claims, now time.Time) (ask bool) {
 	if f.proved {
 		return false

@@ -124,7 +124,6 @@ func ofChassis(key, beginning string) (chassis string, is bool) {
 	return chassis, is && foreign.IsName(chassis)
 }
 
-// unreadable returns the note for a record that can't be read.
 func unreadable(key string) Note {
 	return Note{Reason: fmt.Sprintf("record %q cannot be read", foreign.Name(key))}
 }
@@ -203,7 +202,6 @@ func CordonNotePair(chassis string, ids map[string]string) map[string]string {
 	return pairOf(cordonNoteKey+chassis, ids)
 }
 
-// pairOf returns the pair with the key; nil if there is none.
 func pairOf(key string, ids map[string]string) map[string]string {
 	value, found := ids[key]
 	if !found {
@@ -212,7 +210,6 @@ func pairOf(key string, ids map[string]string) map[string]string {
 	return map[string]string{key: value}
 }
 
-// text returns the stored form of a record.
 func text(record any) string {
 	b, _ := json.Marshal(record) // texts, numbers and times only
 	return string(b)
