@@ -135,12 +135,12 @@ func TestR5_convert_holds_lock(t *testing.T) {
 			waited = text
 			cancel()
 		}
-		err := other.WithLock(waiting, m, ovndb.SB, false, func(context.Context, Gate) error { return nil })
+		err := other.WithLock(waiting, m, ovndb.SB, false, allowed)
 		assert.Equal(t, []string{"sb CHANGED_ELSEWHERE"}, findingtest.Codes(err))
 	}}
 	require.NoError(t, leader.Convert(t.Context(), model(leader, units...), ovndb.SB, "25.03 openvswitch 3.5", time.Second))
 	assert.Regexp(t, `^sb: waiting for ovn-central/0 to release the lock; the lock expires in \d+s unless that unit renews it$`, waited)
 	begun := time.Now()
-	require.NoError(t, other.WithLock(t.Context(), m, ovndb.SB, false, func(context.Context, Gate) error { return nil }))
+	require.NoError(t, other.WithLock(t.Context(), m, ovndb.SB, false, allowed))
 	assert.Less(t, time.Since(begun), other.lockTTL(ovndb.SB, time.Second), "it was given back")
 }

@@ -90,11 +90,11 @@ func TestPublishDamage_through_other_member(t *testing.T) {
 	other, u := units[0], units[2]
 	other.nbctl("init")
 	lost := func() []raft.ID {
-		view, err := other.observer.View(t.Context(), other.observer.ObserveServer(t.Context(), ovndb.NB), nil)
+		view, err := other.observer.View(t.Context(), other.nb(), nil)
 		require.NoError(t, err)
 		return view.Lost
 	}
-	local := u.observer.ObserveServer(t.Context(), ovndb.NB)
+	local := u.nb()
 	require.NoError(t, os.Remove(u.Control.Paths.Socket(ovndb.NB)))
 	_, err := u.Global(t.Context(), ovndb.NB, "unix:"+u.Control.Paths.Socket(ovndb.NB))
 	require.Error(t, err, "the premise")
@@ -150,15 +150,12 @@ func TestR5_unreadable_server_waits_for_other_change(t *testing.T) {
 	units := realCluster(t, 3, ovndb.NB)
 	a, c := units[0], units[2]
 	m, own := going(c, units...), c.id(ovndb.NB)
-	held, err := a.lock(t.Context(), a.observer.ObserveServer(t.Context(), ovndb.NB), never)
-	require.NoError(t, err)
-	_, cancel, err := held.recordIntent(t.Context(), lease.Down, string(a.id(ovndb.NB)))
-	require.NoError(t, err)
-	defer cancel()
+	held := a.lockNB()
+	held.intend(t, lease.Down, a.id(ovndb.NB))
 	require.NoError(t, os.Remove(c.Control.Paths.Control(ovndb.NB)))
 
 	c.hasten()
-	_, err = c.Stop(t.Context(), m, observe.Cache{})
+	_, err := c.Stop(t.Context(), m, observe.Cache{})
 	assert.Equal(t, []string{"nb SERVER_UNREADABLE"}, findingtest.Codes(err))
 	assert.Len(t, a.record().Intents, 1, "it has noted nothing of its own")
 	assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)))
@@ -198,7 +195,7 @@ func TestR0_unreadable_server_is_needed_beside_damaged_member(t *testing.T) {
 	a, damaged, c := units[0], units[1], units[2]
 	m := going(c, units...)
 	a.nbctl("init")
-	require.NoError(t, damaged.PublishDamage(t.Context(), damaged.observer.ObserveServer(t.Context(), ovndb.NB), "record 9 has entry 8"))
+	require.NoError(t, damaged.PublishDamage(t.Context(), damaged.nb(), "record 9 has entry 8"))
 	require.NoError(t, os.Remove(c.Control.Paths.Control(ovndb.NB)))
 	_, err := c.Stop(t.Context(), m, observe.Cache{})
 	assert.Equal(t, []string{"nb SERVER_UNREADABLE"}, findingtest.Codes(err))

@@ -67,14 +67,9 @@ func TestR8_removal_is_recorded_without_lock(t *testing.T) {
 	units := realCluster(t, 3, ovndb.NB)
 	a, b, dead := units[0], units[1], units[2].id(ovndb.NB)
 	units[2].kill(ovndb.NB)
-	local := func(u *realUnit) observe.ServerState { return u.observer.ObserveServer(t.Context(), ovndb.NB) }
-	none := func(context.Context) error { return nil }
 
-	held, err := a.lock(t.Context(), local(a), none)
-	require.NoError(t, err)
-	limited, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(dead))
-	require.NoError(t, err)
-	defer cancel()
+	held := a.lockNB()
+	limited := held.intend(t, lease.Kick, dead)
 	require.NoError(t, a.Control.Kick(limited, ovndb.NB, string(dead)))
 	for _, u := range units[:2] {
 		u.until(ovndb.NB, func(s raft.Status) bool { return len(s.Servers) == 2 && s.NotCommitted == 0 })
@@ -83,8 +78,7 @@ func TestR8_removal_is_recorded_without_lock(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, AlreadyGone, results[0].Outcome, "the intent shows that it was a member: %v", results[0].Against)
 
-	taken, err := b.lock(t.Context(), local(b), none) // at once: nothing is pending any more
-	require.NoError(t, err)
+	taken := b.lockNB() // at once: nothing is pending any more
 	require.Empty(t, taken.held.Intents)
 	results, err = b.Kick(t.Context(), model(b, a, b), kickNB(dead))
 	require.NoError(t, err)
@@ -100,16 +94,13 @@ func TestR8_removal_is_recorded_without_lock(t *testing.T) {
 func TestLock_reports_progress_sparingly(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
-	local := func(u *realUnit) observe.ServerState { return u.observer.ObserveServer(t.Context(), ovndb.NB) }
-	none := func(context.Context) error { return nil }
-	held, err := units[0].lock(t.Context(), local(units[0]), none)
-	require.NoError(t, err)
+	held := units[0].lockNB()
 	t.Cleanup(func() { held.release(context.Background(), nil, nil) })
 	var told atomic.Int32
 	units[1].Progress = func(context.Context, string) { told.Add(1) }
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	_, err = units[1].lock(ctx, local(units[1]), none)
+	_, err := units[1].lock(ctx, units[1].nb(), never)
 	require.Error(t, err)
 	assert.LessOrEqual(t, told.Load(), int32(3), "in 3 s")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 	"github.com/ovn-central/ovn-central-operator/internal/finding/findingtest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -100,6 +101,35 @@ func (u *realUnit) id(d ovndb.Database) raft.ID {
 	require.NoError(u.t, err)
 	return s.Server
 }
+
+// nb is the unit's server of the Northbound database.
+func (u *realUnit) nb() observe.ServerState { return u.observer.ObserveServer(u.t.Context(), ovndb.NB) }
+
+// lockNB takes the lock of the Northbound database.
+func (u *realUnit) lockNB() *lock {
+	u.t.Helper()
+	held, err := u.lock(u.t.Context(), u.nb(), never)
+	require.NoError(u.t, err)
+	return held
+}
+
+// intend records an intent. The context that it returns ends when it is too late to begin.
+func (k *lock) intend(t *testing.T, kind lease.Kind, id raft.ID) context.Context {
+	t.Helper()
+	limited, cancel, err := k.recordIntent(t.Context(), kind, string(id))
+	require.NoError(t, err)
+	t.Cleanup(cancel)
+	return limited
+}
+
+// forbidden is an act under a lock that must not be permitted.
+func (u *realUnit) forbidden(context.Context, Gate) error {
+	assert.Fail(u.t, "it was permitted")
+	return nil
+}
+
+// allowed is an act that does nothing.
+func allowed(context.Context, Gate) error { return nil }
 
 func (u *realUnit) kill(d ovndb.Database) {
 	u.t.Helper()

@@ -95,26 +95,42 @@ func (o *restartOperation) takeLock(ctx context.Context) error {
 }
 
 // act judges all servers but the last one once more: the wait for the clients of each may take half a minute and more.
+// Then it runs the operation, and keeps the locks meanwhile.
 func (o *restartOperation) act(ctx context.Context) error {
 	for _, r := range o.servers[:len(o.servers)-1] {
 		if err := r.evaluateAgain(ctx); err != nil {
 			return err
 		}
 	}
-	return o.runUnder(ctx, o.servers, nil)
+	var renewals sync.WaitGroup
+	running, end := context.WithCancel(ctx)
+	defer renewals.Wait()
+	defer end()
+	for _, r := range o.servers {
+		if err := r.prepare(ctx); err != nil {
+			return err
+		}
+		renewals.Go(func() { r.lock.keep(ctx, running) })
+	}
+	err := o.run(ctx, o.mayAct)
+	for _, r := range o.servers {
+		r.done = err == nil
+	}
+	return err
 }
 
-// runUnder keeps one lock after the other, each while the next ones are kept.
-func (o *restartOperation) runUnder(ctx context.Context, servers []*lockedServer, gate Gate) error {
-	if len(servers) == 0 {
-		return o.run(ctx, gate)
-	}
-	return servers[0].hold(ctx, func(ctx context.Context, next Gate) error {
-		if gate != nil {
-			next = gate.and(next)
+// mayAct is the [Gate] of all locks.
+func (o *restartOperation) mayAct() (until time.Time, err error) {
+	for i, r := range o.servers {
+		next, err := r.lock.mayAct()
+		if err != nil {
+			return time.Time{}, err
 		}
-		return o.runUnder(ctx, servers[1:], next)
-	})
+		if r.begun = true; i == 0 || next.Before(until) {
+			until = next
+		}
+	}
+	return until, nil
 }
 
 func (o *restartOperation) release(ctx context.Context) {
@@ -193,8 +209,9 @@ func (k *lock) planRestart(v raft.View) raft.Plan {
 	return raft.PlanRestart(raft.Change{Database: k.database, View: v, Pending: k.pending()})
 }
 
-// hold keeps the lock while run runs: through the other members if this one goes down.
-func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate) error) error {
+// prepare proves that this unit still has the lock. If the server will be taken down, it records that, and continues
+// through the other members.
+func (r *lockedServer) prepare(ctx context.Context) error {
 	k := r.lock
 	next := k.held.Renewed()
 	if r.takesDown {
@@ -205,18 +222,7 @@ func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate)
 	} else {
 		k.others = []string{r.changer.socket(k.database)} // a conversion drops its clients
 	}
-	if err := k.renewTo(ctx, next); err != nil { // otherwise the lock is still this unit's
-		return err
-	}
-	err := k.keep(ctx, func(ctx context.Context) error {
-		return run(ctx, func() (time.Time, error) {
-			until, err := k.mayAct()
-			r.begun = r.begun || err == nil
-			return until, err
-		})
-	})
-	r.done = err == nil
-	return err
+	return k.renewTo(ctx, next)
 }
 
 // Gate is called right before a server is taken down: a process that was stopped meanwhile may have lost the lock. It
@@ -225,20 +231,6 @@ func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate)
 type Gate func() (until time.Time, err error)
 
 func openGate() (until time.Time, err error) { return time.Now().Add(lockBase), nil }
-
-func (g Gate) and(other Gate) Gate {
-	return func() (time.Time, error) {
-		until, err := g()
-		if err != nil {
-			return until, err
-		}
-		earlier, err := other()
-		if err != nil || earlier.Before(until) {
-			until = earlier
-		}
-		return until, err
-	}
-}
 
 // returnPatience is how long a member that was restarted may take until the others
 // hear it: their connections to it come back up to 2.3 s after it has caught up.
@@ -266,23 +258,15 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m
 	}
 }
 
-// keep renews the lock while act runs. It does not interrupt act if that fails: act must start again the server that it
-// has stopped.
-func (k *lock) keep(ctx context.Context, act func(context.Context) error) error {
-	var renewals sync.WaitGroup
-	running, end := context.WithCancel(ctx)
-	renewals.Go(func() {
-		for poll.Wait(running, k.held.TTL()/5) == nil {
-			if err := k.renew(ctx); err != nil {
-				k.changer.Log.WarnContext(ctx, "cannot renew the lock; finishing the change that was begun under it",
-					"database", k.database.Short(), "error", err)
-			}
+// keep renews the lock until running ends. If that fails, the operation is not interrupted: it must start again the
+// server that it has stopped.
+func (k *lock) keep(ctx, running context.Context) {
+	for poll.Wait(running, k.held.TTL()/5) == nil {
+		if err := k.renew(ctx); err != nil {
+			k.changer.Log.WarnContext(ctx, "cannot renew the lock; finishing the change that was begun under it",
+				"database", k.database.Short(), "error", err)
 		}
-	})
-	err := act(ctx)
-	end()
-	renewals.Wait()
-	return err
+	}
 }
 
 // LeaveRemoved lets a server that others have removed drop the database, so that its file records that it has left.

@@ -110,10 +110,7 @@ func TestR5_lock_is_renewed_through_other_members(t *testing.T) {
 		}, held.TTL(), 100*time.Millisecond)
 		impatient, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		assert.Error(t, other.WithLock(impatient, model(other, other), ovndb.NB, true, func(context.Context, Gate) error {
-			assert.Fail(t, "the turn is another unit's")
-			return nil
-		}))
+		assert.Error(t, other.WithLock(impatient, model(other, other), ovndb.NB, true, other.forbidden))
 		slow.again(ovndb.NB)
 		_, err := slow.observer.AwaitMember(ctx, ovndb.NB, 2*time.Minute)
 		return err
@@ -128,11 +125,7 @@ func TestR1_restart_without_majority_of_others(t *testing.T) {
 	m := model(units[0], units...)
 	units[2].kill(ovndb.NB)
 	units[0].until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, units[2])) })
-	unwanted := func(context.Context, Gate) error {
-		assert.Fail(t, "it was permitted")
-		return nil
-	}
-	err := units[0].WithLock(t.Context(), m, ovndb.NB, true, unwanted)
+	err := units[0].WithLock(t.Context(), m, ovndb.NB, true, units[0].forbidden)
 	require.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
 	assert.Equal(t, finding.Tally{Up: 1, Members: 3}, finding.Reasons(err)[0].Args.After)
 	assert.Empty(t, units[1].record().Holder, "the lock is given back")
@@ -150,16 +143,12 @@ func TestR7_refused_restart_names_each_database(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
 	m := model(units[0], units...)
-	unwanted := func(context.Context, Gate) error {
-		assert.Fail(t, "it was permitted")
-		return nil
-	}
 	for _, refusing := range [][]ovndb.Database{{ovndb.SB}, {ovndb.NB, ovndb.SB}} {
 		lost := refusing[0]
 		units[2].kill(lost)
 		short := m.Published[units[2].Env.Unit][lost].Server.Short()
 		units[0].until(lost, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(short) })
-		err := units[0].WithLocks(t.Context(), m, ovndb.Databases(), true, unwanted)
+		err := units[0].WithLocks(t.Context(), m, ovndb.Databases(), true, units[0].forbidden)
 		var want []string
 		for _, db := range refusing {
 			want = append(want, db.Short()+" QUORUM_WOULD_BE_LOST")
@@ -182,10 +171,7 @@ func TestR1_first_database_is_judged_again(t *testing.T) {
 		}
 		return map[ovndb.Database]ovndb.Clients{}, nil
 	}
-	err := u.WithLocks(t.Context(), m, ovndb.Databases(), true, func(context.Context, Gate) error {
-		assert.Fail(t, "it was permitted")
-		return nil
-	})
+	err := u.WithLocks(t.Context(), m, ovndb.Databases(), true, u.forbidden)
 	assert.Equal(t, []string{"nb QUORUM_WOULD_BE_LOST"}, findingtest.Codes(err))
 	assert.Empty(t, units[1].record().Holder, "the lock is given back")
 }
@@ -201,10 +187,7 @@ func TestR5_nothing_is_done_after_timeout(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	m := model(units[0], units...)
 	cancel()
-	err := units[0].WithLock(ended, m, ovndb.NB, true, func(context.Context, Gate) error {
-		assert.Fail(t, "it was permitted")
-		return nil
-	})
+	err := units[0].WithLock(ended, m, ovndb.NB, true, units[0].forbidden)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -252,7 +235,7 @@ func TestLeaveRemoved_kicked_while_down(t *testing.T) {
 	id, m := gone.id(ovndb.NB), model(units[0], units...)
 	delete(m.Goal, gone.Env.Unit)
 	delete(m.Published, gone.Env.Unit)
-	require.False(t, gone.observer.RemovedElsewhere(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{}))
+	require.False(t, gone.observer.RemovedElsewhere(t.Context(), gone.nb(), observe.Cache{}))
 	gone.kill(ovndb.NB)
 	require.Eventually(t, func() bool { // until it counts as down
 		results, err := units[0].Kick(t.Context(), m, kickNB(id))
@@ -261,12 +244,12 @@ func TestLeaveRemoved_kicked_while_down(t *testing.T) {
 	}, 20*time.Second, 100*time.Millisecond)
 	gone.again(ovndb.NB)
 	require.Eventually(t, func() bool {
-		return gone.observer.RemovedElsewhere(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{})
+		return gone.observer.RemovedElsewhere(t.Context(), gone.nb(), observe.Cache{})
 	}, 20*time.Second, 50*time.Millisecond)
 	_, err := gone.observer.AwaitMember(t.Context(), ovndb.NB, 500*time.Millisecond)
 	require.ErrorContains(t, err, "nb: this unit's server is not a working member after 500ms: ")
-	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.observer.ObserveServer(t.Context(), ovndb.NB)))
-	assert.Equal(t, ovndb.Left, gone.observer.ObserveServer(t.Context(), ovndb.NB).Condition)
+	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.nb()))
+	assert.Equal(t, ovndb.Left, gone.nb().Condition)
 }
 
 // Clients that the unit before has driven out come to this one's server: they are waited
@@ -303,5 +286,5 @@ func TestRestart_waits_for_clients(t *testing.T) {
 	}
 	u.Clients = func() (map[ovndb.Database]ovndb.Clients, error) { return nil, errors.New("no table") }
 	u.Now = time.Now
-	require.NoError(t, u.WithLock(t.Context(), m, ovndb.NB, true, func(context.Context, Gate) error { return nil }))
+	require.NoError(t, u.WithLock(t.Context(), m, ovndb.NB, true, allowed))
 }
