@@ -24,9 +24,9 @@ func TestR0_leader_needs_message_and_log(t *testing.T) {
 	}{
 		"all three are up":                {file: "nb-3member-leader", up: []string{"c14a", "7d80", "6e62"}},
 		"nothing was written for long":    {file: "sb-3member-leader-long-idle", up: []string{"4126", "7ee0", "8631"}},
-		"IPv6":                            {file: "nb-ipv6-leader", up: shorts(captureStatus(t, "nb-ipv6-leader"))},
-		"OVS 3.6":                         {file: "ovs36-nb-leader", up: shorts(captureStatus(t, "ovs36-nb-leader"))},
-		"just elected by a transfer":      {file: "nb-leader-after-transfer", up: shorts(captureStatus(t, "nb-leader-after-transfer"))},
+		"IPv6":                            {file: "nb-ipv6-leader", up: captureStatus(t, "nb-ipv6-leader").shortIDs()},
+		"OVS 3.6":                         {file: "ovs36-nb-leader", up: captureStatus(t, "ovs36-nb-leader").shortIDs()},
+		"just elected by a transfer":      {file: "nb-leader-after-transfer", up: captureStatus(t, "nb-leader-after-transfer").shortIDs()},
 		"another one is leaving":          {file: "nb-peer-while-other-is-leaving", up: []string{"6afe", "3b64", "43a8"}},
 		"the only member":                 {file: "nb-single-server", up: []string{"3d68"}},
 		"one is being added":              {file: "nb-leader-adding-committing", up: []string{"5e39", "26c4", "05be", "d2c5"}},
@@ -146,14 +146,6 @@ func TestPeers_reasons(t *testing.T) {
 	}
 }
 
-func shorts(s Status) []string {
-	var all []string
-	for _, m := range s.Servers {
-		all = append(all, m.Short)
-	}
-	return all
-}
-
 func TestPeers_full_disk_is_down(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"nb-3member-leader", "nb-3member-follower2"} {
@@ -248,9 +240,9 @@ func TestR0_unknown_is_down(t *testing.T) {
 		case 1:
 			m.Match = nil
 		case 2:
-			v.Probes = drop(v.Probes, func(a ProbeResult) bool { return a.Address == m.Address })
+			v.Probes = slices.DeleteFunc(v.Probes, func(a ProbeResult) bool { return a.Address == m.Address })
 		case 3:
-			v.Status.Connections = drop(v.Status.Connections, func(c Connection) bool { return c.Peer == m.Short })
+			v.Status.Connections = slices.DeleteFunc(v.Status.Connections, func(c Connection) bool { return c.Peer == m.Short })
 		case 4:
 			v.Status.Leader = UnknownRef
 		case 5:
@@ -265,16 +257,6 @@ func TestR0_unknown_is_down(t *testing.T) {
 		}
 		require.LessOrEqual(t, v.Quorum().Up, before.Up)
 	})
-}
-
-func drop[T any](all []T, unwanted func(T) bool) []T {
-	var kept []T
-	for _, x := range all {
-		if !unwanted(x) {
-			kept = append(kept, x)
-		}
-	}
-	return kept
 }
 
 func TestHasLeader_captured_states(t *testing.T) {

@@ -1,6 +1,7 @@
 package raft
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,11 +35,7 @@ func everyView(most int, try func(v View, leader int, up []bool)) {
 // count is how many of up are true, but for those that are without.
 func count(up []bool, without ...int) (sum int) {
 	for i, isUp := range up {
-		gone := false
-		for _, w := range without {
-			gone = gone || i == w
-		}
-		if isUp && !gone {
+		if isUp && !slices.Contains(without, i) {
 			sum++
 		}
 	}

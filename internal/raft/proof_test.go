@@ -17,14 +17,11 @@ type look struct {
 }
 
 // without is a status whose newest configuration lacks member 2; with has it.
-func without(end, notCommitted uint64) Status {
-	s := viewOf(1, allUp(2)).Status
-	s.Log.End, s.NotCommitted = end, notCommitted
-	return s
-}
+func without(end, notCommitted uint64) Status { return statusOf(2, end, notCommitted) }
+func with(end, notCommitted uint64) Status    { return statusOf(3, end, notCommitted) }
 
-func with(end, notCommitted uint64) Status {
-	s := viewOf(1, allUp(3)).Status
+func statusOf(members int, end, notCommitted uint64) Status {
+	s := viewOf(1, allUp(members)).Status
 	s.Log.End, s.NotCommitted = end, notCommitted
 	return s
 }
@@ -110,8 +107,8 @@ func TestR6_proof_is_of_one_member(t *testing.T) {
 	gone := captureStatus(t, "nb-leader-after-kick-of-stale-same-address")
 	address := rowOf(t, &both, stale).Address
 	require.Equal(t, address, rowOf(t, &both, next).Address)
-	require.NotContains(t, shorts(gone), stale)
-	require.Contains(t, shorts(gone), next)
+	require.NotContains(t, gone.shortIDs(), stale)
+	require.Contains(t, gone.shortIDs(), next)
 
 	tests := map[string]struct {
 		proof  RemovalWatcher
