@@ -12,8 +12,8 @@ type Entry struct {
 	Kind     Kind
 	// Line names the problem in at most 80 characters. Words in braces are arguments.
 	Line string
-	// Meaning explains the line, for the page of findings; it is empty if the line says all. Do is what to do about it;
-	// it is empty if nothing has to be done.
+	// Meaning explains the line on the page of findings; it may be empty. Do is the instruction for operators; it is empty
+	// if there is nothing to do.
 	Meaning, Do string
 	// Quiet findings are listed, but not in the status line.
 	Quiet bool
@@ -22,18 +22,18 @@ type Entry struct {
 	For time.Duration
 }
 
-// entry is an entry with its line, its meaning and what to do. The last two may be empty.
+// entry returns an entry of the catalogue.
 func entry(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
 	return Entry{Code: code, Severity: severity, Kind: kind, Line: line, Meaning: meaning, Do: do}
 }
 
-// alert is the entry with an alert that fires when the finding has lasted so long.
+// alert adds an alert that fires after the finding has lasted for this time.
 func (e Entry) alert(after time.Duration) Entry {
 	e.For = after
 	return e
 }
 
-// quiet is the entry of findings that the status line leaves out.
+// quiet keeps the finding out of the status line.
 func (e Entry) quiet() Entry {
 	e.Quiet = true
 	return e
@@ -49,10 +49,10 @@ func position(code Code) int {
 	return slices.IndexFunc(catalogue, func(e Entry) bool { return e.Code == code })
 }
 
-// Catalogue is every entry, the most important first.
+// Catalogue returns all entries, the most important first.
 func Catalogue() []Entry { return slices.Clone(catalogue) }
 
-// Known reports whether a code has an entry. One that another release has stored may have none.
+// Known reports whether a code has an entry. A code that another release has stored may have none.
 func Known(code Code) bool { return position(code) >= 0 }
 
 // Lookup returns the entry of a code. It panics if the code has no entry: codes are constants.

@@ -2,7 +2,7 @@ package finding
 
 import "time"
 
-// What concerns the application's clusters.
+// Codes about the application's clusters.
 const (
 	ClusterLost      Code = "CLUSTER_LOST"
 	TwoClusters      Code = "TWO_CLUSTERS"
@@ -68,7 +68,7 @@ var clusterEntries = []Entry{
 		"Remove the list with the printed command; the charm writes again what belongs there."),
 }
 
-// What concerns members, most of them other units'.
+// Codes about members, mostly of other units.
 const (
 	LeaveBlocked     Code = "LEAVE_BLOCKED"
 	LeaveWaits       Code = "LEAVE_WAITS"

@@ -9,15 +9,15 @@ type Document struct {
 	Since    string           `json:"since,omitempty" yaml:"since,omitempty"`
 	Remedies []RemedyDocument `json:"remedies" yaml:"remedies"`
 	Docs     string           `json:"docs" yaml:"docs"`
-	// Units are the other units, and Address is where a server is, that the finding names.
+	// Units are other units that the finding names, Address is the address of a server.
 	Units   []string `json:"units,omitempty" yaml:"units,omitempty"`
 	Address string   `json:"address,omitempty" yaml:"address,omitempty"`
-	// Causes are what the finding follows from.
+	// Causes are the findings that cause it.
 	Causes []Document `json:"causes,omitempty" yaml:"causes,omitempty"`
 }
 
-// RemedyDocument is one way out: Condition names the condition that When is the text of, Commands are typed in this
-// order, Deed is what no command does.
+// RemedyDocument is one remedy. Condition is the name of the condition, When its text. Commands are to be typed in this
+// order, Deed is done by hand.
 type RemedyDocument struct {
 	Condition string   `json:"condition,omitempty" yaml:"condition,omitempty"`
 	When      string   `json:"when,omitempty" yaml:"when,omitempty"`

@@ -1,6 +1,5 @@
-// Package finding has the catalogue of what can be wrong with the application, and findings: what is
-// wrong now, with what, and what to do about it. It is pure. Packages that judge return findings;
-// package document puts them into words.
+// Package finding defines the findings about an application: a catalogue of codes with their texts, and findings with a
+// subject, arguments and remedies. It is pure. Packages that judge return findings, package present renders them.
 package finding
 
 import (
@@ -16,7 +15,7 @@ import (
 // Code names an entry of the catalogue. It never changes its meaning.
 type Code string
 
-// Severity says how much a finding asks for.
+// Severity is the urgency of a finding.
 type Severity int
 
 // The severities, the lowest first.
@@ -31,12 +30,12 @@ const (
 	Error
 )
 
-// String is the severity as documents for programs have it.
+// String returns the name that documents for programs use.
 func (s Severity) String() string {
 	return [...]string{"info", "warning", "waiting", "error"}[s]
 }
 
-// Kind says what kind of thing a finding is about.
+// Kind is the kind of a finding's subject.
 type Kind string
 
 // The kinds of subjects.
@@ -54,14 +53,14 @@ const (
 
 // Subject is what a finding is about.
 type Subject struct {
-	// Databases are those that it concerns, in their order; none if it concerns no database.
+	// Databases are the databases that it concerns, nb first; empty if it concerns none.
 	Databases []ovndb.Database
 	// Name is the unit, the member, the option or the node; empty if the finding is about the databases or
 	// about the unit that reports it.
 	Name string
 }
 
-// String is the subject as metrics have it.
+// String returns the form that metrics use: the databases, then the name.
 func (s Subject) String() string {
 	words := make([]string, 0, len(s.Databases)+1)
 	for _, db := range s.Databases {
@@ -73,7 +72,7 @@ func (s Subject) String() string {
 	return strings.Join(words, " ")
 }
 
-// Args are the arguments of a finding. Which ones an entry uses is seen in its line.
+// Args are the arguments of a finding. The line of an entry shows which ones it uses.
 type Args struct {
 	// Unit and Units are other units than the subject.
 	Unit  string
@@ -83,35 +82,35 @@ type Args struct {
 	Path, Service  string
 	Address        string
 	Version        string
-	// Value is a text of another origin: an option's value, the error of a step.
+	// Value is a text from elsewhere, as an option's value or the error of a step.
 	Value string
-	// Count is how many of Total.
+	// Count is a number out of Total.
 	Count, Total int
-	// After is what a change would leave.
+	// After is the cluster after a change.
 	After Tally
-	// Member is the one that a change is about, Members those that may be meant. Down and OneWay are in the way: they are
-	// down, or not connected in both directions.
+	// Member is the target of a change, Members are the candidates if the target is ambiguous. Down are the members that
+	// are down, OneWay those that are not connected in both directions.
 	Member                Server
 	Members, Down, OneWay []Server
 	Duration              time.Duration
 	Time                  time.Time
-	// Detail is what was seen, for people: reasons and numbers.
+	// Detail has observed reasons and numbers, for people.
 	Detail string
 }
 
-// Tally is how many of a cluster's members are up.
+// Tally is the number of a cluster's members that are up.
 type Tally struct{ Up, Members int }
 
-// String is the arithmetic as people read it.
+// String returns the numbers for people, with the majority that is needed.
 func (t Tally) String() string {
 	return fmt.Sprintf("%d of %d up, %d needed", t.Up, t.Members, t.Members/2+1)
 }
 
-// Server is a member: its ID as far as it is known, and the unit that it belongs to, or how else that is known. Why
-// says what it failed to do.
+// Server is a member: the known part of its ID, its address, and its unit or a former unit. Why is the reason why it
+// counts as down.
 type Server struct{ ID, Address, Unit, Why string }
 
-// Short is the member as cluster/status and people call it.
+// Short returns the first four digits of the ID, with the unit.
 func (s Server) Short() string {
 	short := s.ID[:min(len(s.ID), 4)]
 	if s.Unit != "" {
@@ -120,7 +119,7 @@ func (s Server) Short() string {
 	return short
 }
 
-// String is the member with its address, if that is known.
+// String returns Short with the address, if that is known.
 func (s Server) String() string { return strings.TrimSuffix(s.Short()+" at "+s.Address, " at ") }
 
 // servers lists members.
@@ -136,44 +135,44 @@ func servers(all []Server, why bool) string {
 	return strings.Join(words, ", ")
 }
 
-// Finding is one thing that is wrong, or worth knowing.
+// Finding is one fact that an operator should know.
 type Finding struct {
 	Code     Code
 	Severity Severity
 	Subject  Subject
 	Args     Args
-	// Since is when it was first seen; zero if that is not known.
+	// Since is the time when it was first seen; zero if unknown.
 	Since time.Time
-	// Remedies are the ways out, the best first. Some findings have none: they end by themselves.
+	// Remedies are the commands and deeds that end it, the best first. A finding that ends by itself has none.
 	Remedies []Remedy
-	// Causes are the findings that it follows from, without remedies of their own.
+	// Causes are the findings that cause it, without their remedies.
 	Causes []Finding
-	// each is what was seen in each database, where [Sort] has made one finding of several.
+	// each has the details of each database if [Sort] has merged several findings.
 	each []string
 }
 
-// New is a finding about the unit that reports it, or about what subject names.
+// New returns a finding about the subject; the zero subject is the reporting unit.
 func New(code Code, subject Subject, args Args, remedies ...Remedy) Finding {
 	return Finding{Code: code, Severity: Lookup(code).Severity, Subject: subject, Args: args, Remedies: remedies}
 }
 
-// About is a finding about what has the name.
+// About returns a finding about the named subject.
 func About(code Code, name string, args Args, remedies ...Remedy) Finding {
 	return New(code, Subject{Name: name}, args, remedies...)
 }
 
-// Of is a finding about one database.
+// Of returns a finding about one database.
 func Of(code Code, db ovndb.Database, args Args, remedies ...Remedy) Finding {
 	return New(code, Subject{Databases: []ovndb.Database{db}}, args, remedies...)
 }
 
-// As is the finding with another severity than the catalogue's.
+// As returns the finding with another severity than the catalogue's.
 func (f Finding) As(severity Severity) Finding {
 	f.Severity = severity
 	return f
 }
 
-// Because is the finding as it follows from others: with their ways out, each once.
+// Because adds causes, and their remedies, each once.
 func (f Finding) Because(causes ...Finding) Finding {
 	ways := map[string]bool{}
 	for _, cause := range causes {
@@ -192,8 +191,8 @@ func (f Finding) Because(causes ...Finding) Finding {
 	return f
 }
 
-// Line names the problem in one line, without the details: `nb, sb: no quorum`. A line with a name but no database
-// is about both databases.
+// Line returns the problem in one line, without details: `nb, sb: no quorum`. A line with a name and no database
+// concerns both databases.
 func (f Finding) Line() string {
 	line := f.expand(Lookup(f.Code).Line)
 	if n := len(f.Subject.Databases); n == 0 || f.Subject.Name != "" && n == len(ovndb.Databases()) {
@@ -202,7 +201,7 @@ func (f Finding) Line() string {
 	return names(f.Subject.Databases) + ": " + line
 }
 
-// Message is the line, with the details in parentheses.
+// Message returns the line with the details in parentheses.
 func (f Finding) Message() string {
 	if details := f.Details(); len(details) > 0 {
 		return f.Line() + " (" + strings.Join(details, "; ") + ")"
@@ -210,7 +209,7 @@ func (f Finding) Message() string {
 	return f.Line()
 }
 
-// Details are what was seen and what the finding follows from, a text for each database if they differ.
+// Details returns the observed details and the causes, a text for each database if they differ.
 func (f Finding) Details() []string {
 	if len(f.each) > 0 {
 		return f.each
@@ -238,7 +237,7 @@ func (f Finding) Details() []string {
 	return all
 }
 
-// expand fills in the arguments: {unit} in a text is the argument Unit.
+// expand replaces the arguments in a text: {unit} is the argument Unit.
 func (f Finding) expand(text string) string {
 	var b strings.Builder
 	for {
@@ -295,7 +294,7 @@ func (f Finding) argument(name string) string {
 	return "{" + name + "}"
 }
 
-// key is equal for findings that differ in nothing but their databases and their details.
+// key is equal for findings that differ only in databases and details.
 func (f Finding) key() string {
 	var ways []string
 	for _, r := range f.Remedies {
@@ -305,8 +304,8 @@ func (f Finding) key() string {
 		ways)
 }
 
-// Sort puts the most important findings first: by severity, then by the order of the catalogue.
-// Findings that differ in nothing but their databases and their details become one, with the details of each database.
+// Sort orders findings by severity, then by their order in the catalogue. It merges findings that differ only in
+// databases and details.
 func Sort(all []Finding) []Finding {
 	var sorted []Finding
 	at := map[string]int{}
@@ -325,7 +324,7 @@ func Sort(all []Finding) []Finding {
 	return sorted
 }
 
-// and is one finding of two with the same key.
+// and merges two findings with the same key.
 func (f Finding) and(o Finding) Finding {
 	if !slices.Equal(f.Details(), o.Details()) {
 		f.each = f.labelled()
@@ -345,7 +344,7 @@ func (f Finding) and(o Finding) Finding {
 	return f
 }
 
-// labelled are the details, led by the databases in which they were seen.
+// labelled returns the details after the names of their databases.
 func (f Finding) labelled() (all []string) {
 	if len(f.each) > 0 || len(f.Subject.Databases) == 0 {
 		return slices.Clone(f.Details())
@@ -356,7 +355,7 @@ func (f Finding) labelled() (all []string) {
 	return all
 }
 
-// names are the databases in brief: `nb, sb`.
+// names joins the short names: `nb, sb`.
 func names(dbs []ovndb.Database) string {
 	var all []string
 	for _, db := range dbs {
@@ -365,7 +364,7 @@ func names(dbs []ovndb.Database) string {
 	return strings.Join(all, ", ")
 }
 
-// Worst is the highest severity of all; Info if there are no findings.
+// Worst returns the highest severity; Info if there are no findings.
 func Worst(all []Finding) Severity {
 	worst := Info
 	for _, f := range all {

@@ -2,8 +2,7 @@ package finding
 
 import "time"
 
-// What is wrong with gateways and chassis: what hosts them, the rows that name candidates, and
-// what a plan leaves as it is.
+// Codes about gateways and chassis, their candidates, and plans.
 const (
 	NoGatewayBound          Code = "NO_GATEWAY_BOUND"
 	NoChassisResponds       Code = "NO_CHASSIS_RESPONDS"
@@ -199,8 +198,8 @@ var gatewayEntries = []Entry{
 		"The journal keeps the layouts of the last operations alone.", "List the revisions."),
 }
 
-// aboutGateways is an entry about gateways or chassis. They don't concern the unit that reports them, so that only
-// refusals are in its status line.
+// aboutGateways returns an entry about gateways or chassis. They don't concern the reporting unit, so its status line
+// has only refusals.
 func aboutGateways(code Code, severity Severity, kind Kind, line, meaning, do string) Entry {
 	e := entry(code, severity, kind, line, meaning, do)
 	e.Quiet = severity < Waiting

@@ -1,6 +1,6 @@
 package finding
 
-// Why an operation on a node is refused, or is not done.
+// Codes of refused or failed operations on a node.
 const (
 	ParameterInvalid   Code = "PARAMETER_INVALID"
 	NodeUnknown        Code = "NODE_UNKNOWN"
@@ -29,7 +29,7 @@ const (
 	NodeKept           Code = "NODE_KEPT"
 	NodeNotRemoved     Code = "NODE_NOT_REMOVED"
 
-	// What is in the way.
+	// The causes of refusals.
 	MachineUnknown    Code = "MACHINE_UNKNOWN"
 	MembersUnread     Code = "MEMBERS_UNREAD"
 	UnitStays         Code = "UNIT_STAYS"

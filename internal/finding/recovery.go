@@ -2,8 +2,7 @@ package finding
 
 import "time"
 
-// What concerns recoveries and restores of a database: why one is refused or withdrawn, what it
-// waits for, what came of it.
+// Codes about recoveries and restores of a database.
 const (
 	RecoveryNoCluster      Code = "RECOVERY_NO_CLUSTER"
 	RecoveryNoCopy         Code = "RECOVERY_NO_COPY"

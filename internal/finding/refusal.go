@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// RefusedError reports that something was not done, and why: each finding has its ways out.
-// Package present writes both.
+// RefusedError reports why an operation was refused. Its findings have remedies; package present renders both.
 type RefusedError struct{ Findings []Finding }
 
-// Refuse is the error of these reasons, each with its own ways out and then those that all
-// share; nil if there are none.
+// Refuse returns a [*RefusedError] with these reasons, each with its own remedies and then the shared ones; nil if
+// there are no reasons.
 func Refuse(reasons []Finding, ways ...Remedy) error {
 	if len(reasons) == 0 {
 		return nil
@@ -23,7 +22,7 @@ func Refuse(reasons []Finding, ways ...Remedy) error {
 	return &RefusedError{all}
 }
 
-// Error has each reason once, without the ways out: how they are typed depends on the Juju that runs.
+// Error returns each reason once, without remedies: the syntax of their commands depends on Juju's version.
 func (e *RefusedError) Error() string {
 	var lines []string
 	reasons := slices.Clone(e.Findings)
@@ -36,7 +35,7 @@ func (e *RefusedError) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// Reasons are the findings of all refusals that an error is made of.
+// Reasons returns the findings of all refusals in the tree of an error.
 func Reasons(err error) (all []Finding) {
 	if refused, is := err.(*RefusedError); is { //nolint:errorlint // each of the tree is visited
 		return refused.Findings

@@ -1,6 +1,6 @@
 package finding
 
-// Why a change of a cluster is refused. Nothing was touched.
+// Codes of refused changes of a cluster.
 const (
 	QuorumWouldBeLost   Code = "QUORUM_WOULD_BE_LOST"
 	ServerNeeded        Code = "SERVER_NEEDED"

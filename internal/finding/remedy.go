@@ -2,20 +2,20 @@ package finding
 
 import "github.com/ovn-central/ovn-central-operator/internal/command"
 
-// Remedy is one way out: a command, or a deed that no command of Juju does.
+// Remedy ends a finding: it is a command, or a deed that an operator does by hand.
 type Remedy struct {
-	// When is the condition under which it is right; empty if it always is.
+	// When is the condition under which it applies; empty if it always does.
 	When Condition
-	// Command is what to type. It is the zero value if Deed is set.
+	// Command is the command; the zero value if Deed is set.
 	Command command.Command
 	Deed    Deed
-	// Then is what to type after that, in this order.
+	// Then are further commands, in this order.
 	Then []command.Command
 	// Unit is the unit that the condition or the deed names; empty if it is an argument of the finding.
 	Unit string
 }
 
-// Condition is the name of a condition, which programs may go by.
+// Condition is the name of a condition, for programs.
 type Condition string
 
 // The conditions.
@@ -45,7 +45,7 @@ const (
 	ToRunInstead   Condition = "TO_RUN_THIS_INSTEAD"
 )
 
-// conditions are their texts. They may name the finding's arguments, as a line does.
+// conditions are their texts. They may have arguments of the finding, as a line does.
 var conditions = map[Condition]string{
 	IfThisLasts:    "if this lasts",
 	IfItLastsThere: "if this lasts, on {value}",
@@ -72,7 +72,7 @@ var conditions = map[Condition]string{
 	ToTakeTheCopy:  "to remove the unit all the same, with the only copy (its file stays on the machine)",
 }
 
-// Deed is what an operator does without Juju. It may name the finding's arguments.
+// Deed is the text of what an operator does without Juju. It may have arguments of the finding.
 type Deed string
 
 // The deeds.
@@ -116,27 +116,27 @@ const (
 		"then run neutron-ovn-db-sync-util"
 )
 
-// Do is a command, unconditionally.
+// Do returns a command without a condition.
 func Do(c command.Command, then ...command.Command) Remedy { return Remedy{Command: c, Then: then} }
 
-// If is a command under a condition.
+// If returns a command with a condition.
 func If(when Condition, c command.Command, then ...command.Command) Remedy {
 	return Remedy{When: when, Command: c, Then: then}
 }
 
-// ByHand is a deed.
+// ByHand returns a deed.
 func ByHand(deed Deed) Remedy { return Remedy{Deed: deed} }
 
-// For is the remedy for a unit that is no argument of the finding.
+// For names a unit that is not an argument of the finding.
 func (r Remedy) For(unit string) Remedy {
 	r.Unit = unit
 	return r
 }
 
-// Condition returns the text of a remedy's condition. It is empty for a remedy that is always right.
+// Condition returns the text of a remedy's condition; empty if it has none.
 func (f Finding) Condition(r Remedy) string { return f.with(r).expand(conditions[r.When]) }
 
-// Deed is the text of a remedy's deed; empty if the remedy is a command.
+// Deed returns the text of a remedy's deed; empty if the remedy is a command.
 func (f Finding) Deed(r Remedy) string { return f.with(r).expand(string(r.Deed)) }
 
 func (f Finding) with(r Remedy) Finding {

@@ -2,7 +2,7 @@ package finding
 
 import "time"
 
-// What concerns the machine of a unit before all else.
+// Codes about the machine of a unit.
 const (
 	PublishedDataInvalid Code = "PUBLISHED_DATA_INVALID"
 	DiskFull             Code = "DISK_FULL"
@@ -19,7 +19,7 @@ var machineEntries = []Entry{
 		"Make space on the disk. The next hook then repairs what can be repaired.").alert(time.Minute),
 }
 
-// What concerns a server of this unit, or its file.
+// Codes about a server of this unit, or its file.
 const (
 	FileLacksEntries     Code = "FILE_LACKS_ENTRIES"
 	FileUnusable         Code = "FILE_UNUSABLE"
@@ -117,7 +117,7 @@ var serverEntries = []Entry{
 		"Run the printed command when clients may wait (docs/how-to/upgrade-ovn.md)."),
 }
 
-// noteEntries are what is said last of a unit that works.
+// noteEntries come last: the unit works.
 var noteEntries = []Entry{
 	entry(AddressChanged, Warning, Database, "address changed: the member is at {address}, the unit at {other}",
 		"Since the unit joined, its machine has lost the member's address, or Juju offers another one. A member "+

@@ -2,18 +2,18 @@ package finding
 
 import "github.com/ovn-central/ovn-central-operator/internal/ovndb"
 
-// Statement is a line for people that asks for nothing: of a plan, of what is known, of a proof.
+// Statement is a line of a plan, a report or a proof. It has no remedy.
 type Statement struct {
-	// Database is the one that it is about; empty for none.
+	// Database is the database that it concerns; empty if none.
 	Database ovndb.Database
 	Line     Line
 	Name     string
 	Args     Args
-	// More are added to the line.
+	// More are appended to the line.
 	More []Line
 }
 
-// Line is the text of a statement. It may name arguments, as a finding's line does.
+// Line is the text of a statement. It may have arguments, as a finding's line does.
 type Line string
 
 // What is known of the copies of a database.
@@ -74,7 +74,7 @@ const (
 		"then this unit renames {path} and joins as a new member"
 )
 
-// String is the statement in words.
+// String returns the text with the arguments filled in.
 func (s Statement) String() string {
 	text := string(s.Line)
 	for _, more := range s.More {
@@ -87,7 +87,7 @@ func (s Statement) String() string {
 	return s.Database.Short() + ": " + text
 }
 
-// Statements are the texts of statements, each a line.
+// Statements returns the texts of statements, each a line.
 func Statements(all []Statement) []string {
 	texts := make([]string, len(all))
 	for i, s := range all {

@@ -2,7 +2,7 @@ package finding
 
 import "time"
 
-// What concerns certificates.
+// Codes about certificates.
 const (
 	CertificatesMissing    Code = "CERTIFICATES_MISSING"
 	CertificatesAwaited    Code = "CERTIFICATES_AWAITED"
@@ -33,7 +33,7 @@ var certificateEntries = []Entry{
 		"A certificate is replaced in steps, so that no connection is refused on the way.", ""),
 }
 
-// What concerns ovn-northd.
+// Codes about ovn-northd.
 const (
 	NorthdNoneActive Code = "NORTHD_NONE_ACTIVE"
 	NorthdHangs      Code = "NORTHD_HANGS"
@@ -63,7 +63,7 @@ var northdEntries = []Entry{
 			"and no other ovn-northd becomes active.", "Set the option with the printed command."),
 }
 
-// What else concerns a unit.
+// Other codes about a unit.
 const (
 	StateUnknown        Code = "STATE_UNKNOWN"
 	StepFailed          Code = "STEP_FAILED"

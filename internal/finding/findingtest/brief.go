@@ -1,4 +1,4 @@
-// Package findingtest writes findings as tests compare them: by what programs see, without the catalogue's words.
+// Package findingtest formats findings for tests: by codes and values, without the catalogue's texts.
 package findingtest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Brief is a finding in one line: severity, code, subject, the arguments that are set, and after an arrow
-// each remedy; then what it follows from.
+// Brief formats a finding in one line: severity, code, subject, the arguments that are set, each remedy after an arrow,
+// then the causes.
 func Brief(f finding.Finding) string {
 	words := []string{f.Severity.String(), string(f.Code)}
 	if subject := f.Subject.String(); subject != "" {
@@ -44,7 +44,7 @@ func Brief(f finding.Finding) string {
 	return strings.Join(words, " ")
 }
 
-// All are findings in brief, in their order.
+// All formats findings, in their order.
 func All(findings []finding.Finding) (all []string) {
 	for _, f := range findings {
 		all = append(all, Brief(f))
@@ -52,7 +52,7 @@ func All(findings []finding.Finding) (all []string) {
 	return all
 }
 
-// Codes are the reasons of a refusal in brief: `nb NO_LEADER`.
+// Codes returns subject and code of each reason of a refusal: `nb NO_LEADER`.
 func Codes(err error) (all []string) {
 	for _, f := range finding.Reasons(err) {
 		all = append(all, strings.TrimLeft(f.Subject.String()+" "+string(f.Code), " "))
@@ -60,7 +60,7 @@ func Codes(err error) (all []string) {
 	return all
 }
 
-// Briefs are the reasons of a refusal, a line each.
+// Briefs formats the reasons of a refusal, a line each.
 func Briefs(err error) string {
 	var b strings.Builder
 	for _, f := range finding.Reasons(err) {
