@@ -10,7 +10,7 @@ import (
 // Document is a finding for programs.
 type Document = finding.Document
 
-// Documents are findings for programs, the most important first.
+// Documents returns findings for programs, the most important first.
 func Documents(v juju.Version, all []finding.Finding) []Document {
 	docs := []Document{}
 	for _, f := range finding.Sort(all) {

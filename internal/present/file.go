@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/finding"
 )
 
-// Save keeps findings for the unit's agent and for the next hook: [Load] reads them. The file's time is that of the
-// last call.
+// Save writes findings to a file, for the unit's agent and the next hook. It always writes, so the file's time is that
+// of the last call.
 func Save(path string, docs []Document) error {
 	text, err := json.Marshal(docs)
 	if err != nil {
@@ -22,7 +22,7 @@ func Save(path string, docs []Document) error {
 	return atomicfile.Write(path, text, 0o600)
 }
 
-// Load is what [Save] has kept; nothing if there is no file.
+// Load reads the findings that [Save] wrote; none if there is no file.
 func Load(path string) (docs []Document, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func Load(path string) (docs []Document, err error) {
 	return docs, nil
 }
 
-// Dated is all, each with the time since which it is among what was found before, or else now.
+// Dated returns the findings, sorted, each with the time when it was first found: by the earlier documents, or now.
 func Dated(all []finding.Finding, before []Document, now time.Time) []finding.Finding {
 	since := map[string]time.Time{}
 	for _, d := range before {

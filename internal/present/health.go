@@ -9,17 +9,17 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
-// URL is the page of the findings, at the code's place in it.
+// URL returns the address of a code on the page of findings.
 func URL(code finding.Code) string {
 	return version.Docs + "reference/findings.html#" + Anchor(code)
 }
 
-// Anchor is the code's place in the page of the findings, as the documents' generator makes it of a title.
+// Anchor returns a code's anchor on the page of findings, as the documents' generator derives it from a title.
 func Anchor(code finding.Code) string {
 	return strings.ToLower(strings.ReplaceAll(string(code), "_", "-"))
 }
 
-// Verdict is health in one word: OK, WARN or ERR. What ends by itself is a warning.
+// Verdict returns OK, WARN or ERR. A finding that ends by itself counts as a warning.
 func Verdict(all []finding.Finding) string {
 	switch finding.Worst(all) {
 	case finding.Error:
@@ -30,7 +30,7 @@ func Verdict(all []finding.Finding) string {
 	return "OK"
 }
 
-// Health is one line: the verdict and the codes with their lines.
+// Health returns the verdict and the findings' lines, in one line.
 func Health(all []finding.Finding) string {
 	var lines []string
 	for _, f := range finding.Sort(all) {
@@ -41,7 +41,7 @@ func Health(all []finding.Finding) string {
 	return strings.TrimSuffix(Verdict(all)+" "+strings.Join(lines, "; "), " ")
 }
 
-// Details are the findings one after the other, each with its remedies and its page.
+// Details returns each finding with its details, remedies and page.
 func Details(v juju.Version, all []finding.Finding) string {
 	var b strings.Builder
 	for _, f := range finding.Sort(all) {
@@ -60,7 +60,7 @@ func Details(v juju.Version, all []finding.Finding) string {
 	return b.String()
 }
 
-// writeRemedy writes one way out: a deed in a line, a command in a line of its own, so that it can be copied.
+// writeRemedy writes a remedy. A command has a line of its own, so that it can be copied.
 func writeRemedy(b *strings.Builder, v juju.Version, f finding.Finding, r finding.Remedy) {
 	condition := f.Condition(r)
 	if deed := f.Deed(r); deed != "" {

@@ -1,5 +1,5 @@
-// Package present puts findings into words: the line of juju status, the first screen of the action
-// cluster-status, the action health, and documents for programs. Nothing else in the product does.
+// Package present renders findings: the status line, the first screen of the action cluster-status, the action health,
+// and documents for programs. No other package does.
 package present
 
 import (
@@ -10,21 +10,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 )
 
-// StatusWidth is how much of a longer message `juju status` shows, in characters, without the
-// ellipsis (maxMessageLength in cmd/juju/status/output_tabular.go of Juju 3.6 and 4.0).
+// StatusWidth is the number of characters that `juju status` shows of a longer message, without the ellipsis
+// (maxMessageLength in cmd/juju/status/output_tabular.go of Juju 3.6 and 4.0).
 const StatusWidth = 120 - len("...")
 
-// ready begins the message of an active unit. Programs wait for it, as they did with the Python charm
+// ready is the beginning of an active unit's message. Programs wait for it, as with the Python charm
 // (wait_for_application_states of zaza's model.py).
 const ready = "Unit is ready ("
 
-// Ready is the message of an active unit; text says more about it, in parentheses.
+// Ready returns the message of an active unit, with text in parentheses.
 func Ready(text string) string { return ready + text + ")" }
 
-// Workload is the word and the message of a unit's workload status: the most important finding with
-// its first remedy and its details, then the lines of the other findings, then tail, which says how the unit's clusters
-// are. Of a command, all of it is within [StatusWidth], with its condition; otherwise the message says where to find
-// it. In documents, findings that are quiet by the catalogue are listed, but not here.
+// Workload returns the word and the message of a unit's workload status: the most important finding with its first
+// remedy and its details, then the lines of the other findings, then tail. A command that does not fit into
+// [StatusWidth] with its condition is replaced by a reference to cluster-status. Quiet findings are left out.
 func Workload(v juju.Version, all []finding.Finding, tail ...string) (juju.StatusWord, string) {
 	word := wordOf(all)
 	width := StatusWidth
@@ -66,7 +65,7 @@ func wordOf(all []finding.Finding) juju.StatusWord {
 	return juju.Active
 }
 
-// headline is a finding with its first remedy, if both are shown whole in width characters, and then the details.
+// headline returns a finding with its first remedy, if both fit into width characters, and then the details.
 func headline(v juju.Version, f finding.Finding, width int) string {
 	text := f.Line()
 	if len(f.Remedies) > 0 {
@@ -87,10 +86,10 @@ func headline(v juju.Version, f finding.Finding, width int) string {
 	return text
 }
 
-// runs comes before a command that has no condition.
+// runs precedes a command without a condition.
 const runs = "run: "
 
-// Remedy is one way out in words, the condition first: `if this lasts: juju run …`.
+// Remedy renders a remedy, the condition first: `if this lasts: juju run …`.
 func Remedy(v juju.Version, f finding.Finding, r finding.Remedy) string {
 	condition, what := f.Condition(r), f.Deed(r)
 	if what == "" {
@@ -105,7 +104,7 @@ func Remedy(v juju.Version, f finding.Finding, r finding.Remedy) string {
 	return condition + ": " + what
 }
 
-// commands are those of a remedy, as they are typed.
+// commands renders the commands of a remedy.
 func commands(v juju.Version, r finding.Remedy) (all []string) {
 	if line := v.Render(r.Command); line != "" {
 		all = append(all, line)

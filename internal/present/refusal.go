@@ -8,12 +8,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 )
 
-// Failure is an error in words. Below what has failed, and each reason of a refusal, are the ways out, a line each.
+// Failure renders an error. The remedies of a refusal follow, a line each.
 func Failure(v juju.Version, err error) string {
 	return strings.Join(append([]string{err.Error()}, Next(v, finding.Reasons(err))...), "\n")
 }
 
-// Next are the ways out of the findings, each once: `next: if ovn-central/1 is lost for good: juju …`.
+// Next renders the remedies of the findings, each once: `next: if ovn-central/1 is lost for good: juju …`.
 func Next(v juju.Version, all []finding.Finding) (lines []string) {
 	for _, f := range finding.Sort(all) {
 		for _, r := range f.Remedies {
@@ -25,7 +25,7 @@ func Next(v juju.Version, all []finding.Finding) (lines []string) {
 	return lines
 }
 
-// Messages are the findings in a line each.
+// Messages renders each finding in one line.
 func Messages(all []finding.Finding) (lines []string) {
 	for _, f := range finding.Sort(all) {
 		lines = append(lines, f.Message())
@@ -33,7 +33,7 @@ func Messages(all []finding.Finding) (lines []string) {
 	return lines
 }
 
-// Lines are the findings, each with its ways out below it.
+// Lines renders the findings, each with its remedies below it.
 func Lines(v juju.Version, all []finding.Finding) (lines []string) {
 	said := map[string]bool{}
 	for _, f := range finding.Sort(all) {
@@ -43,7 +43,7 @@ func Lines(v juju.Version, all []finding.Finding) (lines []string) {
 	return lines
 }
 
-// InLine is a finding with its ways out, in one line.
+// InLine renders a finding with its remedies in one line.
 func InLine(v juju.Version, f finding.Finding) string {
 	parts := []string{f.Message()}
 	for _, r := range f.Remedies {
@@ -52,7 +52,7 @@ func InLine(v juju.Version, f finding.Finding) string {
 	return strings.Join(parts, "; ")
 }
 
-// Ways are the ways out of the findings, each once: a condition, and below it what is to be typed.
+// Ways renders the remedies of the findings, each once: a condition, and the commands below it.
 func Ways(v juju.Version, all []finding.Finding) (lines []string) {
 	said := map[string]bool{}
 	for _, f := range finding.Sort(all) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 )
 
-// screenLines is how many lines the first screen of cluster-status has at most.
+// screenLines limits the first screen of cluster-status.
 const screenLines = 24
 
 // Row is a unit in the table of cluster-status.
@@ -19,8 +19,8 @@ type Row struct {
 	Unit, Address, NB, SB, Northd, Up string
 }
 
-// Screen is the first screen of cluster-status on a unit: a table of the units, what is wrong, and what
-// to type. Summary is how the clusters are in a few words.
+// Screen renders the first screen of cluster-status on a unit: a table of the units, the summary, and the findings with
+// their remedies.
 func Screen(v juju.Version, unit string, rows []Row, all []finding.Finding, summary string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -56,7 +56,8 @@ func Screen(v juju.Version, unit string, rows []Row, all []finding.Finding, summ
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// brief is a finding with its remedies, a line each. They are left out if the same are said of a finding before.
+// brief renders a finding and its remedies, a line each. It omits remedies that an earlier finding has too; said
+// records them.
 func brief(v juju.Version, f finding.Finding, said map[string]bool) []string {
 	var b strings.Builder
 	for _, r := range f.Remedies {
