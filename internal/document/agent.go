@@ -7,10 +7,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 )
 
-// shownAdvice is how many gateways a person is shown of what is to be done.
+// shownAdvice limits the shown planned changes of gateways.
 const shownAdvice = 20
 
-// Agent is what an agent knows, for people.
+// Agent renders the state of an agent.
 func Agent(s report.Status) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "lease: %s\nmode: %s\n", s.Lease(), s.Mode)
@@ -42,7 +42,7 @@ func Agent(s report.Status) string {
 	return b.String() + agentGateways(s.Gateways)
 }
 
-// agentGateways is what it knows of gateways, and does about them.
+// agentGateways renders the agent's view of the gateways, and its changes.
 func agentGateways(g report.GatewayStatus) string {
 	var b strings.Builder
 	if g.LookedSecondsAgo < 0 {

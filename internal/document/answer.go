@@ -7,7 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/answer"
 )
 
-// Answer is how an operation ended, for people: a line for each step, then how it ended, then what to run.
+// Answer renders the result of an operation: a line for each step, the outcome, and the commands to run next.
 func Answer(s answer.Status) string {
 	var b, next strings.Builder
 	for _, m := range s.Details.MessageList {

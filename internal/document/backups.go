@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Backups is a table of the backups in a directory, with their problems below it.
+// Backups renders a table of the backups in a directory, with their problems below it.
 func Backups(dir string, all []backup.Listed, now time.Time) string {
 	if len(all) == 0 {
 		return "there are no backups in " + dir + "\n"
@@ -37,11 +37,11 @@ func Backups(dir string, all []backup.Listed, now time.Time) string {
 			age, size, x.Unit, x.OVN, nb.Cluster.Short(), nb.Schema, sb.Cluster.Short(), sb.Schema, loads, x.Path,
 		}, "\t"))
 	}
-	_ = table.Flush() // into memory
+	_ = table.Flush() // a strings.Builder does not fail
 	return b.String() + problems.String()
 }
 
-// since is an age in its two largest units: 3d4h, 5m0s.
+// since formats an age with its two largest units: 3d4h, 5m0s.
 func since(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch d = d.Round(time.Second); {
@@ -53,7 +53,7 @@ func since(d time.Duration) string {
 	return d.String()
 }
 
-// bytes is a size as people read it.
+// bytes formats a size with its unit.
 func bytes(n int64) string {
 	size, unit := float64(n), "B"
 	for _, larger := range []string{"KiB", "MiB", "GiB"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Cluster is the status as ovsdb-server prints it, with the time of the last
-// message, which says little on a follower, replaced by the member's unit.
+// Cluster renders the status as ovsdb-server prints it, with the member's unit in place of the time of its last
+// message, which means little on a follower.
 func Cluster(c observe.Cluster) string {
 	if c.Condition != ovndb.Serving {
 		return fmt.Sprintf("%s: %s", c.Database, c.ServerState.Text())
@@ -20,7 +20,7 @@ func Cluster(c observe.Cluster) string {
 	for i := range s.Servers {
 		m := &s.Servers[i]
 		m.LastMsg = nil
-		m.Extra += " " + c.Rows[i].Label() // a row that renders has its rest led by a space
+		m.Extra += " " + c.Rows[i].Label() // Extra begins with a space
 	}
 	return strings.TrimSuffix(s.String(), "\n")
 }

@@ -1,4 +1,3 @@
-// Package document is what people are shown of what was decided and found out: clusters, plans
-// and the spread of gateways, the journal, nodes, operations' answers, the agent, an upgrade. Programs get the same
-// values as YAML or JSON (package render). It decides nothing, and what decides prints nothing.
+// Package document renders results for people: clusters, plans and the spread of gateways, the journal, nodes, answers
+// of operations, the agent, backups, an upgrade. Programs get the same values as YAML or JSON (package render).
 package document

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// History shows a journal to a person.
+// History renders the journal of plans.
 func History(h gateway.History) string {
 	if len(h.Plans) == 0 {
 		return "no plan has changed gateways\n" + problems(h.Findings, h.OmittedFindings)
@@ -23,7 +23,7 @@ func History(h gateway.History) string {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s%s\n", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation, e.Gateways,
 			e.Moves, e.By, unfinished(e))
 	}
-	_ = table.Flush() // into a builder, which takes all
+	_ = table.Flush() // a strings.Builder does not fail
 	for _, e := range h.Plans {
 		for _, t := range e.Changes {
 			fmt.Fprintf(&b, "  %s: %s -> %s\n", t.Group, listed(t.Before), listed(t.After))
@@ -33,7 +33,7 @@ func History(h gateway.History) string {
 	return b.String() + problems(h.Findings, h.OmittedFindings)
 }
 
-// unfinished tells of a plan that was not carried out wholly.
+// unfinished returns a note if a plan was not completed.
 func unfinished(e journal.Entry) string {
 	if e.Left == 0 {
 		return ""
@@ -41,7 +41,7 @@ func unfinished(e journal.Entry) string {
 	return fmt.Sprintf(" (%d gateways left: interrupted, or still running)", e.Left)
 }
 
-// listed are candidates, best first, with their priorities.
+// listed returns candidates with their priorities, best first.
 func listed(candidates []schedule.Candidate) string {
 	if len(candidates) == 0 {
 		return "none"

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
-// Nodes is a report on nodes for people: a line for each node, and of a single one all there is.
+// Nodes renders a report on nodes: a line for each node, and all details if there is only one.
 func Nodes(r maintenance.Report) string {
 	if len(r.Nodes)+r.Omitted == 0 {
 		return "there are no nodes: SB has no chassis\n"
@@ -28,7 +28,7 @@ func Nodes(r maintenance.Report) string {
 			n.Held(maintenance.HoldGateway).Count, n.First, n.Backups,
 			len(n.Pinned)+n.OmittedPinned, lost, held(n))
 	}
-	_ = table.Flush() // into a builder, which takes all
+	_ = table.Flush() // a strings.Builder does not fail
 	lines := strings.Split(b.String(), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
@@ -36,7 +36,7 @@ func Nodes(r maintenance.Report) string {
 	return strings.Join(lines, "\n") + more("", r.Omitted, "nodes") + beside(r)
 }
 
-// beside is the text beside the table.
+// beside returns the text below the table.
 func beside(r maintenance.Report) string {
 	var b strings.Builder
 	for _, n := range r.Nodes {
@@ -59,7 +59,7 @@ func beside(r maintenance.Report) string {
 	return b.String()
 }
 
-// details are what only the document of a single node has.
+// details returns the text for a single node.
 func details(n maintenance.Node, now time.Time) string {
 	var b strings.Builder
 	for _, h := range n.Holds {
@@ -75,7 +75,7 @@ func details(n maintenance.Node, now time.Time) string {
 		more("", n.OmittedLost, "gateways without a chassis if it stops")
 }
 
-// state says in a word whether the node is in use.
+// state returns the state of a node in one word.
 func state(n maintenance.Node) string {
 	switch {
 	case n.Drain != nil && n.Drain.Undrain:
@@ -90,7 +90,7 @@ func state(n maintenance.Node) string {
 	return "in use"
 }
 
-// held are the holds in a few words.
+// held returns the holds of a node in brief.
 func held(n maintenance.Node) string {
 	var all []string
 	for _, h := range n.Holds {

@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// Plan shows a plan so that a person can judge it: the present and the future state, each change with its reason, and
-// why nothing smaller would suffice.
+// Plan renders a plan: the state before and after, each change with its reason, and the proofs that no smaller plan
+// suffices.
 func Plan(p schedule.Plan) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, summary(p))
@@ -44,7 +44,7 @@ func Plan(p schedule.Plan) string {
 	return b.String()
 }
 
-// more is a line that says how much there was no room for, if there is anything.
+// more returns a line with the number of omitted items; empty if none is omitted.
 func more(before string, omitted int, what string) string {
 	if omitted == 0 {
 		return ""
@@ -52,7 +52,7 @@ func more(before string, omitted int, what string) string {
 	return strings.TrimRight(fmt.Sprintf("%s… and %d more %s", before, omitted, what), " ") + "\n"
 }
 
-// problems are those of a document.
+// problems renders the findings of a document.
 func problems(all []finding.Finding, omitted int) string {
 	if len(all) == 0 {
 		return ""
@@ -60,7 +60,7 @@ func problems(all []finding.Finding, omitted int) string {
 	return "\nproblems\n" + findings(all) + more("  ", omitted, "")
 }
 
-// findings are a line each, with their ways out below them.
+// findings renders findings, each with its remedies below it.
 func findings(all []finding.Finding) string {
 	var b strings.Builder
 	for _, line := range present.Lines(juju.Version{}, all) {
@@ -80,7 +80,7 @@ func summary(p schedule.Plan) string {
 	return what + ": " + cost(p.Cost)
 }
 
-// cost is what is to be changed, and whether traffic is interrupted.
+// cost renders the number of changes and interruptions.
 func cost(c schedule.Cost) string {
 	interrupts := "interrupts nothing"
 	switch {
@@ -93,7 +93,7 @@ func cost(c schedule.Cost) string {
 		interrupts)
 }
 
-// network is a network's chassis, before and after.
+// network renders the chassis of a network, before and after.
 func network(before, after schedule.Network) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", after.Name, schedule.Count(after.Ports, "gateway"))
@@ -113,7 +113,7 @@ func network(before, after schedule.Network) string {
 			becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
 			becomes(was.Backups, h.Backups), becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, remark(h))
 	}
-	_ = table.Flush() // into a builder, which takes all
+	_ = table.Flush() // a strings.Builder does not fail
 	b.WriteString(more("  ", after.Omitted, "chassis"))
 	lines := strings.Split(b.String(), "\n")
 	for i, line := range lines {
@@ -122,7 +122,7 @@ func network(before, after schedule.Network) string {
 	return strings.Join(lines, "\n")
 }
 
-// name is the chassis, and its host's name if they differ.
+// name returns the chassis, with its host name if that differs.
 func name(h schedule.Host) string {
 	if h.Hostname == "" || h.Hostname == h.Chassis {
 		return h.Chassis
@@ -141,7 +141,7 @@ func remark(h schedule.Host) string {
 	return strings.Join(remarks, "; ")
 }
 
-// naturally orders the changes of gateways: those that interrupt traffic come first.
+// naturally orders changes: those that interrupt traffic come first, then by name.
 func naturally(a, b schedule.Change) int {
 	if a.Interrupts != b.Interrupts {
 		if a.Interrupts {
@@ -152,7 +152,7 @@ func naturally(a, b schedule.Change) int {
 	return schedule.CompareNames(a.Group, b.Group)
 }
 
-// change is a change, its rows and why.
+// change renders a change with its rows and their reasons.
 func change(c schedule.Change) string {
 	var b strings.Builder
 	what := c.From() + " stays"
@@ -169,7 +169,7 @@ func change(c schedule.Change) string {
 	return b.String()
 }
 
-// ranks are those of a candidate before and after: priorities say the same in numbers that only OVN needs.
+// ranks renders a candidate's rank before and after. Ranks are easier to read than OVN's priorities.
 func ranks(c schedule.Change, r schedule.Row) string {
 	switch before, after := rank(c.Before, r.Chassis, r.Before), rank(c.After, r.Chassis, r.After); {
 	case before == 0:
@@ -183,7 +183,7 @@ func ranks(c schedule.Change, r schedule.Row) string {
 	}
 }
 
-// rank counts from 1; 0 is no candidate.
+// rank counts from 1; 0 means that the chassis is not a candidate.
 func rank(candidates []schedule.Candidate, chassis string, priority *int) int {
 	return 1 + slices.IndexFunc(candidates, func(c schedule.Candidate) bool {
 		return priority != nil && c == schedule.Candidate{Chassis: chassis, Priority: *priority}
@@ -197,7 +197,7 @@ func becomes(before, after int) string {
 	return fmt.Sprintf("%d -> %d", before, after)
 }
 
-// pinned says where a pinned gateway should be and is.
+// pinned renders where a pinned gateway should be, and where it is.
 func pinned(p schedule.Pinned) string {
 	text := string(p.Kind) + " on " + cmp.Or(p.Chassis, "no chassis")
 	switch {
@@ -211,7 +211,7 @@ func pinned(p schedule.Pinned) string {
 	return text
 }
 
-// Gateways shows how gateways are spread to a person.
+// Gateways renders the spread of gateways.
 func Gateways(s schedule.Status) string {
 	var b strings.Builder
 	for i, n := range s.Networks {

@@ -8,8 +8,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/present"
 )
 
-// ForPrograms is a document as programs read it, with its findings. The commands of findings about gateways are the
-// same in all versions of Juju.
+// ForPrograms adds a document's findings for programs. The commands of findings about gateways are the same in all
+// versions of Juju.
 func ForPrograms(d any) any {
 	found := func(all []finding.Finding) []finding.Document { return present.Documents(juju.Version{}, all) }
 	switch d := d.(type) {

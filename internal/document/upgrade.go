@@ -7,7 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// Upgrade is what an operator should know before an upgrade.
+// Upgrade renders the report on an upgrade.
 func Upgrade(r plan.UpgradeReport) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -62,7 +62,7 @@ func schema(d plan.UpgradeDatabase) string {
 		d.NeededTimerSeconds, plan.Mebibytes(d.NeededDiskBytes), plan.Mebibytes(d.NeededMemoryBytes))
 }
 
-// fileFormat names the format of a file behind other words, where it is known.
+// fileFormat returns the format of a file after other words; empty if it is unknown.
 func fileFormat(before, version string) string {
 	if version == "" {
 		return ""
