@@ -1,5 +1,5 @@
-// Package agentservice has systemd run the unit's agent as it is configured, and tells what is wrong with it. The
-// databases don't depend on it.
+// Package agentservice installs, configures and runs the unit's agent as a service of systemd, and reports its
+// problems. The databases don't depend on the agent.
 package agentservice
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Services are those of systemd that the manager needs.
+// Services are the calls of systemd that the manager needs.
 type Services interface {
 	Version(ctx context.Context) (int, error)
 	Reload(ctx context.Context) error
@@ -30,9 +30,9 @@ type Services interface {
 	Disable(ctx context.Context, services ...ovndb.Service) error
 }
 
-// Manager keeps the service of a unit's agent.
+// Manager maintains the service of a unit's agent.
 type Manager struct {
-	// Program is the file of the program that runs; the agent runs a copy of it. Empty: there is no agent.
+	// Program is the file of the running program; the agent runs a copy of it. If it is empty, there is no agent.
 	Program  string
 	Paths    ovndb.Paths
 	Services Services
@@ -40,31 +40,31 @@ type Manager struct {
 	Log      *slog.Logger
 }
 
-// Snapshot is what the state of the service depends on.
+// Snapshot determines the state of the service.
 type Snapshot struct {
-	// Paused is set if an operator has paused the unit, Ready if its servers are members.
+	// Paused reports whether an operator has paused the unit, Ready whether its servers are members.
 	Paused, Ready bool
-	// Thorough is set to look at the machine even if nothing has changed.
+	// Thorough compares the machine even if nothing has changed.
 	Thorough bool
-	// Options configure the agent; nil if one of them can't be used: then it keeps its configuration.
+	// Options configure the agent; nil if one of them is invalid. The agent then keeps its configuration.
 	Options *Options
 }
 
-// kept is what is remembered of the agent.
+// kept is the stored state.
 type kept struct {
-	// Program is the file that was copied. Setup is a digest of the unit and the configuration that the agent got last.
+	// Program identifies the copied file. Setup is a digest of the unit and the configuration as last written.
 	Program string `json:"program,omitempty"`
 	Setup   string `json:"setup,omitempty"`
-	// Systemd is the release of systemd for which the service was written; 0: not known.
+	// Systemd is the release of systemd for which the unit was written; 0 if unknown.
 	Systemd int `json:"systemd,omitempty"`
-	// Problem is why it can't be set up; empty if it is.
+	// Problem is why the agent can't be set up; empty if it is.
 	Problem string `json:"problem,omitempty"`
 }
 
 var section = unitstate.NewSection[kept]("agent")
 
-// Ensure has the agent run as it is configured, once the unit's servers are members, and not while the unit is
-// paused. The error is the context's.
+// Ensure runs the agent with the options once the unit's servers are members, and stops it while the unit is paused.
+// The error is the context's.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	if m.Program == "" {
 		return nil, nil
@@ -90,7 +90,7 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return failed(last.Problem), section.Set(m.State, last)
 }
 
-// Ask returns the status that the agent reports, and findings about what is wrong with the agent.
+// Ask returns the agent's own report, and findings about its problems.
 func (m *Manager) Ask(ctx context.Context) (s report.Status, found []finding.Finding) {
 	last := section.Get(m.State)
 	if last.Setup == "" {
@@ -114,15 +114,14 @@ func failed(problem string) []finding.Finding {
 	return []finding.Finding{finding.New(finding.AgentFailed, finding.Subject{}, finding.Args{Value: problem})}
 }
 
-// run starts the agent if something has changed. Otherwise it only asks whether the agent runs, and only in a
-// thorough look.
+// run starts the agent if something has changed; if s is thorough, also if it does not run.
 func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 	program, err := fileStamp(m.Program)
 	if err != nil {
 		return err
 	}
 	if s.Thorough || last.Setup == "" {
-		if version, err := m.Services.Version(ctx); err == nil { // otherwise the unit has only what every systemd knows
+		if version, err := m.Services.Version(ctx); err == nil { // otherwise the unit has only keys that every systemd knows
 			last.Systemd = version
 		}
 	}
@@ -132,7 +131,7 @@ func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 			return err
 		}
 	} else if settings, err = os.ReadFile(m.Paths.AgentConfig()); errors.Is(err, fs.ErrNotExist) {
-		return nil // without a configuration it is not started
+		return nil // it was never configured
 	} else if err != nil {
 		return err
 	}
@@ -143,7 +142,7 @@ func (m *Manager) run(ctx context.Context, s Snapshot, last *kept) error {
 	return m.start(ctx, want, last)
 }
 
-// files is what the agent runs with: the stamp of its program, its systemd unit and its configuration.
+// files are the agent's files: the stamp of its program, its systemd unit and its configuration.
 type files struct {
 	program        string
 	unit, settings []byte
@@ -176,7 +175,7 @@ func (m *Manager) start(ctx context.Context, want files, last *kept) error {
 	return err
 }
 
-// install copies the program and writes the unit, and reports whether the agent has to restart for that.
+// install copies the program and writes the unit. restart reports whether the agent must be restarted.
 func (m *Manager) install(ctx context.Context, want files, last kept) (restart bool, err error) {
 	_, missing := os.Stat(m.Paths.AgentProgram())
 	if restart = want.program != last.Program || missing != nil; restart {
@@ -197,7 +196,7 @@ func (m *Manager) install(ctx context.Context, want files, last kept) (restart b
 	return restart || changed, m.Services.Enable(ctx, ovndb.Agent)
 }
 
-// Halt stops the agent; it doesn't start with the machine either.
+// Halt stops and disables the agent.
 func (m *Manager) Halt(ctx context.Context) error {
 	last := section.Get(m.State)
 	if err := m.halt(ctx, &last); err != nil {
@@ -220,7 +219,7 @@ func (m *Manager) halt(ctx context.Context, last *kept) error {
 	return nil
 }
 
-// Remove takes the agent from the machine.
+// Remove removes the agent from the machine.
 func (m *Manager) Remove(ctx context.Context) error {
 	if _, err := os.Stat(m.Paths.AgentUnit()); errors.Is(err, fs.ErrNotExist) {
 		return nil

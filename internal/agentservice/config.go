@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitstate"
 )
 
-// Options are what the agent's configuration is made of.
+// Options determine the agent's configuration.
 type Options struct {
 	Unit string
 	Mode string
@@ -24,7 +24,7 @@ type Options struct {
 	// HoldDown, NeutronGateways and CordonNew are as in [config.Config].
 	HoldDown                   time.Duration
 	NeutronGateways, CordonNew bool
-	// Port is where programs of this machine reach it.
+	// Port is the agent's port for programs of this machine.
 	Port uint16
 	// BackupInterval is the time between two backups; 0 if none are scheduled.
 	BackupInterval time.Duration
@@ -63,7 +63,7 @@ func (o Options) render(p ovndb.Paths) ([]byte, error) {
 	return c.Render(), c.Check()
 }
 
-// fileStamp tells a file from another one of its name: Juju unpacks each charm again.
+// fileStamp identifies the content of a file by size and time: Juju unpacks each charm again.
 func fileStamp(path string) (string, error) {
 	stat, err := os.Stat(path)
 	if err != nil {

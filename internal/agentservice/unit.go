@@ -12,9 +12,9 @@ import (
 const steppedRestarts = 254
 
 // unit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). The agent runs as root, since root owns
-// the servers' sockets and the unit's key, but without root's capabilities. It may read what root owns and connect.
-// It can change nothing on the machine but the directory of the servers' sockets, where it has its own. That
-// directory is made before: otherwise systemd would leave it read-only for as long as the agent runs.
+// the servers' sockets and the unit's key, but without root's capabilities. It may read what root owns and connect. It
+// can write only to the directory of the servers' sockets, where it has its own. That directory is made before the
+// start: otherwise systemd would keep it read-only while the agent runs.
 func unit(p ovndb.Paths, systemd int) string {
 	backoff := ""
 	if systemd >= steppedRestarts {
