@@ -1,4 +1,4 @@
-// Package backuptimer has systemd make backups at an interval, and reports what is wrong with them. The databases don't
+// Package backuptimer maintains a timer of systemd that makes backups, and reports overdue backups. The databases don't
 // depend on it.
 package backuptimer
 
@@ -30,7 +30,7 @@ type Services interface {
 	Disable(ctx context.Context, services ...ovndb.Service) error
 }
 
-// Manager keeps the timer of a unit's backups.
+// Manager maintains the timer of a unit's backups.
 type Manager struct {
 	Unit     string
 	Paths    ovndb.Paths
@@ -46,7 +46,7 @@ type Snapshot struct {
 	// Interval is the time from one backup to the next, in whole hours; 0 disables backups. Keep is how many are kept.
 	Interval time.Duration
 	Keep     int
-	// Ready is set if the unit's servers are members.
+	// Ready reports whether the unit's servers are members.
 	Ready bool
 	// Thorough compares the machine even if the options have not changed.
 	Thorough bool
@@ -62,8 +62,8 @@ type kept struct {
 
 var section = unitstate.NewSection[kept]("backup-timer")
 
-// Ensure has systemd make backups at the option's interval, once the unit's servers are members, and finds what is
-// wrong with the timer and the backups. The error is the context's.
+// Ensure sets the timer to the option's interval once the unit's servers are members. It returns findings about the
+// timer and the backups. The error is the context's.
 func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, error) {
 	last, err := section.Get(m.State), error(nil)
 	switch {
@@ -84,7 +84,7 @@ func (m *Manager) Ensure(ctx context.Context, s Snapshot) ([]finding.Finding, er
 	return m.judge(ctx, s), nil
 }
 
-// Look finds what is wrong with the existing backups, if the timer was set.
+// Look returns findings about the existing backups, if the timer was set.
 func (m *Manager) Look(ctx context.Context, s Snapshot) []finding.Finding {
 	if section.Get(m.State).Set == "" {
 		return nil
@@ -159,7 +159,7 @@ func (m *Manager) start(ctx context.Context, reload, restart bool) error {
 	return m.Services.Start(ctx, ovndb.BackupTimer)
 }
 
-// Remove takes the timer from the machine; the backups stay.
+// Remove removes the timer from the machine; the backups stay.
 func (m *Manager) Remove(ctx context.Context) error {
 	if _, err := os.Stat(m.Paths.BackupTimer()); errors.Is(err, fs.ErrNotExist) {
 		return nil
