@@ -1,5 +1,5 @@
-// Package restarts records which versions a unit's services run, and which restarts are due: for an upgrade, for a
-// changed option, and those that were refused to packages.
+// Package restarts records the versions that a unit's services run, and the restarts that are due: after an upgrade,
+// after a change of an option, or because packages were not allowed to restart a service.
 package restarts
 
 import (
@@ -25,7 +25,7 @@ type Servers interface {
 	Version(ctx context.Context, db ovndb.Database) (string, error)
 }
 
-// Manager keeps the restarts of a unit's services.
+// Manager maintains the restarts of a unit's services.
 type Manager struct {
 	Refusals Refusals
 	Servers  Servers
