@@ -82,8 +82,8 @@ func note(p ovndb.Paths, db ovndb.Database, refused observe.Refusal) error {
 	return nil
 }
 
-// Check judges a start of the server of a database. It may start if the result has no reason, also after an error,
-// which tells what could not be determined.
+// Check judges a start of the server of a database. The server may start if the result has no reason, even with an
+// error, which says what is unknown.
 func (g Guard) Check(ctx context.Context, db ovndb.Database) (refused observe.Refusal, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
