@@ -4,20 +4,22 @@ package status
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/command"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // confirmed is the parameter without which no action changes a membership or makes a new cluster.
 var confirmed = command.Param{Key: "i-really-mean-it", Value: "true"}
 
-// RejoinCommand is the command that replaces this unit's server, which can't be started any more, by a new one: the
-// action rejoin, or a kick on another unit if this one knows only a part of its server's ID. It is the zero value if
-// there is no other unit, or nothing is known of the server.
+// RejoinCommand returns the command that replaces this unit's server, which can't be started any more: the action
+// rejoin, or a kick on another unit if this one knows only a part of its server's ID. It is zero if there is no other
+// unit, or the ID is unknown.
 func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.ServerState,
 	d ovndb.Database,
 ) command.Command {
@@ -42,9 +44,10 @@ func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.Ser
 	return KickCommand(otherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), permit)
 }
 
-// recoveryPlanCommand is for a unit that knows no leader: it shows which unit sees one, how far each copy goes, and
-// what a recovery would do. It runs on this unit: without a quorum no other one is known to be up. A unit that is being
-// removed makes no new cluster: then the command is for one that stays and is heard, or else it is a backup.
+// recoveryPlanCommand returns the command for a unit that knows no leader. It shows which unit knows one, how far each
+// copy goes, and what a recovery would do. It runs on this unit: without a quorum no other unit is known to be up. A
+// unit that is being removed makes no new cluster: then the command runs on a unit that stays and is heard, or else it
+// is a backup.
 func recoveryPlanCommand(m observe.Application, clusters Views) command.Command {
 	on := m.Unit
 	if m.Dying(m.Unit) {
@@ -60,8 +63,8 @@ func recoveryPlanCommand(m observe.Application, clusters Views) command.Command 
 	return command.Command{Unit: on, Action: "recover", Params: []command.Param{{Key: "dry-run", Value: "true"}}}
 }
 
-// KickCommand kicks a member of one or of both databases. A member that is up, or whose unit is still in the model,
-// needs a permit.
+// KickCommand returns the kick of a member of one or of both databases. A member that is up, or whose unit is still in
+// the model, needs a permit.
 func KickCommand(on string, targets map[ovndb.Database]string, permit raft.Permit) command.Command {
 	var params []command.Param
 	for _, d := range []ovndb.Database{ovndb.SB, ovndb.NB} { // the order of the specification's example
@@ -79,7 +82,7 @@ func kick(on string, permit raft.Permit, params ...command.Param) command.Comman
 	return command.Command{Unit: on, Action: "kick", Params: append(params, confirmed)}
 }
 
-// Describe names a member and its unit.
+// Describe returns a member's identity and unit.
 func Describe(m observe.Application, d ovndb.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
 	switch {
@@ -91,7 +94,7 @@ func Describe(m observe.Application, d ovndb.Database, p raft.Peer) string {
 	return fmt.Sprintf("%s at %s (unknown unit)", p.Short, p.Address)
 }
 
-// shortened are the IDs in brief: Juju shows only 120 characters of a status.
+// shortened shortens the IDs: Juju shows only 120 characters of a status.
 func shortened(targets map[ovndb.Database]string) map[ovndb.Database]string {
 	short := map[ovndb.Database]string{}
 	for d, id := range targets {
@@ -100,7 +103,94 @@ func shortened(targets map[ovndb.Database]string) map[ovndb.Database]string {
 	return short
 }
 
-// StatusCommand shows the clusters as a unit sees them.
+// StatusCommand returns the command that shows the clusters as a unit sees them.
 func StatusCommand(on string) command.Command {
 	return command.Command{Unit: on, Action: "cluster-status"}
+}
+
+// Views are this unit's views of the clusters that it can see.
+type Views map[ovndb.Database]raft.View
+
+func viewsOf(r observe.Report) Views {
+	all := Views{}
+	for _, c := range r.Clusters {
+		if c.Condition == ovndb.Serving {
+			all[c.Database] = c.View
+		}
+	}
+	return all
+}
+
+// evidence is how certain it is that a unit can run an action on its servers, the most certain first.
+type evidence int
+
+const (
+	isUp     evidence = iota // a member that is up
+	isHeard                  // no quorum: its server is connected to this unit's
+	notHeard                 // no quorum: it is not connected, or this unit is cut off
+	notKnown                 // the unit has no known member
+	isDown                   // a member that is down
+)
+
+// runOn returns the unit to run a printed command on: this one, unless it is being removed and another stays. It is
+// none of not, the targets of the command, and no unit that is known to be down. If no unit is left, it is Juju's word
+// for the leader.
+func runOn(m observe.Application, clusters Views, not ...string) string {
+	known := slices.Concat([]string{m.Unit}, m.Others(), m.Published.Names())
+	best, least := "", 0
+	for i, unit := range known {
+		if slices.Contains(not, unit) || slices.Contains(known[:i], unit) || unit != m.Unit && !m.Exists(unit) {
+			continue
+		}
+		e := evidenceOf(m, clusters, unit)
+		if e == isDown {
+			continue
+		}
+		score := 2 * int(e)
+		if m.Dying(unit) {
+			score++
+		}
+		if best == "" || score < least {
+			best, least = unit, score
+		}
+	}
+	if best == "" {
+		return unitname.Application(m.Unit) + "/leader"
+	}
+	return best
+}
+
+// otherUnit returns the best other unit to run a command on.
+func otherUnit(m observe.Application, clusters Views) string { return runOn(m, clusters, m.Unit) }
+
+// evidenceOf returns the weakest evidence of all clusters.
+func evidenceOf(m observe.Application, clusters Views, unit string) evidence {
+	if len(clusters) == 0 {
+		return notKnown
+	}
+	weakest := isUp
+	for _, d := range slices.Sorted(maps.Keys(clusters)) {
+		weakest = max(weakest, evidenceIn(m, d, clusters[d], unit))
+	}
+	return weakest
+}
+
+func evidenceIn(m observe.Application, d ovndb.Database, v raft.View, unit string) evidence {
+	q := v.Quorum()
+	holds := q.Holds() || q.Held
+	for _, p := range v.Peers() {
+		id := m.Published[unit][d].Server
+		switch mine := p.Self && unit == m.Unit || id != "" && p.Is(id); {
+		case !mine:
+		case holds && (p.Up || p.OneWay):
+			return isUp
+		case holds:
+			return isDown
+		case p.Self || v.Status.Hears(p.Short):
+			return isHeard
+		default:
+			return notHeard
+		}
+	}
+	return notKnown
 }

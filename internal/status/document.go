@@ -85,7 +85,7 @@ type longPollsDocument struct {
 	LongestMS int64 `json:"longest_ms" yaml:"longest_ms"`
 }
 
-// absentDocument replaces the document of a database that is not served here.
+// absentDocument is the document of a database that is not served here.
 type absentDocument struct {
 	Name      string `json:"name" yaml:"name"`
 	Condition string `json:"condition" yaml:"condition"`
@@ -94,8 +94,8 @@ type absentDocument struct {
 
 const unknownUnit = "UNKNOWN"
 
-// ClusterDocument is the status of a cluster in the YAML and JSON of the action cluster-status. If the database is not
-// served here, it is the condition and its reason.
+// ClusterDocument returns the status of a cluster for the YAML and JSON of the action cluster-status. If the database
+// is not served here, it has the condition and its reason.
 func ClusterDocument(c observe.Cluster) any {
 	if c.Condition != ovndb.Serving {
 		return absentDocument{Name: string(c.Database), Condition: string(c.Condition), Reason: c.ServerState.Text()}

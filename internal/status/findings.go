@@ -9,22 +9,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Clusters returns what is wrong with the clusters and their members, as far as this unit may judge. [Own] is about
+// Clusters returns the findings about the clusters and their members, as far as this unit may judge. [Own] is about
 // this unit's own servers.
 func Clusters(r observe.Report) []finding.Finding {
-	if r.Application.Goes() { // servers that have stopped by now hold up no unit
+	if r.Application.Goes() { // stopped servers block no unit now
 		return []finding.Finding{finding.New(finding.ApplicationRemoved, finding.Subject{}, finding.Args{})}
 	}
 	all := slices.Concat(elsewhere(r), quorum(r), closedPorts(r), oddMembers(r), replacesItself(r),
 		r.Application.Unpublished(), r.Application.Problems, charms(r.Application))
-	if works(r) { // else this unit may be the one that is cut off
+	if works(r) { // else this unit may be cut off
 		all = slices.Concat(all, leaves(r), notInNewCluster(r))
 	}
 	return slices.Concat(all, stale(r), down(r))
 }
 
-// Own returns what keeps this unit's servers from being working members. If package plan has run, its findings say
-// more.
+// Own returns the findings about this unit's servers that are not working members. Those of package plan are more
+// precise.
 func Own(r observe.Report) (all []finding.Finding) {
 	if r.Application.Goes() {
 		return nil
@@ -65,7 +65,7 @@ func notServed(c observe.Cluster) finding.Finding {
 	return finding.Of(code, c.Database, finding.Args{Detail: detail})
 }
 
-// elsewhere finds the units whose server is in another cluster.
+// elsewhere finds units whose server is in another cluster.
 func elsewhere(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.Condition != ovndb.Serving || c.Status.Cluster == nil {
@@ -85,4 +85,36 @@ func elsewhere(r observe.Report) (all []finding.Finding) {
 // superseded reports whether c has replaced the other cluster.
 func superseded(c observe.Cluster, id raft.ID) bool {
 	return id != "" && c.Condition == ovndb.Serving && slices.Contains(c.View.Superseded, id)
+}
+
+// charms finds the units whose charm has another version than most units', or than this unit's if no version has a
+// majority. A unit counts only if it has seen this unit's version: then it has run a hook since, and Juju upgrades a
+// unit before it runs a hook. Juju may be about to upgrade any other unit.
+func charms(m observe.Application) (all []finding.Finding) {
+	if m.Charm == "" {
+		return nil
+	}
+	units, judged := map[string][]string{m.Charm: {m.Unit}}, 1
+	for _, unit := range m.Others() {
+		s := m.Peers[unit].State
+		if s.Charm != "" && !m.Dying(unit) && (s.Charm == m.Charm || slices.Contains(s.CharmsSeen, m.Charm)) {
+			units[s.Charm] = append(units[s.Charm], unit)
+			judged++
+		}
+	}
+	usual := m.Charm
+	for charm, its := range units {
+		if 2*len(its) > judged {
+			usual = charm
+		}
+	}
+	delete(units, usual)
+	for charm, its := range units {
+		for _, unit := range its {
+			all = append(all, finding.New(finding.CharmVersionDiffers, finding.Subject{Name: unit},
+				finding.Args{Unit: unit, Version: charm, Detail: charm + ", others " + usual},
+				finding.ByHand(finding.RefreshAgain)))
+		}
+	}
+	return all
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// memberName is the member's unit, its former unit, or a description of the member.
+// memberName returns the member's unit, its former unit, or a description of the member.
 func memberName(m observe.Application, d ovndb.Database, row observe.Row) string {
 	return cmp.Or(row.Owner.Unit, row.Owner.Was, Describe(m, d, row.Peer))
 }
 
-// down finds the members that are down. Without a quorum it finds none, since this unit may be the one that is cut off.
+// down finds the members that are down. Without a quorum it finds none: this unit may be cut off.
 func down(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if healthOf(c, r.Application) != working {
@@ -90,7 +90,7 @@ func plans(c observe.Cluster, unit string, judge func(raft.Change) raft.Plan) (a
 	return all
 }
 
-// reasons are why changes are refused.
+// reasons returns the refusals of plans.
 func reasons(m observe.Application, plans []raft.Plan) (all []finding.Finding) {
 	for _, plan := range plans {
 		all = append(all, Named(m, plan.Database, *plan.Refusal))
@@ -158,7 +158,7 @@ func oddMembers(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// oddMember finds what is strange about one member.
+// oddMember returns the findings of oddMembers about one member.
 func oddMember(r observe.Report, c observe.Cluster, row observe.Row) (all []finding.Finding) {
 	name := Describe(r.Application, c.Database, row.Peer)
 	add := func(code finding.Code, name string, args finding.Args, remedies ...finding.Remedy) {
@@ -181,7 +181,7 @@ func oddMember(r observe.Report, c observe.Cluster, row observe.Row) (all []find
 	return all
 }
 
-// removeWrong kicks a server of the other database. Its machine may be another unit's, which stays on.
+// removeWrong returns the kick of a server of the other database. Its machine, which may be another unit's, stays on.
 func removeWrong(r observe.Report, c observe.Cluster, row observe.Row) []finding.Remedy {
 	permit, allowed := raft.WeakestPermit(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()})
 	if !allowed || !row.Owner.Stale || healthOf(c, r.Application) != working {
@@ -191,8 +191,8 @@ func removeWrong(r observe.Report, c observe.Cluster, row observe.Row) []finding
 	return []finding.Remedy{finding.Do(KickCommand(runOn(r.Application, viewsOf(r)), targets, permit))}
 }
 
-// wrongDatabase is the other database, and the unit if known, if the member is a server of that: by its ID or its port.
-// ovsdb-server lets such a server join.
+// wrongDatabase returns the other database, with the unit if known, if the member is a server of it by its ID or its
+// port; otherwise it is empty. ovsdb-server lets such a server join.
 func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 	other := d.Other()
 	for _, unit := range r.Application.Published.Names() {
@@ -206,7 +206,7 @@ func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 	return ""
 }
 
-// replacesItself finds the databases whose list of replaced clusters has their own cluster.
+// replacesItself finds databases whose list of replaced clusters has their own cluster.
 func replacesItself(r observe.Report) (all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.View.SupersedesItself {
@@ -224,7 +224,8 @@ func replacesItself(r observe.Report) (all []finding.Finding) {
 // pair is two units, the first of which can't connect to the second.
 type pair struct{ from, to string }
 
-// unconnected are the ports at which units can't connect to others that are up, as far as this unit's servers show it.
+// unconnected returns the ports at which units can't connect to others that are up, as far as this unit's servers show
+// it.
 func unconnected(r observe.Report) map[pair][]string {
 	m := r.Application
 	ports := map[pair][]string{}
@@ -248,7 +249,7 @@ func unconnected(r observe.Report) map[pair][]string {
 	return ports
 }
 
-// closedPorts finds which units can't connect to which, and at which ports.
+// closedPorts finds units that can't connect to another unit, and at which ports.
 func closedPorts(r observe.Report) (all []finding.Finding) {
 	ports := unconnected(r)
 	pairs := slices.SortedFunc(maps.Keys(ports), func(a, b pair) int {

@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// NorthdReports are the other units' reports on their ovn-northd. Only reports of units that are up count.
+// NorthdReports returns the other units' reports on their ovn-northd. Only reports of units that are up count.
 func NorthdReports(r observe.Report) []plan.NorthdReport {
 	var all []plan.NorthdReport
 	for _, unit := range r.Application.Others() {
@@ -19,7 +19,7 @@ func NorthdReports(r observe.Report) []plan.NorthdReport {
 		switch {
 		case member && !up:
 			report.Known = true
-		case member && p.State.Hostname != "": // otherwise its charm does not report
+		case member && p.State.Hostname != "": // without a host name its charm does not report
 			report.Known, report.Health = true, ovndb.NorthdHealth(p.State.Northd)
 		}
 		all = append(all, report)

@@ -10,13 +10,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Answer is the answer to whether a unit may be stopped or removed now.
+// Answer reports whether a unit may be stopped or removed now.
 type Answer struct {
-	// Lines are the arithmetic, one for each of the unit's members.
+	// Lines are the numbers of members, a line for each member of the unit.
 	Lines []string
-	// Against is the reason why not; nil if it may.
+	// Against is the reason against it; nil if it is allowed.
 	Against *finding.Finding
-	// Down are the findings about a unit that does not answer, and so can't leave by itself.
+	// Down are the findings about a unit that is down, and so can't leave by itself.
 	Down []finding.Finding
 }
 

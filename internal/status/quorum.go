@@ -75,8 +75,8 @@ func seenHealth(c observe.Cluster) clusterHealth {
 	return noQuorum
 }
 
-// hasWorkingMajority reports whether a majority takes part in what the leader commits. So does a member that only
-// counts as down, because its disk is full or its unit is about to stop it: that is a finding about the member.
+// hasWorkingMajority reports whether a majority takes part in the leader's commits. A member that counts as down
+// because its disk is full, or its unit is about to stop it, takes part too.
 func hasWorkingMajority(c observe.Cluster) bool {
 	up := 0
 	for _, row := range c.Rows {
@@ -126,7 +126,7 @@ func quorum(r observe.Report) (all []finding.Finding) {
 	return all
 }
 
-// answersText is how many members answer, and which ones don't.
+// answersText returns the number of members that answer, and the names of the others.
 func answersText(c observe.Cluster, m observe.Application) string {
 	n, silent := len(c.Rows), silent(c, m)
 	text := fmt.Sprintf("%d of %d members answer", n-len(silent), n)
@@ -136,7 +136,7 @@ func answersText(c observe.Cluster, m observe.Application) string {
 	return text
 }
 
-// silent names the members that do not answer.
+// silent returns the names of the members that do not answer.
 func silent(c observe.Cluster, m observe.Application) []string {
 	var all []string
 	for _, row := range c.Rows {
@@ -148,7 +148,7 @@ func silent(c observe.Cluster, m observe.Application) []string {
 	return all
 }
 
-// nameOf is the member's unit, or a description of the member.
+// nameOf returns the member's unit, or a description of the member.
 func nameOf(m observe.Application, d ovndb.Database, row observe.Row) string {
 	return cmp.Or(row.Owner.Unit, Describe(m, d, row.Peer))
 }
@@ -158,9 +158,9 @@ func works(r observe.Report) bool {
 	return !slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool { return healthOf(c, r.Application) != working })
 }
 
-// Health is the end of an active unit's line: what it leads, how many members are up and how many more may fail. Up to
-// the semicolon it is the Python charm's (cluster_status_message of its ovn_central.py), which runbooks look for. It is
-// empty unless both clusters work.
+// Health returns the end of an active unit's line: what it leads, how many members are up and how many more may fail.
+// Up to the semicolon it is the text of the Python charm (cluster_status_message of its ovn_central.py), which runbooks
+// match. It is empty unless both clusters work.
 func Health(r observe.Report, northdActive bool) string {
 	if !works(r) {
 		return ""

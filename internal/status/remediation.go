@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// Named is a finding of one database with the units of the members that it names.
+// Named adds to a finding of one database the units of the members that it names.
 func Named(m observe.Application, d ovndb.Database, f finding.Finding) finding.Finding {
 	if f.Code == finding.MemberOfOther {
 		d = d.Other()
@@ -40,8 +40,8 @@ func Named(m observe.Application, d ovndb.Database, f finding.Finding) finding.F
 	return f
 }
 
-// WithoutLeader are the ways out if this unit's server has no leader. They call no member dead: this unit may be the
-// one that is cut off. If the server follows a leader that does not answer, that one is leaving or is soon replaced.
+// WithoutLeader returns the remedies if this unit's server has no leader. They name no member as dead: this unit may be
+// cut off. If the server follows a leader that does not answer, that leader is leaving or is soon replaced.
 func WithoutLeader(m observe.Application, servers ...observe.ServerState) []finding.Remedy {
 	clusters, own := Views{}, map[ovndb.Database]string{}
 	for _, l := range servers {
@@ -55,8 +55,8 @@ func WithoutLeader(m observe.Application, servers ...observe.ServerState) []find
 	return slices.Insert(ways, 1, finding.If(finding.IfCutOff, kick).For(other))
 }
 
-// ElsewhereOrLost are the ways out if this unit's server does not know the state of the cluster: ask another unit, or
-// recover a lost quorum.
+// ElsewhereOrLost returns the remedies if this unit's server does not know the state of the cluster: ask another unit,
+// or recover a lost quorum.
 func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
 	other := otherUnit(m, clusters)
 	return []finding.Remedy{
@@ -65,21 +65,21 @@ func ElsewhereOrLost(m observe.Application, clusters Views) []finding.Remedy {
 	}
 }
 
-// blocker is what blocks a change: the members of one unit, or one member of an unknown unit.
+// blocker is the members of one unit, or one member of an unknown unit, that block a change.
 type blocker struct {
 	owner   observe.Owner
 	targets map[ovndb.Database]string
 	// names describe the members.
 	names []string
-	// mayGo reports whether a kick with the permit would be allowed in each of the databases.
+	// mayGo reports whether a kick with the permit is allowed in each of the databases.
 	mayGo  bool
 	permit raft.Permit
-	// noted reports whether one of them is up and only counts as down.
+	// noted reports whether one of them is up and counts as down because of a record.
 	noted bool
 }
 
-// changedByAnother is another unit that changes the membership of one of the databases: afterwards a member that is
-// down may be up again, or gone.
+// changedByAnother returns the other unit that changes the membership of one of the databases; empty if there is none.
+// After the change a member that is down may be up again, or gone.
 func changedByAnother(clusters Views, unit string) string {
 	for _, d := range ovndb.Databases() {
 		if by := clusters[d].ChangedBy; by != unit && by != "" {
@@ -89,7 +89,7 @@ func changedByAnother(clusters Views, unit string) string {
 	return ""
 }
 
-// blockersOf puts the members of one unit together.
+// blockersOf groups the blockers of plans by unit.
 func blockersOf(m observe.Application, plans []raft.Plan, clusters Views) []*blocker {
 	var all []*blocker
 	byUnit := map[observe.Owner]*blocker{}
@@ -115,8 +115,8 @@ func blockersOf(m observe.Application, plans []raft.Plan, clusters Views) []*blo
 	return all
 }
 
-// Ways are the ways out of refusals of both databases, the best first: for each unit whose members are in the way, one
-// command does for both.
+// Ways returns the remedies of refusals of both databases, the best first. For each unit whose members block the
+// change, one command suffices for both.
 func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []finding.Remedy) {
 	if by := changedByAnother(clusters, m.Unit); by != "" {
 		return []finding.Remedy{finding.ByHand(finding.AwaitChange).For(by)}
@@ -138,25 +138,25 @@ func Ways(m observe.Application, plans []raft.Plan, clusters Views) (all []findi
 	return all
 }
 
-// WhileDown are the ways out if members of a unit of the model are down. A unit that is lost is removed from the model
-// first: after a kick alone no finding would name it, and once its machine is back it would join again. Its members are
-// then stale, and that finding has the command for their kick.
+// WhileDown returns the remedies if members of a unit of the model are down. A lost unit is first removed from the
+// model: after a kick alone no finding would name it, and it would join again once its machine is back. After the
+// removal its members are stale, and that finding has the command for their kick.
 func WhileDown(m observe.Application, unit string, noted bool) []finding.Remedy {
 	lost := finding.If(finding.IfLost, command.RemoveByForce(unit))
 	if !m.Dying(unit) {
 		lost.Then = []command.Command{command.Client("add-unit", unitname.Application(unit))}
 	}
 	switch {
-	case m.Peers[unit].State.Paused: // systemd doesn't start its services
+	case m.Peers[unit].State.Paused: // systemd does not start the services of a paused unit
 		return []finding.Remedy{finding.Do(command.Command{Unit: unit, Action: "resume"}), lost}
-	case noted: // the unit ends that by itself
+	case noted: // its next hook removes the record
 		return []finding.Remedy{finding.ByHand(finding.AwaitHook)}
 	}
 	return []finding.Remedy{finding.ByHand(finding.StartMachine), lost}
 }
 
-// kickMembers kicks the members of a former unit. It names the unit if that means these members and no others, which is
-// shorter and the same for both databases; otherwise it names their IDs.
+// kickMembers returns the kick of the members of a former unit. It names the unit if that means exactly these members,
+// which is shorter; otherwise it names their IDs.
 func kickMembers(
 	m observe.Application, clusters Views, unit string, targets map[ovndb.Database]string, permit raft.Permit,
 ) command.Command {
@@ -167,8 +167,8 @@ func kickMembers(
 	return KickCommand(on, shortened(targets), permit)
 }
 
-// hasOnly reports whether a kick of the unit means these members and no others, in both databases. Each must have a
-// record of the unit.
+// hasOnly reports whether a kick of the unit means exactly these members, in both databases. Each must have a record of
+// the unit.
 func hasOnly(m observe.Application, clusters Views, unit string, targets map[ovndb.Database]string) bool {
 	if unit == "" || len(clusters) < len(ovndb.Databases()) {
 		return false

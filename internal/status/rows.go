@@ -2,7 +2,9 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -64,7 +66,8 @@ func Rows(r observe.Report, northd ovndb.NorthdHealth) []present.Row {
 	return rows
 }
 
-// emptyRow returns the row of a unit without a member, and how many clusters this unit sees work.
+// emptyRow returns the row of a unit without a member. judged is the number of clusters that work as this unit sees
+// them.
 func emptyRow(r observe.Report) (row present.Row, judged int) {
 	row = present.Row{Address: unknown, NB: "-", SB: "-", Northd: unknown}
 	for _, c := range r.Clusters {
@@ -78,7 +81,7 @@ func emptyRow(r observe.Report) (row present.Row, judged int) {
 	return row, judged
 }
 
-// rowName is a member's unit, or another name for it.
+// rowName returns a member's unit or former unit, or the member's identity.
 func rowName(member observe.Row) string {
 	if member.Owner.Unit == "" && member.Owner.Was != "" {
 		return "(was " + member.Owner.Was + ")"
@@ -86,8 +89,8 @@ func rowName(member observe.Row) string {
 	return cmp.Or(member.Owner.Unit, member.Short+" (unknown unit)")
 }
 
-// upWord is the word for a unit with so many members up. It is unknown if they were not judged, since this unit may be
-// the one that is cut off.
+// upWord returns the word for a unit by the number of its members that are up. It is unknown if they were not judged:
+// this unit may be cut off.
 func upWord(up int, judged bool) string {
 	switch {
 	case up == len(ovndb.Databases()):
@@ -100,7 +103,7 @@ func upWord(up int, judged bool) string {
 	return "no"
 }
 
-// northdWord is the state of an ovn-northd.
+// northdWord returns the word for the state of an ovn-northd.
 func northdWord(h ovndb.NorthdHealth) string {
 	switch h {
 	case ovndb.NorthdActive, ovndb.NorthdStandby, ovndb.NorthdPaused, ovndb.NorthdDown:
@@ -134,4 +137,34 @@ func role(c observe.Cluster, member observe.Row, judged bool) string {
 		return "no leader"
 	}
 	return "follower"
+}
+
+// ClientCounts returns a line for each database: the number of clients of each member, ordered by unit.
+func ClientCounts(r observe.Report) []string {
+	var all []string
+	for _, c := range r.Clusters {
+		var members []string
+		for _, row := range slices.SortedStableFunc(slices.Values(c.Rows), byUnit) {
+			switch {
+			case row.Clients == nil:
+				members = append(members, row.Label()+" not known")
+			case row.Self:
+				members = append(members, fmt.Sprintf("%s %d", row.Label(), *row.Clients))
+			default:
+				members = append(members, fmt.Sprintf("%s about %d (as of its last hook)", row.Label(), *row.Clients))
+			}
+		}
+		if len(members) == 0 {
+			members = []string{"not known"}
+		}
+		all = append(all, c.Database.Short()+": "+strings.Join(members, ", "))
+	}
+	return all
+}
+
+func byUnit(a, b observe.Row) int {
+	if a.Owner.Unit == "" || b.Owner.Unit == "" {
+		return strings.Compare(b.Owner.Unit, a.Owner.Unit)
+	}
+	return unitname.Compare(a.Owner.Unit, b.Owner.Unit)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// A file counts as overgrown if its server should have compacted it long before, which it does at twice the size from
-// 10 MB on (ovsdb-server(1)). The values leave room for a busy server.
+// A file is overgrown if its server should have compacted it long before: it does so at twice the size, from 10 MB on
+// (ovsdb-server(1)). The values leave room for a busy server.
 const (
 	overgrownFactor = 4
 	overgrownSize   = 64 << 20 // bytes
 )
 
-// Servers describes this unit's servers and their files, a line for each database, and returns what is wrong with them.
+// Servers returns a line about this unit's server and its file for each database, and the findings about them.
 func Servers(r observe.Report) (lines []string, all []finding.Finding) {
 	for _, c := range r.Clusters {
 		if c.Facts == nil {
@@ -84,7 +84,7 @@ func serverFindings(m observe.Application, c observe.Cluster) (all []finding.Fin
 // maxElectionTimer is the option's range (maxElectionTimer of package plan).
 const maxElectionTimer = 60 * time.Second
 
-// longerTimer is twice the time that the server was silent, within the option's range.
+// longerTimer returns twice the time that the server was silent, within the option's range.
 func longerTimer(silent time.Duration) time.Duration {
 	seconds := time.Duration(math.Ceil(2 * silent.Seconds()))
 	return min(seconds*time.Second, maxElectionTimer)

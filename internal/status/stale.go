@@ -11,27 +11,27 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// leftover has the members that a former unit has left behind, in one database or in both.
+// leftover has the members of a former unit, in one database or in both.
 type leftover struct {
-	// unit is the former unit; empty if it is not known.
+	// unit is the former unit; empty if unknown.
 	unit    string
 	targets map[ovndb.Database]string
 	permit  raft.Permit
 	finding finding.Finding
 	// refused are the databases in which a kick is refused now.
 	refused map[ovndb.Database]bool
-	// runs reports whether a member that can be kicked is up, needed whether a quorum needs it until the kick.
+	// runs reports whether a member that can be kicked is up, needed whether the quorum needs it until the kick.
 	runs, needed bool
 	// wrong reports whether it is a server of the other database.
 	wrong bool
 }
 
-// stale finds the members that belong to no unit (R16), those of one former unit together.
+// stale finds the members that belong to no unit (R16), and groups them by former unit.
 func stale(r observe.Report) (all []finding.Finding) {
 	for _, k := range leftovers(r) {
 		f := k.finding
 		switch {
-		case k.wrong: // another finding says so
+		case k.wrong: // has another finding
 			continue
 		case len(k.refused) == len(k.targets):
 		case k.runs && !k.needed:
@@ -105,15 +105,15 @@ func (k *leftover) kick(r observe.Report, permit raft.Permit) command.Command {
 	return kickMembers(r.Application, viewsOf(r), k.unit, k.allowed(), permit)
 }
 
-// allowed are the members that may be kicked now.
+// allowed returns the members that may be kicked now.
 func (k *leftover) allowed() map[ovndb.Database]string {
 	targets := maps.Clone(k.targets)
 	maps.DeleteFunc(targets, func(d ovndb.Database, _ string) bool { return k.refused[d] })
 	return targets
 }
 
-// KickOf is the command that kicks a stale member, together with its former unit's other one; the zero value if the
-// member is not stale, or a kick would be refused now.
+// KickOf returns the kick of a stale member, together with its former unit's other member. It is zero if the member is
+// not stale, or the kick would be refused now.
 func KickOf(r observe.Report, d ovndb.Database, row observe.Row) command.Command {
 	for _, k := range leftovers(r) {
 		if k.targets[d] == row.Longest() && !k.refused[d] {
