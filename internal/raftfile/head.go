@@ -54,9 +54,8 @@ func ReadHead(ctx context.Context, path string) (Head, error) {
 	return h, nil
 }
 
-// Cluster returns the cluster ID in the file of database d; empty if there is no file or its server
-// has not joined yet. It reads no further than the ID and compares no checksum: the server that the
-// caller is about to start does that.
+// Cluster returns the cluster ID in the file of database d; empty if there is no file or its server has not joined yet.
+// It reads no further than the ID and compares no checksum: the server that the caller is about to start does that.
 func Cluster(ctx context.Context, p ovndb.Paths, d ovndb.Database) (raft.ID, error) {
 	file, err := os.Open(p.File(d))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -31,11 +31,10 @@ type Log struct {
 	// Torn is true if the last record is incomplete: it is being written, or a loss
 	// of power cut it off. Servers accept such a file.
 	Torn bool
-	// Outside is true if the newest configuration in the log lacks the file's own server.
-	// Then ovsdb-server refuses the file ("server does not belong to cluster", raft_open() in
-	// ovsdb/raft.c). A server that was killed while it joined leaves such a file, and so does
-	// one that has logged its own removal; check-cluster of ovsdb-tool finds only the first.
-	// Outside is false if there is Damage: the newest configuration may be in the missing part.
+	// Outside is true if the newest configuration in the log lacks the file's own server. Then ovsdb-server refuses the
+	// file ("server does not belong to cluster", raft_open() in ovsdb/raft.c). A server that was killed while it joined
+	// leaves such a file, and so does one that has logged its own removal; check-cluster of ovsdb-tool finds only the
+	// first. Outside is false if there is Damage: the newest configuration may be in the missing part.
 	Outside bool
 }
 
@@ -49,11 +48,9 @@ type logScan struct {
 	Offset int64
 	// Records counts the records after the first.
 	Records uint64
-	// Start and End are the bounds of the log, End exclusive; Commit is the newest
-	// index that is known to be committed.
+	// Start and End are the bounds of the log, End exclusive; Commit is the newest index that is known to be committed.
 	Start, End, Commit uint64
-	// Term and Vote are the newest; Terms has the first index of each term of the
-	// entries, in ascending order.
+	// Term and Vote are the newest; Terms has the first index of each term of the entries, in ascending order.
 	Term  uint64
 	Vote  string
 	Terms []termStart
@@ -73,10 +70,9 @@ type configuration struct {
 
 type termStart struct{ Index, Term uint64 }
 
-// ReadLog describes the whole log in the file of database d, and reads only what was
-// appended since the last call. It judges records as ovsdb-server does at its start
-// (raft_apply_record() in ovsdb/raft.c of Open vSwitch), and keeps none of them in memory. A server
-// may write meanwhile. The file must belong to a clustered database.
+// ReadLog describes the whole log in the file of database d, and reads only what was appended since the last call. It
+// judges records as ovsdb-server does at its start (raft_apply_record() in ovsdb/raft.c of Open vSwitch), and keeps
+// none of them in memory. A server may write meanwhile. The file must belong to a clustered database.
 func ReadLog(ctx context.Context, p ovndb.Paths, d ovndb.Database) (Log, error) {
 	scan, torn, err := scanLog(ctx, p, d)
 	if err != nil {
@@ -267,8 +263,7 @@ func (s *logScan) accept(r logRecord) {
 	s.Offset += r.size
 }
 
-// followed reports whether another record begins after the one at offset. JSON texts in
-// the file have no line breaks.
+// followed reports whether another record begins after the one at offset. JSON texts in the file have no line breaks.
 func followed(file io.ReadSeeker, offset int64) (bool, error) {
 	if _, err := file.Seek(offset+1, io.SeekStart); err != nil {
 		return false, fmt.Errorf("cannot read the log: %w", err)

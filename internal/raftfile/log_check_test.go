@@ -16,8 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// checked matches the number of the record that is invalid, in the output of
-// ovsdb-tool check-cluster.
+// checked matches the number of the record that is invalid, in the output of ovsdb-tool check-cluster.
 var checked = regexp.MustCompile(`: record (\d+) `)
 
 func TestLogIsJudgedAsCheckClusterDoesOnAnyFile(t *testing.T) {

@@ -17,15 +17,13 @@ import (
 // text and its SHA-1 follow (ovsdb(5), "Clustered Format").
 const recordLead = "OVSDB CLUSTER "
 
-// maxHeader is the length of the longest header line, in bytes (ovsdb_log_read() in
-// ovsdb/log.c).
+// maxHeader is the length of the longest header line, in bytes (ovsdb_log_read() in ovsdb/log.c).
 const maxHeader = 128
 
 // errTorn is returned for an incomplete record.
 var errTorn = errors.New("the record is incomplete")
 
-// logRecord is one record of the server's log. A field without a value in the record is 0 or
-// empty.
+// logRecord is one record of the server's log. A field without a value in the record is 0 or empty.
 type logRecord struct {
 	// Index and Term are those of an entry.
 	Index, Term uint64
@@ -48,9 +46,8 @@ type logRecord struct {
 	head string
 }
 
-// readRecord reads the next record, and keeps only the fields of [logRecord]. At the end
-// of the file it returns io.EOF. Afterwards the reader is after the record, or at the place
-// of the error.
+// readRecord reads the next record, and keeps only the fields of [logRecord]. At the end of the file it returns io.EOF.
+// Afterwards the reader is after the record, or at the place of the error.
 func readRecord(r *bufio.Reader) (logRecord, error) {
 	var rec logRecord
 	line, err := readHeader(r)
@@ -155,9 +152,8 @@ const maxScalar = 320
 // maxObject bounds a stored object of addresses, in bytes.
 const maxObject = 64 << 10
 
-// topLevel is a Writer that finds the members of a JSON object. Of members whose values are
-// objects it finds only those named "…servers". It accepts any text: after invalid JSON it is
-// broken, or its depth is not 0.
+// topLevel is a Writer that finds the members of a JSON object. Of members whose values are objects it finds only those
+// named "…servers". It accepts any text: after invalid JSON it is broken, or its depth is not 0.
 type topLevel struct {
 	take          func(key, value string)
 	object        func(key string, text []byte)

@@ -13,16 +13,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ctxio"
 )
 
-// Standalone copies the clustered database in the file from to a new standalone database (ovsdb(5)) in
-// the file to, which it replaces. The copy has the snapshot at the beginning of the log and the entries
-// up to index upTo, committed or not. It returns the index of the newest copied entry. A server may
-// write meanwhile. A damaged file is an error.
+// Standalone copies the clustered database in the file from to a new standalone database (ovsdb(5)) in the file to,
+// which it replaces. The copy has the snapshot at the beginning of the log and the entries up to index upTo, committed
+// or not. It returns the index of the newest copied entry. A server may write meanwhile. A damaged file is an error.
 //
-// The command cluster-to-standalone of ovsdb-tool can't be used instead
-// (raft_record_to_standalone_log() in ovsdb/ovsdb-tool.c). It also copies entries that were later
-// replaced. Since an entry is a difference to the values before it, the copy then has changes that
-// were never committed, and lacks committed ones. It ignores the schemas of conversions, and needs
-// several times the file's size of memory.
+// The command cluster-to-standalone of ovsdb-tool can't be used instead (raft_record_to_standalone_log() in
+// ovsdb/ovsdb-tool.c). It also copies entries that were later replaced. Since an entry is a difference to the values
+// before it, the copy then has changes that were never committed, and lacks committed ones. It ignores the schemas of
+// conversions, and needs several times the file's size of memory.
 func Standalone(ctx context.Context, from string, upTo uint64, to string, convert Conversion) (last uint64, err error) {
 	file, err := os.Open(from)
 	if err != nil {
@@ -56,9 +54,8 @@ type part struct {
 	offset, length int64
 }
 
-// entriesOf returns the snapshot and the entries up to the given index. If an entry was written
-// again, that removes all later ones before it (section 5.3 of the Raft paper; raft_apply_record()
-// in ovsdb/raft.c).
+// entriesOf returns the snapshot and the entries up to the given index. If an entry was written again, that removes all
+// later ones before it (section 5.3 of the Raft paper; raft_apply_record() in ovsdb/raft.c).
 func entriesOf(ctx context.Context, file io.ReadSeeker, upTo uint64) (parts []part, err error) {
 	scan := logScan{seen: func(at int64, r logRecord) {
 		p := part{index: r.Index, offset: at + int64(len(r.head)), length: r.size - int64(len(r.head))}

@@ -28,8 +28,7 @@ func holding(index, term int, schema, transaction string) string {
 	return record(fmt.Sprintf(`{%s"eid":"e1000000-0000-4000-8000-000000000001","index":%d,"term":%d}`, data, index, term))
 }
 
-// texts are the records of a standalone database's file. Each has the length and the
-// checksum in the line before it.
+// texts are the records of a standalone database's file. Each has the length and the checksum in the line before it.
 func texts(t *testing.T, path string) (all []string) {
 	t.Helper()
 	file, err := os.Open(path)
