@@ -14,8 +14,7 @@ const (
 	ManagementPort uint16 = 16642
 )
 
-// The ports on which members speak Raft (DB_NB_CLUSTER_LOCAL_PORT and
-// DB_SB_CLUSTER_LOCAL_PORT in ovn-ctl).
+// The ports on which members speak Raft (DB_NB_CLUSTER_LOCAL_PORT and DB_SB_CLUSTER_LOCAL_PORT in ovn-ctl).
 const (
 	NorthboundRaftPort uint16 = 6643
 	SouthboundRaftPort uint16 = 6644
