@@ -1,7 +1,6 @@
-// Package rpc2 is a client of JSON-RPC 1.0 that also serves calls of the server. It replaces
-// github.com/cenkalti/rpc2 for libovsdb (see go.mod) and has the functions that libovsdb uses.
-// The original reads messages of any length. If a server answers wrongly, it or libovsdb
-// panics in a goroutine where no caller can recover.
+// Package rpc2 is a client of JSON-RPC 1.0 that also serves calls of the server. It replaces github.com/cenkalti/rpc2
+// for libovsdb (see go.mod) and has the functions that libovsdb uses. The original reads messages of any length. If a
+// server answers wrongly, it or libovsdb panics in a goroutine where no caller can recover.
 //
 // This package limits the length of a message and the time of a write. A panic ends the
 // connection with an error. Messages are handled in the order in which they arrive.
@@ -110,9 +109,8 @@ func handlerOf[T any](c *Client, f func(*Client, []T, *[]any) error) handler {
 // holds is the context key of [Hold].
 type holds struct{}
 
-// Hold returns a context for libovsdb's Connect. A client that is called with it closes
-// DisconnectNotify only after release: libovsdb ends its goroutines then, and Connect may
-// not have started them yet.
+// Hold returns a context for libovsdb's Connect. A client that is called with it closes DisconnectNotify only after
+// release: libovsdb ends its goroutines then, and Connect may not have started them yet.
 func Hold(ctx context.Context) (held context.Context, release func()) {
 	released := make(chan struct{})
 	return context.WithValue(ctx, holds{}, (<-chan struct{})(released)), sync.OnceFunc(func() { close(released) })

@@ -12,9 +12,8 @@ import (
 	"unicode"
 )
 
-// Limits of a message. The longest answer about 10,000 gateways has 20 MB. The schema of a
-// database and the rows of _Server are below 100 KiB. The deepest nesting in RFC 7047 is the
-// type of a column in a schema.
+// Limits of a message. The longest answer about 10,000 gateways has 20 MB. The schema of a database and the rows of
+// _Server are below 100 KiB. The deepest nesting in RFC 7047 is the type of a column in a schema.
 const (
 	shortAnswer = 1 << 20
 	longAnswer  = 128 << 20
@@ -180,8 +179,7 @@ func (c *Client) handle(m message) error {
 	return c.write(time.Now().Add(writeTimeout), answer)
 }
 
-// updates has the method of notifications and their number of parameters, by the method that
-// requests them.
+// updates has the method of notifications and their number of parameters, by the method that requests them.
 var updates = map[string]struct {
 	method string
 	params int
@@ -196,8 +194,7 @@ func monitored(method string, params int, value any) string {
 	return fmt.Sprintf("%s %d %s", method, params, text)
 }
 
-// checkUpdate returns an error for a malformed update. libovsdb would panic while it holds
-// locks, and block forever.
+// checkUpdate returns an error for a malformed update. libovsdb would panic while it holds locks, and block forever.
 func (c *Client) checkUpdate(method string, params json.RawMessage) error {
 	var parts []json.RawMessage
 	var value map[string]any
@@ -267,8 +264,7 @@ func withTables(schema json.RawMessage, names []string) json.RawMessage {
 	return text
 }
 
-// decode decodes a result. A panic of libovsdb's types is an error of this call; the
-// connection stays usable.
+// decode decodes a result. A panic of libovsdb's types is an error of this call; the connection stays usable.
 func decode(result json.RawMessage, reply any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
