@@ -21,8 +21,7 @@ const (
 	manifestName = "manifest.json"
 	// format is the version of the manifest. Additions keep it; changes of meaning raise it.
 	format = 1
-	// maxManifest limits a manifest, in bytes, maxText each text in it, and maxSize a database: no server has more
-	// memory.
+	// maxManifest limits a manifest, in bytes, maxText each text in it, and maxSize a database: no server has more memory.
 	maxManifest = 1 << 20
 	maxText     = 255
 	maxSize     = 1 << 40

@@ -73,9 +73,8 @@ func large(t *testing.T, size int) *Service {
 	return s
 }
 
-// A backup takes no more memory than the check before it requires to be available, in any of
-// the programs that it runs; and this program reads no database as a whole. The server
-// whose database it copies needs none for it.
+// A backup takes no more memory than the check before it requires to be available, in any of the programs that it runs;
+// and this program reads no database as a whole. The server whose database it copies needs none for it.
 func TestTake_memory_within_requirement(t *testing.T) {
 	size := mebibytes(t) << 20
 	for _, source := range []Source{FromFile, Served} {
