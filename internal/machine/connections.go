@@ -20,10 +20,9 @@ import (
 // (proc_pid_net(5)). The second also has those of IPv4 to a socket of IPv6.
 var connectionTables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
 
-// CountClients counts the connections from the network to the server of each database,
-// with that of each ovn-northd. The numbers are the kernel's, not the server's: the server's
-// `memory/show` also counts the sessions of this machine's sockets, doesn't show the data that is
-// on its way in the kernel, and answers late if the server is busy with clients.
+// CountClients counts the connections from the network to the server of each database, with that of each ovn-northd.
+// The numbers are the kernel's, not the server's: the server's `memory/show` also counts the sessions of this machine's
+// sockets, doesn't show the data that is on its way in the kernel, and answers late if the server is busy with clients.
 //
 // The tables are read once for all databases: the kernel reads its whole hash table for that,
 // 262,144 places on a machine with 24 GiB, which takes milliseconds.
@@ -89,9 +88,8 @@ func connectedTo(tables [][]byte) (all []netip.AddrPort) {
 // established is TCP_ESTABLISHED in the kernel's include/net/tcp_states.h.
 const established = "01"
 
-// countConnections reads tables. The columns are: number, local address, remote
-// address, state, what is on its way out and in, and more; numbers are hexadecimal
-// (get_tcp4_sock() in net/ipv4/tcp_ipv4.c).
+// countConnections reads tables. The columns are: number, local address, remote address, state, what is on its way out
+// and in, and more; numbers are hexadecimal (get_tcp4_sock() in net/ipv4/tcp_ipv4.c).
 func countConnections(tables [][]byte, ports []uint16) (c ovndb.Clients) {
 	for line := range bytes.Lines(bytes.Join(tables, nil)) {
 		words := bytes.Fields(line)

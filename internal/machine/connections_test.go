@@ -13,8 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// By the kernel's own table: the clients that have connected, and on which of the connections
-// something is on its way.
+// By the kernel's own table: the clients that have connected, and on which of the connections something is on its way.
 func TestConnectionsOfAPortAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
