@@ -16,10 +16,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// Alive returns evidence that a process serves database d, for use if its control socket
-// doesn't answer: a server votes without one. The evidence is the process of the pid file,
-// a lock on the database's file, or the service's main process in systemd. It is empty if
-// there is none of these. If that can't be found out, Alive returns an error.
+// Alive returns evidence that a process serves database d, for use if its control socket doesn't answer: a server votes
+// without one. The evidence is the process of the pid file, a lock on the database's file, or the service's main
+// process in systemd. It is empty if there is none of these. If that can't be found out, Alive returns an error.
 func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (string, error) {
 	pid, err := pidOf(p.PID(d))
 	if err != nil {

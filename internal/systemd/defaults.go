@@ -17,9 +17,8 @@ const optionsVariable = "OVN_CTL_OPTS"
 type Defaults struct {
 	// Local is this unit's address of the members' connections.
 	Local netip.Addr
-	// Remote is another unit's address; the zero value means none. The server takes
-	// its remotes from the database file. With a remote, ovn-ctl doesn't create a
-	// cluster if there is no file, and doesn't initialise the database.
+	// Remote is another unit's address; the zero value means none. The server takes its remotes from the database file.
+	// With a remote, ovn-ctl doesn't create a cluster if there is no file, and doesn't initialise the database.
 	Remote      netip.Addr
 	Credentials ovndb.Credentials
 }
@@ -66,8 +65,7 @@ func option(out *bytes.Buffer, name, value string) {
 // Options are options of ovn-ctl by their names without dashes.
 type Options map[string]string
 
-// parseOptions splits the value of OVN_CTL_OPTS. If an option is given twice, the last
-// counts, as for ovn-ctl.
+// parseOptions splits the value of OVN_CTL_OPTS. If an option is given twice, the last counts, as for ovn-ctl.
 func parseOptions(value string) Options {
 	options := make(Options)
 	for field := range strings.FieldsSeq(value) {
@@ -93,9 +91,8 @@ func ParseEnvironment(text []byte) map[string]string {
 	return variables
 }
 
-// NeedsRestart reports whether servers that were started with the text old of
-// [ovndb.Paths.Defaults] need a restart for the text next. Layout and comments don't count,
-// nor do the remotes: a server that has its file ignores them.
+// NeedsRestart reports whether servers that were started with the text old of [ovndb.Paths.Defaults] need a restart for
+// the text next. Layout and comments don't count, nor do the remotes: a server that has its file ignores them.
 func NeedsRestart(old, next []byte) bool {
 	return !maps.Equal(lasting(old), lasting(next))
 }

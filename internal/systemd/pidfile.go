@@ -25,12 +25,10 @@ func pidFile(p ovndb.Paths, service ovndb.Service) string {
 	return ""
 }
 
-// ForeignPID describes the process of another program that a service's pid file names: the
-// service's own process was killed, and the kernel gave its number to another. It is empty if the
-// pid file is right.
+// ForeignPID describes the process of another program that a service's pid file names: the service's own process was
+// killed, and the kernel gave its number to another. It is empty if the pid file is right.
 //
-// A daemon of Open vSwitch holds a lock on its pid file for as long as it runs (make_pidfile() in
-// lib/daemon-unix.c).
+// A daemon of Open vSwitch holds a lock on its pid file for as long as it runs (make_pidfile() in lib/daemon-unix.c).
 func ForeignPID(p ovndb.Paths, service ovndb.Service) (string, error) {
 	path := pidFile(p, service)
 	if path == "" {

@@ -45,8 +45,7 @@ func (s Services) Start(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "start")
 }
 
-// Stop stops the services and returns when they are down. Services that are not installed
-// are ignored.
+// Stop stops the services and returns when they are down. Services that are not installed are ignored.
 func (s Services) Stop(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.dropForeignPIDs(services); err != nil {
 		return err
@@ -54,8 +53,7 @@ func (s Services) Stop(ctx context.Context, services ...ovndb.Service) error {
 	return ignoreAbsent(s.systemctl(ctx, services, "stop"))
 }
 
-// Restart stops and starts the services. A server of a database must be handed
-// over instead: ovsctl does that.
+// Restart stops and starts the services. A server of a database must be handed over instead: ovsctl does that.
 func (s Services) Restart(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.dropForeignPIDs(services); err != nil {
 		return err
@@ -112,8 +110,7 @@ func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, erro
 	return state.Running() || state.Active == "activating", err
 }
 
-// Hold keeps the services from being started until [Services.Release], or until the next boot.
-// It does not stop them.
+// Hold keeps the services from being started until [Services.Release], or until the next boot. It does not stop them.
 func (s Services) Hold(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "mask", "--runtime")
 }

@@ -12,8 +12,7 @@ import (
 
 // Properties are the state of one service, as systemd reports it.
 type Properties struct {
-	// Active is systemd's ActiveState: active, reloading, inactive, failed,
-	// activating or deactivating.
+	// Active is systemd's ActiveState: active, reloading, inactive, failed, activating or deactivating.
 	Active string
 	// Enabled is systemd's UnitFileState: enabled, disabled, static, masked,
 	// masked-runtime and others; empty if the unit is not installed.
@@ -25,8 +24,7 @@ type Properties struct {
 	// MainPID is the process that systemd watches; 0 if the service is down. It is a shell
 	// for a server whose cluster was created by ovn-ctl.
 	MainPID int
-	// Invocation changes with each start of the service (systemd.exec(5), $INVOCATION_ID);
-	// empty if it was never started.
+	// Invocation changes with each start of the service (systemd.exec(5), $INVOCATION_ID); empty if it was never started.
 	Invocation string
 }
 
